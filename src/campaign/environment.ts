@@ -342,7 +342,7 @@ function unreadable(name: string, value: string): CampaignError {
   });
 }
 
-/** Returns the limit of which the fewest credits are left on this machine. Undefined without limits. */
+/** Returns the limit with the smallest remainder on this machine. Undefined without limits. */
 export async function tightestLimit(
   limits: SpendingLimits | undefined,
   now: number,

@@ -138,10 +138,10 @@ const longestOtherLock = 8 * 1024 ** 2;
 const mostBytes = 32 * 1024 ** 2;
 
 /**
- * Reads the other locks of the working tree that were made against a service, those beside the campaign first. What is
- * broken, too large, behind a link, or of several services is passed over.
+ * Reads the other locks of the working tree that belong to a service, those next to the campaign first. Skips locks that
+ * are broken, too large, behind a link, or of several services.
  *
- * Each comes with its path as seen from the working folder.
+ * Each has its path relative to the working folder.
  *
  * @param service digest of the service's address, as in the header of a lock
  */

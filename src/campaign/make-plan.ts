@@ -36,13 +36,16 @@ import type { ServiceFacts } from './service-facts.ts';
 
 export interface MakePlanOptions extends PlanningOptions {
   /**
-   * Addresses that the selections matched when the plan was first made; used instead of the selections. `leftOut`: those
-   * that a limit did not reach then, and that are not bought now.
+   * Addresses that the selections matched when the plan was first made; used instead of the selections. `leftOut`:
+   * addresses that the plan omitted because of a limit, and that are not bought now.
    */
   chosen?: { redo: ReadonlySet<string>; selected?: ReadonlySet<string>; leftOut?: ReadonlySet<string> } | undefined;
   /** Limit of the process that carries the plan out. */
   limitThere?: SpendingLeft | undefined;
-  /** Whether the plan is to be carried out: then a path that cannot be written is an error, else a notice. */
+  /**
+   * Whether the plan is going to be carried out. If so, a path that cannot be written is an error instead of a
+   * notice.
+   */
   isRun?: boolean | undefined;
 }
 
@@ -50,9 +53,9 @@ export interface MadePlan {
   plan: Plan;
   /** State of each output on record, by path. */
   states: ReadonlyMap<string, OutputState>;
-  /** The steps that `--redo` names. */
+  /** Addresses that `--redo` selects. */
   redo: ReadonlySet<string>;
-  /** The steps that the plan is about. Defaults to all. */
+  /** Addresses of the steps that the plan is about. Defaults to all. */
   selected?: ReadonlySet<string>;
   /** Price facts from sources other than manifest and lock. */
   hints: PriceHints;
@@ -60,7 +63,7 @@ export interface MadePlan {
 
 const defaultConcurrency = 8;
 
-/** Collects the facts on disk, and plans. */
+/** Reads the facts on disk, and makes the plan. */
 export async function makePlan(
   campaign: OpenCampaign,
   {
@@ -74,7 +77,9 @@ export async function makePlan(
     lock: Lock;
     facts?: ServiceFacts | undefined;
     origins?: Origins | undefined;
-    /** Ids that the lock did not have, and this machine's purchase journal has. */
+    /**
+     * Job and send ids that were restored from this machine's purchase journal, because the lock did not have them.
+     */
     restored?: ReadonlySet<string> | undefined;
   },
   options: MakePlanOptions,
@@ -129,7 +134,7 @@ async function limitOf(
   return here === undefined || (there !== undefined && there.left < here.left) ? there : here;
 }
 
-/** Time that a plan is expected to take. Durations are read only where something is to be watched. */
+/** Expected duration of a plan. Stored durations are read only if the plan has jobs to watch. */
 async function expectTimeOf({ rows, concurrency }: Plan, paths: CampaignPaths) {
   const isWatched = rows.some(({ action }) => isSpending(action) || action === 'attach');
   return isWatched ? expectTime(rows, { concurrency, durations: await readKeptDurations(paths) }) : {};
@@ -174,7 +179,7 @@ async function checkPlaces(
   for (const record of lock.steps.values()) {
     for (const { outputs } of record.purchases) for (const { path } of outputs ?? []) ours.add(path);
   }
-  // Without a purchase on record the question is whether the lock was lost, and that is asked elsewhere.
+  // Without a recorded purchase the lock may have been lost, and `refuseLostLock` handles that.
   const isAsked = !isNew && countJobs(lock) === 0;
   const kindOf = new Map(plan.rows.map(({ address, kind }) => [address, kind]));
   const strangers = await findStrangers(paths.outputs, saves, (path) => ours.has(path));
@@ -192,7 +197,7 @@ async function checkPlaces(
   tell({ is: 'notice', code: 'MB1604', text, hint });
 }
 
-/** Places of an order's files. A list of files that is not there yet is looked at by its first name. */
+/** Places of an order's files. If the number of outputs is unknown, only the first place is checked. */
 function savesOf(address: string, order: StepOrder): { address: string; save: string }[] {
   if (kinds[order.kind]?.media === 'none') return [];
   const count = Math.max(1, order.outputs?.length ?? 0);
@@ -247,9 +252,9 @@ function badPlaceError({ address, path, why }: BadPlace): CampaignError {
 const shownAddresses = 5;
 
 /**
- * Steps that `--redo` names, without posts that are not named by their own address: a task, a tag or a wildcard sends none of them
- * again. Where that leaves nothing, the error says what to type instead. `settled`: of a saved plan, which is not asked
- * again.
+ * Steps that `--redo` selects, without posts that are not named by their own address, because a task, a tag or a
+ * wildcard must not publish a post again. If no step is left, the error says what to type instead. `settled`: the
+ * selection is of a saved plan, so it throws no error.
  */
 function sparePosts(
   redo: ReadonlySet<string>,
@@ -257,7 +262,7 @@ function sparePosts(
 ): ReadonlySet<string> {
   const { texts, matches, settled, tell } = context;
   if (redo.size === 0) return redo;
-  // White space is “or”, and no address holds any: each word that is an address names it.
+  // Spaces in a selection mean “or”, and no address contains one, so each word that is an address names it.
   const named = new Set(texts.flatMap((text) => text.split(/\s+/)));
   // I24
   const unnamed = matches.filter(({ step }) => redo.has(step.address) && isPost(step.kind) && !named.has(step.address));
@@ -285,12 +290,12 @@ function sparePosts(
   return left;
 }
 
-/** Number of runs that are inspected, newest first: a run without purchases has no balance. */
+/** Number of runs whose histories are searched, newest first. A run without purchases has no balance. */
 const looks = 5;
 
 /**
- * Finds the balance that the service last reported to a run on this machine: the API has no call for the balance alone. Others
- * may have spent since, or topped the account up, so it is only shown. Undefined when no run has one.
+ * Finds the balance that the service last reported to a run on this machine, because the API has no request for the
+ * balance alone. It may have changed since, so it is only shown. Undefined when no run has one.
  */
 async function readLastBalance({ state, runs }: CampaignPaths): Promise<PlanTotals['lastBalance']> {
   const history = new RunHistory(state, runs);

@@ -12,12 +12,17 @@ import {
   readManifestText,
 } from '../disk/inputs.ts';
 
-/** Answers questions about files: from the disk, or from a commit. */
+/** Reads the files that a manifest names, from the disk or from a commit. */
 export interface InputReader {
-  /** True when its files are of another time: the manifest may not declare every variable that has a value now. */
+  /**
+   * True when the files are from an earlier time, so the manifest may not declare every variable that has a value
+   * now.
+   */
   readonly isEarlier?: true;
   manifest(path: string): Promise<Answers['manifest']>;
-  /** Reads a variable file of the user: from the commit only if it contains the file. */
+  /**
+   * Reads a variable file of the user. A reader of a commit reads it from there only if the commit contains the file.
+   */
   vars(path: string): Promise<Answers['vars']>;
   data(path: string): Promise<Answers['data']>;
   bytes(path: string): Promise<Answers['bytes']>;
@@ -34,15 +39,18 @@ export interface Answers {
   digest: FileDigest | { problem: string };
 }
 
-/** A question to the disk, and the SHA-256 (base64) of what it answered. Plain JSON. */
+/** A question about a file, and the SHA-256 (base64) of the answer. Plain JSON. */
 export interface Asked {
   ask: keyof Answers;
-  /** Paths of the manifest and of files of vars as a person gave them; all others relative to the manifest's folder. */
+  /**
+   * Path of the file. Paths of the manifest and of variable files are as the user gave them; all others are relative
+   * to the manifest's folder.
+   */
   path: string;
   answer: string;
 }
 
-/** Answers from the disk. `manifest`: the path of the manifest. */
+/** Reader of files on disk. `manifest`: the path of the manifest. */
 export function diskReader(manifest: string): InputReader {
   const folder = dirname(resolve(manifest));
   return {
@@ -55,7 +63,7 @@ export function diskReader(manifest: string): InputReader {
   };
 }
 
-/** Reads the files that a manifest needs, and remembers the answers: equal answers make an equal graph. */
+/** Reads the files that a manifest names, and records the answers, because equal answers lead to an equal graph. */
 export class ManifestInputs {
   readonly asked: Asked[] = [];
   readonly #reader: InputReader;
@@ -71,7 +79,7 @@ export class ManifestInputs {
     return answer as Answers[Ask];
   }
 
-  /** Whether the disk still gives the answers that it gave; the first that differs ends the look. */
+  /** Whether the files still give the recorded answers. Stops at the first difference. */
   async areAnsweredAlike(asked: readonly Asked[]): Promise<boolean> {
     for (const { ask, path, answer } of asked) if (digestOf(await this.#reader[ask](path)) !== answer) return false;
     return true;

@@ -5,7 +5,7 @@ import { accountDigest, type Environment, replaysOf, withHiddenKey } from './env
 import { type CampaignPaths, campaignPaths, knownService } from './paths.ts';
 import type { ReadDocuments } from './service-facts.ts';
 
-/** Whose outputs, against which service: what is known of a campaign before any of it is read. */
+/** A campaign whose files are not read yet: its paths, options and service. */
 export interface OpenCampaign {
   /** Manifest path as given by the user. */
   file: string;
@@ -14,36 +14,45 @@ export interface OpenCampaign {
   environment: Environment;
   /** Values for the variables that the manifest declares. */
   vars: Record<string, string>;
-  /** Paths of files with such values, relative to the working folder. A later one counts before an earlier, `vars` before all. */
+  /**
+   * Paths of files with such values, relative to the working folder. A later file overrides an earlier one, and
+   * `vars` overrides all files.
+   */
   varFiles: readonly string[];
-  /** Digest of the service's address, where it is known. */
+  /** Digest of the service's address, if it is known. */
   service: string | undefined;
-  /** The same of the service that a rehearsal stands for: what is kept of its answers counts. */
+  /** Digest of the address of the service that a rehearsal stands for. Stored answers of that service are used. */
   rehearsed: string | undefined;
   replays: 'yes' | 'no' | 'unknown';
-  /** Digest of a send's id and the credential at hand; undefined where there is none. */
+  /** Digest of a send's id and the current credential; undefined without a credential. */
   accountOf(send: string): string | undefined;
   seen: StatCache;
   measures: KeptMeasures;
-  /** Documents that it has read, kept as long as it is open, and by it alone. */
+  /** Documents of the service that this campaign has read, kept while it is open. */
   documents: ReadDocuments;
   /** Unlisted fields are errors instead of warnings. */
   strict: boolean;
   /** Shows a notice to the user. */
   tell: Tell;
-  /** Receives the size of the campaign as soon as it is known: first its texts, then its steps. */
+  /**
+   * Called with the size of the campaign as soon as it is known: first the length of its texts, then the number of
+   * its steps.
+   */
   onSize(known: { characters: number } | { steps: number }): void;
 }
 
 export interface OpenOptions {
-  /** Against the embedded service, with a lock and a folder of its own. */
+  /** Whether to use the embedded service, with its own lock and output folder. */
   sandbox?: boolean | undefined;
   /** Path of the lock. Defaults to the manifest's folder. */
   lock?: string | undefined;
   vars?: Record<string, string> | undefined;
-  /** Files with values for declared variables, in YAML or JSON; of two the later one counts, `vars` before all. */
+  /**
+   * Files with values for declared variables, in YAML or JSON. A later file overrides an earlier one, and `vars`
+   * overrides all files.
+   */
   varFiles?: readonly string[] | undefined;
-  /** Fields of requests that neither this version nor the service lists are mistakes, and not only warned of. */
+  /** Whether request fields that neither this version nor the service lists are errors instead of warnings. */
   strict?: boolean | undefined;
   /** Address and key of the service; ignored with `sandbox`. Defaults to none. */
   environment?: Environment | undefined;
@@ -51,7 +60,7 @@ export interface OpenOptions {
   onSize?: OpenCampaign['onSize'] | undefined;
 }
 
-/** Reads nothing of the campaign but what earlier runs noted about its outputs. */
+/** Opens a campaign. Reads only what earlier runs recorded about its outputs. */
 export async function openCampaign(file: string, options: OpenOptions = {}): Promise<OpenCampaign> {
   const { sandbox = false, lock, vars = {}, varFiles = [], tell = () => {}, onSize = () => {} } = options;
   const paths = campaignPaths(file, { sandbox, lock });

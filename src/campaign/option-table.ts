@@ -1,4 +1,4 @@
-/** Values by how a command line writes them. Times in ms. */
+/** Types of option values, by their notation on a command line. Times in ms. */
 export interface Written {
   text: string;
   path: string;
@@ -20,35 +20,42 @@ export interface Range {
   readonly whole?: true;
 }
 
-/** An option of `plan`, `apply` and the library. Whatever depends on which options there are is made from these rows. */
+/**
+ * An option of `plan`, `apply` and the library. All code that depends on the set of options is derived from these
+ * rows.
+ */
 export interface OptionRow {
-  /** Flags as on the command line. Without a value it is a switch. */
+  /** Flags as on the command line. Without a value the option is a switch. */
   readonly flags: string;
   /** Text for `--help`. */
   readonly about: string;
   /**
-   * `campaign`: which manifest, lock and money are meant; each command that is printed goes on with it. `plan`: what is
-   * bought. A saved plan stores both and accepts neither; attaching to a run with others shows a notice that the run was made
-   * without them. `run`: how a run works, which attaching cannot change. `here`: what this very process does.
+   * What the option determines. `campaign`: which manifest, lock and account are meant; printed commands repeat it.
+   * `plan`: what is bought. A saved plan stores options of both kinds and refuses new ones; attaching to a run that
+   * was made without them shows a notice. `run`: how a run works, which attaching cannot change. `here`: what this
+   * process does.
    */
   readonly settles: 'campaign' | 'plan' | 'run' | 'here';
-  /** Defaults to text. */
+  /** Type of the value. Defaults to text. */
   readonly takes?: keyof Written;
-  /** In ms for times. */
+  /** Valid range; in ms for times. */
   readonly range?: Range;
-  /** All words that may be given. */
+  /** Words that are valid values. */
   readonly words?: readonly string[];
-  /** Value that holds when it is not given. */
+  /** Default value. */
   readonly standard?: number | string;
-  /** The same for `--help`, whose text does not say it. */
+  /** Default value as shown in `--help`, if the text of the option does not mention it. */
   readonly shown?: string;
-  /** Commands that repeat it. Defaults by `settles`: options of a plan are repeated for `apply`. */
+  /** Which printed commands repeat the option. Defaults by `settles`: options of a plan are repeated for `apply`. */
   readonly printed?: 'always' | 'apply' | 'never';
   /** Treatment with a saved plan. Defaults by `settles`. */
   readonly besideSaved?: 'refused' | 'taken';
-  /** Treatment with `plan --compare`. Defaults by `settles`; what is bought belongs to one run. */
+  /**
+   * Treatment with `plan --compare`. Defaults by `settles`, because options that determine purchases belong to one
+   * run.
+   */
   readonly compared?: 'refused' | 'ignored';
-  /** An option that it does not go with. */
+  /** An option that cannot be combined with this one. */
   readonly conflicts?: string;
 }
 
@@ -66,19 +73,19 @@ const count = { takes: 'number', range: { least: 1, whole: true } } as const;
 const credits = { takes: 'number', range: { least: 0, most: 1_000_000_000, whole: true } } as const;
 const aboveZero = { takes: 'number', range: { least: Number.MIN_VALUE } } as const;
 const share = { takes: 'number', range: { least: 0, most: 1 } } as const;
-/** Longest delay of Node's timers, in ms: they turn longer ones into none. */
+/** Longest delay of Node's timers, in ms. Node runs longer timers at once. */
 const longestMs = 2 ** 31 - 1;
 export const limitMs: Range = { least: 1, most: longestMs };
 const waitMs: Range = { least: 0, most: longestMs };
 export const portRange: Range = { least: 0, most: 65_535, whole: true };
 
-/** Which lock is meant, and whose money. */
+/** Options that select the lock and the account. */
 export const lockOptions = {
   sandbox: campaign('--sandbox', 'use the sandbox: its own credits, lock and folder'),
   lock: campaign('--lock <file>', 'path of the lock (default: next to the manifest)', { takes: 'path' }),
 };
 
-/** Options that give the manifest values from outside. */
+/** Options that give values for the manifest's variables. */
 export const varOptions = {
   var: campaign('--var <name=value>', 'set a variable that the manifest declares', { takes: 'pairs' }),
   varFile: campaign('--var-file <file>', 'set variables from a YAML or JSON file; --var overrides it; repeatable', {
@@ -86,7 +93,7 @@ export const varOptions = {
   }),
 };
 
-/** Which steps a command is about. */
+/** Options that select steps. */
 export const selectionOptions = {
   /** Selections of the steps that the plan is about. Default: all of them. */
   select: plan('-s, --select <selection>', 'only these steps: hero@lamp,9:16, hero@A*, +teaser, tag:launch …', {
@@ -95,14 +102,17 @@ export const selectionOptions = {
   exclude: plan('-x, --exclude <selection>', 'but not these', { takes: 'texts' }),
 };
 
-/** The part of a campaign that is planned, and its limit. */
+/** Options that limit the part of a campaign that is planned. */
 export const scopeOptions = {
   serviceMoved: here('--service-moved', 'accept that the service has a new address since the lock was written'),
-  /** Limit of rows of tasks that fan out: only the first ones, with what they need. */
+  /** Limit of rows per task with several rows: only the first ones, with the steps that they need. */
   first: plan('--first <n>', 'only the first rows of each task, as a trial', count),
-  /** Limit of rows of tasks that fan out: only some drawn by a digest of their keys, with what they need. */
+  /**
+   * Limit of rows per task with several rows: a sample drawn by a digest of their keys, with the steps that they
+   * need.
+   */
   sample: plan('--sample <n>', 'the same with rows drawn by a digest', count),
-  /** Credits that this run may spend at most. */
+  /** Limit of credits for this run. */
   maxCredits: plan('--max-credits <n>', 'limit of this run, in addition to the budget of the manifest', credits),
 };
 
@@ -112,7 +122,7 @@ export const sharedOptions = {
   redo: plan(
     '--redo <selection>',
     'buy these steps again (posts only by exact address); repeatable',
-    // A command that goes on would buy them once more.
+    // Repeated in a printed command, it would buy the steps once more.
     { takes: 'texts', printed: 'never' },
   ),
   /** Jobs at a time. Default: the manifest's, or 8. */
@@ -122,7 +132,7 @@ export const sharedOptions = {
     besideSaved: 'taken',
     compared: 'ignored',
   }),
-  /** Buys everything for this lock, whatever the purchase journal or a lost lock had. */
+  /** Buys all steps for this lock, even if the purchase journal or a lost lock has their purchases. */
   new: plan('--new', 'ignore the purchase journal once, and create every step again for this lock', {
     compared: 'ignored',
   }),
@@ -149,7 +159,7 @@ export const planOptions = {
 export const applyOptions = {
   dryRun: here('--dry-run', 'the same as plan', { besideSaved: 'refused' }),
   yes: here('-y, --yes', 'approve the credits without a prompt; posts still wait'),
-  /** Whether posts are published without a prompt. Defaults to false: they wait. */
+  /** Whether posts are published without a prompt. Defaults to false: posts wait for consent. */
   publish: run('--publish', 'publish the posts of the plan, for good; without consent they wait (exit 5)'),
   review: here('--review', 'serve the review page, and wait at each gate for picks; Ctrl-C ends the wait (exit 5)'),
   quiet: here('-q, --quiet', 'print only failures and the result', { conflicts: 'verbose' }),
@@ -161,7 +171,7 @@ export const applyOptions = {
     standard: 10_000,
     shown: '10',
   }),
-  /** Limit for every call but creates. Default: 30 s. */
+  /** Time limit of every request except create requests. Default: 30 s. */
   requestTimeoutMs: run('--request-timeout <seconds>', 'limit of one request (default: 30, creates 120)', {
     takes: 'seconds',
     range: limitMs,
@@ -171,16 +181,16 @@ export const applyOptions = {
   patienceMs: run(
     '--patience <duration>',
     'stop watching a job after this time (90s, 30m, 2h); the next run collects it',
-    // There is no timer for it.
+    // No single timer is used, so there is no upper limit.
     { takes: 'duration', range: { least: 1 } },
   ),
-  /** How long an empty account is waited for. Default: not at all. */
+  /** How long to wait for credits when the account is empty. Default: not at all. */
   creditWaitMs: run('--wait-for-balance <duration>', 'wait for credits when the account is empty (2h)', {
     takes: 'duration',
     range: waitMs,
     standard: 0,
   }),
-  /** Treatment of creates whose answers were lost and cannot be recovered. Default: `ask`. */
+  /** Treatment of create requests whose answers were lost and cannot be recovered. Default: `ask`. */
   onUnknown: run('--on-unknown <what>', 'a create whose answer was lost: ask the service, or hold it', {
     words: ['ask', 'hold'],
     standard: 'ask',
@@ -188,8 +198,9 @@ export const applyOptions = {
     printed: 'apply',
   }),
   /**
-   * After a failure: go on with other steps, but pause those of a task and price with five failures for one reason and
-   * none is done (`wait`), with those, too (`continue`), or only finish what has begun (`finish`). Default: `wait`.
+   * What a run does after a failure. `wait`: go on with other steps, but pause the steps of a task and price when
+   * five failed for one reason and none is done. `continue`: go on with those steps, too. `finish`: start no new
+   * step. Default: `wait`.
    */
   onError: run(
     '--on-error <what>',
@@ -203,7 +214,7 @@ export const applyOptions = {
     aboveZero,
   ),
   sandboxFailRate: here('--sandbox-fail-rate <share>', 'with --sandbox: share of jobs that fail, 0 to 1', share),
-  /** Time between two looks at a job. Default: as durations and the service allow. */
+  /** Polling interval of a job. Default: derived from known durations and the limits of the service. */
   pollIntervalMs: run('--poll-interval <ms>', 'auto, or milliseconds between two polls of a job', {
     takes: 'interval',
     range: limitMs,

@@ -11,7 +11,7 @@ type ValueOf<One> = One extends { takes: infer Takes extends keyof Written }
       ? string
       : boolean;
 
-/** Values that somebody may give for these options. */
+/** Values of these options as a caller passes them. */
 export type Values<Rows> = { -readonly [Name in keyof Rows]?: ValueOf<Rows[Name]> | undefined };
 
 type Settling<What extends Row['settles']> = Pick<
@@ -23,16 +23,16 @@ export type PlanningOptions = Values<Settling<'plan'> & Pick<Table, 'onUnknown'>
 
 /** Settings of a run that do not change its plan. Times in ms. */
 export interface RunSettings extends Values<Settling<'run'>> {
-  /** Limit for a create. Default: 120 s. */
+  /** Time limit of a create request. Default: 120 s. */
   createTimeoutMs?: number | undefined;
 }
 
-/** The account and the pace of the embedded service. */
+/** Balance and speed of the embedded service. */
 export interface RehearsalOptions {
   /** Credits in the account. Default: enough for the plan. */
   credits?: number | undefined;
   speed?: number | undefined;
-  /** Part of the jobs that fail, 0 to 1. */
+  /** Share of the jobs that fail, 0 to 1. */
   failRate?: number | undefined;
 }
 
@@ -43,7 +43,7 @@ export function flagOf({ flags }: OptionRow): string {
 
 const rows = Object.entries(optionTable) as [keyof Table, OptionRow][];
 
-/** Finds what was given for options for which `is` holds: a program can pass more than a type allows. */
+/** Finds the given options for which `is` returns true. An untyped program can pass more than the type allows. */
 export function findGiven(options: object, is: (row: OptionRow) => boolean) {
   const values = new Map<string, unknown>(Object.entries(options));
   const found = rows.map(([name, row]) => ({ name, row, value: values.get(name) }));
@@ -54,12 +54,12 @@ function pick(options: object, is: (row: OptionRow) => boolean): object {
   return Object.fromEntries(findGiven(options, is).map(({ name, value }) => [name, value]));
 }
 
-/** The planning options among what a program passed. */
+/** Picks the planning options from the options of a caller. */
 export function pickPlanningOptions(given: PlanningOptions): PlanningOptions {
   return pick(given, (row) => row.settles === 'plan' || row === optionTable.onUnknown);
 }
 
-/** The settings of a run among what a program passed. */
+/** Picks the settings of a run from the options of a caller. */
 export function pickRunSettings(given: RunSettings): RunSettings {
   const { createTimeoutMs } = given;
   return {

@@ -9,17 +9,17 @@ import { type Advice, call, way } from '../ground/advice.ts';
 import type { Json } from '../ground/json.ts';
 import { isMap, messageOf } from '../ground/values.ts';
 
-/** Bytes by which an earlier file of ours is known. */
+/** Number of bytes that are read to recognize an earlier file of ours. */
 const startBytes = 1 << 16;
 
 export interface OwnFile {
-  /** Path of the lock of the campaign, which is never written over. */
+  /** Path of the campaign's lock, which is never overwritten. */
   lock: string;
-  /** Whether a file that begins so is our own; only such a file is overwritten. */
+  /** Whether a file that starts with this text is our own. Only such a file is overwritten. */
   isOwn(start: string): boolean;
-  /** The words for such a file: `graph that was drawn before`. */
+  /** Description of such a file for messages, like `graph that was drawn before`. */
   what: string;
-  /** Who asks for it, and its path as it was asked for. Default: `--out`, and the path itself. */
+  /** Option that names the path, and the path as the user gave it. Default: `--out`, and the path itself. */
   name?: { asked: string; path: string };
 }
 
@@ -33,7 +33,7 @@ export async function saveOwnFile(path: string, text: string, own: OwnFile): Pro
   }
 }
 
-/** Throws where `saveOwnFile` would write over something else, or through a link. */
+/** Throws where `saveOwnFile` would overwrite another file, or write through a link. */
 export function refuseOther(path: string, own: OwnFile): void {
   const wayOut = findWayOut(dirname(resolve(path)));
   if (wayOut !== undefined) throw unsaved(path, own, `cannot be written: ${wayOut}`);
@@ -49,19 +49,19 @@ function unsaved(path: string, { name }: OwnFile, why: string, hint = 'choose an
   return new CampaignError({ code: 'MB3301', message: `${asked}: ${shown} ${why}`, hint, path });
 }
 
-/** Limit of what is read: a plan of a million steps is smaller. */
+/** Limit of bytes that are read. A plan of a million steps is smaller. */
 const mostPlanBytes = 1 << 29;
 
-/** The object in a file that says of itself that it is a plan. Whatever else is wrong is for who reads manifests to say. */
+/** Returns the object in a file that claims to be a plan. All other problems are left to the reader of manifests. */
 export async function readPlanFile(path: string): Promise<{ [key: string]: Json } | undefined> {
   const json = await orForgotten(() => readJsonFile(path, mostPlanBytes));
   return isMap(json) && json.mediabatch === 'plan' ? json : undefined;
 }
 
-/** Bytes that are read: more than the first key of any file of ours. */
+/** Bytes that are read: enough for the first field of any file that mediabatch writes. */
 const manifestStartBytes = 256;
 
-/** Says what a file is that mediabatch wrote, and that somebody gives where a manifest is meant. */
+/** Throws for a file that mediabatch wrote and that was given as a manifest. The error says what it is. */
 export async function refuseOwnFile(file: string): Promise<void> {
   if (!/\.jsonl?$/i.test(file)) return;
   const start = readStart(file, manifestStartBytes);

@@ -9,15 +9,15 @@ export interface CampaignPaths {
   lock: string;
   /** Whether the user named the lock; otherwise it has the name of the manifest. */
   isLockNamed: boolean;
-  /** Output paths are relative to this. */
+  /** Folder to which output paths are relative. */
   outputs: string;
-  /** Our own files that do not belong into git. */
+  /** Folder for mediabatch's own files that do not belong in git. */
   state: string;
-  /** Name of the folder below `state` for paid files that newer ones have replaced. The sandbox has its own. */
+  /** Name of the folder below `state` for paid files that newer ones have replaced. The sandbox has another one. */
   kept: string;
-  /** The same for what earlier runs did. */
+  /** Name of the folder below `state` for the histories of runs. The sandbox has another one. */
   runs: string;
-  /** The same for how long jobs took, as a file. */
+  /** Name of the file below `state` for the durations of jobs. The sandbox has another one. */
   durations: string;
 }
 
@@ -41,13 +41,13 @@ export function campaignPaths(
   };
 }
 
-/** Every embedded sandbox is the same service, whatever port it listens on. */
+/** Service of every embedded sandbox, whatever port it uses. */
 export const sandboxService = 'sandbox';
 
 /**
- * Says of two runs whether they talk to the same service, without putting its address into git; undefined when nobody
- * knows where the service is. Two spellings of one address are one: the case of its host, a port that goes without saying, a
- * dot or slashes at the end. Two names of one machine are two: what listens behind them may differ.
+ * Digest of the service's address, which identifies the service without revealing its address in git. Undefined if
+ * the address is unknown. Spellings of one address have one digest: case of the host, the default port, a dot or
+ * slashes at the end. Two host names of one machine have two digests, because they may lead to different services.
  */
 export function knownService(sandbox: boolean, { baseUrl }: { baseUrl?: string }): string | undefined {
   if (sandbox) return sandboxService;

@@ -10,21 +10,21 @@ import { situate, withFiles } from '../plan/situation/situation.ts';
 import type { OutputFacts } from './look-at-outputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 
-/** A plan made during a run, and the graph by which it was made: with the verdicts that count. */
+/** A plan made during a run, and its graph with the current verdicts. */
 export interface PlannedAgain {
   plan: Plan;
   graph: DecidedGraph;
 }
 
 /**
- * Plans during a run, by its own lock. Only what waited at gates matters, so only its outputs are looked at; and what the
- * credits cover is for the run's own account to say.
+ * Makes the plan again during a run, from the run's lock. Only steps that wait at gates can change, so only their
+ * inputs are checked on disk; the budget is ignored, because the run's own accounting enforces it.
  */
 export async function planAgain(
   means: Pick<OpenCampaign, 'replays' | 'accountOf'> & {
     /** Milliseconds since 1970. */
     now(): number;
-    /** Asks the disk about recorded outputs. */
+    /** Reads the state of recorded outputs on disk. */
     look(recorded: readonly OutputToCheck[]): Promise<OutputFacts>;
   },
   now: { graph: Graph; lock: Lock; redo: ReadonlySet<string>; agreed: Plan; took: ReadonlyMap<string, unknown> },
@@ -36,12 +36,12 @@ export async function planAgain(
   const underWay = new Set([...agreed.rows.flatMap(({ address, order }) => (order ? [address] : [])), ...took.keys()]);
   const look = () => situate({ ...graph, budget: undefined }, lock, { redo, selected, underWay });
   const first = look();
-  // Whether a canary fits lets others go on that waited.
+  // The check of a canary's outputs can release steps that waited for it.
   const goFirst = new Set((graph.canaries ?? []).flatMap(({ members }) => members));
   const matters = ({ step }: Match) => waiting.has(step.address) || goFirst.has(step.address);
   const recorded = outputsToCheck(first.matches.filter(matters));
   const facts = await means.look(recorded);
-  // The run goes on meanwhile, and its lock with it.
+  // The run may have changed the lock while the files were read.
   const situation = recorded.length === 0 ? first : look();
   const looked = new Set(recorded.map(({ output }) => output.path));
   const plan = assemblePlan({

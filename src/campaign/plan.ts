@@ -14,20 +14,23 @@ import { type PlanningOptions, pickPlanningOptions } from './options.ts';
 import { requireRestoredLock } from './restore-purchases.ts';
 import type { SavedPlan } from './saved-plan.ts';
 
-/** A plan, and all that `apply` needs to carry out exactly that. */
+/** A plan, and everything that `apply` needs to carry it out. */
 export interface Planned {
   /** Plain JSON: a row for each step, with its action, reason and price, and totals in credits. */
   plan: Plan;
   notices: readonly Notice[];
   campaign: Campaign;
   options: PlanningOptions;
-  /** Addresses that `redo` came to. */
+  /** Addresses that `redo` matched. */
   redo: ReadonlySet<string>;
-  /** Addresses that `select` and `exclude` resolved to. Defaults to all. */
+  /** Addresses that `select` and `exclude` matched. Defaults to all. */
   selected?: ReadonlySet<string>;
 }
 
-/** Plans from manifest, lock and disk alone: no network, and nothing is written. Throws when the manifest has mistakes. */
+/**
+ * Makes a plan from manifest, lock and disk alone. Sends no request and writes nothing. Throws when the manifest has
+ * mistakes.
+ */
 export async function plan(campaign: Campaign, given: PlanningOptions = {}): Promise<Planned> {
   checkCall('plan', [campaign, given]);
   const options = pickPlanningOptions(given);
@@ -43,7 +46,10 @@ export async function plan(campaign: Campaign, given: PlanningOptions = {}): Pro
   return { plan: made, notices, campaign, options, redo, ...(selected && { selected }) };
 }
 
-/** Plans what `apply` of a saved plan would do now; throws MB3102 where it is stale. Nothing is held, asked or written. */
+/**
+ * Makes the plan of what `apply` of a saved plan would do now. Throws MB3102 if the saved plan is stale. Locks, asks
+ * and writes nothing.
+ */
 export async function planSaved(saved: SavedPlan, campaign: OpenCampaign): Promise<Plan> {
   const { service } = campaign;
   const { options } = saved;

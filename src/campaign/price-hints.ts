@@ -9,8 +9,8 @@ import type { OpenCampaign } from './open-campaign.ts';
 import { readListings, type ServiceFacts } from './service-facts.ts';
 
 /**
- * Finds what is known of prices beside the manifest and its lock: what other locks of the working tree were charged by
- * the same service, and what the service lists. No network; and nothing is read when no price is wanted.
+ * Finds price facts from sources other than the manifest and its lock: charges of the same service in other locks of
+ * the working tree, and the service's lists. Sends no request; reads nothing when no price is needed.
  */
 export async function findPriceHints(
   campaign: Pick<OpenCampaign, 'sandbox' | 'paths' | 'service' | 'rehearsed' | 'documents'>,

@@ -25,20 +25,20 @@ export interface NamedCommit {
 
 export interface CommittedLock extends NamedCommit {
   lock: Lock;
-  /** It is not in the commit: nothing was bought there, or git does not keep the lock. */
+  /** Whether the commit has no lock: nothing was bought there, or the lock is not in git. */
   isAbsent: boolean;
 }
 
-/** A campaign as it is in a commit, read from git's objects: nothing is checked out, nothing is run. */
+/** A campaign as it is in a commit, read from git's objects. Nothing is checked out or run. */
 export interface CommittedCampaign extends CommittedLock {
   graph: Graph;
-  /** Path of the manifest there, in the repository. */
+  /** Path of the manifest in the repository at this commit. */
   path: string;
 }
 
 /**
- * Reads manifest, included files, data, uploads' digests and lock at a commit. What was renamed since is found under its
- * old name. Throws MB3604 if the commit does not contain a valid campaign.
+ * Reads manifest, included files, data, digests of uploads, and lock at a commit. A file that was renamed since is
+ * found by its old name. Throws MB3604 if the commit does not contain a valid campaign.
  */
 export async function readCommittedCampaign(campaign: OpenCampaign, ref: string): Promise<CommittedCampaign> {
   const { file, paths } = campaign;
@@ -53,7 +53,7 @@ export async function readCommittedCampaign(campaign: OpenCampaign, ref: string)
     const reader = {
       isEarlier: true as const,
       manifest: () => tree.manifest(baseOf(path)),
-      // Values from another folder are passed again, like single variables.
+      // Variable files outside the manifest's folder are read from the disk, like variables given by options.
       vars: (name: string) => {
         const own = relative(paths.folder, resolve(name)).split(sep).join('/');
         return tree.has(own) ? tree.manifest(own) : readManifestText(name);
@@ -77,7 +77,9 @@ export async function readCommittedCampaign(campaign: OpenCampaign, ref: string)
   }
 }
 
-/** Reads the lock alone. One that cannot be read, or is newer than this version, is MB3604. */
+/**
+ * Reads only the lock at a commit. Throws MB3604 for a lock that cannot be read, or that is newer than this version.
+ */
 export async function readCommittedLock(
   campaign: Pick<OpenCampaign, 'paths' | 'file'>,
   ref: string,

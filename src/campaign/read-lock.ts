@@ -19,21 +19,25 @@ import { sandboxService } from './paths.ts';
 
 export interface LoadedLock {
   lock: Lock;
-  /** Digest of the bytes that were read, to notice a change; absent when there is no file. */
+  /** Digest of the bytes that were read, to detect a change; omitted when there is no file. */
   read?: Digest;
   tornTailAt?: number;
   needsRewrite: boolean;
-  /** Whether a notice about it was shown. */
+  /** Whether a notice about the lock was shown. */
   isNotable: boolean;
-  /** Whether it has purchases of another address, and `--service-moved` was given: a person has to agree. */
+  /**
+   * Whether the lock has purchases of another address and `--service-moved` was given, so that the user must agree.
+   */
   isMoved: boolean;
-  /** Whether its header in the file is not that of this service yet: it must be, durably, before anything is bought. */
+  /**
+   * Whether the header in the file does not name this service yet. It must do so, durably, before anything is bought.
+   */
   isOfAnother: boolean;
-  /** Whether it has purchases that the file has not: they must be there before anything is bought. */
+  /** Whether the lock has purchases that the file lacks. They must be written before anything is bought. */
   isLonger?: boolean;
 }
 
-/** Throws MB3407 where a lock cannot lie. */
+/** Throws MB3407 if the folder cannot contain a lock. */
 export function requireLockFolder(path: string): void {
   const folder = dirname(path);
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return;
@@ -47,8 +51,8 @@ export function requireLockFolder(path: string): void {
 }
 
 /**
- * The lock, or the end of the command before anything is sent. `given` is the digest that the lock must belong to;
- * undefined when nobody knows where the service is. With `serviceMoved` it may have been made against another address:
+ * Reads the lock, or ends the command before anything is sent. `given` is the digest of the service that the lock
+ * must belong to; undefined if no address is known. With `serviceMoved` the lock may belong to another address:
  * before writing, the caller asks the user (`agreeToMove`).
  */
 export async function requireLock(
@@ -57,7 +61,7 @@ export async function requireLock(
   { serviceMoved = false, isOnlyRead = false }: { serviceMoved?: boolean | undefined; isOnlyRead?: boolean } = {},
 ): Promise<LoadedLock> {
   const shown = relative('', paths.lock) || paths.lock;
-  // Decisions ask no service, and still a rehearsal records nothing in the lock of a real one.
+  // Decisions need no service, but a rehearsal must not record decisions in the lock of a real service.
   const service = sandbox ? sandboxService : given;
   requireLockFolder(paths.lock);
   let bytes: Buffer | undefined;
@@ -110,7 +114,7 @@ export async function requireLock(
   };
 }
 
-/** Opens the lock that was read for writing. Rejects with `LockChangedError` when it is another one by now. */
+/** Opens the lock for writing. Rejects with `LockChangedError` if the file has changed since it was read. */
 export function openLoadedLock(path: string, loaded: LoadedLock, lock: Lock = loaded.lock): Promise<LockFile> {
   return openLockFile(path, {
     header: writeHeader(lock),

@@ -17,23 +17,26 @@ import type { OpenCampaign } from './open-campaign.ts';
 import { ownVersion } from './own-version.ts';
 import type { RunResult } from './run.ts';
 
-/** Limit for the history of one run, whose later events are left out. Leaves room for others below the limit of all. */
+/**
+ * Size limit for the history of one run, in characters; later events are omitted. Leaves room for other runs below
+ * the total limit.
+ */
 const mostCharacters = 48 * 1024 ** 2;
 
 interface Watched {
   on(event: RunEvent): void;
   clock: Clock;
-  /** Time left as it is shown. Omitted when nothing is shown. */
+  /** Remaining time as shown to the user. Omitted when nothing is shown. */
   times?: RunTimes | undefined;
-  /** Who approved what it carries out; absent where nobody was asked before. */
+  /** Approval under which the plan is carried out. Omitted without an earlier approval. */
   approved?: RunHeader['approved'] | undefined;
   engineRun?: string | undefined;
   run(on: (event: RunEvent) => void): Promise<RunResult>;
 }
 
 /**
- * Carries a run out and writes down what happens, as `.mediabatch/runs/ID.jsonl`. Nothing relies on it: a disk that does
- * not take it costs one notice, and the run goes on.
+ * Carries a run out and records its events in `.mediabatch/runs/ID.jsonl`. Nothing depends on this file: if it cannot
+ * be written, one notice is shown, and the run continues.
  */
 export async function recordRun(
   plan: Plan,
@@ -45,7 +48,7 @@ export async function recordRun(
   let unsaid: string | undefined;
   const lost = (error: unknown) => {
     const message = `the history of this run is not kept: ${messageOf(error)}`;
-    // Events have a first and a last one, and this is neither.
+    // Before the first event of the run, the message is kept until the run has started.
     if (progress === 'before') unsaid = message;
     else if (progress === 'over') campaign.tell({ is: 'notice', text: message });
     else on({ at: new Date(clock.now()).toISOString(), event: 'noticed', message });

@@ -14,22 +14,22 @@ import { embedSandbox, type RunningSandbox } from './embed-sandbox.ts';
 import type { RehearsalOptions } from './options.ts';
 import type { CampaignPaths } from './paths.ts';
 
-/** Highest price of what the sandbox makes. */
+/** Highest price of one job of the sandbox. */
 const mostForOne = 100;
-/** Credits of a new sandbox; people know this number. */
+/** Credits of a new sandbox. Users know this number. */
 const leastBalance = 1000;
 const defaultSpeed = 5;
 
-/** Starts the embedded service for a run: with an account that covers the plan, unless it was said what it has. */
+/** Starts the embedded service for a run. Its account covers the plan, unless its credits were given. */
 export async function rehearse(
   plan: Plan,
   of: {
     options: RehearsalOptions;
     paths: CampaignPaths;
     lock: Lock;
-    /** Whether what follows gates is bought in the same run. */
+    /** Whether steps after gates are bought in the same run. */
     withPicks?: boolean;
-    /** Lists of the service that is rehearsed; none where only the sandbox is known. */
+    /** Lists of the service that is rehearsed. Empty if only the sandbox is known. */
     listings: readonly Listing[];
   },
 ): Promise<RunningSandbox> {
@@ -50,7 +50,10 @@ export async function rehearse(
   }
 }
 
-/** The budget, or all that the plan may come to, whichever is more: a rehearsal never runs out of sandbox credits. */
+/**
+ * Returns the budget or the most that the plan may cost, whichever is more, so that a rehearsal never runs out of
+ * sandbox credits.
+ */
 export function creditsToCover({ rows, totals }: Plan, { withPicks = false }: { withPicks?: boolean } = {}): number {
   let most = 0;
   for (const { action, order, later, wouldCost } of rows) {
@@ -67,13 +70,13 @@ interface NeededJob {
   jobId: string;
 }
 
-/** Jobs of earlier runs that this one asks for: those that it collects, and those whose links go into requests. */
+/** Jobs of earlier runs that this run needs: jobs that it collects, and jobs whose links are used in requests. */
 export function neededJobs({ rows }: Plan, lock: Lock): NeededJob[] {
   const needed = new Map<string, string>();
   const spending = new Set(rows.filter(({ action }) => isSpending(action)).map(({ address }) => address));
   for (const { address, action, order } of rows) {
     if (order === undefined) continue;
-    // What is only moved is here.
+    // The files of a move are on this disk.
     if (order.jobId !== undefined && action !== 'move') needed.set(address, order.jobId);
     if (!isSpending(action)) continue;
     for (const used of findReferences(order.request)) {
@@ -87,7 +90,7 @@ export function neededJobs({ rows }: Plan, lock: Lock): NeededJob[] {
 
 const mostNamed = 20;
 
-/** Error for jobs that are gone: each of them would be asked for until nobody believes in it any more. */
+/** Error for jobs that the sandbox no longer has, because a run would poll each of them until it gives up. */
 function sandboxGone(
   gone: readonly NeededJob[],
   { paths, dataDir }: { paths: CampaignPaths; dataDir: string },

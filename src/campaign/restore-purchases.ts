@@ -15,15 +15,15 @@ import { type LoadedLock, requireLock } from './read-lock.ts';
 
 const restoredText = "restored from this machine's purchase journal";
 
-/** A lock with what this machine's purchase journal knows of its campaign. */
+/** A lock joined with the purchases of its campaign in this machine's purchase journal. */
 export interface RestoredLock extends LoadedLock {
-  /** Job and send ids that the journal has, and the lock had not. Omitted where there are none. */
+  /** Job and send ids that the journal has and the lock lacks. Omitted if there are none. */
   restored?: ReadonlySet<string>;
 }
 
 /**
- * Name of a campaign's purchase journal: one for each service, account and campaign name. Undefined for sandbox credits, and
- * where service or account are unknown.
+ * Name of a campaign's purchase journal: one for each service, account and campaign name. Undefined for sandbox
+ * credits, and if service or account are unknown.
  */
 export function nameOfPurchases(
   { sandbox, service, accountOf }: Pick<OpenCampaign, 'sandbox' | 'service' | 'accountOf'>,
@@ -33,9 +33,9 @@ export function nameOfPurchases(
 }
 
 /**
- * Reads the lock, and joins it with purchases of this machine that it lacks: what is bought for the steps of the graph is
- * on record, whatever became of the lock. Writes nothing. `new`: what it lacks counts as forgotten, but for posts and
- * unresolved creates.
+ * Reads the lock and adds purchases from this machine's journal that it lacks, for the steps of the graph, so that
+ * purchases count even if the lock was lost. Writes nothing. `new`: the added purchases count as forgotten, except
+ * posts and unresolved create requests.
  */
 export async function requireRestoredLock(
   campaign: OpenCampaign,
@@ -61,7 +61,7 @@ export async function requireRestoredLock(
   return { ...loaded, lock: joinLocks(loaded.lock, lockOf(forgotten)), isLonger: true };
 }
 
-/** Says of rows that rest on restored purchases where those come from. */
+/** Notes the source of the purchase in the rows that use restored purchases. */
 export function tellRestored({ rows }: Plan, restored: ReadonlySet<string> | undefined): void {
   if (restored === undefined) return;
   for (const row of rows) {
@@ -74,7 +74,7 @@ export function tellRestored({ rows }: Plan, restored: ReadonlySet<string> | und
   }
 }
 
-/** Records of the journal that steps of the graph ask for, as far as the lock does not have their jobs. */
+/** Records of the journal that match steps of the graph and whose jobs the lock lacks. */
 async function findLacking(name: string, graph: Graph, lock: Lock): Promise<StepRecord[]> {
   const jobs = new Set<string>();
   const bought = new Set<string>();
@@ -88,7 +88,7 @@ async function findLacking(name: string, graph: Graph, lock: Lock): Promise<Step
   const records = await readPurchases(name, (key, jobId) => jobs.has(`${key} ${jobId}`));
   if (records.length === 0) return [];
   const addresses = new Set(graph.steps.map(({ address }) => address));
-  // A job with this very key answers its creates, from any recorder.
+  // A recorded job with the same idempotency key is the answer to an open send, whichever client recorded it.
   const isLacking = (one: Purchase) => !(mayBeCharged(one) && bought.has(one.key));
   const wantedBy = (fingerprints: ReadonlySet<string>) =>
     records.flatMap((record): StepRecord[] => {
@@ -101,7 +101,7 @@ async function findLacking(name: string, graph: Graph, lock: Lock): Promise<Step
   const own = new Set(graph.steps.map(({ fingerprint }) => fingerprint));
   const found = wantedBy(own);
   if ((graph.gates ?? []).length === 0) return found;
-  // What was picked is part of the requests that follow it.
+  // Picked outputs are part of the requests of later steps.
   const decided = situate(graph, joinLocks(lock, lockOf(found))).matches;
   return wantedBy(new Set([...own, ...decided.map(({ step }) => step.fingerprint)]));
 }
@@ -117,7 +117,10 @@ function idsOf({ steps }: Lock): Set<string> {
   return new Set(made.flatMap((one) => (isJob(one) ? one.jobId : mayBeCharged(one) ? one.send : [])));
 }
 
-/** At the address that the graph has for their request, so that the next purchase there has the next key. */
+/**
+ * Marks records as forgotten, at the address that the graph has for their request, so that the next purchase of that
+ * address uses the next idempotency key.
+ */
 function forgetAt(graph: Graph, records: readonly StepRecord[]): StepRecord[] {
   const addressOf = new Map(graph.steps.map(({ fingerprint, address }) => [fingerprint, address]));
   return records.flatMap((record) =>

@@ -14,13 +14,19 @@ import { type RunSettings, settle } from './options.ts';
 import type { LoadedLock } from './read-lock.ts';
 import { settleLock } from './settle.ts';
 
-/** How the outside world ends a run. */
+/** Ways in which a caller ends a run. */
 export interface Ending {
-  /** Aborted: nothing new is paid for, requests in flight are awaited, everything is recorded. Its reason is reported. */
+  /**
+   * Aborted to end the run: nothing more is bought, requests in flight are awaited, everything is recorded. Its
+   * reason is reported.
+   */
   signal?: AbortSignal | undefined;
-  /** Resolves when nobody waits any longer: what is on the wire stays on record as sent. */
+  /** Resolves when the run must end at once. Requests in flight stay on record as sent. */
   leave?: Promise<void> | undefined;
-  /** Resolves at the first error that nobody awaits, which `seen` holds by then. The run ends as with `signal`, and throws it. */
+  /**
+   * `first` resolves at the first unhandled error, which is in `seen` by then. The run ends as with `signal`, and
+   * throws the error.
+   */
   stray?: { first: Promise<void>; seen?: { error: unknown } } | undefined;
 }
 
@@ -43,7 +49,7 @@ export type RunPorts = Pick<
 export interface RunOptions extends RunSettings, Ending {
   outline: GraphOutline;
   loaded: Pick<LoadedLock, 'needsRewrite'>;
-  /** People decide during the run. */
+  /** Accepts the decisions of people during the run. */
   live?: LiveRun | undefined;
   /** Progress of earlier leaders of the plan. Omitted for a new run. */
   resumed?: Pick<CarryOutOptions, 'ends' | 'learned' | 'onEnd'> | undefined;
@@ -53,13 +59,16 @@ export interface RunOptions extends RunSettings, Ending {
 export interface RunResult {
   /** The exit code of the command; `help exit` explains the numbers. */
   exit: ExitCode;
-  /** How each step ended, by address. Empty when the run was left. */
+  /** How each step ended, by address. Empty if the run did not wait for its end. */
   outcomes: ReadonlyMap<string, StepOutcome>;
-  /** Credits, balance and counts. Absent when the run was left. */
+  /** Credits, balance and counts. Omitted if the run did not wait for its end. */
   end?: Extract<RunEvent, { event: 'run-ended' }>;
 }
 
-/** Carries a plan out in this process. `result` resolves when it has ended, and the lock is settled, or when it was left. */
+/**
+ * Carries a plan out in this process. `result` resolves when the run has ended and the lock is settled, or when
+ * `leave` has ended it at once.
+ */
 export function runPlan(
   plan: Plan,
   ports: RunPorts,
@@ -97,7 +106,7 @@ export function runPlan(
 
 interface RunUnderWay {
   startedAt: number;
-  /** Nobody waits any longer: what it would still say of itself is not how it ended. */
+  /** Whether `leave` has ended the run. Later events are not reported, because they do not show how it ended. */
   isLeft: boolean;
 }
 
@@ -119,7 +128,7 @@ async function endRun(
     await live?.close();
     await settleLock(ports.file, { ledger, outline, loaded, emit });
   };
-  // Whatever went wrong, what this run knows is saved as far as the disk lets it.
+  // After any error, the run saves what it knows if the disk allows it.
   const guarded = driven.ends.catch(async (error: unknown) => {
     await save().catch(() => {});
     throw error;
@@ -137,12 +146,12 @@ async function endRun(
     throw stray.seen.error;
   }
   if (!(ends instanceof Map)) {
-    // What is cut off now is on record as sent.
+    // Requests in flight are on record as sent.
     run.isLeft = true;
     return { exit: exitCodes.interrupted, outcomes: new Map() };
   }
   await save();
-  // What waited for consent may have turned out not to be needed meanwhile.
+  // Steps that waited for consent may have become unneeded meanwhile.
   const known = withoutUnneeded((await live?.end()) ?? plan, partsOnRecord(ledger.lock));
   for (const row of known.unneeded) reportSkipped(row, { emit });
   const { exit, outcomes, end } = endOfRun({
@@ -161,13 +170,16 @@ async function endRun(
   return { exit, outcomes: new Map([...outcomes, ...unneeded]), end: ended };
 }
 
-/** A signal of the run's own, which the run itself may abort, too. `isMet`: the wish is met without aborting anything. */
+/**
+ * Makes a signal that follows `outer` and that the run itself can abort, too. `isMet`: the run has already ended as
+ * requested, so the signal is not aborted.
+ */
 function followSignal(
   outer: AbortSignal | undefined,
   { onAbort, isMet }: { onAbort(reason: string): void; isMet(): boolean },
 ) {
   const controller = new AbortController();
-  // Every sleep and every request listens; their number is that of the jobs, not a leak.
+  // Each sleep and each request adds a listener, so their number grows with the jobs and is no leak.
   setMaxListeners(0, controller.signal);
   const abort = () => {
     if (controller.signal.aborted || isMet()) return;

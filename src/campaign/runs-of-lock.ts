@@ -9,8 +9,9 @@ import type { CampaignPaths } from './paths.ts';
 type RunOf = Readonly<{ lock?: Json; campaign?: Json }>;
 
 /**
- * Earlier runs on a lock, newest first, each with the lines of its history. Campaigns of one folder share it; a run whose
- * first line is damaged may be of any of them. `isMeant`: which others count.
+ * Yields earlier runs on a lock, newest first, each with the lines of its history. Campaigns of one folder share the
+ * histories; a run whose first line is damaged may belong to any of them. `isMeant`: which runs of other locks to
+ * include.
  */
 export async function* runsOfLock(
   { state, runs, lock }: CampaignPaths,
@@ -18,7 +19,7 @@ export async function* runsOfLock(
 ): AsyncGenerator<{ id: string; lines: readonly JsonMap[] }> {
   const history = new RunHistory(state, runs);
   for (const { id } of await history.list()) {
-    // The whole of another campaign's run is nobody's to read.
+    // Only the ends of another campaign's history are read.
     const header = mapsOf(await history.readEnds(id)).find(({ mediabatch }) => mediabatch === 'run');
     if (header !== undefined && header.lock !== basename(lock) && !isMeant(header)) continue;
     yield { id, lines: mapsOf(await history.read(id)) };
@@ -29,12 +30,12 @@ function mapsOf(lines: readonly Json[] = []): JsonMap[] {
   return lines.filter((line) => isMap(line));
 }
 
-/** Runs that may have seen the end of a job whose file they did not save. */
+/** Limit of runs that are searched for the end of a job whose file was not saved. */
 const runsToRead = 3;
 
 /**
- * Jobs of the lock that are on record as running, and that a run has seen finish, with the newest error of the step. The
- * lock does not contain that: it costs nothing to find out again. Empty where no history is kept.
+ * Jobs that the lock records as running although a run has seen them finish, with the newest error of the step. The
+ * lock does not record this, because finding it out again is free. Empty if there is no history.
  */
 export async function findFinishedJobs(paths: CampaignPaths, lock: Lock): Promise<Map<string, string | undefined>> {
   const running = new Set<string>();

@@ -14,20 +14,23 @@ import type { OpenCampaign } from './open-campaign.ts';
 import { type OwnFile, saveOwnFile } from './own-file.ts';
 import type { CampaignPaths } from './paths.ts';
 
-/** By what a list of outputs is known, which alone another one may be written over. */
+/** How an own list of outputs is recognized. Only such a file is overwritten. */
 export function ownList(format: ListFormat): Pick<OwnFile, 'isOwn' | 'what'> {
   return { isOwn: (start) => isOwnList(format, start), what: 'list of outputs that was written before' };
 }
 
-/** A list of a million files has less. */
+/** Size limit in bytes. A list of a million files is smaller. */
 const mostBytes = 1 << 29;
 
-/** A list as it stands there. Undefined: there is none, or it is larger than any of ours, or no plain file. */
+/** Reads an existing list. Undefined if there is none, or if it is too large or no regular file. */
 export function readOutputsList(path: string): string | undefined {
   return readSmallFile(path, mostBytes)?.toString('utf8');
 }
 
-/** Writes the list of files to a path of a person's choice; paths in it lead from there. `name`: as in `OwnFile`. */
+/**
+ * Writes the list of files to a path given by the user. Paths in the list are relative to its folder. `name`: as in
+ * `OwnFile`.
+ */
 export function saveOutputsList(
   path: string,
   found: FoundOutputs,
@@ -42,15 +45,15 @@ export function saveOutputsList(
   return saveOwnFile(path, outputsList(view, format, 'file'), own);
 }
 
-/** Path of the folder of outputs as seen from another one; empty, or ends in `/`. */
+/** Path of the output folder relative to another one; empty, or ends in `/`. */
 export function folderFrom(from: string, folder: string): string {
   const path = relative(from, folder).replaceAll('\\', '/');
   return path === '' ? '' : join(path, '/').replaceAll('\\', '/');
 }
 
 /**
- * Writes the list of files that the manifest asks for, as of the end of a run. Purchases are recorded without it: if it
- * cannot be written, or belongs to another campaign, a notice says so and the run's exit code stays the same.
+ * Writes the list of files that the manifest asks for, at the end of a run. Purchases are recorded without it: if it
+ * cannot be written, or belongs to another campaign, a notice is shown, and the run's exit code stays the same.
  */
 export async function keepIndex(campaign: OpenCampaign, index: string | undefined): Promise<void> {
   const format = index === undefined ? undefined : listFormatOf(extname(index));
@@ -58,9 +61,9 @@ export async function keepIndex(campaign: OpenCampaign, index: string | undefine
   const { paths, tell } = campaign;
   try {
     const { target } = await prepareOutputFolder(paths.outputs, index);
-    // Notices about the campaign were shown when it was planned.
+    // Notices about the campaign were already shown with the plan.
     const found = await findOutputs({ ...campaign, tell: () => {} }, {});
-    // The next list opens no file that was measured for this one.
+    // Stores the measurements, so that the next list need not open these files.
     await campaign.measures.keep();
     const listed = readOutputsList(target)?.match(/\b[0-9a-f]{64}\b/g) ?? [];
     if (listed.length > 0 && !listed.some(found.isOnRecord)) {
@@ -76,20 +79,20 @@ export async function keepIndex(campaign: OpenCampaign, index: string | undefine
   }
 }
 
-/** Larger than any that was written here. */
+/** Size limit in bytes. No file that is written here is larger. */
 const mostSidecarBytes = 4 * 1024 ** 2;
 const ownStart = /^\{\s*"mediabatch": "output"/;
 
 interface WrittenSidecars {
-  /** Number of those that are there now, as they should be. */
+  /** Number of sidecar files that exist with the right content. */
   there: number;
-  /** Paths that hold something else, or cannot be written, and were left as they are. */
+  /** Paths that were not written, because they contain another file or cannot be written. */
   left: { path: string; why: string }[];
 }
 
 /**
- * Writes beside each file that is here a `FILE.json` that tells what is known of it. One that says the same already stays, and
- * a file of somebody else is never written over. `root`: the folder of outputs.
+ * Writes a `FILE.json` next to each existing output, with all known facts about it. An identical sidecar file stays,
+ * and a file that mediabatch did not write is never overwritten. `root`: the output folder.
  */
 export async function writeSidecars(
   root: string,
@@ -110,7 +113,7 @@ export async function writeSidecars(
   return written;
 }
 
-/** Writes one; or says why not. */
+/** Writes one sidecar file. Returns why it could not, or undefined. */
 async function writeSidecar(path: string, text: string): Promise<string | undefined> {
   try {
     if (statPlainFile(path) !== undefined) {

@@ -15,7 +15,7 @@ import { safeJson } from '../report/safe-text.ts';
 import { readPlanFile } from './own-file.ts';
 import { optionsToKeep } from './saved-options.ts';
 
-/** Writes the plan and all that it takes to make it again. Only ever over an earlier saved plan. */
+/** Writes the plan with everything that is needed to make it again. Overwrites only an earlier saved plan. */
 export async function savePlan(
   path: string,
   plan: Plan,
@@ -80,7 +80,7 @@ function unsaved(code: 'MB3000' | 'MB3301', path: string, { why, hint }: { why: 
   return new CampaignError({ code, message: `--out: ${path} ${why}`, hint, path });
 }
 
-/** The digest of everything that makes a step what it is. */
+/** Digest of everything that determines the steps. */
 export function digestOfSteps(graph: Graph): string {
   const steps = graph.steps.map(({ address, fingerprint, save, retry }) =>
     canonicalJson([address, fingerprint, save, retry === undefined ? null : { ...retry }]),

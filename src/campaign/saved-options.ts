@@ -2,12 +2,12 @@ import type { Options } from '../plan/plan.generated.ts';
 import type { OptionRow } from './option-table.ts';
 import { findGiven, flagOf } from './options.ts';
 
-/** Whether a saved plan keeps this option: it decides what the plan is. */
+/** Whether a saved plan stores this option, because it determines the plan. */
 export function isKept({ settles }: OptionRow): boolean {
   return settles === 'campaign' || settles === 'plan';
 }
 
-/** Picks the options that a saved plan keeps from those that were given, with its paths as `write` gives them. */
+/** Picks the options that a saved plan stores from the given ones. Their paths are converted by `write`. */
 export function optionsToKeep(options: object, write: (path: string) => string): Options {
   const kept = findGiven(options, isKept).filter(({ value }) => value !== false);
   return Object.fromEntries(
@@ -18,14 +18,16 @@ export function optionsToKeep(options: object, write: (path: string) => string):
   );
 }
 
-/** Words that make the same plan again, but for the file and what every command goes on with. */
+/**
+ * Words of a command line that make the same plan again, without the file and the options that every command repeats.
+ */
 export function wordsOfPlan(options: object): string[] {
   return findGiven(options, ({ settles }) => settles === 'plan').flatMap(({ row, value }) =>
     wordsOf(flagOf(row), value),
   );
 }
 
-/** An option as a command line gives it. */
+/** Words of an option on a command line. */
 export function wordsOf(flag: string, value: unknown): string[] {
   if (value === undefined || value === false) return [];
   if (value === true) return [flag];

@@ -15,11 +15,11 @@ import { readPlanFile } from './own-file.ts';
 import { optionsToKeep } from './saved-options.ts';
 import { findViolations, type Violation } from './validate-plan.generated.ts';
 
-/** A plan kept by `plan --out`. It is made again when it is applied, and must come out the same. */
+/** A plan stored by `plan --out`. It is made again when it is applied, and the result must be the same. */
 export interface SavedPlan extends Agreement, Pick<Saved, 'manifest' | 'options' | 'service' | 'steps'> {
   /** Path as given by the user. */
   path: string;
-  /** Digest of all that it says, however its text is laid out. */
+  /** Digest of its content, independent of formatting. */
   digest: string;
   campaign: string;
   addresses: ReadonlySet<string>;
@@ -31,7 +31,7 @@ export interface SavedPlan extends Agreement, Pick<Saved, 'manifest' | 'options'
 
 const planVersion = 2;
 
-/** Opens a saved plan. Undefined: the file is none, but perhaps a manifest. */
+/** Opens a saved plan. Undefined if the file is no saved plan; it may be a manifest. */
 export async function openSavedPlan(path: string): Promise<SavedPlan | undefined> {
   const document = await readPlanFile(path);
   if (document === undefined) return undefined;
@@ -63,7 +63,7 @@ export async function openSavedPlan(path: string): Promise<SavedPlan | undefined
     if (other === undefined || isInSameRepository(path, other)) continue;
     throw unusable(path, `its ${what} ${other} lies outside of the repository that it is in`);
   }
-  // A secret of this person must not become part of a request because a branch says so.
+  // A branch must not be able to put a secret of this user into a request.
   const hidden = varFile?.find((other) => other.split(/[\\/]/).some((part) => /^\.[^.]/.test(part)));
   if (hidden !== undefined) throw unusable(path, `its file of variables ${hidden} is hidden`);
   const { ceiling } = plan.totals;
@@ -100,12 +100,12 @@ function unusable(path: string, what: string): CampaignError {
 }
 
 /**
- * Where what a saved plan shows to people – its rows and totals – is not what it has done: somebody who can commit one
- * could have it read like a plan that costs nothing. Undefined when both say the same.
+ * Finds a difference between what a saved plan shows to people (rows and totals) and what it would do. Anybody who
+ * can commit could otherwise write a plan that looks free and is not. Undefined if both agree.
  */
 export function findContradiction(plan: WrittenPlan & { saved: Saved }): string | undefined {
   const { rows, totals, saved } = plan;
-  // An open send may stand beside its step.
+  // An open send can have its own row in addition to that of its step.
   const steps = rows.filter(({ send }) => send === undefined);
   if (new Set(steps.map(({ address }) => address)).size < steps.length) return 'it has two rows for one step';
   for (const { address, action, credits } of rows) {

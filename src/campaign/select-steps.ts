@@ -18,15 +18,15 @@ import type { PlanningOptions } from './options.ts';
 
 type Choice = Pick<PlanningOptions, 'select' | 'exclude' | 'first' | 'sample'>;
 
-/** Steps by what a person writes on the command line. Nothing matched is wrong usage, with near misses. */
+/** Evaluates selections from the command line. If nothing matches, it is a usage error that lists near misses. */
 export interface Selector {
-  /** The union of several selections; empty for none. */
+  /** The union of several selections; empty if there are none. */
   all(option: string, texts: readonly string[]): Set<string>;
-  /** `--select` minus `--exclude`, and of these a trial; undefined when nothing of it is given. */
+  /** `--select` minus `--exclude`, reduced to the rows of a trial; undefined when no option is given. */
   chosen(options: Choice): Set<string> | undefined;
 }
 
-/** The language of selections, where it is explained in passing. */
+/** Short explanation of the selection language for hints. */
 const howToWrite =
   'write hero, hero@A*, hero@lamp,9:16, +teaser (with what it needs), hero+ (with what needs it), kind:video, tag:launch, +tag:launch, state:failed or cost:>50; white space is “or”, a comma is “and”, but for one within an address';
 
@@ -106,7 +106,10 @@ function noStep(name: string, message: string, hint?: string): CampaignError {
   return new CampaignError({ code: 'MB3002', message, ...(hint !== undefined && { hint }), name });
 }
 
-/** A whole name that no step has is a slip, even beside others: `-x "hero@lmap teaser"` would leave in what was to be left out. */
+/**
+ * Returns a full name that no step has. It is a typing error even if other names match: `-x "hero@lmap teaser"` would
+ * include a step that was meant to be excluded.
+ */
 function unknownName({ terms }: Selection, graph: Graph): string | undefined {
   for (const condition of terms.flat()) {
     if (condition.is !== 'name' || (!condition.literal && condition.text.includes('*'))) continue;

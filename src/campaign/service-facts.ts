@@ -16,31 +16,28 @@ import type { CampaignPaths } from './paths.ts';
 /** Facts from the service's own OpenAPI document, beyond what this version knows. */
 export interface ServiceFacts {
   document?: ServiceDocument;
-  /** Judges requests that are documented nowhere else. */
+  /** Checks requests of kinds that only the service's document describes. */
   checker?: RequestChecker;
   createRoutes: CreateRoutes;
-  /** Listing of the service's catalog, where it was asked. */
+  /** Listing of the service's catalog, if it was requested. */
   catalog?: Listing;
 }
 
 export const noServiceFacts: ServiceFacts = { createRoutes: {} };
 
-/**
- * Documents that an open campaign has read. Repeated plans share one: its schemas
- * are compiled once.
- */
+/** Documents that an open campaign has read. Repeated plans share one, so that its schemas are compiled once. */
 export interface ReadDocuments {
   last?: { text: string; from: Source; facts: ServiceFacts };
   ofSandbox?: ServiceDocument;
 }
 
-/** Whose document it is: the service's as it is now, or as it was kept, or the sandbox's own. */
+/** Source of a document: the service now, its stored document, or the sandbox. */
 type Source = 'service' | 'kept' | 'sandbox';
 
-/** The part of an open campaign that reading documents needs. */
+/** Fields of an open campaign that are needed to read documents. */
 interface ReadFor {
   paths: CampaignPaths;
-  /** Digest of the service's address, where it is known. */
+  /** Digest of the service's address, if it is known. */
   service: string | undefined;
   documents: ReadDocuments;
 }
@@ -50,12 +47,15 @@ type RehearsedFor = Omit<ReadFor, 'service'> & {
   rehearsed: string | undefined;
 };
 
-/** Whether a campaign has requests that only the service's own document can judge. */
+/** Whether a campaign has requests that only the service's own document can check. */
 export function needsDocument(graph: Graph): boolean {
   return graph.tasks.some(({ kind }) => isUndocumented(kind));
 }
 
-/** Whether a plan has creates that only the service's own document can judge. What is bought already is not judged again. */
+/**
+ * Whether a plan has create requests that only the service's own document can check. Purchased steps are not checked
+ * again.
+ */
 export function createsByDocument({ rows }: Plan): boolean {
   return rows.some(({ kind, action }) => isSpending(action) && isUndocumented(kind));
 }
@@ -64,15 +64,16 @@ function isUndocumented(kind: string): boolean {
   return kinds[kind]?.create.documented === false;
 }
 
-/** The document as it was kept from an earlier run: needs no network. */
+/** Reads the document stored by an earlier run. Needs no network. */
 export async function readKeptFacts({ paths, service, documents }: ReadFor): Promise<ServiceFacts> {
   const kept = await readAnswer(paths.state, service, 'document');
   return kept === undefined ? noServiceFacts : factsOf(documents, kept, 'kept');
 }
 
 /**
- * Reads the document of a rehearsal: the kept one of the service that it stands for, with the paths of the sandbox. Without
- * one, the sandbox's own document, made in this process. It can only warn, because another service has other rules.
+ * Reads the document of a rehearsal: the stored document of the rehearsed service with the paths of the sandbox, or
+ * else the sandbox's own document, made in this process. The latter only leads to warnings, because another service
+ * has other rules.
  */
 export async function readSandboxFacts({ paths, rehearsed, documents }: RehearsedFor): Promise<ServiceFacts> {
   const kept = await readKeptFacts({ paths, service: rehearsed, documents });
@@ -82,15 +83,15 @@ export async function readSandboxFacts({ paths, rehearsed, documents }: Rehearse
 }
 
 /**
- * Asks the service for its document, and for its catalog where that is wanted, and keeps both. Where it has none, or
- * cannot be reached, the kept one counts: a document is a help, and never a reason not to run.
+ * Requests the service's document, and its catalog if wanted, and stores both. If the service has none or cannot be
+ * reached, the stored document is used, because a missing document must never prevent a run.
  */
 export async function fetchFacts(
   campaign: ReadFor,
   { access, withCatalog }: { access: Access; withCatalog: boolean },
 ): Promise<ServiceFacts> {
   const { paths, service, documents } = campaign;
-  // What speaks HTTP is large.
+  // The HTTP client is a large module.
   const { createLibrary, ServiceError } = await import('../service/library.ts');
   const library = createLibrary({ ...access, clock: systemClock, requestTimeoutMs: 10_000 });
   const orKept = <Facts>(fresh: Promise<Facts>, kept: () => Promise<Facts>) =>
@@ -120,8 +121,8 @@ export async function fetchFacts(
 }
 
 /**
- * Reads what the service lists, by its catalog and its document, from the best that is at hand: needs no network. Parts
- * that `facts` has are not read again.
+ * Reads the lists in the service's catalog and document from the best available source. Needs no network. Lists that
+ * `facts` has are not read again.
  */
 export async function readListings(
   { sandbox, paths, service, rehearsed, documents }: ReadFor & RehearsedFor & { sandbox: boolean },
@@ -132,7 +133,7 @@ export async function readListings(
   return kept.length > 0 ? kept : [(await readSandboxDocument(documents)).listing];
 }
 
-/** Reads what is kept of the service's lists. Parts that `facts` has are not read again. */
+/** Reads the stored lists of the service. Lists that `facts` has are not read again. */
 export async function readKeptListings(
   { paths, service }: Pick<ReadFor, 'paths' | 'service'>,
   facts: ServiceFacts = noServiceFacts,
@@ -142,14 +143,14 @@ export async function readKeptListings(
   return [document?.listing, catalog].filter((one) => one !== undefined);
 }
 
-/** Reads the document of the embedded sandbox. It is of this very version, and read once. */
+/** Reads the document of the embedded sandbox once. It belongs to this version. */
 async function readSandboxDocument(documents: ReadDocuments): Promise<ServiceDocument> {
   const { sandboxDocument } = await import('./embed-sandbox.ts');
   documents.ofSandbox ??= readServiceDocument(await sandboxDocument(), kinds);
   return documents.ofSandbox;
 }
 
-/** Reads the service's document as it was last fetched: needs no network. */
+/** Reads the service's document as it was last fetched. Needs no network. */
 export async function readKeptServiceDocument(
   { state }: Pick<CampaignPaths, 'state'>,
   service: string | undefined,
@@ -174,7 +175,7 @@ async function factsOf(documents: ReadDocuments, json: Json, from: Source): Prom
 
 async function readFacts(json: Json, from: Source): Promise<ServiceFacts> {
   const document = readServiceDocument(json, kinds);
-  // What compiles schemas is large.
+  // The compiler of schemas is a large module.
   const { loadSchemaCompiler } = await import('../manifest/check/json-schema.ts');
   const compile = await loadSchemaCompiler(() => performance.now());
   return {
@@ -189,13 +190,16 @@ function freshRoutes({ creates, missing }: ServiceDocument): CreateRoutes {
   for (const [kind, { path }] of Object.entries(creates)) routes[kind] = { path, isDocumented: true };
   for (const [kind, why] of Object.entries(missing)) {
     const { create } = requireKind(kind);
-    // What is documented elsewhere may be there all the same.
+    // A request that other documentation describes may be accepted although the service's document lacks it.
     routes[kind] = create.documented ? { path: create.paths[0], isDocumented: false } : { missing: why };
   }
   return routes;
 }
 
-/** Routes by a kept document, which may be old or come from somebody else: it may only choose among known paths. */
+/**
+ * Routes from a stored document, which may be old or come from another person, so it can only choose among known
+ * paths.
+ */
 function keptRoutes({ creates }: ServiceDocument): CreateRoutes {
   const known = Object.entries(creates).filter(([, { byOperation }]) => byOperation !== true);
   return Object.fromEntries(known.map(([kind, { path }]) => [kind, { path }]));

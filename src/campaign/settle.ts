@@ -14,8 +14,8 @@ import { withoutMovedAway } from '../plan/rows/orphans.ts';
 import { type LoadedLock, openLoadedLock } from './read-lock.ts';
 
 /**
- * Opens the lock for a run. Restored purchases are in it, and its header names the service, before the first line of a
- * purchase is: whatever ends the run then, what it bought stands under the service that it was bought from.
+ * Opens the lock for a run. Before the first purchase is recorded, the file contains the restored purchases and a
+ * header with the service, so that even after a crash each purchase is recorded under the service that charged it.
  */
 export async function openRunLock(
   path: string,
@@ -33,10 +33,10 @@ export async function openRunLock(
   }
 }
 
-/** Parts of a run's ledger that its end needs. */
+/** Parts of a run's ledger that are needed at its end. */
 type Recorded = Pick<LocalLedger, 'lock' | 'recorded'>;
 
-/** Turns the lines of a run at its end into one sorted record per step. A run that recorded nothing writes nothing. */
+/** Rewrites the lines of an ended run as one sorted record per step. A run that recorded nothing writes nothing. */
 export async function settleLock(
   file: LockFile,
   context: {
@@ -61,7 +61,7 @@ export async function settleLock(
   }
 }
 
-/** Joins what this run knows with a lock that somebody (git, an editor) wrote meanwhile: nothing is dropped. */
+/** Joins the run's lock with a lock that another program (git, an editor) wrote meanwhile. Nothing is dropped. */
 async function joinWithChanged(
   path: string,
   { ledger, outline }: { ledger: Recorded; outline: GraphOutline },
@@ -70,7 +70,7 @@ async function joinWithChanged(
   const reading = bytes === undefined ? undefined : readLock(path, bytes);
   if (hasErrors(reading?.diagnostics ?? [])) throw new LockChangedError(path);
   const joined = reading === undefined ? ledger.lock : joinLocks(reading.lock, ledger.lock); // I7
-  // Jobs of two services are nobody's to sort: both are named, and the next run says so.
+  // Jobs of two services cannot be sorted here, so both services are named, and the next run reports it.
   const { service } = ledger.lock;
   const own = service === undefined ? {} : { service };
   const other = reading?.services.find((one) => one !== service);

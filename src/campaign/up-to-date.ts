@@ -13,32 +13,32 @@ import { type Asked, ManifestInputs } from './manifest-inputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import type { LoadedLock } from './read-lock.ts';
 
-/** Finding that every step is up to date, and what a plan says besides. */
+/** Result that every step is up to date, with the totals of the plan. */
 export interface UpToDate {
   steps: number;
   totals: PlanTotals;
 }
 
 /**
- * Finding that a run with nothing to do keeps, with what it looked at. A plan is made by pure functions: as long as all
- * they go by is the same – the program, its options and variables, each answer of the disk to the manifest, the lock,
- * every output – there is still nothing to do, and neither manifest nor lock has to be parsed to know it. Any
- * difference, and anything that cannot be read, leads to a plan.
+ * Result of a run with nothing to do, stored with everything that it depends on. Plans are made by pure functions, so
+ * while all inputs stay the same (the program, its options and variables, the files that the manifest names, the
+ * lock, every output), there is still nothing to do, and neither manifest nor lock must be parsed to know it. After
+ * any difference or read error, a plan is made.
  */
 export interface Finding extends UpToDate {
-  /** Digest of all that a plan depends on beside files: the program, its options and variables. */
+  /** Digest of all inputs of a plan other than files: the program, its options and variables. */
   given: string;
   asked: readonly Asked[];
   /** SHA-256 (hex) of the lock. */
   lock: string;
 }
 
-/** Finding of an earlier run, if it still holds. */
+/** Returns the stored result of an earlier run if it is still valid. */
 async function recall({ file, paths, seen }: OpenCampaign, given: string | undefined): Promise<Finding | undefined> {
   const finding = readFinding(seen.finding);
   if (finding === undefined || finding.given !== given) return undefined;
   return orForgotten(async () => {
-    // The manifest is what changes most.
+    // The manifest changes most often, so it is checked first.
     const isAlike = await new ManifestInputs(file).areAnsweredAlike(finding.asked);
     if (!isAlike || !(await hasLock(finding, paths))) return undefined;
     const states = await checkOutputs(paths.outputs, seen.files, { seen });
@@ -47,8 +47,8 @@ async function recall({ file, paths, seen }: OpenCampaign, given: string | undef
 }
 
 /**
- * Finding of an earlier run that still holds, while nobody else runs on the lock: as a run would find it. When somebody
- * does, or the finding does not hold any more, it is for a run to say so.
+ * Returns the stored result of an earlier run if it is still valid and no other process runs on the lock. Otherwise
+ * undefined, and a run must find out.
  */
 export async function isUpToDate(campaign: OpenCampaign, given: string | undefined): Promise<UpToDate | undefined> {
   const finding = await recall(campaign, given);
@@ -64,7 +64,7 @@ export async function isUpToDate(campaign: OpenCampaign, given: string | undefin
   }
 }
 
-/** Finding that a later run may rely on: this plan has nothing to do, and all its inputs are known. */
+/** Makes the result to store if this plan has nothing to do and all its inputs are known. */
 export function noteUpToDate(
   plan: Plan,
   facts: {
@@ -84,7 +84,7 @@ export function noteUpToDate(
   return finding as Json & Finding;
 }
 
-/** Whether the lock still has the bytes that it had. */
+/** Whether the lock still has the same bytes. */
 async function hasLock({ lock }: Finding, paths: OpenCampaign['paths']): Promise<boolean> {
   const bytes = await readLockBytes(paths.lock);
   return bytes !== undefined && digestOf(bytes).sha256 === lock;

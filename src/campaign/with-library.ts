@@ -12,17 +12,17 @@ export interface OpenAccess {
 const requestTimeoutMs = 30_000;
 
 /**
- * Opens the way to the service, or to the sandbox of a folder, for as long as `use` takes. What the service refuses ends
- * the command: 77 for the key, 69 where it cannot be reached or understood.
+ * Connects to the service, or to the sandbox of a folder, while `use` runs. A refusal ends the command: exit 77 for
+ * the API key, 69 if the service cannot be reached or understood.
  */
 export async function withLibrary<T>(
   options: {
     environment: Environment;
-    /** Ask the embedded sandbox instead of the service. */
+    /** Whether to use the embedded sandbox instead of the service. */
     sandbox: boolean;
-    /** Where the sandbox's state lies. */
+    /** Folder with the sandbox's state. */
     folder: string;
-    /** The sandbox is to remember what happens, even where it has never run before. */
+    /** Whether the sandbox stores its state even if it has never run before. */
     keeps: boolean;
   },
   use: (open: OpenAccess) => Promise<T>,
@@ -42,7 +42,7 @@ export async function withLibrary<T>(
   }
 }
 
-/** The same for a campaign that is open. The sandbox remembers nothing of it unless it has run before. */
+/** Connects like `withLibrary`, for an open campaign. The sandbox stores its state only if it has run before. */
 export function withLibraryOf<T>(campaign: OpenCampaign, use: (open: OpenAccess) => Promise<T>): Promise<T> {
   const { environment, sandbox, paths } = campaign;
   return withLibrary({ environment, sandbox, folder: paths.folder, keeps: false }, use);

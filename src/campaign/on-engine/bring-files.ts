@@ -10,46 +10,46 @@ import { isOutputPath } from '../../lock/check-line.ts';
 import type { Output } from '../../lock/record.ts';
 
 interface Ways {
-  /** Where workers have put the files of this campaign. */
+  /** Store with the files that workers saved for this campaign. */
   from: Pick<StoreFiles, 'read'>;
-  /** The campaign's own folder of outputs. */
+  /** Folder of the campaign's outputs. */
   to: string;
   outputs: OutputFiles;
   tell: Tell;
-  /** Aborted: what is not here yet stays where it is. */
+  /** Aborted when downloads must stop. Files that are not here yet stay in the store. */
   signal: AbortSignal;
 }
 
-/** Files that are brought at once: one of a store that is far away mostly waits. */
+/** Files that are copied at once, because a transfer from a remote store mostly waits. */
 const atOnce = 8;
-/** Tries of one file. The next run fetches what does not come. */
+/** Attempts for one file. A file that fails is left to the next run. */
 const mostTries = 3;
 
-/** A file of a step, as a run or the lock tells of it. */
+/** A file of a step, as recorded in a run or in the lock. */
 export interface FileToBring {
   address: string;
   kind: string;
   output: Output;
-  /** Digests of files of this step that it may take the place of. */
+  /** Digests of existing files of this step that the new file may replace. */
   replaces?: readonly string[];
 }
 
-/** Brings files of a store into the campaign's folder, by their digests: what is there already stays. */
+/** Copies files from a store to the campaign's folder, checked by their digests. Files that exist already stay. */
 export class FileBringer {
   readonly #places: Ways;
   readonly #queue = new Places(atOnce);
   readonly #brought: Promise<void>[] = [];
   readonly #taken = new Set<string>();
-  /** Files that were saved, and that did not come. */
+  /** Paths of files that the workers saved and that could not be copied. */
   readonly missing: string[] = [];
-  /** Why the first of them did not, if its bytes are not to blame. */
+  /** Error of the first missing file, unless its bytes were wrong. */
   trouble: string | undefined;
 
   constructor(places: Ways) {
     this.#places = places;
   }
 
-  /** Queues files that are in the store. Each is fetched once. */
+  /** Queues files of the store. Each is copied once. */
   add(files: readonly FileToBring[]): void {
     const wanted = files.filter(({ output }) => {
       const name = `${output.sha256} ${output.path}`;
@@ -62,11 +62,11 @@ export class FileBringer {
       this.#places.to,
       wanted.map(({ output }) => output),
     );
-    // Callers that wait for it receive the error, too.
+    // The error is passed on by those that await the promise.
     states.catch(() => {});
     for (const file of wanted) {
       const brought = this.#queue.use(async () => this.#bring(file, await states));
-      // Reported at the end.
+      // The error is reported by `end`.
       brought.catch(() => {});
       this.#brought.push(brought);
     }
@@ -106,7 +106,9 @@ export class FileBringer {
   }
 }
 
-/** Breaks off when the bytes are not those of the lock: then nothing gets the file's name. */
+/**
+ * Stops with an error when the bytes differ from the digest in the lock, so that no such file gets its final name.
+ */
 function checked(
   body: AsyncIterable<Uint8Array>,
   { output, signal }: { output: Output; signal: AbortSignal },

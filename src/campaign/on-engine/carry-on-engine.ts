@@ -32,10 +32,16 @@ import { checkStore, isForThisMachine, makeStore, storeOfRun, submissionOf } fro
 import { tellOfNoWorker } from './tell-of-workers.ts';
 import { watchOnEngine } from './watch-engine.ts';
 
-/** A screen draws over what is written beside it, so while a run is watched a notice is one of its events. */
+/**
+ * Shows notices of a watched run. A screen would draw over a notice that is printed directly, so it becomes an event
+ * of the run.
+ */
 interface TellInRun {
   tell: Tell;
-  /** From the run's first event to its last one notices go to `on`, too. */
+  /**
+   * Returns a listener that passes events to `on`. Between the first and the last event of the run, notices are
+   * passed to `on`, too.
+   */
   from(on: (event: RunEvent) => void): (event: RunEvent) => void;
   /** Stops passing on events. */
   end(): void;
@@ -51,13 +57,13 @@ interface Ground {
   options: Options;
   graph: Graph;
   scope: Scope;
-  /** Aborted: nobody waits for the engine any more. */
+  /** Aborted when the client no longer waits for the engine. */
   closing: AbortController;
 }
 
 /**
- * Lets the workers of an engine carry plans out: does what needs this disk, submits the rest, and watches. Where the engine
- * has a run of this campaign already, that one is watched.
+ * Lets the workers of an engine carry plans out: does what needs this disk, submits the rest, and watches. If the
+ * engine already has a run of this campaign, watches that run instead.
  */
 export async function carryOnEngine(
   opened: OpenCampaign,
@@ -96,7 +102,10 @@ class EngineCarrier implements Carrier {
     this.#ground = ground;
   }
 
-  /** The run that this clone has submitted, ended or not, or one of another clone that is open, or whose end nobody saw. */
+  /**
+   * Attaches to the run that this clone has submitted, ended or not, or to a run of another clone that is open or
+   * whose purchases are missing in this lock.
+   */
   async attach(): Promise<Running | undefined> {
     const { engine, campaign, options, graph, scope } = this.#ground;
     const { paths, tell } = campaign;
@@ -138,7 +147,10 @@ class EngineCarrier implements Carrier {
     return 'result' in loaded ? loaded : this.#submit(plan, { ...held, loaded });
   }
 
-  /** Uploads and moves, if there are any; then the lock as they leave it. `result`: one of them failed, and nothing is submitted. */
+  /**
+   * Carries out the uploads and moves of a plan, and returns the lock after them. `result`: one of them failed, so
+   * nothing is submitted.
+   */
   async #doHere(plan: Plan, held: Held): Promise<LoadedLock | { result: RunResult }> {
     const { access, campaign, options } = this.#ground;
     const rows = plan.rows.filter(isForThisMachine);
@@ -166,7 +178,7 @@ class EngineCarrier implements Carrier {
     await noteRun(this.#ground, submission.id, { submitted: false, since: new Date(systemClock.now()) });
     const submitting = submitRun(engine.database, engine.boss, submission);
     const { id, attached } = await submitting.catch(async (error: unknown) => {
-      // Refused, and not lost on the way: the engine has nothing of it.
+      // The engine refused the submission, so it has no such run. After any other error it may have one.
       if (error instanceof CampaignError) await removeEngineNote(campaign.paths.lock);
       throw error;
     });
@@ -180,7 +192,10 @@ class EngineCarrier implements Carrier {
     return this.#watchAnothers(await headerOf(this.#ground, theirs), { run: id, loaded, isOpen: true });
   }
 
-  /** Nothing that is typed, or was edited, is dropped without a word. */
+  /**
+   * Watches a run that another command has submitted. Shows a notice if its options or steps differ from those of
+   * this command.
+   */
   async #watchAnothers(header: RunHeader, of: Omit<Watched, 'outline'>): Promise<Running> {
     const { campaign, graph, options } = this.#ground;
     const text = notOfRunText(differencesFrom(header.given, givenOf(graph, options)));
@@ -191,7 +206,7 @@ class EngineCarrier implements Carrier {
     return this.#watch(header.plan, { ...of, outline, ...(text !== undefined && { then }) });
   }
 
-  /** Watches a run until it has ended, or somebody leaves: then the run goes on. */
+  /** Watches a run until it ends or the client detaches, after which the run continues. */
   async #watch(plan: Plan, of: Watched): Promise<Running> {
     const { engine, access, campaign, telling, options, scope, closing } = this.#ground;
     const { store: name } = options.engine;
@@ -204,7 +219,7 @@ class EngineCarrier implements Carrier {
       const over = new AbortController();
       scope.add(() => over.abort());
       const telling = { tell: campaign.tell, signal: AbortSignal.any([closing.signal, over.signal]) };
-      // The run is over, or the server is unreachable, which is reported.
+      // Fails when the run is over, or when the server is unreachable, which is reported elsewhere.
       tellOfNoWorker(engine, { ...telling, run, store: name }).catch(() => {});
     }
     // Reported after the last screen update.
@@ -255,9 +270,9 @@ interface Watched {
   run: string;
   outline: Held['outline'];
   loaded: LoadedLock;
-  /** False: the run has ended. */
+  /** Whether the run was open when it was attached to. */
   isOpen: boolean;
-  /** Notice for when it has ended. */
+  /** Notice to show when the run has ended. */
   then?: string;
 }
 

@@ -8,7 +8,10 @@ import { checkOutputPath } from '../../disk/outputs/output-path.ts';
 import { type DeliveryPlace, notDelivered } from '../delivery-place.ts';
 import { ownList } from '../save-outputs-list.ts';
 
-/** Objects below `s3://BUCKET/PREFIX`. Credentials come from the environment that other programs read as well. */
+/**
+ * Destination of objects below `s3://BUCKET/PREFIX`. Credentials come from the usual environment variables of S3
+ * clients.
+ */
 export async function bucketPlace(to: string, env: NodeJS.Dict<string>): Promise<DeliveryPlace> {
   const place = parseS3(to);
   if (place === undefined) {

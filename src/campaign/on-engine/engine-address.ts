@@ -1,8 +1,9 @@
 import { CampaignError } from '../../contract/failure.ts';
 
 /**
- * Address of the engine, as given or in `MEDIABATCH_ENGINE`. Never from a `.env`: a file in somebody's branch could name it.
- * Throws MB3705 where it is given and empty, as a variable is that is not set.
+ * Returns the address of the engine: the given one, or `MEDIABATCH_ENGINE`. Never reads a `.env`, because a file in a
+ * branch could name an engine. Throws MB3705 if the given address is empty, for example from a variable that is not
+ * set.
  */
 export function engineOf(given: string | undefined, env: NodeJS.ProcessEnv): string | undefined {
   if (given?.trim() === '')
@@ -14,7 +15,7 @@ export function engineOf(given: string | undefined, env: NodeJS.ProcessEnv): str
   return given ?? (env.MEDIABATCH_ENGINE?.trim() || undefined);
 }
 
-/** The same; throws MB3705 where nobody has named one. */
+/** Returns the address of the engine like `engineOf`, but throws MB3705 if there is none. */
 export function requireEngine(
   given: string | undefined,
   env: NodeJS.ProcessEnv,

@@ -6,7 +6,7 @@ import { type Advice, call, way } from '../../ground/advice.ts';
 import type { ApplyGraphOptions } from '../apply-options.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 
-/** Throws MB3000 where options do not go together. */
+/** Throws MB3000 for options that cannot be combined. */
 export function refuseHere({ sandbox }: OpenCampaign, { review }: Pick<ApplyGraphOptions, 'review'>): void {
   const refuse = (options: string[], message: string, hint: Advice) => {
     throw new CampaignError({ code: 'MB3000', message, hint, options });
@@ -25,7 +25,7 @@ export function refuseHere({ sandbox }: OpenCampaign, { review }: Pick<ApplyGrap
   }
 }
 
-/** Throws MB3704 when the run of this campaign is on another engine, or another account's. */
+/** Throws MB3704 when the run of this campaign is on another engine, or belongs to another account. */
 export function refuseOtherEngine(note: { engine: string; account: string }, { shown, account }: Engine): void {
   if (note.engine === shown && note.account === account) return;
   const other = note.engine === shown ? 'with another key, or for another address of the service' : `on ${note.engine}`;
@@ -37,7 +37,7 @@ export function refuseOtherEngine(note: { engine: string; account: string }, { s
   });
 }
 
-/** MB3702: the engine was asked, and does not have it. */
+/** Error MB3702: the engine was queried and does not have the run. */
 export function lostRun(run: string, { shown }: Engine): CampaignError {
   return new CampaignError({
     code: 'MB3702',
@@ -50,13 +50,16 @@ export function lostRun(run: string, { shown }: Engine): CampaignError {
   });
 }
 
-/** Whether a run is of this campaign, and not of one that only has the same name. */
+/** Whether a run belongs to this campaign, and not to another one of the same name. */
 export function isOfGraph({ outline }: RunHeader, { steps }: Pick<Graph, 'steps'>): boolean {
   const theirs = new Set(outline.addresses);
   return steps.some(({ address }) => theirs.has(address));
 }
 
-/** Throws MB3704 when the run is of a campaign that only has the same name: its lines are no business of this lock. */
+/**
+ * Throws MB3704 when the run belongs to another campaign of the same name, because its lines must not be added to
+ * this lock.
+ */
 export function refuseNamesake(
   header: RunHeader,
   graph: Graph,

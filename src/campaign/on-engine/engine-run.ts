@@ -14,13 +14,13 @@ import { whoIsHere } from '../person.ts';
 export interface RunOnEngine {
   run: RunRecord;
   lock: Lock;
-  /** The limit of its workers that leaves least. */
+  /** Limit of its workers with the smallest remainder. */
   limit: SpendingLeft | undefined;
-  /** Address of the engine without what signs in. */
+  /** Address of the engine without credentials. */
   shown: string;
 }
 
-/** Looks at the run that this clone has submitted, or the open one of another clone. Undefined: there is none. */
+/** Reads the run that this clone has submitted, or else the open run of another clone. Undefined if there is none. */
 export function lookAtRun(
   url: string,
   campaign: OpenCampaign,
@@ -36,8 +36,8 @@ export function lookAtRun(
 export type RunAct = 'cancel' | 'pause' | 'resume';
 
 /**
- * Cancels the run (nothing more is bought for it; what runs is collected), pauses it, or resumes it. `isDone`: false where
- * there was nothing to do. Undefined: there is none.
+ * Cancels the run (it buys nothing more; running jobs are collected), pauses it, or resumes it. `isDone`: false if
+ * there was nothing to do. Undefined if there is no run.
  */
 export function actOnRun(
   url: string,
@@ -68,7 +68,7 @@ async function withRun<Answer>(
   try {
     const note = readEngineNote(campaign.paths.lock);
     const noted = note && (await readRun(engine.database, note.run));
-    // The one that was submitted here may have ended, and another clone have gone on.
+    // The run that was submitted here may have ended, and another clone may have submitted one since.
     const run = noted?.state === 'open' ? noted : ((await findOpenRun(engine.database, engine.account, name)) ?? noted);
     return run && (await act(run, engine));
   } finally {
@@ -76,7 +76,7 @@ async function withRun<Answer>(
   }
 }
 
-/** The fold of all lines of a run on an engine. */
+/** Builds the lock of a run on an engine from all of its lines. */
 export async function lockOfRun(database: Sql, run: string): Promise<Lock> {
   const { readAllLines } = await import('../../cluster/head/lines.ts');
   const texts = [writeHeader({ version: lockVersion }), ...(await readAllLines(database, run))];

@@ -17,8 +17,9 @@ interface Where {
 }
 
 /**
- * Gives an open run what only the lock here knows of what was bought: its database was put back from an older copy, or lacks what
- * git has brought here. One that was put aside is given all of it, and tried again.
+ * Sends the purchases that only the local lock has to an open run. The engine lacks them if its database was restored
+ * from an older copy, or if they came here by git. A run that was suspended for an error gets all lines, and is tried
+ * again.
  */
 export async function giveBackLost({ engine, campaign }: Where, run: Run, lock: Lock): Promise<void> {
   const { database, shown } = engine;
@@ -31,10 +32,10 @@ export async function giveBackLost({ engine, campaign }: Where, run: Run, lock: 
   campaign.tell({ is: 'notice', ...wordsFor(found.is, { shown, isAside: run.error !== null }) });
 }
 
-/** The record of a run, held against what was seen of it here. */
+/** Comparison of a run's record on the engine with what this client has seen of it. */
 type Found = 'as it was' | 'an older copy, and known here' | 'an older copy';
 
-/** `server`: what is to be noted as the one in which nothing of it is missing. */
+/** `server`: database server to note as one that has the complete record. */
 async function compareRecord(
   database: Engine['database'],
   { id, server }: Run,
@@ -51,7 +52,7 @@ async function compareRecord(
   const isMoved = !isSameServer(server, now);
   const isShort = seen !== undefined && (await countLines(database, id, seen.epoch)) < seen.lines; // I46 (seen)
   if (!isMoved && !isShort) return { is: 'as it was', server };
-  // Who came later than the copy was put back knows no more than it does.
+  // A client that first saw the run after the copy was restored has no more lines than the copy.
   const isKnown = seen !== undefined && isSameServer(server, seen.server) && countJobs(known()) >= seen.jobs; // I46 (vouched)
   if (isKnown) return { is: 'an older copy, and known here', server: now };
   return { is: 'an older copy', server: isMoved ? server : null };

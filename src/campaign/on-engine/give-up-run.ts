@@ -7,25 +7,25 @@ import { requireLock } from '../read-lock.ts';
 import { engineOf } from './engine-address.ts';
 import { MirroredLock } from './mirrored-lock.ts';
 
-/** An engine's answer about a run that somebody wants to give up. */
+/** Result of giving up a run on an engine. */
 export type GivenUp =
-  /** It is over there, and all its lines are in the lock here. */
+  /** The run is over on the engine, and all its lines are in the local lock. */
   | { is: 'over' }
   | { is: 'unknown' }
-  /** It goes on there, because it was not forced. */
+  /** The run continues on the engine, because `force` was not set. */
   | { is: 'open' }
-  /** The engine cannot be asked: the run may go on there. */
+  /** The engine cannot be reached, so the run may continue there. */
   | { is: 'not asked'; why: unknown };
 
 interface Request {
-  /** Ends a run that goes on, and gives the lock free where the engine cannot be asked. */
+  /** Ends a run that is in progress, and releases the lock even if the engine cannot be reached. */
   force: boolean;
   env: NodeJS.ProcessEnv;
 }
 
 /**
- * Gives up the run of a note: ends it where it is carried out, brings all that it bought into the lock here, and only then
- * gives the lock free. Whatever happens in between, the same call goes on from there.
+ * Gives up the run of a note: ends it on the engine, copies all its purchases into the local lock, and only then
+ * releases the lock. After an interruption, the same call continues.
  */
 export async function giveUpRun(campaign: OpenCampaign, note: EngineNote, request: Request): Promise<GivenUp> {
   const { paths, tell } = campaign;
@@ -73,12 +73,12 @@ async function endThere(
   await giveUp(database, run, `given up by ${whoIsHere()}`);
   const { readAllLines } = await import('../../cluster/head/lines.ts');
   const mirror = await MirroredLock.open(campaign, await requireLock(campaign, campaign.service));
-  // Nothing comes after these, because the run is over.
+  // The run is over, so these are its last lines.
   await mirror.add(await readAllLines(database, run)).finally(() => mirror.close());
   return { is: 'over' };
 }
 
-/** The note has no password, which the environment may have. */
+/** Returns the address with the password. The note does not contain the password, but the environment may. */
 async function urlOf({ engine }: EngineNote, env: NodeJS.ProcessEnv): Promise<string> {
   const { showEngine } = await import('../../cluster/database/engine-url.ts');
   const named = engineOf(undefined, env);

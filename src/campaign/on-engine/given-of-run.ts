@@ -5,7 +5,7 @@ import type { ApplyGraphOptions } from '../apply-options.ts';
 import { findGiven, flagOf } from '../options.ts';
 import { digestOfSteps } from '../save-plan.ts';
 
-/** The steps and options that a run was made of, as far as somebody who attaches to it may expect something else. */
+/** Steps and options of a run, as far as they are compared with those of a client that attaches to it. */
 export type GivenOfRun = NonNullable<RunHeader['given']>;
 
 export function givenOf(graph: Graph, options: Partial<ApplyGraphOptions>): GivenOfRun {
@@ -25,7 +25,9 @@ export function differencesFrom(then: GivenOfRun, now: GivenOfRun): { isEdited: 
   return { isEdited: then.steps !== now.steps, flags };
 }
 
-/** Message on attaching: options and edits that the run does not have. Undefined when it matches. */
+/**
+ * Notice for a client that attaches: its options and edits that the run does not have. Undefined if there are none.
+ */
 export function notOfRunText({ isEdited, flags }: ReturnType<typeof differencesFrom>): string | undefined {
   const parts = [...(isEdited ? ['what has been changed in the campaign since'] : []), ...flags];
   if (parts.length === 0) return undefined;

@@ -5,7 +5,10 @@ import type { Plan } from '../../plan/plan.ts';
 import { timedAs } from '../../plan/time-left.ts';
 import { Durations } from '../../service/polling/durations.ts';
 
-/** Learns from the events of a run how long its jobs took, as a run here does from its queries: the next plan goes by it. */
+/**
+ * Learns the durations of jobs from the events of a run, as a run in this process does from its polls. The next plan
+ * uses them.
+ */
 export function learnDurations(
   { rows }: Pick<Plan, 'rows'>,
   known: KeptDurations,
@@ -22,7 +25,7 @@ export function learnDurations(
       const typicalMs = kinds[order?.kind ?? '']?.typicalMs;
       created.delete(event.address);
       if (from === undefined || order === undefined || typicalMs === undefined) return;
-      // Two heads may tell of it, by two clocks.
+      // Two heads, with two clocks, may report the same job.
       durations.of({ kind: timedAs(order), typicalMs }).learn(Math.max(0, Date.parse(event.at) - from));
     },
     keep: () => durations.keep(),

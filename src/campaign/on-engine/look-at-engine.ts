@@ -1,7 +1,7 @@
 import type { Shown } from '../../cluster/engine-state.ts';
 import type { EngineState } from '../../contract/engine-state.ts';
 
-/** Runs, accounts and workers of an engine, once. Needs no key. */
+/** Reads runs, accounts and workers of an engine once. Needs no API key. */
 export async function lookAtEngine(engine: string, shown?: Shown): Promise<EngineState> {
   const [{ openDatabase }, { checkEngineUrl }, { hasTables }, { readEngineState }] = await Promise.all([
     import('../../cluster/database/database.ts'),

@@ -1,10 +1,13 @@
-/** Versions of the tables before and after; 0: there were none. */
+/** Versions of the tables before and after the migration; 0 if there were none. */
 export interface Migrated {
   before: number;
   now: number;
 }
 
-/** Makes the tables of an engine, or brings them up to this version. `grantTo`: a role that may use them from then on. */
+/**
+ * Creates the tables of an engine, or migrates them to this version. `grantTo`: a role that gets the right to use
+ * them.
+ */
 export async function migrateEngine(engine: string, grantTo: string | undefined): Promise<Migrated> {
   const [{ openDatabase }, { checkEngineUrl }, { migrate, grant }, { openBoss }] = await Promise.all([
     import('../../cluster/database/database.ts'),

@@ -21,19 +21,22 @@ interface Ending {
   emit(fact: RunFact): void;
 }
 
-/** The local lock and the purchase journal of this user, with the lines of a run on an engine as they come. */
+/** Appends the lines of a run on an engine to the local lock and to this user's purchase journal as they arrive. */
 export class MirroredLock {
   readonly #file: LockFile;
   readonly #loaded: LoadedLock;
   readonly #first: Lock;
   readonly #purchases: Purchases;
-  /** All lines that were in the lock, and all that came. */
+  /** All lines of the lock at the start, and all lines added since. */
   readonly #known: Set<string>;
   #news = 0;
-  /** Records of the steps by all lines, but for those in `#unfolded`. */
+  /** Records of the steps from all lines except those in `#unfolded`. */
   readonly #steps: Map<string, StepRecord>;
   #unfolded: string[] = [];
-  /** Whether another program has written the file: what comes is kept, and joined with it at the end. */
+  /**
+   * Whether another program has written the file. If so, new lines are kept in memory and joined with the file at the
+   * end.
+   */
   #isElses = false;
 
   private constructor(file: LockFile, loaded: LoadedLock, first: Lock, purchases: Purchases) {
@@ -45,7 +48,7 @@ export class MirroredLock {
     this.#steps = new Map(first.steps);
   }
 
-  /** `name`: of the campaign, for the purchase journal. */
+  /** `name`: the campaign's name, for its purchase journal. */
   static async open(campaign: OpenCampaign, loaded: LoadedLock, name?: string): Promise<MirroredLock> {
     const { paths, service } = campaign;
     const lock = { ...loaded.lock, ...(service !== undefined && { service }) };
@@ -55,7 +58,7 @@ export class MirroredLock {
     return new MirroredLock(file, loaded, lock, purchases);
   }
 
-  /** Appends those that the lock does not have, and resolves with their number when they are on disk. */
+  /** Appends the lines that the lock does not have, and resolves with their number when they are on disk. */
   async add(lines: readonly string[]): Promise<number> {
     const fresh = lines.filter((line) => !this.#known.has(line));
     for (const line of fresh) this.#known.add(line);
@@ -67,7 +70,8 @@ export class MirroredLock {
       if (!(error instanceof LockChangedError)) throw error; // I46 (left)
       this.#isElses = true;
     }
-    // After the lock: these are bought already, and a full journal must not keep them out of it.
+    // The journal comes after the lock, because these jobs are bought already, and a full journal must not keep them
+    // out of the lock.
     await this.#note(fresh);
     return fresh.length;
   }
@@ -82,7 +86,10 @@ export class MirroredLock {
     await Promise.all(noted);
   }
 
-  /** Not from the file, which git or an editor may have written since: what was mirrored must not be lost with it. */
+  /**
+   * Lock built from the lines in memory. Git or an editor may have changed the file since, and mirrored lines must
+   * not be lost with it.
+   */
   get lock(): Lock {
     return agreeOnSends({ ...this.#first, steps: new Map(this.steps) });
   }
@@ -96,14 +103,19 @@ export class MirroredLock {
     return this.#steps;
   }
 
-  /** Makes one record for each step of all that is known, and of what others have written meanwhile. */
+  /**
+   * Rewrites the lock with one record per step, from all known lines and the changes that other programs made
+   * meanwhile.
+   */
   async settle({ outline, emit }: Ending): Promise<void> {
     const ledger = { lock: this.lock, recorded: this.#news > 0 };
     await settleLock(this.#file, { ledger, outline, loaded: this.#loaded, emit });
     this.#isElses = false;
   }
 
-  /** Joins what came with what others have written meanwhile; without an `ending` that is a `LockChangedError`. */
+  /**
+   * Joins the new lines with changes of other programs. Without an `ending`, such changes throw a `LockChangedError`.
+   */
   async close(ending?: Ending): Promise<void> {
     try {
       if (this.#isElses && ending === undefined) throw new LockChangedError(this.#file.path);

@@ -12,12 +12,12 @@ import { sealOf } from './engine-helpers.ts';
 import { isOfGraph, refuseNamesake } from './engine-refusals.ts';
 import { lockOfRun } from './engine-run.ts';
 
-/** Ended runs that are looked through, the last ones first. */
+/** Limit of ended runs that are examined, latest first. */
 const mostNamesakes = 10;
 
 /**
- * The last run of this campaign that has ended on the engine with purchases missing from this lock: its submitter left
- * before the end, and their clone may be gone.
+ * Finds the latest ended run of this campaign on the engine with purchases that this lock lacks. Its submitter
+ * detached before the end, and that clone may no longer exist.
  */
 export async function findUnseenRun(
   { database, account }: Engine,
@@ -33,15 +33,15 @@ export async function findUnseenRun(
   let lock: Lock | undefined;
   for (const run of ended) {
     if (!isOfGraph(await readHeader(database, seal, run), graph)) continue;
-    // What there is to say of the lock is said when it is read for the run.
+    // Notices about the lock are shown when it is read for the run.
     lock ??= (await requireLock({ ...campaign, tell: () => {} }, campaign.service, { serviceMoved: true })).lock;
-    // A newer run of another clone says nothing of what an older one bought.
+    // A newer run of another clone may lack the purchases of an older one.
     if (hasNews(await lockOfRun(database, run.id), lock)) return run;
   }
   return undefined;
 }
 
-/** Whether one lock tells of a payment that another knows nothing of, whatever became of it there. */
+/** Whether one lock has a purchase that another does not know, whatever its state there. */
 export function hasNews(lock: Lock, known: Lock): boolean {
   const purchases = [...known.steps.values()].flatMap((record) => record.purchases);
   const [jobs, keys] = [new Set(purchases.map(({ jobId }) => jobId)), new Set(purchases.map(({ key }) => key))];
@@ -49,7 +49,7 @@ export function hasNews(lock: Lock, known: Lock): boolean {
   return [...lock.steps.values()].some((record) =>
     record.purchases.some((purchase) => {
       if (purchase.jobId !== undefined) return !jobs.has(purchase.jobId);
-      // A send that was answered has left its key alone.
+      // An answered send is recorded as a job with the same idempotency key.
       return isOpenSend(purchase) && !keys.has(purchase.key) && !closed.has(purchase.send);
     }),
   );
@@ -73,7 +73,7 @@ interface Where {
   options: Pick<ApplyGraphOptions, 'check' | 'lockTimeoutMs'>;
 }
 
-/** Refuses the run of somebody who was faster, if it is another campaign's of this name. */
+/** Throws if the run that was submitted first belongs to another campaign of the same name. */
 export async function refuseAnother({ engine, campaign, options }: Where, id: string): Promise<void> {
   const { readRun } = await import('../../cluster/runs/runs.ts');
   const run = await readRun(engine.database, id);
@@ -87,7 +87,10 @@ export async function refuseAnother({ engine, campaign, options }: Where, id: st
   }
 }
 
-/** Removes the note of a submit that did not happen. The caller holds the lock, so no submit is in progress. */
+/**
+ * Removes the note of a submission that did not reach the engine. The caller holds the lock, so no submission is in
+ * progress.
+ */
 export async function forgetSubmit({ engine, campaign, options }: Where, run: string): Promise<void> {
   const { paths, tell } = campaign;
   const { readRun } = await import('../../cluster/runs/runs.ts');
@@ -100,7 +103,7 @@ export async function forgetSubmit({ engine, campaign, options }: Where, run: st
   }
 }
 
-/** Notes the run beside the lock. `submitted`: the engine has it. */
+/** Writes the note of the run next to the lock. `submitted`: whether the engine has the run. */
 export async function noteRun(
   { engine, campaign }: Pick<Where, 'engine' | 'campaign'>,
   run: string,

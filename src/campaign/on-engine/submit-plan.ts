@@ -18,12 +18,15 @@ import { ownVersion } from '../own-version.ts';
 import { userName } from '../person.ts';
 import type { GivenOfRun } from './given-of-run.ts';
 
-/** Recognizes what only this machine can do: its files go up, and files of its folder get other names. */
+/** Whether only this machine can carry a row out: an upload of a local file, or a rename in the local folder. */
 export function isForThisMachine({ order }: PlanRow): boolean {
   return order !== undefined && (order.action === 'move' || order.file !== undefined);
 }
 
-/** Makes the submission of a plan: all that a head needs of it, but what this machine does itself. */
+/**
+ * Makes the submission of a plan: everything that a head needs, without the rows that this machine carries out
+ * itself.
+ */
 export function submissionOf(
   plan: Plan,
   about: {
@@ -63,30 +66,32 @@ export function submissionOf(
     totals: plan.totals,
     origin: { host: hostname(), user: userName() ?? '', manifest, version: ownVersion() },
     orders,
-    // Read again when the transaction has to be repeated.
+    // A function, because the lines are read again when the transaction has to be repeated.
     lines: { [Symbol.iterator]: () => linesOf(lock) },
   };
 }
 
-/** Lines of the steps alone: the engine knows the service of an account. */
+/** Lines of the steps without the header, because the engine knows the service of an account. */
 function* linesOf(lock: Lock): Generator<string> {
   const lines = writeLines(lock);
   lines.next();
   yield* lines;
 }
 
-/** Settings of a run on an engine, without `publish`: posts that may go out say so in their orders. */
+/**
+ * Settings of a run on an engine, without `publish`, because the order of each post says whether it may be published.
+ */
 function settingsOf({ concurrency }: Plan, given: RunSettings): ClusterSettings {
   const { publish: _publish, ...settings } = settle(given);
   return { concurrency, ...settings };
 }
 
-/** Throws MB3705 before anything is agreed to, unless it is a store or may become one. */
+/** Checks the store before the user is asked. Throws MB3705 unless it is a store or can become one. */
 export async function checkStore(name: string): Promise<void> {
   await findStore(name);
 }
 
-/** Finds the store of this name. Undefined: there is none at its place yet. */
+/** Opens the store of this name. Undefined if there is none at its place yet. */
 async function findStore(name: string): Promise<Store | undefined> {
   const [{ openStore }, { StoreMissingError }] = await Promise.all([
     import('../../cluster/store/store.ts'),
@@ -104,7 +109,8 @@ export async function makeStore(name: string): Promise<Store> {
 }
 
 /**
- * Where the files of a run are brought from. `stay`: nobody asks for what lies in its store; undefined: they come here by themselves. Throws MB3705 for another store than the
+ * Store from which the files of a run are copied. `stay`: no copies were requested, so the files stay in the store;
+ * undefined: the run has no store, and the attached client saves its files. Throws MB3705 for another store than the
  * run's.
  */
 export async function storeOfRun(

@@ -6,16 +6,19 @@ import { call, way } from '../../ground/advice.ts';
 
 interface Telling {
   tell: Tell;
-  /** Aborted: stop watching. */
+  /** Aborted when watching must stop. */
   signal: AbortSignal;
 }
 
-/** Time between two looks, in ms. */
+/** Polling interval in ms. */
 const lookMs = 1000;
-/** Checks without a worker before a notice: a new worker may wait for the store, and one that ends hands over. */
+/**
+ * Polls without a worker before a notice, because a new worker may wait for the store, and an ending worker hands
+ * over.
+ */
 const patience = 10;
 
-/** Tells each time that no worker takes the run, or none is left: a screen would stand still, and nobody would know why. */
+/** Shows a notice whenever the run has no suitable worker, because its screen would stand still without a reason. */
 export async function tellOfNoWorker(
   { database, shown }: EngineToSee,
   {

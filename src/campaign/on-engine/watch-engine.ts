@@ -28,16 +28,16 @@ export interface WatchOptions {
   loaded: LoadedLock;
   /** How files are downloaded and saved on this machine. Omitted when the run has ended. */
   access: Access | undefined;
-  /** Where the workers put the files of this campaign. */
+  /** Store with the files that workers saved for this campaign. Undefined if nothing is copied from a store. */
   store: StoreFiles | undefined;
-  /** Aborted: nobody watches any more; the run goes on. */
+  /** Aborted when the client detaches; the run continues. */
   signal: AbortSignal;
   on(event: RunEvent): void;
 }
 
 /**
- * Watches a run that an engine carries out. Each line of its lock is appended to the lock here as it comes; when the run has
- * ended, the lock is settled as after any run.
+ * Watches a run that an engine carries out. Each line of its lock is appended to the local lock as it arrives; when
+ * the run has ended, the lock is settled as after any run.
  */
 export async function watchOnEngine(engine: Engine, campaign: OpenCampaign, options: WatchOptions): Promise<RunResult> {
   const { run, name, outline, loaded, store, signal, on } = options;
@@ -72,7 +72,7 @@ export async function watchOnEngine(engine: Engine, campaign: OpenCampaign, opti
       onPaused: (by) => tell({ is: 'notice', text: by === undefined ? 'the run goes on' : pausedText(by) }),
       onEvents(events) {
         bringer?.add(events.flatMap(savedBy));
-        // Its end is reported when the lock is settled.
+        // The end of the run is reported after the lock is settled.
         events.filter(({ event }) => event !== 'run-ended').forEach(on);
       },
     });
@@ -94,7 +94,7 @@ export async function watchOnEngine(engine: Engine, campaign: OpenCampaign, opti
     await removeEngineNote(paths.lock);
     const lost = doneWithoutRecord(now, outcomes);
     if (lost.length > 0) tell({ is: 'notice', text: lostText(lost) });
-    // `--no-fetch` is a choice: files of a store may stay there.
+    // With `--no-fetch` the user chose to leave the files in the store.
     const isShort = missing.length > 0 && (bringer !== undefined || record.store === null);
     const here = exit === exitCodes.done && isShort ? exitCodes.someFailed : exit; // I10
     const own = lost.length > 0 ? exitCodes.needsDecision : here;
@@ -110,7 +110,7 @@ export async function watchOnEngine(engine: Engine, campaign: OpenCampaign, opti
   }
 }
 
-/** Saves files here while somebody watches, if the run has no store for them. */
+/** Saves files on this machine while the client is attached, if the run has no store. */
 async function startHand(
   engine: Engine,
   campaign: OpenCampaign,
@@ -186,7 +186,7 @@ function lostText(steps: readonly string[]): string {
   return `the engine has lost the record of what it has done of ${namesOf(steps, 'steps')}: \`jobs --unknown\` finds what was paid, before anything of it is bought again`;
 }
 
-/** Files of the steps that a run has done which this folder does not have: they went elsewhere. */
+/** Files of the run's done steps that are missing in this folder, because they were saved elsewhere. */
 async function filesNotHere(
   { paths, seen }: Pick<OpenCampaign, 'paths' | 'seen'>,
   lock: Lock,
@@ -208,13 +208,16 @@ async function filesNotHere(
   return outputs.filter(({ output }) => states.get(output.path) === 'missing');
 }
 
-/** Says what did not come from the store, and what brings it. */
+/** Notice of files that could not be copied from the store, and of the command that copies them. */
 function notBroughtText({ missing, trouble }: Pick<FileBringer, 'missing' | 'trouble'>): string {
   const why = trouble ?? 'the store does not have the bytes that the lock names';
   return `${namesOf(missing)} did not come from the store: ${why}. ${nextApply}`;
 }
 
-/** Notice of files that are not on this machine. `store`: of the run; null when files come to the attached client. */
+/**
+ * Notice of files that are not on this machine. `store`: the run's store; null if files are saved by the attached
+ * client.
+ */
 function notHereText(missing: readonly string[], { store }: { store: string | null }): string {
   const where = missing.length === 1 ? 'it is' : 'they are';
   if (store !== null)
@@ -230,13 +233,13 @@ function namesOf(names: readonly string[], what = 'files'): string {
   return `${names.length} ${what} (${names.slice(0, 3).join(', ')}${names.length > 3 ? ', …' : ''})`;
 }
 
-/** Files that are saved at once: as many as on one machine. */
+/** Files that are saved at once, the same number as without an engine. */
 const filesAtOnce = 16;
 const requestTimeoutMs = 30_000;
 
 /**
- * Saves the files of a run that has no store into the campaign's own folder, until the signal is aborted. While nobody is
- * attached, they, and what is made from them, wait.
+ * Saves the files of a run that has no store to the campaign's own folder, until the signal is aborted. While no
+ * client is attached, these files and the steps that use them wait.
  */
 async function serveOwnFiles(
   { database: db, boss, account }: Engine,
@@ -270,7 +273,7 @@ async function serveOwnFiles(
   }
 }
 
-/** Time in ms within which all that is seen shares a mark. */
+/** Interval in ms at which the mark of seen lines is written. */
 const gatherMs = 500;
 
 interface Read {
@@ -278,7 +281,10 @@ interface Read {
   lines: number;
 }
 
-/** Keeps beside the lock how much of a run's record was seen. A disk that does not take it has the mark before. */
+/**
+ * Stores next to the lock how much of a run's record this client has seen. If it cannot be written, the previous mark
+ * stays.
+ */
 export async function keepSeen(
   { database }: Pick<Engine, 'database'>,
   path: string,

@@ -6,21 +6,21 @@ import { type Access, accountDigest } from '../environment.ts';
 export interface WorkOnEngineOptions {
   engine: string;
   access: Access;
-  /** As given by the user. */
+  /** Store as given by the user. */
   store: string | undefined;
-  /** Files at once. */
+  /** Files that are saved at once. */
   files: number;
-  /** Where figures and health of this worker are served. */
+  /** Port on which metrics and health of this worker are served. */
   port: { port: number; host: string } | undefined;
   /** Spending limits of this worker, for all campaigns together. */
   limits?: SpendingLimits | undefined;
-  /** Ended runs of the account go after this time, in ms. */
+  /** Ended runs of the account are removed after this time, in ms. */
   keepMs?: number | undefined;
   exitWhenIdle: boolean;
-  /** Aborted: end as soon as no run of the account is open. */
+  /** Aborted when the worker has to end as soon as its account has no open run. */
   drain?: AbortSignal | undefined;
   version: string;
-  /** Aborted: hand over and end. Its reason is reported. */
+  /** Aborted when the worker has to hand over and end. Its reason is reported. */
   signal: AbortSignal;
   tell(news: WorkerNews): void;
   /** Receives the number of steps of a run before they are read. */
