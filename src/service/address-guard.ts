@@ -4,12 +4,13 @@ import { isInward, isLoopbackHost } from '../graph/address.ts';
 
 export type JudgedLink = { is: 'allowed'; url: URL; isOwn: boolean } | { is: 'refused'; message: string };
 
-/** A link's host name resolves to an address that links must not reach. */
+/** Thrown when a link's host name resolves to an address that links must not reach. */
 export class RefusedAddressError extends Error {}
 
 /**
- * The only host exempt from https and from the ban on this machine: that of a loopback base URL, compared literally
- * (`localhost` differs from `127.0.0.1`), on any port. A local service may keep files in a second container.
+ * Returns the only host that may be reached without https and on this machine: the host of a loopback base URL,
+ * compared literally (`localhost` differs from `127.0.0.1`), on any port, because a local service may keep files in a
+ * second container.
  */
 export function ownHostOf(baseUrl: string): string | undefined {
   const { hostname } = new URL(baseUrl);
@@ -17,8 +18,8 @@ export function ownHostOf(baseUrl: string): string | undefined {
 }
 
 /**
- * Decides whether a link may be followed, by its text alone: https, no login, no address that is not public. The
- * addresses of its name are checked when a connection is made (`makeCheckedLookup`).
+ * Decides from a link's text alone whether it may be followed: https, no credentials, no non-public address. The
+ * addresses of its host name are checked when a connection is made (`makeCheckedLookup`).
  */
 export function judgeLink(text: string, ownHost: string | undefined): JudgedLink {
   if (!URL.canParse(text)) return { is: 'refused', message: 'the link is not a URL' };
@@ -37,8 +38,8 @@ export function judgeLink(text: string, ownHost: string | undefined): JudgedLink
 }
 
 /**
- * Resolves a name, and refuses all of its addresses when one is not public. A connection uses the addresses returned
- * here, whatever the name means a moment later; TLS still verifies the name.
+ * Resolves a host name, and refuses all of its addresses if one is not public. The connection uses the addresses
+ * returned here, even if the name resolves differently a moment later; TLS still verifies the name.
  */
 export function makeCheckedLookup(lookup: typeof systemLookup = systemLookup): LookupFunction {
   return (host, options, callback) => {

@@ -11,8 +11,8 @@ import { findNamedJob, readKeyTalk, readMissing } from './read-refusal.ts';
 import type { Redact } from './secrets.ts';
 
 /**
- * Destination of a kind's creates. `isDocumented`: whether the service's own document, as it is now, has the operation;
- * absent when unknown. `missing`: explains that no operation could be the one.
+ * Path for the create requests of a kind. `isDocumented`: whether the service's current OpenAPI document has the
+ * operation; missing if unknown. `missing`: explains why no operation fits.
  */
 export type CreateRoute = { path: string; isDocumented?: boolean } | { missing: string };
 export type CreateRoutes = { readonly [kind: string]: CreateRoute };
@@ -22,7 +22,7 @@ interface CreateOptions {
   redact: Redact;
   holdsKey: (text: string) => boolean;
   route: CreateRoute | undefined;
-  /** A path that has taken a create of this kind before. */
+  /** A path that has accepted a create request of this kind before. */
   provenPath: string | undefined;
   onPath(path: string): void;
   replays: boolean;
@@ -30,11 +30,11 @@ interface CreateOptions {
 }
 
 /**
- * Sends one create: one POST, repeated only where its path turned out not to exist. If a lost answer cannot be
- * requested again (`replays`), it gets a connection of its own: a stale kept one looks like a lost answer. Elsewhere
- * that costs a replay, which is free; should the account be empty by then, the send stays open until it is asked about
- * again.
- * Source of the answers: the service's documentation of the create operations and its table of status codes.
+ * Sends one create request: one POST, repeated on another path only if the first path does not exist. If a lost answer
+ * cannot be requested again (`replays`), the request gets a new connection, because a stale kept connection cannot be
+ * distinguished from a lost answer. If it can, a stale connection costs only a free replay; should the account be empty
+ * by then, the request stays open until it is looked up. Based on the service's documentation of the create operations
+ * and its table of status codes.
  */
 export async function createJob(
   http: Http,
@@ -48,7 +48,7 @@ export async function createJob(
   let message = '';
   for (const route of routes) {
     const answer = await postJob(http, call, { ...options, kind, route });
-    // No operation, no purchase: the same send may go to the next path.
+    // Without an operation there is no purchase, so the same request may be sent to the next path.
     if (answer.is !== 'no-route') return answer; // I4 (path)
     tried.push(`POST ${route.path}`);
     message = answer.message;
@@ -58,7 +58,7 @@ export async function createJob(
 
 type KnownRoute = Exclude<CreateRoute, { missing: string }>;
 
-/** The paths to try, in order: a single one where the service's document names it, or where ours does. */
+/** Returns the paths to try, in order: a single path if the service's document, or its manual, names it. */
 function routesOf(
   kind: Kind,
   { route, provenPath }: { route: CreateRoute | undefined; provenPath: string | undefined },
@@ -81,7 +81,7 @@ async function postJob(
     method: 'POST',
     path: route.path,
     body: call.body,
-    // Documented only for these kinds; elsewhere it would promise something that nobody keeps.
+    // Documented only for these kinds; for others the header would suggest a replay that the service does not offer.
     ...(kind.recovery === 'replay' && { headers: { [envelope.headers.idempotencyKey]: call.key } }),
     deadlineMs: options.deadlineMs,
     freshConnection: !options.replays,
@@ -93,7 +93,7 @@ async function postJob(
   return confirmed;
 }
 
-/** The request of an answer, as far as known. */
+/** Known facts about the request that an answer belongs to. */
 interface Asked {
   kind?: Kind;
   route?: KnownRoute;
@@ -102,8 +102,8 @@ interface Asked {
 }
 
 /**
- * Classifies a create's answer. Anything but a job ID or the service's own error may have been charged, and so may a
- * refusal that names a job or speaks of its key.
+ * Classifies the answer to a create request. Anything but a job ID or the service's own error may have been charged. So
+ * may a refusal that names a job or refers to the request's idempotency key.
  */
 export function classifyCreate(answer: HttpAnswer, redact: Redact, asked: Asked = {}): CreateAnswer {
   if (answer.is === 'broken') return { is: answer.sent ? 'ambiguous' : 'not-sent', message: answer.message };
@@ -126,7 +126,7 @@ export function classifyCreate(answer: HttpAnswer, redact: Redact, asked: Asked 
   if (status === 429)
     return { is: 'throttled', afterMs: parseRetryAfter(headers[envelope.headers.retryAfter]), message };
   if (named === 'unclear') {
-    // Something was made for it, and the answer does not tell which job it is.
+    // A job was made for the request, but the answer does not identify it.
     return kind?.recovery === 'replay' ? { is: 'known', message } : { is: 'ambiguous', message };
   }
   if (status === 409 || keyTalk === 'in-progress') return { is: 'in-progress', message };
@@ -149,8 +149,8 @@ export function classifyCreate(answer: HttpAnswer, redact: Redact, asked: Asked 
 }
 
 /**
- * Classifies an answer that something is not there. In words that are not the service's own only what names something
- * of the request is no missing path.
+ * Classifies an answer that reports something missing. If the words are not the service's own, the path counts as
+ * missing unless they name a part of the request.
  */
 function classifyMissing(
   { status, json }: Extract<HttpAnswer, { is: 'answer' }>,
@@ -162,7 +162,7 @@ function classifyMissing(
   return { is: 'refused', status, why: missing === 'user' ? 'user' : 'invalid', message, ...mayBe };
 }
 
-/** Queries the status of a job that a refusal names: a job with a status exists, whatever the refusal says. */
+/** Queries the status of a job that a refusal names: a job with a status exists, in spite of the refusal. */
 async function confirmNamed(
   answer: CreateAnswer,
   { http, kind, deadlineMs }: { http: Http; kind: Kind; deadlineMs: number },
@@ -185,7 +185,7 @@ function readCreated(
 ): CreateAnswer {
   const { created } = envelope;
   const found = findJob(json, kind);
-  // An ID that contains the credential could be stored nowhere. What only looks like a signed link is an ID like any other.
+  // An ID that contains the credential cannot be stored anywhere. One that only resembles a signed link is a valid ID.
   if (found === undefined || holdsKey(found.jobId)) {
     const seen = unusableId(json, kind);
     const named = seen === undefined ? message : `it says ${redact(shown(seen))}`;
@@ -210,7 +210,7 @@ function modelOf(model: Json | undefined, redact: Redact): { model?: string } {
   return typeof model === 'string' ? { model: redact(model).slice(0, 100) } : {};
 }
 
-/** Returns the objects of the answer that can contain the job; undocumented kinds have several. */
+/** Returns the objects of the answer that may contain the job; undocumented kinds have several such objects. */
 function holdersOf(answer: Json | undefined, kind: Kind | undefined): (Json | undefined)[] {
   const { holder, otherHolders } = envelope.created;
   if (kind === undefined) return [readAt(answer, holder), answer];
@@ -232,13 +232,13 @@ function findJob(
   return undefined;
 }
 
-/** The value found instead of an id: it can help a user find the job. */
+/** Returns the value found in place of an id, which can help a user find the job. */
 function unusableId(answer: Json | undefined, kind: Kind | undefined): Json | undefined {
   const { jobId, id } = envelope.created;
   return holdersOf(answer, kind).flatMap((holder) => readAt(holder, jobId) ?? readAt(holder, id) ?? [])[0];
 }
 
-/** Most credits of a job, more than any can cost: a larger number is an error, and must not enter any sum. */
+/** Maximum credits of a job, more than any can cost: a larger number is an error, and must not enter any sum. */
 const mostCredits = 1_000_000_000;
 
 function chargeOf(value: Json | undefined): number | null {

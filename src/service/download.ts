@@ -27,7 +27,7 @@ export interface DownloaderOptions {
   lookup?: Parameters<typeof createLinks>[0]['lookup'];
 }
 
-/** Fetches outputs. Never sends the credential; checks the address of every hop. */
+/** Downloads outputs. Never sends the credential; checks the address of every hop. */
 export function createDownloader(options: DownloaderOptions): Downloader {
   const { redact, requestTimeoutMs: silenceMs } = options;
   const links = createLinks(options);
@@ -40,7 +40,7 @@ export function createDownloader(options: DownloaderOptions): Downloader {
       for (let hops = 0; hops <= mostRedirects; hops += 1) {
         const link = judgeLink(next, ownHost);
         if (link.is === 'refused') return { is: 'refused', message: redact(link.message) };
-        // A redirect that has left our own host cannot lead back to it.
+        // After a redirect to another host, a redirect back to the service's host is not trusted.
         if (!link.isOwn) ownHost = undefined;
         const { url } = link;
         let answer: IncomingMessage;
@@ -61,12 +61,12 @@ export function createDownloader(options: DownloaderOptions): Downloader {
           continue;
         }
         const message = `${url.host} answered HTTP ${status}`;
-        // 408: a connection on which nothing came for a while, as of a process that was frozen.
+        // 408: the server closed an idle connection, for example after this process was suspended.
         if (mayPass(status)) {
           const retryAfterMs = parseRetryAfter(answer.headers[envelope.headers.retryAfter]);
           return { is: 'unreachable', message, ...(retryAfterMs !== null && { retryAfterMs }) };
         }
-        // Storages give every 4xx to a link whose time is over.
+        // Storage services answer with any 4xx to an expired link.
         return status >= 400 ? { is: 'expired', message } : { is: 'refused', message };
       }
       return { is: 'refused', message: `the link is redirected more than ${mostRedirects} times` };
@@ -77,13 +77,13 @@ export function createDownloader(options: DownloaderOptions): Downloader {
   };
 }
 
-/** Whether a partial answer holds the whole file. */
+/** Whether a partial answer contains the whole file. */
 function isWhole({ headers }: IncomingMessage): boolean {
   const [, first, last, all] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(headers['content-range'] ?? '') ?? [];
   return Number(first) === 0 && Number(last) + 1 === Number(all);
 }
 
-/** Decompresses a body that was compressed without being requested. Its length is then unknown. */
+/** Decompresses a body that the server compressed without a request for it. Its length is then unknown. */
 function decompress(answer: IncomingMessage): Readable | undefined {
   const encoding = answer.headers['content-encoding']?.trim().toLowerCase();
   const stream =
@@ -92,7 +92,7 @@ function decompress(answer: IncomingMessage): Readable | undefined {
       : encoding === 'br'
         ? createBrotliDecompress()
         : undefined;
-  // A failure on either side ends both.
+  // A failure of either stream ends both.
   return stream && pipeline(answer, stream, () => {});
 }
 
@@ -114,17 +114,19 @@ interface BodyLimits {
   now?(): number;
 }
 
-/** Lowest rate: a body that drips would otherwise never end, so slower than this for a minute counts as silence. */
+/**
+ * Lowest accepted rate, measured over a minute: a slower body counts as silent, because otherwise it might never end.
+ */
 const leastBytesPerSecond = 1000;
 const windowMs = 60_000;
-/** Bytes read ahead of demand: pausing and resuming a sender costs more than a chunk. */
+/** Bytes read ahead of demand: pausing and resuming a sender costs more than buffering a chunk. */
 const mostAhead = 128 * 1024;
 
 type Next = IteratorResult<Uint8Array, undefined>;
 
 /**
- * Yields the bytes of an answer on demand: without demand, the sender waits. `return` releases the connection, also
- * before the first chunk. A body that broke once never looks complete again.
+ * Yields the bytes of an answer on demand: without demand, the sender waits. `return` releases the connection, even
+ * before the first chunk. A body that broke off never counts as complete later.
  */
 export function readBody(stream: Readable, { signal, now = () => performance.now() }: BodyLimits) {
   const chunks: Uint8Array[] = [];

@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 
-/** The answer, or how far the request got. */
+/** The answer, or the point at which the request failed. */
 export type ExchangeEnd =
   | {
       is: 'answer';
@@ -8,17 +8,17 @@ export type ExchangeEnd =
       headers: { [name: string]: string | string[] | undefined };
       bytes: Uint8Array | undefined;
     }
-  /** `sent` false is proof: no byte of the request was written. `late`: the deadline has passed. */
+  /** `sent` is false only if certainly no byte of the request was written. `late`: the deadline has passed. */
   | { is: 'broken'; sent: boolean; late: boolean; error: unknown };
 
 type Answered = Extract<ExchangeEnd, { is: 'answer' }>;
 type Controller = Dispatcher.DispatchController;
 
 /**
- * One request with its whole answer in memory, at most `deadlineMs` from now, and never sent twice. An undici handler
- * rather than a call of `request`: it tells when a request is about to be written, which no error code does (a reset
- * inside the TLS handshake and one after the request look the same), and saves a stream per small answer. `mayLeave` is
- * asked at that very moment, when the connection is there.
+ * Sends one request and reads its whole answer into memory, within `deadlineMs`; never sends it twice. Uses an undici
+ * handler instead of `request`, because it reports when a request is about to be written, which no error code shows (a
+ * reset inside the TLS handshake and one after the request look the same), and saves a stream per small answer.
+ * `mayLeave` is called at that moment, when the connection exists.
  */
 export function exchange(
   agent: Dispatcher,
@@ -47,7 +47,7 @@ const notAllowed = new Error('it may no longer be sent from here');
 class ExchangeHandler implements Dispatcher.DispatchHandler {
   #settle: ((end: ExchangeEnd) => void) | undefined;
   readonly #mayLeave: (() => boolean) | undefined;
-  /** Set from the moment when bytes of the request may have left. */
+  /** Set from the moment when bytes of the request may have been written. */
   #controller: Controller | undefined;
   #status = 0;
   #headers: Answered['headers'] = {};
@@ -63,7 +63,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
       controller.abort(new Error('given up before it was sent'));
       return;
     }
-    // undici may requeue a request when its connection broke; whether that pays twice is not for undici to know.
+    // undici may requeue a request when its connection broke; it cannot know whether repeating the request pays twice.
     if (this.#controller !== undefined) {
       const error = new Error('its connection broke');
       this.#end({ is: 'broken', sent: true, late: false, error });
@@ -79,7 +79,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_controller: Controller, status: number, headers: Answered['headers']): void {
-    // 1xx announces an answer, but is none.
+    // A 1xx status precedes the answer.
     if (status < 200) return;
     this.#status = status;
     this.#headers = headers;
@@ -99,7 +99,7 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
     this.#end({ is: 'broken', sent: this.#controller !== undefined, late: false, error });
   }
 
-  /** Ends the wait; a request not sent yet never will be. */
+  /** Ends the exchange; a request that was not sent yet never will be. */
   breakOff({ late, error }: { late: boolean; error: unknown }, controller = this.#controller): void {
     if (this.#settle === undefined) return;
     this.#end({ is: 'broken', sent: this.#controller !== undefined, late, error });

@@ -5,19 +5,19 @@ import { envelope } from '../kinds/envelope.ts';
 import type { Kind } from '../kinds/kind.ts';
 import type { Redact } from './secrets.ts';
 
-/** An object's own fields, or undefined for anything else. */
+/** Returns an object's own fields; `undefined` for any other value. */
 export function readRecord(value: Json | undefined): { [key: string]: Json } | undefined {
   return isMap(value) ? Object.assign(Object.create(null) as { [key: string]: Json }, value) : undefined;
 }
 
-/** The value at a name of the envelope: `a.b` is the field `b` of the object `a`. */
+/** Returns the value at a path of the envelope: `a.b` is the field `b` of the object `a`. */
 export function readAt(value: Json | undefined, name: string): Json | undefined {
   let found = value;
   for (const part of name.split('.')) found = Array.isArray(found) ? undefined : ownValue(found, part);
   return found;
 }
 
-/** The first non-empty text among these fields, cut to `most` characters. */
+/** Returns the first non-empty string among these fields, cut to `most` characters. */
 export function readText(value: Json | undefined, names: string | readonly string[], most = 500): string | undefined {
   for (const name of typeof names === 'string' ? [names] : names) {
     const found = readAt(value, name);
@@ -26,30 +26,30 @@ export function readText(value: Json | undefined, names: string | readonly strin
   return undefined;
 }
 
-/** The first valid number of credits among these fields. */
+/** Returns the first valid number of credits among these fields. */
 export function readCredits(value: Json | undefined, names: readonly string[]): number | undefined {
   const isCredits = (found: Json | undefined) => typeof found === 'number' && Number.isSafeInteger(found) && found >= 0;
   return names.map((name) => readAt(value, name)).find(isCredits) as number | undefined;
 }
 
-/** True for the documented error body. A proxy's page is not one. */
+/** True for the documented error body, which a proxy's page never has. */
 export function isServiceError(json: Json | undefined): boolean {
   return readAt(json, envelope.answer.success) === false;
 }
 
-/** Statuses for a missing path or a body that is too long, from any server or proxy. */
+/** Statuses that any server or proxy uses for a missing path or a body that is too long. */
 const ofAnySpeaker: ReadonlySet<number> = new Set([404, 405, 410, 413]);
 
 /**
- * True for an answer that is not the service's word about key, job or request: a firewall, a proxy or the login page of
- * a network answers in its place. It is an outage.
+ * True for an answer that does not come from the service: a firewall, a proxy or the login page of a network has
+ * answered in its place. It says nothing about credential, job or request, and counts as an outage.
  */
 export function isSpokenByOthers(json: Json | undefined, status: number): boolean {
   if (isServiceError(json) || ofAnySpeaker.has(status)) return false;
   return status < 300 ? json === undefined : status < 500 || status === 511;
 }
 
-/** The message that the service gives with an answer, cut to 500 characters. */
+/** Returns the service's message in an answer, cut to 500 characters. */
 export function readMessage(json: Json | undefined, status: number, redact: Redact): string {
   const { answer } = envelope;
   const text =
@@ -57,7 +57,7 @@ export function readMessage(json: Json | undefined, status: number, redact: Reda
     (json === undefined ? 'the answer is not JSON' : 'no message');
   const code = readAt(json, answer.code);
   const shown = typeof code === 'string' && code !== text ? ` [${redact(code).slice(0, 60)}]` : '';
-  // Redact before cutting: a credential cut in the middle would leave a part that nothing recognizes.
+  // Redact before cutting: the rest of a credential that was cut would not be recognized.
   const speaker = isSpokenByOthers(json, status)
     ? ' (not an answer of the service: a firewall, a proxy or a login page)'
     : '';
@@ -73,10 +73,10 @@ export function parseRetryAfter(value: string | undefined, now: number = Date.no
   return Number.isNaN(date) ? null : Math.max(0, date - now);
 }
 
-/** Most parts of a result, more than a kind may produce: longer lists are cut here, and nothing waits for the rest. */
+/** Most parts of a result, more than any kind may produce: longer lists are cut off. */
 const mostParts = 1000;
 
-/** Result of a finished job, from the `data` of its status; undefined while a link is missing. */
+/** Returns the result of a finished job, from the `data` of its status; `undefined` while a link is missing. */
 export function readResult(kind: Kind, data: Json): JobResult | undefined {
   return kind.parts === undefined ? readSingle(kind, data) : readParts(kind.parts.name, data);
 }
@@ -90,7 +90,7 @@ function readSingle(kind: Kind, data: Json): JobResult | undefined {
   return { values, files: [url] };
 }
 
-/** A list of parts in the order that they state themselves, `order` counted from 0. */
+/** Reads a list of parts in the order of their own `order` field, which counts from 0. */
 function readParts(name: string, data: Json): JobResult | undefined {
   const { part } = envelope;
   const list = readAt(data, name);
@@ -113,7 +113,7 @@ function readParts(name: string, data: Json): JobResult | undefined {
   return { values, files, parts: files.length };
 }
 
-/** Returns the complete link, never shortened. */
+/** Returns the complete link, never cut. */
 function linkIn(value: Json, names: readonly string[]): string | undefined {
   return readText(value, names, Number.POSITIVE_INFINITY);
 }

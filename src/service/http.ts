@@ -10,13 +10,13 @@ import { readBodyText, toDocumented } from './lenient.ts';
 import { connectThrough, proxyFor } from './proxy.ts';
 import type { Redact } from './secrets.ts';
 
-/** Largest JSON answer that is read, in bytes: the service's own description is the longest. */
+/** Largest JSON answer that is read, in bytes; the service's OpenAPI document is the longest. */
 const longestAnswer = 8 * 1024 * 1024;
 
 /** Result of one JSON request. */
 export type HttpAnswer =
   | { is: 'answer'; status: number; headers: { [name: string]: string }; json: Json | undefined }
-  /** `sent` false is proof: no byte of the request was written. */
+  /** `sent` is false only if certainly no byte of the request was written. */
   | { is: 'broken'; sent: boolean; message: string };
 
 export interface HttpCall {
@@ -28,15 +28,17 @@ export interface HttpCall {
   /** Canonical JSON. */
   body?: string;
   headers?: { [name: string]: string };
-  /** Time from start to last byte. */
+  /** Time in ms from start to last byte. */
   deadlineMs: number;
   signal?: AbortSignal;
   /**
-   * Use a new connection, so that the closing of an old one cannot pass for a lost answer: for requests that must not
-   * be repeated. On a kept connection that turns out to be stale, the request may have been sent as on any other.
+   * Uses a new connection for a request that must not be repeated, so that a closed old connection is not mistaken for
+   * a lost answer: on a kept connection that turns out to be stale, it is unknown whether the request was received.
    */
   freshConnection?: boolean;
-  /** Asked when the connection is there, right before the first byte is written; false: nothing is sent. */
+  /**
+   * Called once the connection exists, right before the first byte is written; if it returns false, nothing is sent.
+   */
   mayLeave?: (() => boolean) | undefined;
 }
 
@@ -81,7 +83,7 @@ export function createHttp(options: { baseUrl: string; token: string; redact: Re
         return { is: 'broken', sent: end.sent, message: options.redact(message) };
       }
       const headers = plainHeaders(end.headers);
-      // 203 is a 200 that a proxy has touched.
+      // A proxy may change 200 to 203.
       const status = end.status === 203 ? 200 : end.status;
       const json = parseJson(end.bytes, headers['content-encoding']);
       if (json !== undefined) toDocumented(json, base);
@@ -109,7 +111,7 @@ function parseJson(bytes: Uint8Array | undefined, encoding: string | undefined):
   }
 }
 
-/** Describes an error: undici puts the useful part into `cause` or `code`. */
+/** Describes an error: undici puts the useful part in `cause` or `code`. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = (error as { code?: unknown }).code;
@@ -118,13 +120,13 @@ export function describeError(error: unknown): string {
   return typeof code === 'string' && !text.includes(code) ? `${text} (${code})` : text;
 }
 
-/** A path of the service with an ID in place of `{id}`, as one segment. The only way for an ID to get into a URL. */
+/** Builds a path of the service with an ID in place of `{id}`, as one segment. No other code puts an ID into a URL. */
 export function pathWithId(pattern: string, id: string): string {
   if (!isJobId(id)) throw new Error('internal error: not an id of the service');
   return pattern.replace('{id}', () => encodeURIComponent(id));
 }
 
-/** The JSON of a good answer. Throws `ServiceError` for any other, with the credential redacted. */
+/** Returns the JSON of a successful answer. Throws `ServiceError` for any other, with the credential redacted. */
 export function requireAnswer(answer: HttpAnswer, redact: Redact): Json {
   if (answer.is === 'broken') throw new ServiceError('unreachable', answer.message);
   const { status, json, headers } = answer;

@@ -2,13 +2,14 @@ import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'n
 import type { Json } from '../ground/json.ts';
 import { envelope, jobStates, otherStates } from '../kinds/envelope.ts';
 
-/** Most encodings of one answer, one inside the other. */
+/** Most nested encodings of one answer that are decoded. */
 const mostEncodings = 3;
 const decoder = new TextDecoder();
 
 /**
- * Returns the text of an answer. Middleboxes compress it although nobody asked, and some omit the header. Throws when it
- * cannot be decompressed, or is longer than `mostBytes` then. A byte order mark is dropped.
+ * Returns the text of an answer without its byte order mark. Decompresses it even without a header, because middleboxes
+ * compress without being asked, and some omit the header. Throws if it cannot be decompressed, or is then longer than
+ * `mostBytes`.
  */
 export function readBodyText(bytes: Uint8Array | undefined, encoding: string | undefined, mostBytes: number): string {
   if (bytes === undefined) return '';
@@ -20,7 +21,7 @@ export function readBodyText(bytes: Uint8Array | undefined, encoding: string | u
     const word = name.trim();
     if (word === 'gzip' || word === 'x-gzip') plain = gunzipSync(plain, limit);
     else if (word === 'br') plain = brotliDecompressSync(plain, limit);
-    // Some servers leave out the zlib header that the name promises.
+    // Some servers omit the zlib header that `deflate` requires.
     else if (word === 'deflate')
       plain = (plain[0] ?? 0) % 16 === 8 ? inflateSync(plain, limit) : inflateRawSync(plain, limit);
   }
@@ -29,12 +30,13 @@ export function readBodyText(bytes: Uint8Array | undefined, encoding: string | u
 
 const ids: ReadonlySet<string> = new Set([envelope.job.id, envelope.created.jobId]);
 const links: ReadonlySet<string> = new Set(['url', 'outputUrl', 'thumbnailUrl', 'uploadUrl', 'publicUrl']);
-/** Deepest object of an answer that is read: an asset of a part of a job. */
+/** Deepest level of an answer that is read: an asset of a part of a job. */
 const mostDepth = 5;
 
 /**
- * Rewrites an answer to the documented forms: states in capitals and by their documented words, ids as text, links as
- * whole URLs. Only fields of these names change, and only values that have one meaning. Changes `json` in place.
+ * Rewrites an answer to the documented form: states in capitals and with their documented names, ids as strings, links
+ * as absolute URLs. Only fields with these names change, and only values with a single possible meaning. Changes `json`
+ * in place.
  */
 export function toDocumented(json: Json, base: URL, depth = 0): void {
   if (json === null || typeof json !== 'object' || depth > mostDepth) return;
@@ -63,7 +65,7 @@ function readState(job: { [field: string]: Json }, value: string): void {
   }
 }
 
-/** Completes a link that begins with a slash, or two: it is relative to the service. */
+/** Completes a link that begins with one or two slashes, and is therefore relative to the service. */
 function wholeLink(value: Json, base: URL): Json {
   const link = Array.isArray(value) && value.length === 1 ? (value[0] ?? null) : value;
   if (typeof link !== 'string' || !link.startsWith('/')) return link;

@@ -15,10 +15,10 @@ import { type Account, readAccountList, readAccounts, readVoices, type Voice } f
 import { makeRedact, type Redact } from './secrets.ts';
 import { type Asset, type UploadProgress, uploadFile, uploadFromUrl } from './upload-file.ts';
 
-/** Facts from the status of a job. Texts are the service's own: show them through `safeText`. */
+/** Facts from the status of a job. Strings come from the service: show them through `safeText`. */
 export interface JobFacts {
   status: string;
-  /** Present only for kinds that share a status path. */
+  /** Set only for kinds that share a status path. */
   kind?: string;
   credits?: number;
   error?: string;
@@ -34,7 +34,7 @@ export type { Asset, UploadProgress } from './upload-file.ts';
 
 const { paths } = envelope;
 
-/** Most records of a kind among which one that may be gone is searched. */
+/** Most records of a kind that are searched for a record that may have been removed. */
 const mostRemoved = 1000;
 
 export interface LibraryOptions {
@@ -46,27 +46,34 @@ export interface LibraryOptions {
   requestTimeoutMs: number;
 }
 
-/** Everything the service can do besides producing media for credits. All of it throws `ServiceError`. */
+/** All operations of the service that do not produce media for credits. All of them throw `ServiceError`. */
 export interface Library {
   voices(): Promise<Voice[]>;
   catalog(): Promise<CatalogModel[]>;
-  /** The unchanged response: its shape is undocumented. */
+  /** Returns the unchanged response, whose shape is undocumented. */
   wholeCatalog(): Promise<Json>;
   accounts(): Promise<Account[]>;
-  /** The accounts, and whether the list is complete. */
+  /** Returns the accounts, and whether the list is complete. */
   accountList(): Promise<{ accounts: Account[]; isWhole: boolean }>;
-  /** Newest first, at most `limit`. Empty for kinds without a list. */
+  /** Returns at most `limit` jobs, newest first. Empty for kinds without a list. */
   jobs(kind: string, options: { limit: number }): Promise<ListedJob[]>;
-  /** One job by its ID, from its status; undefined when unknown to the service. Only for kinds with a status. */
+  /**
+   * Returns one job by its ID, from its status; `undefined` if unknown to the service. Only for kinds with a status.
+   */
   job(kind: string, jobId: string): Promise<JobFacts | undefined>;
-  /** Permanent; credits are not refunded. `gone`: it was already gone, and is seen to be. */
+  /**
+   * Removes a job's record permanently; credits are not refunded. `gone`: it had been removed already, which was
+   * verified.
+   */
   removeJob(kind: string, ids: { jobId: string; recordId?: string }): Promise<'removed' | 'gone'>;
   document(): Promise<Json>;
   /** Uploads a local file; `onProgress` receives the bytes sent. */
   upload(file: FileToUpload, signal: AbortSignal, onProgress?: UploadProgress): Promise<Asset>;
   /** Adds a public URL that the service fetches itself. */
   uploadUrl(url: string, fileName?: string, signal?: AbortSignal): Promise<Asset>;
-  /** How far the service's clock is ahead of this one, in ms (undefined when it does not say), and the latency. */
+  /**
+   * Returns how far the service's clock is ahead of the local clock, in ms (`undefined` if unknown), and the latency.
+   */
   ping(): Promise<{ skewMs?: number; latencyMs: number }>;
   close(): Promise<void>;
 }
@@ -99,7 +106,7 @@ export function createLibrary(options: LibraryOptions): Library {
       removeJob(name, ids, {
         remove: (path) => http.call({ method: 'DELETE', path, deadlineMs }),
         list(kind) {
-          // Once: what is removed here is not asked about again.
+          // Listed once: a record removed by these calls is not looked up again.
           const known = lists.get(kind) ?? listJobs(requireKind(kind), { limit: mostRemoved, get });
           lists.set(kind, known);
           return known;
@@ -132,7 +139,7 @@ async function fetchDocument(get: (path: string, fromRoot?: boolean) => Promise<
     const document = await get(paths.document);
     if (isMap(readAt(document, 'paths'))) return document;
   } catch (error) {
-    // A host that does not answer here will not answer there.
+    // A host that does not answer at this path will not answer at the other one.
     const isAnswered = error instanceof ServiceError && error.status !== undefined;
     if (!isAnswered || error.why === 'auth') throw error;
   }
@@ -176,8 +183,9 @@ interface RemovalPorts {
 }
 
 /**
- * Removes a job's record, by the id that its kind is removed by, then by its other one: which of them it is, the
- * documentation leaves open. `gone`: neither is known, and the service shows it nowhere any more. Throws `ServiceError`.
+ * Removes a job's record, by the id that its kind uses for removal, then by its other id, because the documentation
+ * does not say which id is meant. `gone`: neither is known, and the service shows the job nowhere. Throws
+ * `ServiceError`.
  */
 async function removeJob(kindName: string, ids: JobIds, ports: RemovalPorts): Promise<'removed' | 'gone'> {
   const remove = requireOf(kindName, 'remove');
@@ -199,7 +207,7 @@ async function removeJob(kindName: string, ids: JobIds, ports: RemovalPorts): Pr
   throw new ServiceError('refused', `it is there still, and cannot be removed as ${named}: HTTP 404`, { status: 404 });
 }
 
-/** Returns a job as the service still shows it. */
+/** Returns the ids of a job that the service still shows; `undefined` if it does not. */
 async function findShown(kind: string, ids: JobIds, ports: RemovalPorts): Promise<JobIds | undefined> {
   const { jobId, recordId } = ids;
   if (requireKind(kind).list === undefined) return (await ports.knows(kind, jobId)) ? ids : undefined;

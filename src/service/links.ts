@@ -16,19 +16,24 @@ export interface LinkCall {
   headers: OutgoingHttpHeaders;
   body?: AsyncIterable<Uint8Array>;
   signal: AbortSignal;
-  /** The host counts as gone after this time with no byte accepted and no answer begun. Queueing is not counted. */
+  /**
+   * Time in ms with no byte accepted and no answer begun after which the host counts as gone. Queueing is not counted.
+   */
   silenceMs: number;
 }
 
-/** Sends requests to hosts that the service names: for outputs and uploads. Never sends a credential. */
+/** Sends download and upload requests to hosts that the service names. Never sends a credential. */
 export interface Links {
   readonly ownHost: string | undefined;
-  /** Resolves with the answer, body pending: read or destroy it, as it holds a connection. Rejects if there is none. */
+  /**
+   * Resolves with the answer, whose body is still to be read or destroyed, because it occupies a connection. Rejects if
+   * there is no answer.
+   */
   ask(link: Extract<JudgedLink, { is: 'allowed' }>, call: LinkCall): Promise<IncomingMessage>;
   close(): void;
 }
 
-/** `lookup`: resolves a name. */
+/** `lookup`: resolves host names. */
 export function createLinks(options: { baseUrl: string; lookup?: Parameters<typeof makeCheckedLookup>[0] }): Links {
   const shared = {
     ...connectionOptions,
@@ -37,7 +42,7 @@ export function createLinks(options: { baseUrl: string; lookup?: Parameters<type
     highWaterMark: 65_536,
   };
   const lookup = makeCheckedLookup(options.lookup);
-  // A proxy resolves names itself, and may know some that this machine does not.
+  // A proxy resolves host names itself, and may resolve some that this machine cannot.
   const check = (host: string) =>
     new Promise<void>((resolve, reject) => {
       lookup(host, {}, (error) => (error instanceof RefusedAddressError ? reject(error) : resolve()));
@@ -90,9 +95,9 @@ function answerTo(open: () => ClientRequest, { body, signal, silenceMs }: LinkCa
     });
     request.once('response', (response) => {
       settle();
-      // Until someone reads it.
+      // Prevents an unhandled error until the body is read.
       response.on('error', () => {});
-      // A body without a length must not look complete because its connection was reset.
+      // A body without a length must not seem complete when its connection was reset.
       request.on('error', (error) => response.destroy(error));
       resolve(response);
     });

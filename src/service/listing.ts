@@ -18,7 +18,9 @@ export function pagePath(list: List, { page, limit }: { page: number; limit: num
   return list.paged ? `${list.path}?page=${page}&limit=${limit}` : list.path;
 }
 
-/** Gets a page. Not every list states its largest one: a list that refuses ours is requested with its default. */
+/**
+ * Gets a page. If the list refuses the page size, which not every list documents, requests it with its default size.
+ */
 export async function getPage(
   list: List,
   { page, limit, get }: { page: number; limit: number; get: (path: string) => Promise<Json> },
@@ -32,7 +34,7 @@ export async function getPage(
   }
 }
 
-/** Whether there are more pages. If the answer does not say, the next page will. */
+/** Whether there are more pages. If the answer does not say, assumes that there are. */
 export function hasMore(body: Json, page: number): boolean {
   const hasNext = readAt(body, names.hasNext);
   const pages = readAt(body, names.pages);
@@ -40,16 +42,16 @@ export function hasMore(body: Json, page: number): boolean {
   return typeof pages === 'number' ? page < pages : true;
 }
 
-/** True when the answer says that there is more than this page and the `seen` records up to it. */
+/** True if the answer states that there are more records than the `seen` records up to and including this page. */
 export function saysMore(body: Json, { page, seen }: { page: number; seen: number }): boolean {
   const pages = readAt(body, names.pages);
   if (readAt(body, names.hasNext) === true || (typeof pages === 'number' && page < pages)) return true;
   return (readTotal(body) ?? 0) > seen;
 }
 
-/** Records per page of this list, as far as this page with `count` records tells. */
+/** Returns the number of records per page of this list, as far as this page with `count` records shows it. */
 export function readPageSize(body: Json, count: number): number | undefined {
-  // A page followed by others is full, whatever length it echoes from the request.
+  // A page followed by others is full, even if it echoes another size from the request.
   if (readAt(body, names.hasNext) === true && count > 0) return count;
   const limit = readAt(body, names.limit);
   return typeof limit === 'number' && Number.isInteger(limit) && limit >= Math.max(1, count) ? limit : undefined;
@@ -61,7 +63,7 @@ export function readTotal(body: Json): number | undefined {
   return typeof total === 'number' && Number.isInteger(total) && total >= 0 ? total : undefined;
 }
 
-/** The records of a page. Throws `ServiceError` when it contains no list. */
+/** Returns the records of a page. Throws `ServiceError` if it contains no list. */
 export function itemsOf(list: List, body: Json): readonly Json[] {
   const items = readAt(body, list.items);
   if (Array.isArray(items)) return items;
@@ -70,7 +72,7 @@ export function itemsOf(list: List, body: Json): readonly Json[] {
 
 const longestText = 2000;
 
-/** The readable items of a page; others are left out. */
+/** Returns the readable records of a page, without the others. */
 export function readListed(kind: Kind, items: readonly Json[]): ListedJob[] {
   const { job } = envelope;
   return items.flatMap((item): ListedJob[] => {
@@ -109,12 +111,14 @@ function optional<Name extends string, Value>(name: Name, value: Value | undefin
   return (value === undefined ? {} : { [name]: value }) as { [key in Name]?: Value };
 }
 
-/** Number of jobs of a kind, newest first, that are searched for a single one. */
+/** Number of jobs of a kind, newest first, that are searched for a single job. */
 export const mostLookedThrough = 1000;
-/** Most pages that are read: more than any account has, to stop at lists that never end. */
+/** Most pages that are read, more than any account has, in case a list never ends. */
 const mostPages = 200;
 
-/** Lists jobs by pages, newest first, until there are enough. Empty: a kind without a list. Throws `ServiceError`. */
+/**
+ * Lists jobs by pages, newest first, until there are enough. Empty for a kind without a list. Throws `ServiceError`.
+ */
 export async function listJobs(
   kind: Kind,
   { limit, get }: { limit: number; get: (path: string) => Promise<Json> },
@@ -126,7 +130,7 @@ export async function listJobs(
     const body = await getPage(list, { page, limit: Math.min(pageSize, limit), get });
     const items = itemsOf(list, body);
     const before = found.size;
-    // New jobs push others onto the next page: the same one may appear twice.
+    // New jobs shift others to the next page, so one job may appear twice.
     for (const job of readListed(kind, items)) if (!found.has(job.jobId)) found.set(job.jobId, job);
     if (!list.paged || found.size === before || !hasMore(body, page)) break;
   }

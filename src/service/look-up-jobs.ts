@@ -4,10 +4,13 @@ import type { Json } from '../ground/json.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { getPage, hasMore, itemsOf, pageSize, readListed, saysMore } from './listing.ts';
 
-/** Limit on a walk: while a job takes its time to appear in its list, hundreds of others may be made. */
+/** Most pages of a walk: before a job appears in its list, hundreds of others may be made. */
 const mostPages = 50;
 
-/** The newest job of a kind's list; empty if it has none. Throws `ServiceError`, also when it cannot be determined. */
+/**
+ * Returns the ID of the newest job in a kind's list, or an empty string if it has none. Throws `ServiceError`, also if
+ * the newest job cannot be determined.
+ */
 export async function findNewest(kind: Kind, get: (path: string) => Promise<Json>): Promise<string> {
   const { list } = kind;
   if (list === undefined) throw new ServiceError('unusable', `${kind.name} has no list`);
@@ -20,9 +23,10 @@ export async function findNewest(kind: Kind, get: (path: string) => Promise<Json
 }
 
 /**
- * The jobs of a kind's list that are newer than all of the fences (job IDs; empty: the list had no job). `complete`
- * only if each fence was met, every record was readable, and the records are in order, newest first, or if the list was
- * read to an end that says of no more: otherwise a job that the service has may be missing here. `older`: the last fence and the rest of its page. Throws `ServiceError`.
+ * Returns the jobs of a kind's list that are newer than all fences (job IDs; an empty fence means that the list had no
+ * job). `complete` is true only if no job can be missing: each fence was found, every record was readable, and the
+ * records are in order, newest first; or the list was read to its end. `older`: the last fence and the rest of its
+ * page. Throws `ServiceError`.
  */
 export async function walkToFences(
   kind: Kind,
@@ -41,12 +45,12 @@ export async function walkToFences(
     const items = itemsOf(list, body);
     const listed = readListed(kind, items);
     if (listed.length !== items.length) isReadable = false;
-    // A service that ignores the number of a page sends the first one again.
+    // A service that ignores page numbers sends the first page again.
     if (first !== undefined && listed[0]?.jobId === first) return walked(false);
     first ??= listed[0]?.jobId;
     const known = jobs.size;
     for (const job of listed) {
-      // New jobs push others onto the next page: the same one may appear twice.
+      // New jobs shift others to the next page, so one job may appear twice.
       if (jobs.has(job.jobId)) continue;
       const createdAt = Date.parse(job.createdAt ?? '');
       if (!(createdAt <= before)) isReadable = false;

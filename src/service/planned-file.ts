@@ -4,20 +4,20 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { ServiceError } from '../contract/errors.ts';
 import { describeError } from './http.ts';
 
-/** A local file, and the bytes that it is expected to have. */
+/** A local file, with its expected size and digest. */
 export interface FileToUpload {
-  /** Absolute. */
+  /** Absolute path. */
   path: string;
   fileName: string;
   contentType?: string;
   bytes: number;
-  /** Hex. */
+  /** Digest in hex. */
   sha256: string;
 }
 
 const chunkBytes = 256 * 1024;
 
-/** Reads the whole file. Throws `ServiceError` when it is not the one that was planned. */
+/** Reads the whole file. Throws `ServiceError` if its content differs from the planned file. */
 export async function readPlannedFile(file: FileToUpload): Promise<Uint8Array> {
   const handle = await openPlannedFile(file);
   try {
@@ -31,7 +31,7 @@ export async function readPlannedFile(file: FileToUpload): Promise<Uint8Array> {
   }
 }
 
-/** Opens the file, never through a symbolic link, whatever was there when the plan was made. */
+/** Opens the file, but never through a symbolic link, even if it replaced the file after planning. */
 export async function openPlannedFile(file: FileToUpload): Promise<FileHandle> {
   const handle = await openPlain(file);
   const { size } = await handle.stat();
@@ -53,8 +53,8 @@ async function openPlain(file: FileToUpload): Promise<FileHandle> {
 }
 
 /**
- * Streams the file in pieces, hashing them. The last piece is released only when the whole matches the plan: a file
- * that has changed never arrives in full. Throws `ServiceError`.
+ * Streams and hashes the file. The last piece is released only if the whole file matches the plan, so that a changed
+ * file is never uploaded completely. Throws `ServiceError`.
  */
 export async function* streamPlannedFile(handle: FileHandle, file: FileToUpload): AsyncGenerator<Uint8Array> {
   const hash = createHash('sha256');

@@ -6,8 +6,8 @@ import { type buildConnector, Pool } from 'undici';
 import { isLoopbackHost } from '../graph/address.ts';
 
 /**
- * Returns the proxy of the environment for an https address: `HTTPS_PROXY`, else `HTTP_PROXY`, unless `NO_PROXY` names the
- * host. Addresses of this machine have none: a proxy could not reach them, and would see the key.
+ * Returns the proxy set in the environment for an https address: `HTTPS_PROXY`, else `HTTP_PROXY`, unless `NO_PROXY`
+ * names the host. Returns none for addresses of this machine: a proxy could not reach them, and would see the API key.
  */
 export function proxyFor({ protocol, hostname, port }: URL, env: NodeJS.ProcessEnv = process.env): URL | undefined {
   if (protocol !== 'https:' || isLoopbackHost(hostname)) return undefined;
@@ -23,7 +23,7 @@ export function proxyFor({ protocol, hostname, port }: URL, env: NodeJS.ProcessE
   return isExempt ? undefined : new URL(address);
 }
 
-/** Opens a tunnel through a proxy. Rejects with an error that names the proxy, never its login. */
+/** Opens a tunnel through a proxy. Rejects with an error that names the proxy, never its credentials. */
 export function openTunnel(
   proxy: URL,
   { host, port, timeoutMs }: { host: string; port: number; timeoutMs: number },
@@ -73,7 +73,7 @@ export function connectThrough(proxy: URL): buildConnector.connector {
   };
 }
 
-/** Fetches an https address through the proxy of the environment, and any other address as `fetch` of Node does. */
+/** Fetches an https address through the proxy set in the environment, and any other address with Node's `fetch`. */
 export async function fetchByProxy(
   url: string,
   init: { method: string; headers: Record<string, string>; body?: Uint8Array },
@@ -84,14 +84,14 @@ export async function fetchByProxy(
   const key = `${proxy.href} ${origin}`;
   const dispatcher = pools.get(key) ?? new Pool(origin, { connect: connectThrough(proxy) });
   pools.set(key, dispatcher);
-  // Node's own undici takes dispatchers of ours; only their types differ.
+  // Node's own undici accepts dispatchers of the installed undici; only their types differ.
   const through: object = { ...init, dispatcher };
   return fetch(url, through);
 }
 
 const pools = new Map<string, Pool>();
 
-/** Connects to https hosts through a proxy. `check` rejects for a host that must not be reached. */
+/** Connects to https hosts through a proxy. `check` rejects if a host must not be reached. */
 export class TunnelAgent extends HttpsAgent {
   readonly #proxy: URL;
   readonly #check: (host: string) => Promise<void>;

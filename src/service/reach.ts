@@ -2,7 +2,7 @@ import { connect as connectPlain, isIP } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { openTunnel, proxyFor } from './proxy.ts';
 
-/** Connects once and disconnects. `undefined`: it worked; otherwise the obstacle. */
+/** Connects once and disconnects. Resolves with `undefined` on success, otherwise with the error. */
 export type ConnectOnce = (address: URL, timeoutMs: number) => Promise<string | undefined>;
 
 /** Number of tries before a host counts as down. */
@@ -11,9 +11,8 @@ const timeoutMs = 4000;
 const gapMs = 1000;
 
 /**
- * Checks whether a service can be reached at all: its name resolves, it accepts connections, and the certificate is
- * valid. Nothing is sent to it. Called once, before anything is bought: a run that cannot buy yet need not try for
- * long.
+ * Checks whether a service can be reached: its host name resolves, it accepts connections, and its certificate is
+ * valid. Sends it nothing. Called once, before anything is bought: a run that has bought nothing need not try for long.
  */
 export async function reachService(
   baseUrl: string,
@@ -35,7 +34,7 @@ export async function reachService(
   }
 }
 
-/** Connects the way the client does: the same certificates are trusted. */
+/** Connects with the same trusted certificates as the client. */
 export async function connectOnce(address: URL, timeoutMs: number): Promise<string | undefined> {
   const host = address.hostname.replace(/^\[|\]$/g, '');
   const isSecure = address.protocol === 'https:';

@@ -5,11 +5,11 @@ import { envelope, jobStates } from '../kinds/envelope.ts';
 import type { Kind } from '../kinds/kind.ts';
 
 export type KeyTalk =
-  /** The key has a purchase. */
+  /** A purchase exists under the idempotency key. */
   | 'known'
-  /** A request with this key is still being handled. */
+  /** A request with this idempotency key is still being handled. */
   | 'in-progress'
-  /** The key itself is malformed or missing. */
+  /** The idempotency key itself is malformed or missing. */
   | 'form';
 
 const inProgress =
@@ -19,7 +19,7 @@ const reused =
 const ofOtherRequest = /\b(re ?used?|reus\w*|mismatch\w*|differ\w*|another|other|original\w*)\b/;
 const malformed =
   /\b(too (long|short)|at most|at least|characters?|length|longer|shorter|malformed|format|pattern|ascii|uuid|required|missing|empty|blank|not supported|unsupported)\b/;
-/** Phrases of a service that does not name the key. */
+/** Phrases of a service that does not quote the idempotency key. */
 const repeated = [
   /(?<!\b(?:api|access|secret|private|public|license|model|storage|object|file) )\bkey (?:\w+ ){0,4}(re ?used?|reus\w*|already|used|in use|duplicat\w*|conflict\w*|mismatch\w*)\b/,
   /\b(reus\w*|duplicat\w*|conflict\w*|mismatch\w*) (?:\w+ ){0,3}key\b/,
@@ -32,15 +32,15 @@ const repeated = [
 ];
 
 /**
- * Reads what a refusal says about the key of its request. Only one that complains about the form of a key proves
- * that nothing is known under it: in doubt, it is a purchase.
+ * Reads what a refusal says about the request's idempotency key. Only a complaint about the key's form proves that no
+ * purchase exists under it: in doubt, `known` is assumed.
  */
 export function readKeyTalk(json: Json | undefined, { key, body }: { key: string; body: string }): KeyTalk | undefined {
   const texts = saidOfKey(json, key);
   const own = textsOf(parsed(body)).filter((text) => text.length > 3);
   const isAboutKey = texts.some((text) => {
     if (text.includes(key) || /\bidempot/.test(wordsOf(text))) return true;
-    // What it quotes of the request is not its own word.
+    // Words quoted from the request are not the service's own.
     const words = wordsOf(own.reduce((rest, part) => rest.replaceAll(part, ' '), text));
     return repeated.some((pattern) => pattern.test(words));
   });
@@ -50,15 +50,15 @@ export function readKeyTalk(json: Json | undefined, { key, body }: { key: string
   return malformed.test(all) && !reused.test(all) ? 'form' : 'known';
 }
 
-/** The thing that a 404 reports missing: the operation, the user of the credential, or something that the request names. */
+/** What a 404 reports missing: the operation, the user of the credential, or something that the request names. */
 export type Missing = 'route' | 'user' | 'request';
 
 const namesRoute = /\b(route|endpoint|cannot post|no such (operation|path)|unknown (operation|path))\b/;
 const namesUser = /\buser (\w+ ){0,3}(not found|not exist|unknown|missing)\b|\b(no such|unknown) user\b/;
 
 /**
- * Tells what the service's own 404 to a create is about. Its words decide. Without any, it is the user where that is
- * documented, the path where it was a guess, and otherwise something of this very request.
+ * Determines what the service's own 404 to a create request is about, by its words. Without clear words, it is the user
+ * if that is documented, the path if that was a guess, and otherwise something in the request.
  */
 export function readMissing(
   json: Json | undefined,
@@ -66,7 +66,7 @@ export function readMissing(
 ): Missing {
   const said = textsOf(json);
   const request = parsed(body);
-  // A path is nobody's word for anything in a request.
+  // Paths in the answer are removed, because they are not words about the request.
   const words = said.map((text) => wordsOf(text.replace(/(^|\s)\/\S+/g, ' '))).join(' \n ');
   if (textsOf(request).some((value) => said.some((text) => quotes(text, value)))) return 'request';
   if (namesRoute.test(words)) return 'route';
@@ -83,7 +83,7 @@ function quotes(text: string, value: string): boolean {
   return at >= 0 && isOpen(text[at - 1]) && isOpen(text[at + value.length]);
 }
 
-/** A field by its name, or by what it names: an account, or a channel, for `accountIds`. */
+/** Whether the words name a field, by its name or by what it refers to: an account, or a channel, for `accountIds`. */
 function namesField(words: string, field: string): boolean {
   const name = wordsOf(field);
   const thing = name.replace(/ (ids?|urls?)$/, '').replace(/s$/, '');
@@ -108,20 +108,20 @@ const ofAnswers = new Set([
   'type',
 ]);
 
-/** Names of fields in an answer: many services list what is wrong below the name of each field of the request. */
+/** Names of fields in an answer: many services list errors under the name of each field of the request. */
 function fieldsIn(value: Json | undefined, depth = 0): string[] {
   if (value === null || typeof value !== 'object' || depth > mostDepth) return [];
   const names = Array.isArray(value) ? [] : Object.keys(value).filter((name) => !ofAnswers.has(name));
   return [...names, ...Object.values(value).flatMap((item) => fieldsIn(item, depth + 1))];
 }
 
-/** `isSure`: it can be nothing but a job. Otherwise only its status can tell. */
+/** `isSure`: the ID is certainly that of a job. Otherwise only a status call can decide. */
 export type NamedJob = { job: { jobId: string; recordId?: string }; model: Json | undefined; isSure: boolean };
 
 /**
- * Finds the job that a refusal names: it was made, or the service had it before. An ID within a generation or a job, or
- * beside a state, is certainly one; any other may be the ID of an error. `unclear`: it names several, or one whose ID
- * nobody could look up.
+ * Finds the job that a refusal names, which was made for the request, or earlier. An ID within a generation or a job,
+ * or beside a state, is certainly a job's; any other may be the ID of an error. `unclear`: the refusal names several
+ * jobs, or one whose ID cannot be looked up.
  */
 export function findNamedJob(
   json: Json | undefined,
@@ -131,7 +131,7 @@ export function findNamedJob(
   let isOdd = false;
   visit(json, '', (holder, name) => {
     const { named, hasOddId } = namedIn(holder, { isJob: isHolder(name, kind) });
-    // A list may be of others, too.
+    // A list may contain other jobs, too.
     if (hasOddId || (named?.isSure && name.endsWith('[]'))) isOdd = true;
     if (name.endsWith('[]')) return;
     const isPlace = name === '' || name === envelope.answer.data;
@@ -146,7 +146,10 @@ export function findNamedJob(
   return others.length === 0 ? only : undefined;
 }
 
-/** The job that an object names by its ID, or by those of its generation or job. `isJob`: by its name it is one. */
+/**
+ * Returns the job that an object names by its own ID, or by a field for the ID of a generation or job. `isJob`: the
+ * object is a job, according to its name.
+ */
 function namedIn(
   holder: { [field: string]: Json },
   { isJob }: { isJob: boolean },
@@ -169,18 +172,18 @@ function namedIn(
   };
 }
 
-/** `jobId`, `generation_id`, `existingGenerationId`. */
+/** Whether a field has such a name: `jobId`, `generation_id`, `existingGenerationId`. */
 function namesJobId(field: string): boolean {
   return /\b(generation|job) id$/.test(wordsOf(field));
 }
 
-/** `generation`, `existingGeneration`, `jobs`, or what it is of. */
+/** Whether an object has such a name: `generation`, `existingGeneration`, `jobs`, or the name of its kind. */
 function isHolder(name: string, kind: Kind | undefined): boolean {
   const word = /\w*$/.exec(wordsOf(name.replace('[]', '')))?.[0].replace(/s$/, '') ?? '';
   return word === envelope.created.holder || word === 'job' || (word !== '' && word === kind?.name);
 }
 
-/** The job whose status a redirection or a hint leads to. */
+/** Returns the ID of the job whose status a redirection or a `Location` header leads to. */
 function jobOfPath(location: string | undefined, kind: Kind | undefined): string | undefined {
   const [path = ''] = (location ?? '').split(/[?#]/);
   for (const pattern of [kind?.status?.path, kind?.status?.alias]) {
@@ -192,7 +195,7 @@ function jobOfPath(location: string | undefined, kind: Kind | undefined): string
       const id = decodeURIComponent(segment);
       if (isJobId(id)) return id;
     } catch {
-      // No ID of the service.
+      // The segment is no valid ID of the service.
     }
   }
   return undefined;
@@ -215,7 +218,7 @@ function visit(
   for (const [field, item] of Object.entries(value)) visit(item, field, add, depth + 1);
 }
 
-/** All texts in a value, names of fields left out. */
+/** Returns all strings in a value, without names of fields. */
 function textsOf(value: Json | undefined, depth = 0): string[] {
   if (typeof value === 'string') return value === '' ? [] : [value.slice(0, 4000)];
   if (value === null || typeof value !== 'object' || depth > mostDepth) return [];
@@ -223,8 +226,8 @@ function textsOf(value: Json | undefined, depth = 0): string[] {
 }
 
 /**
- * All that is said beside the key itself, which a service may repeat in each of its answers. What stands in a field of
- * the key is said of it.
+ * Returns all strings but the idempotency key itself, which a service may repeat in every answer. The content of a
+ * field for the key counts as said about the key.
  */
 function saidOfKey(value: Json | undefined, key: string, field = '', depth = 0): string[] {
   if (typeof value === 'string') {
@@ -237,7 +240,7 @@ function saidOfKey(value: Json | undefined, key: string, field = '', depth = 0):
   return Object.entries(value).flatMap(([name, item]) => saidOfKey(item, key, name, depth + 1));
 }
 
-/** `IDEMPOTENCY_KEY_REUSED` and `keyReused` as words. */
+/** Splits a name into lower-case words: `IDEMPOTENCY_KEY_REUSED`, `keyReused`. */
 function wordsOf(text: string): string {
   return text
     .replace(/([a-z])([A-Z])/g, '$1 $2')

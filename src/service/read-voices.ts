@@ -13,11 +13,11 @@ export interface Voice {
 
 export interface Account {
   id: string;
-  /** `google` means YouTube. */
+  /** Name of the platform; `google` means YouTube. */
   provider: string;
   name: string;
   username: string;
-  /** ISO 8601. */
+  /** Date in ISO 8601. */
   expiresAt?: string;
 }
 
@@ -43,7 +43,10 @@ export function readAccounts(json: Json): Account[] {
   return readAccountList(json).accounts;
 }
 
-/** `isWhole`: every account could be read, and no page follows; only then an absence proves something. */
+/**
+ * `isWhole`: every account could be read, and no page follows; only then is a missing account proof that it does not
+ * exist.
+ */
 export function readAccountList(json: Json): { accounts: Account[]; isWhole: boolean } {
   const { accounts: names } = envelope;
   const list = listIn(json, names.lists);

@@ -1,22 +1,24 @@
 /**
- * Redacts the credential, and what signs a link, in any text that may reach a person, a file or a log: errors are put
- * into the lock, and that into git. The only place that does.
+ * Redacts the credential, and the signatures of links, in any text that may reach a person, a file or a log, because
+ * errors are written to the lock, and the lock is committed to git. No other code redacts.
  */
 export type Redact = (text: string) => string;
 
-/** Replaces the secret in every spelling in which a server or a library could return it, and what signs links. */
+/**
+ * Replaces the secret in every encoding that a server or a library could return, and removes the signatures of links.
+ */
 export function makeRedact(secret: string | undefined): Redact {
   const spellings = spellingsOf(secret);
   return (text) => withoutSignatures(spellings.reduce((seen, spelling) => seen.replaceAll(spelling, '[key]'), text)); // I17
 }
 
-/** Returns a function that finds the secret in a text, in any encoding: such a text must not be stored. */
+/** Returns a function that finds the secret in a text, in any encoding. A text that contains it must not be stored. */
 export function makeKeyFinder(secret: string | undefined): (text: string) => boolean {
   const spellings = spellingsOf(secret);
   return (text) => spellings.some((spelling) => text.includes(spelling));
 }
 
-/** Longest first. */
+/** Returns all encodings of a secret, longest first. */
 function spellingsOf(secret: string | undefined): string[] {
   if (secret === undefined || secret.length < 8) return [];
   const spellings = [
@@ -30,7 +32,8 @@ function spellingsOf(secret: string | undefined): string[] {
   return [...new Set(spellings)].sort((a, b) => b.length - a.length);
 }
 
-// A server chooses these texts: each pattern is tried once for each place, because none runs past the next beginning.
+// Servers choose these texts, so each pattern is linear: it is tried once at each position, and no match extends past
+// the start of the next.
 const user = /(\/\/)[^\s"'<>/?#@]+@/g;
 const query = /(\/\/(?:[^\s"'<>?#/]|\/(?!\/))+)[?#][^\s"'<>]+/g;
 const escapedQuery = /(%3A%2F%2F(?:(?!%3A%2F%2F|%3F)[^\s"'<>])+%3F)[^\s"'<>]+/gi;
@@ -51,8 +54,8 @@ export function readCredential(token: string): Credential {
 }
 
 /**
- * The part of a credential that stays the same while one account signs in: for a JWT its issuer and subject, which
- * outlive each token; otherwise the credential itself. Just as secret.
+ * Returns the part of a credential that stays the same for one account: for a JWT its issuer and subject, which outlive
+ * each token; otherwise the credential itself. Must be kept as secret as the credential.
  */
 export function accountName(token: string): string {
   if (readCredential(token).is === 'api-key') return token;

@@ -26,21 +26,24 @@ export interface ServiceOptions {
   pollIntervalMs?: number;
   /** Receives the lag in ms between the end of a job and the query that found it. */
   onSeen?: ((lagMs: number) => void) | undefined;
-  /** Known job durations; grows. Default: none. */
+  /** Known job durations; new ones are added. Default: none. */
   durations?: Durations;
-  /** Timeout of every call except creates. */
+  /** Timeout of every call except create requests, in ms. */
   requestTimeoutMs: number;
   createTimeoutMs: number;
   patienceMs: number;
-  /** Paths of creates in the service's OpenAPI document. */
+  /** Paths of create requests in the service's OpenAPI document. */
   createRoutes?: CreateRoutes;
-  /** Called right before a create is written; false prevents it. Defaults to always true. */
+  /** Called right before a create request is written; if it returns false, nothing is sent. Default: always true. */
   mayCreate?: () => boolean;
   /** Base of relative upload paths. Default: the working folder. */
   folder?: string;
 }
 
-/** Creates, status, downloads and uploads over HTTP. Time-outs are read when they count, so they may grow. */
+/**
+ * Client for create requests, job status, downloads and uploads over HTTP. Timeouts are read at each use, so they may
+ * grow.
+ */
 export function createService(options: ServiceOptions): Service & Downloads & { close(): Promise<void> } {
   const redact = makeRedact(options.token);
   const holdsKey = makeKeyFinder(options.token);
@@ -67,9 +70,9 @@ export function createService(options: ServiceOptions): Service & Downloads & { 
     },
     redact,
   };
-  /** Kinds without a create operation, and the evidence for that. */
+  /** Kinds without a create operation, with the evidence for that. */
   const missing = new Map<string, string>();
-  /** Paths that accepted a create, by kind. */
+  /** Paths that accepted a create request, by kind. */
   const proven = new Map<string, string>();
   let library: Library | undefined;
   const get = async (path: string): Promise<Json> =>
@@ -79,7 +82,7 @@ export function createService(options: ServiceOptions): Service & Downloads & { 
     replays,
     clockAheadMs: (asked) => serviceClock.aheadMs(http, asked),
     async create(call) {
-      // An operation that was missing a moment ago is not requested a thousand times.
+      // After an operation was found missing, its path is not requested again for each of a thousand steps.
       const gone = missing.get(call.kind);
       if (gone !== undefined) return { is: 'no-route', message: `not sent: ${gone}` };
       const route = options.createRoutes?.[call.kind];
@@ -113,8 +116,8 @@ export function createService(options: ServiceOptions): Service & Downloads & { 
 }
 
 /**
- * Tracks how far the service's clock is ahead of this one, by the `Date` of its answers (RFC 9110, whole seconds). The
- * service expires keys by its own clock, and a local clock may be wrong by hours.
+ * Tracks how far the service's clock is ahead of the local clock, by the `Date` header of its answers (RFC 9110, whole
+ * seconds). The service expires idempotency keys by its own clock, and a local clock may be wrong by hours.
  */
 class ServiceClock {
   readonly #now: () => number;
@@ -122,13 +125,13 @@ class ServiceClock {
   readonly #probeMs: number;
   #probe: Promise<HttpAnswer> | undefined;
 
-  /** `probeMs`: longest wait for an answer that tells the time. */
+  /** `probeMs`: longest wait for an answer with a `Date`. */
   constructor(now: () => number, { probeMs }: { probeMs: number }) {
     this.#now = now;
     this.#probeMs = probeMs;
   }
 
-  /** Wraps the calls: each answer is examined. */
+  /** Wraps the calls, so that the `Date` of each answer is examined. */
   watch(http: Http): Http {
     return {
       call: async (call) => {
@@ -141,8 +144,9 @@ class ServiceClock {
   }
 
   /**
-   * Milliseconds; 0 if the service does not say. Queries the service if no answer had a date yet, and again if it must be
-   * `fresh`: a local clock may have been set, or have stood still with its machine.
+   * Returns the difference in ms; 0 if the service does not report its time. Sends a request if no answer had a date
+   * yet, and again if the value must be `fresh`: the local clock may have been set, or may have stopped while the
+   * machine was suspended.
    */
   async aheadMs(http: Http, { fresh = false }: { fresh?: boolean } = {}): Promise<number | { unreachable: string }> {
     if (this.#aheadMs !== undefined && !fresh) return this.#aheadMs;
@@ -156,12 +160,12 @@ class ServiceClock {
 
   #observe(date: string | undefined): void {
     const ahead = date === undefined ? Number.NaN : Date.parse(date) - this.#now();
-    // The header has whole seconds, and the answer took time to arrive: a smaller difference means nothing.
+    // The header has whole seconds, and the answer took time to arrive: a difference below 2 s is ignored.
     this.#aheadMs = Number.isNaN(ahead) ? (this.#aheadMs ?? 0) : Math.abs(ahead) < 2000 ? 0 : ahead;
   }
 }
 
-/** Brings an order's file into the media library. Every answer of the service becomes an answer here. */
+/** Uploads an order's file to the media library. Converts errors of the service to answers. */
 async function uploadOrder(
   library: Library,
   order: UploadOrder,

@@ -16,11 +16,11 @@ const { paths, upload: names } = envelope;
 
 export interface Asset {
   id: string;
-  /** Usable wherever a media URL is accepted. */
+  /** URL that is valid wherever a media URL is accepted. */
   url: string;
 }
 
-/** Bytes handed to the network so far, and the total. Restarts when the upload does. */
+/** Receives the bytes passed to the network so far, and the total. Restarts if the upload is repeated. */
 export type UploadProgress = (sentBytes: number, bytes: number) => void;
 
 export interface UploadPorts {
@@ -36,15 +36,21 @@ export interface UploadOptions {
   onProgress?: UploadProgress | undefined;
 }
 
-/** The documented limit is about 7 MB of data in a body of 10 MB. */
+/** Limit in bytes: about 7 MB of data in a body of 10 MB are documented. */
 const mostInBody = 7_000_000;
 const mostTries = 4;
-/** Uploads of some megabytes, and files that the service fetches itself, take longer than other calls. */
+/**
+ * Minimum timeout in ms: uploads of some megabytes, and files that the service fetches itself, take longer than other
+ * calls.
+ */
 const leastDeadlineMs = 120_000;
 const longestPauseMs = 30_000;
 const longestRetryAfterMs = 150_000;
 
-/** Brings a file into the library: small ones in the request, others straight to storage. Free, so it is retried. */
+/**
+ * Uploads a file to the media library: small files in the request, others directly to storage. Uploads are free, so
+ * failures are retried.
+ */
 export async function uploadFile(file: FileToUpload, ports: UploadPorts, options: UploadOptions): Promise<Asset> {
   const { signal, onProgress } = options;
   if (file.bytes > mostInBody) return uploadToStorage(file, ports, options);
@@ -57,7 +63,7 @@ export async function uploadFile(file: FileToUpload, ports: UploadPorts, options
   });
 }
 
-/** The service fetches the file itself. */
+/** Adds a file that the service fetches itself. */
 export async function uploadFromUrl(
   source: { url: string; fileName?: string },
   ports: UploadPorts,
@@ -81,11 +87,11 @@ async function uploadToStorage(file: FileToUpload, ports: UploadPorts, options: 
     await putFile(file, { uploadUrl, links: ports.links, redact: ports.redact, signal, onProgress });
     return { blobName: storedName, publicUrl: readAt(minted, names.publicUrl) };
   });
-  // Retried separately, so that a lost answer does not resend the whole file.
+  // Retried separately, so that a lost answer does not upload the whole file again.
   const completed = await again(ports, signal, () =>
     post(paths.completeUpload, { blobName, fileName }, { ports, signal }),
   );
-  // The content of the answer is undocumented: the asset, or nothing but its success.
+  // The content of the answer is undocumented: it has the asset, or only reports success.
   const asset = findAsset(completed, ports) ?? readStored(blobName, publicUrl, ports);
   if (asset === undefined) {
     throw new ServiceError('unusable', 'the service registered the upload and gave no usable URL for it');
@@ -103,7 +109,7 @@ async function post(
   return requireAnswer(answer, ports.redact);
 }
 
-/** Retries with full jitter, and never sooner than the service asks; only for errors that may pass. */
+/** Retries with full jitter, and never sooner than the service requests; only after errors that may pass. */
 async function again<T>(ports: UploadPorts, signal: AbortSignal, act: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -131,13 +137,15 @@ function findAsset(json: Json, ports: UploadPorts): Asset | undefined {
   return undefined;
 }
 
-/** Uses facts already known: the name of the stored file serves as its ID. */
+/** Builds the asset from known facts: the name of the stored file serves as its ID. */
 function readStored(blobName: string, publicUrl: Json | undefined, ports: UploadPorts): Asset | undefined {
   const id = isJobId(blobName) ? blobName : Buffer.from(blobName).toString('base64url').slice(0, 256);
   return isUsable(publicUrl, ports) ? { id, url: publicUrl } : undefined;
 }
 
-/** https, or the very host of a loopback base URL: it will be part of requests and of the lock. */
+/**
+ * Accepts https, or exactly the host of a loopback base URL, because the URL will be part of requests and of the lock.
+ */
 function isUsable(url: Json | undefined, { links }: UploadPorts): url is string {
   if (!isAssetUrl(url)) return false;
   const { protocol, hostname } = new URL(url);
@@ -149,16 +157,16 @@ interface Storage {
   links: Links;
   redact: Redact;
   signal: AbortSignal;
-  /** Bytes handed to the network so far, and the total. */
+  /** Receives the bytes passed to the network so far, and the total. */
   onProgress?: ((sentBytes: number, bytes: number) => void) | undefined;
 }
 
-/** Silence after which the storage counts as gone: no byte accepted, and no answer begun. */
+/** Time in ms with no byte accepted and no answer begun after which the storage counts as gone. */
 const silenceMs = 120_000;
 
 /**
- * Streams a file to a signed URL. The storage gets no credential, its address is checked like that of any link, and
- * redirects are not followed. Throws `ServiceError`.
+ * Streams a file to a signed URL. Sends no credential, checks the storage's address like that of any link, and follows
+ * no redirect. Throws `ServiceError`.
  */
 async function putFile(file: FileToUpload, storage: Storage): Promise<void> {
   const { links, redact, signal } = storage;
@@ -178,7 +186,7 @@ async function putFile(file: FileToUpload, storage: Storage): Promise<void> {
       signal,
       silenceMs,
     });
-    // Only the status matters.
+    // Only the status is needed.
     answer.destroy();
     checkAnswer(answer, { host, isWhole: sent.isWhole });
   } catch (error) {
@@ -196,7 +204,7 @@ async function* withProgress(
 ): AsyncGenerator<Uint8Array> {
   let sentBytes = 0;
   for await (const piece of pieces) {
-    // The answer may be here before anyone requests the end of the stream.
+    // The answer may arrive before the end of the stream is requested.
     sent.isWhole = sentBytes + piece.length === file.bytes;
     yield piece;
     sentBytes += piece.length;
@@ -213,7 +221,7 @@ function checkAnswer(
     return;
   }
   const retryAfterMs = parseRetryAfter(headers[envelope.headers.retryAfter]);
-  // Storages give every 4xx to a signed URL whose time is over; the next try requests another one.
+  // Storage services answer with any 4xx to an expired signed URL; the next try requests another URL.
   const why = statusCode >= 400 ? 'unreachable' : 'refused';
   throw new ServiceError(why, `${host} answered HTTP ${statusCode} to the upload`, {
     status: statusCode,

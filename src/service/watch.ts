@@ -10,11 +10,11 @@ import { pathWithId } from './http.ts';
 import type { Observation, Poller } from './polling/poller.ts';
 import type { Redact } from './secrets.ts';
 
-/** Failures of the host; a short one that many jobs meet at once counts once. */
+/** Failures of the host; a short failure that many jobs meet at once counts once. */
 export interface HostHealth {
   failures: number;
   countAgainAt: number;
-  /** Whether the hint about leaving a run that takes far longer than usual was shown. */
+  /** Set once the hint was shown that a run that takes far longer than usual may be left. */
   isLeavingHinted?: true;
 }
 
@@ -24,35 +24,38 @@ function countFailure(health: HostHealth, now: number): void {
   health.countAgainAt = now + failureIntervalMs(health.failures);
 }
 
-/** Returns the time until a failure counts again, 0.5 to 5 s: ten are about forty seconds without a usable answer. */
+/**
+ * Returns the time in ms until a failure counts again, 0.5 to 5 s: ten failures are about forty seconds without a
+ * usable answer.
+ */
 function failureIntervalMs(failures: number): number {
   return Math.min(5000, 250 * 2 ** failures);
 }
 
 export interface WatchPorts {
   clock: Pick<Clock, 'now'>;
-  /** Schedules the queries of each job, and makes them. */
+  /** Schedules and makes the queries of each job. */
   poller: Poller;
   /** Consecutive failures of the whole host; shared by all jobs. */
   health: HostHealth;
-  /** Stop watching after this time; the job goes on. */
+  /** Time in ms after which watching stops; the job continues at the service. */
   patienceMs: number;
   redact: Redact;
 }
 
-/** How long a job may be unknown (404) before it counts as lost. */
+/** Time in ms for which a job may be unknown (404) before it counts as lost. */
 const unknownPatienceMs = 30_000;
 const mostHostFailures = 10;
 /** Number of further queries when a job in an undocumented state has an error. */
 const mostOdd = 3;
-/** A wait is far too long after this many typical durations, and not before an hour. */
+/** A wait is far too long after this many typical durations, and at least an hour. */
 const mostDurations = 10;
 const leastLongMs = 3_600_000;
 /** Number of further queries when a COMPLETED job has no link. */
 const mostLinkless = 5;
 
 /**
- * Follows one job until it has ended or is no longer watched. Reading is free, so an unintelligible answer leads to
+ * Watches one job until it has ended or is no longer watched. Queries are free, so an unintelligible answer leads to
  * another query; only COMPLETED with a link and FAILED end a job.
  */
 export async function watchJob(
@@ -90,7 +93,7 @@ async function follow(
   let odd = 0;
   const longMs = Math.max(leastLongMs, mostDurations * kind.typicalMs);
   let statusSince = startedAt;
-  /** Cause of the wait when it is not the job. */
+  /** Cause of the wait if it is not the job itself. */
   let trouble = '';
 
   for (;;) {
@@ -110,7 +113,7 @@ async function follow(
     const code = answer.is === 'broken' ? 0 : answer.status;
     failed = !failed && code >= 500;
     const isOwnWord = answer.is === 'answer' && isServiceError(answer.json);
-    // One odd answer ends no run.
+    // A single unexpected denial does not end the watch.
     denials = isOwnWord && (code === 401 || code === 403) ? denials + 1 : 0;
     if (denials > 1) return { is: 'unwatched', because: 'auth', error: message };
     if (code === 404 && isOwnWord) {
@@ -128,7 +131,8 @@ async function follow(
     const status = isOther ? undefined : readAt(data, envelope.job.status);
     if (typeof status !== 'string') {
       const asked = answer.is === 'answer' ? parseRetryAfter(answer.headers[envelope.headers.retryAfter]) : null;
-      // A 429 that names a time, or has the service's body, is its word. The rest was a proxy, a host or a connection.
+      // A 429 with a Retry-After, or with the service's own body, comes from the service and is no failure. Any other
+      // failure comes from a proxy, a host or a connection.
       if (code !== 429 || (asked === null && !isOwnWord)) countFailure(health, clock.now());
       trouble = `the service gives no usable answer: ${isOther ? 'the status of another job' : message}`;
       if (health.failures >= mostHostFailures) return { is: 'unwatched', because: 'unreachable', error: trouble };
@@ -189,8 +193,8 @@ async function follow(
 }
 
 /**
- * True if an answer that names `id` may be about our job. A create that answers with a number may name the job by its
- * record, and the status by its own ID. Two numbers, or two texts, are two jobs.
+ * True if an answer that names `id` may be about the watched job. A create request may be answered with the number of a
+ * record, and the status with the job's own ID. Two numbers, or two other strings, are two different jobs.
  */
 function mayBeOf(jobId: string, id: Json): boolean {
   return id === jobId || (typeof id === 'string' && /^\d+$/.test(jobId) && !/^\d*$/.test(id));
@@ -202,7 +206,7 @@ function inHours(ms: number): string {
 
 const noLink = 'it is completed but the service gives no link to its output';
 
-/** True for the empty list of a job that found nothing to produce. */
+/** True for an empty list, the result of a job that found nothing to produce. */
 function isEmptyList(value: Json | undefined): boolean {
   return Array.isArray(value) && value.length === 0;
 }

@@ -2,32 +2,30 @@ import type { KnownDurations } from './durations.ts';
 import type { WatchedJob } from './watched-job.ts';
 
 /*
- * A query costs a request. Its threshold is how long the end of a job may go unnoticed, in ms: a job is queried when
- * the wait for news that may be there has grown to it. Half the threshold makes 1.4 times the queries, and news 0.7
- * times as late.
- *
- * - It is a share of what such jobs take: a tenth of a second late is much for a job of one second, and nothing for one
- *   of a minute.
- * - While a kind is being learned, many queries find no news: about four per job. Once durations are well known, queries
- *   go where the news is, and jobs are queried
- *   twice as often – except jobs older than the known durations, and except where the service has complained (429)
- *   about the rate: then queries are spared as before.
- * - Where someone waits for the slot, the result or the end of the run, the threshold is lower (`urgencyOf` of the
- *   engine); where nobody does it is higher, which makes up for some of the others.
+ * Each query costs a request. Its threshold is the time, in ms, that the end of a job may stay undetected: a job is
+ * queried when the expected time since its undetected end reaches the threshold. Half the threshold means 1.4 times the
+ * queries, and a delay of 0.7 times.
+ * - The threshold is a share of the usual duration: a delay of a tenth of a second matters for a job of one second, but
+ * not for a job of one minute.
+ * - While the durations of a kind are being learned, many queries detect nothing: about four per job. Once durations
+ * are well known, queries are well timed, and jobs are queried twice as often. Exceptions are jobs older than the known
+ * durations, and a service that has answered 429: then queries are spared as before.
+ * - If the slot, the result or the end of the run is awaited, the threshold is lower (`urgencyOf` of the engine).
+ * Otherwise it is higher, which compensates for some of the others.
  */
 const sparingShare = 1 / 12;
 const knownShare = 1 / 90;
 const leastThresholdMs = 10;
-/** Upper limit however long jobs take: beyond this, late is late. */
+/** Upper limit of the threshold in ms: beyond it, a delay matters even for long jobs. */
 const mostThresholdMs = 1500;
 
-/** Minimum gap between two queries of one job: a share of what such jobs take, and an absolute floor. */
+/** Minimum gap between two queries of one job: a share of the usual duration, and an absolute minimum in ms. */
 const gapShare = 1 / 25;
 const leastGapMs = 100;
-/** Cap on that gap while nothing shows that jobs are faster. */
+/** Maximum of that gap in ms, used while no durations are known. */
 const mostGapMs = 2000;
 
-/** Threshold for querying one job, in ms. `isUncharted`: hardly any job is known to have taken so long. */
+/** Threshold for querying one job, in ms. `isUncharted`: hardly any known job took as long as this job already has. */
 export function thresholdOf(job: WatchedJob, when: { isUncharted: boolean; isLimited: boolean }): number {
   const { known, urgency } = job;
   const isSparing = !known.isWellKnown || when.isUncharted || when.isLimited;
@@ -35,12 +33,12 @@ export function thresholdOf(job: WatchedJob, when: { isUncharted: boolean; isLim
   return threshold / urgency();
 }
 
-/** Expected benefit of a query, for choosing among many: expected undetected ms, weighted. */
+/** Expected benefit of a query, for choosing among many: expected undetected time in ms, weighted by urgency. */
 export function benefitOf(job: WatchedJob, age: number, last: number): number {
   return job.urgency() * job.known.distribution.undetected(last, age);
 }
 
-/** Threshold when queries are spared and nothing is urgent, in ms. */
+/** Threshold in ms when queries are spared and nothing is urgent. */
 export function sparingThresholdOf(known: KnownDurations): number {
   return part(known, sparingShare);
 }

@@ -1,12 +1,12 @@
-/** A weight of jobs with this duration. */
+/** Weight of the jobs with this duration. */
 export interface Mass {
   ms: number;
   weight: number;
 }
 
 /**
- * Distribution of job durations, observed and assumed. Returns when the wait for news that may already be there reaches
- * a threshold.
+ * Distribution of job durations, observed and assumed. Computes when the expected undetected time of a finished job
+ * reaches a threshold.
  */
 export class Distribution {
   readonly #ages: Float64Array;
@@ -25,7 +25,7 @@ export class Distribution {
     }
   }
 
-  /** Expected time, in ms, that a job has been over unnoticed, given that it was not over at age `last`. */
+  /** Expected time in ms since the undetected end of a job of this age, if it was still running at age `last`. */
   undetected(last: number, age: number): number {
     const from = this.#countUpTo(last);
     const left = this.#weightOf(from, this.#ages.length);
@@ -34,7 +34,7 @@ export class Distribution {
     return (age * this.#weightOf(from, to) - this.#momentOf(from, to)) / left;
   }
 
-  /** The age at which `undetected` reaches `threshold`; infinite when no known job took longer than `last`. */
+  /** Age at which `undetected` reaches `threshold`; infinite if no known job took longer than `last`. */
   dueAge(last: number, threshold: number): number {
     const from = this.#countUpTo(last);
     const left = this.#weightOf(from, this.#ages.length);
@@ -42,7 +42,8 @@ export class Distribution {
     const wanted = threshold * left;
     let low = from;
     let high = this.#ages.length;
-    // The first mass at whose age more than the target has gathered: the age lies between the one before it and it.
+    // Finds the first mass at whose age `undetected` exceeds the target: the result lies between the previous mass and
+    // this one.
     while (low < high) {
       const middle = (low + high) >> 1;
       const age = this.#ages[middle] ?? 0;
@@ -65,7 +66,7 @@ export class Distribution {
     return this.#ages[low] ?? 0;
   }
 
-  /** Number of masses that are not older than this. */
+  /** Number of masses up to and including this age. */
   #countUpTo(age: number): number {
     let low = 0;
     let high = this.#ages.length;
@@ -87,9 +88,9 @@ export class Distribution {
 }
 
 /**
- * Estimates the distribution from finished jobs (`ended`, with weights) and jobs that were still running when last
- * queried (`running`, ages) together: without the latter the first to end would make all seem fast. Product-limit
- * estimate (Kaplan and Meier 1958).
+ * Estimates the distribution from finished jobs (`ended`, with weights) and from jobs that were still running when last
+ * queried (`running`, ages): without the latter, the first jobs to end would make all seem fast. Product-limit estimate
+ * (Kaplan and Meier 1958).
  */
 export function estimate(ended: readonly Mass[], running: readonly number[] = []): Distribution {
   const sorted = [...ended].sort((a, b) => a.ms - b.ms);
@@ -112,8 +113,8 @@ export function estimate(ended: readonly Mass[], running: readonly number[] = []
 }
 
 /**
- * Smooths the samples a little: between two jobs there would have been others. In logarithms, with Silverman's
- * bandwidth; jobs that all take the same time stay as they are.
+ * Smooths the samples slightly, because other jobs may take any time between two samples. Uses logarithms and
+ * Silverman's bandwidth; samples that are all equal stay unchanged.
  */
 export function smooth(samples: readonly number[]): Mass[] {
   const logs = samples.map((ms) => Math.log(ms + 1));

@@ -4,16 +4,19 @@ import { isWaiting, type WatchedJob } from './watched-job.ts';
 const ceilingMs = 60_000;
 const stragglerFloorMs = 10_000;
 const fewSamples = 5;
-/** Number of samples below which queries are spread: each tells whether the other jobs are on time. */
+/**
+ * Number of samples below which queries of similar jobs are spread over time: each result shows whether the other jobs
+ * are on time.
+ */
 const spreadUpTo = 20;
 const mostSpread = 0.8;
 
 export interface Circumstances {
-  /** Fixed interval. */
+  /** Fixed polling interval in ms, if set. */
   fixedMs: number | undefined;
-  /** Its kind's list covers it, and is reliable. */
+  /** Whether the list of the job's kind covers the job, and is reliable. */
   listed: boolean;
-  /** The service has complained about the request rate. */
+  /** Whether the service has limited the request rate (429). */
   isLimited: boolean;
 }
 
@@ -25,14 +28,14 @@ export function dueAt(job: WatchedJob, { fixedMs, listed, isLimited }: Circumsta
   if (fixedMs !== undefined) return at(askedAge === undefined ? fixedMs : askedAge + fixedMs);
   const stragglerGapMs = Math.max(stragglerFloorMs, (askedAge ?? 0) / 10);
   if (listed) return at(Math.max(known.distribution.quantile(0.99), notBeen(stragglerGapMs)));
-  // Not yet queried differs from queried at creation: jobs may take no time at all.
+  // -1 for a job that was never queried, because a job may end at age 0.
   const last = job.lastAge ?? -1;
   const { length: seen } = known.samples;
   if (job.isProbe && seen < 2) return at(Math.max(probeAge(job), notBeen(leastProbeGapMs(job))));
   const isGuess = seen === 0;
   const floorMs = leastGapOf(known);
   const least = isGuess ? Math.max(floorMs, notBeen(floorMs)) : notBeen(floorMs);
-  // Where hardly any longer job is known, about as many end in each doubling of the age.
+  // If hardly any longer job is known, assume that equally many end in each doubling of the age.
   const isUncharted = !isGuess && last > 0 && known.countAbove(last) < fewSamples;
   const thresholdMs = thresholdOf(job, { isUncharted, isLimited });
   const explored = isUncharted ? last + Math.min(last / 5, Math.sqrt(last * thresholdMs)) : Number.POSITIVE_INFINITY;
@@ -42,17 +45,20 @@ export function dueAt(job: WatchedJob, { fixedMs, listed, isLimited }: Circumsta
 }
 
 /**
- * With so many times the jobs that can be queried while one runs, nearly all are over when they are queried, and one
- * query each is enough. With just as many, a run takes up to a quarter longer; with more, jobs only stay unseen longer.
+ * Useful number of jobs in flight, as a multiple of the jobs that can be queried while one runs. At 4, nearly all are
+ * over when they are queried, and one query each is enough. At 1, a run takes up to a quarter longer; above 4, finished
+ * jobs only stay undetected longer.
  */
 const usefulTimes = 4;
-/** A create takes its time as well, and a rate is soon low for a while. */
+/**
+ * Lower limit of the useful number, because creating a job takes time as well, and a low request rate may be temporary.
+ */
 const leastUseful = 100;
 const fewestSamples = 3;
 
 /**
- * Jobs in flight beyond which another one ends no sooner, as each is queried alone. Infinite without a limit on requests
- * (`gapMs` 0), and while durations are unknown. `gapMs`: from one request to the next.
+ * Number of jobs in flight above which a further job does not end sooner, if each is queried individually. Infinite
+ * without a limit on requests (`gapMs` 0), and while durations are unknown. `gapMs`: time from one request to the next.
  */
 export function usefulInFlight(jobs: Iterable<WatchedJob>, gapMs: number): number {
   if (gapMs === 0) return Number.POSITIVE_INFINITY;
@@ -64,15 +70,15 @@ export function usefulInFlight(jobs: Iterable<WatchedJob>, gapMs: number): numbe
   return Math.max(leastUseful, (usefulTimes * longestMs) / gapMs);
 }
 
-/** Minimum gap between two probes. */
+/** Minimum gap between two probes, in ms. */
 function leastProbeGapMs({ kind }: WatchedJob): number {
   return kind.typicalMs / 100;
 }
 
 /**
- * Finds out how long such jobs take at all, by queries at growing ages, each of another job: one seen running tells
- * less than one that may be over. A job that is alone, or was queried before, is probed less often, and so are kinds
- * with a list: that shows all of them.
+ * Age for the next probe, to find the usual duration of such jobs by queries at growing ages. Each probe queries
+ * another job, because a job just seen running gives less information than one that may be over. A job that is alone,
+ * or was queried before, is probed less often. So are kinds with a list, because the list shows all jobs.
  */
 function probeAge(job: WatchedJob): number {
   const { kind, lastAge, probedAge, known } = job;
@@ -84,7 +90,10 @@ function probeAge(job: WatchedJob): number {
   return last + Math.min(gap, Math.max(2000, known.distribution.quantile(0.5) / 8));
 }
 
-/** Next job to probe after one was not over at that age: the oldest that was never queried, if any. */
+/**
+ * Returns the next job to probe after the current probe was still running at that age: the oldest that was never
+ * queried, if any.
+ */
 export function passOn(job: WatchedJob, age: number, jobs: Iterable<WatchedJob>): WatchedJob | undefined {
   if (!job.isProbe || job.known.samples.length > 0) return undefined;
   let next: WatchedJob | undefined;

@@ -1,25 +1,28 @@
 import type { KeptDurations } from '../../contract/ports.ts';
 import { type Distribution, estimate, type Mass, smooth } from './distribution.ts';
 
-/** Weight of the fitted distribution, in jobs. */
+/** Weight of the fitted distribution, as a number of jobs. */
 const fittedJobs = 6;
 const mostSamples = 300;
-/** Number of running jobs above which the last so many to end say little about the others. */
+/** Number of running jobs above which only the newest samples are not representative of the others. */
 const manyRunning = 4 * mostSamples;
 const mostKept = 100;
 /**
- * Number of jobs of earlier runs from which a distribution counts as well known. The same number from this run would be
- * the short ones: long ones have not ended yet.
+ * Number of jobs of earlier runs from which a distribution counts as well known. Jobs of this run do not count alike,
+ * because the first to end are the short ones.
  */
 const wellKnownJobs = 50;
-/** Unless most of those that end, at least this many, take longer than nine in ten did before: a different service. */
+/**
+ * Minimum number of ended jobs for noticing a changed service: the distribution no longer counts as well known if most
+ * of them took longer than nine in ten did before.
+ */
 const fewestSeen = 3;
 
 /** Durations of the jobs of one kind and model. */
 export class KnownDurations {
   /** Durations in ms, newest last. */
   samples: number[];
-  /** One of so many finished jobs is a sample, so that all of them together go back as far as the running ones do. */
+  /** Every n-th finished job becomes a sample, so that the samples reach back as far as the oldest running jobs. */
   #stride = 1;
   readonly #typicalMs: number;
   readonly #kept: number;
@@ -42,20 +45,20 @@ export class KnownDurations {
     return this.#distribution;
   }
 
-  /** True when enough jobs were seen, in earlier runs or in a long one, to query often around the expected end. */
+  /** True if enough jobs were seen, in earlier runs or in a long run, to query often around the expected end. */
   get isWellKnown(): boolean {
     if (this.#seen >= fewestSeen && this.#late * 2 > this.#seen) return false;
     return this.#kept >= wellKnownJobs || this.#kept + this.#seen >= mostSamples;
   }
 
-  /** True when this job is to be the first one queried often, so that the others need not be. */
+  /** True if this job is to be the probe, which is queried often so that the others need not be. Returns true once. */
   wantsProbe(): boolean {
     if (this.samples.length >= 2 || this.#isProbed) return false;
     this.#isProbed = true;
     return true;
   }
 
-  /** Number of finished jobs that took longer. */
+  /** Number of samples longer than this. */
   countAbove(ms: number): number {
     return this.samples.reduce((count, sample) => (sample > ms ? count + 1 : count), 0);
   }
@@ -68,12 +71,15 @@ export class KnownDurations {
     if (ms > this.#usualMs) this.#late += 1;
   }
 
-  /** True when enough is new: thousands of jobs must not each cost a pass over all the others. */
+  /**
+   * True if enough samples are new for a refresh, so that not each of thousands of jobs causes a pass over all the
+   * others.
+   */
   get isStale(): boolean {
     return this.#learned > 0 && this.#learned * 10 >= Math.min(this.#seen, 1000);
   }
 
-  /** `running`: ages at which unfinished jobs were last queried. */
+  /** Recomputes the distribution. `running`: ages at which unfinished jobs were last queried. */
   refresh(running: readonly number[]): void {
     this.#learned = 0;
     if (this.#stride > 1 && this.#stride * mostSamples >= 2 * running.length) this.#stride /= 2;
@@ -123,21 +129,23 @@ function everyNth(values: readonly number[], n: number): number[] {
   return values.filter((_, index) => index % n === 0);
 }
 
-/** Parameters over the logarithms of ms. */
+/** Parameters of a log-normal distribution, over the logarithms of ms. */
 interface LogNormal {
   mean: number;
   spread: number;
 }
 
-/** Assumed spread among jobs of one kind, and its weight in jobs. */
+/** Assumed spread of the durations of one kind, and its weight as a number of jobs. */
 const usualSpread = 0.5;
 const usualSpreadJobs = 3;
-/** Weight, in jobs, of a kind's typical duration: any service may be five times as fast, or as slow. */
+/**
+ * Weight of a kind's typical duration, as a number of jobs; low, because a service may be five times faster or slower.
+ */
 const typicalJobs = 0.2;
 
 /**
- * Fits a log-normal distribution to finished jobs (in ms), starting from the typical one. Wider than the best fit by
- * the uncertainty of its mean.
+ * Fits a log-normal distribution to finished jobs (in ms), starting from the typical duration. The result is wider than
+ * the best fit by the uncertainty of its mean.
  */
 function fitLogNormal(typicalMs: number, ended: readonly number[]): LogNormal {
   const count = ended.length;
@@ -149,7 +157,7 @@ function fitLogNormal(typicalMs: number, ended: readonly number[]): LogNormal {
   return { mean, spread: Math.sqrt(variance * (1 + 1 / (typicalJobs + count))) };
 }
 
-/** Samples of the distribution as jobs, with this total weight. */
+/** Samples of the distribution with this total weight. */
 function massesOf({ mean, spread }: LogNormal, weight: number): Mass[] {
   return scores.map((score) => ({
     ms: Math.max(0, Math.exp(mean + spread * score) - 1),
@@ -157,7 +165,7 @@ function massesOf({ mean, spread }: LogNormal, weight: number): Mass[] {
   }));
 }
 
-/** Midpoints of equal shares of the normal distribution. */
+/** Midpoints of equal shares of the standard normal distribution. */
 const scores = [
   -2.13, -1.53, -1.21, -0.97, -0.78, -0.6, -0.45, -0.3, -0.15, 0, 0.15, 0.3, 0.45, 0.6, 0.78, 0.97, 1.21, 1.53, 2.13, 3,
 ];

@@ -19,26 +19,29 @@ export interface Page {
 export type PageAnswer =
   | { is: 'throttled'; afterMs: number | null }
   | { is: 'unreadable' }
-  /** `ended`: over, with everything that is needed. `doubtful`: to be queried one by one. */
+  /** `ended`: finished jobs with complete data. `doubtful`: jobs to query individually. */
   | { is: 'read'; ended: { job: WatchedJob; data: Data }[]; doubtful: WatchedJob[] };
 
-/** Minimum gap between two reads of the same part of a list: the service asks for “every few seconds”. */
+/** Minimum gap in ms between two reads of the same part of a list: the service allows one “every few seconds”. */
 const listFloorMs = 2000;
-/** Cost of a page, in queries per awaited job. */
+/** Cost of a page, in queries per awaited job on it. */
 const pageCost = 1 / 16;
 /**
- * Jobs on more pages than this cost each page more, in proportion: twice the pages are 1.4 times the reads, and news 1.4
- * times as late.
+ * Number of pages with awaited jobs above which each page costs more, in proportion: twice the pages cause 1.4 times
+ * the reads, and a delay of 1.4 times.
  */
 const manyPages = 20;
-/** Interval at which the choice of pages is reconsidered: at least, and for each job, as all of them are looked at. */
+/**
+ * Interval in ms after which the choice of pages is reconsidered: a minimum, and an amount for each job, because each
+ * decision considers all jobs.
+ */
 const leastThoughtMs = 250;
 const thoughtMsPerJob = 0.25;
 const failureMs = 1000;
-/** A single job is queried directly. */
+/** Minimum number of jobs for reading the list; a single job is queried directly. */
 const fewestJobs = 2;
 
-/** The watched jobs of one kind, and the list that covers many of them at once. */
+/** Watched jobs of one kind, and the list that shows many of them at once. */
 export class JobList {
   readonly jobs = new Set<WatchedJob>();
   readonly #kind: Kind;
@@ -47,15 +50,15 @@ export class JobList {
   readonly #places: ListPlaces;
   #notBefore = 0;
   #thinkAt = 0;
-  /** Pages that the last thought found worth a read, by the rank in their middle; the best one last. */
+  /** Pages worth reading at the last decision, by the rank in their middle; the best page last. */
   #chosen: { rank: number; benefit: number }[] = [];
-  /** Time between requests of pages: not all of them are requested at once. */
+  /** Time in ms between page requests, so that they are spread. */
   #gapMs = 0;
   #consideredAt = 0;
   #readAt = 0;
   #reading = 0;
   #failures = 0;
-  /** Records on the longest page that was followed by others. */
+  /** Number of records on the longest page that was followed by others. */
   #fullSize = 0;
 
   constructor(kind: Kind, clock: { now(): number }) {
@@ -70,11 +73,12 @@ export class JobList {
     this.#places.add(job);
   }
 
-  /** True when this job's news comes from the list. */
+  /** True if this job is watched through the list instead of by individual queries. */
   tells(job: WatchedJob): boolean {
     if (this.jobs.size < fewestJobs || job.missing >= 2) return false;
     if (this.#trust.isTrusted) return true;
-    // Until the first of many ends, the list is believed, and one of them is queried to see whether it may be.
+    // Until the first of many jobs ends, the list is used without proof, and the probe is queried individually to
+    // verify it.
     const isNew = job.known.samples.length === 0 && !job.isProbe;
     return isNew && this.jobs.size > manyPages * this.#places.size && this.#trust.isAskable;
   }
@@ -86,7 +90,7 @@ export class JobList {
     return Math.max(this.#notBefore, isFresh ? Math.min(this.#consideredAt + this.#gapMs, thinkAt) : thinkAt);
   }
 
-  /** The page with the greatest benefit, if that reaches the threshold of a page now. */
+  /** Returns the page with the greatest benefit, if that reaches the threshold of a page now. */
   bestPage(now: number): Page | undefined {
     if (this.nextCheckAt() > now) return undefined;
     if (now >= this.#thinkAt) this.#think(now);
@@ -114,15 +118,15 @@ export class JobList {
       oldest = Math.max(oldest, age);
       isKnown ||= job.known.samples.length > 0;
     }
-    // A page costs the same however many of our jobs are on it, and must not cost more than querying those one by one.
+    // A page costs at most as much as querying its awaited jobs individually.
     const cost = Math.max(1, Math.min(this.#places.size, waiting) * pageCost);
     const threshold = least * cost * Math.max(1, pages.size / manyPages);
     const chosen = [...benefits].filter(([, benefit]) => benefit >= threshold && benefit > 0);
-    // While nothing is known yet, the newest page shows most of those that might end early.
+    // While no durations are known, the newest page shows most of the jobs that might end early.
     const isProbe = !isKnown && now - this.#readAt >= Math.max(listFloorMs, oldest / 4);
     if (chosen.length === 0 && isProbe) chosen.push([1, 0]);
     chosen.sort(([, a], [, b]) => a - b);
-    // Of few pages the best may be another one after each read.
+    // If there are few pages, the best one may change after each read, so only one is chosen.
     const isMany = isKnown && pages.size > manyPages;
     this.#chosen = (isMany ? chosen : chosen.slice(-1)).map(([page, benefit]) => ({
       rank: this.#places.middleOf(page),
@@ -146,7 +150,7 @@ export class JobList {
     const items = body?.[list.items];
     if (body === undefined || !Array.isArray(items)) {
       this.#chosen = [];
-      // Pages that were requested together fail together.
+      // Pages that were requested together fail together, which counts once.
       if (asked.at >= this.#notBefore) this.#failures += 1;
       this.#notBefore = this.#clock.now() + Math.min(60_000, failureMs * 2 ** Math.min(6, this.#failures));
       if (answer.is !== 'answer' || answer.status !== 429) return { is: 'unreadable' };
@@ -160,8 +164,8 @@ export class JobList {
   }
 
   /**
-   * Learns the size of a page: not every list returns as many records as requested. Of pages that differ in length the
-   * longest one is full.
+   * Learns the page size: not every list returns as many records as requested. If full pages differ in length, the
+   * longest counts.
    */
   #learnSize(body: Data, count: number, isFollowed: boolean): void {
     const size = readPageSize(body, count);
@@ -197,7 +201,7 @@ export class JobList {
     switch (data.status) {
       case envelope.states.completed:
         this.#trust.wasFirst();
-        // An answer to a status call names the job by its own ID.
+        // The answer to a status call would name the job by its own ID.
         if (readResult(this.#kind, data) === undefined) answer.doubtful.push(job);
         else answer.ended.push({ job, data: { ...data, id: job.jobId } });
         return;
@@ -218,8 +222,8 @@ export class JobList {
 }
 
 /**
- * Decides whether a kind's list is used. A terminal state in a list is evidence; a running state counts only once a
- * list was seen to be the first with the news, and not when it was behind twice.
+ * Decides whether a kind's list is used. A final state in a list is always evidence. A running state counts only once
+ * the list has shown an end before any status call did, and no longer after the list was outdated twice.
  */
 export class ListTrust {
   readonly #clock: { now(): number };
@@ -237,18 +241,18 @@ export class ListTrust {
     return this.#state === 'trusted';
   }
 
-  /** A list that was behind is tried again after a while. */
+  /** True unless the list was outdated; an outdated list is tried again after a while. */
   get isAskable(): boolean {
     return this.#state !== 'stale' || this.#clock.now() - this.#staleSince >= retestMs;
   }
 
-  /** Notes that it showed the end of a job before anything else did. */
+  /** Records that the list showed the end of a job before any status call did. */
   wasFirst(): void {
     this.#state = 'trusted';
     this.#strikes = 0;
   }
 
-  /** Notes that it showed a job as running more than two seconds after that job had ended. */
+  /** Records that the list showed a job as running more than two seconds after the job had ended. */
   wasBehind(): void {
     this.#strikes += 1;
     if (this.#strikes < 2) return;

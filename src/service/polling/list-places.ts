@@ -1,68 +1,69 @@
 import type { WatchedJob } from './watched-job.ts';
 
-/** This close to the edge of a page, a job may just have been pushed onto the next one. */
+/** Distance from the edge of a page, in records, at which a job may just have moved to the next page. */
 const edge = 5;
-/** Stretches per page: records of one stretch count as read together. */
+/** Stretches per page: the records of one stretch share the time of their last read. */
 const stretchesOnPage = 10;
-/** A list that claims to have grown or shrunk by more than this between two reads is not believed. */
+/** Largest plausible change of a list's length between two reads; a larger one is ignored. */
 const mostGrowth = 100_000;
-/** Number of pages searched for a job that is not where it should be. */
+/** Number of pages searched for a job that is not at its expected place. */
 const mostPages = 20;
 /**
- * Pages without it, for each page that our jobs would fill, after which a job is missing, however much of the list is
- * unread: its length may be anything. Most of the pages are read for others.
+ * Number of pages read in vain, for each page that the watched jobs would fill, after which a job counts as missing,
+ * even if the list was not read to its end: its stated length may be wrong. Most of these pages are read for other
+ * jobs.
  */
 const readsInVain = 20;
 const usualPages = 20;
 
 export interface AskedPage {
   page: number;
-  /** Milliseconds since 1970. */
+  /** Time of the request, in ms since 1970. */
   at: number;
-  /** Number of our jobs made by then. */
+  /** Number of jobs that this run had made by then. */
   added: number;
 }
 
 export interface ShownPage {
-  /** Index within the page, by ID. */
+  /** Index of each record within the page, by job ID. */
   records: ReadonlyMap<string, { index: number }>;
   count: number;
-  /** Nothing comes after it. */
+  /** True if no page follows. */
   isLast: boolean;
   /** Number of records in the whole list, if stated. */
   total?: number | undefined;
 }
 
 /**
- * Tracks which page of a list, newest first, holds each job. Before a job come later ones, and other people's; creates
- * that were in flight together are listed in another order than their answers came, and a burst of them is spread over
- * many pages. A job that is not where it should be is sought around that place, and is missing only when everything was
- * read.
- *
- * The place of a record grows with each new one before it. Its rank, counted from below, does not.
+ * Tracks which page of a list, newest first, contains each job. Later jobs come before it, including those of other
+ * users. Requests that were in flight together may be listed in another order than their answers arrived, and many of
+ * them are spread over many pages. A job that is not at its expected place is searched around it, and counts as missing
+ * only when everything was read.
+ * The place of a record grows with each new record before it. Its rank, counted from the end of the list, does not
+ * change.
  */
 export class ListPlaces {
   #size: number;
   #stretch: number;
   readonly #jobs: ReadonlySet<WatchedJob>;
   readonly #isPaged: boolean;
-  /** Times at which stretches of ranks were last read. */
+  /** Time of the last read of each stretch of ranks. */
   readonly #readAt = new Map<number, number>();
-  /** Number of our jobs made so far. */
+  /** Number of jobs that this run has made so far. */
   #added = 0;
-  /** Number of other people's records that came since; noticed when a page is read. */
+  /** Number of records of other users that were added since; noticed when a page is read. */
   #others = 0;
   #newest = 0;
-  /** Ranks start anywhere: this is their offset from the list's own count. */
+  /** Offset of the ranks, which start at any number, from the list's own count. */
   #base: number | undefined;
-  /** The lowest rank that one of our jobs may have. */
+  /** The lowest rank that a watched job may have. */
   #lowest = 0;
-  /** Largest distance of jobs from their expected place. */
+  /** Largest observed distance of a job from its expected place. */
   #spread = 0;
-  /** No job of the list is below this rank. */
+  /** Rank of the list's last record; no job is below it. */
   #end = Number.NEGATIVE_INFINITY;
 
-  /** `size`: until the list shows how many records its pages have. */
+  /** `size`: assumed page size until the list shows its actual one. */
   constructor(jobs: ReadonlySet<WatchedJob>, { isPaged, size }: { isPaged: boolean; size: number }) {
     this.#jobs = jobs;
     this.#isPaged = isPaged;
@@ -92,7 +93,7 @@ export class ListPlaces {
     return { page, at, added: this.#added };
   }
 
-  /** Rank of the record in the middle of this page, as long as nothing comes before it. */
+  /** Rank of the record in the middle of this page, if no new record has been added before it. */
   middleOf(page: number): number {
     return this.#top - (page - 1) * this.#size - (this.#size >> 1);
   }
@@ -113,7 +114,7 @@ export class ListPlaces {
   note(asked: AskedPage, shown: ShownPage): WatchedJob[] {
     const first = (asked.page - 1) * this.#size;
     const top = this.#topOf(asked, shown);
-    // Set, not added to: pages that were requested together have all seen the same records come.
+    // Assigned, not added, because pages that were requested together all include the same new records.
     this.#others = top - asked.added;
     const highest = top - first;
     const lowest = this.#isPaged && !shown.isLast ? highest - this.#size + 1 : Number.NEGATIVE_INFINITY;
@@ -123,11 +124,11 @@ export class ListPlaces {
     const lastRead = this.#stretchOf(Math.max(lowest, this.#lowest));
     for (let at = this.#stretchOf(highest); at >= lastRead; at -= 1) this.#readAt.set(at, asked.at);
     const missing: WatchedJob[] = [];
-    // With short pages, and with few jobs, queries one by one cost less than that.
+    // With short pages, or few jobs, individual queries cost less than further reads.
     const pages = Math.max(usualPages, this.#jobs.size / this.#size);
     const mostInVain = Math.min(readsInVain * pages, this.#jobs.size + mostPages);
     for (const job of this.#jobs) {
-      // It existed before the page was requested: no record that came later can be it.
+      // The job existed before the page was requested, so it cannot rank above the newest record of that time.
       if (job.soughtAt <= asked.at) job.mostRank ??= top;
       const found = shown.records.get(job.jobId);
       if (found !== undefined) {
@@ -138,7 +139,7 @@ export class ListPlaces {
         job.isPlaced = true;
         job.listRank = rank;
       } else if (job.isPlaced) {
-        // No place is above the newest record: the list has shrunk, and only the first page is left there.
+        // No place is above the newest record: if the list has shrunk to fewer records, only the first page is left.
         const isBelow = asked.page === 1 || job.listRank <= highest - edge;
         const isThere = isBelow && job.listRank >= lowest + edge;
         if (!isThere) continue;
@@ -170,11 +171,11 @@ export class ListPlaces {
       const found = job.isPlaced ? records.get(job.jobId) : undefined;
       if (found !== undefined) tops.push(job.listRank + first + found.index);
     }
-    // Some may have moved: a record was removed.
+    // The ranks of some known records may have changed because a record was removed, so the median counts.
     return tops.sort((a, b) => a - b)[tops.length >> 1] ?? expected;
   }
 
-  /** Rank of the newest record, as far as it is known. */
+  /** Rank of the newest record, as far as is known. */
   get #top(): number {
     return this.#added + this.#others;
   }
@@ -183,11 +184,11 @@ export class ListPlaces {
     return job.isPlaced ? job.listRank : this.#top - (this.#newest - job.number);
   }
 
-  /** The rank nearest to its expected place that was not read since the search for it began. */
+  /** Returns the rank nearest to the job's expected place that was not read since the search for the job began. */
   #unreadBy({ soughtAt, mostRank = this.#top }: WatchedJob, rank: number): number | undefined {
     const high = this.#stretchOf(Math.min(mostRank, this.#top));
     const low = this.#stretchOf(this.#lowest);
-    // Ranks outside are not walked: a list may claim to be longer or shorter by thousands.
+    // Ranks outside this range are not tried: a list may claim to be longer or shorter by thousands.
     const wanted = Math.max(low, Math.min(high, this.#stretchOf(rank)));
     for (let distance = 0; wanted - distance >= low || wanted + distance <= high; distance += 1) {
       for (const near of [wanted + distance, wanted - distance]) {
@@ -198,7 +199,7 @@ export class ListPlaces {
     return undefined;
   }
 
-  /** A job being sought may come after all others. */
+  /** Updates the lowest rank; a job being searched for may be after all others. */
   #findLowest(): void {
     let lowest = this.#top;
     let isOneSought = false;

@@ -14,8 +14,8 @@ import { isWaiting, newlyWatched, tookMs, type WatchedJob } from './watched-job.
 
 export interface Observation {
   /**
-   * The next status of the job: from its status call at `path`, or from a list. Not before `afterMs` from now, and at
-   * the latest at `untilMs` since 1970. Undefined once the signal is aborted.
+   * Resolves with the next status of the job, from its status call at `path` or from a list: not before `afterMs` from
+   * now, and at the latest at `untilMs` since 1970. `undefined` once the signal is aborted.
    */
   next(options: { path: string; afterMs: number; untilMs: number }): Promise<HttpAnswer | undefined>;
   leave(): void;
@@ -25,25 +25,28 @@ export interface PollerOptions {
   http: Http;
   clock: Clock;
   durations?: Durations;
-  /** Receives the lag in ms between the end of a job and the query that found it, where both are known. */
+  /** Receives the lag in ms between the end of a job and the query that detected it, if both are known. */
   onSeen?: ((lagMs: number) => void) | undefined;
   /** Fixed interval, in ms. */
   fixedMs?: number | undefined;
-  /** Per request. */
+  /** Timeout of each request, in ms. */
   deadlineMs: number;
 }
 
 const mostInFlight = 64;
-/** Where requests are limited, a due query waits for better ones for as long as queries of all jobs take; at least: */
+/**
+ * If requests are limited, a due query may be delayed by more useful ones for as long as one query of every job takes,
+ * but at least this time in ms.
+ */
 const leastPatienceMs = 10_000;
-/** Up to this many waiting jobs, all are rescheduled whenever one ends. */
+/** Number of waiting jobs up to which all are rescheduled when one ends. */
 const mostHurried = 8;
-/** A job that claims to be older is not believed. */
+/** Highest plausible age of a job in ms; a higher one is ignored. */
 const longestAgeMs = 7 * 86_400_000;
 
 /**
- * Polls all jobs of a run with a single timer. A job is queried when the wait for news that may be there reaches its
- * threshold; where a list covers many at once, the list is read. The only limit is the rate that the service bears.
+ * Polls all jobs of a run with a single timer. A job is queried when the expected time since its undetected end reaches
+ * its threshold; if a list shows many jobs at once, the list is read. The only limit is the service's request rate.
  */
 export class Poller {
   readonly #durations: Durations;
@@ -51,7 +54,7 @@ export class Poller {
   readonly #options: PollerOptions;
   readonly #clock: Clock;
   readonly #waiting = new Heap<Place, number>((a, b) => a - b);
-  /** Jobs whose turn has come. */
+  /** Jobs that are due for a query. */
   readonly #ready = new ReadyQueue();
   readonly #jobs = new Set<WatchedJob>();
   readonly #lists = new Map<string, JobList>();
@@ -66,7 +69,9 @@ export class Poller {
     this.#rate = new AdaptiveRate(options.clock);
   }
 
-  /** `fresh`: just created. `urgency`: importance of seeing its end; 1 on its own. */
+  /**
+   * Starts watching a job. `fresh`: just created. `urgency`: importance of detecting its end; 1 for a job on its own.
+   */
   observe(
     job: { kind: Kind; jobId: string; model?: string | undefined },
     options: { fresh: boolean; urgency: () => number; signal: AbortSignal },
@@ -107,13 +112,13 @@ export class Poller {
         this.#lists.get(kind.name)?.jobs.delete(watched);
         watched.turn += 1;
         if (this.#jobs.size === 0) this.#rest();
-        // The remaining ones are more urgent, and a list no longer covers the last one.
+        // The remaining jobs are more urgent, and a list no longer covers the last one.
         else if (this.#jobs.size <= mostHurried) this.#bringForward(this.#jobs);
       },
     };
   }
 
-  /** Jobs in flight beyond which another one ends no sooner. */
+  /** Number of jobs in flight above which a further job does not end sooner. */
   get usefulInFlight(): number {
     const isListed = [...this.#lists.values()].some(({ jobs }) => jobs.size > 0);
     if (isListed || this.#options.fixedMs !== undefined) return Number.POSITIVE_INFINITY;
@@ -142,7 +147,7 @@ export class Poller {
     this.#arm();
   }
 
-  /** Nobody waits: nothing may keep the process alive. */
+  /** Stops the timer because no job is watched: nothing may keep the process alive. */
   #rest(): void {
     this.#timer?.stop.abort();
     this.#timer = undefined;
@@ -150,7 +155,7 @@ export class Poller {
     this.#waiting.clear();
   }
 
-  /** Sets the one timer, for whatever comes first. */
+  /** Sets the timer for the earliest event. */
   #arm(): void {
     const now = this.#clock.now();
     let at = this.#waiting.firstAt ?? Number.POSITIVE_INFINITY;
@@ -174,7 +179,7 @@ export class Poller {
     while ((this.#waiting.firstAt ?? Number.POSITIVE_INFINITY) <= now) {
       const place = this.#waiting.pop();
       if (place === undefined || !isCurrent(place)) continue;
-      // Since it was queued, a list may have shown it, or become reliable.
+      // A list may have shown the job, or become reliable, since the job was queued.
       const due = place.isSet ? now : this.#dueAt(place.job);
       if (due <= now + 1) {
         this.#ready.push(place);
@@ -189,7 +194,7 @@ export class Poller {
     this.#arm();
   }
 
-  /** Makes the query of greatest benefit, if any reaches its threshold now. */
+  /** Makes the most beneficial query, if any reaches its threshold now. */
   #lookAtBest(now: number): boolean {
     const best = this.#bestPage(now);
     const patienceMs = Math.max(leastPatienceMs, this.#jobs.size * this.#rate.gapMs);
@@ -224,7 +229,7 @@ export class Poller {
     const answer = await http.call({ method: 'GET', path: waiter.path, deadlineMs, signal: waiter.signal });
     job.askedAge = Math.max(0, sentAt - job.startedAt);
     this.#inFlight -= 1;
-    // The waiting caller continues after this turn of the event loop: results recorded here count for its next query.
+    // The waiting caller continues after this turn of the event loop, so results recorded here affect its next query.
     job.isAsked = false;
     if (job.waiter === waiter) waiter.resolve(answer);
     if (answer.is === 'answer') {
@@ -240,11 +245,11 @@ export class Poller {
   #learn(job: WatchedJob, data: { [key: string]: Json }, sentAt: number): void {
     const before = job.lastAge;
     const createdAt = typeof data.createdAt === 'string' ? Date.parse(data.createdAt) : Number.NaN;
-    // An attached job is older than this run; a clock that is far off proves nothing.
+    // A job of an earlier run is older than this run. A clock that is far off is ignored.
     const olderMs = job.startedAt - createdAt;
     if (before === undefined && !job.fresh && olderMs > 5000 && olderMs < longestAgeMs) job.startedAt = createdAt;
     if (data.status === envelope.states.queued) {
-      // It has not begun: all of its duration is still to come.
+      // The job has not started, so its whole duration is still to come.
       job.startedAt = Math.max(job.startedAt, sentAt - job.known.distribution.quantile(0.5) / 2);
     }
     const age = Math.max(0, sentAt - job.startedAt);
@@ -260,7 +265,7 @@ export class Poller {
     this.#addSample(job, { took, age });
   }
 
-  /** `age`: when it was seen to be over. */
+  /** Adds a duration. `age`: age at which the job was seen to be over. */
   #addSample({ known }: WatchedJob, { took, age }: { took: number; age: number }): void {
     this.#options.onSeen?.(Math.max(0, age - took));
     known.learn(took);
@@ -270,7 +275,7 @@ export class Poller {
     this.#bringForward(others);
   }
 
-  /** Only moves jobs forward: one that is now due later notices when its turn comes. */
+  /** Only moves jobs forward; a job that is now due later is rescheduled when its turn comes. */
   #bringForward(jobs: Iterable<WatchedJob>): void {
     for (const job of jobs) {
       if (!isWaiting(job)) continue;
@@ -293,7 +298,7 @@ export class Poller {
         if (data.status === envelope.states.completed)
           this.#addSample(job, { took: tookMs(data, age, job.lastAge), age });
       }
-      // The list was requested in place of queries that were due.
+      // The list was read in place of queries that were due, so these are queued again.
       for (const place of this.#ready.takeAll()) this.#waiting.push(this.#clock.now(), place);
       for (const job of answer.doubtful) if (isWaiting(job)) this.#enqueue(job, this.#clock.now(), true);
     }

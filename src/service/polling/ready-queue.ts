@@ -1,7 +1,10 @@
 import { benefitOf } from './cost.ts';
 import { isWaiting, type WatchedJob } from './watched-job.ts';
 
-/** A job's place in a queue, valid only for the same turn of the job. `isSet`: at this time, whatever is learned. */
+/**
+ * A job's entry in a queue, valid only for this turn of the job. `isSet`: the time is fixed, even if new durations are
+ * learned.
+ */
 export interface Place {
   job: WatchedJob;
   turn: number;
@@ -48,8 +51,8 @@ export class ReadyQueue {
   }
 
   /**
-   * The job with the greatest benefit, if that exceeds `leastBenefit`. What a list promises it may not keep: every other
-   * turn is that of the job that was due first, if that was before `overdueAt`.
+   * Takes the job with the greatest benefit, if that exceeds `leastBenefit`. Every other turn takes the job that has
+   * been due longest, if it was due before `overdueAt`, because a list may not show the jobs as expected.
    */
   takeBest(
     now: number,
@@ -63,7 +66,7 @@ export class ReadyQueue {
     return overdue ?? this.#takeMost(benefit, leastBenefit ?? Number.NEGATIVE_INFINITY);
   }
 
-  /** The job with the highest number, if that exceeds `least`. */
+  /** Takes the job with the highest number, if that exceeds `least`. */
   #takeMost(numberOf: (job: WatchedJob) => number, least: number): WatchedJob | undefined {
     let best = -1;
     let most = least;
