@@ -13,7 +13,7 @@ function galleryInPage(): ReviewData | undefined {
   return data;
 }
 
-/** In a single file a small picture is all that there is of a picture, and stands in its place. */
+/** Uses thumbnails as pictures: a single-file gallery has no others. */
 function showSmallOnes({ files, earlier, before }: ReviewAsset): void {
   for (const file of [...files, ...earlier.flatMap((one) => one.files), ...(before?.files ?? [])]) {
     if (file.thumb !== undefined) file.url ??= file.thumb;

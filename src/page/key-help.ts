@@ -27,7 +27,7 @@ export const pageKeyHelp: readonly KeyHelp[] = [
   ['?', 'this help'],
 ];
 
-/** Keys where there is something to listen to, for the help of the page. */
+/** Help texts for the keys that play sounds. */
 export const soundKeyHelp: readonly KeyHelp[] = [
   ['1 – 9', 'listen to this one, at the same position; P picks the one that is heard'],
   ['Space', 'play, pause'],

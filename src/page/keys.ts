@@ -7,13 +7,16 @@ import { viewOf } from './views/registry.ts';
 
 const arrows = { ArrowLeft: 'left', ArrowRight: 'right', ArrowUp: 'up', ArrowDown: 'down' } as const;
 
-/** Listens for keys in the whole document, and tells the page. Returns what ends it. */
+/** Listens for keys in the whole document. Returns a function that ends this. */
 export function listenForKeys(page: Page): () => void {
   const stop = new AbortController();
   const options = { signal: stop.signal };
-  /** The element that a pointer pressed last, if no key came since: it has not got its focus from the keyboard. */
+  /** The element that a pointer pressed last, if no key was pressed since: it has not got the focus by keyboard. */
   let pointed: Element | undefined;
-  /** The key that the page has taken last: while it is held, it is for nobody else, as for a field that it has opened. */
+  /**
+   * Code of the last key that the page handled. While it is held, its repeats go nowhere else, such as into a field
+   * that it opened.
+   */
   let taken: string | undefined;
   const keyboardBack = () => {
     if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
@@ -42,7 +45,7 @@ export function listenForKeys(page: Page): () => void {
       if (event.key !== 'Shift' && event.key !== 'Control' && event.key !== 'Meta') pointed = undefined;
       if (event.defaultPrevented) return;
       const press = pressOf(event);
-      // A key that is held goes on moving, and decides once, by a button, too.
+      // A held key repeats movements, but decides only once, also by a button.
       if (event.repeat && !moving.has(press.key) && (event.code === taken || isPressing(event))) {
         event.preventDefault();
         return;
@@ -59,14 +62,14 @@ export function listenForKeys(page: Page): () => void {
   return () => stop.abort();
 }
 
-/** Fields in which nothing is typed. */
+/** Whether the element is a field without text input. */
 function isControl(target: EventTarget | null): target is HTMLElement {
   return target instanceof HTMLElement && target.matches('select, input') && !isTypedInto(target);
 }
 
 const moving = new Set([...Object.keys(arrows), '[', ']', 'j', 'k', ',', '.', '+', '=', '-', 'b']);
 
-/** Whether the browser presses a button by it. */
+/** Whether the browser activates a button with this key. */
 function isPressing({ key, target }: KeyboardEvent): boolean {
   return (key === 'Enter' || key === ' ') && target instanceof HTMLElement && target.matches('button, summary');
 }
@@ -74,13 +77,13 @@ function isPressing({ key, target }: KeyboardEvent): boolean {
 const sliderKeys = [...Object.keys(arrows), 'Home', 'End', 'PageUp', 'PageDown'];
 
 /**
- * Fields, open dialogs, players and the browser have keys of their own; of a checkbox, a slider and a list only those that do
- * something there. `isPointed`: the keyboard is where a pointer has pressed, and nobody went there by keys.
+ * Whether a key belongs to a field, an open dialog, a player or the browser. A checkbox, a slider or a list only gets
+ * keys that it uses. `isPointed`: the focused element was focused by a pointer and not by keyboard.
  */
 function isForAnother(event: KeyboardEvent, press: Press, isPointed: boolean): boolean {
   const { target } = event;
   const { key, isCommand } = press;
-  // Brackets are typed with AltGr on many keyboards, which some systems report as Ctrl and Alt.
+  // Many keyboards need AltGr for brackets, and some systems report AltGr as Ctrl and Alt.
   const isTyped = event.getModifierState('AltGraph');
   if (event.isComposing || (!isTyped && event.altKey)) return true;
   if (!isTyped && isCommand && !/^[zy]$/.test(key)) return true;
@@ -95,7 +98,7 @@ function isForAnother(event: KeyboardEvent, press: Press, isPointed: boolean): b
   return target.matches('audio, video') && (isPress || key in arrows);
 }
 
-/** Does what a key says. False: it says nothing here. */
+/** Performs the action of a key. Returns false if the key has none. */
 function act(page: Page, press: Press): boolean {
   const { key, isCommand, shiftKey, code } = press;
   if (isCommand && (key === 'z' || key === 'y')) {
@@ -113,7 +116,7 @@ function act(page: Page, press: Press): boolean {
     page.open(opened.name);
     return true;
   }
-  // On some keyboards a digit, or `/`, is typed with Shift.
+  // Some keyboards need Shift for digits or for `/`.
   const digit = shiftKey ? /^Digit([1-9])$/.exec(code)?.[1] : undefined;
   if (digit !== undefined && !/\d/.test(key) && actions[key] === undefined) {
     page.rejectFor(Number(digit));
@@ -126,10 +129,10 @@ function act(page: Page, press: Press): boolean {
   return (key === ' ' && toggleFilm()) || actOnKey(page, key);
 }
 
-/** Plays or pauses the film that is active. False: it is none. */
+/** Plays or pauses the active film. Returns false if the active asset is not a film. */
 function toggleFilm(): boolean {
   const film = document.querySelector<HTMLVideoElement>('.active[data-address] video');
-  // The browser may refuse to play: then the film stays as it is.
+  // The browser may refuse to play; the film then stays paused.
   if (film?.paused === true) film.play().catch(() => undefined);
   else film?.pause();
   return film !== null;
@@ -158,7 +161,7 @@ const actions: { [key: string]: ((page: Page) => void) | undefined } = {
   Escape: (page) => page.back(),
 };
 
-/** Does what a key says where there is something to listen to. False: the page decides. */
+/** Performs the action of a key in a group of sounds. Returns false if the page has to handle the key. */
 function actOnSoundKey(page: Page, { key, isCommand }: Press): boolean {
   const group = page.activeGroup.value;
   if (isCommand || group === undefined || !isSoundGroup(group)) return false;

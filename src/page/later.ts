@@ -8,7 +8,7 @@ import { matrixView } from './matrix/matrix.tsx';
 import { Help } from './parts/help.tsx';
 import type { Later, Page } from './state/page.ts';
 
-/** Parts of the page that the first picture does not need: they are loaded after it, from a file of their own. */
+/** Parts of the page that the first picture does not need; they are loaded after it, from a separate file. */
 export const later: Later = {
   views: [compareView, changesView, matrixView],
   Details,

@@ -1,8 +1,8 @@
-/** A key that was pressed, as the page knows it. */
+/** A key press, independent of keyboard layout. */
 export interface Press extends Pick<KeyboardEvent, 'code' | 'shiftKey' | 'repeat' | 'timeStamp'> {
-  /** Value of `KeyboardEvent.key` on a Latin keyboard, letters small. */
+  /** Value of `KeyboardEvent.key` on a Latin keyboard; letters are in lower case. */
   key: string;
-  /** With Ctrl; on a Mac it is another key that means the same. */
+  /** Whether Ctrl was pressed, or Command on a Mac. */
   isCommand: boolean;
 }
 
@@ -18,9 +18,9 @@ const signs: { [code: string]: readonly [plain: string, shifted: string] | undef
   Period: ['.', '>'],
 };
 
-/** Where another script is typed, the key at the same place is meant: a Greek or Cyrillic keyboard has no P. */
+/** Returns the Latin key: on a Greek or Cyrillic keyboard, the one at the same position. */
 function keyOf({ key: written, code, shiftKey }: Pick<KeyboardEvent, 'key' | 'code' | 'shiftKey'>): string {
-  // Of full width, as some write among ideographs.
+  // Full-width characters, from East Asian input methods, become ASCII.
   const key = written.normalize('NFKC');
   if ([...key].length > 1) return written;
   const isForeign = /^[\p{L}\p{Nd}]$/u.test(key) && !/^[\p{Script=Latin}0-9]$/u.test(key);

@@ -9,14 +9,14 @@ import { type Later, Page } from './state/page.ts';
 import { pageViews } from './views/registry.ts';
 
 interface Parts {
-  /** Finds data embedded in the page. Undefined when a server has them. */
+  /** Returns data embedded in the page; undefined if a server has them. */
   read(): ReviewData | undefined;
   loadLater(): Promise<{ later: Later }>;
-  /** Is done before the page is shown. */
+  /** Called before the page is shown. */
   prepare?(page: Page): void;
 }
 
-/** Shows the campaign, and loads the rest of the page when that is done. */
+/** Shows the campaign, then loads the remaining parts of the page. */
 export function startPage(parts: Parts): void {
   const place = document.getElementById('app');
   if (place === null) return;
@@ -39,7 +39,7 @@ async function start(place: HTMLElement, { read, loadLater, prepare }: Parts): P
   void loadLater().then(({ later }) => {
     page.later.value = later;
   });
-  // A network that is back brings what was asked for while it was gone.
+  // When the network is back, failed pictures are requested again.
   addEventListener('online', () => {
     connection.value = { ...connection.value, found: connection.value.found + 1 };
   });

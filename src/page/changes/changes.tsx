@@ -17,7 +17,7 @@ import type { LateView, Page } from '../state/page.ts';
 import { ZoomedMedia } from '../zoom/zoomed-media.tsx';
 import { hasChanged, type Version, versionsOf } from './versions.ts';
 
-/** Each asset as it was before, beside what it is now. */
+/** View that compares each asset with an earlier version. */
 export const changesView: LateView = {
   name: 'changes',
   Component: Changes,
@@ -158,7 +158,7 @@ function Pane({ page, side, name, file, why, children }: PaneProps) {
   );
 }
 
-/** In which words the two requests differ: each as the other one does not have it. */
+/** Shows the words in which the two requests differ. */
 function Words({ page, asset, version: { earlier } }: { page: Page; asset: ReviewAsset; version: Version }) {
   if (Object.keys(earlier.request).length === 0) {
     return <p>The lock no longer has its request.</p>;
@@ -195,7 +195,7 @@ function whyGone({ file }: Version): string | undefined {
   return file === undefined ? 'its output is no longer on this disk' : problemOf(file);
 }
 
-/** How what an asset was before is looked at, beside what it is now: before is on the left. */
+/** Panes for an earlier version of an asset on the left, and the current one on the right. */
 class BeforeAfter extends Panes {
   readonly #side = signal<Side>('right');
   readonly version = signal(0);

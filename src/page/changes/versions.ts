@@ -1,14 +1,14 @@
 import type { ReviewAsset, ReviewEarlier, ReviewFile } from '../../contract/review.ts';
 
-/** An earlier state of an asset, and what there is of it to see. */
+/** An earlier version of an asset, with the file to show. */
 export interface Version {
-  /** Where it is from: the reference that was compared with, or an earlier purchase. */
+  /** Origin: the reference of the comparison, or an earlier purchase. */
   is: 'reference' | 'earlier';
   earlier: ReviewEarlier;
   file?: ReviewFile;
 }
 
-/** At the reference first, then earlier purchases, newest first. The same purchase comes once. */
+/** Versions to compare with: the reference first, then earlier purchases, newest first. No purchase occurs twice. */
 export function versionsOf({ before, earlier }: ReviewAsset): Version[] {
   const others = earlier.filter(({ job }) => before == null || job === undefined || job !== before.job);
   const all: [Version['is'], ReviewEarlier][] = [
@@ -21,7 +21,7 @@ export function versionsOf({ before, earlier }: ReviewAsset): Version[] {
   });
 }
 
-/** Whether it is something else now than it was: another purchase, or new since the reference. */
+/** Whether an asset has changed: it was bought again, differs from the reference, or is missing there. */
 export function hasChanged(asset: ReviewAsset): boolean {
   const { before, job, earlier } = asset;
   if (before === undefined) return earlier.length > 0;

@@ -13,7 +13,7 @@ import { compareOf } from './state.ts';
 
 const sideNames: Record<Side, string> = { left: 'Left', right: 'Right' };
 
-/** One side: its name, its picture and its verdict. Pressing it anywhere makes it the active one. */
+/** One side: name, picture and verdict of an asset. Pressing anywhere on it makes it active. */
 export function ComparePane({ page, side }: { page: Page; side: Side }) {
   const compare = compareOf(page);
   const asset = page.shown.value.assets.get(compare.on(side) ?? '');
@@ -57,14 +57,14 @@ export function ComparePane({ page, side }: { page: Page; side: Side }) {
   );
 }
 
-/** Clips two that lie over each other, so that each one shows its part. */
+/** Clips an overlaid picture to its side of the wipe line. */
 export function clipOf({ mode, wipe }: Panes, side: Side, isPair: boolean): { clipPath?: string } {
   if (mode.value !== 'wipe' || !isPair) return {};
   const part = wipe.value * 100;
   return { clipPath: side === 'left' ? `inset(0 ${100 - part}% 0 0)` : `inset(0 0 0 ${part}%)` };
 }
 
-/** The line between two that lie over each other, which a pointer can drag. */
+/** The draggable line between two overlaid pictures. */
 export function WipeLine({ panes }: { panes: Panes }) {
   return (
     <div

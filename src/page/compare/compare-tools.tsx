@@ -17,13 +17,13 @@ const modes: readonly { mode: Mode; label: string; key: string }[] = [
 
 interface CompareToolsProps {
   panes: Panes;
-  /** There are two. */
+  /** Whether there are two pictures. */
   isPair: boolean;
-  /** More buttons beside these. */
+  /** Additional buttons. */
   children?: ComponentChildren;
 }
 
-/** Buttons for what can be done with the two. */
+/** Buttons for the actions on the two panes. */
 export function CompareTools({ panes: compare, isPair, children }: CompareToolsProps) {
   const side = compare.activeSide();
   const frame = compare.frames.value[side];
@@ -76,7 +76,7 @@ export function CompareTools({ panes: compare, isPair, children }: CompareToolsP
   );
 }
 
-/** A button whose key says what it does. */
+/** A button that is labelled with its key. */
 function SignButton({ sign, name, onPress }: { sign: string; name: string; onPress(): void }) {
   return (
     <button type="button" class="sign" aria-label={name} title={name} onClick={onPress}>

@@ -16,7 +16,7 @@ import { actOnCompareKey } from './keys.ts';
 import { otherSide, type Side } from './pair.ts';
 import { compareOf } from './state.ts';
 
-/** Two of a group: side by side, one over the other, or one at a time. */
+/** View of two assets of a group: side by side, overlaid, or one at a time. */
 export const compareView: LateView = {
   name: 'compare',
   Component: CompareView,
@@ -84,7 +84,7 @@ function CompareView({ page }: { page: Page }) {
   );
 }
 
-/** Lets the browser have a picture decoded before a key leads to it. */
+/** Preloads and decodes a picture that a key may lead to. */
 function useAhead(asset: ReviewAsset | undefined): void {
   const file = asset && mainFile(asset);
   const url = file?.is === 'image' ? file.url : undefined;
@@ -92,7 +92,7 @@ function useAhead(asset: ReviewAsset | undefined): void {
     if (url === undefined) return;
     const image = new Image();
     image.src = url;
-    // A file that cannot be read says so in its own pane.
+    // The pane of the file shows the error.
     image.decode().catch(() => undefined);
   }, [url]);
 }

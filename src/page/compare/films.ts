@@ -5,7 +5,7 @@ import { compareOf } from './state.ts';
 
 const pairs = new WeakMap<Page, FilmPair>();
 
-/** The films that are compared; the active one leads. */
+/** Returns the playback state of the two compared films; the active one leads. */
 export function filmsOf(page: Page): FilmPair {
   const known = pairs.get(page);
   if (known !== undefined) return known;
@@ -15,25 +15,25 @@ export function filmsOf(page: Page): FilmPair {
   return pair;
 }
 
-/** Seconds by which two films may be apart before one of them runs a little faster or slower, and before it jumps. */
+/** Difference in seconds above which the follower changes its speed, and above which it seeks. */
 const apart = 0.015;
 const farApart = 0.12;
-/** How much faster or slower. */
+/** Relative change of the follower's speed. */
 const nudge = 0.06;
 
-/** Two films that play in sync. The leader plays its sound and sets the position; the other follows. */
+/** Synchronous playback of two films. The leader plays its sound and sets the position; the other follows. */
 class FilmPair {
   readonly isPlaying = signal(false);
-  /** Seconds of the leader. */
+  /** Position of the leader, in seconds. */
   readonly position = signal(0);
   readonly seconds = signal(0);
-  /** Seconds of the loop; undefined when the whole film plays. */
+  /** Loop bounds in seconds; undefined if the whole film plays. */
   readonly loop = signal<{ from: number; to: number } | undefined>(undefined);
   readonly #films = new Map<Side, HTMLVideoElement>();
   #leader: Side = 'left';
   #frame = 0;
 
-  /** `null`: there is none on this side any more. */
+  /** Sets the element of a side; `null` when it is removed. */
   set(side: Side, film: HTMLVideoElement | null): void {
     if (film === null) this.#films.delete(side);
     else if (this.#films.get(side) !== film) {
@@ -76,7 +76,7 @@ class FilmPair {
     cancelAnimationFrame(this.#frame);
     for (const film of this.#films.values()) film.pause();
     this.isPlaying.value = false;
-    // They stop at the same picture.
+    // Both stop at the same frame.
     this.seek(this.position.value);
   }
 
@@ -86,13 +86,16 @@ class FilmPair {
     for (const film of this.#films.values()) film.currentTime = Math.min(to, film.duration || to);
   }
 
-  /** Stops, and shows the frame before or after. Nobody tells how many there are: most have 24 a second, or more. */
+  /**
+   * Pauses, and shows the next or previous frame. Assumes 24 frames a second, because browsers do not expose the frame
+   * rate.
+   */
   step(by: 1 | -1): void {
     this.pause();
     this.seek(this.position.value + by / 24);
   }
 
-  /** Lets the loop begin, or end, at what is shown. An end that is not after its beginning leaves all of it. */
+  /** Sets the start or end of the loop to the current position. Bounds that are not in order clear the loop. */
   mark(end: 'from' | 'to'): void {
     const bounds = { ...this.#bounds(), [end]: this.position.value };
     this.loop.value = bounds.from < bounds.to ? bounds : undefined;

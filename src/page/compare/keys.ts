@@ -6,7 +6,7 @@ import { filmsOf } from './films.ts';
 import type { Panes } from './panes.ts';
 import { compareOf } from './state.ts';
 
-/** Keys that the page knows only here, for its help. */
+/** Help texts for the keys of this view. */
 export const compareKeyHelp: readonly KeyHelp[] = [
   ['← → or O', 'the other side becomes active'],
   ['↑ ↓', 'another take on the active side'],
@@ -24,12 +24,12 @@ export const compareKeyHelp: readonly KeyHelp[] = [
 ];
 
 const wipeStride = 0.05;
-/** Milliseconds: no more than three changes of light in a second. */
+/** Minimum interval between switches in ms: no more than three flashes a second, for photosensitive users. */
 const slowest = 340;
 
 let blinked = 0;
 
-/** Does what a key says to the view that compares. False: the page decides. */
+/** Performs the action of a key in the compare view. Returns false if the page has to handle the key. */
 export function actOnCompareKey(page: Page, press: Press): boolean {
   const compare = compareOf(page);
   if (actOnPaneKey(compare, press)) return true;
@@ -38,7 +38,7 @@ export function actOnCompareKey(page: Page, press: Press): boolean {
   return act !== undefined;
 }
 
-/** Does what a key says to two pictures side by side, whatever they are. */
+/** Performs the action of a key on any two panes. Returns false if the page has to handle the key. */
 export function actOnPaneKey(panes: Panes, press: Press): boolean {
   const { key } = press;
   if (press.isCommand) return false;
@@ -62,7 +62,7 @@ export function actOnPaneKey(panes: Panes, press: Press): boolean {
   return act !== undefined;
 }
 
-/** Held, it changes three times in a second; who wants less motion presses each time. */
+/** Switches the picture. A held key switches three times a second, or not at all with reduced motion. */
 function blinkByKey(panes: Panes, { repeat, timeStamp }: Press): void {
   if (repeat && (matchMedia('(prefers-reduced-motion: reduce)').matches || timeStamp - blinked < slowest)) return;
   blinked = timeStamp;

@@ -3,13 +3,13 @@ import { type Frame, limitZoom, wholePicture, type Zoom } from '../zoom/zoom.ts'
 export type Side = 'left' | 'right';
 
 /**
- * Two pictures that are looked at together. They move as one; while one drifts, only the active one moves, and how far they
- * have come apart stays when they move together again, so that a subject that has shifted can be compared.
+ * Zoom of two pictures that are compared. They move together. While `drifts` is set, only the active one moves, and the
+ * resulting offset is kept afterwards, so that shifted subjects can be aligned.
  */
 export interface Pair {
-  /** Where the left one is looked at. */
+  /** Zoom of the left picture. */
   at: Zoom;
-  /** Lead of the right one: a factor for its size, and parts of the picture. */
+  /** Offset of the right picture: a factor for the scale, and fractions of the picture for the position. */
   apart: Zoom;
   drifts: boolean;
 }
@@ -20,13 +20,13 @@ const nothingApart: Zoom = { by: 1, x: 0, y: 0 };
 
 export const wholePair: Pair = { at: wholePicture, apart: nothingApart, drifts: false };
 
-/** Where one side is looked at, within its own picture. */
+/** Returns the zoom of one side, limited to its picture. */
 export function zoomOf({ at, apart }: Pair, side: Side, frame: Frame | undefined): Zoom {
   const zoom = side === 'left' ? at : { by: at.by * apart.by, x: at.x + apart.x, y: at.y + apart.y };
   return frame === undefined ? zoom : limitZoom(zoom, frame);
 }
 
-/** Moves one side, and the other one in step unless they drift. */
+/** Moves one side, and the other one with it unless they drift. */
 export function movePair(pair: Pair, side: Side, frames: Frames, move: (zoom: Zoom, frame: Frame) => Zoom): Pair {
   const frame = frames[side];
   if (frame === undefined) return pair;
@@ -40,12 +40,12 @@ export function toggleDrift(pair: Pair): Pair {
   return { ...pair, drifts: !pair.drifts };
 }
 
-/** Both look at what one side looks at, and move together. */
+/** Gives both sides the zoom of one side, and ends drifting. */
 export function rejoin(pair: Pair, side: Side): Pair {
   return { at: zoomOf(pair, side, undefined), apart: nothingApart, drifts: false };
 }
 
-/** They look at different places. */
+/** Whether the sides have different zooms. */
 export function isApart({ apart: { by, x, y } }: Pair): boolean {
   return Math.abs(by - 1) > 1e-6 || Math.abs(x) > 1e-6 || Math.abs(y) > 1e-6;
 }

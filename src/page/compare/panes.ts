@@ -4,13 +4,13 @@ import { type Frames, movePair, type Pair, rejoin, type Side, toggleDrift, whole
 
 export type Mode = 'beside' | 'wipe' | 'blink' | 'difference';
 
-/** How two pictures are looked at together. */
+/** State of two panes whose pictures are compared. */
 export abstract class Panes {
   readonly mode = signal<Mode>('beside');
   readonly pair = signal<Pair>(wholePair);
-  /** Measures of the panes, as far as they are known. */
+  /** Sizes of the panes and pictures, as far as they are known. */
   readonly frames = signal<Frames>({});
-  /** How much of the pane the left one has, 0 to 1. */
+  /** Share of the area that shows the left picture, 0 to 1. */
   readonly wipe = signal(0.5);
   readonly say: (text: string) => void;
 
@@ -18,10 +18,10 @@ export abstract class Panes {
     this.say = say;
   }
 
-  /** On which one keys act, and which one is seen where one is at a time. */
+  /** The side on which keys act, and which is shown when only one is visible. */
   abstract activeSide(): Side;
 
-  /** The other side becomes the active one. */
+  /** Makes the other side active. */
   abstract other(): void;
 
   close(): void {
@@ -49,7 +49,7 @@ export abstract class Panes {
     this.say(this.pair.value.drifts ? 'Only the active one moves.' : 'Both move together.');
   }
 
-  /** Both whole, at the same place. */
+  /** Shows both pictures as a whole, at the same position. */
   whole(): void {
     this.pair.value = rejoin(this.pair.value, this.activeSide());
     this.move(this.activeSide(), () => wholePicture);
@@ -72,7 +72,7 @@ export abstract class Panes {
     this.wipe.value = Math.min(1, Math.max(0, part));
   }
 
-  /** Shows one at a time, and from then on the other one. */
+  /** Shows one picture at a time, and switches to the other one on each further call. */
   blink(): void {
     if (this.mode.value === 'blink') this.other();
     else this.setMode('blink');

@@ -1,19 +1,19 @@
 import type { ReviewAsset } from '../../contract/review.ts';
 import { otherSide, type Side } from './pair.ts';
 
-/** Addresses of the two that are compared; the active one of the page is on one of the sides. */
+/** Addresses of the two compared assets. The active asset of the page is one of them. */
 export interface Sides {
   left: string;
-  /** Omitted when nothing is compared with it. */
+  /** Omitted if there is no second asset. */
   right?: string;
   active: Side;
 }
 
 /**
- * Which two to begin with: the active one against what is picked, which stays on the left; without a pick against the one
- * after it, or before it. One that is alone in its group stands beside what it is made from.
+ * Chooses the initial pair: the picked asset on the left and the active one on the right; without a pick, the active
+ * asset and its neighbour. An asset that is alone in its group is compared with its source.
  *
- * @param group what a view shows of the group of `active`, in order
+ * @param group assets of the active group that the view shows, in order
  */
 export function startSides(group: readonly ReviewAsset[], active: string, source?: string): Sides {
   if (group.length === 1 && source !== undefined) return { left: source, right: active, active: 'right' };
@@ -29,8 +29,9 @@ export function startSides(group: readonly ReviewAsset[], active: string, source
 }
 
 /**
- * Follows a change of the active asset: to the other side if it is there, else it replaces the side that was active (after
- * a verdict, the next candidate meets the same opponent). In another group both sides are reset.
+ * Follows a change of the active asset: if the asset is on the other side, that side becomes active; otherwise it
+ * replaces the asset on the active side, so that the other side stays for the next candidate. In another group, both
+ * sides are reset.
  */
 export function followActive(sides: Sides, group: readonly ReviewAsset[], active: string, source?: string): Sides {
   if (sides[sides.active] === active) return sides;
@@ -41,13 +42,13 @@ export function followActive(sides: Sides, group: readonly ReviewAsset[], active
   return { ...sides, [sides.active]: active };
 }
 
-/** The one that comes `by` later on the active side; the one on the other side is passed over. */
+/** Returns the address `by` positions further on the active side, skipping the asset on the other side. */
 export function nextOnSide(sides: Sides, group: readonly ReviewAsset[], by: 1 | -1): string | undefined {
   const others = group.filter(({ address }) => address !== sides[otherSide(sides.active)]);
   return others[others.findIndex(({ address }) => address === sides[sides.active]) + by]?.address;
 }
 
-/** Left becomes right. The same one stays active. */
+/** Swaps the sides. The active asset stays active. */
 export function swapSides({ left, right, active }: Sides): Sides {
   return right === undefined ? { left, active } : { left: right, right: left, active: otherSide(active) };
 }

@@ -7,12 +7,12 @@ import { otherSide, type Side } from './pair.ts';
 import { Panes } from './panes.ts';
 import { followActive, nextOnSide, type Sides, startSides, swapSides } from './sides.ts';
 
-/** State of the view that compares two of a group: one for each page. */
+/** State of the compare view, one per page. */
 export class Compare extends Panes {
-  /** Absent while the view is closed. */
+  /** The compared assets; undefined while the view is closed. */
   readonly sides = signal<Sides | undefined>(undefined);
   readonly #page: Page;
-  /** Addresses of the active group that were looked at in this view. */
+  /** Addresses of the active group that were already seen in this view. */
   readonly #met = new Set<string>();
   #group: number | undefined;
 
@@ -72,8 +72,8 @@ export class Compare extends Panes {
   }
 
   /**
-   * After a verdict on one of the two, what is picked stays, and so does what stood against what was rejected: the next one
-   * that was not seen beside it comes in for the other. Undefined: all were seen.
+   * Returns the next asset to compare after a verdict on one of the two: the picked asset stays, or the opponent of the
+   * rejected one, and the next unseen asset replaces the other. Undefined if all were seen.
    */
   challenge(address: string, is: Mark): string | undefined {
     const sides = this.sides.value;
@@ -93,7 +93,7 @@ export class Compare extends Panes {
     return this.#page.strips.value.find(({ group }) => group.index === index)?.assets ?? [];
   }
 
-  /** The address that comes `by` later on the active side, among those that the filter shows. */
+  /** Returns the address `by` positions further on the active side, among the assets that the filter shows. */
   next(by: 1 | -1): string | undefined {
     const sides = this.sides.value;
     return sides && nextOnSide(sides, this.#visible(), by);

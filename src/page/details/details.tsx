@@ -9,7 +9,7 @@ import type { Page } from '../state/page.ts';
 import { RequestList } from './request-list.tsx';
 import { Steps } from './steps.tsx';
 
-/** All that is known of the active asset, beside the view. */
+/** Sidebar with the details of the active asset. */
 export function Details({ page }: { page: Page }) {
   const asset = page.activeAsset.value;
   return (
@@ -80,7 +80,7 @@ function factsOf(asset: ReviewAsset): [name: string, value: string][] {
   return facts.flatMap(([name, value]) => (value ? [[name, value]] : []));
 }
 
-/** A command for a terminal, to be selected or copied. */
+/** A shell command that can be selected or copied. */
 export function Command({ page, command }: { page: Page; command: string }) {
   const copy = () =>
     navigator.clipboard.writeText(command).then(
@@ -99,11 +99,11 @@ export function Command({ page, command }: { page: Page; command: string }) {
   );
 }
 
-/** Where a file is, what it is, and by which digest it is known. */
+/** Path, type and digest of a file. */
 function FileFacts({ file, isMain }: { file: ReviewFile; isMain: boolean }) {
   const { path, mediaType, bytes, sha256, hasCredentials } = file;
   const brings = hasCredentials === true ? 'content credentials (C2PA)' : '';
-  // That of the first one stands above.
+  // The measures of the main file are shown above.
   const measured = useMeasure(isMain ? undefined : file);
   return (
     <div class="file">
@@ -116,7 +116,7 @@ function FileFacts({ file, isMain }: { file: ReviewFile; isMain: boolean }) {
   );
 }
 
-/** Pixels and time, of the browser; nothing while it does not know them. */
+/** Pixel size and duration as measured by the browser; empty until they are known. */
 function useMeasure({ is, url }: Partial<ReviewFile> = {}): string {
   const [text, setText] = useState('');
   useEffect(() => {
@@ -148,7 +148,7 @@ interface EarlierProps {
   request: ReviewAsset['request'];
 }
 
-/** Earlier purchases for an asset: the picture where that was kept, its cost, and the request. */
+/** An earlier purchase of an asset: its file if that was kept, its cost, and its request. */
 export function Earlier({ page, earlier, request }: EarlierProps) {
   const { job, changed, files } = earlier;
   const file = files.find(({ is }) => is !== 'other');
@@ -165,7 +165,9 @@ export function Earlier({ page, earlier, request }: EarlierProps) {
   );
 }
 
-/** The lock keeps the request of the newest purchase; of older ones nobody may know it any more. */
+/**
+ * Describes the request of an earlier purchase. The lock always has the newest request, but may have lost older ones.
+ */
 function wordsOf({ request, changed }: ReviewEarlier): string {
   if (Object.keys(request).length === 0) return 'the lock no longer has its request';
   return changed.length === 0 ? 'the same request' : `changed since: ${changed.join(', ')}`;

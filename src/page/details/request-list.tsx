@@ -9,11 +9,11 @@ interface RequestListProps {
   page: Page;
   request: Request;
   others: readonly Request[];
-  /** Only what differs. */
+  /** Whether only differing values are listed. */
   isBrief?: boolean;
 }
 
-/** A request, value by value; where others differ it is marked, in words too. */
+/** Lists the values of a request. Values that differ from other requests are marked, in texts word by word. */
 export function RequestList({ page, request, others, isBrief = false }: RequestListProps) {
   const rows = listRequest(request, others).filter(({ differs }) => differs || !isBrief);
   const lacking = listLacking(request, others);

@@ -2,23 +2,26 @@ import { pairCommon } from '../../ground/common-words.ts';
 import type { Json } from '../../ground/json.ts';
 import { textFields } from '../parts/words.ts';
 
-/** A stretch of a text; `differs`: other texts do not have it there. */
+/** A part of a text. `differs`: at least one other text does not have it there. */
 interface Stretch {
   text: string;
   differs: boolean;
 }
 
-/** One value of a request, as it is read: `lyrics[2].text`. */
+/** One value of a request with its path, such as `lyrics[2].text`. */
 export interface RequestRow {
   path: string;
   value: { is: 'text'; stretches: Stretch[] } | { is: 'step'; address: string; field: string };
-  /** Others of the group say something else here, or nothing. */
+  /** Whether another request of the group has a different value or none. */
   differs: boolean;
 }
 
 type Request = Readonly<Record<string, Json>>;
 
-/** A request as a list of its values: texts and model first, the rest in its own order; what differs from `others` is marked, in texts word by word. */
+/**
+ * Lists the values of a request: texts and model first, the rest in its own order. What differs from `others` is
+ * marked, in texts word by word.
+ */
 export function listRequest(request: Request, others: readonly Request[]): RequestRow[] {
   const leaves = leavesOf(request).sort(([one], [other]) => rankOf(one) - rankOf(other));
   const theirs = others.map((other) => new Map(leavesOf(other)));
@@ -40,7 +43,7 @@ function rankOf(path: string): number {
   return place < 0 ? first.length : place;
 }
 
-/** Paths that only others have. */
+/** Paths of values that only other requests have. */
 export function listLacking(request: Request, others: readonly Request[]): string[] {
   const own = new Set(leavesOf(request).map(([path]) => path));
   return [...new Set(others.flatMap((other) => leavesOf(other).map(([path]) => path)))].filter(
@@ -48,7 +51,7 @@ export function listLacking(request: Request, others: readonly Request[]): strin
   );
 }
 
-/** Empty lists and objects count as values. */
+/** Values of a request with their paths. Empty lists and objects count as values. */
 function leavesOf(value: Json, path = ''): [path: string, value: Json][] {
   if (typeof value !== 'object' || value === null || asStep(value)) return [[path, value]];
   const entries = Array.isArray(value)
@@ -72,12 +75,12 @@ function isSame(a: Json, b: Json): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-/** Cells of a comparison that takes no time to speak of. More than that is compared as a whole. */
+/** Maximum size of the comparison matrix for words; larger texts are compared as a whole. */
 const mostCells = 640_000;
-/** Most others that show in which words a text differs; a group may have hundreds. */
+/** Maximum number of other texts to compare words with; a group may have hundreds. */
 const mostOthers = 20;
 
-/** `text` in stretches, by words: what `others` have too, and what at least one of them does not. */
+/** Splits `text`, by words, into parts that all `others` have, and parts that at least one of them lacks. */
 export function markWords(text: string, others: readonly string[]): Stretch[] {
   const words = text.match(/\s+|[\p{L}\p{N}]+|[^\s\p{L}\p{N}]/gu) ?? [];
   const differs = words.map(() => false);
@@ -91,7 +94,7 @@ export function markWords(text: string, others: readonly string[]): Stretch[] {
   return joinStretches(words.map((word, index) => ({ text: word, differs: differs[index] === true })));
 }
 
-/** Neighbours of one sort become one; a space between two that differ belongs to them. */
+/** Joins neighbouring parts of the same sort. A space between two differing parts counts as differing. */
 function joinStretches(stretches: readonly Stretch[]): Stretch[] {
   const joined: Stretch[] = [];
   stretches.forEach((stretch, index) => {

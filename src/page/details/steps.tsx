@@ -1,7 +1,7 @@
 import { Isolated } from '../parts/isolated.tsx';
 import type { Page } from '../state/page.ts';
 
-/** Other steps, as buttons that lead there. */
+/** Buttons that lead to other steps. */
 export function Steps({ page, title, addresses }: { page: Page; title: string; addresses: readonly string[] }) {
   if (addresses.length === 0) return null;
   return (
@@ -18,7 +18,7 @@ export function Steps({ page, title, addresses }: { page: Page; title: string; a
   );
 }
 
-/** Leads to a step, also where a filter hides it. A step that is not on the page is only named. */
+/** Button that leads to a step, even if a filter hides it. A step that is not on the page is shown as text. */
 export function StepButton({ page, address }: { page: Page; address: string }) {
   if (!page.shown.value.assets.has(address))
     return (
@@ -33,7 +33,7 @@ export function StepButton({ page, address }: { page: Page; address: string }) {
   );
 }
 
-/** Makes a step active, also where a filter hides it. */
+/** Makes a step active; clears the filter if it hides the step. */
 export function leadTo(page: Page, address: string): void {
   const isShown = page.strips.value.some(({ assets }) => assets.some((asset) => asset.address === address));
   if (!isShown) page.clearFilter();

@@ -1,7 +1,7 @@
 import type { Page } from '../state/page.ts';
 import { galleryOf } from './state.ts';
 
-/** When it was made, and against what. */
+/** Describes when the gallery was made, and what it is compared with. */
 export function aboutOf(page: Page): string {
   const { made, compare, embedded, client } = galleryOf(page).report;
   if (client) return client;

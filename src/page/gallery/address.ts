@@ -4,12 +4,12 @@ import type { Page, ViewName } from '../state/page.ts';
 import { type Link, readLink, writeLink } from './link.ts';
 import { galleryOf } from './state.ts';
 
-/** Milliseconds until what is active stands in the address: browsers stop taking addresses that change too often. */
+/** Delay in ms before the active asset is written to the URL: browsers limit the rate of URL changes. */
 const settled = 300;
 
 /**
- * Keeps what is seen in the address of the page, after `#`, and shows what an address says: a link opens the same, and back
- * and forward lead through views and filters. What is active, and what is searched for, are no steps of their own.
+ * Synchronizes the URL's hash with the view: a link opens the same state, and the browser's history leads through views
+ * and filters. The active asset and the search text make no history entries.
  */
 export function followAddress(page: Page): void {
   const start = page.views.value;
@@ -50,7 +50,7 @@ function linkOf(page: Page): Link {
   };
 }
 
-/** `start`: the views with which the page begins. */
+/** Applies a link to the page. `start`: the initial views. */
 function show(page: Page, link: Link, start: readonly ViewName[]): void {
   const gallery = galleryOf(page);
   const { chosen, undecided, search, active } = link;

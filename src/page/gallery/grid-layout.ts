@@ -9,9 +9,10 @@ export interface Section {
 export type GridLine = { is: 'head'; section: Section } | { is: 'assets'; section: Section; assets: ReviewAsset[] };
 
 /**
- * Sections in the order in which they come. What has no key, or no value on the axis, has a section of its own.
+ * Divides assets into sections, in order of appearance. Assets without a row key, or without a value on the axis, make a
+ * section of their own.
  *
- * @param by empty: the task; `key`; or `axis:NAME`
+ * @param by empty: sections by task; `key`: by row key; `axis:NAME`: by the values of this axis
  */
 export function divide(assets: readonly ReviewAsset[], by: string): Section[] {
   const sections = new Map<string, ReviewAsset[]>();
@@ -43,20 +44,20 @@ export function layLines(sections: readonly Section[], columns: number): GridLin
 
 export interface GridSizes {
   columns: number;
-  /** CSS pixels: the width of a card, and the height of a line. */
+  /** Width of a card and height of a line, in CSS pixels. */
   card: number;
   line: number;
 }
 
-/** CSS pixels between cards; and lines in the page beside those that are seen, at each end, as `useRows` has them. */
+/** Gap between cards in CSS pixels, and number of extra lines rendered at each end, as in `useRows`. */
 export const gap = 8;
 export const overscan = 1;
-/** Cards in the page: with more of them it does not keep up with the wheel. */
+/** Maximum number of rendered cards; with more, scrolling is not smooth. */
 export const mostCards = 120;
-/** CSS pixels beneath a picture, and around it. */
+/** Frame of a picture in a card, in CSS pixels. */
 const around = { beneath: 42, beside: 14 };
 
-/** As many columns as fit, but never so many that more than `mostCards` are in the page. */
+/** Returns as many columns as fit, limited so that at most `mostCards` cards are rendered. */
 export function sizeGrid({ width, height }: { width: number; height: number }): GridSizes {
   const narrowest = width < 560 ? 136 : 176;
   for (let columns = Math.max(1, Math.floor((width + gap) / (narrowest + gap))); ; columns -= 1) {

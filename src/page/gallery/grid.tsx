@@ -16,10 +16,10 @@ import { printSheet } from './print.tsx';
 import { sectionsOf } from './sections.ts';
 import { galleryOf } from './state.ts';
 
-/** CSS pixels of the head of a section. */
+/** Height of a section's head, in CSS pixels. */
 const headHeight = 40;
 
-/** Everything, in sections by task, key or axis. */
+/** View of all assets, in sections by task, row key or axis. */
 export const gridView: View = {
   name: 'grid',
   label: 'Grid',
@@ -98,9 +98,9 @@ function Line({ page, line, columns }: { page: Page; line: GridLine; columns: nu
   return <Cards page={page} assets={line.assets} columns={columns} />;
 }
 
-/** Some assets side by side. */
+/** One line of cards. */
 function Cards({ page, assets, columns }: { page: Page; assets: readonly ReviewAsset[]; columns: number }) {
-  // Scrolling redraws all lines; an unchanged line is reused.
+  // Memoized, because scrolling renders all lines again.
   return useMemo(
     () => (
       <div class="grid-cards" style={{ gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))`, gap: `${gap}px` }}>
@@ -166,7 +166,7 @@ function GridTools({ page }: { page: Page }) {
   );
 }
 
-/** How many of all are shown, and what shows all of them. */
+/** Shows the number of visible outputs, with a button that clears the filter. */
 export function Shown({ shown, all, onClear }: { shown: number; all: number; onClear(): void }) {
   if (shown === all) return <span class="quiet">{counted(all, 'output')}</span>;
   return (

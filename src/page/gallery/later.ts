@@ -7,7 +7,7 @@ const galleryKeyHelp: readonly KeyHelp[] = [
   ['Ctrl P', 'print, or save as PDF: everything that the filters show'],
 ];
 
-/** Parts of a gallery that its grid does not need: they are loaded after it. */
+/** Parts of a gallery that load after its grid. */
 export const later: Later = {
   ...pageLater,
   Surroundings,

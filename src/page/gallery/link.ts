@@ -2,11 +2,11 @@ import type { Facet } from '../model/filter.ts';
 
 const facetNames: readonly Facet['name'][] = ['task', 'tag', 'kind', 'state', 'verdict', 'cost'];
 
-/** State of the view, as it stands in the address of the page after `#`. */
+/** State of the view as stored in the URL after `#`. */
 export interface Link {
-  /** Names of the views that are open, the uppermost last; empty: as the page begins. */
+  /** Names of the open views, the uppermost last; empty for the initial views. */
   views: readonly string[];
-  /** Chosen values of facets, by their names. */
+  /** Selected facet values, by the names of the facets. */
   chosen: Readonly<Record<string, string>>;
   undecided: boolean;
   search: string;
@@ -15,7 +15,7 @@ export interface Link {
   active: string;
 }
 
-/** Whatever is not known of, or says nothing, is left out. */
+/** Parses the URL's hash. Unknown and empty parameters are ignored. */
 export function readLink(hash: string): Link {
   const said = new URLSearchParams(hash.replace(/^#/, ''));
   const chosen = facetNames.flatMap((name) => (said.get(name) ? [[name, said.get(name) ?? '']] : []));

@@ -24,7 +24,7 @@ function costRange(credits: number | null | undefined): string {
   return credits < 100 ? '20 to 100 credits' : '100 credits and more';
 }
 
-/** Adds to the page what a gallery has more, before it is shown: views for which there is something, and filters. */
+/** Adds the parts of a gallery to the page before it is shown: filters, and those views that have content. */
 export function openGallery(page: Page): void {
   const { report } = galleryOf(page);
   const { views } = page.offer;

@@ -9,7 +9,7 @@ import { aboutOf } from './about.ts';
 import { sectionsOf } from './sections.ts';
 import { galleryOf } from './state.ts';
 
-/** On paper the page is a sheet of everything that the filters show. */
+/** Prints a sheet of all assets that the filter shows, instead of the page. */
 export function listenForPrint(page: Page): void {
   addEventListener('beforeprint', () => void fillSheet(page));
   addEventListener('afterprint', clearSheet);
@@ -20,7 +20,7 @@ export function listenForPrint(page: Page): void {
   });
 }
 
-/** Opens the browser's dialog once all pictures are there. */
+/** Opens the print dialog when all pictures are loaded. */
 export async function printSheet(page: Page): Promise<void> {
   const sheet = fillSheet(page);
   const pictures = [...sheet.querySelectorAll('img')].filter(({ complete }) => !complete);

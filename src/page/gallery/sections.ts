@@ -8,7 +8,7 @@ export function shownAssets(page: Page): ReviewAsset[] {
   return page.strips.value.flatMap(({ assets }) => assets);
 }
 
-/** The same, as the grid divides it. */
+/** Assets that the filters show, in the sections of the grid. */
 export function sectionsOf(page: Page): Section[] {
   return divide(shownAssets(page), galleryOf(page).sections.value);
 }

@@ -4,15 +4,15 @@ import type { Page } from '../state/page.ts';
 
 export interface Gallery {
   report: ReportParts;
-  /** Division of the grid, as `GridBy`; empty: by task. */
+  /** Sectioning of the grid, as in `GridBy`; empty for sections by task. */
   sections: Signal<string>;
-  /** On paper there is only what is picked. */
+  /** Whether only picked assets are printed. */
   printsPicked: Signal<boolean>;
 }
 
 const galleries = new WeakMap<Page, Gallery>();
 
-/** One for each page. */
+/** Returns the gallery state of a page; each page has one. */
 export function galleryOf(page: Page): Gallery {
   const known = galleries.get(page);
   if (known !== undefined) return known;

@@ -8,10 +8,10 @@ import { credits } from '../parts/words.ts';
 import type { Page } from '../state/page.ts';
 import { galleryOf } from './state.ts';
 
-/** Most assets that are shown as pictures; of more there are only names. */
+/** Maximum number of assets that are shown as pictures; further ones are listed by name. */
 const mostPictures = 24;
 
-/** Shows what an asset is made from and what is made from it, as pictures; its state at the reference; commands about it. */
+/** Shows the inputs and users of an asset as pictures, its state at the reference, and commands for it. */
 export function Surroundings({ page, asset }: { page: Page; asset: ReviewAsset }) {
   const { before, request, madeFrom, usedBy, estimated, origins = {} } = asset;
   const { compare } = galleryOf(page).report;

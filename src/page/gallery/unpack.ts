@@ -3,7 +3,7 @@ import type { ReviewData } from '../../contract/review.ts';
 
 type Packed = PackedData['data'];
 
-/** The data as it was before it was packed. */
+/** Restores packed data. */
 export function unpack({ shapes, texts, data }: PackedData): ReviewData {
   const unpacked = (value: Packed): unknown => {
     if (Array.isArray(value)) {

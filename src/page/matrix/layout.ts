@@ -10,14 +10,14 @@ export interface Matrix {
 
 export interface MatrixRow {
   name: string;
-  /** Assets of each column; none: the campaign has no such step, or a filter hides it. */
+  /** Assets by column; empty if the campaign has no such step, or a filter hides it. */
   cells: ReviewAsset[][];
 }
 
 /**
- * Lays assets out: a row for each key, a column for each task or each value of an axis. What belongs in one cell shares it:
- * takes, and with columns of tasks the values of axes; beside an axis, values of the others make rows of their own. What
- * has no value on the axis is left out.
+ * Lays assets out with a row per row key, and a column per task or per value of an axis. Takes share a cell, and in
+ * columns of tasks so do the values of axes. With columns of an axis, the values of other axes make separate rows.
+ * Assets without a value on the axis are left out.
  */
 export function layMatrix(assets: readonly ReviewAsset[], by: MatrixBy): Matrix {
   const placed = assets.flatMap((asset) => {
@@ -37,17 +37,17 @@ export function layMatrix(assets: readonly ReviewAsset[], by: MatrixBy): Matrix 
   return { columns, rows: [...rows.values()] };
 }
 
-/** Axes that assets have, in the order in which they come. */
+/** Axes of the assets, in order of appearance. */
 export function listAxes(assets: readonly ReviewAsset[]): string[] {
   return [...new Set(assets.flatMap(({ matrix }) => Object.keys(matrix)))];
 }
 
-/** The largest number of assets in a cell of each column; a column is at least as wide as one. */
+/** Maximum number of assets in a cell of each column, at least 1. */
 export function columnWidths({ columns, rows }: Matrix): number[] {
   return columns.map((_, column) => rows.reduce((most, { cells }) => Math.max(most, cells[column]?.length ?? 0), 1));
 }
 
-/** The rows as lines to walk through, with each asset at its place from the left. */
+/** Rows as lines for the arrow keys, with the horizontal position of each asset. */
 export function linesOf(matrix: Matrix): { address: string; at: number }[][] {
   const widths = columnWidths(matrix);
   const starts = widths.map((_, column) => widths.slice(0, column).reduce((sum, width) => sum + width, 0));

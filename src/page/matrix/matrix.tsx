@@ -13,13 +13,13 @@ import { counted, mainFile, shortName, stateWords } from '../parts/words.ts';
 import type { LateView, Page } from '../state/page.ts';
 import { columnWidths, layMatrix, linesOf, listAxes, type MatrixBy, type MatrixRow } from './layout.ts';
 
-/** CSS pixels: a row, and an asset in its cell. */
+/** Height of a row, in CSS pixels. */
 const rowHeight = 116;
 
-/** The axis that somebody chose for the columns; empty: the tasks; undefined: nobody chose. */
+/** Selected axis of the columns; empty for tasks, undefined without a selection. */
 const chosen = signal<string | undefined>(undefined);
 
-/** Rows are keys, columns the values of an axis or the tasks. */
+/** View with a row per row key, and a column per axis value or per task. */
 export const matrixView: LateView = {
   name: 'matrix',
   Component: MatrixView,
@@ -30,7 +30,10 @@ function assetsOf(page: Page): ReviewAsset[] {
   return page.strips.value.flatMap(({ assets }) => assets);
 }
 
-/** The axis that was chosen, unless what is active does not have it; by itself an axis only where everything has one. */
+/**
+ * Axis of the columns: the selected one, unless the active asset lacks it. Without a selection, an axis that all assets
+ * have.
+ */
 function byOf(page: Page): MatrixBy {
   const own = page.activeAsset.value?.matrix ?? {};
   const axis = chosen.value ?? sharedAxis(assetsOf(page));
@@ -68,7 +71,7 @@ function MatrixView({ page }: { page: Page }) {
   }, [active, matrix]);
   useFocus(page, scroller);
   useLayoutEffect(() => {
-    // It is not marked as the active one yet.
+    // The asset has no `active` class yet, so it is found by its address.
     const asset = scroller.current?.querySelector(`[data-address="${CSS.escape(active)}"]`);
     asset?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [active]);
@@ -122,7 +125,7 @@ function MatrixView({ page }: { page: Page }) {
 const assetWidth = 92;
 const nameWidth = 150;
 
-/** The columns of a line, in the terms of a CSS grid. */
+/** Column widths as a CSS grid template. */
 function templateOf(widths: readonly number[]): string {
   return `${nameWidth}px ${widths.map((width) => `${width * assetWidth + 12}px`).join(' ')}`;
 }
@@ -131,14 +134,14 @@ interface MatrixLineProps {
   page: Page;
   row: MatrixRow;
   index: number;
-  /** CSS pixels from the top of all rows. */
+  /** Distance from the top of all rows, in CSS pixels. */
   start: number;
   widths: readonly number[];
 }
 
-/** One key, with a cell for each column. */
+/** The row of one row key, with a cell per column. */
 function MatrixLine({ page, row, index, start, widths }: MatrixLineProps) {
-  // Scrolling redraws all lines; an unchanged line is reused.
+  // Memoized, because scrolling renders all lines again.
   return useMemo(
     () => (
       <tr
@@ -188,7 +191,7 @@ function Asset({ page, asset, name }: { page: Page; asset: ReviewAsset; name: st
   );
 }
 
-/** Says of a failure why, as far as there is room for it; its title has the rest. */
+/** Shows the state, and the reason of a failure as far as it fits; the title has all of it. */
 function StateWords({ asset }: { asset: ReviewAsset }) {
   return asset.state === 'failed' && asset.error !== undefined ? (
     <span class="why">{stateWords(asset)}</span>
@@ -197,7 +200,7 @@ function StateWords({ asset }: { asset: ReviewAsset }) {
   );
 }
 
-/** Names in a word what is there instead of a picture. */
+/** Returns one word for an asset without a picture. */
 function stateOf(asset: ReviewAsset): string {
   const problem = mainFile(asset)?.problem;
   if (problem !== undefined) return problem;

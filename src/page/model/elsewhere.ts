@@ -2,7 +2,7 @@ import type { ReviewAsset, ReviewData } from '../../contract/review.ts';
 import { groupBy } from '../../ground/values.ts';
 import { type Mark, markOf, type Shown } from './shown.ts';
 
-/** A decision about a group that was made in another tab, or by a command. */
+/** A decision about a group from another tab or from the command line. */
 export interface Elsewhere {
   address: string;
   members: ReadonlySet<string>;
@@ -10,8 +10,8 @@ export interface Elsewhere {
 }
 
 /**
- * Lists what newer data decides that was not decided here, one line for each group. `isUnderWay`: a verdict was sent from
- * here, which may be another one by now.
+ * Lists decisions in newer data that were not made on this page, one line per group. `isUnderWay`: whether this page
+ * has sent that verdict, even if its own decision has changed since.
  */
 export function madeElsewhere(
   before: Shown,
@@ -22,7 +22,7 @@ export function madeElsewhere(
   const foreign = now.assets.filter((asset) => {
     const [was, own] = [known.get(asset.address), before.assets.get(asset.address)];
     if (was === undefined || was === asset || own === undefined) return false;
-    // What takes the place of a pick that was sent from here comes with it.
+    // The same change un-picks the asset that this page's pick replaces.
     const group = before.groupOf.get(asset.address)?.assets ?? [asset];
     if (group.some((one) => isUnderWay(one.address, 'picked'))) return false;
     if (isUnderWay(asset.address, markOf(asset))) return false;
@@ -32,7 +32,7 @@ export function madeElsewhere(
   return [...byGroup].flatMap(([group, changed]) => tell(group?.assets ?? [], changed));
 }
 
-/** Addresses of outputs that the newer data have, and the older ones do not. */
+/** Addresses of outputs that are new since the older data. */
 export function newOutputs(before: ReviewData, now: ReviewData): string[] {
   const jobs = new Map(before.assets.map(({ address, job, files }) => [address, files.length > 0 ? job : undefined]));
   return now.assets.flatMap(({ address, job, files }) =>
@@ -46,7 +46,7 @@ function tell(members: readonly ReviewAsset[], changed: readonly ReviewAsset[]):
   if (first === undefined) return [];
   const { address } = picked ?? first;
   const instead = picked && members.find((one) => markOf(one) === 'picked');
-  // A redone output needs a new decision; nobody took the old one back.
+  // A regenerated output is undecided, although its verdict was not taken back.
   const isOther = members.some((one) => one.address === address && one.job !== (picked ?? first).job);
   const undecided = isOther ? 'regenerated' : 'made undecided again elsewhere';
   const is = { picked: 'picked elsewhere', rejected: 'rejected elsewhere', undecided }[markOf(picked ?? first)];

@@ -1,15 +1,15 @@
 import type { ReviewAsset } from '../../contract/review.ts';
 import { needsVerdict, type Shown, type ShownGroup } from './shown.ts';
 
-/** A property by which assets are filtered: of each one of its values can be chosen. */
+/** A property by which assets are filtered. One of its values can be selected. */
 export interface Facet {
   name: 'task' | 'tag' | 'kind' | 'state' | 'verdict' | 'cost';
   valuesOf(asset: ReviewAsset): readonly (string | undefined)[];
-  /** Offered values, in order. Defaults to those that occur. */
+  /** Selectable values, in order. Defaults to the values that occur. */
   values?: readonly string[];
 }
 
-/** In the order of their fields. */
+/** Facets in the order of their fields on the page. */
 export const pageFacets: readonly Facet[] = [
   { name: 'task', valuesOf: ({ task }) => [task] },
   { name: 'kind', valuesOf: ({ kind }) => [kind] },
@@ -20,27 +20,27 @@ export const pageFacets: readonly Facet[] = [
   },
 ];
 
-/** Selection of what is shown; an absent or empty value of a facet lets everything pass. */
+/** Filter settings; an empty or missing value of a facet matches everything. */
 export interface Filter extends Partial<Record<Facet['name'], string>> {
   undecided: boolean;
-  /** Words that an asset must all contain. */
+  /** Search words; an asset has to contain all of them. */
   text: string;
 }
 
 export const noFilter: Filter = { undecided: false, text: '' };
 
-/** A group with those of its assets that a filter lets pass; never none. */
+/** A group with those of its assets that pass the filter; at least one. */
 export interface Strip {
   group: ShownGroup;
   assets: readonly ReviewAsset[];
 }
 
-/** Nothing of it was bought yet. */
+/** Whether nothing in the strip was bought yet. */
 export function isPlanned({ assets }: Strip): boolean {
   return assets.every(({ state, files }) => state === 'planned' && files.length === 0);
 }
 
-/** The strip of a group stays the same object where nothing is hidden of it. */
+/** Applies a filter to all groups. An unfiltered group keeps its strip object. */
 export function applyFilter({ groups }: Shown, filter: Filter, facets: readonly Facet[]): Strip[] {
   const chosen = facets.filter(({ name }) => filter[name]);
   const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
@@ -73,7 +73,7 @@ function passes(
 
 const texts = new WeakMap<ReviewAsset, string>();
 
-/** Everything about an asset that a person may look for, in small letters. */
+/** Searchable text of an asset, in lower case. */
 function textOf(asset: ReviewAsset): string {
   let text = texts.get(asset);
   if (text === undefined) {

@@ -11,24 +11,26 @@ export interface Wish {
   reason?: string | undefined;
 }
 
-/** A note on an output, made before the decision about it. */
+/** A reviewer's note on an output without a verdict. */
 export interface Remark {
   note?: string;
-  /** It is the one to take if what is picked turns out to be of no use. */
+  /** Whether the output is the second choice, in case the picked one cannot be used. */
   isSecond?: boolean;
 }
 
-/** Takes a verdict back: the verdicts of before, the asset that it was about, and what was noted on that without one. */
+/**
+ * Data for an undo: the earlier verdicts, the asset of the undone verdict, and the note that it had without a verdict.
+ */
 export interface Step {
   address: string;
   verdicts: WantedVerdict[];
   remark?: Remark | undefined;
 }
 
-/** UTF-16 code units of a note, as the lock takes it. */
+/** Maximum length of a note in UTF-16 code units, as in the lock. */
 export const mostNote = 500;
 
-/** A text that somebody typed or pasted, as the lock takes it: on one line, without halves of characters. */
+/** Normalizes a typed or pasted note for the lock: control characters and lone surrogates become spaces. */
 export function plainNote(text: string): string {
   return text
     .replace(/[\p{Cc}\p{Cs}]+/gu, ' ')
@@ -41,8 +43,9 @@ export function plainNote(text: string): string {
 const words: Record<Mark, string> = { picked: 'Picked', rejected: 'Rejected', undecided: 'Undecided again:' };
 
 /**
- * Decides about one asset. A pick where one is to be picked takes the place of an earlier one, which the host un-picks by
- * itself; a pick too many is refused, with what to do. `note` of `undefined`: a note that is there stays.
+ * Validates a verdict on one asset, and returns the verdicts to send. If one asset is to be picked, a new pick replaces
+ * the earlier one, which the host un-picks itself; a surplus pick is refused with advice. If `note` is undefined, an
+ * existing note stays.
  */
 export function decide(shown: Shown, own: Own, { address, is, note, reason }: Wish): Decision {
   const asset = shown.assets.get(address);
@@ -62,7 +65,7 @@ export function decide(shown: Shown, own: Own, { address, is, note, reason }: Wi
   const plain = note === undefined ? undefined : plainNote(note);
   const before = markOf(asset) === is ? asset.verdict : undefined;
   const [kept, keptReason] = [plain ?? before?.note, reason ?? before?.reason];
-  // Of two that are picked, as after a merge, picking one again settles it.
+  // With two picks, for example after a merge, picking one of them again resolves the conflict.
   const isContested = is === 'picked' && group.state === 'contested';
   const isSame = (kept ?? '') === (asset.verdict?.note ?? '') && (keptReason ?? '') === (asset.verdict?.reason ?? '');
   if (markOf(asset) === is && isSame && !isContested) {
@@ -86,13 +89,13 @@ export function decide(shown: Shown, own: Own, { address, is, note, reason }: Wi
   const instead = replaced.length === 0 ? '' : `, instead of ${replaced.map((other) => other.address).join(', ')}`;
   return {
     is: 'made',
-    // One that the host has goes by itself, and stays should this pick be refused.
+    // The host un-picks a pick that it has recorded, and keeps it if it refuses this one.
     verdicts: [...replaced.flatMap((other) => (own.has(other.address) ? verdictOn(other, 'undecided') : [])), verdict],
     text: `${words[is]} ${address}${instead}${why ? `: ${why}` : '.'}`,
   };
 }
 
-/** Paid steps that are made from picks of `before` which are none any more: the next run makes them again. */
+/** Paid steps whose input was picked before and is no longer picked: the next run makes them again. */
 export function givenUp(before: Shown, after: Shown, address: string): ReviewAsset[] {
   const lost = (before.groupOf.get(address)?.assets ?? []).filter(
     (asset) => markOf(asset) === 'picked' && after.assets.get(asset.address)?.verdict?.is !== 'picked',
@@ -102,8 +105,8 @@ export function givenUp(before: Shown, after: Shown, address: string): ReviewAss
 }
 
 /**
- * Verdicts that put decisions back; first, the picks that the host does not have and that one of these replaces, because the
- * host un-picks only what it has.
+ * Returns the verdicts that restore earlier decisions. First come those that un-pick replaced picks which the host has
+ * not recorded, because it un-picks recorded ones only.
  */
 export function puttingBack(shown: Shown, own: Own, verdicts: readonly WantedVerdict[]): WantedVerdict[] {
   const meant = new Set(verdicts.map(({ address }) => address));
@@ -117,14 +120,16 @@ export function puttingBack(shown: Shown, own: Own, verdicts: readonly WantedVer
   return [...replaced, ...verdicts];
 }
 
-/** Puts back everything in which the group of `address` differs. Picks last: each of them may un-pick another. */
+/**
+ * Restores everything in which the group of `address` differs. Picks come last, because each may un-pick another one.
+ */
 export function undoOf(before: Shown, after: Shown, address: string): Step {
   const changed = (before.groupOf.get(address)?.assets ?? []).filter(
     (asset) => asset.verdict !== after.assets.get(asset.address)?.verdict,
   );
   const back = changed.flatMap((asset) => {
     const { note = '', reason } = asset.verdict ?? {};
-    // A reason that came with this verdict goes with it.
+    // A reason that was added with the undone verdict is removed.
     const isNew = reason === undefined && after.assets.get(asset.address)?.verdict?.reason !== undefined;
     return verdictOn(asset, markOf(asset), { note, ...((isNew || reason !== undefined) && { reason: reason ?? '' }) });
   });

@@ -1,7 +1,10 @@
 import type { ReviewData, WantedVerdict } from '../../contract/review.ts';
 import type { ShownGroup } from './shown.ts';
 
-/** The file that `pick --from` reads. Verdicts that were taken back are no part of it: it says what a person chose. */
+/**
+ * Returns the content of a file for `pick --from`. Undecided verdicts are left out, because the file has decisions
+ * only.
+ */
 export function picksFile(by: string, verdicts: readonly WantedVerdict[]): string {
   const decided = verdicts.filter(({ is }) => is !== 'undecided');
   const lines = decided.map(({ address, is, note, reason, job }) => ({
@@ -13,7 +16,7 @@ export function picksFile(by: string, verdicts: readonly WantedVerdict[]): strin
   return `${JSON.stringify({ mediabatch: 'picks', version: 1, by, verdicts: lines }, undefined, 2)}\n`;
 }
 
-/** Commands for a POSIX shell that record the same, one for each verdict and note, in their order. */
+/** Returns commands for a POSIX shell that record the verdicts and notes, in their order. */
 export function picksCommand(
   { file, commands }: Pick<ReviewData, 'file' | 'commands'>,
   verdicts: readonly WantedVerdict[],
@@ -35,13 +38,13 @@ export function picksCommand(
     .join(' &&\n');
 }
 
-/** The command that buys replacements for a group with every take rejected. */
+/** Returns the command that buys replacements for a group whose takes are all rejected. */
 export function redoCommand({ commands, file }: Pick<ReviewData, 'file' | 'commands'>, { group, assets }: ShownGroup) {
   const start = commands?.redo ?? `mediabatch apply ${shellWord(file)} --redo`;
   return `${start} ${shellWord((group.gate?.is === 'canary' ? assets[0]?.address : undefined) ?? group.name)}`;
 }
 
-/** A text as one word of a POSIX shell. Lines and other controls, which no address has, become spaces. */
+/** Quotes a text as one word of a POSIX shell. Control characters, including line breaks, become spaces. */
 export function shellWord(text: string): string {
   const shown = text.replace(/\p{Cc}/gu, ' ');
   return /^[\p{L}\p{N}_@%+:,./-]+$/u.test(shown) && !shown.startsWith('-')

@@ -4,7 +4,7 @@ import { isUndecided, needsVerdict, type Shown, type ShownGroup } from './shown.
 
 export type Direction = 'left' | 'right' | 'up' | 'down';
 
-/** Assets in one line of a view, from left to right. `at`: its place in the line, in columns. */
+/** Assets in one line of a view, from left to right. `at`: horizontal position in columns. */
 export type Line = readonly { address: string; at: number }[];
 
 export function linesOfGrid(assets: readonly ReviewAsset[], columns: number): Line[] {
@@ -17,7 +17,10 @@ export function linesOfGrid(assets: readonly ReviewAsset[], columns: number): Li
   return lines;
 }
 
-/** Left and right go through everything in order; up and down to the nearest in the line above or below. */
+/**
+ * Returns the address that an arrow key leads to: left and right in reading order, up and down to the nearest asset in
+ * the next line.
+ */
 export function moveInLines(lines: readonly Line[], active: string, direction: Direction): string | undefined {
   if (direction === 'left' || direction === 'right') {
     const all = lines.flat();
@@ -33,8 +36,8 @@ export function moveInLines(lines: readonly Line[], active: string, direction: D
 }
 
 /**
- * The address in the group `by` further, at the same place in it where there is one. Groups without purchases are
- * passed over, unless there are no others.
+ * Returns the address at the same position in the next (`by` 1) or previous group. Groups without purchases are
+ * skipped, unless there are no others.
  */
 export function moveByGroup(all: readonly Strip[], active: string, by: 1 | -1): string | undefined {
   const isAlone = all.every(isPlanned);
@@ -45,7 +48,7 @@ export function moveByGroup(all: readonly Strip[], active: string, by: 1 | -1): 
   return assets[Math.min(place, assets.length - 1)]?.address;
 }
 
-/** The first asset that somebody has to look at in the next group (`by` 1) or the one before, round the ends. */
+/** Returns the first asset to review in the next (`by` 1) or previous undecided group, wrapping around at the ends. */
 export function moveToUndecided(strips: readonly Strip[], active: string, by: 1 | -1): string | undefined {
   const here = strips.findIndex(({ assets }) => has(assets, active));
   for (let step = 1; step <= strips.length; step += 1) {
@@ -56,13 +59,13 @@ export function moveToUndecided(strips: readonly Strip[], active: string, by: 1 
   return undefined;
 }
 
-/** The first asset that somebody has to look at. */
+/** Returns the first asset to review. */
 export function firstUndecided(strips: readonly Strip[]): string | undefined {
   const strip = strips.find(({ group }) => isUndecided(group));
   return strip && firstToSee(strip);
 }
 
-/** The assets of the next `count` groups that somebody has to look at. */
+/** Returns the assets to review in the next `count` undecided groups. */
 export function nextUndecided(strips: readonly Strip[], active: string, count: number): ReviewAsset[] {
   const here = strips.findIndex(({ assets }) => has(assets, active));
   const found: Strip[] = [];
@@ -78,10 +81,10 @@ function firstToSee({ group, assets }: Strip): string | undefined {
 }
 
 /**
- * Where to go after a verdict on `address`, as the filter shows things afterwards (`strips`). Nowhere after it was taken
- * back, unless it is hidden now. After a verdict with which its gate needs nobody any more: to what is to be seen first in
- * the next such group, round the end. Else to the neighbour: the next of its group that has no verdict, else the nearest
- * before it. What a filter hides now still says where the place was.
+ * Returns the asset that becomes active after a verdict on `address`; `strips` are the assets that the filter shows after
+ * the verdict. After a verdict is taken back, the active asset changes only if it is hidden now. If the group needs no
+ * further decision, the next undecided group follows, wrapping around at the end. Otherwise the next asset of the group
+ * without a verdict follows, or the nearest one before. A hidden asset keeps its position in this order.
  */
 export function afterVerdict(
   shown: Shown,
@@ -113,7 +116,7 @@ function nextGroup(strips: readonly Strip[], { index }: ShownGroup): string | un
   return strip && firstToSee(strip);
 }
 
-/** `address` itself while it is shown, else what is shown next to its place: after it, else before it. */
+/** Returns `address` if it is shown, otherwise the next shown asset in its place, or the previous one. */
 export function nearest(shown: Shown, strips: readonly Strip[], address: string): string | undefined {
   const index = shown.groupOf.get(address)?.index;
   if (index === undefined) return strips[0]?.assets[0]?.address;

@@ -11,33 +11,33 @@ import type {
 export type Mark = WantedVerdict['is'];
 export type GateState = ReviewGate['state'];
 
-/** Contents of the page: the data of the host, and on top of it the verdicts that the host does not have yet. */
+/** Content of the page: data of the host, overlaid with the verdicts that the host has not recorded. */
 export interface Shown {
   data: ReviewData;
   own: Own;
-  /** In the order of the manifest. */
+  /** Groups in the order of the manifest. */
   groups: readonly ShownGroup[];
-  /** By address; verdicts as they are shown. */
+  /** Assets by address, with their displayed verdicts. */
   assets: ReadonlyMap<string, ReviewAsset>;
-  /** By the address of each member. */
+  /** Group of each asset, by the asset's address. */
   groupOf: ReadonlyMap<string, ShownGroup>;
 }
 
 export interface ShownGroup {
   group: ReviewGroup;
-  /** Among all groups. */
+  /** Index among all groups. */
   index: number;
-  /** Members, in order, with verdicts as they are shown. */
+  /** Members in order, with their displayed verdicts. */
   assets: readonly ReviewAsset[];
   state?: GateState;
-  /** How many of its members are picked. */
+  /** Number of picked members. */
   picked: number;
 }
 
-/** Verdicts that the host has not recorded, by address, in the order in which they were given. */
+/** Verdicts that the host has not recorded, by address, in chronological order. */
 export type Own = ReadonlyMap<string, WantedVerdict>;
 
-/** Data with a change laid over them: what did not change stays the same objects. */
+/** Applies a change to the data. Unchanged assets and groups stay the same objects. */
 export function withChange(data: ReviewData, { since: _, assets, groups, ...rest }: ReviewChange): ReviewData {
   const { run: _run, next: _next, ...kept } = data;
   const byAddress = new Map(assets.map((asset) => [asset.address, asset]));
@@ -51,7 +51,7 @@ export function withChange(data: ReviewData, { since: _, assets, groups, ...rest
 }
 
 /**
- * Lays `own` over `data`. Verdicts about another purchase than the shown one are ignored. A group without changes since
+ * Overlays `data` with the verdicts in `own`. A verdict on a replaced output is ignored. A group without changes since
  * `before` stays the same object.
  */
 export function show(data: ReviewData, own: Own, before?: Shown): Shown {
@@ -94,7 +94,7 @@ function showGroup(data: ReviewData, group: ReviewGroup, index: number, own: Own
   const assets = members.map((asset): ReviewAsset => {
     const wanted = ownOf(asset, own);
     if (wanted !== undefined) return withVerdict(asset, wanted);
-    // The host un-picks it in the same write.
+    // The host un-picks the earlier pick in the same write.
     if (newPick && asset.verdict?.is === 'picked') return withVerdict(asset, undefined);
     return asset;
   });
@@ -115,21 +115,24 @@ function withVerdict(asset: ReviewAsset, wanted: WantedVerdict | undefined): Rev
   return { ...rest, verdict: { is, ...(note && { note }), ...(reason && { reason }) } };
 }
 
-/** The rule of the runner's own gates. */
+/** State of a gate, by the same rule as in the runner. */
 function stateOf(assets: readonly ReviewAsset[], picked: number, choose: number): GateState {
   if (picked === choose) return 'decided';
   if (picked > choose) return 'contested';
   return assets.filter(({ verdict }) => verdict?.is !== 'rejected').length < choose ? 'rejected' : 'open';
 }
 
-/** The number by which a digit means an asset: that of its take where each has one of its own, else its place, from 1. */
+/**
+ * Numbers of a group's assets for the digit keys: take numbers if all assets have different ones, otherwise positions
+ * from 1.
+ */
 export function numbersOf(assets: readonly ReviewAsset[]): number[] {
   const takes = new Set(assets.map(({ take }) => take));
   const areOwn = takes.size === assets.length && !takes.has(undefined);
   return assets.map(({ take }, index) => (areOwn ? take : undefined) ?? index + 1);
 }
 
-/** The digit of an asset in its group; undefined: no key means it. */
+/** Digit key of an asset in its group; undefined if its number is above 9. */
 export function digitOf({ assets }: Pick<ShownGroup, 'assets'>, asset: ReviewAsset): number | undefined {
   const number = numbersOf(assets)[assets.indexOf(asset)];
   return number !== undefined && number <= 9 ? number : undefined;
@@ -139,12 +142,12 @@ export function markOf(asset: ReviewAsset): Mark {
   return asset.verdict?.is ?? 'undecided';
 }
 
-/** Whether somebody has to look at the group: a gate that is open or contested, with something to look at. */
+/** Whether a group needs a decision: its gate is open or contested, and at least one member has an output to judge. */
 export function isUndecided({ state, assets }: ShownGroup): boolean {
   return (state === 'open' || state === 'contested') && assets.some(({ isJudged }) => isJudged);
 }
 
-/** Whether a verdict on this asset is missing, so that a filter of the undecided shows it. */
+/** Whether an asset needs a verdict; the filter for undecided assets shows those. */
 export function needsVerdict(asset: ReviewAsset, group: ShownGroup): boolean {
   if (!asset.isJudged || !isUndecided(group)) return false;
   return group.state === 'contested' ? asset.verdict?.is === 'picked' : asset.verdict === undefined;
@@ -153,15 +156,17 @@ export function needsVerdict(asset: ReviewAsset, group: ShownGroup): boolean {
 export interface Counts {
   gates: number;
   decided: number;
-  /** Open or contested, with something to look at. */
+  /** Number of gates that need a decision and have an output to judge. */
   left: number;
-  /** All rejected: nothing is left to pick. */
+  /** Number of gates whose assets are all rejected. */
   rejected: number;
-  /** Steps that wait until somebody decides. */
+  /** Steps that wait for undecided gates. */
   waits: Waits;
 }
 
-/** Steps and their credits: at most, or null and as expected; both null where nobody knows. */
+/**
+ * Waiting steps with their maximum cost in credits, or null with an estimate; both are null if the price is unknown.
+ */
 export type Waits = Omit<ReviewWait, 'gates'>;
 
 export function count({ data, groups }: Pick<Shown, 'data' | 'groups'>): Counts {
@@ -170,7 +175,7 @@ export function count({ data, groups }: Pick<Shown, 'data' | 'groups'>): Counts 
   const all = data.waits ?? gates.map(({ group, gate }) => ({ gates: [group.name], ...waitsOf(gate) }));
   const waits: Waits = { steps: 0, credits: 0, likely: 0 };
   for (const { gates: names, steps, credits, likely } of all) {
-    // What waits for several counts once.
+    // A step that waits for several gates counts once.
     if (!names.some((name) => open.has(name))) continue;
     waits.steps += steps;
     waits.credits = credits === null || waits.credits === null ? null : waits.credits + credits;

@@ -13,7 +13,7 @@ import { pictureOf } from './media.tsx';
 import { Address } from './tile.tsx';
 import { counted } from './words.ts';
 
-/** Beneath the views: what can be done with the active asset, and what was done last. */
+/** Bar below the views: actions on the active asset, and the last message. */
 export function Actions({ page }: { page: Page }) {
   const asset = page.activeAsset.value;
   const mark = asset && markOf(asset);
@@ -95,7 +95,7 @@ export function Actions({ page }: { page: Page }) {
   );
 }
 
-/** The last verdict, with the picture that it was about: pressing it takes it back. */
+/** Button that takes the last verdict back, with the picture of its asset. */
 function Undo({ page }: { page: Page }) {
   const last = page.history.last.value;
   const asset = last && page.shown.value.assets.get(last.address);
@@ -114,7 +114,7 @@ function Undo({ page }: { page: Page }) {
   );
 }
 
-/** Verdicts that the host did not take, with its reasons. */
+/** Verdicts that the host refused, with the reasons. */
 function Refusals({ page }: { page: Page }) {
   const refusals = page.refusals.value;
   return (
@@ -140,12 +140,12 @@ function Refusals({ page }: { page: Page }) {
   );
 }
 
-/** UTF-16 code units of a name, as `pick --from` takes it. */
+/** Maximum length of a reviewer's name in UTF-16 code units, as in `pick --from`. */
 const mostName = 100;
 
 const by = signal('');
 
-/** Where nobody takes verdicts: they leave as a file, or as a command to copy. */
+/** Export of verdicts on a page without a host: as a file, or as commands to copy. */
 function Leave({ page }: { page: Page }) {
   const verdicts = page.unsaved();
   const isMissing = verdicts.length === 0;
@@ -158,7 +158,7 @@ function Leave({ page }: { page: Page }) {
     }
     const places = new Map(page.data.value.assets.map(({ address }, index) => [address, index]));
     const placeOf = ({ address }: { address: string }) => places.get(address) ?? places.size;
-    // In the order of the manifest, so that two such files can be compared.
+    // Sorted in the order of the manifest, so that two files can be compared.
     const stepOf = ({ address }: { address: string }) => page.shown.value.assets.get(address)?.step ?? address;
     const sorted = verdicts.toSorted((a, b) => placeOf(a) - placeOf(b));
     download(
@@ -226,17 +226,17 @@ function download(name: string, text: string): void {
   link.href = url;
   link.download = name;
   link.click();
-  // The browser has begun to read it by then.
+  // After that time, the browser has started the download.
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-/** The field for the note of a verdict. Enter keeps it, Esc leaves it as it was. */
+/** Input for the note of a verdict. Enter saves the note, Esc discards the change. */
 function NoteField({ page, asset }: { page: Page; asset: ReviewAsset }) {
   const field = useRef<HTMLInputElement>(null);
   useLayoutEffect(() => field.current?.focus(), []);
   const close = () => {
     page.hasNote.value = false;
-    // The field is still in the page, and would keep the keyboard.
+    // The field is still mounted, and would keep the focus.
     field.current?.blur();
     page.activate(asset.address);
   };
@@ -260,7 +260,7 @@ function NoteField({ page, asset }: { page: Page; asset: ReviewAsset }) {
           maxLength={mostNote}
           defaultValue={asset.verdict?.note ?? remarkOn(asset).note ?? ''}
           onKeyDown={({ key, isComposing }) => {
-            // What is being composed ends first.
+            // Esc first cancels a composition of the input method.
             if (key === 'Escape' && !isComposing) close();
           }}
         />
@@ -273,7 +273,7 @@ function NoteField({ page, asset }: { page: Page; asset: ReviewAsset }) {
   );
 }
 
-/** Says of verdicts that are only in this page why, and what becomes of them. */
+/** Explains why verdicts are not sent yet, and what will happen to them. */
 function Unsent({ page }: { page: Page }) {
   const waits = page.outbox.waits.value;
   const isWaiting = waits !== undefined && !page.outbox.isEmpty.value;

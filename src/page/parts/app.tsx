@@ -25,7 +25,7 @@ export function App({ page }: { page: Page }) {
   );
 }
 
-/** A verdict is seen for a moment, whatever comes after it. */
+/** Shows a verdict for a moment, regardless of what follows. */
 function Flash({ page }: { page: Page }) {
   const { is, count } = page.judged.value;
   return count === 0 ? null : <div key={count} class={`flash ${is}`} />;
@@ -45,7 +45,7 @@ function Empty({ page }: { page: Page }) {
   );
 }
 
-/** Above the views: what is decided, what waits, what a run does; views, filters and search. */
+/** Bar above the views: progress, run, views, filters and search. */
 function Toolbar({ page }: { page: Page }) {
   const { campaign, run, next } = page.data.value;
   const { gates, decided } = page.counts.value;
@@ -84,7 +84,7 @@ function Toolbar({ page }: { page: Page }) {
   );
 }
 
-/** The buttons of views, and beside them those of sizes, where there are both. */
+/** Buttons of the views, with those that only change the size in a separate group. */
 function Views({ page }: { page: Page }) {
   const buttons = (views: readonly View[]) =>
     views.map(({ name, label }) => (
@@ -108,7 +108,7 @@ function Views({ page }: { page: Page }) {
   );
 }
 
-/** `most`: what is decided alone. */
+/** Describes the progress. `most`: only the number of decided groups. */
 function countWords({ counts, shown }: Page, how: 'most' | 'all'): string {
   const { gates, decided, left, rejected, waits } = counts.value;
   if (gates === 0) return `${counted(shown.value.assets.size, 'output')}, and no gate: nothing is to be decided`;
@@ -145,7 +145,7 @@ function Filters({ page }: { page: Page }) {
       )}
       {offered.map(
         ({ name, values }) =>
-          // Shown only where there is something to choose between.
+          // Shown only if there is more than one value.
           values.length > 1 && (
             <select
               key={name}

@@ -7,12 +7,12 @@ interface AssetBoxProps {
   page: Page;
   asset: ReviewAsset;
   place: string;
-  /** CSS pixels. Defaults to the width of the style sheet. */
+  /** Width in CSS pixels. Default: as in the style sheet. */
   width?: number;
   children: ComponentChildren;
 }
 
-/** Frame around an asset: its verdict, and whether it is the active one, which it is when the keyboard is in it. */
+/** Frame of an asset with its verdict. Focus within it makes the asset active. */
 export function AssetBox({ page, asset, place, width, children }: AssetBoxProps) {
   const { address, state } = asset;
   const is = [

@@ -8,10 +8,10 @@ interface FaceProps {
   children: ComponentChildren;
 }
 
-/** The button that stands for an asset: it makes it the active one, and opens the loupe where it is active already. */
+/** Button of an asset: makes it active, or opens the loupe if it is active already. */
 export function Face({ page, address, children }: FaceProps) {
   const isActive = page.active.value === address;
-  // A pointer gives it the keyboard, and makes it active, before it is pressed.
+  // A pointer focuses the button, and so makes the asset active, before the click.
   const wasActive = useRef(true);
   return (
     <button

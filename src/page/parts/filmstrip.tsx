@@ -4,17 +4,17 @@ import type { Page } from '../state/page.ts';
 import { Small } from './tile.tsx';
 import { nameIn } from './words.ts';
 
-/** Most outputs in the strip: of a longer group, those around the active one are shown. */
+/** Maximum number of outputs in the strip; of a larger group, those around the active one are shown. */
 const most = 24;
 
 interface FilmstripProps {
   page: Page;
   group: ShownGroup;
-  /** Where else one is seen now. */
+  /** Label for an asset that is also shown elsewhere, such as its side in a comparison. */
   placeOf?(asset: ReviewAsset): string | undefined;
 }
 
-/** All of a group, small: pressing one makes it the active one. */
+/** Thumbnails of a group. A press makes an asset active. */
 export function Filmstrip({ page, group, placeOf }: FilmstripProps) {
   const { assets } = group;
   const active = page.active.value;

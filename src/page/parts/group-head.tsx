@@ -5,7 +5,7 @@ import type { Page } from '../state/page.ts';
 import { Address } from './tile.tsx';
 import { askedText, counted, credits, gateWords, waitWords } from './words.ts';
 
-/** A button that copies the command for replacements, with the price that the rejected takes suggest. */
+/** Button that copies the command for replacements, with a price estimate from the rejected takes. */
 function Replacements({ page, group }: { page: Page; group: ShownGroup }) {
   const { run } = page.data.value;
   const command = redoCommand(page.data.value, group);
@@ -27,7 +27,7 @@ function Replacements({ page, group }: { page: Page; group: ShownGroup }) {
   );
 }
 
-/** Name of a group, what its gate asks for, and what waits behind it. */
+/** Head of a group: name, state of its gate, and waiting steps. */
 export function GroupHead({ page, group }: { page: Page; group: ShownGroup }) {
   const { gate, name, title } = group.group;
   const waiting = gate !== undefined && group.state !== 'decided' && gate.waiting > 0 ? gate : undefined;
@@ -51,7 +51,7 @@ export function GroupHead({ page, group }: { page: Page; group: ShownGroup }) {
   );
 }
 
-/** The text that was asked for, on one line; pressed, all of it. */
+/** The requested text on one line. A press expands it. */
 function Asked({ text }: { text: string }) {
   const [isOpen, setOpen] = useState(false);
   return (

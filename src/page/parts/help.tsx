@@ -1,12 +1,12 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Page } from '../state/page.ts';
 
-/** Lists what the keys do. */
+/** Dialog with the keys of the page. */
 export function Help({ page }: { page: Page }) {
   const dialog = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {
     dialog.current?.showModal();
-    // The button at the end has the keyboard, and a low window would show that first.
+    // The dialog focuses its button at the end, and would be scrolled to it in a low window.
     dialog.current?.scrollTo(0, 0);
   }, []);
   const close = () => {

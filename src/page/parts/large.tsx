@@ -16,7 +16,7 @@ export function Large({ asset }: { asset: ReviewAsset }) {
           src={file.url}
           alt={asset.address}
           decoding="sync"
-          // The small one stands in until this one is here.
+          // The thumbnail is the background until the picture is loaded.
           style={file.thumb && { backgroundImage: `url(${file.thumb})` }}
           onLoad={({ currentTarget }) => currentTarget.style.removeProperty('background-image')}
           onError={fail}

@@ -4,13 +4,13 @@ import type { ReviewAsset, ReviewFile } from '../../contract/review.ts';
 import { noteShape } from './shapes.ts';
 import { mainFile, problemOf, stateWords, timeOf } from './words.ts';
 
-/** The picture that an asset shows; undefined: it shows something else. */
+/** Main file of an asset if it is a picture; otherwise undefined. */
 export function pictureOf(asset: ReviewAsset): ReviewFile | undefined {
   const file = mainFile(asset);
   return file?.is === 'image' ? file : undefined;
 }
 
-/** Why there is nothing to see; undefined: there is. */
+/** Returns why an asset has nothing to show; undefined if it has. */
 export function whyNothing(asset: ReviewAsset): string | undefined {
   if (asset.files.length === 0) return stateWords(asset) || 'it has no file';
   return problemOf(mainFile(asset));
@@ -18,17 +18,17 @@ export function whyNothing(asset: ReviewAsset): string | undefined {
 
 interface ThumbProps {
   file: ReviewFile;
-  /** It is asked for before others. */
+  /** Whether to load it with high priority. */
   isFirst?: boolean | undefined;
-  /** CSS pixels of the longer side of its place. */
+  /** Longer side of its area, in CSS pixels. */
   side?: number | undefined;
 }
 
-/** Pixels of the longer side of a small picture, and how much larger than it is one may be shown. */
+/** Longer side of a thumbnail in pixels, and the maximum factor by which it is enlarged. */
 const smallSide = 384;
 const mostEnlarged = 1.2;
 
-/** The addresses of a picture for a place of this size, the best first. */
+/** URLs of a picture for an area of this size, best first. */
 export function sourcesOf(file: ReviewFile, side = 0): string[] {
   const isLarge = side * devicePixelRatio > smallSide * mostEnlarged;
   const large = isLarge && file.thumb !== undefined ? [file.large ?? file.url] : [];
@@ -36,8 +36,8 @@ export function sourcesOf(file: ReviewFile, side = 0): string[] {
 }
 
 /**
- * A small picture of a file: the thumbnail, with a larger one over it where that is shown larger than it is; where it cannot be
- * made, the picture itself. Has the file's digest as its key: what could not be read of one says nothing of another.
+ * Thumbnail of a file, with a larger version on top if its area is larger. Falls back to the file itself if no
+ * thumbnail can be made. The file's digest is the key, so that a failure does not affect another file.
  */
 export function Thumb({ file, isFirst = false, side }: ThumbProps) {
   const sources = sourcesOf(file, side);
@@ -62,16 +62,16 @@ export function Thumb({ file, isFirst = false, side }: ThumbProps) {
   );
 }
 
-/** The connection to the server of pictures. After an interruption, pictures that failed are requested again. */
+/** State of the connection to the picture server. After an interruption, failed pictures are requested again. */
 export const connection = signal({ isLost: false, found: 0 });
 
-/** Milliseconds after which what could not be read is asked for once more. */
+/** Delay in ms before a failed picture is requested once more. */
 const againMs = 2000;
 
 /**
- * Counts how often something could not be read, and begins again for another key, when the connection is back, and once after a
- * while. No effect does that: an error may come before the first one has run, and what is asked for once more by the same
- * address is silent.
+ * Counts load failures of the source with this key. The count restarts for another key, after a reconnect, and once
+ * after a delay. It is state and not an effect, because an error may come before the first effect runs, and a repeated
+ * request of the same URL may cause no event.
  */
 export function useFailures(key: string): [failures: number, fail: () => void, isRetried: boolean] {
   const { found } = connection.value;
@@ -87,7 +87,7 @@ export function useFailures(key: string): [failures: number, fail: () => void, i
   return [failures, fail, isRetried];
 }
 
-/** `isRetried`: it was asked for again. Before that the network may be gone. */
+/** Text for an unreadable file. `isRetried`: the file was requested again; before that, the network may be down. */
 export function Unreadable({ file, isRetried }: { file: ReviewFile; isRetried: boolean }) {
   if (connection.value.isLost) return <span class="words">{file.path} waits for mediabatch</span>;
   return (
@@ -95,12 +95,12 @@ export function Unreadable({ file, isRetried }: { file: ReviewFile; isRetried: b
   );
 }
 
-/** Text in a tile for what has no picture. */
+/** Text in a tile without a picture. */
 export function Nothing({ text }: { text: string }) {
   return <span class="words">{text}</span>;
 }
 
-/** A song or a voice, with the browser's own player. */
+/** A sound with the browser's player. */
 export function Sound({ file, name }: { file: ReviewFile; name: string }) {
   return (
     // biome-ignore lint/a11y/useMediaCaption: what was generated has no captions
@@ -108,7 +108,7 @@ export function Sound({ file, name }: { file: ReviewFile; name: string }) {
   );
 }
 
-/** A video or a clip: with the browser's player, or with its length on it. */
+/** A film: with the browser's player, or as a still with its duration. */
 export function Film({ file, name, isPlayer }: { file: ReviewFile; name: string; isPlayer: boolean }) {
   const [seconds, setSeconds] = useState<number>();
   return (

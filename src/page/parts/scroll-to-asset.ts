@@ -2,14 +2,14 @@ import type { RefObject } from 'preact';
 import { useLayoutEffect } from 'preact/hooks';
 import type { Page } from '../state/page.ts';
 
-/** CSS pixels kept free above and below what is scrolled to. */
+/** Margin above and below the target, in CSS pixels. */
 const around = 8;
-/** Above an asset, where the head of its group stands. */
+/** Height of the group's head above an asset, in CSS pixels. */
 const head = 52;
 
 /**
- * Scrolls by as little as brings an asset into sight, with the whole of its group where that fits, and nothing but
- * `scroller`: the page around it stays where it is. False: the asset is not in the page, as its row is far away.
+ * Scrolls an asset into view by as little as possible, with its whole group if that fits. Only `scroller` moves, not
+ * the page around it. Returns false if the asset is not rendered because its row is far away.
  */
 export function scrollToAsset(scroller: HTMLElement | null, address: string): boolean {
   const asset = scroller?.querySelector(`[data-address="${CSS.escape(address)}"]`);
@@ -28,13 +28,13 @@ export function scrollToAsset(scroller: HTMLElement | null, address: string): bo
   const inner = isSeenWhole ? group : { top: own.top - head, bottom: own.bottom };
   const free = Math.max(0, Math.min(around, (outer.height - (inner.bottom - inner.top)) / 2));
   const [over, under] = [inner.top - free - outer.top, inner.bottom + free - outer.bottom];
-  // The upper edge decides where an asset is larger than what is seen.
+  // If the asset is larger than the visible area, its upper edge is aligned.
   if (over < 0) scroller.scrollTop += over;
   else if (under > 0) scroller.scrollTop += Math.min(under, over);
   return true;
 }
 
-/** Keeps what is active in sight where a view is larger than its place: whenever the keyboard is to be there. */
+/** Scrolls the active asset into view with each request for focus, in a view that is larger than its area. */
 export function useSight(page: Page, within: RefObject<HTMLElement | null>): void {
   useLayoutEffect(() => {
     scrollToAsset(within.current?.closest<HTMLElement>('.compare, .sounds') ?? null, page.active.value);

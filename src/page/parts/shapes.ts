@@ -3,17 +3,17 @@ import type { ReviewAsset } from '../../contract/review.ts';
 import type { Strip } from '../model/filter.ts';
 import { mainFile } from './words.ts';
 
-/** Width to height of what was seen, by the address that it was read from. */
+/** Aspect ratios (width / height) of loaded media, by URL. */
 const seen = new Map<string, number>();
-/** Grows when something was seen that does not fit the place that it was given. */
+/** Number of loaded media whose aspect ratio differs from the one in the layout. */
 export const misfits = signal(0);
 
-/** Shape of an output that is not there yet, and for which no shape was asked for. */
+/** Aspect ratio of an output that is not there yet and whose request names none. */
 const usualShape = 4 / 3;
-/** Shape of a song or a voice: its place is a strip. */
+/** Aspect ratio of a sound, which is shown as a strip. */
 const soundShape = 2.4;
 
-/** Takes down the shape of a picture or a film, which is in its place by now. */
+/** Records the aspect ratio of a loaded picture or film. */
 export function noteShape(address: string | undefined, element: HTMLImageElement | HTMLVideoElement): void {
   const [width, height] =
     element instanceof HTMLImageElement
@@ -25,9 +25,7 @@ export function noteShape(address: string | undefined, element: HTMLImageElement
   if (Math.abs(element.clientWidth / element.clientHeight / shape - 1) > 0.03) misfits.value += 1;
 }
 
-/**
- * Says which shape an asset has, or will have: as it was seen, as it was asked for, or as the first that was seen of its task.
- */
+/** Returns a function for the aspect ratio of an asset: as loaded, as requested, or as first loaded for its task. */
 export function shapesOf(strips: readonly Strip[]): (asset: ReviewAsset) => number {
   const ofTask = new Map<string, number>();
   for (const { assets } of strips) {
@@ -59,7 +57,7 @@ function askedShape(request: ReviewAsset['request']): number | undefined {
   return known.shape;
 }
 
-/** `16:9` of a field that names a ratio, or `1024x1536` of one that names a size. */
+/** Parses the aspect ratio of a request: `16:9` in a ratio field, `1024x1536` in a size field. */
 function readShape(request: ReviewAsset['request']): number | undefined {
   for (const [field, value] of Object.entries(request)) {
     if (typeof value !== 'string' || !/ratio|size/i.test(field)) continue;

@@ -15,15 +15,15 @@ interface TileProps {
   page: Page;
   asset: ReviewAsset;
   group: ShownGroup;
-  /** CSS pixels of its picture. */
+  /** Size of its picture, in CSS pixels. */
   size: { width: number; height: number };
-  /** CSS pixels of the tile. */
+  /** Width of the tile, in CSS pixels. */
   width: number;
-  /** Its picture is asked for before those of others. */
+  /** Whether its picture loads with high priority. */
   isFirst: boolean;
 }
 
-/** One asset in a strip. Pressing it makes it the active one; pressing the active one opens the loupe. */
+/** One asset in a strip. A press makes it active, or opens the loupe if it is active already. */
 export function Tile({ page, asset, group, size, width, isFirst }: TileProps) {
   const isAsked = group.group.gate !== undefined || isSound(asset);
   return (
@@ -40,11 +40,11 @@ export function Tile({ page, asset, group, size, width, isFirst }: TileProps) {
 
 interface CaptionProps {
   asset: ReviewAsset;
-  /** Where it is seen among the others of its group, whose name stands above: what sets it apart is enough. */
+  /** Group in which the asset is shown. With it, the caption has only the properties that distinguish the asset. */
   group?: ShownGroup;
 }
 
-/** The name of an asset, and what there is to say of it, on one line. */
+/** Name of an asset and facts about it, on one line. */
 export function Caption({ asset, group }: CaptionProps) {
   const { address } = asset;
   return (
@@ -76,7 +76,7 @@ export function Badges({ asset, digit }: { asset: ReviewAsset; digit?: number | 
   );
 }
 
-/** An address on one line, which is cut in the middle where it does not fit. Each part reads in its own direction. */
+/** An address on one line, shortened in the middle if necessary. Each part has its own text direction. */
 export function Address({ text }: { text: string }) {
   const [start, end] = endOf(text);
   return (
@@ -96,13 +96,13 @@ export function Address({ text }: { text: string }) {
 interface PictureProps {
   asset: ReviewAsset;
   digit?: number | undefined;
-  /** CSS pixels. Defaults to the style sheet's. */
+  /** Size in CSS pixels. Default: as in the style sheet. */
   size?: { width: number; height: number };
-  /** It is asked for before others: a small picture that is not made yet takes a moment. */
+  /** Whether it loads with high priority, because making a thumbnail takes a moment. */
   isFirst?: boolean | undefined;
 }
 
-/** Small picture of an asset, or why there is none, with its digit and its verdict on it. */
+/** Thumbnail of an asset, or the reason for its absence, with its digit and verdict. */
 export function Picture({ asset, digit, size, isFirst }: PictureProps) {
   return (
     <span class="picture" style={size && { width: `${size.width}px`, height: `${size.height}px` }}>
@@ -112,7 +112,7 @@ export function Picture({ asset, digit, size, isFirst }: PictureProps) {
   );
 }
 
-/** The picture itself, the first frame of a film, or words. */
+/** Thumbnail, first frame of a film, or text. */
 export function Small({
   asset,
   isFirst,
@@ -133,7 +133,9 @@ function Player({ page, asset }: { page: Page; asset: ReviewAsset }) {
   return <ListenButton page={page} asset={asset} />;
 }
 
-/** Its state unless it is simply there, what it cost where that differs in the group, and the note of its verdict. */
+/**
+ * Facts about an asset: its state unless it is done, its price if prices differ in the group, and the verdict's note.
+ */
 function factsOf(asset: ReviewAsset, group?: ShownGroup): string {
   const words = asset.files.length > 0 ? stateWords(asset) : '';
   const showsPrice =
@@ -143,7 +145,7 @@ function factsOf(asset: ReviewAsset, group?: ShownGroup): string {
   return [price, words, reason, note].filter((part) => part !== '').join(' · ');
 }
 
-/** Pick and reject; pressed, they take the verdict back. */
+/** Buttons to pick and reject. A second press takes the verdict back. */
 export function VerdictButtons({ page, asset }: { page: Page; asset: ReviewAsset }) {
   const mark = markOf(asset);
   const button = (is: 'picked' | 'rejected', label: string) => (
@@ -154,7 +156,7 @@ export function VerdictButtons({ page, asset }: { page: Page; asset: ReviewAsset
       tabIndex={page.active.value === asset.address ? 0 : -1}
       onClick={({ detail }) => {
         if (mark !== is) page.judge(asset.address, is);
-        // The second press of a double click takes nothing back.
+        // The second press of a double click is ignored.
         else if (detail < 2) page.judge(asset.address, 'undecided');
       }}
     >
@@ -173,7 +175,7 @@ export function VerdictButtons({ page, asset }: { page: Page; asset: ReviewAsset
   );
 }
 
-/** On a tile: plays or stops its sound. */
+/** Button on a tile that plays or stops its sound. */
 function ListenButton({ page, asset }: { page: Page; asset: ReviewAsset }) {
   const sounds = soundsOf(page);
   const deck = sounds.deck.value;

@@ -3,14 +3,14 @@ import { timeOf } from './words.ts';
 
 interface TransportProps {
   isPlaying: boolean;
-  /** Seconds. */
+  /** Position in seconds. */
   position: number;
   seconds: number;
   onToggle(): void;
   onSeek(seconds: number): void;
 }
 
-/** Play, pause, and a slider of the time. */
+/** Play button and time slider. */
 export function Transport({ isPlaying, position, seconds, onToggle, onSeek }: TransportProps) {
   const text = `${timeOf(position)} / ${timeOf(seconds)}`;
   return (

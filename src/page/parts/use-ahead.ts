@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 
-/** Has these pictures read and decoded, so that a key shows them at once; what is seen now is asked for before. */
+/** Preloads and decodes pictures that a key may lead to, after those that are visible. */
 export function useAhead(urls: readonly (string | undefined)[]): void {
   const ready = useRef(new Map<string, HTMLImageElement>());
   useEffect(() => {
@@ -12,7 +12,7 @@ export function useAhead(urls: readonly (string | undefined)[]): void {
   });
 }
 
-/** Whether what is active is in the page, with its pictures. */
+/** Whether the active asset is rendered and its pictures are loaded. */
 function isSeen(): boolean {
   const active = document.querySelector('.active[data-address]');
   return active !== null && [...active.querySelectorAll('img')].every((image) => image.complete);
@@ -30,7 +30,7 @@ function readAhead(
     if (image.src !== '') continue;
     image.fetchPriority = 'low';
     image.src = url;
-    // One that cannot be read says so where it is shown.
+    // An unreadable picture is reported where it is displayed.
     image.decode().catch(() => undefined);
   }
   return ready;

@@ -2,19 +2,19 @@ import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Page } from '../state/page.ts';
 
-/** Whether what is typed goes into it: everything else leaves the keys of the page to the page. */
+/** Whether the element accepts text. All other elements leave keys to the page. */
 export function isTypedInto(element: Element | null): boolean {
   if (!(element instanceof HTMLElement)) return false;
   const isOther = 'input:is([type="checkbox"], [type="radio"], [type="range"], [type="button"], [type="submit"])';
   return element.isContentEditable || (element.matches('input, textarea') && !element.matches(isOther));
 }
 
-/** Puts the keyboard where the active asset is, whenever the page wishes it, but never takes it from a field. */
+/** Focuses the active asset on each request of the page, but never takes the focus from a field. */
 export function useFocus(page: Page, within: RefObject<HTMLElement | null>): void {
   const wish = page.focusWish.value;
   const active = page.active.value;
   const seen = useRef(0);
-  /** Element that had the keyboard when the wish came; undefined: it is fulfilled, or given up. */
+  /** Element that had the focus at the time of the request; undefined when the request is done or cancelled. */
   const from = useRef<Element | null | undefined>(undefined);
   useLayoutEffect(() => {
     const { activeElement, body } = document;
@@ -24,7 +24,7 @@ export function useFocus(page: Page, within: RefObject<HTMLElement | null>): voi
     const isTaken = isTypedInto(activeElement) || document.querySelector('dialog[open]') !== null;
     if (!isTaken && (activeElement === body || activeElement === from.current)) {
       const asset = within.current?.querySelector<HTMLElement>(`[data-asset="${CSS.escape(active)}"]`);
-      // Its row comes into the page later: by then somebody may have gone elsewhere with the keyboard.
+      // The row is rendered later; the user may have moved the focus by then.
       if (asset == null) return;
       asset.focus({ preventScroll: true });
     }

@@ -10,27 +10,27 @@ import { useLayoutEffect, useMemo, useReducer } from 'preact/hooks';
 
 interface RowOptions {
   count: number;
-  /** CSS pixels of a row, as far as it is known without measuring. */
+  /** Estimated height of a row before it is measured, in CSS pixels. */
   estimate(index: number): number;
-  /** Names a row, so that its measured height stays its own when others come or go. */
+  /** Stable key of a row, which keeps its measured height when other rows are added or removed. */
   keyOf(index: number): string;
-  /** Rows are measured again when this changes. */
+  /** A change of this value discards the measured heights. */
   resetKey?: string | number;
   scroller: RefObject<HTMLElement | null>;
 }
 
 export interface Rows {
-  /** Those that are near what is seen. */
+  /** Rows near the visible area, to render. */
   items: VirtualItem[];
-  /** CSS pixels of all rows. */
+  /** Total height of all rows, in CSS pixels. */
   height: number;
-  /** The `ref` of each row, which carries its index as `data-index`. */
+  /** Measures a row: pass it as `ref` of an element that has its index as `data-index`. */
   measure(element: HTMLElement | null): void;
-  /** Brings a row into sight, by as little as is needed. */
+  /** Scrolls a row into view, by as little as possible. */
   reveal(index: number): void;
 }
 
-/** Windows rows: only those near what is seen are in the page. */
+/** Virtualizes rows: only those near the visible area are rendered. */
 export function useRows({ count, estimate, keyOf, resetKey, scroller }: RowOptions): Rows {
   const [, render] = useReducer((n: number) => n + 1, 0);
   const options = {
@@ -38,7 +38,7 @@ export function useRows({ count, estimate, keyOf, resetKey, scroller }: RowOptio
     estimateSize: estimate,
     getItemKey: keyOf,
     getScrollElement: () => scroller.current,
-    // The other lines of a group, so that it can be brought into sight as a whole.
+    // Renders neighbouring lines of a group, so that the group can be scrolled into view as a whole.
     overscan: 2,
     observeElementRect,
     observeElementOffset,

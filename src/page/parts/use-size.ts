@@ -1,7 +1,7 @@
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
 
-/** CSS pixels of the inside of an element, now and whenever they change; 0 before it is in the page. */
+/** Inner size of an element in CSS pixels, kept up to date; 0 before it is mounted. */
 export function useSize(element: RefObject<HTMLElement | null>): { width: number; height: number } {
   const [size, setSize] = useState({ width: 0, height: 0 });
   useLayoutEffect(() => {

@@ -1,15 +1,15 @@
 import type { ReviewAsset, ReviewFile } from '../../contract/review.ts';
 import type { ShownGroup, Waits } from '../model/shown.ts';
 
-/** `1 credit`, `12 credits`; `? credits` where nobody knows. */
+/** Formats an amount: `1 credit`, `12 credits`, `? credits` if unknown. */
 export function credits(amount: number | null): string {
   const text = amount === null ? '?' : String(amount);
-  // From five digits on, as the command line writes it.
+  // Digits are grouped from five digits on, as in the command line.
   const grouped = (amount ?? 0) >= 10_000 ? text.replace(/\B(?=(\d{3})+(?!\d))/g, '\u00a0') : text;
   return `${grouped} ${amount === 1 ? 'credit' : 'credits'}`;
 }
 
-/** `1, 2 and 3`. */
+/** Joins items for a sentence: `1, 2 and 3`. */
 export function listed(items: readonly (string | number)[]): string {
   return items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`;
 }
@@ -18,14 +18,14 @@ export function counted(amount: number, one: string, many = `${one}s`): string {
   return `${amount} ${amount === 1 ? one : many}`;
 }
 
-/** Says what a gate holds back: `2 steps wait, ≈ 12 credits`. */
+/** Describes what waits for a gate: `2 steps wait, ≈ 12 credits`. */
 export function waitWords({ steps, credits: amount, likely }: Waits): string {
   const expected = likely === null ? 'at a price not known yet' : `≈ ${credits(likely)}`;
   const price = amount === null ? expected : credits(amount);
   return `${counted(steps, 'step')} ${steps === 1 ? 'waits' : 'wait'}, ${price}`;
 }
 
-/** The state of an asset in words; empty for one that is simply there. */
+/** Describes the state of an asset; empty if it is done. */
 export function stateWords({ state, error }: ReviewAsset): string {
   switch (state) {
     case 'done':
@@ -45,12 +45,12 @@ export function stateWords({ state, error }: ReviewAsset): string {
   }
 }
 
-/** The file that an asset shows first: its picture, sound or film, else any other file. */
+/** The main file of an asset: the first picture, sound or film, otherwise the first file. */
 export function mainFile({ files }: ReviewAsset): ReviewFile | undefined {
   return files.find((file) => file.is !== 'other') ?? files[0];
 }
 
-/** Why a file that was bought cannot be shown; undefined: it can. */
+/** Returns why a bought file cannot be shown; undefined if it can. */
 export function problemOf(file: ReviewFile | undefined): string | undefined {
   if (file === undefined) return 'it has no file';
   if (file.problem === 'missing') return `${file.path} is not on this disk`;
@@ -58,7 +58,7 @@ export function problemOf(file: ReviewFile | undefined): string | undefined {
   return file.url === undefined ? `${file.path} is not in this page (${bytesText(file.bytes)})` : undefined;
 }
 
-/** `812 B`, `1.2 MB`. */
+/** Formats a size: `812 B`, `1.2 MB`. */
 export function bytesText(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB'];
   const power = Math.min(Math.floor(Math.log10(Math.max(1, bytes)) / 3), units.length - 1);
@@ -66,7 +66,7 @@ export function bytesText(bytes: number): string {
   return `${amount < 10 && power > 0 ? amount.toFixed(1) : Math.round(amount)} ${units[power]}`;
 }
 
-/** Says what a gate asks for, and how far it is. */
+/** Describes what a gate asks for, and its progress. */
 export function gateWords({ group: { gate }, state, picked, assets }: ShownGroup): string {
   if (gate === undefined) return '';
   const { choose } = gate;
@@ -85,7 +85,7 @@ export function gateWords({ group: { gate }, state, picked, assets }: ShownGroup
 
 export const textFields = ['prompt', 'text', 'script', 'lyrics', 'caption', 'title'];
 
-/** The text that these were asked for with, where it is the same for all; undefined: there is none. */
+/** The text field of the requests, if it is the same for all assets; otherwise undefined. */
 export function askedText(assets: readonly ReviewAsset[]): string | undefined {
   const texts = new Set(
     assets.map(({ request }) => textFields.map((field) => request[field]).find((value) => typeof value === 'string')),
@@ -94,13 +94,13 @@ export function askedText(assets: readonly ReviewAsset[]): string | undefined {
   return texts.size === 1 && typeof text === 'string' ? text : undefined;
 }
 
-/** Names what sets an asset apart in its group, at a place that counts from 0. */
+/** Short name of an asset in its group. `place`: its index. */
 export function shortName({ take, matrix }: ReviewAsset, place: number): string {
   if (take !== undefined) return `take ${take}`;
   return Object.values(matrix).join(', ') || String(place + 1);
 }
 
-/** Names everything that sets an asset apart in its group; empty: it is alone there. */
+/** Full name of an asset in its group, with all properties in which members differ; empty if it is the only member. */
 export function nameIn({ group: { differBy }, assets }: ShownGroup, asset: ReviewAsset): string {
   if (assets.length < 2) return '';
   const parts = differBy.flatMap((by) => {
@@ -110,19 +110,22 @@ export function nameIn({ group: { differBy }, assets }: ShownGroup, asset: Revie
   return parts.join(', ') || String(assets.indexOf(asset) + 1);
 }
 
-/** UTF-16 code units of the end of a name that is always shown, and of a last part that counts as one. */
+/**
+ * Lengths in UTF-16 code units: the part of a name's end that is always shown, and the longest last part shown as a
+ * whole.
+ */
 const shortEnd = 10;
 const longEnd = 24;
 
-/** Splits an address in two; the second part is always shown in full: its last part, or the end of that. */
+/** Splits an address in two. The second part, its last component or the end of it, is always shown in full. */
 export function endOf(address: string): [start: string, end: string] {
   const last = address.split(/(?<=[@,/])/).at(-1) ?? '';
-  // Within a part that may be read from right to left, the two would change places.
+  // A component with right-to-left text is not split, because its parts would be displayed in the wrong order.
   const length = last.length <= longEnd || !/^[ -~]+$/.test(last) ? last.length : shortEnd;
   return [address.slice(0, address.length - length), address.slice(address.length - length)];
 }
 
-/** `1:04`, of seconds. */
+/** Formats seconds as `1:04`. */
 export function timeOf(seconds: number): string {
   const whole = Math.floor(seconds);
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;

@@ -1,50 +1,50 @@
 import { type Signal, signal } from '@preact/signals';
 
-/** One sound of a group: a song may have several files. */
+/** One audio file of a group; an asset such as a song may have several. */
 export interface Track {
   number: number;
   /** URL of its file, relative to the page. */
   url: string;
   address: string;
-  /** In words, as it is read beside its number. */
+  /** Display name, next to the number. */
   name: string;
-  /** Its waveform, where the page data has one. */
+  /** Encoded waveform, if the page data has one. */
   wave?: string;
 }
 
-/** Facts about a track, once it was read. */
+/** Measurements of a decoded track. */
 export interface Listened {
   is: 'ready';
   seconds: number;
-  /** 0 to 1, in equal stretches of its length; none where the sound cannot be read by scripts. */
+  /** Peaks from 0 to 1 in equal intervals of the track; empty if scripts cannot read the file. */
   peaks: readonly number[];
-  /** LUFS; -Infinity: silence. Absent where it cannot be measured. */
+  /** Loudness in LUFS, -Infinity for silence; omitted if it cannot be measured. */
   loudness?: number;
 }
 
 export type TrackState = Listened | { is: 'reading' } | { is: 'failed'; why: string };
 
-/** Plays the tracks of one group, one at a time, all at one position. */
+/** Player for the tracks of one group: one is audible at a time, and all share one position. */
 export interface Deck {
   readonly tracks: Signal<readonly Track[]>;
-  /** By url. */
+  /** Track states by URL. */
   readonly states: Signal<ReadonlyMap<string, TrackState>>;
   readonly heard: Signal<string>;
   readonly isPlaying: Signal<boolean>;
-  /** Present where loudness can be matched: whether it is. */
+  /** Whether loudness is matched; omitted if the deck cannot match it. */
   readonly isMatched?: Signal<boolean>;
-  /** Others have come, or gone; what is heard goes on. */
+  /** Replaces the list of tracks. The audible track plays on. */
   setTracks(tracks: readonly Track[]): void;
-  /** Gain in dB that a track is played with now. */
+  /** Current gain of a track in dB. */
   gainOf(url: string): number;
-  /** Seconds from the beginning. */
+  /** Current position in seconds. */
   position(): number;
   play(): void;
   pause(): void;
-  /** Goes on with this track at the same position. */
+  /** Switches to this track at the same position. */
   listenTo(url: string): void;
   seek(seconds: number): void;
-  /** Stops, and gives back what it holds. */
+  /** Stops playback and releases its resources. */
   close(): void;
 }
 

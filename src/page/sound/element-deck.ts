@@ -1,7 +1,7 @@
 import { readWave } from '../../ground/wave.ts';
 import { type Deck, deckSignals, type Track, type TrackState } from './deck.ts';
 
-/** A deck of the browser's own players, for pages from disk, whose scripts cannot read their files: sounds are as loud as they are. */
+/** Opens a deck on `audio` elements, for pages from disk, whose scripts cannot read files. Loudness is not matched. */
 export function openElementDeck(tracks: readonly Track[]): Deck {
   const shared = deckSignals(tracks);
   const { states, heard, isPlaying } = shared;
@@ -32,7 +32,7 @@ export function openElementDeck(tracks: readonly Track[]): Deck {
   const pauseAll = () => {
     for (const audio of players.values()) audio.pause();
   };
-  /** A track that is shorter than that stops where it ends. */
+  /** Starts the current track at a position. A track that is shorter stops at its end. */
   const start = (from: number) => {
     offset = from;
     const audio = player();

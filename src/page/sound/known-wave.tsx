@@ -5,20 +5,20 @@ import { findPeaks } from '../../ground/loudness.ts';
 import { readWave } from '../../ground/wave.ts';
 import { Nothing } from '../parts/media.tsx';
 
-/** Waveforms of sounds that were read, by url: 0 to 1, in equal stretches. They outlive the deck that has read them. */
+/** Known waveforms by URL: peaks from 0 to 1 in equal intervals. They are kept after their deck is closed. */
 const known = signal<ReadonlyMap<string, readonly number[]>>(new Map());
 
 export function noteWave(url: string, peaks: readonly number[]): void {
   if (peaks.length > 0 && known.peek().get(url) !== peaks) known.value = new Map(known.peek()).set(url, peaks);
 }
 
-/** Sounds whose waveforms are on the page, and not read yet. */
+/** URLs of displayed sounds whose waveforms are still to be read. */
 const wanted = new Set<string>();
 let isReading = false;
-/** Stretches of a small waveform, and samples in a second, which are enough for them. */
+/** Number of intervals in a small waveform, and a sample rate in Hz that suffices for it. */
 const [stretches, rate] = [200, 8000];
 
-/** Reads what is wanted, one after the other: what is heard, and pictures, need the line and the machine, too. */
+/** Reads the wanted waveforms one after another, to leave network and processor for playback and pictures. */
 async function readWanted(): Promise<void> {
   if (isReading) return;
   isReading = true;
@@ -29,14 +29,14 @@ async function readWanted(): Promise<void> {
       const sound = answer.ok ? await context.decodeAudioData(await answer.arrayBuffer()) : undefined;
       if (sound !== undefined && !known.peek().has(url)) noteWave(url, findPeaks([sound.getChannelData(0)], stretches));
     } catch {
-      // Words replace a missing waveform; the player says why a sound cannot be played.
+      // The tile shows text instead of a waveform. The player reports why a sound cannot be played.
     }
     wanted.delete(url);
   }
   isReading = false;
 }
 
-/** The waveform of a sound; a text until it is read. */
+/** Waveform of a sound, or a text until it is known. */
 export function KnownWave({ file, words }: { file: ReviewFile; words: string }) {
   const { url = '', wave } = file;
   const peaks = known.value.get(url) ?? (wave === undefined ? undefined : readWave(wave));
@@ -50,7 +50,9 @@ export function KnownWave({ file, words }: { file: ReviewFile; words: string }) 
   return peaks === undefined ? <Nothing text={words} /> : <Wave peaks={peaks} part={1} />;
 }
 
-/** Mirrored bars; 100 high, and as wide as there are peaks. `part`: the share of the place that it fills. */
+/**
+ * Waveform as mirrored bars, 100 units high and one unit wide per peak. `part`: share of the available width to fill.
+ */
 export function Wave({ peaks, part }: { peaks: readonly number[]; part: number }) {
   const path = useMemo(
     () => peaks.map((peak, index) => `M${index} ${50 - peak * 49}V${51 + peak * 49}`).join(''),

@@ -17,7 +17,7 @@ import type { Deck, Track, TrackState } from './deck.ts';
 import { Wave } from './known-wave.tsx';
 import { soundsOf } from './state.ts';
 
-/** The sounds of one group beneath each other at one scale: one is heard, and digits change which. */
+/** The sounds of one group below each other, on one time scale. One is audible; digit keys switch between them. */
 export function SoundStage({ page, group }: { page: Page; group: ShownGroup }) {
   const within = useRef<HTMLDivElement>(null);
   useFocus(page, within);
@@ -103,11 +103,11 @@ interface TrackWaveProps {
   page: Page;
   deck: Deck;
   track: Track;
-  /** Its key, where that is 1–9. */
+  /** Number of the track, which is also its key from 1 to 9. */
   number: number;
 }
 
-/** One sound: play button, waveform (a press seeks) and loudness. */
+/** One track: play button, waveform (a click seeks) and loudness. */
 function TrackWave({ page, deck, track, number }: TrackWaveProps) {
   const state = deck.states.value.get(track.url) ?? { is: 'reading' };
   const isHeard = deck.heard.value === track.url;
@@ -151,7 +151,7 @@ function wordsOf(state: TrackState, gain: number): string {
   return parts.join(' · ');
 }
 
-/** Seconds from the beginning of what a deck plays, as they go on. */
+/** Current position of a deck in seconds, updated with each frame. */
 function usePosition(deck: Deck): Signal<number> {
   const position = useSignal(deck.position());
   useEffect(() => {

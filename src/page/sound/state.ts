@@ -6,10 +6,10 @@ import { openElementDeck } from './element-deck.ts';
 import { isSoundGroup, tracksOf } from './tracks.ts';
 import { openWebDeck } from './web-deck.ts';
 
-/** Seconds of a jump by key. */
+/** Seconds to skip per key press. */
 const jump = 5;
 
-/** Sound of the active group. The one that is heard is the active one, so that a verdict is about it. */
+/** Playback of the active group. The audible asset is also the active one, so that a verdict applies to it. */
 export class Sounds {
   /** Deck of the active group; undefined until a sound of it is played. */
   readonly deck = signal<Deck | undefined>(undefined);
@@ -39,7 +39,9 @@ export class Sounds {
     });
   }
 
-  /** The deck of the active group, which begins to read it. Undefined: it has no sound. */
+  /**
+   * Opens the deck of the active group, which starts reading its files. Returns undefined if the group has no sound.
+   */
   open(): Deck | undefined {
     const group = this.#page.activeGroup.value;
     if (group === undefined || !isSoundGroup(group)) return undefined;
@@ -66,7 +68,7 @@ export class Sounds {
     } else this.#playTrack(deck, track);
   }
 
-  /** The same for an asset, which becomes the active one. */
+  /** Makes an asset active and switches to its track at the same position. */
   listenTo(address: string): void {
     this.#page.activate(address);
     const deck = this.open();

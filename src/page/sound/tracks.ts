@@ -3,12 +3,12 @@ import { numbersOf, type ShownGroup } from '../model/shown.ts';
 import { mainFile, shortName } from '../parts/words.ts';
 import type { Track } from './deck.ts';
 
-/** Songs and voices: digits then say what is heard. */
+/** Whether a group has sounds (songs or voices), so that digit keys switch between tracks. */
 export function isSoundGroup({ assets }: ShownGroup): boolean {
   return assets.some((asset) => mainFile(asset)?.is === 'audio');
 }
 
-/** Every sound of a group that is on this disk, in order. */
+/** Tracks of a group whose files are available, in order. */
 export function tracksOf({ assets }: ShownGroup): Track[] {
   const tracks = assets.flatMap((asset, index) => tracksOfAsset(asset, index));
   const numbers = numbersOf(assets);

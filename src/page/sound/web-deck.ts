@@ -5,12 +5,15 @@ import { noteWave } from './known-wave.tsx';
 
 /** Crossfade between tracks in seconds: long enough not to click, too short for an audible overlap. */
 const fade = 0.012;
-/** Between the call and the first sample, so that both are scheduled before they are due. */
+/** Delay in seconds between a call and its first sample, so that start and stop are scheduled in time. */
 const lead = 0.01;
 const peakCount = 600;
-/** Samples that are measured before the page gets a turn. */
+/** Number of samples to measure before yielding to the page. */
 const slice = 1 << 17;
-/** Decoded sound is large: 23 MB a minute. What was not heard for longest is read again when it is wanted. */
+/**
+ * Memory limit for decoded sound, which takes 23 MB a minute. The least recently played file is dropped, and read again
+ * on demand.
+ */
 const mostBytes = 400_000_000;
 
 interface Voice {
@@ -20,25 +23,27 @@ interface Voice {
 }
 
 /**
- * A deck that decodes its tracks and plays them by the clock of the sound card, so that another one goes on at the very
- * sample, equally loud. Needs a page from a server: pages from disk cannot read their files.
+ * Opens a deck on the Web Audio API: it decodes all tracks, and switches between them sample-accurately at equal
+ * loudness. It works only on pages from a server, because pages from disk cannot read their files.
  */
 export function openWebDeck(tracks: readonly Track[]): Deck {
   const shared = deckSignals(tracks);
   const { states, heard, isPlaying } = shared;
   const isMatched = signal(true);
   const context = new AudioContext();
-  /** In the order in which they were read. */
+  /** Decoded tracks by URL, in the order of reading. */
   const decoded = new Map<string, AudioBuffer>();
   const underWay = new Map<string, Promise<AudioBuffer>>();
   const stop = new AbortController();
   let voice: Voice | undefined;
-  /** One after the other: what is heard needs the machine too. */
+  /** Queue of measurements. They run one after another to leave processor time for playback. */
   let measured = Promise.resolve();
-  /** Position at `since`, a time of the context. */
+  /** Position in the track at the context time `since`, in seconds. */
   let offset = 0;
   let since = 0;
-  /** Number of the last request to play: of those that come while a file is read, only the last is begun. */
+  /**
+   * Number of the last request to play. When several arrive while a file is read, only the last one starts playback.
+   */
   let begun = 0;
 
   const lengthOf = (url: string) => {
@@ -87,7 +92,7 @@ export function openWebDeck(tracks: readonly Track[]): Deck {
     voice = undefined;
   };
 
-  /** Plays what is heard from a position on; what was heard before fades out meanwhile. */
+  /** Starts the current track at a position, and fades the previous one out. */
   const start = (buffer: AudioBuffer, url: string, from: number) => {
     const at = context.currentTime + lead;
     stopVoice(at);
@@ -138,7 +143,7 @@ export function openWebDeck(tracks: readonly Track[]): Deck {
   };
   setTracks(tracks);
 
-  // Gains change when another track was measured, or when levelling is switched off.
+  // Gains change when another track has been measured, or when loudness matching is switched.
   const endGains = effect(() => {
     const now = gains();
     const gain = voice && now.get(voice.url);
@@ -150,7 +155,7 @@ export function openWebDeck(tracks: readonly Track[]): Deck {
     stopVoice(context.currentTime);
     isPlaying.value = false;
   };
-  /** Plays what is heard as soon as it is read; until then what was heard before goes on. */
+  /** Starts the current track when it is decoded; the previous track plays on until then. */
   const begin = () => {
     const url = heard.value;
     begun += 1;
@@ -161,7 +166,7 @@ export function openWebDeck(tracks: readonly Track[]): Deck {
         if (isWanted()) start(buffer, url, voice === undefined ? offset : position() + lead);
       },
       () => {
-        // Its state says why.
+        // The track's state has the reason.
         if (isWanted()) hold();
       },
     );

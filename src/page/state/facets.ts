@@ -3,7 +3,7 @@ import { remarkOn } from './remarks.ts';
 
 const secondChoice = 'second choice';
 
-/** Filters of the review page: what is noted in this browser is a state, too. */
+/** Filters of the review page. The state filter also offers remarks of this browser. */
 export const reviewFacets: readonly Facet[] = pageFacets.map((facet) =>
   facet.name === 'state'
     ? {

@@ -3,35 +3,35 @@ import type { ReviewData } from '../../contract/review.ts';
 import type { Step } from '../model/judge.ts';
 import { attempt } from './outbox.ts';
 
-/** Acts that can be taken back. */
+/** Maximum number of steps to undo. */
 const mostSteps = 200;
 
-/** Decisions made in this tab, for undo and redo; a reload keeps them. */
+/** Decisions made in this tab, for undo and redo. They survive a reload. */
 export class History {
   readonly #name: string;
   readonly #done;
   readonly #undone = signal<readonly Step[]>([]);
-  /** The act that an undo takes back. */
+  /** The step that the next undo takes back. */
   readonly last = computed(() => this.#done.value.at(-1));
 
   constructor({ campaign, file, assets }: ReviewData) {
     this.#name = `mediabatch done ${JSON.stringify([campaign, file])}`;
     const jobs = new Map(assets.map(({ address, job }) => [address, job]));
     const kept = attempt(() => JSON.parse(sessionStorage.getItem(this.#name) ?? '[]') as Step[]) ?? [];
-    // About an output that another one has replaced nothing can be put back.
+    // Verdicts on a replaced output cannot be restored.
     const isShown = ({ verdicts }: Step) => verdicts.every(({ address, job }) => jobs.get(address) === job);
     this.#done = signal<readonly Step[]>(attempt(() => kept.filter(isShown)) ?? []);
   }
 
-  /** A new act: what was taken back before it cannot be done again. */
+  /** Adds a step. Undone steps can no longer be redone. */
   add(step: Step): void {
     this.#undone.value = [];
     this.#keep([...this.#done.value, step]);
   }
 
   /**
-   * Takes out what is to be put back by an undo, or by the redo of one. `put` does it, and returns the way back. Undefined:
-   * there is nothing.
+   * Moves a step between the undo and the redo list. `put` applies the step and returns its inverse. Returns undefined
+   * if there is nothing to undo or redo.
    */
   goBack(by: 'undo' | 'redo', put: (step: Step) => Step): Step | undefined {
     const [from, to] = by === 'undo' ? [this.#done, this.#undone] : [this.#undone, this.#done];
@@ -43,14 +43,17 @@ export class History {
     return step;
   }
 
-  /** Lets go of acts about these, because they came to nothing. */
+  /** Removes the steps on these assets, because they had no effect. */
   forget(addresses: ReadonlySet<string>): void {
     const isOther = ({ address }: Step) => !addresses.has(address);
     this.#undone.value = this.#undone.value.filter(isOther);
     this.#keep(this.#done.value.filter(isOther));
   }
 
-  /** Replaces the first act on one of these, because others decided before it was recorded: its undo gives that back. */
+  /**
+   * Replaces the first step on one of these assets, because another user decided before it was recorded: its undo then
+   * restores that decision.
+   */
   rebase(addresses: ReadonlySet<string>, step: Step): void {
     const at = this.#done.value.findIndex(({ address }) => addresses.has(address));
     if (at >= 0) this.#keep(this.#done.value.with(at, step));

@@ -1,24 +1,27 @@
 import type { JudgeAnswer, ReviewChange, ReviewData, WantedVerdict } from '../../contract/review.ts';
 
-/** How long an answer is waited for, and how long until one that keeps silent about changes is asked again, in ms. */
+/** Timeout of a request, and delay before a closed event stream is opened again, in ms. */
 const patience = 60_000;
 const askAgainMs = 5000;
 
-/** A revision alone: it takes the whole to get there. */
+/** A change of the data; a revision alone means that all data have to be loaded. */
 export type Change = ReviewChange | { revision: number };
 
 export const startedAgain = 'mediabatch was started again: open the address that it printed';
 
-/** Who serves the page. A page from disk has its data in it, and nobody to talk to. */
+/** Connection to the server of the page. A page from disk has none; its data are embedded. */
 export interface Host {
   load(): Promise<ReviewData>;
-  /** Calls `listener` with each change, and when the connection is lost and found again. `strange`: who answers does not know this page. */
+  /**
+   * Calls `listener` with each change, and when the connection is lost or restored. `strange`: the server does not know
+   * this page.
+   */
   watch(listener: (news: Change | 'lost' | 'strange' | 'found') => void): void;
-  /** `failed`: nothing was recorded, for the reason in `text`. */
+  /** Sends verdicts. `failed`: nothing was recorded, for the reason in `text`. */
   send(verdicts: readonly WantedVerdict[]): Promise<JudgeAnswer | { is: 'failed'; text: string }>;
 }
 
-/** The data that stands in the page itself: `<script type="application/json" id="data">`. */
+/** Returns data embedded in the page, in `<script type="application/json" id="data">`. */
 export function dataInPage(): ReviewData | undefined {
   const text = document.getElementById('data')?.textContent;
   return text ? (JSON.parse(text) as ReviewData) : undefined;
@@ -34,7 +37,10 @@ async function load(): Promise<ReviewData> {
   return (await answer.json()) as ReviewData;
 }
 
-/** Tabs that nobody sees do not listen: a browser opens six connections to a host, and each that listens keeps one. */
+/**
+ * Listens for changes while the tab is visible: a browser opens at most six connections per host, and each listener
+ * occupies one.
+ */
 function watch(listener: Parameters<Host['watch']>[0]): void {
   let changes: EventSource | undefined;
   let isLost = false;
@@ -52,13 +58,13 @@ function watch(listener: Parameters<Host['watch']>[0]): void {
       isLost = true;
       listener('lost');
       void isStrange().then((is) => is && isLost && listener('strange'));
-      // After an answer that is none, as of something between, a browser does not ask again by itself.
+      // After an invalid answer, for example from a proxy, the browser does not reconnect by itself.
       if (own.readyState === EventSource.CLOSED) setTimeout(() => changes === own && listen(), askAgainMs);
     });
     own.addEventListener('change', ({ data }) => listener(JSON.parse(data) as Change));
   };
   listen();
-  // The first word after it listens again is the revision of now.
+  // A new event stream begins with the current revision.
   document.addEventListener('visibilitychange', listen);
 }
 
@@ -70,7 +76,7 @@ async function isStrange(): Promise<boolean> {
 
 async function send(verdicts: readonly WantedVerdict[]): Promise<JudgeAnswer | { is: 'failed'; text: string }> {
   try {
-    // To be sent again does no harm.
+    // Sending a verdict twice has no further effect.
     const answer = await post('verdicts', { verdicts });
     if (answer.status === 200 || answer.status === 423) return (await answer.json()) as JudgeAnswer;
     if (answer.status === 403) return { is: 'failed', text: startedAgain };
@@ -80,7 +86,7 @@ async function send(verdicts: readonly WantedVerdict[]): Promise<JudgeAnswer | {
   }
 }
 
-/** Sends a document to the server of this page. Through a tunnel that has died an answer may never come. */
+/** Sends a document to the server of this page, with a timeout because a broken tunnel may never answer. */
 function post(path: string, document: object): Promise<Response> {
   return fetch(path, {
     method: 'POST',
@@ -90,13 +96,13 @@ function post(path: string, document: object): Promise<Response> {
   });
 }
 
-/** Error text of an answer. */
+/** Returns the error text of a response. */
 async function reasonOf(answer: Response): Promise<string> {
   try {
     const { error } = (await answer.json()) as { error?: { text?: string; hint?: string } };
     if (error?.text !== undefined) return [error.text, error.hint].filter((part) => part !== undefined).join('; ');
   } catch {
-    // Not an answer of ours: its status says more than its body.
+    // The response is not from mediabatch; its status is more useful than its body.
   }
   return `mediabatch answered with status ${answer.status}`;
 }

@@ -4,19 +4,21 @@ import { plainNote } from '../model/judge.ts';
 import type { Own } from '../model/shown.ts';
 import type { Change, Host } from './host.ts';
 
-/** Verdicts that the host does not have, kept by the browser until it has them. */
+/** Browser storage for verdicts that the host has not recorded. */
 interface Kept {
   read(): WantedVerdict[];
   keep(verdict: WantedVerdict): void;
   drop(verdict: Pick<WantedVerdict, 'address' | 'job'>): void;
-  /** Calls `listener` with what another tab keeps about an output; undefined: nothing any more, as it is recorded. */
+  /**
+   * Calls `listener` when another tab stores a verdict on an output; with undefined when it is recorded and removed.
+   */
   watch(listener: (address: string, verdict: WantedVerdict | undefined) => void): void;
 }
 
-/** Milliseconds in which verdicts gather for a batch, and until one that could not be recorded is sent again. */
+/** Time in ms in which verdicts are collected into a batch, and delay before a failed batch is sent again. */
 const gathering = 300;
 const again = 2000;
-/** Bytes of a body; the host takes 64 KiB. */
+/** Maximum size of a request body in bytes; the host accepts 64 KiB. */
 const mostBytes = 60_000;
 
 export interface Refusal {
@@ -26,33 +28,33 @@ export interface Refusal {
 }
 
 interface OutboxOptions {
-  /** Omitted for a static page: verdicts stay in it until they are saved as a file. */
+  /** Omitted for a static page, whose verdicts stay in the page until they are saved as a file. */
   host: Host | undefined;
   kept: Kept;
   onRefused(refused: readonly Refusal[]): void;
-  /** The host has recorded something: its data has changed. */
+  /** Called when the host has recorded verdicts, with the resulting change. */
   onRecorded(change: Change): void;
 }
 
-/** Holds the verdicts that the host has not recorded, and sends them in order, one batch at a time. */
+/** Queue of verdicts that the host has not recorded. They are sent in order, one batch at a time. */
 export class Outbox {
   readonly own = signal<Own>(new Map());
-  /** Why nothing can be recorded at the moment. */
+  /** Why verdicts cannot be recorded at the moment. */
   readonly waits = signal<string | undefined>(undefined);
   readonly isEmpty = computed(() => [...this.own.value.values()].every((verdict) => this.#recorded.has(verdict)));
   readonly #options: OutboxOptions;
-  /** Recorded, and not in the data yet: from this revision on they are. */
+  /** Recorded verdicts that the page's data lacks, with the revision that has them. */
   readonly #recorded = new Map<WantedVerdict, number>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isSending = false;
-  /** Verdicts that the host is recording now, by address. */
+  /** Verdicts in the current request to the host, by address. */
   #underWay: ReadonlyMap<string, WantedVerdict['is']> = new Map();
 
   constructor(options: OutboxOptions) {
     this.#options = options;
     const left = options.kept.read();
     if (left.length > 0) this.put(left);
-    // Several tabs may hold the same pending verdict: a change in one applies to all.
+    // Several tabs may have the same pending verdict; a change in one tab applies to all.
     options.kept.watch((address, verdict) => {
       if (!this.isOpen(address)) return;
       const own = new Map(this.own.value);
@@ -62,7 +64,7 @@ export class Outbox {
     });
   }
 
-  /** Takes verdicts in; a later one about the same asset replaces what was not sent. */
+  /** Adds verdicts; a later one on the same asset replaces an unsent one. */
   put(verdicts: readonly WantedVerdict[]): void {
     const own = new Map(this.own.value);
     for (const verdict of verdicts) {
@@ -74,18 +76,21 @@ export class Outbox {
     this.#sendIn(gathering);
   }
 
-  /** Whether a verdict on it has not been recorded. */
+  /** Whether an asset has a verdict that is not recorded. */
   isOpen(address: string): boolean {
     const own = this.own.value.get(address);
     return own !== undefined && !this.#recorded.has(own);
   }
 
-  /** Whether such a verdict is on its way to the host: data that have it tell of this page, whatever was decided here since. */
+  /**
+   * Whether this verdict is in the current request. Data with it then reflect this page's own verdict, even if it has
+   * changed since.
+   */
   isUnderWay(address: string, is: WantedVerdict['is']): boolean {
     return this.#underWay.get(address) === is;
   }
 
-  /** Lets go of what is part of the data of this revision. */
+  /** Removes the recorded verdicts that the data of this revision have. */
   settle(revision: number): void {
     const own = new Map(this.own.value);
     for (const [verdict, since] of this.#recorded) {
@@ -138,7 +143,7 @@ export class Outbox {
     const own = new Map(this.own.value);
     const isRefused = new Set(refused.map(({ address }) => address));
     for (const verdict of batch) {
-      // Another one was given meanwhile: it is kept, and decides.
+      // A newer verdict was given meanwhile; it is kept and sent.
       if (own.get(verdict.address) !== verdict) continue;
       this.#options.kept.drop(verdict);
       if (isRefused.has(verdict.address)) own.delete(verdict.address);
@@ -150,7 +155,7 @@ export class Outbox {
   }
 }
 
-/** All pages from disk share one store: the names begin with the campaign. */
+/** Opens the browser storage of a campaign. Pages from disk share one storage, so names begin with the campaign. */
 export function keptVerdicts({ campaign, file, assets }: ReviewData): Kept {
   const prefix = `mediabatch verdict ${JSON.stringify([campaign, file])} `;
   const jobs = new Map(assets.map(({ address, job }) => [address, job]));
@@ -162,7 +167,7 @@ export function keptVerdicts({ campaign, file, assets }: ReviewData): Kept {
         const verdict = attempt(() => readVerdict(JSON.parse(localStorage.getItem(name) ?? '')));
         const isShown =
           verdict?.job !== undefined && jobs.get(verdict.address) === verdict.job && nameOf(verdict) === name;
-        // The verdict is about a replaced output, or was written for another server at this port.
+        // The verdict is on a replaced output, or is from another server at this port.
         if (!isShown) attempt(() => localStorage.removeItem(name));
         return isShown ? [verdict] : [];
       }),
@@ -174,14 +179,14 @@ export function keptVerdicts({ campaign, file, assets }: ReviewData): Kept {
           const named = attempt(() => JSON.parse(key?.slice(prefix.length) ?? '') as [address: string, job: string]);
           if (named === undefined || jobs.get(named[0]) !== named[1] || key !== prefix + JSON.stringify(named)) return;
           const verdict = attempt(() => readVerdict(JSON.parse(newValue ?? '')));
-          // The storage can hold anything.
+          // Other pages may write to this storage as well.
           if (newValue === null || (verdict && nameOf(verdict) === key)) listener(named[0], verdict);
         }),
       ),
   };
 }
 
-/** Reads a verdict out of the storage, which can hold anything: whether it names what is shown is left to the caller. */
+/** Parses a stored verdict, which may be malformed. The caller checks whether the output is shown. */
 function readVerdict({ address, is, job, note, reason }: WantedVerdict): WantedVerdict | undefined {
   if (!['picked', 'rejected', 'undecided'].includes(is)) return undefined;
   return {
@@ -191,7 +196,7 @@ function readVerdict({ address, is, job, note, reason }: WantedVerdict): WantedV
   };
 }
 
-/** A browser may have its store switched off, or full: the page works without. */
+/** Returns the result of an action, or undefined if it throws: browser storage may be disabled or full. */
 export function attempt<Value>(action: () => Value): Value | undefined {
   try {
     return action();

@@ -17,89 +17,89 @@ import { readRemarks, remarkOn, setRemark } from './remarks.ts';
 
 export type ViewName = 'groups' | 'loupe' | 'compare' | 'matrix' | 'grid' | 'changes';
 
-/** One way of looking at the campaign. A view shows `page.strips`, and outlines `page.active`. */
+/** A view of the campaign. It shows `page.strips` and highlights `page.active`. */
 export interface View {
   name: ViewName;
-  /** On its button. */
+  /** Label of its button. */
   label: string;
-  /** It shows what is active in another size, rather than something else: its button stands apart. */
+  /** Whether it shows the active asset in another size; its button is in a separate group. */
   size?: true;
-  /** Opens it: `Press.key`. */
+  /** Key that opens it, as in `Press.key`. */
   key?: string;
-  /** False: it has nothing to show, and no button. */
+  /** Returns false if the view has nothing to show; it then has no button. */
   isOffered?(data: ReviewData): boolean;
   Component: FunctionComponent<{ page: Page }>;
-  /** The address to which an arrow leads; undefined: it stays. */
+  /** Returns the address that an arrow key leads to; undefined if the active asset stays. */
   move(page: Page, direction: Direction): string | undefined;
-  /** Where a verdict leads that was given in this view; undefined: where it leads everywhere. */
+  /** Returns the address to go to after a verdict in this view; undefined for the default. */
   lead?(page: Page, address: string, is: Mark): string | undefined;
-  /** Is asked before the page acts on a key. True: it was for the view. */
+  /** Handles a key before the page does. Returns true if the key is handled. */
   onKey?(page: Page, press: Press): boolean;
 }
 
-/** One that is loaded later: its button and its key stand in its place before. */
+/** A view that is loaded later. Its button and key exist before that. */
 export type LateView = Omit<View, 'label' | 'key' | 'isOffered'>;
 
 export type KeyHelp = readonly [keys: string, what: string];
 
-/** Views and filters, in the order in which they are shown. A gallery has more than the review page. */
+/** Views and filters, in order. A gallery has more than the review page. */
 export interface Offer {
   readonly views: readonly View[];
   readonly facets: readonly Facet[];
 }
 
-/** Parts of the page that the first picture does not need. */
+/** Parts of the page that load after the first picture. */
 export interface Later {
   readonly views: readonly LateView[];
   readonly Details: FunctionComponent<{ page: Page }>;
   readonly Help: FunctionComponent<{ page: Page }>;
-  /** Texts of the help, by where keys act. */
+  /** Help texts, by the place where their keys apply. */
   readonly help: readonly { where: string; keys: readonly KeyHelp[] }[];
-  /** In the details of a gallery, instead of the names of steps that an asset is made from and used by. */
+  /** Replaces the lists of inputs and users in the details of a gallery. */
   readonly Surroundings?: FunctionComponent<{ page: Page; asset: ReviewAsset }>;
-  /** Shows the other one of the two that are compared. */
+  /** Switches to the other one of the two compared pictures. */
   blink(page: Page): void;
 }
 
-/** The state of the page, and everything that a key or a button does. */
+/** State and actions of the page. */
 export class Page {
   readonly data;
-  /** Set before the page is shown. */
+  /** Views and filters; set before the page is shown. */
   offer: Offer;
   readonly outbox: Outbox;
   readonly filter = signal<Filter>(noFilter);
-  /** The address of the one asset on which keys act; empty: nothing is shown. */
+  /** Address of the active asset, on which keys act; empty if nothing is shown. */
   readonly active = signal('');
-  /** Views of everything, which lie above no other. */
+  /** Top-level views, which are never stacked above another view. */
   readonly homes: ViewName[] = ['groups'];
-  /** The views that are open, the uppermost last: Esc leads back. */
+  /** Stack of open views, the uppermost last; Esc closes it. */
   readonly views = signal<readonly ViewName[]>(['groups']);
   readonly view = computed<ViewName>(() => this.views.value.at(-1) ?? 'groups');
-  /** Undefined until it is loaded. */
+  /** Parts that load later; undefined until they are loaded. */
   readonly later = signal<Later | undefined>(undefined);
-  /** The last act, for the line of status and for screen readers. */
+  /** Last message, for the status line and for screen readers. */
   readonly said = signal('');
-  /** Nobody answers at the page's address. */
+  /** Whether the server does not respond. */
   readonly isLost = signal(false);
-  /** Somebody answers there who does not know this page: mediabatch was started again. */
+  /** Whether the server's port belongs to another process now, because mediabatch was started again. */
   readonly isStrange = signal(false);
-  /** The last verdict, and how many there were. */
+  /** Last verdict, and number of verdicts so far. */
   readonly judged = signal<{ is: Mark; count: number }>({ is: 'undecided', count: 0 });
   readonly refusals = signal<readonly Refusal[]>([]);
-  /** Addresses of outputs that came while the page was open, and that nobody has gone to yet. */
+  /** Addresses of outputs that arrived while the page was open and were not visited yet. */
   readonly fresh = signal<readonly string[]>([]);
   readonly hasDetails = signal(false);
   readonly hasHelp = signal(false);
-  /** Filters are shown when they are asked for. */
+  /** Whether filters are shown. */
   readonly hasFilters = signal(false);
-  /** Where there is little room, all buttons are shown when they are asked for. */
+  /** Whether all buttons are shown in a narrow window. */
   readonly hasMore = signal(false);
-  /** The field for the note of the active asset is open. */
+  /** Whether the note field of the active asset is open. */
   readonly hasNote = signal(false);
   readonly loupe = new LoupeZoom();
-  /** Tiles side by side in the view that is open, for arrows up and down. */
+  /** Number of tiles per line in the open view, for the up and down arrow keys. */
   columns = 1;
-  /** Grows with each wish for the keyboard to be where the active asset is. */
+  /** Counter of requests to focus the active asset. */
   readonly focusWish = signal(0);
 
   readonly shown = computed(() => {
@@ -110,14 +110,14 @@ export class Page {
   readonly strips = computed(() => applyFilter(this.shown.value, this.filter.value, this.offer.facets));
   readonly activeAsset = computed<ReviewAsset | undefined>(() => this.shown.value.assets.get(this.active.value));
   readonly activeGroup = computed<ShownGroup | undefined>(() => this.shown.value.groupOf.get(this.active.value));
-  /** Verdicts are here that nobody will ask for: there is no host, or it has gone. */
+  /** Whether verdicts have to be exported: there is no host, or it is gone. */
   readonly mustLeave = computed(() => !this.data.value.canDecide || (this.isLost.value && !this.outbox.isEmpty.value));
   readonly history: History;
 
   readonly #host: Host | undefined;
   #shown: Shown | undefined;
   #isLoading = false;
-  /** Something changed while the data were loading. */
+  /** Whether the data changed while they were loading. */
   #isStale = false;
 
   constructor(data: ReviewData, host: Host | undefined, offer: Offer) {
@@ -134,7 +134,7 @@ export class Page {
     readRemarks(data);
     const [first] = this.strips.value;
     this.active.value = (first && firstUndecided(this.strips.value)) ?? first?.assets[0]?.address ?? '';
-    // They may be old: the reviewer must see them return, since a later decision may contradict them.
+    // Verdicts of an earlier visit are announced, because later decisions may contradict them.
     const left = this.outbox.own.value.size;
     if (data.canDecide && left > 0) this.say(`${counted(left, 'verdict')} of an earlier visit recorded now.`);
     host?.watch((news) => {
@@ -145,7 +145,7 @@ export class Page {
       if (news === 'found') void this.reload();
       else if (typeof news === 'object') this.#follow(news);
     });
-    // What is active stays active while it is shown; its place decides when it is not.
+    // The active asset stays active while it is shown; otherwise the asset next to its position replaces it.
     effect(() => {
       const { value: shown } = this.shown;
       const place = nearest(shown, this.strips.value, this.active.peek()) ?? '';
@@ -153,7 +153,7 @@ export class Page {
     });
   }
 
-  /** Lays a change over what is shown; where one before it was missed, everything is asked for. */
+  /** Applies a change to the data. If an earlier change was missed, all data are loaded. */
   #follow(change: Change): void {
     const { revision } = this.data.value;
     if (change.revision <= revision) this.outbox.settle(revision);
@@ -161,7 +161,7 @@ export class Page {
     else void this.reload();
   }
 
-  /** Asks for the data as they are now; what was not recorded stays on top of them. */
+  /** Loads the current data. Unrecorded verdicts stay on top of them. */
   async reload(): Promise<void> {
     this.#isStale = this.#isLoading;
     if (this.#host === undefined || this.#isLoading) return;
@@ -171,14 +171,17 @@ export class Page {
       if (data.revision < this.data.value.revision) return;
       this.#takeIn(data);
     } catch {
-      // The page stays as it is; the next change, or the connection that comes back, asks again.
+      // The page keeps its data; the next change or reconnect loads again.
     } finally {
       this.#isLoading = false;
       if (this.#isStale) void this.reload();
     }
   }
 
-  /** Shows newer data. What others decided is said, and what was decided here in ignorance of it gives it back when it is undone. */
+  /**
+   * Shows newer data, and announces decisions of others. The undo of a decision that was made without knowing theirs
+   * restores theirs.
+   */
   #takeIn(data: ReviewData): void {
     const before = this.shown.value;
     const came = newOutputs(before.data, data);
@@ -196,11 +199,11 @@ export class Page {
     });
   }
 
-  /** Makes an asset the active one. `takesFocus`: the keyboard follows, unless somebody types into a field. */
+  /** Makes an asset active. `takesFocus`: the asset gets the focus, unless the user types into a field. */
   activate(address: string | undefined, takesFocus = true): void {
     if (address === undefined) return;
     batch(() => {
-      // What was said is about what was active.
+      // The message was about the asset that was active before.
       if (takesFocus && address !== this.active.value) this.say('');
       this.active.value = address;
       this.fresh.value = this.fresh.value.filter((one) => one !== address);
@@ -218,7 +221,7 @@ export class Page {
     this.activate(found);
   }
 
-  /** Opens a view above the one that is open; a view of everything closes the others. */
+  /** Opens a view on top of the current one; a top-level view closes all others. */
   open(view: ViewName): void {
     const below = this.views.value.filter((name) => name !== view);
     this.views.value = this.homes.includes(view) ? [view] : [...below, view];
@@ -239,7 +242,7 @@ export class Page {
     this.filter.value = noFilter;
   }
 
-  /** Gives a verdict on one asset and goes on to what is to be seen next. */
+  /** Gives a verdict on one asset, and activates the next one to review. */
   judge(address: string, is: Mark, { note, reason }: { note?: string; reason?: string } = {}): void {
     const before = this.shown.value;
     const lead = () => this.#openView?.lead?.(this, address, is);
@@ -247,7 +250,7 @@ export class Page {
     const kept = is === 'undecided' || asset === undefined ? undefined : remarkOn(asset).note;
     const decision = decide(before, this.outbox.own.value, { address, is, note: note ?? kept, reason });
     if (decision.is === 'refused') {
-      // What is picked stands against the next one.
+      // The picked asset is compared with the next candidate.
       if (asset?.verdict?.is === is) this.activate(lead());
       this.say(decision.text);
       return;
@@ -284,7 +287,7 @@ export class Page {
     else this.judge(asset.address, 'picked');
   }
 
-  /** Rejects the active asset for the reason with this number, of those that the manifest names. */
+  /** Rejects the active asset with the n-th reason from the manifest. */
   rejectFor(number: number): void {
     const { reasons = [] } = this.activeGroup.value?.group.gate ?? {};
     const reason = reasons[number - 1];
@@ -292,7 +295,7 @@ export class Page {
     else this.judge(this.active.value, 'rejected', { reason });
   }
 
-  /** Takes the last verdict back, or gives the one again that was taken back last, and leads to what it was about. */
+  /** Undoes or redoes the last verdict, and activates its asset. */
   goBack(by: 'undo' | 'redo'): void {
     batch(() => {
       const step = this.history.goBack(by, (one) => this.#putBack(one));
@@ -320,7 +323,7 @@ export class Page {
     else this.hasNote.value = true;
   }
 
-  /** Keeps a note: with the verdict, or until there is one. */
+  /** Stores a note: in the verdict, or in the browser until there is one. */
   keepNote(asset: ReviewAsset, note: string): void {
     if (asset.verdict !== undefined) {
       this.judge(asset.address, asset.verdict.is, { note });
@@ -333,7 +336,7 @@ export class Page {
     );
   }
 
-  /** Marks the active one as the second choice, or no more. */
+  /** Toggles the active asset as second choice. */
   toggleSecond(): void {
     const asset = this.activeAsset.value;
     if (asset?.isJudged !== true) return;
@@ -345,13 +348,13 @@ export class Page {
   search(): void {
     this.hasFilters.value = true;
     const focus = () => document.getElementById('search')?.focus();
-    // At once, because what is typed next would be taken for keys.
+    // Synchronously, because the next typed characters would otherwise be handled as keys.
     document.querySelector('.filters')?.setAttribute('data-open', 'true');
     focus();
     requestAnimationFrame(focus);
   }
 
-  /** Prices, requests and commands are not shown. */
+  /** Whether the gallery is for a client: it shows no prices, requests and commands. */
   get isForClient(): boolean {
     return this.data.value.report?.client !== undefined;
   }
@@ -373,7 +376,7 @@ export class Page {
     this.said.value = text;
   }
 
-  /** All verdicts that are only here, in the order in which they were given. */
+  /** All unrecorded verdicts, in chronological order. */
   unsaved(): WantedVerdict[] {
     return [...this.outbox.own.value.values()];
   }

@@ -3,11 +3,11 @@ import type { ReviewAsset, ReviewData } from '../../contract/review.ts';
 import type { Remark } from '../model/judge.ts';
 import { attempt } from './outbox.ts';
 
-/** By output. This browser keeps them: they are nobody's verdict. */
+/** Remarks by output. They are stored in this browser only, and are no verdicts. */
 const remarks = signal<ReadonlyMap<string, Remark>>(new Map());
 let place = '';
 
-/** Reads what this browser has kept of a campaign; what is about outputs that others have replaced is left behind. */
+/** Reads the stored remarks of a campaign. Remarks on replaced outputs are dropped. */
 export function readRemarks({ campaign, file, assets }: ReviewData): void {
   place = `mediabatch remarks ${JSON.stringify([campaign, file])}`;
   const shown = new Set(assets.map(nameOf));

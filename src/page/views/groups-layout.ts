@@ -3,50 +3,53 @@ import { isPlanned, type Strip } from '../model/filter.ts';
 import type { Line } from '../model/moves.ts';
 
 export interface PartOfStrip extends Strip {
-  /** Place of its first asset in the strip. */
+  /** Index of the part's first asset in the strip. */
   from: number;
 }
 
-/** One row of the groups view: whole strips side by side, or one strip, or a part of it, or groups without purchases. */
+/** One row of the groups view: whole strips side by side, one strip or a part of it, or groups without purchases. */
 export interface Row {
   strips: readonly PartOfStrip[];
-  /** CSS pixels of all its pictures: they differ in width only. */
+  /** Height of its pictures, in CSS pixels; their widths differ. */
   height: number;
-  /** Strips of one task that one line stands for. */
+  /** Strips of one task without purchases that share this row. */
   planned?: Strip[];
 }
 
-/** Where rows are laid out. Lengths are CSS pixels. */
+/** Measures of the layout, in CSS pixels. */
 export interface Room {
   width: number;
-  /** Height that is seen at once. */
+  /** Visible height. */
   height: number;
-  /** Between tiles, and what a tile has beside its picture. */
+  /** Gap between tiles, and horizontal frame of a tile around its picture. */
   gap: number;
   frame: number;
-  /** Lengths of the head of a group, and of a line of tiles beside its pictures. */
+  /** Height of a group's head, and vertical frame of a line of tiles. */
   head: number;
   below: number;
-  /** Width to height of a picture. */
+  /** Returns the aspect ratio (width / height) of a picture. */
   shapeOf(asset: ReviewAsset): number;
-  /** A sound needs less height than a picture. */
+  /** Whether an asset needs little height, as sounds do. */
   isLow(asset: ReviewAsset): boolean;
 }
 
-/** A tile is no narrower than its caption can bear; a panorama has bands above and below. */
+/**
+ * Minimum width of a tile, which its caption needs, in CSS pixels; and maximum aspect ratio, above which pictures are
+ * letterboxed.
+ */
 const narrowest = 104;
 const widestShape = 3;
-/** Part of their size that pictures keep where groups stand side by side. */
+/** Minimum scale of pictures, compared to full size, for which groups are placed side by side. */
 const leastBeside = 0.75;
-/** How much larger pictures have to be for one line more. */
+/** Minimum enlargement of pictures that justifies one more line. */
 const worthALine = 1.2;
-/** Lines of a group that is seen at once. */
+/** Maximum number of lines of a group that fits the visible height. */
 const mostLines = 6;
 
 /**
- * Lays strips into rows: a group is seen whole, each of its pictures in one height, as large as the view has room for. Groups
- * of one task stand side by side where that costs them little of their size. Groups without purchases fold into one row for
- * each task, unless there are no others.
+ * Lays strips out in rows. A group is visible as a whole, with pictures of one height, as large as possible. Groups of
+ * one task are placed side by side if that reduces their size only slightly. Groups without purchases share one row per
+ * task, unless there are no others.
  */
 export function layRows(strips: readonly Strip[], room: Room): Row[] {
   const rows: (Row & { task?: string; own: number })[] = [];
@@ -61,7 +64,7 @@ export function layRows(strips: readonly Strip[], room: Room): Row[] {
       continue;
     }
     const { lines, height } = layGroup(assets, room);
-    // Only a row of whole groups has a task.
+    // Only a row of whole groups has a task, so only whole groups are joined.
     if (last?.task === task && last.planned === undefined) {
       const together = Math.floor(fullHeight([...last.strips.flatMap((one) => one.assets), ...assets], room));
       const own = Math.max(height, last.own);
@@ -81,7 +84,10 @@ export function layRows(strips: readonly Strip[], room: Room): Row[] {
   return rows;
 }
 
-/** The number of lines in which the pictures of a group are largest while all of it is seen at once; else the fewest that can be looked at. */
+/**
+ * Breaks a group into the number of lines with the largest pictures for which it is visible as a whole; otherwise into
+ * the fewest lines with pictures of the minimum height.
+ */
 function layGroup(assets: readonly ReviewAsset[], room: Room): { lines: ReviewAsset[][]; height: number } {
   const { least, most } = heightsOf(assets, room);
   const lay = (count: number) => {
@@ -99,8 +105,8 @@ function layGroup(assets: readonly ReviewAsset[], room: Room): { lines: ReviewAs
 }
 
 /**
- * The same rows, with the current content of strips that differ from `before`. Undefined when rows or shapes changed, which
- * needs a new layout.
+ * Returns the same rows with the current content of the strips that differ from `before`. Undefined if rows or shapes
+ * changed, so that a new layout is needed.
  */
 export function withStrips(
   rows: readonly Row[],
@@ -138,7 +144,7 @@ export function withStrips(
   });
 }
 
-/** Breaks assets into at most `count` lines of about the same width. */
+/** Breaks assets into at most `count` lines of similar width. */
 function breakStrip(assets: readonly ReviewAsset[], count: number, room: Room): ReviewAsset[][] {
   const widths = assets.map((asset) => shapeIn(room, asset) * usualHeight(room) + room.frame + room.gap);
   const all = widths.reduce((sum, width) => sum + width, 0);
@@ -155,7 +161,7 @@ function breakStrip(assets: readonly ReviewAsset[], count: number, room: Room): 
   return lines.filter((line) => line !== undefined);
 }
 
-/** The height at which these fill the width. */
+/** Height at which these assets fill the width. */
 function fullHeight(assets: readonly ReviewAsset[], room: Room): number {
   const shapes = assets.reduce((sum, asset) => sum + shapeIn(room, asset), 0);
   return Math.max(1, (room.width + room.gap - assets.length * (room.frame + room.gap)) / shapes);
@@ -174,12 +180,12 @@ function shapeIn(room: Room, asset: ReviewAsset): number {
   return Math.min(widestShape, Math.max(narrowest / usualHeight(room), room.shapeOf(asset)));
 }
 
-/** CSS pixels of the picture of an asset in a row of this height. */
+/** Width of an asset's picture in a row of this height, in CSS pixels. */
 export function widthIn(room: Room, asset: ReviewAsset, height: number): number {
   return Math.floor(shapeIn(room, asset) * height);
 }
 
-/** The lines of tiles in which arrows go up and down. */
+/** Lines of tiles for the up and down arrow keys. */
 export function linesOf(rows: readonly Row[], room: Room): Line[] {
   return rows.flatMap(({ strips, height, planned }) => {
     if (planned !== undefined) return [];

@@ -14,18 +14,18 @@ import { counted } from '../parts/words.ts';
 import type { Page, View } from '../state/page.ts';
 import { layRows, linesOf, type PartOfStrip, type Room, type Row, widthIn, withStrips } from './groups-layout.ts';
 
-/** Undecided groups whose small pictures are asked for before a key leads there. */
+/** Number of following undecided groups whose thumbnails are preloaded. */
 const groupsAhead = 3;
-/** CSS pixels: between tiles, of a tile beside its picture, of a row above and below it, and of the head of a strip. */
+/** Lengths in CSS pixels: gap between tiles, horizontal frame of a tile, vertical frame of a row, head of a strip. */
 const gap = 10;
 const frame = 14;
 const below = 53;
 const head = 44;
 const folded = 36;
-/** The button of a sound stands beneath. */
+/** Height of the play button below a sound, in CSS pixels. */
 const listen = 33;
 
-/** A strip for each gate, else for each key of a task. */
+/** Shows a strip per gate, or per row key of a task without a gate. */
 export const groupsView: View = {
   name: 'groups',
   label: 'Groups',
@@ -36,7 +36,7 @@ export const groupsView: View = {
   },
 };
 
-/** As they were drawn last: lines are made of them when an arrow is pressed, and not with each verdict. */
+/** Last layout per page. Lines for arrow keys are computed from it on demand, and not with each verdict. */
 const layouts = new WeakMap<Page, Laid>();
 
 interface Laid {
@@ -48,7 +48,7 @@ interface Laid {
   fit: number;
 }
 
-/** Lays strips into rows; a verdict leaves them as they are. */
+/** Lays strips out in rows. A verdict does not change the layout. */
 function lay(
   strips: readonly Strip[],
   { width, height, fit }: Pick<Laid, 'width' | 'height' | 'fit'>,
@@ -72,7 +72,7 @@ function Groups({ page }: { page: Page }) {
   const laid = lay(strips, { width, height: seen, fit }, layouts.get(page));
   layouts.set(page, laid);
   const { rows, room } = laid;
-  // Measuring thousands of heights and names is slow, so it is done only when rows changed.
+  // Measuring thousands of heights and names is slow, so it is repeated only when the rows change.
   const named = useMemo(
     () => ({
       estimate: (index: number) => heightOf(rows[index]),
@@ -94,7 +94,7 @@ function Groups({ page }: { page: Page }) {
     if (!scrollToAsset(scroller.current, active))
       reveal(rows.findIndex((row) => [...row.strips, ...(row.planned ?? [])].some((strip) => holds(strip, active))));
     requestAnimationFrame(() => scrollToAsset(scroller.current, active));
-    // Not when a pointer makes one active: what is under it would move away before it is pressed.
+    // Not on activation by a pointer: the element would scroll away before the click.
   }, [page.focusWish.value, width, seen, fit]);
   useFocus(page, scroller);
   const ahead = nextUndecided(strips, active, groupsAhead).flatMap((asset) => pictureOf(asset) ?? []);
@@ -139,10 +139,10 @@ function holds({ assets }: Strip, address: string): boolean {
   return assets.some((asset) => asset.address === address);
 }
 
-/** Names in a line of what was not bought. */
+/** Maximum number of names in the line of a task without purchases. */
 const mostNames = 24;
 
-/** One line for groups of a task without purchases. */
+/** One line for all groups of a task that have no purchases. */
 function Planned({ page, strips }: { page: Page; strips: readonly Strip[] }) {
   const active = page.active.value;
   const all = strips.flatMap(({ assets }) => assets);

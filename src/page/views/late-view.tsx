@@ -1,6 +1,8 @@
 import type { Page, View } from '../state/page.ts';
 
-/** A view that is loaded after the first picture: till then it has a button and a key, and shows nothing. */
+/**
+ * Placeholder for a view that is loaded after the first picture: it has a button and a key, and renders nothing before.
+ */
 export function lateView(named: Pick<View, 'name' | 'label' | 'key' | 'isOffered'>): View {
   const find = (page: Page) => page.later.value?.views.find(({ name }) => name === named.name);
   return {

@@ -14,7 +14,7 @@ import type { Page, View } from '../state/page.ts';
 import { actOnZoomKey } from '../zoom/keys.ts';
 import { ZoomedMedia } from '../zoom/zoomed-media.tsx';
 
-/** One asset as large as the window. Left and right go through all of them, up and down through groups. */
+/** One asset at full size. Left and right arrows go through all assets, up and down through groups. */
 export const loupeView: View = {
   name: 'loupe',
   label: 'Loupe',
@@ -86,7 +86,7 @@ function Loupe({ page }: { page: Page }) {
   );
 }
 
-/** CSS pixels by which a finger leads to the next one. */
+/** Minimum length of a swipe to the next asset, in CSS pixels. */
 const swipeLength = 50;
 
 function swipedBy({ x, y }: { x: number; y: number }): 1 | -1 | undefined {
@@ -94,7 +94,7 @@ function swipedBy({ x, y }: { x: number; y: number }): 1 | -1 | undefined {
   return x < 0 ? 1 : -1;
 }
 
-/** A picture at the place and in the size at which the one before was looked at. */
+/** A picture, at the zoom and position of the previous one. */
 function OnStage({ page, asset, isActive }: { page: Page; asset: ReviewAsset; isActive: boolean }) {
   const file = mainFile(asset);
   if (file?.is !== 'image' || whyNothing(asset) !== undefined) return <Large asset={asset} />;
@@ -111,7 +111,7 @@ function OnStage({ page, asset, isActive }: { page: Page; asset: ReviewAsset; is
   );
 }
 
-/** Pictures that a key may lead to: they stand ready, so that it shows them at once. */
+/** Assets that a key may lead to; their pictures are preloaded so that they appear at once. */
 function ahead({ strips, active, shown }: Page): ReviewAsset[] {
   const all = strips.value.flatMap(({ assets }) => assets);
   const undecided = moveToUndecided(strips.value, active.value, 1);

@@ -3,7 +3,7 @@ import { groupsView } from './groups.tsx';
 import { lateView } from './late-view.tsx';
 import { loupeView } from './loupe.tsx';
 
-/** In the order of their buttons. A gallery has more. */
+/** Views of the review page, in the order of their buttons. A gallery adds more. */
 export const pageViews: readonly View[] = [
   groupsView,
   loupeView,

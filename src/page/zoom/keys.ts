@@ -7,9 +7,9 @@ export interface Zoomed {
   whole(): void;
 }
 
-/** With one press or one button. */
+/** Zoom factor of one key press or button. */
 export const zoomStep = 1.25;
-/** Share of the pane that one press of an arrow moves by. */
+/** Fraction of the pane that one arrow key moves by. */
 const stride = 0.1;
 
 const arrows: { [key: string]: { x: number; y: number } | undefined } = {
@@ -19,7 +19,7 @@ const arrows: { [key: string]: { x: number; y: number } | undefined } = {
   ArrowDown: { x: 0, y: -1 },
 };
 
-/** Does what a key says about a zoom: `+` `-` `Z` `0`, and arrows with Shift. False: it says nothing about it. */
+/** Performs the action of a zoom key: `+` `-` `Z` `0`, and arrows with Shift. Returns false for other keys. */
 export function actOnZoomKey({ key, shiftKey }: Press, zoomed: Zoomed): boolean {
   const arrow = arrows[key];
   if (arrow !== undefined && shiftKey) {

@@ -1,13 +1,13 @@
 import { computed, signal } from '@preact/signals';
 import { type Frame, limitZoom, type Point, togglePixels, wholePicture, type Zoom } from './zoom.ts';
 
-/** Where one looks in the loupe. It stays from one picture to the next: the same place of another take. */
+/** Zoom of the loupe. It is kept from one picture to the next, to compare the same part of several takes. */
 export class LoupeZoom {
   readonly zoom = signal<Zoom>(wholePicture);
   readonly isLarger = computed(() => this.zoom.value.by > 1);
   #frame: Frame | undefined;
 
-  /** Takes the frame of the picture that is seen. */
+  /** Sets the frame of the visible picture. */
   setFrame(frame: Frame): void {
     this.#frame = frame;
   }

@@ -1,13 +1,13 @@
 /**
- * Where one looks in a picture. Places are fractions of the picture and sizes are multiples of "as large as fits", so that
- * the same zoom shows the same place of two pictures, whatever their pixels.
+ * Visible part of a picture. Positions are fractions of the picture, and the scale is relative to "as large as fits",
+ * so that the same zoom shows the same part of pictures with different sizes.
  */
 export interface Zoom {
-  /** 1: as large as fits. */
+  /** Scale; 1 means as large as fits. */
   by: number;
-  /** The place in the middle of the pane, 0 to 1 from the left of the picture. */
+  /** Horizontal position of the pane's center, 0 (left) to 1 (right). */
   x: number;
-  /** The same, from the top. */
+  /** Vertical position of the pane's center, 0 (top) to 1 (bottom). */
   y: number;
 }
 
@@ -22,31 +22,31 @@ export interface Point {
 }
 
 export interface Frame {
-  /** In its own pixels. */
+  /** Size of the picture, in its own pixels. */
   picture: Size;
-  /** In CSS pixels. */
+  /** Size of the pane, in CSS pixels. */
   pane: Size;
-  /** Pixels of the screen per CSS pixel. */
+  /** Device pixels per CSS pixel. */
   density: number;
 }
 
 export const wholePicture: Zoom = { by: 1, x: 0.5, y: 0.5 };
 
-/** One pixel of the picture may become this many of the screen. */
+/** Maximum magnification, in device pixels per picture pixel. */
 const largestPixel = 16;
 
-/** CSS pixels per pixel of the picture when it is as large as fits. */
+/** CSS pixels per picture pixel at scale 1. */
 function fitting({ picture, pane }: Frame): number {
   if (picture.width <= 0 || picture.height <= 0) return 1;
   return Math.min(pane.width / picture.width, pane.height / picture.height) || 1;
 }
 
-/** The multiple at which a pixel of the picture is one of the screen. Below 1 where the picture is smaller than its pane. */
+/** Scale at which a picture pixel is one device pixel. Below 1 if the picture is smaller than its pane. */
 export function oneToOne(frame: Frame): number {
   return 1 / (fitting(frame) * frame.density);
 }
 
-/** Where the whole picture lies, in CSS pixels from the top left of its pane. */
+/** Position and size of the whole picture, in CSS pixels from the top left of the pane. */
 export function placePicture(zoom: Zoom, frame: Frame): Size & { left: number; top: number } {
   const scale = fitting(frame) * zoom.by;
   const width = frame.picture.width * scale;
@@ -54,7 +54,10 @@ export function placePicture(zoom: Zoom, frame: Frame): Size & { left: number; t
   return { width, height, left: frame.pane.width / 2 - zoom.x * width, top: frame.pane.height / 2 - zoom.y * height };
 }
 
-/** Neither smaller than fits (or than its pixels) nor larger than helps, and no empty pane while there is picture to fill it. */
+/**
+ * Limits scale and position: not smaller than fits (or than 1:1), not above the maximum magnification, and no empty
+ * area that the picture could fill.
+ */
 export function limitZoom(zoom: Zoom, frame: Frame): Zoom {
   const exact = oneToOne(frame);
   const by = Math.min(Math.max(zoom.by, Math.min(1, exact)), Math.max(1, exact * largestPixel));
@@ -62,13 +65,13 @@ export function limitZoom(zoom: Zoom, frame: Frame): Zoom {
   return { by, x: limitPlace(zoom.x, frame.pane.width / width), y: limitPlace(zoom.y, frame.pane.height / height) };
 }
 
-/** `seen`: how much of the picture's length the pane shows; 1 and more: all of it. */
+/** Limits a position. `seen`: fraction of the picture's length that the pane shows; 1 or more for all of it. */
 function limitPlace(place: number, seen: number): number {
   if (!(seen < 1)) return 0.5;
   return Math.min(Math.max(place, seen / 2), 1 - seen / 2);
 }
 
-/** Makes it larger or smaller by a factor; what is at `at` (CSS pixels from the top left of the pane) stays there. */
+/** Scales by a factor. The point `at` (CSS pixels from the top left of the pane) stays fixed. */
 export function zoomAt(zoom: Zoom, factor: number, frame: Frame, at: Point = middleOf(frame)): Zoom {
   const before = placePicture(zoom, frame);
   const by = limitZoom({ ...zoom, by: zoom.by * factor }, frame).by;
@@ -90,14 +93,14 @@ export function panBy(zoom: Zoom, by: Point, frame: Frame): Zoom {
   return limitZoom({ ...zoom, x: zoom.x - by.x / width, y: zoom.y - by.y / height }, frame);
 }
 
-/** To one pixel of the screen per pixel, and from there back to the whole picture. */
+/** Toggles between 1:1 and the whole picture. */
 export function togglePixels(zoom: Zoom, frame: Frame, at?: Point): Zoom {
   const exact = oneToOne(frame);
   if (Math.abs(zoom.by / exact - 1) < 0.001) return wholePicture;
   return zoomAt(zoom, exact / zoom.by, frame, at);
 }
 
-/** In words: `fits`, `1:1`, `240 %` of its pixels. */
+/** Describes a zoom: `fits`, `1:1`, or `240 %` of the actual pixels. */
 export function nameZoom(zoom: Zoom, frame: Frame): string {
   if (zoom.by === 1) return 'fits';
   const percent = Math.round((zoom.by / oneToOne(frame)) * 100);

@@ -8,21 +8,21 @@ export type Move = (zoom: Zoom, frame: Frame) => Zoom;
 
 interface ZoomedMediaProps {
   file: ReviewFile;
-  /** Its name, for those who do not see it. */
+  /** Accessible name. */
   name: string;
   zoom: Zoom;
-  /** By wheel, drag, pinch or double click. */
+  /** Called on wheel, drag, pinch and double click. */
   onMove(move: Move): void;
-  /** After each time that it was drawn, as soon as its pane and its pixels are known. */
+  /** Called after each render, as soon as the sizes of pane and picture are known. */
   onFrame(frame: Frame): void;
   onVideo?(video: HTMLVideoElement | null): void;
   /** Called on a double click, to toggle actual pixels around this point. Without it, a double click is two clicks. */
   onTogglePixels?(at: Point): void;
 }
 
-/** One notch of most wheels is 100. */
+/** Zoom exponent per pixel of wheel movement; one notch of most mouse wheels is 100 pixels. */
 const perWheelPixel = 1 / 400;
-/** From here on pixels are shown as squares: who looks this close wants to see them. */
+/** From this magnification on, pixels are not interpolated. */
 const squareFrom = 3;
 
 /** A zoomable picture or film in a pane. Controlled: `zoom` sets the visible part, `onMove` requests another. */
@@ -44,7 +44,7 @@ export function ZoomedMedia(props: ZoomedMediaProps) {
     <div
       class="zoomed"
       ref={place}
-      // The small one stands in until the picture is here.
+      // The thumbnail is the background until the picture is loaded.
       style={
         frame === undefined && file.thumb ? { backgroundImage: `url(${file.thumb})` } : { backgroundImage: 'none' }
       }
@@ -68,7 +68,7 @@ interface MediaProps extends ZoomedMediaProps {
 
 function Media({ file, name, onVideo, style, isLarge, onSize }: MediaProps) {
   const [failures, fail, isRetried] = useFailures(file.sha256);
-  // A stable callback: React would detach and attach the element for a new one.
+  // A stable callback, because a new one would detach and attach the element.
   const attach = useCallback((video: HTMLVideoElement | null) => onVideo?.(video), []);
   if (failures > 0) return <Unreadable file={file} isRetried={isRetried} />;
   const shared = {
@@ -106,7 +106,7 @@ function Media({ file, name, onVideo, style, isLarge, onSize }: MediaProps) {
 
 type Style = { width: string; height: string; transform: string };
 
-/** On whole pixels of the screen, so that 1:1 is sharp. */
+/** Style for a zoom, aligned to device pixels so that 1:1 is sharp. */
 function styleOf(zoom: Zoom, frame: Frame): Style {
   const { left, top, width, height } = placePicture(limitZoom(zoom, frame), frame);
   const whole = (length: number) => Math.round(length * frame.density) / frame.density;
@@ -117,7 +117,10 @@ function isLarge(zoom: Zoom, frame: Frame): boolean {
   return (placePicture(zoom, frame).width * frame.density) / frame.picture.width >= squareFrom;
 }
 
-/** Wheel, drag, pinch and double click. Listeners stay while props change: a drag must not end with the first of its moves. */
+/**
+ * Attaches handlers for wheel, drag, pinch and double click. Listeners stay when props change, so that a drag is not
+ * interrupted.
+ */
 function useGestures(pane: { readonly current: HTMLElement | null }, isKnown: boolean, props: ZoomedMediaProps): void {
   const latest = useRef(props);
   latest.current = props;
@@ -164,7 +167,7 @@ function useGestures(pane: { readonly current: HTMLElement | null }, isKnown: bo
   }, [isKnown]);
 }
 
-/** One finger moves the picture; of two the other one holds its place. */
+/** One finger moves the picture. With two fingers, the other one is the fixed point of the zoom. */
 function moveByFingers(zoom: Zoom, frame: Frame, before: Point, at: Point, other: Point | undefined): Zoom {
   if (other === undefined) return panBy(zoom, { x: at.x - before.x, y: at.y - before.y }, frame);
   const distance = (point: Point) => Math.hypot(point.x - other.x, point.y - other.y);
