@@ -2,13 +2,16 @@ import { BlockList, isIP, isIPv4 } from 'node:net';
 import { flatText } from '../manifest/flat-text.ts';
 import { slug } from '../manifest/template/helpers.ts';
 
-/** Longest key, in characters. */
+/** Maximum length of a row key, in characters. */
 export const maxKeyLength = 100;
 
-/** Characters that a key cannot have: they have a meaning in addresses, selections or file names, or are invisible. */
+/**
+ * Characters that a row key cannot have, because they have a meaning in addresses, selections or file names, or are
+ * invisible.
+ */
 const forbidden = /[\s,@/\\*?\p{C}]/u;
 
-/** Finds the first character that a key cannot have. */
+/** Finds the first character that a row key cannot have. */
 export function forbiddenIn(key: string): string | undefined {
   return forbidden.exec(key)?.[0];
 }
@@ -18,7 +21,7 @@ export function addressPart(value: string): string {
   return forbidden.test(value) ? slug(value).slice(0, maxKeyLength) : value.slice(0, maxKeyLength);
 }
 
-/** Builds an address: `task`, `task@key,v1,v2`, `task@key/2`. */
+/** Builds an address, for example `task`, `task@key,v1,v2` or `task@key/2`. */
 export function stepAddress(
   task: string,
   parts: { key: string | undefined; values: readonly string[]; take: number | undefined },
@@ -29,12 +32,12 @@ export function stepAddress(
   return flatText(task, cell, take);
 }
 
-/** Returns the task that an address names, existing or not. */
+/** Returns the task in an address, whether or not the task exists. */
 export function taskOfAddress(address: string): string {
   return /^[^@/]*/.exec(address)?.[0] ?? address;
 }
 
-/** Networks that a link must never lead to: this machine, local networks, and anything that is not unicast. */
+/** Networks that a link must never lead to: this machine, local networks, and all non-unicast addresses. */
 const networks = {
   ipv4: [
     ['0.0.0.0', 8],
@@ -68,7 +71,7 @@ const inward = { ipv4: new BlockList(), ipv6: new BlockList() };
 for (const [network, prefix] of networks.ipv4) inward.ipv4.addSubnet(network, prefix, 'ipv4');
 for (const [network, prefix] of networks.ipv6) inward.ipv6.addSubnet(network, prefix, 'ipv6');
 
-/** Tells whether an address is not on the public internet. Anything that is not an address counts as inward. */
+/** Returns whether an address is not on the public internet. Invalid addresses count as inward. */
 export function isInward(address: string): boolean {
   switch (isIP(address)) {
     case 4:
@@ -80,7 +83,9 @@ export function isInward(address: string): boolean {
   }
 }
 
-/** Tells whether a host, as the URL parser writes it, is this machine. A name that looks like an address is not. */
+/**
+ * Returns whether a host, in the form of the URL parser, is this machine. A host name that resembles an address is not.
+ */
 export function isLoopbackHost(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || (isIPv4(hostname) && hostname.startsWith('127.'));
 }

@@ -19,7 +19,7 @@ import { uploadTask } from './uploads.ts';
 
 const maxSteps = 100_000;
 
-/** A question for the disk about a file below the folder of the manifest. */
+/** A request to read a fact about a file in the manifest's folder. */
 export interface NeededFact {
   path: string;
   place: Place;
@@ -27,9 +27,9 @@ export interface NeededFact {
 }
 
 /**
- * Expands a manifest into its steps. All mistakes are found at once, at most 100 are reported. There is no graph when
- * there is a mistake here, or when the manifest is not sound; its own mistakes are not repeated. `files` are files whose
- * digests (uploads) or texts (`{{read …}}`) nobody has read yet: read them and call again.
+ * Expands a manifest into its steps. All mistakes are found at once, and at most 100 are reported. There is no graph
+ * when there is a mistake here or in the manifest; mistakes of the manifest are not reported again. `files` are files
+ * whose digests (uploads) or text (`{{read …}}`) are still needed: read them and call this function again.
  */
 export function buildGraph(
   manifest: Manifest,
@@ -63,7 +63,7 @@ export function buildGraph(
   return { graph, diagnostics: limited, files: [] };
 }
 
-/** Counts the steps before any is made, so that a matrix of matrices costs nothing. Reports when there are too many. */
+/** Counts the steps before any is made, so that a huge matrix takes no memory. Reports when there are too many. */
 function isTooLarge(expansion: Expansion): boolean {
   const { manifest, cells } = expansion;
   const tasks = new Map(manifest.tasks.map((task) => [task.id, task]));
@@ -72,7 +72,7 @@ function isTooLarge(expansion: Expansion): boolean {
   const countOf = (id: string): number => {
     const known = counts.get(id);
     if (known !== undefined) return known;
-    // Circles through parts are reported elsewhere; here the recursion must only end.
+    // Cycles through parts are reported elsewhere; this only ends the recursion.
     counts.set(id, 0);
     const task = tasks.get(id);
     const taskCells = cells.get(id);
@@ -118,7 +118,7 @@ function renderSteps(expansion: Expansion): Map<string, RenderedStep[]> {
   return rendered;
 }
 
-/** Reads the files of the steps that templates make in place. */
+/** Reads the files that templates upload (`{{upload …}}`). */
 function readMade(expansion: Expansion): MadeUpload[] {
   const { uploads, manifest, kinds } = expansion;
   if (uploads.made.length > 0 && kinds.has(uploadTask)) {
@@ -213,17 +213,17 @@ function renderDescriptions(expansion: Expansion): Map<string, string> {
   return descriptions;
 }
 
-/** Shared by most steps, and frozen. */
+/** Shared by most steps, so it is frozen. */
 const none = Object.freeze([]) as unknown as string[];
 
-/** An upload that a template makes in place. */
+/** An upload step that a template makes (`{{upload …}}`). */
 interface MadeUpload {
   address: string;
   file: FileFact & { path: string };
   place: Place;
 }
 
-/** Adds the fingerprint to a step. `fingerprintOf` knows every step before it. */
+/** Adds the fingerprint to a step. `fingerprintOf` must know every step before it. */
 function finishStep(
   rendered: RenderedStep,
   from: {
@@ -240,7 +240,7 @@ function finishStep(
   const paidRequest = withDigest(referred, file);
   const covered = { kind, paidRequest, take };
   const needs = [...references, ...rendered.needs, ...(part === undefined ? [] : [part.of])];
-  // Rare fields are added afterwards, because an object reserves room for every property of its literal.
+  // Rare fields are added afterwards, because an object reserves memory for every property of its literal.
   const step: Step = {
     address: draft.address,
     task: task.id,
@@ -288,7 +288,7 @@ function uploadStep({ address, file, place }: MadeUpload): Step {
   };
 }
 
-/** Replaces the file's name by its bytes, which are what is paid for. */
+/** Replaces the file's name by its digest, because the content is what is paid for. */
 function withDigest(request: OpenRequest, file: FileFact | undefined): OpenRequest {
   return file === undefined ? request : { ...request, file: { $sha256: file.sha256 } };
 }

@@ -15,42 +15,44 @@ import { type FileAnswer, Uploads } from './uploads.ts';
 export interface GraphFacts {
   /** The data files that `dataFiles` asks for, by path. */
   data: ReadonlyMap<string, DataFile>;
-  /** Values from outside for declared vars. */
+  /** Values of declared vars from the command line and the environment. */
   vars: Readonly<Record<string, string>>;
-  /** Values of files for declared vars, in the order of the files; `vars` go before them. */
+  /** Values of declared vars from files, in the order of the files. Values in `vars` take precedence. */
   varFiles?: readonly PlacedVar[] | undefined;
   /** The known files to upload, by path. */
   files?: ReadonlyMap<string, FileAnswer> | undefined;
   /** The known files that `{{read …}}` names, by path. */
   texts?: ReadonlyMap<string, DataFile> | undefined;
-  /** Needed when a task has a schema for its rows. */
+  /** Required when a task has a schema for its rows. */
   schemaCompiler?: SchemaCompiler | undefined;
-  /** Checks requests whose only documentation is the service's own description. */
+  /** Checks requests that only the service's own description documents. */
   checker?: RequestChecker | undefined;
-  /** Listings of the service: names that this version does not know are taken from there. */
+  /** Lists of the service, with names that this version does not know. */
   listings?: readonly Listing[] | undefined;
-  /** Takes down the values of each step's row, as its templates see them; a part of another output has none. */
+  /**
+   * If given, collects the row values of each step as its templates see them. A part of another step's output has none.
+   */
   rows?: Map<string, Json> | undefined;
 }
 
 /**
- * The expansion of one manifest: the given facts, the results of the stages so far, and the one place where each of
- * them reports mistakes. Maps are by task.
+ * The expansion of one manifest: the given facts, the results of the stages so far, and the list of mistakes that all
+ * stages report to. Maps are by task.
  */
 export class Expansion {
   readonly manifest: Manifest;
   readonly facts: GraphFacts;
   readonly templates = new Templates();
   readonly uploads: Uploads;
-  /** Text files that nobody has read yet: questions for the disk. */
+  /** Text files that still have to be read, with the place that names each. */
   readonly unreadTexts = new Map<string, Place>();
   readonly diagnostics: Diagnostic[] = [];
-  /** Assumptions that nobody stated. */
+  /** Assumptions that the manifest does not state. */
   readonly notices: string[] = [];
-  /** The kind of each task, where it is valid. */
+  /** The kind of each task, if it is valid. */
   readonly kinds: ReadonlyMap<string, string | undefined>;
 
-  /** Set by `resolveVars`; a var that is wrong is `unknownValue`. */
+  /** Set by `resolveVars`; a wrong var is `unknownValue`. */
   vars: JsonMap = emptyMap();
   /** Rows of the data files that were read, by path, separator and sheet. */
   readonly files = new Map<string, 'unknown' | Rows>();
@@ -58,7 +60,7 @@ export class Expansion {
   readonly tables = new Map<string, ReadTable>();
   /** Set by `readTaskRows`. */
   readonly rows = new Map<string, TaskRows>();
-  /** Set by `expandMatrix`; absent when the matrix is wrong. */
+  /** Set by `expandMatrix`; missing when the matrix is wrong. */
   readonly cells = new Map<string, Cells>();
   /** Set by `expandTask`, in topological order. */
   readonly expanded = new Map<string, ExpandedTask>();

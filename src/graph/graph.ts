@@ -2,19 +2,19 @@ import type { Diagnostic, Place } from '../ground/diagnostic.ts';
 import type { Json } from '../ground/json.ts';
 import type { Expectation, Rights } from '../manifest/manifest.ts';
 
-/** An output of another step, to be filled in when that step's job has finished. */
+/** A reference to an output of another step, replaced by its value when that step's job has finished. */
 export interface Reference {
   $ref: string;
   /** Output field of that step's kind, such as `url`; `clips.2.url` is the link of the third part (counted from 0). */
   field: string;
   /**
-   * `$ref` is the name of a gate, and this the number of one of its picked steps, from 1. People's decisions put the step
-   * in its place; while the gate is open the request cannot be sent.
+   * Number of a picked step of the gate that `$ref` names, from 1. When users have picked, the reference is replaced by
+   * one to the step; while the gate is open the request cannot be sent.
    */
   pick?: number;
 }
 
-/** A text with references in it: its parts are joined once all of them are known. */
+/** A string with references in it. Its parts are joined when all of them are known. */
 export interface ReferenceText {
   $text: (string | Reference)[];
 }
@@ -31,78 +31,86 @@ export interface Step {
   address: string;
   task: string;
   kind: string;
-  /** The row's key and the matrix values that made this step; same-key joins compare these. */
+  /** The row key and the matrix values of this step, which joins by equal keys compare. */
   key?: string;
   matrix: { [axis: string]: string };
-  /** 1, 2, … when the task asks for several takes of the same request; absent otherwise. */
+  /** 1, 2, … when the task asks for several takes of the same request; omitted otherwise. */
   take?: number;
   /** The request with references by address, which `runStep` fills in and sends. */
   request: OpenRequest;
-  /** The request that is paid for, with each `$ref` replaced by that step's fingerprint. Kept in the lock. */
+  /** The request that is paid for, with each `$ref` replaced by that step's fingerprint. The lock keeps it. */
   paidRequest: OpenRequest;
   /** `1:` (the version) and the SHA-256 (hex) of the canonical JSON of {kind, request: paidRequest, take from 2 on}. */
   fingerprint: string;
   /**
-   * Addresses that must be done before this step starts: references and `needs`. Where one is picked from several (possibly
-   * thousands), the name of their gate, which a pick replaces. Sorted, unique.
+   * Addresses of the steps that must be done first: from references and `needs`. For a pick among several (possibly
+   * thousands) it has the name of their gate instead, which is replaced by the picked step. Sorted, unique.
    */
   needs: string[];
-  /** Output path relative to the manifest's folder, with `/` separators, without extension. Empty: there is no file. */
+  /**
+   * Output path relative to the manifest's folder, with `/` separators, without extension. Empty if there is no file.
+   */
   save: string;
   /** `kind: upload` with `file`: the file, relative to the manifest's folder, with its digest and size as read. */
   file?: FileFact & { path: string };
-  /** One part of another step's output: there may turn out to be fewer parts, and then this step is not needed. */
+  /** The part of another step's output that this step uses. If there are fewer parts, this step is not needed. */
   part?: { of: string; fingerprint: string; index: number };
-  /** How long its job is watched at most, in ms. */
+  /** Maximum time in ms for which its job is polled. */
   timeoutMs?: number;
   /** Failed jobs are bought again: at most `attempts` purchases in all, and at most `credits` beyond the first. */
   retry?: { attempts: number; credits?: number };
   expect?: Expectation;
-  /** `pin: true` of its task: keeps what was bought for it, whatever changes. */
+  /** `pin: true` of its task: the step keeps its purchase, even if its input changes. */
   pin?: true;
-  /** Its request could not be checked: the service does not document it, and its own description is not known here. */
+  /** The request could not be checked, because it is not documented and the service's own description is not known. */
   unchecked?: true;
   tags: string[];
   place: Place;
   /** The name of its row in messages: `row 14 of products.csv`. */
   row?: string;
-  /** Names it for people who look at its output: `title` of its gate, else the first short text of its row. */
+  /** Title for people who look at its output: `title` of its gate, else the first short text of its row. */
   title?: string;
 }
 
-/** A question to people: which of these steps may be used, before anything that hangs on them is made. */
+/** A gate, at which users decide which of these steps may be used before any step that depends on them is made. */
 export interface Gate {
-  /** The address of its steps without what is chosen among: `hero@lamp` for takes. With `approve` the address itself. */
+  /**
+   * The address of its steps without the attribute in which they differ, for example `hero@lamp` for takes. With
+   * `approve` the address of the step.
+   */
   name: string;
   task: string;
   /**
-   * `approve`: the one step is looked at, and references name it as ever. `canary`: so are the first of those that are alike, and
-   * the others wait, too; the graph has none, because which steps these are depends on the lock.
+   * `approve`: users approve a single step, and references name that step. `canary`: users approve the canaries of
+   * similar steps, and these steps wait, too. A `Graph` has no canary gates, because the lock determines which steps
+   * are canaries.
    */
   is: 'approve' | 'choose' | 'canary';
-  /** How many of its steps are to be picked. */
+  /** Number of steps to pick. */
   choose: number;
-  /** Addresses, as written. */
+  /** Addresses in the order in which they are written. */
   members: string[];
-  /** Criterion of the choice, in the words of the manifest. */
+  /** Criterion of the choice, as the manifest states it. */
   note?: string;
-  /** Why an output may be turned down, in its words. */
+  /** Reasons for which an output may be rejected, as the manifest states them. */
   reasons?: readonly string[];
 }
 
 /**
- * Similar steps of one task; the first of them go alone. It belongs to requests: as soon as `first` of them
- * are bought as the manifest asks for now, and fit, or are picked, none waits any more. So new rows of an unchanged
- * template need no new canary, and a changed template, which changes every request, does.
+ * Similar steps of a task, of which the first go alone. A canary depends on the requests: as soon as `first` steps are
+ * bought with the manifest's present requests and fit, or are picked, the others no longer wait. So new rows of an
+ * unchanged template need no new canary, but a changed template does, because it changes all requests.
  */
 export interface Canary {
-  /** `canary of hero`; with price class and values of fields where the task has steps of several kinds. */
+  /** `canary of hero`; with price class and field values if the task has several groups of similar steps. */
   name: string;
   task: string;
   first: number;
-  /** The others follow when people have picked these, or else when these are done and fit `expect`. */
+  /**
+   * True if the others wait until users have picked the canaries, false if only until these are done and fit `expect`.
+   */
   asks: boolean;
-  /** Addresses of all its steps, in the order of the graph. */
+  /** Addresses of all steps of the group, in the order of the graph. */
   members: string[];
 }
 
@@ -112,11 +120,11 @@ export interface GraphTask {
   description?: string;
   steps: number;
   tags?: string[];
-  /** Rights to its outputs: the campaign's, with those of the task. */
+  /** Rights to its outputs: those of the campaign and of the task. */
   rights?: Rights;
 }
 
-/** A fully expanded campaign. `steps` is in a stable topological order: needs first, then as written. */
+/** A fully expanded campaign. `steps` is in a stable topological order: by needs, then as written. */
 export interface Graph {
   name: string;
   steps: Step[];
@@ -125,7 +133,7 @@ export interface Graph {
   /** Hard cap over all runs, in credits. */
   budget?: number | undefined;
   concurrency?: number | undefined;
-  /** Path of the list of files that each run writes, relative to the folder of outputs. Omitted when no list is written. */
+  /** Path of the list of files that each run writes, relative to the output folder. Omitted when no list is written. */
   index?: string;
   selectors: { [name: string]: string };
   /** Credits by price class, or by a prefix of one, as written in the manifest. */
@@ -134,24 +142,24 @@ export interface Graph {
   /** Gates in the order in which their steps are written. Omitted when there are none. */
   gates?: readonly Gate[];
   canaries?: readonly Canary[];
-  /** Assumptions about files, in words for people. */
+  /** Descriptions of assumptions about files. */
   notices?: readonly string[];
 }
 
 /** The facts on disk about a file that a step uploads. */
 export interface FileFact {
-  /** Hex. */
+  /** In hexadecimal. */
   sha256: string;
   bytes: number;
 }
 
-/** Tells for each name in `needs` which steps may be meant: those that its gate asks about, or the one of this address. */
+/** Makes a finder for the steps that a name in `needs` may refer to: those of its gate, or the step of this address. */
 export function needFinder(gates: readonly Gate[] = []): (need: string) => readonly string[] {
   const byName = new Map(gates.map((gate) => [gate.name, gate.members]));
   return (need) => byName.get(need) ?? [need];
 }
 
-/** The part of a graph that a run needs. The rest takes as much memory as everything else that a run holds. */
+/** The part of a graph that a run needs. Without the rest, a run takes about half the memory. */
 export interface GraphOutline {
   /** Tasks in the order in which they are written. */
   tasks: { id: string; kind: string; steps: number }[];

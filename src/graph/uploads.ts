@@ -3,30 +3,30 @@ import { shorten } from '../ground/values.ts';
 import { isAbsolutePath, normalizePath, pathFrom } from '../manifest/file-path.ts';
 import type { FileFact } from './graph.ts';
 
-/** Name of the task of all uploads that templates make in place. */
+/** Name of the task of all uploads that templates make. */
 export const uploadTask = 'upload';
 
 export type FileAnswer = FileFact | { problem: string; hint?: string };
 
 interface At {
-  /** The folder of the file in which the path is written. */
+  /** The folder of the file that has the path in it. */
   folder: string;
   place: Place;
 }
 
-/** The files that a campaign uploads to the media library, and the steps that `{{upload …}}` makes for them. */
+/** The files that a campaign uploads to the media library, and the upload steps that `{{upload …}}` makes. */
 export class Uploads {
-  /** Files that nobody has read yet: the questions for the disk. */
+  /** Files that still have to be read, with the place that names each. */
   readonly unread = new Map<string, Place>();
   readonly #facts: ReadonlyMap<string, FileAnswer>;
-  /** Files of steps that templates make, by address. */
+  /** Files of steps that templates make, by address of the step. */
   readonly #made = new Map<string, { path: string; place: Place }>();
 
   constructor(facts: ReadonlyMap<string, FileAnswer>) {
     this.#facts = facts;
   }
 
-  /** In a stable order, whatever the order of the templates. */
+  /** In an order that does not depend on the order of the templates. */
   get made(): { address: string; path: string; place: Place }[] {
     return [...this.#made]
       .map(([address, one]) => ({ address, ...one }))
@@ -42,7 +42,7 @@ export class Uploads {
     return { address };
   }
 
-  /** Returns the known facts of a file. `file` is `undefined` when it has been requested. */
+  /** Returns the facts of a file. `file` is `undefined` if it is not read yet; it is then added to `unread`. */
   read(written: string, at: At): { file: (FileFact & { path: string }) | undefined } | { diagnostic: Diagnostic } {
     const path = readPath(written, at);
     if (typeof path !== 'string') return path;
@@ -58,7 +58,7 @@ export class Uploads {
   }
 }
 
-/** Reads a path relative to the folder of the main manifest, and below it. */
+/** Resolves a path to one relative to the main manifest's folder. It must not lead out of that folder. */
 export function readPath(written: string, { folder, place }: At): string | { diagnostic: Diagnostic } {
   const path = normalizePath(pathFrom(folder, written));
   const isOutside = path === '' || path.startsWith('..') || isAbsolutePath(written) || written.includes('\\');
@@ -68,7 +68,9 @@ export function readPath(written: string, { folder, place }: At): string | { dia
   return { diagnostic: { code: 'MB1301', severity: 'error', message, hint, place } };
 }
 
-/** Encodes a path as the key of an address: reserved characters are escaped, and different paths stay different. */
+/**
+ * Encodes a path as the row key of an address. Reserved characters are escaped, so different paths have different keys.
+ */
 function encodePath(path: string): string {
   return path
     .replaceAll(/[%:\s,@\\*?\p{C}]/gu, (character) =>

@@ -5,12 +5,12 @@ import { listNames, nearestName } from '../../manifest/suggest.ts';
 import type { Step } from '../graph.ts';
 import { sandboxLearns } from './request-fault.ts';
 
-/** An account that posts can go to, as the service lists it. */
+/** An account that can be posted to, as the service lists it. */
 export interface KnownAccount {
   id: string;
-  /** Name for people: `Instagram @lamps`. */
+  /** Display name, for example `Instagram @lamps`. */
   name: string;
-  /** Milliseconds since 1970; absent when the service does not say. */
+  /** Milliseconds since 1970; omitted when the service does not state it. */
   expiresAt?: number;
 }
 
@@ -26,13 +26,13 @@ interface Found {
 export interface PostFacts {
   /** Omitted when unknown. */
   accounts?: readonly KnownAccount[];
-  /** They are those of the sandbox: another service has others, so that an unknown one only warns. */
+  /** The accounts are those of the sandbox. Because the service has others, an unknown account is only a warning. */
   isSandbox?: boolean;
   /** Milliseconds since 1970. */
   now: number;
 }
 
-/** Finds posts to unknown accounts, to accounts that expire before, and with a time that has passed. */
+/** Finds posts to unknown accounts, to accounts that expire before the post, and posts scheduled in the past. */
 export function checkPosts(
   steps: readonly Step[],
   { accounts, isSandbox = false, manifest, now }: PostFacts & { manifest: Manifest },
@@ -72,7 +72,7 @@ function checkIds(
     const ids = Array.isArray(value) ? value.map((id, index) => ({ id, index })) : [{ id: value }];
     return ids.flatMap((one): Found[] => {
       const { id } = one;
-      // The output of another step, or something else that only the service can judge.
+      // The value is an output of another step, or something that only the service can check.
       if (typeof id !== 'string') return [];
       const place = { field, ...('index' in one && { index: one.index }) };
       const known = byId.get(id);

@@ -10,9 +10,9 @@ export type RowShape = 'none' | 'unknown' | { label: string; columns?: readonly 
 
 export type RootName = 'vars' | 'row' | 'matrix' | 'key' | 'take' | 'tasks';
 
-/** The names that a template may use in its place. */
+/** The names that a template may use at its place. */
 export interface KnownNames {
-  /** The name of the place in messages: `the key of task hero`. */
+  /** Description of the place for messages, for example `the key of task hero`. */
   what: string;
   roots: readonly RootName[];
   vars: JsonMap;
@@ -21,15 +21,15 @@ export interface KnownNames {
   axes?: readonly string[] | 'unknown' | undefined;
   hasKey?: boolean;
   hasTakes?: boolean;
-  /** Attributes of the values of an axis, where they are maps. */
+  /** Attributes of the values of an axis, if the values are maps. */
   axisColumns?: ReadonlyMap<string, readonly string[]>;
-  /** The rows of each table. */
+  /** The form of the rows of each table. */
   tables?: ReadonlyMap<string, RowShape>;
   /** The kind of each task; `undefined` when it is wrong. */
   tasks?: ReadonlyMap<string, string | undefined>;
 }
 
-/** Finds every path of a template that names nothing, in all branches, taken or not. */
+/** Finds all paths of a template that name nothing, in all branches, even those that are not rendered. */
 export function checkPaths(paths: readonly NamePath[], known: KnownNames): TemplateFault[] {
   return paths.flatMap((path) => {
     const fault = checkPath(path, known);
@@ -104,7 +104,7 @@ function checkVar(path: NamePath, known: KnownNames): Fault | undefined {
     }
     value = inner;
   }
-  // Rendering decides about a var without a value: a branch that tests it first may print it.
+  // A var without a value is checked when it is rendered, because a condition may test it first.
   return isScalar(value) || value === null || value === unknownValue ? undefined : unprintable(path, value);
 }
 
@@ -125,7 +125,9 @@ function checkRow(path: NamePath, { row = 'none' }: KnownNames): Fault | undefin
   return checkColumn(path, row.label, row.columns ?? []);
 }
 
-/** A table is joined by the row and matrix cell of a step, and can stand where both are known. */
+/**
+ * Checks a path into a table. A table is joined by the row and the matrix cell of a step, so both must be known there.
+ */
 function checkTable(path: NamePath, table: RowShape, known: KnownNames): Fault | undefined {
   if (!known.roots.includes('matrix')) {
     const message = `\`${path.written}\` cannot be used in ${known.what}: it has no row there`;
@@ -171,7 +173,7 @@ function checkAxis(path: NamePath, known: KnownNames): Fault | undefined {
   };
 }
 
-/** Attributes of a value of an axis, beside its id. */
+/** Checks a path to an attribute of an axis value other than its ID. */
 function checkAxisColumn(path: NamePath, columns: readonly string[]): Fault | undefined {
   const [, axis, column = ''] = path.parts;
   if (columns.includes(column)) return undefined;
@@ -248,14 +250,14 @@ function checkOutput(path: NamePath, known: KnownNames): Fault | undefined {
   return { code: 'MB1203', message, hint: `${guess}Outputs: ${listed}`, ...meantFor(path, 2, names) };
 }
 
-/** Corrects the name at `index` of a path to a near one. Names that need brackets are left to the user. */
+/** Suggests the most similar name for the one at `index` of a path. Names that need brackets are not suggested. */
 function meantFor(path: NamePath, index: number, names: readonly string[]): { meant?: string } {
   const nearest = nearestName(path.parts[index] ?? '', names);
   const isPlain = path.written === path.parts.join('.') && nearest !== undefined && /^[\w-]+$/.test(nearest);
   return isPlain ? { meant: path.parts.with(index, nearest).join('.') } : {};
 }
 
-/** Explains a bare name that is a column, a var, an axis or a task, or a root with a typo. */
+/** Explains a name without root that is a column, a var, an axis or a task, or a root with a typo. */
 function unknownRoot(path: NamePath, known: KnownNames): Fault {
   const name = path.parts[0] ?? '';
   if (name === 'env' || name === 'process') return environmentName(path);
@@ -310,7 +312,7 @@ function unknownRoot(path: NamePath, known: KnownNames): Fault {
   };
 }
 
-/** Explains an attempt to read the environment, which can only set vars. */
+/** Explains a reference to the environment, which templates cannot read: environment variables only set vars. */
 function environmentName(path: NamePath): Fault {
   const last = path.parts.at(-1) ?? '';
   const name = path.parts.length > 1 && /^[A-Za-z_]\w{0,99}$/.test(last) ? last : 'name';

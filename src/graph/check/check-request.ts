@@ -10,9 +10,8 @@ import { isInward } from '../address.ts';
 import type { RequestChecker, RequestFault } from './request-fault.ts';
 
 /**
- * Checks a request against the documentation of its kind. Values that come from other steps, and `unknownValue`, pass
- * wherever a text is allowed. What the documentation does not know, and the service itself lists, passes with a
- * warning.
+ * Checks a request against the documentation of its kind. Outputs of other steps, and `unknownValue`, are allowed
+ * wherever a string is. A value that is not documented but listed by the service is allowed with a warning.
  */
 export function checkRequest(
   kind: Kind,
@@ -47,7 +46,7 @@ export function checkRequest(
   return faults;
 }
 
-/** Finds fields that are missing only because of a typo, which is reported where it is. */
+/** Finds fields that are missing only because of a typo, which is reported at the misspelled field. */
 function meantFields(kind: Kind, request: JsonMap): Set<string> {
   const known = Object.keys(kind.fields);
   const meant = new Set<string>();
@@ -64,12 +63,14 @@ function missing(name: string, request: JsonMap, why: string): RequestFault {
   return { code: 'MB1502', message, hint: `${empty ? 'write' : 'add'} \`${name}:\` – ${why}`, at: [name] };
 }
 
-/** Treats an empty text as missing. Other wrong types were reported by then. */
+/**
+ * Returns whether a value is an empty string, which counts as missing. Values of other wrong types are reported before.
+ */
 function isBlank(value: Json | undefined): boolean {
   return value === undefined || (typeof value === 'string' && value.trim() === '');
 }
 
-/** Checks that each group has exactly one of its fields; several would contradict each other. */
+/** Checks that each group has exactly one of its fields, because several would contradict each other. */
 function checkChoices(kind: Kind, request: JsonMap): RequestFault[] {
   return (kind.oneOf ?? []).flatMap((names): RequestFault[] => {
     const [first = '', ...others] = names;
@@ -219,7 +220,7 @@ function checkModel(
   });
 }
 
-/** Finds values for a new model that the service does not list for it: only listed ones are taken. */
+/** Finds values that the service does not list for a new model, because only listed ones are allowed. */
 function unlistedFields(
   kind: Kind,
   { name, isNew }: { name: string; isNew: (field: string, value: string) => boolean },
@@ -233,7 +234,7 @@ function unlistedFields(
   });
 }
 
-/** Advice about what the service has added since this version. */
+/** Advice about values that the service has added since this version. */
 const wayOn = '. What the service has beyond these is taken once `plan --refresh` has asked for it';
 
 function notAllowed(
@@ -280,12 +281,12 @@ function hintForText(value: Json): string {
   return isMap(value) ? 'write one text' : 'put it in quotes, here or in the data';
 }
 
-/** Recognizes a reference, or a text with references in it. */
+/** Recognizes a reference, or a string with references in it. */
 function isOpen(value: Json): value is JsonMap {
   return isMap(value) && (Object.hasOwn(value, '$ref') || Object.hasOwn(value, '$text'));
 }
 
-/** Returns the known part of a text with references: its length counts, the rest comes later. */
+/** Returns the known part of a string with references, for a check of its length. */
 function openText(value: JsonMap): string {
   return Array.isArray(value.$text) ? value.$text.filter((part) => typeof part === 'string').join('') : '';
 }
@@ -298,7 +299,7 @@ function lowerFirst(text: string): string {
   return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
-/** Explains why the service cannot fetch a URL; `undefined` when it looks public. No name is resolved. */
+/** Explains why the service cannot fetch a URL; `undefined` when the URL seems public. No host name is resolved. */
 function whyNotPublic(text: string): string | undefined {
   if (/[,;|\s]\s*[a-z]+:\/\//i.test(text.trim())) return 'holds several URLs';
   if (/\s/.test(text.trim())) return 'has white space in it';
@@ -322,7 +323,7 @@ function whyNotPublic(text: string): string | undefined {
   return undefined;
 }
 
-/** Checks a quality tier, whose values are documented, and whose field only the service's own document names. */
+/** Checks a quality tier. Its values are documented, but only the service's own description names its field. */
 function checkTier(of: {
   kind: Kind;
   model: { name: string; model: Model | undefined } | undefined;
@@ -363,7 +364,7 @@ function listTiers(tiers: readonly string[]): string {
   return tiers.join(' or ');
 }
 
-/** Finds texts of a request that are longer than the task allows: by field, in characters (code points of Unicode). */
+/** Finds strings of a request that are longer than the task allows. Limits are by field, in Unicode code points. */
 export function checkTextLimits(request: JsonMap, limits: Readonly<Record<string, number>>): RequestFault[] {
   return Object.entries(limits).flatMap(([field, most]) => {
     const value = ownValue(request, field);
@@ -379,7 +380,9 @@ export function checkTextLimits(request: JsonMap, limits: Readonly<Record<string
   });
 }
 
-/** Characters of a value, without what another step will put in: nobody knows yet how long that is. */
+/**
+ * Counts the characters of a value without references, because the length of another step's output is not known yet.
+ */
 function lengthOf(value: Json | undefined): number {
   if (typeof value === 'string') return [...value].length;
   const parts = value !== undefined && isReference(value) ? ownValue(value, '$text') : undefined;
@@ -395,8 +398,8 @@ interface NewName {
 }
 
 /**
- * Tells whether the service itself lists a value for this very field – and, where values depend on the model, for this
- * very model. Nothing less counts: for a value that a model does not take, the service would silently use its default.
+ * Returns whether the service itself lists a value for this field and, if values depend on the model, for this model. A
+ * value listed elsewhere does not count, because the service would silently replace it by its default.
  */
 function isListed({ kind, field, value, model }: NewName, listings: readonly Listing[]): boolean {
   return listings.some((listing) => {
@@ -410,12 +413,12 @@ function isListed({ kind, field, value, model }: NewName, listings: readonly Lis
   });
 }
 
-/** Tells whether some model allows only certain values. */
+/** Returns whether a model of the kind allows only certain values of the field. */
 function dependsOnModel(kind: Kind, field: string): boolean {
   return Object.values(kind.model?.models ?? {}).some((model) => model.allows?.[field] !== undefined);
 }
 
-/** Warns of a value that counts because the service lists it. */
+/** Makes the warning about a value that is allowed only because the service lists it. */
 function tellNew({ kind, field, value, model }: NewName): RequestFault {
   const what = field === kind.model?.field ? `model of kind ${kind.name}` : `\`${field}\``;
   const owner = model === undefined || field === kind.model?.field ? '' : ` of the model ${model}`;

@@ -12,7 +12,7 @@ export interface Save {
   path: string;
 }
 
-/** Finds steps that save to one place, a file where another step needs a folder, and files that are not ours. */
+/** Finds steps with the same output path, files where another step needs a folder, and paths of input files. */
 export function checkSaves(saves: readonly Save[], expansion: Expansion): void {
   const { manifest } = expansion;
   const inputs = inputFiles(manifest);
@@ -37,7 +37,7 @@ export function checkSaves(saves: readonly Save[], expansion: Expansion): void {
   }
 }
 
-/** Numbers the files of a step from 1 when its output is a list, up to the most that it may save. */
+/** Lists the output paths of all files of a step: if its output is a list, numbered from 1 to the maximum. */
 function everyFile(save: Save): Save[] {
   const { kind } = save.draft.task;
   const parts = kind === undefined ? undefined : kinds[kind]?.parts;
@@ -89,7 +89,7 @@ function placeOfSave(save: Save, manifest: Manifest): Diagnostic['place'] & obje
     : manifest.places.value(taskPath(task.id, 'save'));
 }
 
-/** Lists the manifest and its data files, as paths beside the manifest. */
+/** Lists the manifest and its data files, as paths relative to the manifest's folder. */
 function inputFiles(manifest: Manifest): Map<string, string> {
   const name = manifest.file.split(/[/\\]/).at(-1) ?? '';
   const inputs = new Map([[foldPath(name), 'the manifest']]);
@@ -100,7 +100,7 @@ function inputFiles(manifest: Manifest): Map<string, string> {
   return inputs;
 }
 
-/** Lists the folders that a path leads through, outermost first. */
+/** Lists the parent folders of a path, outermost first. */
 function parentsOf(path: string): string[] {
   const parents: string[] = [];
   for (let at = path.indexOf('/'); at !== -1; at = path.indexOf('/', at + 1)) parents.push(path.slice(0, at));

@@ -16,8 +16,8 @@ import { checkRequest } from './check-request.ts';
 import type { RequestFault } from './request-fault.ts';
 
 /**
- * Finds mistakes of a task that show without its steps: templates that cannot be parsed or name nothing, in all their
- * branches, and fields of the request that are wrong whatever the templates give.
+ * Finds mistakes of a task that do not depend on its steps: templates that cannot be parsed or that name nothing, in
+ * all branches, and request fields that are wrong for any template output.
  */
 export function checkTask(task: Task, expansion: Expansion): void {
   const { id } = task;
@@ -70,7 +70,7 @@ export function checkTask(task: Task, expansion: Expansion): void {
     expansion.report(placeRequestFault(fault, task, manifest));
 }
 
-/** Finds wrong fields of `defaults` that no task reveals, because no task of the kind uses them. */
+/** Finds wrong fields of `defaults` for kinds that no task uses. */
 export function checkDefaults(expansion: Expansion): void {
   const { manifest, templates } = expansion;
   for (const [name, fields] of Object.entries(manifest.defaults)) {
@@ -88,7 +88,7 @@ export function checkDefaults(expansion: Expansion): void {
   }
 }
 
-/** Places a mistake in a request where the field is written: in the task, or in the defaults. */
+/** Places a mistake of a request where the field is written: in the task, or in the defaults. */
 export function placeRequestFault(fault: RequestFault, task: Task, manifest: Manifest): Diagnostic {
   const { code, message, hint, at, severity = 'error', meant } = fault;
   const [name, ...deeper] = at;
@@ -102,7 +102,7 @@ export function placeRequestFault(fault: RequestFault, task: Task, manifest: Man
   return { ...error, place, fix: meant === undefined ? undefined : { place, text: meant } };
 }
 
-/** Whether the name of a field is wrong, not its value. */
+/** Returns whether the name of a field is wrong, rather than its value. */
 function isAboutField({ code }: Pick<RequestFault, 'code'>): boolean {
   return code === 'MB1501';
 }
@@ -132,7 +132,7 @@ function knownNames(task: Task, expansion: Expansion): Omit<KnownNames, 'roots' 
   };
 }
 
-/** Only of axes whose values are maps. */
+/** Returns the attributes of axes whose values are maps. */
 function columnsOfAxes(cells: Cells | undefined): ReadonlyMap<string, readonly string[]> {
   const axes = [...(cells?.rows ?? [])].filter(([, rows]) => rows.size > 0);
   return new Map(axes.map(([name, rows]) => [name, [...new Set([...rows.values()].flatMap(namesIn))]]));
@@ -148,7 +148,7 @@ function shapeOf(rows: TaskRows): RowShape {
   return { label: rows.label, columns: rows.columns };
 }
 
-/** Tells whether a task's output path contains the take. */
+/** Returns whether a task's output path contains the take. */
 export function savesByTake(task: Task, templates: Templates): boolean {
   if (task.save === undefined || !isTemplate(task.save)) return false;
   return templates.get(task.save)?.paths.some((path) => path.parts[0] === 'take') === true;
@@ -161,7 +161,10 @@ interface Use {
   end: number;
 }
 
-/** Checks that each table which templates of a task use can be joined there. `checkValue` checks the template of a value. */
+/**
+ * Checks that all tables used in templates of a task can be joined there. `checkValue` checks the template of a join
+ * value.
+ */
 function checkJoins(
   task: Task,
   sites: readonly TemplateSite[],
@@ -174,7 +177,7 @@ function checkJoins(
   const { known, checkValue, expansion } = using;
   for (const [name, use] of usesOf(sites, expansion)) {
     const { table, byValues } = mustGet(expansion.tables, name);
-    // A table that cannot be read or joined at all was reported.
+    // A table that cannot be read or joined was reported before.
     const isWrong = table.on.length > 0 ? byValues === undefined : table.file === undefined;
     const wrong = isWrong ? undefined : explainJoin(table, task, known);
     if (wrong !== undefined)
@@ -194,7 +197,7 @@ function usesOf(sites: readonly TemplateSite[], { templates, tables }: Expansion
   return uses;
 }
 
-/** Why no step of the task can have a row in the table. */
+/** Explains why no step of the task can have a row in the table. */
 function explainJoin(
   table: Table,
   task: Task,
@@ -225,7 +228,7 @@ function explainJoin(
   return undefined;
 }
 
-/** Writes the template of the axis or column that is meant by a name: the same one, else one that is near. */
+/** Returns the template of the axis or column with this name, or else with the most similar name. */
 function sourceOf(name: string, { columns, axes }: { columns: readonly string[]; axes: readonly string[] }): string {
   const axis = axes.includes(name) ? name : columns.includes(name) ? undefined : nearestName(name, axes);
   const column = nearestName(name, columns) ?? columns[0] ?? 'sku';

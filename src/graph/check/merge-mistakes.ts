@@ -1,12 +1,12 @@
 import type { Diagnostic } from '../../ground/diagnostic.ts';
 import type { Expansion } from '../expansion.ts';
 
-/** Limit of tasks that are named. */
+/** Maximum number of tasks to name. */
 const mostNamed = 5;
 
 /**
- * Makes one mistake of those that several tasks make because of one row of a data file. A mistake that a task makes with all
- * of its rows stands in the manifest, and stays where it is.
+ * Merges mistakes that several tasks have because of one row of a data file. A mistake that a task has in all of its
+ * rows is one of the manifest, and is not merged.
  */
 export function mergeMistakes({ diagnostics, rows }: Pick<Expansion, 'diagnostics' | 'rows'>): Diagnostic[] {
   const rowsOfMistake = new Map<string, Set<string>>();
@@ -34,7 +34,7 @@ export function mergeMistakes({ diagnostics, rows }: Pick<Expansion, 'diagnostic
       merged.set(id, { first, task: at.task, tasks: new Set([at.task]) });
       kept.push(first);
     } else if (known.task === at.task) {
-      // At another place, perhaps.
+      // The same task may have the mistake at another place too.
       kept.push(diagnostic);
     } else {
       known.tasks.add(at.task);
@@ -53,7 +53,7 @@ export function nameTasks(tasks: readonly string[]): string {
   return tasks.length > mostNamed ? `${tasks.length} tasks: ${named} …` : `tasks ${named}`;
 }
 
-/** The task and the row that a mistake is about: the first two parts of its trail. */
+/** Returns the task and the row of a mistake, which are the first two parts of its trail. */
 function rowOf({ trail }: Diagnostic): { task: string; row: string } | undefined {
   const [first, row] = trail ?? [];
   if (first === undefined || row === undefined || !/^row \d+ of /.test(row)) return undefined;

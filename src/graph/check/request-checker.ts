@@ -8,19 +8,20 @@ import { checkRequest } from './check-request.ts';
 import { type RequestChecker, type RequestFault, sandboxLearns } from './request-fault.ts';
 import { fieldSchemas, findUnlistedFields } from './unlisted-fields.ts';
 
-/** A problem, and for a value that fits none of several forms, the demands of each form. */
+/** A problem. For a value that fits none of several forms, it includes the requirements of each form. */
 interface GatheredProblem extends SchemaProblem {
   forms?: GatheredProblem[];
 }
 
 export type { RequestChecker } from './request-fault.ts';
 
-/** Stands for an output of another step, which will be a public link. */
+/** Placeholder for an output of another step, which will be a public link. */
 const placeholder = 'https://example.com/output';
 
 /**
- * Makes a checker from the service's document. Kinds that it does not describe stay unchecked. The sandbox's own document
- * only warns: what the API does not document, the user's service may have otherwise.
+ * Makes a checker from the service's description of its API. Kinds that are not in it stay unchecked. Problems found
+ * with the sandbox's description are only warnings, because the user's service may differ where the API is not
+ * documented.
  */
 export function makeRequestChecker(
   document: ServiceDocument,
@@ -73,7 +74,7 @@ function warnOfSandbox({ message, hint, ...fault }: RequestFault): RequestFault 
   };
 }
 
-/** Fields that the documentation alone shows to be wrong, which was reported. */
+/** Finds fields that are wrong by the documentation alone, because these were reported before. */
 function wrongFields(name: string, request: Json): Set<string | number | undefined> {
   const kind = kinds[name];
   if (kind === undefined || !isMap(request)) return new Set();
@@ -81,7 +82,7 @@ function wrongFields(name: string, request: Json): Set<string | number | undefin
   return new Set(faults.map(({ at: [field] }) => field));
 }
 
-/** Keeps one mistake per value: an empty text, for example, breaks several rules. */
+/** Keeps one mistake per value, because a value can break several rules, as an empty string does. */
 function oneForEachPlace(faults: readonly RequestFault[]): RequestFault[] {
   const places = new Set<string>();
   return faults.filter(({ at }) => {
@@ -90,7 +91,7 @@ function oneForEachPlace(faults: readonly RequestFault[]): RequestFault[] {
   });
 }
 
-/** Finds fields that are missing only because of a typo, which is reported where it is. */
+/** Finds fields that are missing only because of a typo, which is reported at the misspelled field. */
 function meantFields(problems: readonly SchemaProblem[], fields: readonly string[]): Set<string> {
   const unknown = problems.flatMap(({ rule, path, params }) =>
     rule === 'additionalProperties' && path.length === 0 ? [String(params.additionalProperty)] : [],
@@ -99,8 +100,8 @@ function meantFields(problems: readonly SchemaProblem[], fields: readonly string
 }
 
 /**
- * Merges a choice of forms into one problem: reported separately, its parts would read as if all of them were needed.
- * The validator reports the parts of a choice before the choice itself.
+ * Merges the problems of a choice between forms into one, because separate problems would read as if all forms were
+ * required. The validator reports the problems of the forms before that of the choice.
  */
 function gather(problems: readonly SchemaProblem[]): GatheredProblem[] {
   const gathered: GatheredProblem[] = [];
@@ -122,7 +123,7 @@ function isWithin(path: readonly (string | number)[], outer: readonly (string | 
   return outer.every((part, index) => path[index] === part);
 }
 
-/** Tells whether a problem concerns known values only; of an output to come, only that it is a text is known. */
+/** Returns whether a problem concerns only known values. Of a future output only its type, string, is known. */
 function isKnown({ path, rule, params, forms }: GatheredProblem, request: Json): boolean {
   if (forms?.some((form) => !isKnown(form, request)) === true) return false;
   const seen = valueIn(request, path);
@@ -144,7 +145,7 @@ function holdsUnknown(value: Json | undefined): boolean {
   return Object.values(value).some(holdsUnknown);
 }
 
-/** Fills in distinct placeholders, because the outputs of other steps will differ. */
+/** Replaces references by distinct placeholders, because the outputs of other steps will differ. */
 function fillIn(request: Json): Json {
   let count = 0;
   const link = () => {
@@ -162,7 +163,7 @@ function fillIn(request: Json): Json {
   return fill(request);
 }
 
-/** Returns the value at a path; the placeholder of an open value has no parts. */
+/** Returns the value at a path. A placeholder has no nested values. */
 function valueIn(root: Json, path: readonly (string | number)[]): Json | undefined {
   let value: Json | undefined = root;
   for (const part of path) {
@@ -181,7 +182,7 @@ interface About {
 
 const mostForms = 6;
 
-/** Describes a violation of the service's own description by a request. */
+/** Describes how a request violates the service's own description. */
 function describeSchemaProblem(problem: GatheredProblem, about: About): RequestFault {
   const { message, guess, at } = sayWhat(problem, about);
   const words = problem.about === undefined ? '' : `: “${problem.about}”`;
@@ -189,7 +190,7 @@ function describeSchemaProblem(problem: GatheredProblem, about: About): RequestF
   return { code: 'MB1506', message, hint: guess === undefined ? source : `${guess}; ${source}`, at };
 }
 
-/** Lists the fields of a request that a schema names, in each of its forms. */
+/** Lists the request fields in a schema, in all of its forms. */
 function fieldNames(schema: Json, depth = 0): string[] {
   if (!isMap(schema) || depth > 4) return [];
   const own = isMap(schema.properties) ? Object.keys(schema.properties) : [];
@@ -262,7 +263,7 @@ function unknownKeys(value: Json | undefined, known: readonly string[]): string[
   return isMap(value) ? Object.keys(value).filter((key) => !known.includes(key)) : [];
 }
 
-/** States what is allowed, in words that follow `the service allows`. */
+/** States what is allowed, as the end of a sentence that begins with `the service allows`. */
 function allowance({ rule, params, message }: SchemaProblem): string {
   const limit = String(params.limit);
   switch (rule) {

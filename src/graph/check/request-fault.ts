@@ -7,18 +7,18 @@ export interface RequestFault {
   message: string;
   hint: string;
   at: (string | number)[];
-  /** Absent for an error. */
+  /** Omitted for an error. */
   severity?: 'warning';
-  /** The field that was most likely meant. */
+  /** The field that was probably meant. */
   meant?: string;
 }
 
-/** Advice about a name that the sandbox does not know, and the user's service may. */
+/** Advice about a name that is unknown to the sandbox but may be known to the user's service. */
 export const sandboxLearns = '`plan --refresh` with a key lets the sandbox learn what your service has';
 
-/** Checks requests whose only documentation is the service's own description. */
+/** Checks requests that only the service's own description documents. */
 export interface RequestChecker {
   (kind: string, request: Json): RequestFault[] | 'unchecked';
-  /** Whether the description names the fields of this kind: then no other source does. */
+  /** Returns whether the description has the fields of this kind. It is then their only source. */
   lists?(kind: string): boolean;
 }

@@ -9,7 +9,10 @@ import { nearestName } from '../../manifest/suggest.ts';
 import { readWholeYaml } from '../../manifest/yaml/read-yaml.ts';
 import type { Expansion } from '../expansion.ts';
 
-/** A JSON Schema of rows: its path and that of the rows, from the main manifest's folder, and where the manifest asks for it. */
+/**
+ * A JSON Schema of rows: its path and the path of the rows, relative to the main manifest's folder, and its place in
+ * the manifest.
+ */
 interface RowSchema {
   path: string;
   data: string;
@@ -54,13 +57,13 @@ export function checkRowSchema({ path, data: name, at }: RowSchema, rows: Rows, 
     }
     for (const problem of found) expansion.report(describe(problem, row, place));
     problems += found.length;
-    // Only a hundred are shown.
+    // Only 100 problems are shown.
     if (problems >= mostProblems) return;
   }
 }
 
 const mostProblems = 500;
-/** Limit on comparisons: finding the nearest of thousands of allowed values is slow. */
+/** Maximum number of compared values, because finding the most similar of thousands is slow. */
 const mostCompared = 2000;
 
 function describe(problem: SchemaProblem, row: Row, place: Diagnostic['place']): Diagnostic {

@@ -3,21 +3,21 @@ import { isMap, type JsonMap, shorten, unknownValue } from '../../ground/values.
 import { listNames, nearestName } from '../../manifest/suggest.ts';
 import type { RequestFault } from './request-fault.ts';
 
-/** The fields that a schema names, in all of its forms. */
+/** The fields in a schema, in all of its forms. */
 interface ListedFields {
   byName: Map<string, Json[]>;
-  /** Whether it says itself that others may come, too. */
+  /** True if the schema states that other fields are allowed. */
   isOpen: boolean;
-  /** Whether it refuses others, which its own rules tell. */
+  /** True if the schema rejects other fields itself, so that its validation reports them. */
   isClosed: boolean;
 }
 
 const deepest = 12;
 
 /**
- * Finds fields that the service's own description of a request does not list, where it lists any: the service may ignore
- * what it does not know, and charges all the same. Where the description allows others, only what looks like a slip of
- * one that it lists.
+ * Finds request fields that the service's own description does not list, if it lists any, because the service may
+ * ignore an unknown field and still charge. If the description allows other fields, finds only probable typos of listed
+ * fields.
  */
 export function findUnlistedFields(schema: Json, request: Json, { path }: { path: string }): RequestFault[] {
   const faults: RequestFault[] = [];
@@ -28,7 +28,7 @@ export function findUnlistedFields(schema: Json, request: Json, { path }: { path
       for (const [index, item] of value.entries()) visit(items, item, [...at, index]);
       return;
     }
-    // The output of another step.
+    // A reference to another step's output.
     if (Object.hasOwn(value, '$ref') || Array.isArray(value.$text)) return;
     const listed = listedFields(schemas);
     for (const [name, item] of Object.entries(value)) {
@@ -65,7 +65,10 @@ function describe(
   ];
 }
 
-/** The listed name that was most likely meant: a slip, or the same word with another end, as in `image` for `imageUrl`. */
+/**
+ * Returns the listed name that was probably meant: one with a typo, or the same word with another end, for example
+ * `imageUrl` for `image`.
+ */
 function nearestField(name: string, names: readonly string[]): string | undefined {
   const [short, lower] = [3, name.toLowerCase()];
   const isSame = (one: string) => one.startsWith(lower) || lower.startsWith(one);
@@ -75,7 +78,7 @@ function nearestField(name: string, names: readonly string[]): string | undefine
   );
 }
 
-/** Fields by description: thousands of requests are held against one. */
+/** Fields by schema, because thousands of requests are checked against one schema. */
 const known = new WeakMap<object, ListedFields>();
 
 function listedFields(schemas: readonly Json[]): ListedFields {
@@ -103,7 +106,7 @@ function readFields(schemas: readonly Json[]): ListedFields {
   return { byName, isOpen, isClosed };
 }
 
-/** A schema with all schemas that it is put together from. */
+/** Returns a schema together with the schemas that it is composed of. */
 function formsOf(schema: Json, depth = 0): JsonMap[] {
   if (!isMap(schema) || depth > 4) return [];
   const parts = ['allOf', 'anyOf', 'oneOf'].flatMap((key) => (Array.isArray(schema[key]) ? schema[key] : []));
@@ -111,7 +114,7 @@ function formsOf(schema: Json, depth = 0): JsonMap[] {
   return [schema, ...[...parts, ...branches].flatMap((one) => formsOf(one, depth + 1))];
 }
 
-/** The fields that a description names, each with what it says of it. */
+/** Returns the fields in a schema, with all schemas of each field. */
 export function fieldSchemas(schema: Json): ReadonlyMap<string, readonly Json[]> {
   return listedFields([schema]).byName;
 }

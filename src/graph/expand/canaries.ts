@@ -5,14 +5,15 @@ import { priceClass } from '../../kinds/price.ts';
 import type { Task } from '../../manifest/manifest.ts';
 import type { Canary, Step } from '../graph.ts';
 
-/** Most kinds of steps that fields tell apart in one task. */
+/** Maximum number of groups that fields can make in one task. */
 const mostGroups = 12;
 
 /**
- * Returns the canaries of a task: one rule for all steps that are alike, because a step proves little of others. Alike are
- * steps of one price that have the same values in the fields that choose among a few: voice, language, ratio, model. Such a
- * field holds neither a link nor free text. Fields count in the order of the request, as long as no more than 12 kinds of
- * steps come of it, with two steps of each or more on average: what is another in each row tells nothing apart.
+ * Returns the canaries of a task, one for each group of similar steps, because a step proves little about different
+ * ones. Similar steps have the same price class and the same values in fields with few choices, such as voice,
+ * language, ratio or model. Links and free text are not choices. Fields are used in the order of the request, unless
+ * one would make more than 12 groups or fewer than two steps per group on average, because a field that differs in
+ * every row defines no groups.
  */
 export function canariesOf({ id, canary }: Pick<Task, 'id' | 'canary'>, steps: readonly Step[]): Canary[] {
   if (canary === undefined) return [];
@@ -25,13 +26,13 @@ export function canariesOf({ id, canary }: Pick<Task, 'id' | 'canary'>, steps: r
   }));
 }
 
-/** Groups the steps of a task by what tells them apart. */
+/** Groups the similar steps of a task. */
 function groupAlike(steps: readonly Step[]): ReadonlyMap<string, readonly Step[]> {
   const byPrice = groupBy(steps, ({ kind, request }) => {
     const known = kinds[kind];
     return known === undefined ? kind : priceClass(known, request);
   });
-  // What is known of prices by the whole request alone may be another price for each row.
+  // If the price depends on the whole request, each row may have its own price class.
   const isByRow = byPrice.size > mostGroups && byPrice.size * 2 > steps.length;
   let groups: ReadonlyMap<string, readonly Step[]> = byPrice.size === 1 || isByRow ? new Map([['', steps]]) : byPrice;
   for (const field of new Set(steps.flatMap(({ request }) => Object.keys(request)))) {
@@ -41,7 +42,7 @@ function groupAlike(steps: readonly Step[]): ReadonlyMap<string, readonly Step[]
   return groups;
 }
 
-/** Splits groups by the values of a field. Undefined: it chooses among too many, or may hold anything. */
+/** Splits groups by the values of a field. Undefined if the field makes too many groups, or can have any value. */
 function splitBy(field: string, groups: ReadonlyMap<string, readonly Step[]>): Map<string, Step[]> | undefined {
   const finer = new Map<string, Step[]>();
   for (const [label, own] of groups) {
@@ -58,7 +59,7 @@ function splitBy(field: string, groups: ReadonlyMap<string, readonly Step[]>): M
   return finer;
 }
 
-/** The value of a field by which canaries are chosen; undefined where the field is not a choice. */
+/** Returns the value of a field that groups can be made by; undefined if the field is not a choice. */
 function choiceOf({ kind, request }: Step, field: string): string | undefined {
   const fields: Kind['fields'] = kinds[kind]?.fields ?? {};
   const rules = Object.hasOwn(fields, field) ? fields[field] : undefined;

@@ -4,17 +4,20 @@ import type { Table, Task } from '../../manifest/manifest.ts';
 import type { Row, Rows } from '../../manifest/rows/rows.ts';
 import type { Gate } from '../graph.ts';
 
-/** The rows of a task; `none`: it has no `foreach`; `unknown`: they are wrong, which was reported. */
+/** The rows of a task. `none`: it has no `foreach`; `unknown`: they are wrong, which was reported. */
 export type TaskRows = 'none' | 'unknown' | Rows;
 
 export interface ReadTable {
   table: Table;
   rows: 'unknown' | Rows;
-  /** By the values of the columns that it is joined on, as texts. Omitted when nothing joins it, or when it is invalid. */
+  /**
+   * Rows by the values of the join columns, as strings. Omitted when no task joins the table, or when it cannot be
+   * joined.
+   */
   byValues?: ReadonlyMap<string, Row>;
-  /** Values for which a row was missed, and reported. */
+  /** Values for which no row was found, as they are already reported. */
   missed: Set<string>;
-  /** The mistake that names them. */
+  /** The diagnostic that names the values without a row. */
   missing?: Diagnostic;
 }
 
@@ -33,16 +36,16 @@ export interface Draft {
   address: string;
   task: Task;
   key?: string | undefined;
-  /** The values of its cell as texts, by axis. */
+  /** The values of its cell as strings, by axis. */
   matrix: { [axis: string]: string };
   cell: Cell;
   take?: number | undefined;
   row?: Row | undefined;
-  /** The part of another step's output that it is for, counted from 0. */
+  /** The part of another step's output that it uses, counted from 0. */
   part?: { of: string; index: number } | undefined;
 }
 
-/** A requirement on a step of another task: an axis, `key` or `take`, and its value as a text. */
+/** A requirement for a step of another task: an axis, `key` or `take`, and its value as a string. */
 export interface Condition {
   name: string;
   value: string;
@@ -54,14 +57,14 @@ export interface ExpandedTask {
   axes: string[];
   hasKey: boolean;
   drafts: Draft[];
-  /** Steps that are not made because `when` is false for them. */
+  /** Steps that are not made because their `when` is false. */
   leftOut: Draft[];
   complete: boolean;
-  /** Finds the steps that meet all conditions, by an index instead of a scan. */
+  /** Finds the steps that meet all conditions. Uses an index. */
   find(conditions: readonly Condition[]): readonly Draft[];
   /** The gates of its steps. Omitted when it has none. */
   gates?: readonly Gate[];
-  /** The task as others see it, where it has a gate that chooses. Its steps are named like its gates. */
+  /** The task as other tasks see it if its gate makes a choice. The steps have the names of its gates. */
   offered?: ExpandedTask;
 }
 
@@ -91,7 +94,7 @@ export function trailOf(of: {
   ];
 }
 
-/** Adds to a mistake the way to the step that has it, and its row. */
+/** Adds to a mistake the trail to its step, and the place of the step's row. */
 export function withTrail(diagnostic: Diagnostic, draft: Draft): Diagnostic {
   const { task, row, matrix, take } = draft;
   const related = row === undefined ? [] : [{ message: row.label, place: row.place() }];

@@ -22,13 +22,15 @@ import { findTable, readVar } from './task-rows.ts';
 
 const maxCells = 10_000;
 
-/** Expands a matrix; a task without one has a single empty cell. `undefined`: it is wrong, which was reported. */
+/**
+ * Expands a matrix; a task without one has a single empty cell. `undefined`: the matrix is wrong, which was reported.
+ */
 export function expandMatrix(task: Task, expansion: Expansion): Cells | undefined {
   if (task.matrix === undefined) return { axes: [], cells: [emptyCell()], rows: new Map() };
   return new MatrixReading(task, task.matrix, expansion).run();
 }
 
-/** One value of an axis. `row`: what it holds beside its id. */
+/** One value of an axis. `row`: its attributes other than its ID. */
 interface AxisValue {
   value: Scalar;
   row?: Row;
@@ -114,7 +116,7 @@ class MatrixReading {
     return undefined;
   }
 
-  /** `path`: where the list is written. */
+  /** `path`: the place of the list in the manifest. */
   #valuesOf(list: readonly (Scalar | JsonMap)[], axis: string, path: Path): AxisValue[] {
     const { places } = this.#expansion.manifest;
     return list.map((item, index): AxisValue => {
@@ -125,7 +127,7 @@ class MatrixReading {
     });
   }
 
-  /** The rows of a table: `id`, the column that is named like the axis, or the only one, is the value. */
+  /** Reads the values of an axis from a table: the column `id`, or the one with the axis's name, or the only one. */
   #readTable(axis: string, text: string): AxisValue[] | undefined {
     const found = findTable(text, this.#path(axis), this.#expansion);
     if (found === undefined || found.rows === 'unknown') return undefined;
@@ -166,7 +168,7 @@ class MatrixReading {
     return false;
   }
 
-  /** Reports values that are equal, or would be equal in the address of a step. */
+  /** Reports values that are equal, or that would be equal in the address of a step. */
   #checkValues(name: string, values: readonly AxisValue[]): void {
     const seen = new Map<string, { value: Scalar; place: () => Place }>();
     for (const [index, { value, row }] of values.entries()) {
@@ -266,7 +268,7 @@ class MatrixReading {
   }
 }
 
-/** Attributes of the values of each axis, beside their ids. */
+/** Returns the attributes of the values of each axis, other than their IDs. */
 function rowsOf(axes: readonly Axis[]): Cells['rows'] {
   return new Map(
     axes.map(({ name, values }) => [

@@ -12,14 +12,14 @@ import { type Cell, type Cells, type Draft, type ExpandedTask, type TaskRows, tr
 import { indexSteps } from './join.ts';
 import { scopeOf } from './tables.ts';
 
-/** Returns the most steps that a task can make, before any is made. `countOf` gives it for another task. */
+/** Returns the maximum number of steps that a task can make. `countOf` returns it for another task. */
 export function countSteps(task: Task, rows: TaskRows, cells: Cells, countOf: (task: string) => number): number {
   const ofParts = task.rows.from === 'parts' ? countOf(task.rows.task) * task.rows.most : undefined;
   const rowCount = ofParts ?? (typeof rows === 'object' ? rows.rows.length : rows === 'none' ? 1 : 0);
   return rowCount * cells.cells.length * (task.takes ?? 1);
 }
 
-/** Makes every step of a task: its rows, times the cells of its matrix, times its takes. */
+/** Makes all steps of a task: one for each row, matrix cell and take. */
 export function expandTask(task: Task, rows: TaskRows, expansion: Expansion): ExpandedTask {
   const cells = expansion.cells.get(task.id);
   if (cells === undefined) {
@@ -28,7 +28,7 @@ export function expandTask(task: Task, rows: TaskRows, expansion: Expansion): Ex
   const keyed = rows === 'unknown' ? [] : keyRows(task, rows, expansion);
   const takes = task.takes !== undefined && task.takes > 1 ? range(task.takes) : [undefined];
   const drafts: Draft[] = [];
-  // All steps of a cell share its column: most campaigns have one cell, and many rows.
+  // All steps of a cell share its column, because most campaigns have few cells and many rows.
   const columns = cells.cells.map((cell) => columnOf(cell, cells.axes));
   for (const { row, key } of keyed) {
     for (const { cell, matrix, values } of columns) {
@@ -52,14 +52,14 @@ export function expandTask(task: Task, rows: TaskRows, expansion: Expansion): Ex
   return { task, axes: cells.axes, hasKey: hasKey(task, rows), drafts: kept, leftOut, complete, find };
 }
 
-/** Prepares a cell with its values as texts, and as parts of an address. */
+/** Prepares a cell: its values as strings, and as parts of an address. */
 function columnOf(cell: Cell, axes: readonly string[]): Pick<Draft, 'cell' | 'matrix'> & { values: string[] } {
   const matrix = Object.create(null) as { [axis: string]: string };
   for (const axis of axes) matrix[axis] = String(cell[axis]);
   return { cell, matrix, values: axes.map((axis) => addressPart(matrix[axis] ?? '')) };
 }
 
-/** Tells whether the steps of a task have keys: it sets one, or its rows are texts. */
+/** Returns whether the steps of a task have row keys: the task sets `key`, or its rows are strings. */
 export function hasKey(task: Task, rows: TaskRows): boolean {
   if (task.key !== undefined || task.keyBroken === true) return true;
   if (task.rows.from === 'parts' || task.rows.from === 'files') return true;
@@ -70,7 +70,7 @@ function range(count: number): number[] {
   return Array.from({ length: count }, (_, index) => index + 1);
 }
 
-/** Splits the steps of a task by its conditions. A step whose condition is wrong is left out, and reported. */
+/** Splits the steps of a task by its conditions. A step with a wrong condition is reported and left out. */
 function applyConditions(task: Task, drafts: Draft[], expansion: Expansion): { kept: Draft[]; leftOut: Draft[] } {
   const conditions = conditionKeys.filter((key) => task[key] !== undefined && task[key] !== true);
   if (conditions.length === 0) return { kept: drafts, leftOut: [] };
@@ -83,7 +83,7 @@ function applyConditions(task: Task, drafts: Draft[], expansion: Expansion): { k
   return { kept, leftOut };
 }
 
-/** That of the rows goes first: it says what is there at all. */
+/** The condition of the rows is first, because it determines which rows exist. */
 const conditionKeys = ['rowsWhen', 'when'] as const;
 
 function isWanted(draft: Draft, key: (typeof conditionKeys)[number], expansion: Expansion): boolean {
@@ -110,7 +110,7 @@ interface KeyedRow {
   key?: string | undefined;
 }
 
-/** Gives rows their keys, leaving out rows whose key is wrong. */
+/** Gives rows their keys. Rows with a wrong key are left out. */
 function keyRows(task: Task, rows: 'none' | Rows, expansion: Expansion): KeyedRow[] {
   const { places } = expansion.manifest;
   const list: (Row | undefined)[] = rows === 'none' ? [undefined] : rows.rows;
@@ -170,7 +170,7 @@ function keyRows(task: Task, rows: 'none' | Rows, expansion: Expansion): KeyedRo
   return keyed;
 }
 
-/** Locates the row of a mistake in a key. Built only for messages, because there are many rows. */
+/** Locates the row of a mistake in a row key. Built only for messages, because there are many rows. */
 function whereIs(task: Task, row: Row | undefined): Pick<Diagnostic, 'related'> & { trail: string[] } {
   const trail = trailOf({ task: task.id, row: row?.label });
   return row === undefined ? { trail } : { trail, related: [{ message: row.label, place: row.place() }] };
@@ -216,14 +216,16 @@ function slugged(key: string): string {
   return `"{{slug ${path ?? 'row.name'}}}"`;
 }
 
-/** Recognizes a key that does not depend on the row. */
+/** Recognizes a key template that does not depend on the row. */
 function isSameForAll(task: Task, { templates }: Expansion): boolean {
   if (task.key === undefined || !templates.isSound(taskPath(task.id, 'key'))) return false;
   if (!isTemplate(task.key)) return checkKey(task.key) === undefined;
   return templates.get(task.key)?.paths.every((path) => path.parts[0] !== 'row') === true;
 }
 
-/** Guesses the key that was meant: the column whose bare name is written, or else one whose values differ. */
+/**
+ * Guesses the template that was meant as row key: the column with the written name, or else one with distinct values.
+ */
 function rowKey(written: string, rows: Rows): string {
   if (rows.columns === undefined) return '"{{row}}"';
   const name = written.trim().replace(/^row\./, '');
@@ -232,7 +234,7 @@ function rowKey(written: string, rows: Rows): string {
   return `"{{row.${/^[\p{L}_][\p{L}\p{N}_-]*$/u.test(column) ? column : `[${column}]`}}}"`;
 }
 
-/** Finds the first column that could be the key. */
+/** Finds the first column that could be the row key. */
 function keyColumn(rows: 'none' | Rows): string | undefined {
   if (rows === 'none') return undefined;
   return rows.columns?.find((column) => {

@@ -17,8 +17,8 @@ import { readTables } from './tables.ts';
 import { type PartSource, readTaskRows, shapeOfParts } from './task-rows.ts';
 
 /**
- * Begins the expansion of a manifest: its vars, tables and rows are read, and each task's cells are known. `check` is called
- * for each task then, so that what it finds stands beside what was found in the task's cells.
+ * Begins the expansion of a manifest: reads its vars, tables and rows, and expands each task's matrix. `check` is
+ * called for each task directly after its matrix, so that its mistakes are reported next to those of the matrix.
  */
 export function beginExpansion(
   manifest: Manifest,
@@ -37,7 +37,10 @@ export function beginExpansion(
   return expansion;
 }
 
-/** Expands tasks in this order. Parts need the steps that they are parts of, so it is topological where there is one. */
+/**
+ * Expands tasks in this order, which is topological if it exists, because tasks over parts need the steps that make the
+ * parts.
+ */
 export function expandTasks(order: readonly Task[], expansion: Expansion): void {
   for (const task of order) {
     const expanded = expandTask(task, rowsForSteps(task, expansion), expansion);
@@ -45,7 +48,7 @@ export function expandTasks(order: readonly Task[], expansion: Expansion): void 
   }
 }
 
-/** A gate that is wrong is reported, and left out. */
+/** Adds the gates of a task. A wrong gate is reported and left out. */
 function withGates(expanded: ExpandedTask, expansion: Expansion): ExpandedTask {
   const { gate } = expanded.task;
   if (gate === undefined || !isAxisKnown(expanded, expansion)) return expanded;
@@ -56,7 +59,7 @@ function withGates(expanded: ExpandedTask, expansion: Expansion): ExpandedTask {
     : { ...expanded, gates, offered: seenThroughGate(expanded, gate, gates) };
 }
 
-/** Returns the rows for a task's steps; when it goes through parts, those of the steps made before. */
+/** Returns the rows of a task. If the task is over parts, these come from the steps of the other task. */
 function rowsForSteps(task: Task, expansion: Expansion): TaskRows {
   const rows = expansion.rowsOf(task.id);
   if (task.rows.from !== 'parts' || rows === 'unknown') return rows;
@@ -68,8 +71,8 @@ function rowsForSteps(task: Task, expansion: Expansion): TaskRows {
 }
 
 /**
- * Returns the steps whose parts a task goes through: all of the other task, or those that `from` picks. Absent when
- * that is wrong, which is reported here, once and not for each part.
+ * Returns the steps whose parts a task uses: all steps of the other task, or those that `from` picks. Undefined if that
+ * is wrong, which is reported once and not for each part.
  */
 function pickPartSteps(
   task: Task,
@@ -121,7 +124,7 @@ function pickPartSteps(
   return undefined;
 }
 
-/** Makes a row for each part that these steps of the other task may give. */
+/** Makes a row for each part that these steps of the other task may have. */
 function rowsOfParts(
   task: Task,
   { source, drafts }: { source: PartSource; drafts: readonly Draft[] },
@@ -147,7 +150,7 @@ function rowsOfParts(
   return { ...shapeOfParts(source), rows };
 }
 
-/** Names a step of the other task uniquely, as one text that can stand in a key. */
+/** Returns a unique name of a step of the other task that can be used in a row key. */
 function nameOf(draft: Draft): string {
   const names = [...(draft.key === undefined ? [] : [draft.key]), ...Object.values(draft.matrix).map(addressPart)];
   return [...names, ...(draft.take === undefined ? [] : [String(draft.take)])].join('-').slice(0, 90);

@@ -9,10 +9,13 @@ import type { DataFile, Rows } from '../../manifest/rows/rows.ts';
 import { nameTasks } from '../check/merge-mistakes.ts';
 import type { Expansion } from '../expansion.ts';
 
-/** How a table is read, where the manifest says so. */
+/** Options of the manifest for reading a table. */
 type TableOptions = Pick<Table, 'separator' | 'header' | 'sheet'>;
 
-/** Reads a data file; `path` is where the manifest asks for it. It is read once, however many tasks and tables use it. */
+/**
+ * Reads a data file; `path` is the place in the manifest that names it. The file is read once, even if several tasks
+ * and tables use it.
+ */
 export function readFileRows(
   name: string,
   from: TableOptions & { path: Path },
@@ -59,12 +62,12 @@ function rowsOfFile(
   return keepRows({ ...read, diagnostics: read.diagnostics.map((one) => ({ ...one, ...users })) }, expansion);
 }
 
-/** The table whose file the manifest asks for there. */
+/** Returns the name of the table whose file is named at this place. */
 function tableAt([section, name]: Path): string | undefined {
   return section === 'tables' ? String(name) : undefined;
 }
 
-/** Names who reads a file, where that is not one task alone. */
+/** Names the users of a file for a message, if they are not a single task. */
 function usersOf(name: string, { manifest }: Expansion): Pick<Diagnostic, 'trail'> {
   const users = manifest.tasks.filter(
     ({ rows, folder }) => rows.from === 'file' && pathFrom(folder, rows.path) === name,
@@ -72,7 +75,7 @@ function usersOf(name: string, { manifest }: Expansion): Pick<Diagnostic, 'trail
   return users.length < 2 ? {} : { trail: [nameTasks(users.map(({ id }) => id))] };
 }
 
-/** Returns rows as they were read, after reporting what is wrong with them. */
+/** Reports what is wrong with rows, and returns the rows. */
 export function keepRows({ rows, diagnostics }: ReturnType<typeof readRows>, expansion: Expansion): 'unknown' | Rows {
   for (const diagnostic of diagnostics) expansion.report(diagnostic);
   return rows ?? 'unknown';

@@ -9,7 +9,7 @@ import { indexSteps } from './join.ts';
 
 type Choice = Extract<GateRule, { is: 'choose' }>;
 
-/** Returns the gates of a task's steps; with `approve` one for each of them. */
+/** Returns the gates of a task's steps. With `approve`, each step has one. */
 export function gatesOf({ task, axes, drafts }: Pick<ExpandedTask, 'task' | 'axes' | 'drafts'>): Gate[] {
   const { gate } = task;
   if (gate === undefined) return [];
@@ -29,8 +29,8 @@ export function gatesOf({ task, axes, drafts }: Pick<ExpandedTask, 'task' | 'axe
 }
 
 /**
- * Returns the task as others see it through its gate: instead of the steps that are chosen among, one that stands for what
- * is picked, without the attribute in which they differ. Its address is the name of the gate.
+ * Returns the task as other tasks see it through its gate: the steps of a choice are replaced by one that represents
+ * the picked step. It lacks the attribute in which they differ, and its address is the name of the gate.
  */
 export function seenThroughGate(expanded: ExpandedTask, gate: Choice, gates: readonly Gate[]): ExpandedTask {
   const { task, axes, drafts, hasKey } = expanded;
@@ -76,11 +76,11 @@ function withoutChoice(draft: Draft, { name, gate, axes }: { name: string; gate:
   };
 }
 
-/** Tells whether what a gate chooses among is there; an axis that is none is reported. */
+/** Returns whether the attribute that a gate chooses by exists. An unknown axis is reported. */
 export function isAxisKnown({ task, axes }: ExpandedTask, expansion: Expansion): boolean {
   const { gate, id } = task;
   if (gate?.is !== 'choose' || gate.among.by !== 'axis' || axes.includes(gate.among.axis)) return true;
-  // Of a matrix that is wrong the axes are not known.
+  // The axes of a wrong matrix are not known.
   if (!expansion.cells.has(id)) return false;
   const { axis } = gate.among;
   const hint =
@@ -93,7 +93,7 @@ export function isAxisKnown({ task, axes }: ExpandedTask, expansion: Expansion):
   return false;
 }
 
-/** Reports a gate that asks for more than there are, once. */
+/** Reports, once, a gate that asks for more picks than it has steps. */
 export function checkChoices({ task, complete }: ExpandedTask, gates: readonly Gate[], expansion: Expansion): void {
   const few = complete ? gates.find(({ choose, members }) => members.length < choose) : undefined;
   if (few === undefined) return;

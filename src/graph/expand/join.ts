@@ -3,7 +3,7 @@ import type { Json } from '../../ground/json.ts';
 import { describeValue, isScalar, unknownValue } from '../../ground/values.ts';
 import type { Condition, Draft, ExpandedTask } from './draft.ts';
 
-/** Finds steps by their key, matrix values and take, with one index for each set of names that is used. */
+/** Finds steps by their row key, matrix values and take. Builds one index for each set of names that is used. */
 export function indexSteps(drafts: readonly Draft[]): ExpandedTask['find'] {
   const indexes = new Map<string, Map<string, Draft[]>>();
   return (conditions) => {
@@ -43,7 +43,10 @@ export function joinConditions(
   return { conditions: [...picks, ...automatic], automatic: automatic.length };
 }
 
-/** Reads a rendered pick of `from`: a value, or a list of them. `found` is absent when it is neither, or was reported. */
+/**
+ * Reads a rendered pick of `from`: a value, or a list of values. `found` is omitted when it is neither, or was
+ * reported.
+ */
 export function readPick(
   rendered: Json,
   of: { task: string; name: string },
@@ -69,7 +72,7 @@ export function attributeOf(draft: Draft, name: string): string {
   return draft.matrix[name] ?? '';
 }
 
-/** Explains why a reference does not name one step, and how to write it so that it does. */
+/** Explains why a reference does not match exactly one step, and how to write it so that it does. */
 export function explainJoin(
   path: { written: string; task: string; output: string },
   found: { candidates: readonly Draft[]; producer: ExpandedTask; conditions: readonly Condition[] },

@@ -19,8 +19,8 @@ import { checkPaths } from '../check/check-paths.ts';
 import type { Expansion } from '../expansion.ts';
 
 /**
- * Resolves all vars, as declared or as set from outside. Values may be templates of other vars; values from outside
- * never are. A var that is wrong is `unknownValue`.
+ * Resolves all vars, as declared or as set from outside (command line, environment or file). Declared values may be
+ * templates of other vars; values from outside are never templates. A wrong var is `unknownValue`.
  */
 export function resolveVars(expansion: Expansion): JsonMap {
   const vars = emptyMap();
@@ -39,7 +39,7 @@ function setFromOutside(vars: JsonMap, { name, text }: { name: string; text: str
     vars[name] = result.value;
     return;
   }
-  // The declaration itself is wrong and was reported, so the expected type is unknown.
+  // The declaration is wrong, which was reported, so the expected type is unknown.
   if (declared[name] === unknownValue) return;
   const place = places.key(isDeclared ? ['vars', name] : ['vars']);
   if (result === undefined) {
@@ -60,7 +60,7 @@ function setFromOutside(vars: JsonMap, { name, text }: { name: string; text: str
   }
 }
 
-/** Resolution of the declared vars: each is resolved after those that it names. */
+/** Resolution of the declared vars: each is resolved after those that its template names. */
 class DeclaredVars {
   /** The values known so far, including those from outside. */
   readonly #vars: JsonMap;
@@ -108,7 +108,7 @@ class DeclaredVars {
     return unknownValue;
   }
 
-  /** Resolves the vars that a template names; false when a var needs itself. */
+  /** Resolves the vars that a template names; returns false for a var that depends on itself. */
   #resolveNames(template: Template, site: { text: string; path: Path }): boolean {
     const { vars: declared } = this.#expansion.manifest;
     for (const { parts, start, end } of template.paths) {
@@ -139,7 +139,7 @@ function hintForOverride(name: string, declared: Json, text: string): string {
   return `write it as in --var ${/^[\w.=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`}`;
 }
 
-/** Guesses the list that was meant: the text split at commas, as numbers where the declared list has numbers. */
+/** Guesses the list that was meant: the text split at commas, as numbers if the declared list has numbers. */
 function listFrom(text: string, declared: readonly Json[]): Json[] {
   const numbers = declared.length > 0 && declared.every((item) => typeof item === 'number');
   return text
@@ -151,7 +151,7 @@ function listFrom(text: string, declared: readonly Json[]): Json[] {
     .map((part) => (numbers && Number.isFinite(Number(part)) ? Number(part) : part));
 }
 
-/** Sets declared vars to the values that files have for them; of two files the later one counts. */
+/** Sets declared vars to their values from files. If several files have a var, the last one counts. */
 function setVarsOfFiles(vars: JsonMap, expansion: Expansion): void {
   const { vars: declared } = expansion.manifest;
   for (const given of expansion.facts.varFiles ?? []) {
@@ -161,14 +161,14 @@ function setVarsOfFiles(vars: JsonMap, expansion: Expansion): void {
       expansion.reportError({ code: 'MB1101', message, hint: hintForUndeclared(name, Object.keys(declared)), place });
       continue;
     }
-    // One of the two is wrong and was reported.
+    // One of the two values is wrong, which was reported.
     if (declared[name] === unknownValue) continue;
     vars[name] = isOfType(value, declared[name] ?? null) ? value : unknownValue;
     if (vars[name] === unknownValue && value !== unknownValue) reportType(given, declared[name] ?? null, expansion);
   }
 }
 
-/** A var that is declared as `null` takes anything. */
+/** Returns whether a value has the type of the declared one. A var that is declared as `null` accepts any type. */
 function isOfType(value: Json, declared: Json): boolean {
   return declared === null || typeOf(value) === typeOf(declared);
 }
@@ -190,7 +190,7 @@ function typeOf(value: Json): string {
   return typeof value === 'string' ? 'a text' : typeof value === 'number' ? 'a number' : 'true or false';
 }
 
-/** For a var that is set from outside and that no manifest declares. */
+/** Returns a hint for a var that is set from outside but not declared. */
 function hintForUndeclared(name: string, declared: readonly string[]): string {
   if (declared.length === 0) return 'declare it under `vars:`; no vars are declared yet';
   const nearest = nearestName(name, declared);
@@ -198,9 +198,9 @@ function hintForUndeclared(name: string, declared: readonly string[]): string {
   return `${guess} it under \`vars:\`, or use a declared var: ${listNames(declared)}`;
 }
 
-/** Reads a value from outside, which is a text, as the type of the declared one. */
+/** Converts a string from outside to the type of the declared value. */
 function readOverride(declared: Json, text: string): { value: Json } | { wanted: string } | { unsendable: Unsendable } {
-  // Text that is not UTF-8 on the command line or in the environment arrives with this character.
+  // Text that is not UTF-8, from the command line or the environment, contains this character.
   if (text.includes('\ufffd')) {
     const problem = 'is not UTF-8 text';
     return { unsendable: { problem, hint: 'give it in UTF-8; a file in another encoding has to be converted first' } };

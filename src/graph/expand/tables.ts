@@ -11,7 +11,7 @@ import { placeFault } from '../render/templates.ts';
 import { type Draft, namesOf, type ReadTable, withTrail } from './draft.ts';
 import { readFileRows } from './file-rows.ts';
 
-/** Reads all tables, and finds rows that a join could not distinguish. */
+/** Reads all tables, and reports rows that a join could not distinguish. */
 export function readTables(expansion: Expansion): void {
   for (const table of expansion.manifest.tables) {
     const { name, file, schema } = table;
@@ -25,7 +25,7 @@ export function readTables(expansion: Expansion): void {
   }
 }
 
-/** Absent when the table cannot be joined, which was reported. */
+/** Indexes rows by their join values. Undefined when the table cannot be joined, which was reported. */
 function indexRows(table: Table, rows: Rows, expansion: Expansion): Map<string, Row> | undefined {
   const { places } = expansion.manifest;
   const columns = rows.columns ?? [];
@@ -71,7 +71,7 @@ interface Double {
   values: string[];
 }
 
-/** Reports rows that are for the same values: the first of them, because all have one cause. */
+/** Reports rows with equal join values. Only the first one is reported, because all have one cause. */
 function reportDoubles(table: Table, [double, ...others]: readonly Double[], expansion: Expansion): void {
   if (double === undefined) return;
   const { row, first, values } = double;
@@ -85,7 +85,7 @@ function reportDoubles(table: Table, [double, ...others]: readonly Double[], exp
   });
 }
 
-/** Names that the templates of a step see, but for outputs of other tasks. */
+/** Returns the names that the templates of a step can use, except outputs of other tasks. */
 export function scopeOf(draft: Draft, expansion: Expansion): Scope {
   return {
     names: namesOf(draft, expansion.vars),
@@ -94,7 +94,7 @@ export function scopeOf(draft: Draft, expansion: Expansion): Scope {
   };
 }
 
-/** The row that a path of a template leads into, and what is left of the path there. */
+/** The row that a path of a template begins with, and the rest of the path within that row. */
 interface RowAtHand {
   value: Row['value'];
   parts: readonly string[];
@@ -103,8 +103,8 @@ interface RowAtHand {
 }
 
 /**
- * Finds the row that a path of a step's template leads into: that of a joined table, or a value of the matrix that has
- * more to it than its id. `undefined`: the path leads into neither.
+ * Finds the row that a path of a step's template begins with: the row of a joined table, or an axis value with
+ * attributes other than its ID. `undefined`: the path begins with neither.
  */
 export function findRowAtHand({ parts }: NamePath, draft: Draft, expansion: Expansion): RowAtHand | undefined {
   const [root = '', axis = '', ...fields] = parts;
@@ -121,7 +121,7 @@ export function findRowAtHand({ parts }: NamePath, draft: Draft, expansion: Expa
   return row === undefined ? { value: unknownValue, parts: [] } : { ...row, parts: parts.slice(1) };
 }
 
-/** Finds the row of a step in a table. Absent when there is none, which is reported once for the same values. */
+/** Finds the row of a step in a table. Undefined if there is none, which is reported once for equal values. */
 function findJoined(read: ReadTable, draft: Draft, expansion: Expansion): Row | undefined {
   const { table, byValues, missed } = read;
   if (byValues === undefined) return undefined;
@@ -156,7 +156,7 @@ function findJoined(read: ReadTable, draft: Draft, expansion: Expansion): Row | 
 
 const mostMissing = 5;
 
-/** Names the values for which a table has no row: one mistake, however many steps miss one. */
+/** Lists the values for which a table has no row, as one mistake for all steps. */
 function missingText({ table, missed }: ReadTable): string {
   const [first = [], ...others] = [...missed].map((id) => JSON.parse(id) as string[]);
   const message = `table \`${table.name}\` has no row for ${nameValues(table, first)}`;
@@ -165,7 +165,7 @@ function missingText({ table, missed }: ReadTable): string {
   return `${message}, and for ${others.length} more: ${named.join('; ')}${others.length > mostMissing ? ' …' : ''}`;
 }
 
-/** Names the rows that come near: those that differ in the last value, or in case and white space. */
+/** Names similar rows: those that differ in the last value only, or in case and white space. */
 function hintForMissing({ table, rows, byValues }: ReadTable, values: readonly string[]): string {
   const label = rows === 'unknown' ? table.name : rows.label;
   const add = `add it to ${label}`;
@@ -191,7 +191,7 @@ function plain(value: string): string {
   return value.normalize('NFC').trim().toLowerCase();
 }
 
-/** The value by which a step is found in a column; absent when it is wrong, which was reported. */
+/** Returns the value that is searched in a join column; undefined when it is wrong, which was reported. */
 function valueFor(
   { column, value }: Table['on'][number],
   { name }: Table,
@@ -209,7 +209,7 @@ function valueFor(
         });
   if (isScalar(rendered)) return String(rendered);
   const rows = expansion.rowsOf(draft.task.id);
-  // A name that no row has is a mistake of the task (`check-task.ts`).
+  // A name that no row has is reported once for the task (`check-task.ts`).
   const isReported = rendered === undefined && (typeof rows === 'string' || rows.columns?.includes(column) !== true);
   if (rendered === unknownValue || isReported) return undefined;
   const message = `the value of \`${column}\`, on which table \`${name}\` is joined, is neither a text nor a number`;

@@ -13,8 +13,8 @@ interface Edge {
 }
 
 /**
- * Returns the tasks in topological order, then as written. A circle among tasks is refused even where the steps
- * themselves would have none; then the result is absent.
+ * Returns the tasks in topological order, then as written. A cycle among tasks is reported even if their steps have
+ * none; the result is then undefined.
  */
 export function orderTasks(expansion: Expansion): Task[] | undefined {
   const { manifest } = expansion;
@@ -26,7 +26,7 @@ export function orderTasks(expansion: Expansion): Task[] | undefined {
   const state = new Map<string, 'open' | 'done'>();
   let circles = 0;
 
-  /** Visits iteratively, because a chain may be as long as a manifest. */
+  /** Visits iteratively, because a chain of tasks may be very long. */
   function visit(start: Task): void {
     const trail: { task: Task; edges: readonly Edge[]; next: number }[] = [];
     const enter = (task: Task) => {
@@ -60,7 +60,7 @@ export function orderTasks(expansion: Expansion): Task[] | undefined {
   return circles > 0 ? undefined : order;
 }
 
-/** `last`: the edge that closes the circle. */
+/** `last`: the edge that closes the cycle. */
 function describeCircle(last: Edge, circle: readonly Edge[]): Diagnostic {
   const first = last.to;
   const names = [first, ...circle.map((edge) => edge.to)].join(' → ');
@@ -101,7 +101,7 @@ function edgesOf(task: Task, { manifest, kinds, templates }: Expansion): Edge[] 
   return edges;
 }
 
-/** Reports `from` for a task that nothing refers to: left over, or meant for another task. */
+/** Reports tasks in `from` that the task does not refer to: left over from an earlier version, or a mistaken name. */
 function checkIdlePicks(task: Task, edges: readonly Edge[], expansion: Expansion): void {
   const used = new Set(edges.map((edge) => edge.to));
   for (const { task: name } of task.from) {

@@ -77,7 +77,7 @@ function readRowsOf(task: Task, expansion: Expansion): TaskRows {
   }
 }
 
-/** Returns the value of `{{vars.name}}` and its path. Absent when the value is wrong, which was reported. */
+/** Returns the value of `{{vars.name}}` and its path. Undefined when the value is wrong, which was reported. */
 export function readVar(text: string, at: Path, expansion: Expansion): { value: Json; path: Path } | undefined {
   if (!isWholeVar(text)) return undefined;
   const { manifest, vars } = expansion;
@@ -100,7 +100,7 @@ export function readVar(text: string, at: Path, expansion: Expansion): { value: 
   return { value, path: ['vars', ...parts] };
 }
 
-/** Returns the table that `{{tables.name}}` names. Absent when there is none, which was reported. */
+/** Returns the table of `{{tables.name}}`. Undefined when there is none, which was reported. */
 export function findTable(text: string, at: Path, expansion: Expansion): ReadTable | undefined {
   const name = readWholeTable(text) ?? '';
   const found = expansion.tables.get(name);
@@ -133,7 +133,7 @@ function rowsOfPattern(task: Task, written: string, expansion: Expansion): TaskR
     expansion.reportError({ code: 'MB1301', message, hint, place: place() });
     return 'unknown';
   }
-  // A name that is not valid text arrives with this character in it: no prompt can hold it, and no file opens by it.
+  // A file name that is not valid Unicode contains such a character, and cannot be used in a prompt or opened.
   const odd = found.files.find((file) => /\ufffd|\p{Surrogate}/u.test(file));
   if (odd === undefined) return rowsOfFiles(pattern, { files: found.files, folder: task.folder, place });
   const shown = shorten(odd.replaceAll(/\p{Surrogate}/gu, '\ufffd'));
@@ -144,7 +144,10 @@ function rowsOfPattern(task: Task, written: string, expansion: Expansion): TaskR
 
 const columns = ['path', 'name', 'stem', 'extension', 'folder'];
 
-/** Makes a row for each file that a pattern matches, named by its stem where stems differ, else by its path. */
+/**
+ * Makes a row for each file that a pattern matches. Its key is the file name without extension if all differ, else the
+ * path.
+ */
 function rowsOfFiles(pattern: string, found: { files: readonly string[]; folder: string; place: () => Place }): Rows {
   const { files, folder, place } = found;
   const parts = files.map((file) => splitPath(seenFrom(folder, file)));
@@ -164,7 +167,7 @@ function rowsOfFiles(pattern: string, found: { files: readonly string[]; folder:
   return { rows, label: pattern, columns };
 }
 
-/** Writes a path as a manifest in `folder` would. */
+/** Returns a path relative to the folder of the manifest that uses it. */
 function seenFrom(folder: string, path: string): string {
   if (path.startsWith(folder)) return path.slice(folder.length);
   return `${'../'.repeat(folder.split('/').length - 1)}${path}`;
@@ -189,15 +192,15 @@ function isPlain(stem: string): boolean {
 
 export type PartSource = Extract<RowSource, { from: 'parts' }>;
 
-/** Names that the templates of a task that goes through parts can use. */
+/** Names that the templates of a task over parts can use. */
 const partColumns = ['number', 'order', 'url', 'id', 'key'];
 
-/** The form of the rows, before the steps that give the parts are known. */
+/** Returns the form of the rows before the steps that make the parts are known. */
 export function shapeOfParts(source: PartSource): Rows {
   return { rows: [], label: `\`tasks.${source.task}.${source.parts}\``, columns: partColumns };
 }
 
-/** Tells whether the named task has such parts, and reports it when not. */
+/** Returns whether the named task makes such parts, and reports it if not. */
 function hasParts(task: Task, source: PartSource, expansion: Expansion): boolean {
   const { manifest } = expansion;
   const place = manifest.places.value(taskPath(task.id, 'foreach'));

@@ -4,8 +4,8 @@ import { isTemplate } from '../../manifest/template/template.ts';
 import { readTruth } from '../../manifest/template/truth.ts';
 
 /**
- * Returns a rendered value as its field takes it, whatever the format of the table that it comes from: `"5"` is a number
- * where a number is asked for. `undefined` when a template left an optional field empty.
+ * Converts a rendered value to the type of its field, for example `"5"` to a number, because some table formats have
+ * only strings. `undefined` when a template left an optional field empty.
  */
 export function fitField(value: Json, written: Json, field: Field | undefined): Json | undefined {
   if (field === undefined) return value;
@@ -44,7 +44,7 @@ function asText(value: Json): Json {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
 }
 
-/** Reads a plain number, as `5` or `-0.5`. Undefined for anything else. */
+/** Reads a plain number, for example `5` or `-0.5`. Undefined for other values. */
 function readNumber(value: Json): number | undefined {
   return typeof value === 'string' && /^\s*-?\d{1,15}(?:\.\d{1,15})?\s*$/.test(value) ? Number(value) : undefined;
 }

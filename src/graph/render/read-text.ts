@@ -5,8 +5,8 @@ import type { Expansion } from '../expansion.ts';
 import { readPath } from '../uploads.ts';
 
 /**
- * Returns the text of a file that `{{read …}}` names, without the line break at its end. `wanted`: nobody has read it yet,
- * and it was requested.
+ * Returns the text of a file that `{{read …}}` names, without the final line break. `wanted`: the file still has to be
+ * read; it was requested.
  */
 export function readTextFile(
   written: string,

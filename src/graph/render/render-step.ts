@@ -37,18 +37,18 @@ import { checkSavePath, defaultSave, writtenExtension } from './save-path.ts';
 import { placeFault } from './templates.ts';
 import { titleOf } from './title.ts';
 
-/** Combinations of values that `from` of one step may pick by: a data file can hold any number. */
+/** Maximum number of combinations of `from` values in one step, because a data file can have any number of values. */
 const mostPicks = 10_000;
 
-/** A step with its request, before fingerprints. Wrong values in it are `unknownValue`. */
+/** A step with its request, without fingerprint. Wrong values are `unknownValue`. */
 export interface RenderedStep {
   draft: Draft;
   request: JsonMap;
   save: string;
   title?: string;
-  /** Addresses, and names of gates. */
+  /** Addresses of steps, and names of gates. */
   needs: string[];
-  /** `kind: upload`: the file, as soon as its bytes are known. */
+  /** `kind: upload`: the file, if its content is known. */
   file?: FileFact & { path: string };
   /** True when its request could not be checked. */
   unchecked?: true;
@@ -60,7 +60,7 @@ interface Site {
   path: Path;
 }
 
-/** Renders one step: its request, its output path, and the steps that it waits for. */
+/** Renders one step: its request, its output path, and the steps that it needs. */
 export function renderStep(draft: Draft, expansion: Expansion): RenderedStep {
   const rendering = new StepRendering(draft, expansion);
   const request = rendering.request();
@@ -127,7 +127,7 @@ class StepRendering {
     return request;
   }
 
-  /** Warns of text that looks like a template and is sent as it stands. */
+  /** Warns of text that looks like a template but is sent unchanged. */
   #warnOfTemplates(field: string, { written, value, path }: { written: Json; value: Json; path: Path }): void {
     const left =
       findTemplateText(value) ?? (typeof written === 'string' ? /\$\{\{[^{}]*\}\}/.exec(written)?.[0] : undefined);
@@ -138,7 +138,7 @@ class StepRendering {
     this.#report({ code: 'MB1202', severity: 'warning', message, hint, place });
   }
 
-  /** Checks a request against the service's own description, when it is the only documentation. */
+  /** Checks a request against the service's own description, if that is the only documentation. */
   #checkByDocument(kind: string, request: JsonMap): void {
     const faults = this.#expansion.facts.checker?.(kind, request) ?? 'unchecked';
     if (faults === 'unchecked') {
@@ -148,7 +148,7 @@ class StepRendering {
     for (const fault of faults) this.#report(placeRequestFault(fault, this.#draft.task, this.#expansion.manifest));
   }
 
-  /** Returns the file that an upload step sends; requests it when nobody has read it yet. */
+  /** Returns the file that an upload step sends; requests it if it is not read yet. */
   file(request: JsonMap): (FileFact & { path: string }) | undefined {
     const { task } = this.#draft;
     const { file } = request;
@@ -213,7 +213,7 @@ class StepRendering {
     return '';
   }
 
-  /** Returns what the file must be like: of all that is said of it only the ratio may be a template. */
+  /** Returns the requirements for the output. Only the ratio may be a template. */
   expect(): Expectation | undefined {
     const { id, expect } = this.#draft.task;
     if (expect?.ratio === undefined || !isTemplate(expect.ratio)) return expect;
@@ -240,7 +240,7 @@ class StepRendering {
     return isScalar(title) ? String(title).trim() || undefined : undefined;
   }
 
-  /** Returns the steps of the tasks in `needs`: those that join, or all of them when none does. */
+  /** Returns the steps of the tasks in `needs`: those that join with this step, or all of a task if none does. */
   needs(): string[] {
     const { task } = this.#draft;
     return task.needs.flatMap((id) => {
@@ -271,7 +271,7 @@ class StepRendering {
     });
   }
 
-  /** Returns the steps that a reference names; `unknownValue` when it is wrong and was reported. */
+  /** Returns references to the steps that a path names; `unknownValue` when the path is wrong, which was reported. */
   #output(path: NamePath, site: Site): Json {
     const [, task = '', output = ''] = path.parts;
     const made = this.#expansion.expanded.get(task);
@@ -303,7 +303,7 @@ class StepRendering {
       return unknownValue;
     }
     const own = this.#draft.part?.of;
-    // For a part, the source is the one step that it is a part of.
+    // For a task over parts, the source is the step that makes this step's part.
     const cutFrom = own === undefined ? undefined : producer.drafts.find(({ address }) => address === own);
     if (cutFrom !== undefined && picked.length === 0) return makeReference(cutFrom.address, field);
     const { conditions } = joinConditions(this.#draft, producer, picked);
@@ -323,7 +323,7 @@ class StepRendering {
     return unknownValue;
   }
 
-  /** The references to a step, or to what is picked at a gate. */
+  /** Returns the references to a step, or to the picks of a gate. */
   #listed(address: string, field: string, choose: number | undefined): JsonMap[] {
     if (choose === undefined) return [makeReference(address, field)];
     return Array.from({ length: choose }, (_, index) => makePickReference(address, field, index + 1));
@@ -412,16 +412,16 @@ function findTemplateText(value: Json): string | undefined {
   return undefined;
 }
 
-/** Explains why the value of a field cannot be part of any request, whatever its kind. */
+/** Explains why a value is not allowed in a request of any kind. */
 function whyRefused(field: string, value: Json): { code: DiagnosticCode; message: string; hint: string } | undefined {
   const key = findForeignKey(value);
   if (key !== undefined) {
-    // A key such as `$ref` would be mistaken for a reference.
+    // A property such as `$ref` would be mistaken for a reference.
     const message = `\`${field}\` has the key \`${shorten(key)}\`, and keys that start with $ are kept for references`;
     const hint = 'rename it, here or in the data; an output of another task is {{tasks.name.url}}';
     return { code: 'MB1503', message, hint };
   }
-  // Written values are checked where they are written; this covers the output of templates and names of files.
+  // Values in the manifest are checked there. This check is for the output of templates and for file names.
   const found = findUnsendable(value);
   if (found === undefined) return undefined;
   const { written, problem, hint } = found;

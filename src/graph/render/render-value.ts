@@ -5,15 +5,15 @@ import { isTemplate, type TemplateFault } from '../../manifest/template/template
 import type { Templates } from './templates.ts';
 
 /**
- * Renders the templates of a value, at any depth. Whatever cannot be rendered is `unknownValue`; faults are handed over
- * with the path of the text that has them.
+ * Renders the templates of a value, at any depth. A text that cannot be rendered becomes `unknownValue`, and its faults
+ * are reported with its path.
  */
 export function renderValue(
   value: Json,
   path: Path,
   using: {
     templates: Templates;
-    /** Without it, templates are not rendered and count as unknown. */
+    /** If omitted, templates are not rendered and count as unknown. */
     scopeAt?: (site: { text: string; path: Path }) => Scope;
     onFault?: (fault: TemplateFault, site: { text: string; path: Path }) => void;
   },
@@ -26,7 +26,7 @@ export function renderValue(
     const site = { text: value, path };
     const result = renderTemplate(template, using.scopeAt(site));
     for (const fault of result.faults) using.onFault?.(fault, site);
-    // `null` is a value: it is sent, or refused by its field.
+    // `null` is a value, which is either sent or rejected by the check of its field.
     return result.value === undefined ? unknownValue : result.value;
   }
   if (Array.isArray(value)) return value.map((item, index) => renderValue(item, [...path, index], using));

@@ -4,27 +4,27 @@ import { slug } from '../../manifest/template/helpers.ts';
 import type { Draft } from '../expand/draft.ts';
 
 const maxSegmentBytes = 200;
-/** Windows takes 260 in all, with the folder of the campaign, an extension and a temporary name. */
+/** Windows allows 260 in total, including the folder of the campaign, an extension and a temporary name. */
 const maxPathBytes = 240;
 const encoder = new TextEncoder();
 
 /** Device names of Windows, reserved with any extension. */
 const reserved = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)$/i;
 
-/** Default output path of a step, without the take: `output/hero-a1-9-16`. */
+/** Default output path of a step, without the take, for example `output/hero-a1-9-16`. */
 export function defaultSave(draft: Draft): string {
   const names = [...(draft.key === undefined ? [] : [draft.key]), ...Object.values(draft.matrix)];
   return `output/${[draft.task.id, ...names.map(slug)].join('-')}`;
 }
 
 /**
- * Explains why a path cannot be an output on every system, regardless of this one. The path is relative to the folder
- * of the manifest, in NFC and without extension.
+ * Explains why a path cannot be an output on some operating system. The path is relative to the folder of the manifest,
+ * in NFC and without extension.
  */
 export function checkSavePath(path: string): { code: DiagnosticCode; message: string; hint: string } | undefined {
   const escapes = (message: string, hint: string) => ({ code: 'MB1601', message, hint }) as const;
   const notPortable = (message: string, hint: string) => ({ code: 'MB1602', message, hint }) as const;
-  // Computed only for messages: there are many paths, and few are wrong.
+  // Computed only for messages, because there are many paths, and few are wrong.
   const shown = () => `"${shorten(path)}"`;
   if (path === '') return notPortable('the output path is empty', 'write a path, as in images/{{key}}');
   if (path.includes('\\')) {
@@ -110,7 +110,7 @@ export function writtenExtension(path: string): string | undefined {
   return /\.(png|jpe?g|webp|gif|avif|mp3|wav|flac|ogg|m4a|mp4|webm|mov)$/i.exec(path)?.[0];
 }
 
-/** Folds paths that are one file on some system to the same text: case and the form of accents do not count. */
+/** Normalizes case and Unicode form, so that paths that are the same file on some system become equal. */
 export function foldPath(path: string): string {
   if (/^[\x20-\x7e]*$/.test(path)) return path.toLowerCase();
   return path.normalize('NFC').toUpperCase().toLowerCase().normalize('NFC');

@@ -13,11 +13,11 @@ import type { Places } from '../../manifest/yaml/places.ts';
 export interface TemplateSite {
   text: string;
   path: Path;
-  /** Absent when it cannot be parsed, which was reported. */
+  /** Omitted when the template cannot be parsed, which was reported. */
   template?: Template;
 }
 
-/** The templates of a manifest. Each text is parsed once, however many tasks and steps use it. */
+/** The parsed templates of a manifest. Each text is parsed once, even if several tasks and steps use it. */
 export class Templates {
   readonly #parsed = new Map<string, ParsedTemplate>();
   readonly #unsound = new Set<string>();
@@ -26,7 +26,7 @@ export class Templates {
     return this.parse(text).template;
   }
 
-  /** Parses a text: its mistakes, and the paths in it. */
+  /** Parses a text. Returns its mistakes and its paths. */
   parse(text: string): ParsedTemplate {
     const known = this.#parsed.get(text);
     if (known !== undefined) return known;
@@ -35,12 +35,12 @@ export class Templates {
     return result;
   }
 
-  /** Marks the text at this path as wrong for every step, and reported. */
+  /** Marks the text at this path as wrong and reported. */
   markUnsound(path: Path): void {
     this.#unsound.add(path.join('\n'));
   }
 
-  /** Tells whether the text at this path may be rendered: a text that is itself wrong is not reported by each step. */
+  /** Returns whether the text at this path may be rendered. A wrong text is reported once and not by each step. */
   isSound(path: Path): boolean {
     return this.#unsound.size === 0 || !this.#unsound.has(path.join('\n'));
   }
@@ -65,7 +65,7 @@ export function findTemplates(value: Json, path: Path): TemplateSite[] {
 /** Turns a mistake in a template into a diagnostic that points into the manifest. */
 export function placeFault(fault: TemplateFault, site: { text: string; path: Path }, places: Places): Diagnostic {
   const place = places.within(site.path, { text: site.text, start: fault.start, end: fault.end });
-  // When the part is not found in the file as written, the place is the whole text.
+  // If the part is not found in the source, the place is the whole text.
   const isExact = place.end.offset - place.start.offset === fault.end - fault.start;
   const { code, message, hint, meant } = fault;
   const fix = meant !== undefined && isExact ? { place, text: meant } : undefined;

@@ -1,12 +1,12 @@
 import type { Json } from '../../ground/json.ts';
 import { isMap } from '../../ground/values.ts';
 
-/** UTF-16 code units of a text that names its row. */
+/** Maximum length of a title, in UTF-16 code units. */
 const longestTitle = 60;
 
 const addressOrFile = /^https?:|\.\w{2,4}$/;
 
-/** Returns the first short text of a row: one of several words, because a single word is most often a key. */
+/** Returns the first short text of a row that has several words, because a single word is usually a key. */
 export function titleOf(row: Json): string | undefined {
   if (!isMap(row)) return typeof row === 'string' && row.length <= longestTitle ? row : undefined;
   let first: string | undefined;

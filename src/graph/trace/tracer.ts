@@ -12,19 +12,22 @@ import { orderTasks } from '../expand/task-edges.ts';
 import type { Expansion, GraphFacts } from '../expansion.ts';
 import { readTextFile } from '../render/read-text.ts';
 
-/** Place in the campaign that gives a value of a request, or gave another one before. */
+/** Place in the campaign from which a value of a request comes, or came before. */
 export interface Origin {
   is: 'template' | 'default' | 'variable' | 'data' | 'matrix';
-  /** `tasks.hero.with.prompt`, `defaults.image.model`, `vars.product`, the column of a data file, an axis. */
+  /**
+   * For example `tasks.hero.with.prompt`, `defaults.image.model`, `vars.product`, the column of a data file, or an
+   * axis.
+   */
   name: string;
-  /** Path as seen from the working folder. */
+  /** Path relative to the working folder. */
   file: string;
   line: number;
-  /** Sheet of a workbook, whose rows count as lines. */
+  /** Sheet of a workbook. Its rows count as lines. */
   sheet?: string;
 }
 
-/** A value of a step's request that was another one when it was bought. `path`: from the request down. */
+/** A value of a step's request that differs from the paid one. `path`: within the request. */
 export interface Difference {
   path: Path;
   before: Json;
@@ -32,16 +35,19 @@ export interface Difference {
 }
 
 export interface Origins {
-  /** Finds what made a value differ; `undefined` where the texts of the campaign do not tell. */
+  /** Finds the change that made a value differ; `undefined` where the campaign does not show it. */
   trace(address: string, difference: Difference): Origin | undefined;
-  /** Finds what gives a top-level field of a step's request: where it is written, then what is filled in there. */
+  /**
+   * Finds the origins of a top-level field of a step's request: the place where it is written, then those of values
+   * filled in.
+   */
   find(address: string, field: string): readonly Origin[];
 }
 
 /**
- * Makes the origins of the campaign as it is now. Expands the manifest when it is first asked; nothing is rendered or
- * checked again. The campaign as it was before is not known: a value that fits the template as it stands now, with other
- * data in it, is reported as a change of the data.
+ * Makes the origin finder of the campaign as it is now. Expands the manifest on first use, without rendering or
+ * checking it again. The earlier campaign is not known: a value that fits the present template with other data is
+ * reported as a change of the data.
  */
 export function makeOrigins(manifest: Manifest, facts: GraphFacts): Origins {
   let known: { expansion: Expansion; drafts: ReadonlyMap<string, Draft> } | undefined;
@@ -106,7 +112,7 @@ function trace(draft: Draft, { path, before, after }: Difference, expansion: Exp
   return found === undefined ? own : (sourceOf(found, draft, expansion) ?? own);
 }
 
-/** The value at a path, or the text above it that gives all of it. */
+/** Returns the value at a path, or the enclosing text from which all of it comes. */
 function writtenAt(value: Json, path: Path): { written: Json | undefined; isWhole: boolean } {
   const above = path.findIndex((_, index) => typeof valueAt(value, path.slice(0, index)) === 'string');
   return above < 0
@@ -114,7 +120,7 @@ function writtenAt(value: Json, path: Path): { written: Json | undefined; isWhol
     : { written: valueAt(value, path.slice(0, above)), isWhole: false };
 }
 
-/** The name whose value makes the difference: it is filled in, or decides which branch is taken. */
+/** Returns the name whose value makes the difference, because it is filled in or decides which branch is rendered. */
 function changedSource(template: Template, scope: Scope, before: string): string | undefined {
   const pieces = piecesOf(template, scope);
   const [source] = pieces === undefined ? [] : findChangedSources(pieces, before);
@@ -129,7 +135,7 @@ function changedSource(template: Template, scope: Scope, before: string): string
   );
 }
 
-/** Finds where the value of a name in a template comes from. */
+/** Finds the origin of a name's value in a template. */
 function sourceOf(path: NamePath, draft: Draft, expansion: Expansion): Origin | undefined {
   const [root, ...names] = path.parts;
   const { manifest } = expansion;
@@ -167,9 +173,9 @@ function positionOf({ file, start, sheet }: Place): { file: string; line: number
 }
 
 /**
- * Takes a template apart into the words that are its own and the texts that are filled in, as its scope gives them now.
- * A loop is one text, a condition counts by the branch that is taken. `flipped`: a name; where a condition asks for it, the
- * other branch counts. `undefined`: it gives no plain text.
+ * Splits a template into its own words and the texts that are filled in with the values of its scope. A loop is one
+ * text; of a condition only the rendered branch is used. `flipped`: a name whose conditions use the other branch.
+ * `undefined`: the template does not give plain text.
  */
 export function piecesOf(template: Template, scope: Scope, flipped?: string): Piece[] | undefined {
   const pieces: Piece[] = [];
@@ -197,7 +203,7 @@ function addParts(parts: readonly Part[], pieces: Piece[], context: Context): bo
       return addParts((answer === 'yes') === isFlipped ? part.else : part.then, pieces, context);
     }
     const sources = sourcesIn(part);
-    // What the name was is not known, and it may have no value now.
+    // The earlier value of the flipped name is not known, and it may have no value now.
     const text = flipped !== undefined && sources.includes(flipped) ? '' : textOf(part, context);
     if (text === undefined) return false;
     pieces.push({ text, sources });
@@ -205,7 +211,7 @@ function addParts(parts: readonly Part[], pieces: Piece[], context: Context): bo
   });
 }
 
-/** The names that conditions of a template ask for. */
+/** Returns the names that the conditions of a template test. */
 export function conditionsOf(parts: readonly Part[]): string[] {
   const names = parts.flatMap((part) =>
     part.is === 'choice' ? [...sourcesOf(part.condition), ...conditionsOf(part.then), ...conditionsOf(part.else)] : [],
@@ -218,7 +224,10 @@ function textOf(part: Part, { template, scope }: Context): string | undefined {
   return isScalar(value) ? String(value) : undefined;
 }
 
-/** The names that a part depends on, as they are written: `row.mood`. Conditions and lists come before what they govern. */
+/**
+ * Lists the names that a part depends on, for example `row.mood`. Those of conditions and lists come before those of
+ * their content.
+ */
 function sourcesIn(part: Part): string[] {
   switch (part.is) {
     case 'text':
@@ -245,39 +254,41 @@ function sourcesOf(expression: Expression): string[] {
   }
 }
 
-/** A piece of a rendered text: written in the template, or filled in from the sources that it names. */
+/** A piece of a rendered text: written in the template, or filled in from the names in `sources`. */
 export interface Piece {
   text: string;
   /** Names such as `row.mood`. Omitted for the template's own words. */
   sources?: readonly string[];
 }
 
-/** A template of hundreds of names is not worth a pass for each. */
+/** Maximum number of names to try, because each takes a pass over the template. */
 export const mostSources = 40;
 
 /**
- * Finds the sources whose values alone explain that a template once gave another text: the template's own words are all
- * in it, in order. Empty: they are not, so the template itself was another one. One source is preferred to several.
+ * Finds the names whose values alone can explain an earlier text of a template: the text must contain the template's
+ * own words in order. Empty if it does not, so that the template itself was different. One name is preferred to
+ * several.
  */
 export function findChangedSources(pieces: readonly Piece[], before: string): string[] {
   const sources = [...new Set(pieces.flatMap((piece) => piece.sources ?? []))];
   const alone = sources.slice(0, mostSources).find((source) => isExplainedBy(source, pieces, before));
   if (alone !== undefined) return [alone];
-  // Without words of its own a template would explain any text.
+  // A template without words of its own would explain any text.
   const hasWords = pieces.some(({ text, sources: of }) => of === undefined && /[\p{L}\p{N}]/u.test(text));
   const gaps = hasWords ? findGaps(pieces, before, (piece) => piece.sources !== undefined) : undefined;
   const changed = (gaps ?? []).filter(({ free, text }) => free.map((piece) => piece.text).join('') !== text);
   return [...new Set(changed.flatMap(({ free }) => free.flatMap(({ sources: [source] = [] }) => source ?? [])))];
 }
 
-/** Tells whether another value of this one source gives the earlier text. */
+/** Returns whether the earlier text differs only in the value of this name. */
 function isExplainedBy(source: string, pieces: readonly Piece[], before: string): boolean {
   return findGaps(pieces, before, ({ sources }) => sources?.includes(source) === true) !== undefined;
 }
 
 /**
- * Reads `before` as the pieces in order, where the free ones may be any text: what neighbouring free pieces are in it
- * together. The leftmost place of each fixed text is taken, which finds a reading whenever there is one, in linear time.
+ * Matches `before` with the pieces in order, where free pieces match any text, and returns the text of each run of
+ * adjacent free pieces. Each fixed piece is matched at its leftmost position, which finds a match whenever there is
+ * one, in linear time.
  */
 function findGaps(
   pieces: readonly Piece[],
