@@ -97,7 +97,7 @@ export interface Gate {
 }
 
 /**
- * Similar steps of a task, of which the first go alone. A canary depends on the requests: as soon as `first` steps are
+ * Similar steps of a task. The first of them go alone. A canary depends on the requests: as soon as `first` steps are
  * bought with the manifest's present requests and fit, or are picked, the others no longer wait. So new rows of an
  * unchanged template need no new canary, but a changed template does, because it changes all requests.
  */

@@ -1,25 +1,28 @@
-/** The path of a campaign file relative to where the manifest was named, as places and messages show it. */
+/**
+ * Returns the path of a campaign file for places and messages: relative to the same folder as the path of the manifest.
+ */
 export function besideManifest(manifestFile: string, path: string): string {
   const folder = /^.*[/\\]/.exec(manifestFile)?.[0] ?? '';
   return `${folder}${path.replace(/^(\.\/)+/, '')}`;
 }
 
 /**
- * Rewrites a path from a manifest to be relative to the folder of the main one. `folder` is `''`, or that of an
- * included file, such as `shared/`. Paths of the main manifest and absolute ones stay as they are written.
+ * Rewrites a path from a manifest to be relative to the main manifest's folder. `folder` is the folder of the file with
+ * the path: `''`, or for example `shared/` for an included file. Paths of the main manifest and absolute paths do not
+ * change.
  */
 export function pathFrom(folder: string, path: string): string {
   return folder === '' || isAbsolutePath(path) ? path : normalizePath(`${folder}${path}`);
 }
 
-/** Does the same for a file pattern; wildcards in the folder's name are escaped. */
+/** Rewrites a file pattern as `pathFrom` rewrites a path. Wildcard characters in the folder's name are escaped. */
 export function patternFrom(folder: string, pattern: string): string {
   if (folder === '' || isAbsolutePath(pattern)) return pattern;
   // Dots and slashes stay unescaped, so that `..` in the pattern leads out of the folder as it does in a path.
   return normalizePath(`${folder.replaceAll(/[*?[\]{}()|]|^!/g, '\\$&')}${pattern}`);
 }
 
-/** Removes `.`, empty parts and resolved `..`; a path that leads out keeps its leading `..`. */
+/** Removes `.`, empty parts and resolved `..`; a path out of the folder keeps its leading `..`. */
 export function normalizePath(path: string): string {
   const parts: string[] = [];
   for (const part of path.split('/')) {
@@ -31,12 +34,12 @@ export function normalizePath(path: string): string {
   return parts.join('/');
 }
 
-/** Returns the folder of a normalized path: `''`, or `shared/`. */
+/** Returns the folder of a normalized path: `''`, or for example `shared/`. */
 export function folderOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/') + 1);
 }
 
-/** Applies the rules of every system, so that a manifest means the same everywhere. */
+/** Applies the rules of all operating systems, so that a manifest means the same on each. */
 export function isAbsolutePath(path: string): boolean {
   return /^(?:[/\\]|[A-Za-z]:[/\\])/.test(path);
 }

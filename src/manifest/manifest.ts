@@ -4,8 +4,8 @@ import type { JsonMap, Path, Scalar } from '../ground/values.ts';
 import type { Places } from './yaml/places.ts';
 
 /**
- * A manifest as written, checked for shape: defaults are merged into each task, and whatever was wrong is absent or
- * `unknownValue`, so that the next stage can look for further mistakes.
+ * A manifest as written, after the check of its shape. Defaults are merged into each task, and wrong values are omitted
+ * or `unknownValue`, so that the next stage can find further mistakes.
  */
 export interface Manifest {
   /** The path as the user gave it. */
@@ -15,102 +15,105 @@ export interface Manifest {
   /** Hard cap over all runs, in credits. */
   budget?: number;
   concurrency?: number;
-  /** Path of the list of files that each run writes, relative to the folder of outputs. */
+  /** Path of the list of files that each run writes, relative to the output folder. */
   index?: string;
   vars: JsonMap;
   /** Named data, in the order in which they are written. */
   tables: Table[];
   /** Request fields by kind, for known kinds only. */
   defaults: { [kind: string]: JsonMap };
-  /** Named selections, by name, as in `selectors: { launch: "tag:launch kind:video" }`. */
+  /** Named selections by name, for example `selectors: { launch: "tag:launch kind:video" }`. */
   selectors: { [name: string]: string };
   /** Prices given by the user: credits by price class, or by a prefix of one (`image/alpha-2`). */
   prices: { [priceClass: string]: number };
-  /** Rights to the outputs, in names of the author's choice. Never part of a request. */
+  /** Rights to the outputs. The author of the manifest chooses the names. Never part of a request. */
   rights: Rights;
   /** Tasks in the order in which they are written; those of included manifests come first. */
   tasks: Task[];
   places: Places;
-  /** False when the manifest has errors: then it only serves to find more of them. */
+  /** False when the manifest has errors: it is then only used to find more of them. */
   sound: boolean;
   warnings: Diagnostic[];
 }
 
-/** A data file that templates know by a name. Its path in the manifest is `['tables', name]`. */
+/** A data file that templates use by a name. Its path in the manifest is `['tables', name]`. */
 export interface Table {
   name: string;
-  /** From the main manifest's folder. Omitted when it is invalid (reported already). */
+  /** Path relative to the main manifest's folder. Omitted when it is wrong, which was reported. */
   file?: string;
   separator?: string;
-  /** Number of the row that names the columns. Defaults to the first that is not empty. */
+  /** Number of the row with the column names. Defaults to the first row that is not empty. */
   header?: number;
   /** Sheet of a workbook. Optional when it has only one. */
   sheet?: string;
-  /** Path, from the main manifest's folder, of a JSON Schema that every row must match. */
+  /** Path, relative to the main manifest's folder, of a JSON Schema that every row must match. */
   schema?: string;
   /**
-   * How the row of a step is found: values by column, as templates. Without a value it is that of the same name in the matrix or
-   * row of the step. Empty: no step has a row in it.
+   * How the row of a step is found: values by column, as templates. A column without a value is matched with the step's
+   * matrix or row value of the same name. Empty: the table cannot be joined.
    */
   on: { column: string; value?: Scalar }[];
 }
 
 export interface Task {
   id: string;
-  /** Absent when the kind is unknown. */
+  /** Omitted when the kind is unknown. */
   kind?: string | undefined;
-  /** The request as written, defaults included, with the place of each field. */
+  /** The request as written, including defaults, with the place of each field. */
   with: { field: string; value: Json; path: Path }[];
   rows: RowSource;
   /** Path of a JSON Schema that every row of the data file must match. */
   schema?: string | undefined;
-  /** Folder that paths of data files and uploads are relative to, seen from the manifest's own: `''`, or `shared/`. */
+  /**
+   * Folder of the file with the task, relative to the main manifest's folder: `''`, or for example `shared/`. Paths of
+   * data files and uploads are relative to it.
+   */
   folder: string;
-  /** Condition without which steps are not made: a boolean, or a text that renders to true or false. */
+  /** Condition for steps to be made: a boolean, or a text that renders to true or false. */
   when?: string | boolean | undefined;
-  /** The condition of the rows that it shares with other tasks, beside its own. */
+  /** Condition of the shared rows that the task uses, in addition to its own. */
   rowsWhen?: string | boolean | undefined;
-  /** How long a job is watched at most, in ms; it stays attached after that. */
+  /** Maximum time in ms for which a job is polled. A job that takes longer still belongs to its step. */
   timeoutMs?: number | undefined;
   /** Failed jobs are bought again: at most `attempts` purchases in all, and at most `credits` beyond the first. */
   retry?: { attempts: number; credits?: number } | undefined;
   /** Requirements for the downloaded file. */
   expect?: Expectation | undefined;
-  /** Most characters of a rendered text, by field of the request. */
+  /** Maximum number of characters of rendered strings, by request field. */
   limits?: Readonly<Record<string, number>> | undefined;
   key?: string | undefined;
-  /** True when there is a key that is wrong and was reported; `key` is absent then. */
+  /** True when the task has a wrong key, which was reported; `key` is then omitted. */
   keyBroken?: true | undefined;
   matrix?: Matrix | undefined;
   takes?: number | undefined;
-  /** A question to people, before anything is made from its outputs. */
+  /** A gate for the task's outputs, before anything is made from them. */
   gate?: GateRule | undefined;
-  /** Steps that go alone, before others that are alike are bought. */
+  /** Steps that go alone before similar ones are bought. */
   canary?: CanaryRule | undefined;
-  /** Keeps what was bought for its steps, whatever changes. */
+  /** Keeps the purchases of its steps, even if their input changes. */
   pin?: true | undefined;
   needs: string[];
-  /** By task: the values that select its step, by axis, `key` or `take`. */
+  /** By task: the values that select the steps to use, by axis, `key` or `take`. */
   from: { task: string; picks: { name: string; value: Scalar | Scalar[] }[] }[];
   save?: string | undefined;
   tags: string[];
   description?: string | undefined;
-  /** Those of this task alone. Defaults to those of the campaign. */
+  /** Rights to the outputs of this task. Defaults to those of the campaign. */
   rights?: Rights | undefined;
 }
 
 export type Rights = { [name: string]: Scalar };
 
-/** The source of a task's rows. `unknown`: it is wrong and was reported. */
+/** The source of a task's rows. `unknown`: it is wrong, which was reported. */
 export type RowSource =
   | { from: 'nowhere' }
   | { from: 'file'; path: string; separator?: string; header?: number; sheet?: string }
   | { from: 'list'; rows: Json[] }
   | { from: 'var'; text: string }
   | { from: 'table'; text: string; table: string }
-  /** Each file that matches is a row: `{ path, name, stem, extension, folder }`. */
+  /** Each matching file is a row: `{ path, name, stem, extension, folder }`. */
   | { from: 'files'; pattern: string }
-  /** Each part of another task's output is a row, at most `most`: `foreach: "{{tasks.talk.clips}}"` with `maxItems`. */
+  /** Each part of another task's output is a row, up to `most`: `foreach: "{{tasks.talk.clips}}"` with `maxItems`. */
   | { from: 'parts'; text: string; task: string; parts: string; most: number }
   | { from: 'unknown' };
 
@@ -119,23 +122,26 @@ export interface Matrix {
   axes: { name: string; values: (Scalar | JsonMap)[] | { text: string } }[];
   include: { [axis: string]: Scalar }[];
   exclude: { [axis: string]: Scalar }[];
-  /** True when part of it is wrong and was reported. */
+  /** True when a part of the matrix is wrong, which was reported. */
   broken: boolean;
 }
 
 /**
- * `approve`: each output is looked at. `choose`: so many are picked among its takes, along an axis, or of all its steps.
- * `note`: what to look for. `reasons`: why an output may be turned down.
+ * `approve`: each output is reviewed. `choose`: a number of outputs is picked among the takes, along an axis, or among
+ * all steps. `note`: criterion of the choice. `reasons`: reasons for rejecting an output.
  */
-/** `title`: a template that names each group for people. */
+/** `title`: a template for the title of each group. */
 export type GateRule = { title?: string; note?: string; reasons?: readonly string[] } & (
   | { is: 'approve' }
   | { is: 'choose'; choose: number; among: { by: 'takes' } | { by: 'all' } | { by: 'axis'; axis: string } }
 );
 
-/** `then: ask` or `check`: the others follow when people have picked these, or when these are done and fit `expect`. */
+/**
+ * `then: ask`: the other steps wait until users have picked the canaries; `check`: until these are done and fit
+ * `expect`.
+ */
 export interface CanaryRule {
-  /** Number of steps that go first of those that are alike. */
+  /** Number of canaries in each group of similar steps. */
   first: number;
   asks: boolean;
 }
@@ -144,19 +150,19 @@ export interface CanaryRule {
 export interface Expectation {
   width?: Range;
   height?: Range;
-  /** Width to height, as in `16:9`, with half a percent of tolerance. Of a task a template, too. */
+  /** Width to height, for example `16:9`, with half a percent of tolerance. In a task it can be a template. */
   ratio?: string;
   durationSeconds?: Range;
   bytes?: Range;
-  /** Media type, as in `image/png`, or its first half, as in `image`. */
+  /** Media type, for example `image/png`, or its first half, for example `image`. */
   type?: string;
   /** Integrated loudness of a sound, in LUFS. */
   lufs?: Range;
   /** Largest sample of a sound, in dBFS. */
   peakDb?: Range;
-  /** Longest silence in a sound. */
+  /** Longest silence in a sound, in seconds. */
   silentSeconds?: Range;
-  /** A picture is not of a single color. */
+  /** `false`: a picture must have more than one color. */
   blank?: false;
 }
 
@@ -165,7 +171,7 @@ export interface Range {
   max?: number;
 }
 
-/** Path of a task's own key, or of a part of it. */
+/** Path of a task's key in the manifest, or of a part of its value. */
 export function taskPath(task: string, ...rest: (string | number)[]): Path {
   return ['tasks', task, ...rest];
 }
@@ -175,12 +181,12 @@ export function tablePath(table: string, ...rest: (string | number)[]): Path {
 }
 
 const maxDiagnostics = 100;
-/** Mistakes of one kind at one place that are reported individually; the rest are counted. */
+/** Maximum number of similar mistakes at one place to report individually; the others are counted. */
 const maxAlike = 5;
 
 /**
- * Selects the diagnostics to report: each once, in the order of the files, at most 100; the others are counted. Errors come before warnings
- * when there are too many. When steps of one task make the same mistake at the same place, five are reported.
+ * Selects the diagnostics to report: each once, in the order of the files, at most 100; the others are counted. If
+ * there are too many, errors precede warnings. Of equal mistakes of a task at one place, five are reported.
  */
 export function limitDiagnostics(found: readonly Diagnostic[]): Diagnostic[] {
   const seen = new Set<string>();
@@ -207,7 +213,7 @@ export function limitDiagnostics(found: readonly Diagnostic[]): Diagnostic[] {
   return withOmitted([...errors, ...warnings], found).sort(byPlace);
 }
 
-/** The first of them. What is left out is counted, together with what was left out of `found` before. */
+/** Returns the first diagnostics. Omitted ones are counted, including those that were omitted from `found` before. */
 function withOmitted(gathered: readonly Diagnostic[], found: readonly Diagnostic[]): Diagnostic[] {
   const shown = gathered.slice(0, maxDiagnostics).map(({ omitted: _omitted, ...one }): Diagnostic => one);
   const { omitted } = countDiagnostics(found);

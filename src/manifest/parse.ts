@@ -25,7 +25,7 @@ import type { FilePlaces, Places } from './yaml/places.ts';
 
 export type { DataFile } from './rows/rows.ts';
 
-/** An included file, by its path from the main manifest's folder, and where it is included. */
+/** An included file: its path relative to the main manifest's folder, and the place of its `include`. */
 export interface IncludedFile {
   path: string;
   place: Place;
@@ -51,7 +51,7 @@ export function parseManifest(
 } {
   const { files, diagnostics: found, unread, incomplete } = readManifestFiles(source, included, program);
   const main = files.at(-1);
-  // With a part of the campaign missing, every name defined in it would be reported as unknown.
+  // If a part of the campaign is missing, the names that it defines would be reported as unknown.
   if (main === undefined || incomplete || unread.length > 0) {
     return { diagnostics: limitDiagnostics(found), includes: unread };
   }
@@ -83,18 +83,21 @@ function findNoTasks(tasks: readonly Task[], value: Manifest['vars'], places: Ma
   return [{ code: 'MB1102', severity: 'error', message, hint, place: places.key(['include']) }];
 }
 
-/** A file, or the files that match a pattern, by the path from the main manifest's folder. */
+/** A file, or the files that match a pattern. The path is relative to the main manifest's folder. */
 export interface NeededFile {
   path: string;
-  /** The place that asks for it first. */
+  /** The first place that names the file. */
   place: Place;
-  /** `text`: the content of a data file or of a row schema. `workbook`: sheets of one. `files`: the matches of a pattern. */
+  /**
+   * `text`: the content of a data file or of a row schema. `workbook`: sheets of a workbook. `files`: the matches of a
+   * pattern.
+   */
   as: 'text' | 'workbook' | 'files';
-  /** Sheets of a workbook that are asked for, `undefined` for its only one. */
+  /** Requested sheets of a workbook; `undefined` for its only sheet. */
   sheets: (string | undefined)[];
 }
 
-/** Lists the files that a manifest asks for, each of them once. */
+/** Lists the files that a manifest needs, each once. */
 export function dataFiles(manifest: Manifest): NeededFile[] {
   const files = new Map<string, NeededFile>();
   const add = (path: string, as: NeededFile['as'], at: Path): NeededFile => {
@@ -122,8 +125,8 @@ export function dataFiles(manifest: Manifest): NeededFile[] {
 type Merged = Pick<Manifest, 'vars' | 'tables' | 'defaults' | 'selectors' | 'prices' | 'rights' | 'tasks' | 'places'>;
 
 /**
- * Joins the files of a campaign: for vars, tables, default fields, selectors, prices and rights the last one wins, and a task may be in
- * one file only. Places lead into the file that wins.
+ * Merges the files of a campaign. For vars, tables, default fields, selectors, prices and rights the last file wins; a
+ * task may be in one file only. Places refer to the file that wins.
  */
 function mergeFiles(files: readonly ManifestFile[], main: ManifestFile): Merged & { diagnostics: Diagnostic[] } {
   const owners = new Map<string, ManifestFile>();
@@ -160,7 +163,7 @@ function mergeFiles(files: readonly ManifestFile[], main: ManifestFile): Merged 
   };
 }
 
-/** Keeps values of the right type; the others were reported. */
+/** Keeps values of the right type; the others were reported before. */
 function only<Wanted extends Json>(
   map: JsonMap,
   isRight: (value: Json) => value is Wanted,
@@ -202,7 +205,10 @@ function mergeDefaults(files: readonly ManifestFile[], owners: Map<string, Manif
   return merged;
 }
 
-/** Rewrites a path in `defaults`, which is relative to its own file, for a task of another folder. */
+/**
+ * Returns the defaults of a kind for a task in another folder. Paths in `defaults` are relative to their own file, so
+ * they are rewritten.
+ */
 function defaultsFor(
   kind: string,
   from: { fields: JsonMap; folder: string; owners: ReadonlyMap<string, ManifestFile> },
@@ -251,7 +257,7 @@ function collectTasks(
   return { written: [...written.values()], diagnostics };
 }
 
-/** Joins the places of several files: each path leads into the file whose value counts, and to where it stands there. */
+/** Combines the places of several files: each path leads to the file whose value counts, and to its place there. */
 function joinPlaces(
   main: Places,
   { owners, moved }: { owners: ReadonlyMap<string, ManifestFile>; moved: ReadonlyMap<string, Path> },
@@ -277,17 +283,17 @@ function idOf(path: Path): string {
   return JSON.stringify(path);
 }
 
-/** Keys of rows, and the keys of a task that they become. A task may have a condition of its own beside theirs. */
+/** Keys of shared rows, with the task key that each becomes. A task may have its own `when` in addition. */
 const takenOver = { foreach: 'foreach', maxItems: 'maxItems', schema: 'schema', key: 'key', when: 'rowsWhen' } as const;
 
-/** A task as if it said itself what the rows say that it names. `moved`: what stands elsewhere, by its path in the task. */
+/** A task with the keys of the shared rows that it uses. `moved`: places of these keys, by their path in the task. */
 interface SharedTask {
   value: Json;
   moved: { from: Path; to: Path }[];
   diagnostics: Diagnostic[];
 }
 
-/** Gives a task the rows that it names. `folderOf`: the folder of the file in which rows stand. */
+/** Adds to a task the shared rows that it uses. `folderOf`: the folder of the file with the rows. */
 function shareRows(
   id: string,
   task: { value: Json; file: { folder: string; places: FilePlaces } },
@@ -307,7 +313,7 @@ function shareRows(
     const unknown: Diagnostic = { code: 'MB1103', severity: 'error', message, hint, place };
     return { value: merged, moved: [], diagnostics: shared === undefined && !isTemplate(name) ? [unknown] : [] };
   }
-  // Errors in inline rows are reported at the row itself.
+  // Errors in inline rows are reported at the shared rows.
   merged.foreach = unknownValue;
   const moved: SharedTask['moved'] = [];
   for (const [key, own] of Object.entries(takenOver)) {
@@ -319,7 +325,7 @@ function shareRows(
   return { value: merged, moved, diagnostics: [] };
 }
 
-/** Writes a path in a file of one folder as a file of another one would. */
+/** Rewrites a path that is relative to one folder so that it is relative to another. */
 function seenFrom(folder: string, own: string, value: Json): Json {
   if (folder === own) return value;
   if (isMap(value) && typeof value.file === 'string') return { ...value, file: seenFrom(folder, own, value.file) };

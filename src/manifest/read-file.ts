@@ -13,16 +13,16 @@ import type { FilePlaces, Places } from './yaml/places.ts';
 import { includedFaults, manifestFaults, readYaml } from './yaml/read-yaml.ts';
 import { maxManifestBytes, placeBetween, readSource } from './yaml/source.ts';
 
-/** Keys about the whole campaign, which only its main manifest can have. */
+/** Keys about the whole campaign, which are only allowed in its main manifest. */
 const mainKeys: readonly string[] = ['name', 'description', 'budget', 'service', 'outputs'];
 
-/** One file as written, and its mistakes. `content` is absent when it has no shape at all. */
+/** One file as written, and its mistakes. `content` is omitted when the file is not a map. */
 export interface ReadFile {
   content?: { value: JsonMap; places: FilePlaces };
   diagnostics: Diagnostic[];
 }
 
-/** Facts that a file does not tell: `main` names the manifest that includes it, `program` the version that reads it. */
+/** Context of a file: `main` is the manifest that includes it, `program` the version that reads it. */
 export interface ReadOptions {
   main?: string;
   program?: string | undefined;
@@ -67,7 +67,10 @@ function describeNoMap(value: Json, places: FilePlaces): Diagnostic {
   return { code: 'MB1103', severity: 'error', message, hint, place: places.value([]) };
 }
 
-/** Reports a file that is for another version, and nothing else of it: it has keys that this one would call mistakes. */
+/**
+ * Reports a file that requires another version. Nothing else in it is reported, because it may have keys unknown to
+ * this one.
+ */
 function refuseProgram(
   value: JsonMap,
   { file, places, program }: { file: string; places: FilePlaces; program: string | undefined },
@@ -101,7 +104,10 @@ function withoutMainKeys(
   return { value, diagnostics };
 }
 
-/** Finds keys of `prices` that name no price: a kind, its model, and fields, as in `image/alpha-2/resolution=4k`. */
+/**
+ * Finds keys of `prices` that are no price class: a kind, its model, and fields, for example
+ * `image/alpha-2/resolution=4k`.
+ */
 function checkPrices(value: Json, places: Places): Diagnostic[] {
   const prices = ownValue(value, 'prices');
   return Object.keys(isMap(prices) ? prices : {}).flatMap((name) => {

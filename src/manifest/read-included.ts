@@ -11,33 +11,33 @@ const maxIncluded = 50;
 const maxDepth = 10;
 
 export interface ManifestFile {
-  /** The path that places show. */
+  /** The path for places and messages. */
   file: string;
-  /** Its folder relative to the main manifest's: `''`, or `shared/`. */
+  /** Its folder relative to the main manifest's folder: `''`, or for example `shared/`. */
   folder: string;
   value: JsonMap;
   places: FilePlaces;
 }
 
-/** All files of a campaign whose texts are known so far. */
+/** All files of a campaign whose content is known so far. */
 export interface ManifestFiles {
-  /** Each file follows all those it includes, so the main manifest is last: later files win. */
+  /** Each file comes after the files that it includes, so the main manifest is last. Later files win. */
   files: ManifestFile[];
   diagnostics: Diagnostic[];
-  /** Included files whose text is not known yet, by their path from the main manifest's folder. */
+  /** Included files that still have to be read, by their path relative to the main manifest's folder. */
   unread: { path: string; place: Place }[];
-  /** True when a file is missing or has no shape: its content is missing everywhere. */
+  /** True when a file is missing or is not a map, so that its content is missing from the campaign. */
   incomplete: boolean;
 }
 
-/** One `include` entry on the way from the main manifest to a file. */
+/** An `include` entry on the path from the main manifest to a file. */
 interface Edge {
   from: string;
   to: string;
   place: Place;
 }
 
-/** Reads the main manifest and the included files that `included` holds, each of them once. */
+/** Reads the main manifest and the included files in `included`, each once. */
 export function readManifestFiles(
   source: { file: string; text: string },
   included: ReadonlyMap<string, DataFile>,
@@ -121,7 +121,7 @@ class Walk {
     }
   }
 
-  /** Reports a circle with each of its edges, and tells whether there is one. */
+  /** Reports a cycle with each of its edges. Returns whether there is one. */
   #closesCircle(last: Edge): boolean {
     const to = last.to === nameOf(this.#main) ? '' : last.to;
     const start = to === '' ? 0 : this.#way.findIndex((edge) => edge.from === to);
@@ -198,10 +198,10 @@ function explainProblem(
   }
 }
 
-/** The path of an included file, relative to the main manifest's folder; or why there is none. */
+/** The path of an included file relative to the main manifest's folder, or why it is wrong. */
 type IncludePath = { path: string } | { message: string; hint: string };
 
-/** Reads one entry of `include`; `folder` is that of the file that contains it. */
+/** Reads an entry of `include`. `folder` is the folder of the file with the entry. */
 function readIncludePath(written: string, folder: string): IncludePath {
   const shown = shorten(written);
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(written)) {

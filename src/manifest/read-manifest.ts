@@ -18,8 +18,8 @@ import { readRowSource } from './rows/read-row-source.ts';
 import { nearestName } from './suggest.ts';
 
 /**
- * Reads the valid parts of a task; the rest was reported by the shape check. The defaults of its kind are merged under
- * `with`, field by field. `folder` is that of the file in which it is written.
+ * Reads the valid parts of a task; the shape check has reported the rest. The defaults of its kind are merged into
+ * `with`, field by field. `folder` is the folder of the file with the task.
  */
 export function readTask(
   id: string,
@@ -69,7 +69,10 @@ function isTakes(value: Json | undefined): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 20;
 }
 
-/** Tells whether the key is unreadable or its name has a typo: then it is not missing, and the mistake was reported. */
+/**
+ * Returns whether the key is unreadable or its name has a typo. The mistake was reported, so the key does not count as
+ * missing.
+ */
 function isKeyBroken(task: Json): boolean {
   if (ownValue(task, 'key') !== undefined) return true;
   const known = knownKeys['#/properties/tasks/additionalProperties'] ?? [];
@@ -115,7 +118,7 @@ function readMatrix(value: Json | undefined): Matrix | undefined {
   return matrix;
 }
 
-/** Tells whether a value can be one of an axis: a scalar, or a map that says by `id` which one it stands for. */
+/** Returns whether a value can be an axis value: a scalar, or a map with an `id`. */
 export function isAxisValue(value: Json): value is Scalar | JsonMap {
   return isScalar(value) || isScalar(ownValue(value, 'id'));
 }
@@ -147,7 +150,7 @@ function textsOf(value: Json | undefined): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 }
 
-/** Reads a valid gate of a task with so many takes; whatever is wrong was reported by the checks. */
+/** Parses the gate of a task with this many takes. Expects a valid gate: the checks have reported errors. */
 function readGate(value: Json | undefined, takes: number): GateRule | undefined {
   if (value === 'approve') return { is: 'approve' };
   if (!isMap(value)) return undefined;
@@ -169,7 +172,7 @@ function amongOf(among: string | undefined): Extract<GateRule, { is: 'choose' }>
   return among === 'takes' || among === 'all' ? { by: among } : { by: 'axis', axis: among };
 }
 
-/** Reads a valid `canary:`; whatever is wrong was reported by the checks. */
+/** Parses `canary:`. Expects a valid value: the checks have reported errors. */
 function readCanary(value: Json | undefined): CanaryRule | undefined {
   const written = typeof value === 'number' ? { first: value } : value;
   if (!isMap(written)) return undefined;

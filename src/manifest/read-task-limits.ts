@@ -8,14 +8,14 @@ const durationToleranceSeconds = 0.5;
 
 const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
 
-/** Reads a valid `when`: true, false, a template, or one of the two as a text. */
+/** Parses a valid `when`: true, false, a template, or true or false as a string. */
 export function readWhen(value: Json | undefined): string | boolean | undefined {
   if (typeof value === 'boolean') return value;
   if (typeof value !== 'string') return undefined;
   return isTemplate(value) || value === 'true' || value === 'false' ? value : undefined;
 }
 
-/** Reads `90s`, `30m` or `1.5h`, in ms. */
+/** Parses `90s`, `30m` or `1.5h` to ms. */
 export function readTimeout(value: Json | undefined): number | undefined {
   const match = typeof value === 'string' ? /^([0-9]{1,6}(?:\.[0-9]{1,3})?)([smh])$/.exec(value) : null;
   const timeoutMs = Math.round(Number(match?.[1]) * (unitMs[match?.[2] ?? ''] ?? 0));
@@ -29,7 +29,10 @@ export function readRetry(value: Json | undefined): Task['retry'] {
   return isWhole(credits) ? { attempts, credits } : { attempts };
 }
 
-/** Reads the most characters of each field; those of a wrong one were reported. */
+/**
+ * Parses the maximum number of characters of each field. Wrong limits are left out, because the checks have reported
+ * them.
+ */
 export function readTextLimits(value: Json | undefined): Task['limits'] {
   if (!isMap(value)) return undefined;
   return Object.fromEntries(Object.entries(value).flatMap(([field, most]) => (isWhole(most) ? [[field, most]] : [])));
@@ -61,7 +64,7 @@ export function readExpectation(value: Json | undefined): Expectation | undefine
   return Object.keys(expectation).length === 0 ? undefined : expectation;
 }
 
-/** Reads a number as a range around it, plus or minus `tolerance`. */
+/** Parses a number as the range of plus or minus `tolerance` around it. */
 function readRange(written: Json | undefined, tolerance = 0): Range | undefined {
   const value = readLimit(written);
   if (typeof value === 'number') return { min: Math.max(0, value - tolerance), max: value + tolerance };
@@ -71,13 +74,13 @@ function readRange(written: Json | undefined, tolerance = 0): Range | undefined 
   return { ...(typeof min === 'number' ? { min } : {}), ...(typeof max === 'number' ? { max } : {}) };
 }
 
-/** Reads a number, or seconds as in `1.5s`. */
+/** Parses a number, or seconds such as `1.5s`. */
 export function readLimit(value: Json | undefined): Json | undefined {
   const seconds = typeof value === 'string' ? /^([0-9]{1,6}(?:\.[0-9]{1,3})?)s$/.exec(value)?.[1] : undefined;
   return seconds === undefined ? value : Number(seconds);
 }
 
-/** Reads `[min, max]`. */
+/** Parses `[min, max]`. */
 function readPair(value: Json | undefined): Range | undefined {
   const [min, max] = Array.isArray(value) ? value : [];
   return typeof min === 'number' && typeof max === 'number' ? { min, max } : undefined;

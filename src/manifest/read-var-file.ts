@@ -4,17 +4,17 @@ import { describeValue, isMap } from '../ground/values.ts';
 import { dataFaults, readYaml } from './yaml/read-yaml.ts';
 import { readSource } from './yaml/source.ts';
 
-/** A value for a declared var, and where it is written. */
+/** A value of a declared var, and the place where it is written. */
 export interface PlacedVar {
   name: string;
-  /** `unknownValue` where it is wrong. */
+  /** `unknownValue` if it is wrong. */
   value: Json;
   place: Place;
 }
 
 const varFaults = { ...dataFaults, emptyHint: 'write one var per line, as in product: Aurora Lamp' };
 
-/** Reads a file of vars: a map in YAML or JSON. `file` is shown as it stands. */
+/** Reads a file of vars: a map in YAML or JSON. Messages show `file` unchanged. */
 export function readVarFile(file: string, text: string): { vars: PlacedVar[]; diagnostics: Diagnostic[] } {
   const { value, places, diagnostics } = readYaml(readSource(file, text), varFaults);
   if (value === undefined || places === undefined) return { vars: [], diagnostics };

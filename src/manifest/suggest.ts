@@ -1,13 +1,13 @@
 import { distance } from 'fastest-levenshtein';
 
-/** Finds the known name that was most likely meant: a few letters apart, other case, or with other separators. */
+/** Finds the known name that was probably meant: one that differs in a few letters, in case, or in separators. */
 export function nearestName(written: string, known: Iterable<string>): string | undefined {
   if (written.length > 100) return undefined;
   const plain = plainForm(written);
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(plain.length / 3)) + 1;
   for (const name of known) {
-    // The lengths differ so much that no few edits can bridge them.
+    // The lengths differ too much for a typo.
     if (name.length > 2 * written.length + 10) continue;
     const steps = stepsBetween(plain, plainForm(name));
     if (steps < bestDistance && steps < Math.max(plain.length, plainForm(name).length, 1)) {
@@ -18,7 +18,7 @@ export function nearestName(written: string, known: Iterable<string>): string | 
   return best;
 }
 
-/** Makes the sentence that follows every unknown name: `did you mean …? Known: …`. */
+/** Makes the hint for an unknown name: `did you mean …? Known: …`. */
 export function suggestName(
   written: string,
   known: readonly string[],
@@ -32,12 +32,12 @@ export function suggestName(
   return `did you mean \`${meant}\`? ${differenceOf(written, nearest)}${list}`;
 }
 
-/** Writes a name as a part of a path in a template: in brackets where it has characters that end a path. */
+/** Writes a name as a part of a path in a template, in brackets if it has characters that would end the path. */
 export function pathPart(name: string): string {
   return /^[\p{L}\p{N}_$-]+$/u.test(name) ? name : `[${name}]`;
 }
 
-/** Names the character by which two names differ that look the same. Empty when they do not look the same. */
+/** Names the character in which two names of the same appearance differ. Empty if their appearance differs. */
 function differenceOf(written: string, name: string): string {
   const visible = (text: string) =>
     text
@@ -62,7 +62,7 @@ export function listNames(names: readonly string[]): string {
   return names.length > 20 ? `${shown} and ${names.length - 20} more` : shown;
 }
 
-/** Edit distance in which swapped letters are one mistake, as in `nmae`. */
+/** Computes the edit distance, in which swapped letters count as one edit, for example `nmae`. */
 function stepsBetween(a: string, b: string): number {
   const steps = distance(a, b);
   return steps === 2 && [...a].sort().join('') === [...b].sort().join('') ? 1 : steps;
@@ -77,7 +77,7 @@ function plainForm(name: string): string {
 
 const curly = /[“”„‟‘’‚‛«»]/;
 
-/** Recognizes the typographic quotes of a text processor around a value, which YAML takes for letters. */
+/** Recognizes typographic quotes around a value. Word processors insert them, and YAML reads them as letters. */
 export function hasCurlyQuotes(text: string): boolean {
   return curly.test(text.charAt(0)) || curly.test(text.charAt(text.length - 1));
 }

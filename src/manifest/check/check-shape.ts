@@ -7,7 +7,7 @@ import type { Places } from '../yaml/places.ts';
 import { templateFields } from './text-rules.ts';
 import { expected, findViolations, knownKeys, type Violation } from './validate.generated.ts';
 
-/** Names from other tools for our keys, in the manifest itself and in a task. */
+/** Keys of other tools by name, with the key of a manifest or a task that each means. */
 const borrowedManifestKeys: Readonly<Record<string, string>> = {
   variables: 'vars',
   import: 'include',
@@ -57,8 +57,8 @@ const namedThings: Readonly<Record<string, string>> = {
 };
 
 /**
- * Finds every place where a manifest breaks its schema, in words, one mistake per value. An included manifest is only a
- * part of one: nothing is required of it.
+ * Finds all violations of the schema of a manifest, at most one mistake per value. In an included manifest no key is
+ * required, because it is only a part of a campaign.
  */
 export function checkShape(value: Json, places: Places, options: { isIncluded?: boolean } = {}): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
@@ -82,7 +82,7 @@ export function checkShape(value: Json, places: Places, options: { isIncluded?: 
   return diagnostics;
 }
 
-/** Finds keys that are missing only because of a typo, which is reported where it is. */
+/** Finds keys that are missing only because of a typo, which is reported at the misspelled key. */
 function findMeantKeys(violations: readonly Violation[]): Set<string> {
   const meant = new Set<string>();
   for (const violation of violations) {
@@ -133,7 +133,7 @@ function describeViolation(violation: Violation, found: { value: Json; path: Pat
     const message = `${subjectOf(path)} is ${describeValue(value)}`;
     return { code: 'MB1103', severity: 'error', message, hint, place: places.value(path) };
   }
-  // Most nulls here are a key without a value.
+  // A null here is usually a key without a value.
   const isEmpty = violation.keyword === 'minProperties' || value === null;
   const seen = isEmpty ? 'empty' : describeValue(value);
   const quotes = typeof value === 'string' && hasCurlyQuotes(value) ? `; ${curlyHint}` : '';
@@ -184,7 +184,7 @@ function borrowedKeys(path: Path): Readonly<Record<string, string>> {
   return path.length === 3 && path[2] === 'expect' ? borrowedExpectKeys : {};
 }
 
-/** Recognizes a template in a place that takes none, which `checkTemplatePlaces` reports. */
+/** Recognizes a template in a place that allows none, which `checkTemplatePlaces` reports. */
 function isMisplacedTemplate(path: Path, value: Json | undefined): boolean {
   if (typeof value !== 'string' || !isTemplate(value)) return false;
   if (path[0] === 'include' || path[0] === 'selectors') return true;
@@ -198,7 +198,7 @@ function isAxis(path: Path): boolean {
   );
 }
 
-/** Names the value at a path in words. */
+/** Describes the value at a path. */
 export function subjectOf(path: Path): string {
   if (path.length === 0) return 'the manifest';
   if (path[0] === 'tasks' && path.length === 2) return `task \`${path[1]}\``;
@@ -212,7 +212,7 @@ function dotted(path: Path): string {
     .join('');
 }
 
-/** Points to the part of the schema that holds a rule. */
+/** Returns the pointer to a rule in the schema. */
 function ruleOf(violation: Violation): string {
   const pointer = violation.schemaPath.replace(/^#\/then\//, '#/');
   return pointer.slice(0, pointer.lastIndexOf('/'));
@@ -232,7 +232,7 @@ function readPointer(root: Json, pointer: string): Path {
   return path;
 }
 
-/** Tells whether a value, or something in it, could not be read and was reported. */
+/** Returns whether a value, or a part of it, could not be read, which was reported. */
 function isUnknown(root: Json, path: Path): boolean {
   for (let length = 0; length <= path.length; length += 1) {
     if (valueAt(root, path.slice(0, length)) === unknownValue) return true;
@@ -240,13 +240,13 @@ function isUnknown(root: Json, path: Path): boolean {
   return false;
 }
 
-/** Keys with which people try to set the service's address. */
+/** Keys with which users try to set the service's address. */
 const addressKeys: readonly string[] = ['url', 'baseurl', 'base', 'endpoint', 'host', 'server'];
 
-/** Keys with which people try to set the credential. */
+/** Keys with which users try to set the API key. */
 const credentialKeys: readonly string[] = ['key', 'apikey', 'token', 'bearer', 'authorization', 'secret', 'password'];
 
-/** Returns the environment variable that a key stands for, so that a message can say where the value belongs. */
+/** Returns the environment variable that sets what a key is meant for, so that a message can name it. */
 function environmentVariableFor(key: string): 'MEDIABATCH_BASE_URL' | 'MEDIABATCH_API_KEY' | undefined {
   const plain = key.toLowerCase().replaceAll(/[-_]/g, '');
   if (addressKeys.includes(plain)) return 'MEDIABATCH_BASE_URL';

@@ -7,7 +7,7 @@ import { helpers } from '../template/helpers.ts';
 import { isTemplate } from '../template/template.ts';
 import type { Places } from '../yaml/places.ts';
 
-/** Names with a meaning of their own in templates. */
+/** Names that have a meaning in templates, so that no table can have them. */
 const takenNames: readonly string[] = [
   'vars',
   'row',
@@ -21,7 +21,7 @@ const takenNames: readonly string[] = [
   'process',
 ];
 
-/** Checks names and files of tables, which a shape alone cannot express. */
+/** Checks names and files of tables in ways that the schema cannot express. */
 export function checkTables(value: Json, places: Places): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
   for (const [name, written] of Object.entries(mapOf(ownValue(value, 'tables')))) {

@@ -10,13 +10,13 @@ import { listNames, nearestName } from '../suggest.ts';
 import { isTemplate } from '../template/template.ts';
 import type { Places } from '../yaml/places.ts';
 
-/** Reports one mistake of a task: at its key, or at the value of that key. */
+/** Reports a mistake of a task: at its key, or at the value of that key. */
 type TellTask = (
   at: { key: string; part?: string; of: 'key' | 'value' },
   words: { code?: DiagnosticCode; message: string; hint: string },
 ) => void;
 
-/** Checks the keys of a task against each other and against its kind, which a shape alone cannot express. */
+/** Checks the keys of a task against each other and against its kind, which the schema cannot express. */
 export function checkTaskKeys(value: Json, places: Places): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
   const tasks = ownValue(value, 'tasks');
@@ -43,7 +43,7 @@ export function checkTaskKeys(value: Json, places: Places): Diagnostic[] {
   return diagnostics;
 }
 
-/** Checks where rows come from, and how they are named. `owner`: task or rows, in words. */
+/** Checks the source and the keys of rows. `owner`: the task or the shared rows, for messages. */
 function checkRows(owner: string, written: JsonMap, tell: TellTask): void {
   checkForeach(owner, written, tell);
   checkMaxItems(owner, written, tell);
@@ -51,7 +51,7 @@ function checkRows(owner: string, written: JsonMap, tell: TellTask): void {
   checkWhen(owner, written, tell);
 }
 
-/** Reports what a task says of its rows although it shares those that have a name. */
+/** Reports keys about rows in a task that uses shared rows. */
 function checkSharedRows(id: string, task: JsonMap, tell: TellTask): void {
   const rows = ownValue(task, 'rows');
   if (rows === undefined) return;
@@ -177,7 +177,7 @@ function checkRetry(id: string, task: JsonMap, tell: TellTask): void {
   tell({ key: 'retry', of: 'key' }, { message, hint: 'remove it' });
 }
 
-/** Reports limits of fields that the task does not write. */
+/** Reports limits for fields that the task does not have. */
 function checkTextLimits(id: string, task: JsonMap, defaults: JsonMap, tell: TellTask): void {
   const kind = ownValue(task, 'kind');
   const preset = typeof kind === 'string' ? mapOf(ownValue(defaults, kind)) : {};
@@ -191,7 +191,7 @@ function checkTextLimits(id: string, task: JsonMap, defaults: JsonMap, tell: Tel
   }
 }
 
-/** Reports what `expect` asks for that no file of this kind can satisfy, or that cannot be measured of it. */
+/** Reports requirements in `expect` that no file of this kind can meet, or that cannot be measured. */
 function checkExpectation(id: string, task: JsonMap, defaults: JsonMap, tell: TellTask): void {
   const expect = ownValue(task, 'expect');
   if (!isMap(expect) || expect === unknownValue) return;
@@ -230,7 +230,7 @@ function checkExpectation(id: string, task: JsonMap, defaults: JsonMap, tell: Te
   }
 }
 
-/** The type that the request of a task asks for, as far as it does in plain words: its own, or those of its kind here. */
+/** Returns the media type that a task requests, if it is written without templates in the task or in its defaults. */
 function askedType(task: JsonMap, defaults: JsonMap): string | undefined {
   const ofKind = ownValue(defaults, String(ownValue(task, 'kind')));
   const format = ownValue(ownValue(task, 'with'), 'output_format') ?? ownValue(ofKind, 'output_format');
@@ -239,7 +239,10 @@ function askedType(task: JsonMap, defaults: JsonMap): string | undefined {
 
 type Media = 'image' | 'audio' | 'video';
 
-/** Measures of `expect`: the media that they apply to, what they need, and the types that are decoded for them. */
+/**
+ * Requirements in `expect`: the media that each applies to, what these need to have, and the file types that can be
+ * measured.
+ */
 const measured: readonly { name: string; of: readonly Media[]; needs: string; decoded?: readonly string[] }[] = [
   { name: 'width', of: ['image', 'video'], needs: 'width' },
   { name: 'height', of: ['image', 'video'], needs: 'height' },
@@ -267,13 +270,16 @@ function checkRanges(id: string, expect: JsonMap, tell: TellTask): void {
   }
 }
 
-/** Whether the kind of a task creates, uploads or posts; undefined where the task names no kind that is known. */
+/** Returns whether a task creates, uploads or posts; undefined if its kind is unknown. */
 function actOf(task: JsonMap): Kind['act'] | undefined {
   const kind = ownValue(task, 'kind');
   return typeof kind === 'string' ? kinds[kind]?.act : undefined;
 }
 
-/** Reports a gate that its own words, its kind or its takes rule out. Axes and numbers of steps are known only later. */
+/**
+ * Reports a gate that contradicts itself or does not fit the task's kind or takes. Axes and step counts are checked
+ * later.
+ */
 function checkGate(id: string, task: JsonMap, tell: TellTask): void {
   const gate = ownValue(task, 'gate');
   if (gate === undefined || gate === unknownValue) return;
@@ -287,7 +293,7 @@ function checkGate(id: string, task: JsonMap, tell: TellTask): void {
   if (isMap(gate)) checkForm(id, gate, { takes: ownValue(task, 'takes'), tell });
 }
 
-/** Reports a canary that its kind rules out, or whose question a gate asks already. */
+/** Reports a canary that does not fit the task's kind, or that asks for a review that a gate asks for already. */
 function checkCanary(id: string, task: JsonMap, tell: TellTask): void {
   const canary = ownValue(task, 'canary');
   if (canary === undefined || canary === unknownValue) return;

@@ -6,42 +6,42 @@ import { meterSchema } from './metered-schema.ts';
 
 /** A violation of a schema, with its path and rule. */
 export interface SchemaProblem {
-  /** Path from the checked value to the part that is wrong. */
+  /** Path within the checked value to the wrong part. */
   path: (string | number)[];
   /** The keyword: `enum`, `maximum`, `required`, … */
   rule: string;
-  /** The rule in words, as in `must be >= 1`. */
+  /** Description of the rule, for example `must be >= 1`. */
   message: string;
   params: Readonly<Record<string, unknown>>;
-  /** The schema's own description of the part that is wrong. */
+  /** The schema's own description of the wrong part. */
   about?: string;
 }
 
 export interface CompiledSchema {
-  /** `too-much`: checking would take too long, for this value or after all those before it. */
+  /** `too-much`: the check would take too long, for this value or in addition to those before it. */
   validate(value: Json): SchemaProblem[] | 'too-much';
 }
 
 export interface CompileOptions {
-  /** Lets texts count as numbers and booleans where the schema asks for those, because a CSV file has only texts. */
+  /** Accepts strings as numbers and booleans where the schema requires these, because a CSV file has only strings. */
   textsAreValues?: boolean;
-  /** Lets every text pass a pattern that cannot be matched in bounded time; otherwise the schema is refused. */
+  /** Accepts every string where a pattern cannot be matched in bounded time. Without it such a schema is refused. */
   skipsHardPatterns?: boolean;
 }
 
-/** Turns a foreign schema into a check, or says why it cannot. Fetches nothing, and takes bounded time. */
+/** Compiles a user's or a service's schema, or returns why it cannot. Fetches nothing; time is bounded. */
 export type SchemaCompiler = (schema: Json, options?: CompileOptions) => CompiledSchema | { problem: string };
 
-/** Most problems of one value: more would tell nothing new. */
+/** Maximum number of problems per value, because more would not help. */
 const mostProblems = 20;
 const mostPatterns = 500;
-/** Limit on the patterns of a schema together. */
+/** Maximum total size of the patterns of a schema. */
 const mostPatternSize = 200_000;
 
 /**
- * Loads the validator, which only foreign schemas need. A schema may come from a branch of somebody else, or from the
- * service: its size is limited before it is compiled, its patterns never backtrack, and all its work is metered. `now`:
- * in ms, from any origin; without it the work is limited and the time is not.
+ * Loads the validator, which only schemas of users and services need. Such a schema may be malicious, so its size is
+ * limited before it is compiled, its patterns never backtrack, and its work is counted. `now`: time in ms from any
+ * origin; without it only the work is limited, not the time.
  */
 export async function loadSchemaCompiler(now: () => number = () => 0): Promise<SchemaCompiler> {
   const [{ Ajv2020 }, { Ajv }, { fullFormats }, { compileLinearPattern, PatternProblem }] = await Promise.all([
@@ -51,7 +51,7 @@ export async function loadSchemaCompiler(now: () => number = () => 0): Promise<S
     import('./linear-pattern.ts'),
   ]);
   const metaOf = new Map<string, InstanceType<typeof Ajv>>();
-  /** Checks that it is a schema at all. The validator for that is compiled once. */
+  /** Checks that a value is a valid schema. The validator for schemas is compiled once. */
   const checkForm = (Validator: typeof Ajv, schema: Schema) => {
     const known = metaOf.get(Validator.name) ?? new Validator(settings);
     metaOf.set(Validator.name, known);
@@ -98,14 +98,14 @@ export async function loadSchemaCompiler(now: () => number = () => 0): Promise<S
     try {
       checkForm(Validator as typeof Ajv, schema as Schema);
       const quick = compile(false);
-      // An asynchronous check answers later, and a row that breaks it would pass here.
+      // An asynchronous check returns a promise, so that a wrong value would be accepted here.
       if ('$async' in quick) return { problem: '`$async` cannot be used' };
       let thorough: ValidateFunction | undefined;
       return {
         validate(value) {
           const first = check(quick, value, effort);
           if (first === 'too-much' || first.length === 0) return first;
-          // All problems, if finding them is affordable; else the first.
+          // Finds all problems if that is affordable, else the first.
           thorough ??= compile(true);
           const all = check(thorough, value, effort);
           return all === 'too-much' ? first : all;
@@ -123,7 +123,7 @@ const settings = {
   ownProperties: true,
   verbose: true,
   logger: false,
-  // Each referenced part is compiled once, however many references it has.
+  // Each referenced part is compiled once, even if there are several references to it.
   inlineRefs: false,
   code: { optimize: false },
 } as const;
@@ -141,7 +141,7 @@ function check(validate: ValidateFunction, value: Json, effort: Effort): SchemaP
     effort.begin();
     return problemsOf(validate, structuredClone(value));
   } catch (error) {
-    // `RangeError`: endless references between parts, or a value nested too deeply.
+    // `RangeError` is thrown for endless references between parts, or for a value that is nested too deeply.
     if (error instanceof TooMuchEffort || error instanceof RangeError) return 'too-much';
     throw error;
   } finally {

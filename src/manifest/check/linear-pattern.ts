@@ -1,16 +1,16 @@
 import { RE2JS } from 're2js';
 
-/** A pattern that never backtracks, so that matching takes time proportional to the text. */
+/** A pattern that never backtracks, so that its matching time is proportional to the length of the text. */
 export interface LinearPattern {
   test(text: string): boolean;
-  /** Most states that a match may be in at once. */
+  /** Maximum number of simultaneous states of a match. */
   size: number;
 }
 
-/** Why a pattern cannot be used, in words that follow “it”. */
+/** Reason why a pattern cannot be used, as the end of a sentence that begins with “it”. */
 export class PatternProblem extends Error {}
 
-/** Longer ones are slow to compile, and match nothing that people mean. */
+/** Longer patterns are slow to compile, and nobody needs them. */
 const longestPattern = 10_000;
 const largestSize = 20_000;
 
@@ -42,10 +42,10 @@ function describe(error: unknown): string {
   return message.replace('error parsing regexp: ', '').slice(0, 100);
 }
 
-/** Writes out the differences between the two languages, and measures the pattern with its repeats expanded. */
+/** Rewrites the parts in which the two languages differ, and measures the pattern with its repeats expanded. */
 function translate(pattern: string): { text: string; size: number } {
   let text = '';
-  /** Size so far of each open group, and that of its last item. */
+  /** Size so far of each open group, and size of the group's last item. */
   const groups = [{ size: 0, last: 0 }];
   const add = (piece: string, size: number) => {
     const group = groups.at(-1);

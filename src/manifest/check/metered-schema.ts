@@ -1,10 +1,10 @@
 import type { Json } from '../../ground/json.ts';
 import { isMap } from '../../ground/values.ts';
 
-/** States the amount of work at each part of a schema, for the validator to count. */
+/** Keyword that states the amount of work for each part of a schema, which the validator counts. */
 export const effortKeyword = 'x-mediabatch-effort';
 
-/** Larger than any schema written by hand. */
+/** Maximum number of parts; larger than any schema written by hand. */
 const mostParts = 10_000;
 const mostCharacters = 1_000_000;
 const mostDepth = 64;
@@ -18,23 +18,23 @@ const mapsOfSchemas = new Set([
   'dependentSchemas',
   'dependencies',
 ]);
-/** Keywords whose values are data, whatever they look like. */
+/** Keywords whose values are data, even if they look like schemas. */
 const dataKeys = new Set(['enum', 'const', 'default', 'required', 'dependentRequired', 'type', '$vocabulary']);
 const references = ['$ref', '$dynamicRef', '$recursiveRef'];
 
-/** Why a schema is not used, in words for people. */
+/** Reason why a schema is not used. */
 class SchemaTooMuch extends Error {}
 
 /**
- * Copies a foreign schema with the effort of every part written into it, or says why it is refused. References may only
- * point to such a part, so that none is ever used without being counted.
+ * Copies a schema and writes the effort of each part into it, or returns why the schema is refused. References may only
+ * point to such parts, so that all work is counted.
  */
 export function meterSchema(schema: Json): { schema: Json } | { problem: string } {
   const walk = new Walk();
   try {
     const metered = walk.schema(schema, 0);
     walk.checkReferences(schema); // I23 (references)
-    // Texts of a parsed file may be slices of it, which are a hundred times slower to compare.
+    // Strings of a parsed file may be slices of it, which are a hundred times slower to compare.
     return { schema: JSON.parse(JSON.stringify(metered)) as Json };
   } catch (error) {
     if (error instanceof SchemaTooMuch) return { problem: error.message };
@@ -69,7 +69,10 @@ class Walk {
     return fromEntries(copy);
   }
 
-  /** Refuses pointers to uncounted parts, which nothing could limit. Other bad references fail in the validator. */
+  /**
+   * Refuses references to parts that are not counted, because their work would be unlimited. The validator reports
+   * other wrong references.
+   */
   checkReferences(root: Json): void {
     for (const pointer of this.#pointers) {
       const [, fragment] = /^[^#]*#(\/.*)$/s.exec(pointer) ?? [];
@@ -124,7 +127,7 @@ class Walk {
   }
 }
 
-/** Counts a keyword itself; the schemas below it are counted separately. */
+/** Returns the size of a keyword itself. The schemas below it are counted separately. */
 function sizeOf(item: Json): number {
   return item !== null && typeof item === 'object' ? 1 + Object.keys(item).length : 1;
 }
@@ -150,7 +153,7 @@ function decode(text: string): string {
   }
 }
 
-/** Keeps names such as `__proto__`, too. */
+/** Makes a map that keeps names such as `__proto__`. */
 function fromEntries(entries: readonly (readonly [string, Json])[]): { [key: string]: Json } {
   const map = Object.create(null) as { [key: string]: Json };
   for (const [key, item] of entries) map[key] = item;

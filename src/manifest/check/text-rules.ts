@@ -40,10 +40,10 @@ export function checkKinds(value: Json, places: Places): Diagnostic[] {
 }
 
 export const templateFields: readonly string[] = ['with', 'key', 'when', 'save', 'description', 'from'];
-/** Keys of a task. Any other key is reported as unknown, and nothing else is reported about it. */
+/** Keys of a task. Other keys are only reported as unknown; their values are not checked. */
 const taskKeys = knownKeys['#/properties/tasks/additionalProperties'] ?? [];
 
-/** Finds templates in places that take none: they would be taken literally, which nobody means. */
+/** Finds templates in places where they are not allowed, because they would be used literally. */
 export function checkTemplatePlaces(value: Json, places: Places): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
   const refuse = (path: Path, what: string, hint: string) => {
@@ -96,7 +96,7 @@ export function checkTemplatePlaces(value: Json, places: Places): Diagnostic[] {
   return diagnostics;
 }
 
-/** Recognizes a text that stands for a list: exactly one `{{vars.…}}` or `{{tables.…}}`. */
+/** Recognizes a text that can be replaced by a list: exactly one `{{vars.…}}` or `{{tables.…}}`. */
 export function isWholeList(text: string): boolean {
   return isWholeVar(text) || readWholeTable(text) !== undefined;
 }
@@ -107,8 +107,8 @@ export function isWholeVar(text: string): boolean {
 }
 
 /**
- * Finds unquoted texts that end at a ` #`: the rest is a comment, so a prompt would be cut short unnoticed. Only free
- * texts of requests are checked.
+ * Finds unquoted texts that end at a ` #`, where YAML begins a comment. Only free texts of requests are checked,
+ * because a prompt would be cut without notice.
  */
 export function findCutTexts(value: Json, places: FilePlaces): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];

@@ -1,18 +1,20 @@
 import type { Json } from '../../ground/json.ts';
 import { shorten, unknownValue } from '../../ground/values.ts';
 
-/** Why a value cannot be sent, in words that follow its name or how it was written. */
+/** Why a value cannot be sent, as the end of a sentence that begins with its name or with `written`. */
 export interface Unsendable {
-  /** A number as it was written; absent for a text, which has a name. */
+  /** A number as it was written; omitted for a string, which has a name. */
   written?: string;
   problem: string;
   hint: string;
 }
 
-/** Characters that no request can carry: NUL, which ends a text in databases and C programs, and lone surrogates. */
+/**
+ * Characters that no request can contain: NUL, which ends a string in databases and C programs, and lone surrogates.
+ */
 const oddCharacter = /\0|\p{Surrogate}/u;
 
-/** Explains why a text would arrive changed, or not at all, wherever it is sent. */
+/** Explains why a string would arrive changed, or not at all, at any receiver. */
 export function whyTextIsUnsendable(text: string): Unsendable | undefined {
   const odd = oddCharacter.exec(text)?.[0];
   if (odd === undefined) return undefined;
@@ -27,8 +29,8 @@ export function whyTextIsUnsendable(text: string): Unsendable | undefined {
 }
 
 /**
- * Explains why a number would arrive changed: beyond 2^53, adjacent whole numbers have the same representation, and a
- * changed seed makes another picture. `value` is the number as parsed.
+ * Explains why a number would arrive changed. Beyond 2^53, adjacent integers have the same representation, and a
+ * changed seed gives another picture. `value` is the parsed number.
  */
 export function whyNumberIsUnsendable(value: number, written: string): Unsendable | undefined {
   const shown = shorten(written, 40);
@@ -48,13 +50,13 @@ export function whyNumberIsUnsendable(value: number, written: string): Unsendabl
   return { written: shown, problem: `${instead}: whole numbers are exact only up to ${most}`, hint };
 }
 
-/** A raw NUL byte, which is wrong in any file. */
+/** Message for a raw NUL byte, which is wrong in any file. */
 export const nulWords = {
   message: 'the file holds a NUL byte',
   hint: 'remove it; a file that was saved as UTF-16 is full of them: save it as UTF-8 (Excel: “CSV UTF-8”)',
 };
 
-/** Looks for unsendable values, including keys of maps, in the output of templates. */
+/** Finds unsendable values, including keys of maps, in the output of templates. */
 export function findUnsendable(value: Json): Unsendable | undefined {
   if (typeof value === 'string') return whyTextIsUnsendable(value);
   if (typeof value === 'number') return whyNumberIsUnsendable(value, String(value));
@@ -68,8 +70,8 @@ export function findUnsendable(value: Json): Unsendable | undefined {
 }
 
 /**
- * Locates the first odd character of a text as it was written between quotes: `\u0000`, `\0`, half a pair. Offsets into
- * `written`; `undefined` when it is not visible there.
+ * Locates the first character that cannot be sent in a string as written between quotes: `\u0000`, `\0`, a lone
+ * surrogate. Returns offsets into `written`; `undefined` if the character is not visible there.
  */
 export function findOddEscape(written: string): { start: number; end: number } | undefined {
   const escapes = /\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2})|(0)|[\s\S])/g;
@@ -87,7 +89,7 @@ export function findOddEscape(written: string): { start: number; end: number } |
   return half;
 }
 
-/** Finds unsendable values in a JSON text, with their offsets. The text must be valid JSON. */
+/** Yields unsendable values in a JSON text, with their offsets. The text must be valid JSON. */
 export function* findUnsendableInJson(text: string): Generator<Unsendable & { start: number; end: number }> {
   if (!/\\u(?:0000|[dD][89a-fA-F])|\d{16}|[\d.][eE]/.test(text)) return;
   const number = /-?\d[\d.eE+-]*/y;
@@ -112,7 +114,7 @@ export function* findUnsendableInJson(text: string): Generator<Unsendable & { st
   }
 }
 
-/** Returns the offset behind the closing quote of the text that starts at `start`. */
+/** Returns the offset after the closing quote of the string that starts at `start`. */
 function endOfText(text: string, start: number): number {
   let at = start + 1;
   while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1;

@@ -8,13 +8,13 @@ import type { Rows } from './rows.ts';
 
 interface CsvRecord {
   cells: string[];
-  /** The line on which it starts, counted from 1. */
+  /** Number of its first line, counted from 1. */
   line: number;
 }
 
 /**
- * Reads a table with a header row. Every value is a text; line breaks inside quotes are LF. Without a `separator` it is
- * recognized. `header`: the line that names the columns.
+ * Reads a table with a header row. Every value is a string; line breaks inside quotes become LF. Without `separator`
+ * the separator is detected. `header`: number of the line with the column names.
  */
 export function readCsv(
   source: Source,
@@ -29,7 +29,7 @@ export function readCsv(
     return { code: 'MB1302', severity: 'error', message, hint, place: placeOfLine(source, line) };
   };
   const written = source.text.replace(/^\ufeff/, '').replaceAll(/\r\n?/g, '\n');
-  // Emptied, so that lines keep their numbers.
+  // Lines before the header are emptied instead of removed, so that line numbers stay right.
   const whole =
     at === 1
       ? written
@@ -112,7 +112,7 @@ function firstLine(text: string): number {
   return /^\s*/.exec(text)?.[0].split('\n').length ?? 1;
 }
 
-/** Whether by this separator every row has a value for each column. */
+/** Returns whether with this separator every row has a value for each column. */
 function fitsAll(text: string, separator: string): boolean {
   try {
     const [header, ...body] = readRecords(text, separator);
@@ -123,7 +123,7 @@ function fitsAll(text: string, separator: string): boolean {
   }
 }
 
-/** Uses the raw text of each record to know the line on which it starts. */
+/** Splits a table into records. The raw text of each record is needed for the number of its first line. */
 function readRecords(text: string, separator: string): CsvRecord[] {
   const parsed = parse(text, {
     delimiter: separator,
@@ -177,7 +177,7 @@ function explainCsvError(
   }
 }
 
-/** The last quote is the open one, because all before it are paired. */
+/** Returns the line of an unclosed quote, which is the last quote because all before it are paired. */
 function lineOfOpenQuote(text: string): number {
   return text.slice(0, lastOpening(text)).split('\n').length;
 }
@@ -196,16 +196,16 @@ function count(number: number, what: string): string {
   return `${number} ${what}${number === 1 ? '' : 's'}`;
 }
 
-/** Separators that are recognized by themselves. Those of English spreadsheets come first. */
+/** Separators that are detected. Those of English spreadsheets come first. */
 const usual = [',', ';', '\t'] as const;
 
-/** Reads a separator of a manifest; undefined: there is no such. */
+/** Parses a separator in a manifest; undefined if it is not allowed. */
 export function readSeparator(written: string): string | undefined {
   if (written === 'tab') return '\t';
   return /^[,;|\t]$/.test(written) ? written : undefined;
 }
 
-/** Writes a separator as a manifest does: `";"`, `tab`. */
+/** Writes a separator as in a manifest: `";"`, `tab`. */
 export function writeSeparator(separator: string): string {
   return separator === '\t' ? 'tab' : JSON.stringify(separator);
 }
@@ -215,9 +215,9 @@ export function nameSeparator(separator: string): string {
 }
 
 /**
- * Recognizes what separates the columns of a table with LF line breaks. A first line `sep=;`, which spreadsheets write, says
- * it. Else the header tells, outside of quotes; where it holds several, the one by which every row has a value for each
- * column. `either`: nothing tells.
+ * Detects the column separator of a table with LF line breaks. A first line such as `sep=;`, which spreadsheets write,
+ * decides. Otherwise it is the separator in the unquoted header; if the header has several, the one with which every
+ * row has a value for each column. `either`: undecided.
  */
 function findSeparator(
   text: string,
@@ -233,12 +233,12 @@ function findSeparator(
   return fitting === undefined || more.length > 0 ? { either: found } : { separator: fitting, said: false };
 }
 
-/** The same lines without what spreadsheets say about the separator. */
+/** Returns the text without the content of a spreadsheet's `sep=` line. Line numbers do not change. */
 function withoutSeparatorLine(text: string): string {
   return text.replace(/^sep=[^\n]\n/i, '\n');
 }
 
-/** The first line with anything in it, without what stands in quotes, which may hold line breaks. */
+/** Returns the first non-empty line without quoted text, which may contain line breaks. */
 function headerOf(text: string): string {
   const start = /\S/.exec(text)?.index ?? text.length;
   let header = '';
@@ -252,5 +252,5 @@ function headerOf(text: string): string {
   return header;
 }
 
-/** Longest header, in UTF-16 units: beyond it nothing is looked for. */
+/** Maximum length of a header to search, in UTF-16 units. */
 const longestHeader = 100_000;

@@ -12,12 +12,12 @@ export function readWholeParts(text: string): { task: string; parts: string } | 
   return task === undefined || parts === undefined ? undefined : { task, parts };
 }
 
-/** Recognizes a text that is exactly one `{{tables.NAME}}`, and gives the name. */
+/** Recognizes a text that is exactly one `{{tables.NAME}}`, and returns the name. */
 export function readWholeTable(text: string): string | undefined {
   return /^\{\{\s*tables\.([A-Za-z_][A-Za-z0-9_]*)\s*\}\}$/.exec(text)?.[1];
 }
 
-/** Classifies the text of a `foreach`. The last three results cannot be read. */
+/** Classifies the text of a `foreach`. The last three results are errors. */
 export function classifyForeach(
   text: string,
 ): 'template' | 'file' | 'files' | 'list in quotes' | 'template with one brace' | 'web address' {
@@ -71,7 +71,10 @@ function readTemplate(text: string, most: Json | undefined): RowSource {
   return { from: 'parts', text, ...whole, most };
 }
 
-/** Reads the valid part of a table; the rest was reported by the checks. `folder` is that of the file in which it is written. */
+/**
+ * Reads the valid parts of a table; the checks have reported the rest. `folder` is the folder of the file with the
+ * table.
+ */
 export function readTable(name: string, written: Json, folder: string): Table {
   const { file, separator, header, sheet, schema, on } = mapOf(
     typeof written === 'string' ? { file: written } : written,

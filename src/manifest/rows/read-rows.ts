@@ -11,9 +11,9 @@ import { cellValue, explainSheetError } from './read-table.ts';
 import type { Row, Rows } from './rows.ts';
 
 /**
- * Reads a data file by its extension: csv, tsv, json, jsonl, yaml. `separator` and `header` are for tables. `path` is as the manifest names it and is shown to
- * people; `file` is relative to their working folder. Mistakes have their places in the data file. `table`: the name of the
- * table whose rows they are; omitted for rows of a task.
+ * Reads a data file by its extension: csv, tsv, json, jsonl, yaml. `separator` and `header` are for csv and tsv. `path`
+ * is the path in the manifest; `file`, for messages, is relative to the user's working folder. Mistakes have their
+ * places in the data file. `table`: the name of the table with these rows; omitted for rows of a task.
  */
 export function readRows(data: {
   path: string;
@@ -75,7 +75,7 @@ export function extensionOf(path: string): 'csv' | 'xlsx' | 'json' | 'jsonl' | '
   }
 }
 
-/** Makes rows from a list of any origin; `placeOf` locates the row with an index. */
+/** Makes rows from a list of any origin. `placeOf` returns the place of the row with an index. */
 export function rowsFromList(
   list: Json,
   from: { label: string; placeOf: (index: number) => Place; code: DiagnosticCode },
@@ -108,7 +108,7 @@ export function rowsFromList(
   return { rows: { rows, label, ...columnsOf(rows) }, diagnostics };
 }
 
-/** Reads the values of a row's columns as those of a spreadsheet are read. */
+/** Normalizes the values of a row's columns like those of a spreadsheet. */
 function cellsOf(row: Json): Json {
   if (!isMap(row)) return cellValue(row);
   const cells = emptyMap();
@@ -174,7 +174,7 @@ function readYamlRows(source: Source, label: string): { rows?: Rows; diagnostics
   return { ...result, diagnostics: [...diagnostics, ...result.diagnostics] };
 }
 
-/** Finds unsendable values and repeated keys in JSON, each at its own place. */
+/** Finds unsendable values and repeated keys in JSON, each with its place. */
 function wrongIn(source: Source, part: { text: string; start: number }): Diagnostic[] {
   const placeOf = ({ start, end }: { start: number; end: number }): Place =>
     placeBetween(source, part.start + start, part.start + end);
@@ -195,7 +195,7 @@ function wrongIn(source: Source, part: { text: string; start: number }): Diagnos
   return [...repeated, ...unsendable];
 }
 
-/** Finds repeated keys in the maps of a valid JSON text; the parser silently keeps the last one. */
+/** Finds repeated keys in the maps of a valid JSON text, because the parser silently keeps the last one. */
 function findRepeatedKeys(text: string): { key: string; start: number; end: number }[] {
   const found: { key: string; start: number; end: number }[] = [];
   const open: Set<string>[] = [];
@@ -212,7 +212,7 @@ function findRepeatedKeys(text: string): { key: string; start: number; end: numb
   return found;
 }
 
-/** Reports a few of many alike: a column of ids makes the same mistake in every row. */
+/** Reports only a few of many similar mistakes, because a column of IDs can have the same one in every row. */
 function tellSome(alike: readonly Diagnostic[]): Diagnostic[] {
   const shown = alike.slice(0, 5);
   const last = shown.at(-1);

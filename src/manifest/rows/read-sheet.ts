@@ -6,8 +6,9 @@ import { hasValue, readTable, type TableRow } from './read-table.ts';
 import type { CellFault, Rows, Sheet, Workbook } from './rows.ts';
 
 /**
- * Reads a sheet of a workbook as a table: the first row that is not empty names the columns, empty rows are left out, every
- * value is a text. `label` is how people know the file. Without `sheet` it is the only one.
+ * Reads a sheet of a workbook as a table. The first row that is not empty has the column names, empty rows are left
+ * out, and every value is a string. `label` is the name of the file in messages. `sheet` can be omitted if there is
+ * only one.
  */
 export function readSheet(
   { names, sheets }: Workbook,
@@ -111,7 +112,7 @@ function describeFault(
   }
 }
 
-/** Lines are rows, columns are columns. */
+/** Returns the place of a cell, in which the line is the number of the row. */
 function placeOfCell({ row, column, ...of }: { file: string; sheet: string; row: number; column: number }): Place {
   const start = { line: row, column, offset: 0 };
   return { ...of, start, end: start };

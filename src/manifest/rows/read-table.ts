@@ -7,17 +7,17 @@ import type { Row, Rows } from './rows.ts';
 export interface TableRow {
   cells: readonly string[];
   label: string;
-  /** The place of a column, counted from 1. */
+  /** Returns the place of a column, counted from 1. */
   place(column: number): Place;
 }
 
-/** Errors that a spreadsheet shows in the place of a value, and exports as text. */
+/** Errors that a spreadsheet shows in place of a value, and exports as text. */
 const sheetError =
   /^(?:#(?:REF!|VALUE!|NAME\?|DIV\/0!|NULL!|NUM!|N\/A|SPILL!|CALC!|FIELD!|BUSY!|CONNECT!|BLOCKED!|UNKNOWN!|ERROR!|BEZUG!|WERT!|ZAHL!|NV)|Err:\d{3})$/;
 
 /**
- * Returns the value of a cell, whatever the format of its file: line breaks are LF, and the TRUE and FALSE of a spreadsheet
- * print as those of JSON do.
+ * Normalizes the value of a cell, regardless of the file format: line breaks become LF, and TRUE and FALSE of a
+ * spreadsheet become lower-case as in JSON.
  */
 export function cellValue(value: Json): Json {
   if (value === null) return '';
@@ -26,7 +26,7 @@ export function cellValue(value: Json): Json {
   return value.includes('\r') ? value.replaceAll(/\r\n?/g, '\n') : value;
 }
 
-/** Explains an error of a spreadsheet in a cell. Undefined when the cell holds a value. */
+/** Explains an error of a spreadsheet in a cell. Undefined when the cell has a value. */
 export function explainSheetError(value: Json, name: () => string): { message: string; hint: string } | undefined {
   if (typeof value !== 'string' || !sheetError.test(value.trim())) return undefined;
   return {
@@ -35,7 +35,9 @@ export function explainSheetError(value: Json, name: () => string): { message: s
   };
 }
 
-/** Reads written rows as a table: the first names the columns. Rows and nameless columns without values are left out. */
+/**
+ * Makes a table of written rows: the first has the column names. Rows and unnamed columns without values are left out.
+ */
 export function readTable(
   [header, ...body]: readonly TableRow[],
   of: {
@@ -83,7 +85,7 @@ export function readTable(
   return { rows: { rows, label, columns: columns.filter((column) => column !== '') }, diagnostics };
 }
 
-/** Tells whether a row has a value. Spreadsheets write separators for rows that were emptied. */
+/** Returns whether a row has a value. Spreadsheets write rows of separators for rows that were emptied. */
 export function hasValue({ cells }: { cells: readonly string[] }): boolean {
   return cells.some((cell) => cell.trim() !== '');
 }

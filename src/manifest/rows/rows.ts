@@ -4,29 +4,29 @@ import type { Json } from '../../ground/json.ts';
 /** One row of data: a scalar, or a map of columns. */
 export interface Row {
   value: Json;
-  /** `row 14 of products.csv`, counted from 1. */
+  /** Name of the row in messages, for example `row 14 of products.csv`, counted from 1. */
   label: string;
-  /** Where it is written; computed only for messages. */
+  /** Returns the place of the row; computed only for messages. */
   place(): Place;
-  /** Its key, unless the task sets one. */
+  /** Its row key, unless the task sets `key`. */
   key?: string;
-  /** The part of another step's output that it is, counted from 0. */
+  /** The part of another step's output that is this row, counted from 0. */
   part?: { of: string; index: number };
 }
 
 export interface Rows {
   rows: Row[];
-  /** Their name in a message: `products.csv`. */
+  /** Name of the rows in messages, for example `products.csv`. */
   label: string;
-  /** All columns of the rows, in the order of their first appearance. Absent when the rows are scalars. */
+  /** All columns of the rows, in the order of their first appearance. Omitted when the rows are scalars. */
   columns?: string[];
-  /** Separator of columns, where it is no comma. */
+  /** Column separator, if it is not a comma. */
   separator?: string;
-  /** The separator was recognized: nobody said it. */
+  /** The separator was detected, because the manifest does not state it. */
   isGuess?: boolean;
 }
 
-/** A workbook of a spreadsheet: the names of its visible sheets, and those that were asked for. */
+/** A workbook of a spreadsheet: the names of its visible sheets, and the content of the requested ones. */
 export interface Workbook {
   names: readonly string[];
   sheets: readonly Sheet[];
@@ -34,18 +34,21 @@ export interface Workbook {
 
 export interface Sheet {
   name: string;
-  /** Its cells as texts, from A1 on. */
+  /** Its cells as strings, from A1 on. */
   cells: readonly (readonly string[])[];
   faults: readonly CellFault[];
-  /** Rows that are not shown, counted from 1. */
+  /** Numbers of hidden rows, counted from 1. */
   hiddenRows: readonly number[];
 }
 
-/** A cell whose value nobody knows. Row and column count from 1. */
+/** A cell whose value is unknown. Row and column are counted from 1. */
 export interface CellFault {
   row: number;
   column: number;
-  /** `error`: it shows one, as in `#N/A`. `formula`: it was never calculated. `merged`: it spans columns. */
+  /**
+   * `error`: the cell shows an error, for example `#N/A`. `formula`: it was never calculated. `merged`: it spans
+   * columns.
+   */
   is: 'error' | 'formula' | 'merged';
   shows?: string;
 }

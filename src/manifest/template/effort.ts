@@ -2,19 +2,19 @@ import type { Format, KeywordDefinition } from 'ajv';
 import type { LinearPattern } from '../check/linear-pattern.ts';
 import { effortKeyword } from '../check/metered-schema.ts';
 
-/** Thrown when going on would take too long. */
+/** Thrown when a check would take too long. */
 export class TooMuchEffort extends Error {}
 
-/** Limit for one value. Far above what any row takes, and done within a second. */
+/** Limit for one value: far more than any row needs, and done within a second. */
 const mostSteps = 1_000_000;
-/** Time for all values of one schema, and the time that each value adds. */
+/** Time limit for all values of one schema, and the time that each value adds to it. */
 const firstMs = 3000;
 const eachMs = 0.2;
 const stepsBetweenLooks = 1000;
-/** A match cannot be interrupted, so long texts are never matched against large patterns. */
+/** Limit on the length of a text times the size of a pattern, because a match cannot be interrupted. */
 const mostStatesSeen = 50_000_000;
 
-/** The work spent on checking values by one schema. A step takes a few microseconds at most. */
+/** The work spent on checking values with one schema. A step takes a few microseconds at most. */
 export class Effort {
   readonly #now: () => number;
   #stepsLeft = mostSteps;
@@ -46,7 +46,7 @@ export class Effort {
   }
 }
 
-/** Counts each use of a part of a schema: by its size there, and by the size of the value that it checks. */
+/** Counts each use of a part of a schema: by the size of the part, and by the size of the value that it checks. */
 export function countedParts(effort: Effort): KeywordDefinition {
   return {
     keyword: effortKeyword,
@@ -78,12 +78,12 @@ export function countedPattern(
       effort.spend(states > mostStatesSeen ? Number.POSITIVE_INFINITY : 1 + states / 1024);
       return test(text);
     },
-    // The validator tells patterns apart by this text.
+    // The validator distinguishes patterns by this string.
     toString: () => pattern,
   };
 }
 
-/** Counts the work of formats, whose patterns backtrack, but at most quadratically in the text. */
+/** Counts the work of formats. Their patterns backtrack, but take at most quadratic time. */
 export function countedFormat(format: Format, effort: Effort): Format {
   const spend = (text: unknown) => {
     if (typeof text === 'string') effort.spend(1 + (text.length * text.length) / 256);

@@ -1,4 +1,4 @@
-/** Documentation of a template helper. The result is what the example gives, word for word. */
+/** Documentation of a template helper. `result` is exactly what the example renders to. */
 export interface HelperDoc {
   name: string;
   /** Its syntax, with names for the arguments. */
@@ -9,8 +9,8 @@ export interface HelperDoc {
 }
 
 /**
- * The value of `row` in the examples. An upload stands for a link that is known only in a run, and is shown as the
- * address of the step that it makes.
+ * The value of `row` in the examples. An upload is shown as the address of the step that it makes, because its link is
+ * known only during a run.
  */
 export const exampleRow = {
   name: 'Aurora Lamp',
@@ -23,7 +23,7 @@ export const exampleRow = {
   text: 'Warm light for long evenings',
 };
 
-/** Every helper and block, in the order in which people should see them. */
+/** All helpers and blocks, in the order of the documentation. */
 export const helperDocs: readonly HelperDoc[] = [
   {
     name: 'slug',

@@ -8,20 +8,23 @@ import { holds } from './truth.ts';
 export type HelperResult = { value: Json } | { wrong: string } | { missing: string; hint: string };
 
 /**
- * One helper: a pure function, without clock or randomness, because the result of a template decides what is bought.
- * `undefined` arrives only where `optional` allows a path to be absent.
+ * A helper: a pure function without clock or randomness, because the result of a template decides what is bought. An
+ * argument is `undefined` only where `optional` allows a missing path.
  */
 export interface Helper {
-  /** Fewest and most arguments. */
+  /** Minimum and maximum number of arguments. */
   takes: readonly [number, number];
   usage: string;
   /** True when its arguments may be paths that a row does not have. */
   optional: boolean;
-  /** True when it stands for the output of a step that it makes; like any output, it must then stand alone. */
+  /**
+   * True when its value is the output of a step that it makes. Like any output, it cannot be an argument or a
+   * condition.
+   */
   makesStep?: true;
   /** True when its argument is the path of a file, which is read or uploaded. */
   ofFile?: true;
-  /** True when it gives a list, which a template that is nothing else hands on. */
+  /** True when it returns a list. A template that is only this call then gives the list itself. */
   givesList?: true;
   run(values: readonly (Json | undefined)[]): HelperResult;
 }
@@ -62,7 +65,7 @@ export const helpers: Readonly<Record<string, Helper>> = Object.freeze(
 );
 
 /**
- * Makes lower-case words joined by `-`: accents are dropped, letters of every script stay. A text without letters and
+ * Makes lower-case words joined by `-`. Accents are dropped; letters of all scripts stay. A text without letters and
  * digits becomes the code points of its characters, so that the result is never empty.
  */
 export function slug(text: string): string {
@@ -89,7 +92,7 @@ function ofText(usage: string, change: (text: string) => string): Helper {
   );
 }
 
-/** Answers for values that are true or false. A text such as `no` is neither. */
+/** Combines values that are true or false. A text such as `no` is neither, and is refused. */
 function decide(values: readonly (Json | undefined)[], answer: (truths: readonly boolean[]) => boolean): HelperResult {
   const truths = values.map(holds);
   const odd = truths.indexOf(undefined);
@@ -121,13 +124,13 @@ function joinList(list: Json | undefined, separator: Json | undefined): HelperRe
   if (odd !== undefined) return { wrong: `needs a list of texts and numbers, and found ${describeValue(odd)} in it` };
   if (separator !== undefined && !isScalar(separator)) return { wrong: 'needs a text between the items' };
   const between = String(separator ?? ', ');
-  // Checked before the text is made, as in `replace`.
+  // Checked before the string is built, as in `replace`.
   const length = list.reduce<number>((sum, item) => sum + String(item).length + between.length, 0);
   if (length > longestResult) return { wrong: `would give more than ${longestResult} characters` };
   return { value: list.join(between) };
 }
 
-/** Makes a list of the parts of a text between `;`, `,` and line breaks. Empty parts are left out. */
+/** Splits a text at `;`, `,` and line breaks, or at `separator`, into a list. Empty parts are left out. */
 function splitText(text: Json | undefined, separator: Json | undefined): HelperResult {
   if (Array.isArray(text)) return { value: text };
   if (text !== null && !isScalar(text)) return { wrong: `needs a text, and got ${describeValue(text)}` };
@@ -153,26 +156,26 @@ function pad(value: Json | undefined, width: Json | undefined, fill: Json | unde
   if (fill !== undefined && !isScalar(fill))
     return { wrong: `needs a character to fill with, and got ${describeValue(fill)}` };
   const padded = String(value).padStart(least, String(fill ?? '0'));
-  // Padding counts UTF-16 units, so an emoji used as fill can be cut in half.
+  // Padding counts UTF-16 units, so an emoji used as fill character can be cut in half.
   if (whyTextIsUnsendable(padded) !== undefined) return { wrong: `would cut ${describeValue(fill)} in half` };
   return { value: padded };
 }
 
-/** Longer than any prompt; the output of a whole template has a limit of its own. */
+/** Longer than any prompt. The output of a whole template has a separate limit. */
 const longestResult = 262_144;
 
 function replace(value: Json | undefined, from: Json | undefined, to: Json | undefined): HelperResult {
   if (!isScalar(value) || !isScalar(from) || !isScalar(to)) return { wrong: 'needs three texts' };
   if (from === '') return { wrong: 'needs something to look for, and got an empty text' };
   const parts = String(value).split(String(from));
-  // Checked before the text is made: a few nested calls would fill the memory.
+  // Checked before the string is built, because a few nested calls would fill the memory.
   if (String(value).length + parts.length * String(to).length > longestResult) {
     return { wrong: `would give more than ${longestResult} characters` };
   }
   return { value: parts.join(String(to)) };
 }
 
-/** Treats 1 and "1" as equal, because data files hold texts where a template has numbers. */
+/** Treats 1 and "1" as equal, because data files have strings where a template has numbers. */
 function isEqual(a: Json | undefined, b: Json | undefined): boolean {
   if (isScalar(a) && isScalar(b)) return String(a) === String(b);
   return canonicalJson(a ?? null) === canonicalJson(b ?? null);

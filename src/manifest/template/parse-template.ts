@@ -4,7 +4,7 @@ import { reduceTemplate } from './reduce-template.ts';
 import { maxTemplateBytes, type ParsedTemplate, type TemplateFault } from './template.ts';
 
 /**
- * Parses a text as Handlebars and keeps only what is allowed: paths, the closed list of helpers, `if`, `unless`, `each`
+ * Parses a text as Handlebars and keeps only what is allowed: paths, a fixed list of helpers, `if`, `unless`, `each`
  * and comments. Handlebars itself never compiles or runs anything.
  */
 export function parseTemplate(text: string): ParsedTemplate {
@@ -39,8 +39,8 @@ interface Tag {
 }
 
 /**
- * Explains why a template cannot be parsed, and where: the parser itself names only a line. `parses` tells whether a
- * text alone is a template, so that the one wrong tag can be found.
+ * Explains why and where a template cannot be parsed, because the parser names only a line. `parses` returns whether a
+ * text alone is a template, by which the wrong tag is found.
  */
 function explainSyntax(text: string, parses: (text: string) => boolean): TemplateFault {
   const { tags, open } = findTags(text);

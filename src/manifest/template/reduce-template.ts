@@ -26,19 +26,22 @@ const isMustache = (node: Node): node is hbs.AST.MustacheStatement => node.type 
 const isBlock = (node: Node): node is hbs.AST.BlockStatement => node.type === 'BlockStatement';
 const isLoopName = (name: string): name is LoopName['name'] => loopNames.includes(name);
 
-/** Keeps the allowed parts of a syntax tree, and reports a fault for everything else. */
+/** Keeps the allowed parts of a syntax tree, and reports a fault for every other part. */
 export function reduceTemplate(text: string, program: hbs.AST.Program): ParsedTemplate {
   return new Reduction(text).reduce(program);
 }
 
-/** Recognizes what keeps its type when it stands alone: a path, and a step's output or a list that a helper gives. */
+/**
+ * Recognizes expressions whose value keeps its type if nothing else is in the template: a path, and a helper that
+ * returns a step's output or a list.
+ */
 function isTyped(value: Expression): value is NamePath | Call {
   if (value.is !== 'call') return value.is === 'name';
   const helper = helpers[value.helper];
   return helper?.makesStep === true || helper?.givesList === true;
 }
 
-/** One pass over one syntax tree. */
+/** A pass over one syntax tree. */
 class Reduction {
   readonly #text: string;
   readonly #lineStarts: readonly number[];
@@ -138,7 +141,7 @@ class Reduction {
     return { is: 'choice', condition, negated: name === 'unless', then, else: otherwise };
   }
 
-  /** Reduces a mustache or a subexpression: a helper with its arguments, or a path alone. */
+  /** Reduces a mustache or a subexpression: a helper with its arguments, or a path. */
   #call(
     node: hbs.AST.MustacheStatement | hbs.AST.SubExpression,
     at: { loops: number; depth: number; optional: boolean; direct?: boolean },

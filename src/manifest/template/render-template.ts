@@ -20,21 +20,27 @@ export interface Scope {
   /** Values by root name: `vars`, `row`, `matrix`, `key`, `take`. */
   names: JsonMap;
   /**
-   * The output of another task that a path names: a `Reference` or a list of them. `undefined` when it names none,
-   * which was reported by then.
+   * Returns the output of another task that a path names: a `Reference` or a list of them. `undefined` when it names
+   * none, which was reported.
    */
   output?(path: NamePath): Json | undefined;
-  /** The text of a file, or the output of its upload, by the helper of the call. Omitted where neither can stand. */
+  /**
+   * Returns the text of a file, or the output of its upload, depending on the helper of the call. Omitted where neither
+   * is allowed.
+   */
   file?(path: string, call: Call): Json | undefined;
-  /** The row that a path leads into beside these names, and what is left of the path there. */
+  /**
+   * Returns a row that a path begins with (of a joined table or an axis value), and the rest of the path within that
+   * row.
+   */
   rowAtHand?(path: NamePath): { value: Json; parts: readonly string[]; label?: string | undefined } | undefined;
-  /** The name of the row in messages about a missing field: `row 14 of products.json`. */
+  /** Name of the row in messages about a missing field, for example `row 14 of products.json`. */
   rowLabel?: string | undefined;
 }
 
 /**
- * Renders a template: a text, or the value itself when the template is exactly one path. References in a text give `{
- * $text: [...] }`. `unknownValue` when something in it is unknown, `undefined` when there are faults.
+ * Renders a template to a string, or to the value itself when the template is exactly one path. A string with
+ * references becomes `{ $text: [...] }`. `unknownValue` when a part is unknown, `undefined` when there are faults.
  */
 export function renderTemplate(template: Template, scope: Scope): { value?: Json; faults: TemplateFault[] } {
   const rendering = new Rendering(scope);
@@ -200,7 +206,7 @@ class Rendering {
     }
   }
 
-  /** Checks a value before a helper or a block gets it: a link that is known only later cannot be worked on. */
+  /** Checks an argument of a helper or a block, because a link that is known only during a run cannot be processed. */
   #known(value: Json | undefined, expression: Expression, isOpen: (value: Json) => boolean): Json | undefined {
     if (value === undefined || !isOpen(value)) return value;
     const message = `\`${shorten(expression.written)}\` cannot be used in a helper or a block: it is known only after the job has run`;
@@ -261,12 +267,12 @@ class Rendering {
   }
 }
 
-/** Tells whether a path names an output of a task. */
+/** Returns whether a path names an output of a task. */
 function isOutput(path: NamePath): boolean {
   return path.parts[0] === 'tasks';
 }
 
-/** Explains why a map, a list or nothing cannot be printed into a text, and what to write instead. */
+/** Explains why a map, a list or a missing value cannot be printed into a text, and what to write instead. */
 export function explainUnprintable(value: Json, written: string): Pick<TemplateFault, 'code' | 'message' | 'hint'> {
   const message = (what: string) => `\`${shorten(written)}\` is ${what} and cannot be printed into a text`;
   if (value === null) {

@@ -6,12 +6,12 @@ export interface Span {
   end: number;
 }
 
-/** A mistake in a template; the caller knows where the template stands. */
+/** A mistake in a template. The caller knows the place of the template. */
 export interface TemplateFault extends Span {
   code: DiagnosticCode;
   message: string;
   hint?: string;
-  /** The replacement that was most likely meant. */
+  /** The replacement that was probably meant. */
   meant?: string;
 }
 
@@ -19,9 +19,9 @@ export interface TemplateFault extends Span {
 export interface Template {
   text: string;
   body: Part[];
-  /** Set when the text is exactly one `{{path}}` or `{{upload …}}`: then the value keeps its type. */
+  /** Set when the text is exactly one `{{path}}` or `{{upload …}}`; the value then keeps its type. */
   whole?: NamePath | Call;
-  /** Every path in it that starts at a root name, in order. */
+  /** All paths that start at a root name, in order. */
   paths: NamePath[];
 }
 
@@ -33,21 +33,26 @@ export type Part =
 
 export type Expression = NamePath | ItemPath | LoopName | Literal | Call;
 
-/** A path that starts at a root name: `row.sku`. */
+/** A path that starts at a root name, for example `row.sku`. */
 export interface NamePath extends Span {
   is: 'name';
   parts: string[];
   /** The path as written. */
   written: string;
-  /** Whether it may be missing: the argument of `default`, or a condition. */
+  /** True when the value may be missing: the argument of `default`, or a condition. */
   optional: boolean;
-  /** True when printed or kept as it is, not handed to a helper or a block: only there can a task's output stand. */
+  /**
+   * True when the value is printed or kept as it is, and not an argument of a helper or a block. Only then can it be a
+   * task's output.
+   */
   direct: boolean;
-  /** True when it is printed into a text, so its value must be a scalar. */
+  /** True when the value is printed into a text, so it must be a scalar. */
   printed: boolean;
 }
 
-/** A path that starts at the item of a loop: `this.name`. `up` counts loops outwards from the innermost one. */
+/**
+ * A path that starts at the item of a loop, for example `this.name`. `up` counts loops from the innermost one outwards.
+ */
 export interface ItemPath extends Span {
   is: 'item';
   up: number;
@@ -75,7 +80,7 @@ export interface Call extends Span {
   written: string;
 }
 
-/** Tells whether a text has to be read as a template at all. */
+/** Returns whether a text must be parsed as a template. */
 export function isTemplate(text: string): boolean {
   return text.includes('{{');
 }
@@ -84,10 +89,10 @@ export const maxTemplateBytes = 64 * 1024;
 export const maxTemplateNodes = 2000;
 export const maxTemplateDepth = 20;
 export const maxOutputBytes = 256 * 1024;
-/** Limit on the evaluations in one rendering, so that nested loops end. */
+/** Maximum number of evaluations in one rendering, so that nested loops end. */
 export const maxTemplateWork = 200_000;
 
-/** A template, or its faults; and its paths, which can be checked even when something else is wrong. */
+/** A template, or its faults. Its paths are included even if something is wrong, so that they can be checked. */
 export interface ParsedTemplate {
   template?: Template;
   faults: TemplateFault[];

@@ -1,9 +1,11 @@
 import type { Json } from '../../ground/json.ts';
 
-/** Texts that people write for true or false in a table, and that nothing here takes for either. */
+/** Strings that users write for true or false in a table, but that are accepted as neither. */
 const unclear = /^(?:yes|no|y|n|on|off|ja|nein|oui|non|si|sí|wahr|falsch|vrai|faux|verdadero|falso|vero)$/i;
 
-/** Reads true and false as spreadsheets and data files write them; an empty cell is false. Undefined for anything else. */
+/**
+ * Parses true and false as spreadsheets and data files write them; an empty cell is false. Undefined for other values.
+ */
 export function readTruth(value: Json | undefined): boolean | undefined {
   if (value === undefined || value === null) return false;
   if (typeof value !== 'string') return typeof value === 'boolean' ? value : undefined;
@@ -13,8 +15,8 @@ export function readTruth(value: Json | undefined): boolean | undefined {
 }
 
 /**
- * Tells whether a condition of a template holds: true and false as `readTruth` reads them; else a value is true when it is
- * there, and a number when it is not 0. Undefined for a text such as `no`.
+ * Evaluates a condition of a template. True and false are parsed by `readTruth`; other values are true, except missing
+ * ones, empty lists and the number 0. Undefined for a string such as `no`.
  */
 export function holds(value: Json | undefined): boolean | undefined {
   const truth = readTruth(value);

@@ -3,9 +3,12 @@ import type { Place } from '../../ground/diagnostic.ts';
 import type { Path } from '../../ground/values.ts';
 import { placeBetween, type Source } from './source.ts';
 
-/** Finds where a value of a manifest is written. Computed only for messages. */
+/** Finds the place of a value in a manifest. Computed only for messages. */
 export interface Places {
-  /** Place of a scalar itself; for a map or a list, of its key. Falls back to the nearest written value above. */
+  /**
+   * Place of a scalar; for a map or a list, place of its key. If the value is not written, the place of the nearest
+   * parent.
+   */
   value(path: Path): Place;
   key(path: Path): Place;
   /** Place of a part of a text: UTF-16 offsets in the text as read, mapped to the text as written. */
@@ -16,7 +19,7 @@ export interface FilePlaces extends Places {
   readonly source: Source;
 }
 
-/** The facts about a tree that placing needs: the target of each alias, and which pairs are merges. */
+/** Facts about a tree that are needed for places: the target of each alias, and which pairs are merges. */
 export interface Tree {
   readonly source: Source;
   readonly root: Node | null;
@@ -117,8 +120,8 @@ export function findPlaces(tree: Tree): FilePlaces {
 }
 
 /**
- * Returns the offset of a part of a text in its written form. Quotes, indentation and escapes make the two differ, so
- * the mustache around the part is located: its third occurrence as read is its third occurrence as written.
+ * Returns the offset of a part of a text in its written form. Because quotes, indentation and escapes make the two
+ * forms differ, the mustache around the part is counted: the third equal mustache as read is the third as written.
  */
 function findPart(written: string, part: { text: string; start: number; end: number }): number | undefined {
   const opening = part.text.lastIndexOf('{{', part.start);

@@ -8,14 +8,16 @@ import { placeBetween, readSource, type Source } from './source.ts';
 import { explainYamlErrors } from './yaml-errors.ts';
 import { readTree } from './yaml-tree.ts';
 
-/** The code for each way in which a text can fail to be one YAML document. */
+/** The codes for the faults of a text that is not one valid YAML document. */
 export interface YamlFaults {
   empty: DiagnosticCode;
   wrong: DiagnosticCode;
   twice: DiagnosticCode;
   tooLarge: DiagnosticCode;
   unquoted: DiagnosticCode;
-  /** Code for a number that is not read as written. Absent, like the next, when nothing of the file is ever sent. */
+  /**
+   * Code for a number that is not read as written. Omitted, like the next one, when nothing in the file is ever sent.
+   */
   number?: DiagnosticCode;
   unsendable?: DiagnosticCode;
   emptyHint: Advice<Shell>;
@@ -40,7 +42,7 @@ export const includedFaults: YamlFaults = {
   emptyHint: 'write `tasks:`, `vars:` or `defaults:` into it, or take it out of `include`',
 };
 
-/** A schema of rows is sent nowhere, so it may hold any number: `maximum: 18446744073709551615` is right in it. */
+/** For a schema of rows, which is never sent, any number is valid, for example `maximum: 18446744073709551615`. */
 export const schemaFaults: YamlFaults = {
   empty: 'MB1302',
   wrong: 'MB1302',
@@ -53,8 +55,8 @@ export const schemaFaults: YamlFaults = {
 export const dataFaults: YamlFaults = { ...schemaFaults, number: 'MB1302', unsendable: 'MB1106' };
 
 /**
- * Reads one YAML 1.2 document. `value` is absent when there is none or its syntax is broken; mistakes in single values
- * are reported, and those values are `unknownValue`.
+ * Reads one YAML 1.2 document. `value` is omitted when there is none or its syntax is wrong. Mistakes in single values
+ * are reported, and these values are `unknownValue`.
  */
 export function readYaml(
   source: Source,
@@ -120,7 +122,10 @@ function startOfDocument(text: string, start: number, after: number): number {
   return marker === -1 ? start : marker + 1;
 }
 
-/** Reads a schema in JSON or YAML as one value. JSON is YAML, so both get the same words and places for mistakes. */
+/**
+ * Reads a schema in JSON or YAML as one value. JSON is read as YAML, so both have the same messages and places of
+ * mistakes.
+ */
 export function readWholeYaml(file: string, text: string): { value?: Json | undefined; diagnostics: Diagnostic[] } {
   const { value, diagnostics } = readYaml(readSource(file, text), schemaFaults);
   return { value, diagnostics };

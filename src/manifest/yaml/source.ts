@@ -2,13 +2,13 @@ import type { Place, Position } from '../../ground/diagnostic.ts';
 
 /** A text with the offsets at which its lines start. */
 export interface Source {
-  /** The path as the user gave it; for display only. */
+  /** The path as the user wrote it, only for messages. */
   readonly file: string;
   readonly text: string;
   readonly lineStarts: readonly number[];
 }
 
-/** Splits lines at LF, CRLF or CR, as editors count them. */
+/** Splits a text into lines at LF, CRLF or CR, as editors do. */
 export function readSource(file: string, text: string): Source {
   const lineStarts = [0];
   for (const lineBreak of text.matchAll(/\r\n|\n|\r/g)) lineStarts.push(lineBreak.index + lineBreak[0].length);
@@ -30,7 +30,7 @@ export function placeOfLine(source: Source, line: number): Place {
   return placeBetween(source, start + (text.trim() === '' ? 0 : indent), start + text.trimEnd().length);
 }
 
-/** A byte order mark takes no column, because it is invisible. */
+/** Returns the line and column of an offset. A byte order mark is not counted, because it is invisible. */
 function positionAt(source: Source, offset: number): Position {
   let low = 0;
   let high = source.lineStarts.length - 1;
@@ -44,5 +44,5 @@ function positionAt(source: Source, offset: number): Position {
   return { line: low + 1, column: offset - lineStart - mark + 1, offset };
 }
 
-/** Largest manifest that is read, in bytes of UTF-8; the same limit applies when the file is opened. */
+/** Maximum size of a manifest in bytes of UTF-8; the same limit applies when the file is opened. */
 export const maxManifestBytes = 1024 ** 2;

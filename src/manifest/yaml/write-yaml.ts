@@ -2,15 +2,17 @@ import { Document, isCollection, isMap, isScalar, type Node, visit } from 'yaml'
 import type { Json } from '../../ground/json.ts';
 
 export interface YamlOptions {
-  /** Returns the comment for a value: behind it, or above one of several lines. `path` leads to it from the root. */
+  /**
+   * Returns the comment for a value: after it, or above a value of several lines. `path`: from the root to the value.
+   */
   commentOf?(path: readonly string[]): string | undefined;
-  /** Chooses the texts to put in double quotes, where everything in them can be escaped. */
+  /** Returns whether to write a string in double quotes, in which all characters can be escaped. */
   isQuoted?(text: string): boolean;
 }
 
 const longestFlow = 80;
 
-/** Writes YAML that versions 1.1 and 1.2 read alike. Short, flat values go in brackets. */
+/** Writes YAML that has the same meaning in versions 1.1 and 1.2. Short, flat values are written in brackets. */
 export function writeYaml(value: { [key: string]: Json }, { commentOf, isQuoted }: YamlOptions = {}): string {
   const document = new Document(value, { compat: 'yaml-1.1', aliasDuplicateObjects: false });
   visit(document, {

@@ -4,7 +4,7 @@ import { shorten } from '../../ground/values.ts';
 import { curlyHint } from '../suggest.ts';
 import { placeBetween, placeOfLine, type Source } from './source.ts';
 
-/** Words for the parser's codes, addressed to the author of the file. Other codes show the parser's own words. */
+/** Messages for the parser's codes, for the author of the file. Other codes have the parser's own messages. */
 const words: { readonly [code: string]: { message: string; hint: string } } = {
   BAD_INDENT: {
     message: 'the indentation does not fit the lines above',
@@ -39,8 +39,8 @@ const words: { readonly [code: string]: { message: string; hint: string } } = {
 };
 
 /**
- * Explains why a text is not YAML. Only the first error is reported, because the others mostly follow from it; the
- * usual causes – a template without quotes, tabs, a merge conflict – are named as such.
+ * Explains why a text is not YAML. Only the first error is reported, because the others are usually consequences of it.
+ * Common causes are named: a template without quotes, tabs, a merge conflict.
  */
 export function explainYamlErrors(
   errors: readonly YAMLParseError[],
@@ -117,7 +117,7 @@ interface Cause {
   end: number;
 }
 
-/** Finds where the mistake was made, if that is not where the parser noticed it. */
+/** Finds the cause of an error, if it is not at the place where the parser found the error. */
 function findCause(source: Source, error: YAMLParseError): Cause | undefined {
   if (error.code === 'RESOURCE_EXHAUSTION') return undefined;
   const nesting = error.code === 'BLOCK_AS_IMPLICIT_KEY' ? findNesting(source, error) : undefined;
@@ -136,7 +136,7 @@ function findCause(source: Source, error: YAMLParseError): Cause | undefined {
   return nesting ?? (error.code === 'BAD_INDENT' ? findDeeperLine(source, error) : undefined);
 }
 
-/** Finds `“a: b”` on the line of the error. */
+/** Finds a value in typographic quotes, for example `“a: b”`, on the line of the error. */
 function findCurlyQuote(source: Source, error: YAMLParseError): Cause | undefined {
   const line = placeOfLine(source, placeBetween(source, error.pos[0], error.pos[0]).start.line);
   const text = source.text.slice(line.start.offset, line.end.offset);
@@ -146,7 +146,7 @@ function findCurlyQuote(source: Source, error: YAMLParseError): Cause | undefine
   return { message: 'curly quotes do not quote a text', hint: curlyHint, start, end: start + 1 };
 }
 
-/** Finds a second `: ` behind the first one, or a line that is indented deeper than the complete one before it. */
+/** Finds a second `: ` after the first one, or a line that is indented deeper than the complete line before it. */
 function findNesting(
   source: Source,
   error: YAMLParseError,
@@ -175,7 +175,7 @@ function findNesting(
   return undefined;
 }
 
-/** Finds, above an indentation error, a line that is indented deeper than the complete one before it. */
+/** Finds, above an indentation error, a line that is indented deeper than the complete line before it. */
 function findDeeperLine(source: Source, error: YAMLParseError): Cause | undefined {
   const contentAbove = (line: number): Place | undefined => {
     for (let above = line - 1; above >= 1; above -= 1) {
@@ -214,7 +214,10 @@ function findTab(source: Source, errors: readonly YAMLParseError[]): number | un
   return undefined;
 }
 
-/** Finds `prompt: {{name}} on a table`: the error is behind the second brace, on the same line or on the next one. */
+/**
+ * Finds an unquoted template, for example `prompt: {{name}} on a table`. The error is after the second brace, on the
+ * same line or on the next one.
+ */
 function findUnquotedTemplate(source: Source, errors: readonly YAMLParseError[]): number | undefined {
   for (const error of errors) {
     const { line } = placeBetween(source, error.pos[0], error.pos[0]).start;
@@ -235,7 +238,7 @@ function plainSentence(message: string): string {
 }
 
 const openings: { readonly [closing: string]: string } = { '}': '{', ']': '[' };
-/** Marks of the lexer that are not part of the text: document start, plain or block text, early end of brackets. */
+/** Tokens of the lexer that are not part of the text: document start, plain or block scalar, early end of brackets. */
 const documentMark = '\u0002';
 const textMark = '\u001f';
 const bracketsEndMark = '\u0018';
@@ -272,7 +275,7 @@ function findUnclosed(text: string): { what: 'quote' | 'bracket'; start: number 
   return last === undefined ? undefined : { what: 'bracket', start: last.start };
 }
 
-/** A backslash escapes a double quote; a single quote escapes itself. */
+/** Returns whether a quoted token is complete. A backslash escapes a double quote; a single quote escapes itself. */
 function isClosed(token: string): boolean {
   const quote = token.charAt(0);
   const inside = token.slice(1);

@@ -20,32 +20,32 @@ import { findOddEscape, type Unsendable, whyNumberIsUnsendable, whyTextIsUnsenda
 import type { Tree } from './places.ts';
 import { placeBetween, type Source } from './source.ts';
 
-/** Limit on the values that aliases may repeat, so that a small file cannot grow into a huge one. */
+/** Maximum number of values that aliases may repeat, so that a small file cannot become a huge value. */
 const maxRepeatedValues = 100_000;
 const maxDepth = 100;
 
 const jsonTags = ['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map((name) => `tag:yaml.org,2002:${name}`);
 
-/** The codes for a document's mistakes: a manifest has codes of its own, a data file one for all. */
+/** The codes for a document's mistakes: a manifest has several, a data file has one for all. */
 export interface YamlCodes {
   twice: DiagnosticCode;
   unquoted: DiagnosticCode;
   wrong: DiagnosticCode;
   tooLarge: DiagnosticCode;
-  /** Absent, like the next, when nothing of the file is ever sent. */
+  /** Omitted, like the next one, when nothing in the file is ever sent. */
   number?: DiagnosticCode;
   unsendable?: DiagnosticCode;
 }
 
 interface Converted {
   value: Json;
-  /** The number of values in it, itself included. */
+  /** The number of values in it, including itself. */
   size: number;
 }
 
 /**
- * Converts a parsed document to JSON: aliases and merge keys are followed, maps have no prototype, and values that JSON
- * cannot hold are mistakes. Equal aliases share one value, so the result must not be changed.
+ * Converts a parsed document to JSON: aliases and merge keys are resolved, maps have no prototype, and values that JSON
+ * cannot represent are mistakes. Equal aliases share one value, so the result must not be changed.
  */
 export function readTree(
   document: Document,
@@ -56,12 +56,14 @@ export function readTree(
   return { value, tree: reading.treeAt(document.contents), diagnostics: reading.diagnostics };
 }
 
-/** The conversion of one document. Each `convert…` turns one form of node into a value and reports its mistakes. */
+/**
+ * The conversion of one document. Each `convert…` method converts one form of node to a value and reports its mistakes.
+ */
 class TreeReading {
   readonly diagnostics: Diagnostic[] = [];
   readonly #source: Source;
   readonly #codes: YamlCodes;
-  /** Anchored nodes by name; a reused name stands for the later node from there on. */
+  /** Anchored nodes by name; a reused name refers to the later node from there on. */
   readonly #anchors = new Map<string, Node>();
   readonly #targets = new Map<Alias, Node>();
   readonly #done = new Map<Node, Converted>();
@@ -159,7 +161,7 @@ class TreeReading {
     return { value, size };
   }
 
-  /** Reads the key of a pair; absent when its value is unusable and was reported. `written`: the keys before it. */
+  /** Reads the key of a pair; undefined when it is unusable, which was reported. `written`: the keys before it. */
   #readKey(pair: Pair, map: YAMLMap, written: Map<string, Node>): string | undefined {
     const key = this.#keyOf(pair);
     if (key === undefined) {
@@ -202,7 +204,7 @@ class TreeReading {
     });
   }
 
-  /** Recognizes an unquoted template at the start of a value, which YAML reads as a flow map in a flow map. */
+  /** Recognizes an unquoted template at the start of a value, which YAML reads as a flow map inside a flow map. */
   #isUnquotedTemplate(map: YAMLMap): boolean {
     const start = map.range?.[0] ?? 0;
     return map.flow === true && this.#source.text.startsWith('{{', start);
@@ -254,7 +256,7 @@ class TreeReading {
     const { text } = this.#source;
     const [start, end] = rangeOf(node);
     if (start === end) {
-      // An empty key has its place before the indentation; a reader sees only the `:` behind it.
+      // An empty key is placed before the indentation, but a reader only sees the `:` after it.
       const blank = /^[ \t]*/.exec(text.slice(start, start + maxDepth * 10))?.[0].length ?? 0;
       return placeBetween(this.#source, start + blank, start + blank + 1);
     }
@@ -263,7 +265,7 @@ class TreeReading {
   }
 }
 
-/** Stands for a value that is wrong and was reported. */
+/** The result for a value that is wrong, which was reported. */
 const refused: Converted = { value: unknownValue, size: 1 };
 
 const keyIsCollection = {
@@ -280,7 +282,7 @@ function rangeOf(node: unknown): [start: number, end: number] {
   return [start, end];
 }
 
-/** Explains a number that cannot be sent; `.inf` and `.nan` by name. */
+/** Explains a number that cannot be sent, including `.inf` and `.nan`. */
 function whyUnsendable(value: unknown, written: string): Unsendable | undefined {
   if (typeof value === 'string') return whyTextIsUnsendable(value);
   const isNumber = typeof value === 'number' && /\d/.test(written);
