@@ -4,12 +4,12 @@ import type { ListedRecord } from '../plan/purchases/match-listed.ts';
 
 export interface CreatedJob {
   jobId: string;
-  /** `null`: the answer did not say. */
+  /** `null` if the answer does not report the charge. */
   credits: number | null;
-  /** True when a list says it, and not the answer to the create. */
+  /** True if the charge comes from a list, and not from the answer to the create request. */
   isListed?: true;
   balance: number | null;
-  /** ID of the record that holds the job, if it differs from the job's. */
+  /** ID of the record that contains the job, if it differs from the job's ID. */
   recordId?: string;
 }
 
@@ -17,114 +17,120 @@ export interface CreatedJob {
 export interface JobResult {
   /** Values that other steps may refer to, by output field: `url`, `thumbnailUrl`, `clips.0.url`, … */
   values: { readonly [field: string]: string };
-  /** Links to the files, in order. Empty only for a list of parts that has none. */
+  /** Links to the files, in order. Empty only for a list of parts without members. */
   files: readonly string[];
   /** Number of parts in the output, for kinds whose output is a list. */
   parts?: number;
 }
 
 /**
- * Result of a create call. Only `accepted`, `refused` and `no-route` are certain. `mayBe`: an ID that a refusal gives,
- * and that no status confirms as a job's.
+ * Result of a create request. Only `accepted`, `refused` and `no-route` are certain. `mayBe`: an ID in a refusal that
+ * no status call has confirmed as a job's.
  */
 export type CreateAnswer =
-  /** `doubt`: the words of a refusal that names the job all the same. */
+  /** `doubt`: message of a refusal that names the request's job all the same. */
   | { is: 'accepted'; job: CreatedJob; model?: string; doubt?: string }
-  /** The service's own error answer: nothing was charged. */
+  /** The service refused with its own error body: nothing was charged. */
   | { is: 'refused'; status: number; why: 'invalid' | 'auth' | 'credits' | 'user'; message: string; mayBe?: CreatedJob }
-  /** Refused because of its key: something was bought under it, and the answer does not tell which job that is. */
+  /**
+   * Refused because of its idempotency key: something was bought under it, but the answer does not identify the job.
+   */
   | { is: 'known'; message: string; mayBe?: CreatedJob }
   /** The service has no such operation: nothing was charged, and no other kind is affected. */
   | { is: 'no-route'; message: string }
   | { is: 'throttled'; afterMs: number | null; message: string }
-  /** 409: an earlier attempt with this key is still being handled. */
+  /** 409: an earlier request with this idempotency key is still being handled. */
   | { is: 'in-progress'; message: string }
   /** No byte of the request was written. */
   | { is: 'not-sent'; message: string }
-  /** It may have been charged. */
+  /** The request may have been charged. */
   | { is: 'ambiguous'; message: string };
 
 export type JobEnd =
   | { is: 'completed'; result: JobResult }
   | { is: 'failed'; error: string }
-  /** 404 for longer than a new job can need to appear. */
+  /** Unknown (404) for longer than a new job may need to appear. */
   | { is: 'lost'; error: string }
-  /** Watching stopped: signal, patience, credential, or an unreachable host. The job itself goes on. */
+  /** Watching stopped: signal, patience, credential, or an unreachable host. The job itself continues. */
   | { is: 'unwatched'; because: 'signal' | 'patience' | 'auth' | 'unreachable'; error: string };
 
 export interface Download {
   /**
-   * Rejects when the body ends early or the connection breaks. Holds a connection: read it to its end, or close it with
-   * its iterator's `return`, even if iteration never began.
+   * Rejects if the body ends early or the connection breaks. Occupies a connection: read it to its end, or call its
+   * iterator's `return`, even if iteration never began.
    */
   body: AsyncIterable<Uint8Array>;
-  /** Size by Content-Length; absent when the server sent none. */
+  /** Size from Content-Length; `undefined` if the server sent none. */
   bytes?: number;
   type?: string;
 }
 
 export type DownloadAnswer =
   | { is: 'open'; download: Download }
-  /** Any 4xx that does not pass by itself: query the status for a new link. */
+  /** Any 4xx that does not pass by itself: query the job's status for a new link. */
   | { is: 'expired'; message: string }
-  /** The address or the answer is not acceptable; a retry does not help. */
+  /** The address or the answer is not acceptable; retrying does not help. */
   | { is: 'refused'; message: string }
-  /** `retryAfterMs`: the host asks for this wait. */
+  /** `retryAfterMs`: wait that the host requests. */
   | { is: 'unreachable'; message: string; retryAfterMs?: number };
 
-/** A file of a finished job, and a link by which it comes. Links expire; job and index are its name. */
+/**
+ * A file of a finished job, with its current download link. Links expire, so the file is identified by job and index.
+ */
 export interface JobFile {
   jobId: string;
-  /** Number of the file in its job, from 0. */
+  /** Index of the file in its job, from 0. */
   index: number;
   url: string;
 }
 
-/** Result of one try to bring an output where it belongs. */
+/** Result of one try to download and save an output. */
 export type FetchAnswer =
   | { is: 'saved'; output: Output }
   | Exclude<DownloadAnswer, { is: 'open' }>
-  /** The bytes are not what they should be: to be fetched again. */
+  /** The downloaded bytes are not valid: download them again. */
   | { is: 'bad-bytes'; message: string };
 
-/** Result of bringing a file into the media library. */
+/** Result of uploading a file to the media library. */
 export type UploadAnswer =
   | { is: 'uploaded'; assetId: string; url: string }
-  /** `changed`: the file is not the one that was planned. `refused`: a retry does not help. */
+  /** `changed`: the file differs from the planned file. `refused`: retrying does not help. */
   | { is: 'failed'; why: 'changed' | 'refused' | 'auth' | 'unreachable' | 'interrupted'; message: string };
 
-/** A job as a list of the service shows it. Texts are the service's own: show them through `safeText`. */
+/** A job as shown by a list of the service. Strings come from the service: show them through `safeText`. */
 export interface ListedJob {
   kind: string;
   jobId: string;
-  /** ID of the record that holds the job, if it differs. */
+  /** ID of the record that contains the job, if it differs. */
   recordId?: string;
   status: string;
-  /** ISO 8601. */
+  /** Time in ISO 8601. */
   createdAt?: string;
   model?: string;
-  /** The source it was made from: the prompt, script, title or file. */
+  /** The input it was made from: the prompt, script, title or file. */
   prompt?: string;
   credits?: number;
   error?: string;
   url?: string;
-  /** Request fields that the record echoes, by the request's names. */
+  /** Request fields that the record echoes, by their names in the request. */
   echoes: { [field: string]: Json };
 }
 
 /** One walk through a kind's list, newest record first. */
 export interface ListWalk<Job extends ListedRecord> {
-  /** Only records newer than the fence. */
+  /** Only records newer than the fence (the newest job of the list before the request). */
   jobs: readonly Job[];
-  /** Other records seen on the way: they show what the list echoes, and answer no send. */
+  /**
+   * Other records seen on the walk. They show which fields the list echoes, but cannot be the job of a lost request.
+   */
   older: readonly Job[];
-  /** True when the fence was met or, if the list had been empty, its end. */
+  /** True if the fence was found or, if the list had been empty, its end. */
   complete: boolean;
 }
 
 export type LookUpVerdict<Job extends ListedRecord> =
   | { do: 'adopt'; job: Job }
-  /** Certainly not made: may be sent once more. */
+  /** Certainly no job was made: the request may be sent once more. */
   | { do: 'resend' }
-  /** Only a person can decide. `candidates`: the jobs that it may be. */
+  /** Only a person can decide. `candidates`: jobs that may belong to the request. */
   | { do: 'hold'; error: string; candidates: Job[] };

@@ -31,14 +31,14 @@ export const systemClock: Clock = {
   },
 };
 
-/** Even time of a clock, for what lasts: milliseconds since any time. */
+/** Monotonic time of a clock for measuring durations, in ms from any origin. */
 export function elapsedOf(clock: Clock): number {
   return clock.elapsed?.() ?? clock.now();
 }
 
 /**
- * The same clock, except that it never goes back: when the machine's is set back, whatever waits for a time would wait
- * for it twice. Ahead of the machine's by what that was set back since.
+ * Wraps a clock so that it never goes back: when the system clock is set back, a wait for a time would otherwise be
+ * repeated. From then on, the wrapped clock is ahead of the system clock by that amount.
  */
 export function steadyClock(clock: Clock): Clock {
   let last = Number.NEGATIVE_INFINITY;

@@ -1,7 +1,7 @@
 import type { StepOutcome } from './event.ts';
 import type { SpendingLeft } from './spending.ts';
 
-/** State of an engine, as it is shown. Ages in ms, by the clock of its server. */
+/** State of an engine, as shown to users. Ages are in ms, by the clock of its server. */
 export interface EngineState {
   runs: EngineRun[];
   accounts: EngineAccount[];
@@ -12,30 +12,33 @@ export interface EngineRun {
   id: string;
   account: string;
   campaign: string;
-  /** `stopping`: it was cancelled, and what runs is being collected. `paused`: the same, and it goes on when somebody resumes it. */
+  /**
+   * `stopping`: cancelled, and running jobs are being collected. `paused`: likewise, but the run continues when it is
+   * resumed.
+   */
   state: 'open' | 'paused' | 'stopping' | 'ended';
-  /** Machine that it came from. */
+  /** Machine that submitted the run. */
   host: string;
   manifest: string;
   submittedMs: number;
-  /** Absent while it is open. */
+  /** Omitted while the run is open. */
   endedMs?: number;
-  /** Who has cancelled it, and how long ago. */
+  /** User who cancelled the run, and how long ago. */
   cancelled?: { by: string; ageMs: number };
-  /** Who has paused it, and how long ago. */
+  /** User who paused the run, and how long ago. */
   paused?: { by: string; ageMs: number };
-  /** Exit code of an ended one. */
+  /** Exit code of an ended run. */
   exit?: number;
-  /** Why its head has put it aside; the next attempt is made by itself. */
+  /** Why the worker that leads the account has postponed the run; it retries by itself. */
   error?: string;
   /**
-   * Missing part of an open run: a living worker of its account, one of its version or with its store, or a leader. Omitted while
-   * a worker carries it out, or takes it over within moments.
+   * What an open run lacks: a live worker of its account, one of its version or with its store, or a leader. Omitted
+   * while a worker carries it out, or takes it over within moments.
    */
   lacks?: 'worker' | 'version' | 'store' | 'leader';
-  /** `waiting`: not begun, or its job still runs. `left`: the run ended or stopped before it began. */
+  /** `waiting`: not begun, or its job is still running. `left`: the run ended or stopped before the step began. */
   steps: { done: number; failed: number; waiting: number; left: number; of: number };
-  /** Charged in this run. Omitted when nobody recorded it. */
+  /** Credits charged in this run. Omitted if not recorded. */
   credits?: number;
   files: { wanted: number; saved: number; failed: number };
   store: string | null;
@@ -44,11 +47,11 @@ export interface EngineRun {
 
 export interface EngineAccount {
   id: string;
-  /** Id of the worker that leads it. `null` when there is none, or its lease has run out. */
+  /** Id of the worker that leads the account. `null` if there is none, or its lease has expired. */
   head: string | null;
   beatMs?: number;
   error?: string;
-  /** The limit of its workers that leaves least. */
+  /** The limit of the account's workers with the fewest credits left. */
   limit?: SpendingLeft;
 }
 
@@ -60,76 +63,82 @@ export interface EngineWorker {
   protocol: number;
   version: string;
   store: string | null;
-  /** Files at once; 0: it fetches none. */
+  /** Files downloaded at once; 0: the worker downloads none. */
   files: number;
   beatMs: number;
-  /** Silent for longer than a living worker is. */
+  /** True if the worker has not reported for longer than a live worker would. */
   isSilent: boolean;
   isHead: boolean;
 }
 
-/** Outcomes that somebody has to look into. */
+/** Outcomes that a person has to look into. */
 export const failedOutcomes: readonly StepOutcome[] = ['failed', 'refused', 'unresolved', 'lost'];
 
 type StepCounts = { [outcome in StepOutcome]?: number };
 
-/** News of a worker about itself while it works for an engine. */
+/** Event that a worker of an engine reports about itself. */
 export type WorkerNews =
-  /** `store`: destination of files, as the user wrote it; omitted when the worker fetches none. `files`: how many at once. */
+  /**
+   * `store`: destination of files, as the user wrote it; omitted if the worker downloads none. `files`: how many at
+   * once.
+   */
   | { is: 'started'; worker: string; account: string; service: string; server: string; store?: string; files: number }
-  /** Health and figures are served there. */
+  /** Health and metrics are served at this port. */
   | { is: 'listening'; port: number }
-  /** It begins as soon as its store is there. */
+  /** The worker's store does not exist yet; the worker starts as soon as it does. */
   | { is: 'no store'; why: string }
-  /** It has the account now. `waitMs`: before it looks up or sends again creates of the last head; 0: nothing to wait for. */
+  /**
+   * The worker now leads the account. `waitMs`: delay before it looks up or resends create requests of the previous
+   * leader; 0: none.
+   */
   | { is: 'head'; epoch: number; runs: number; waitMs: number }
-  /** It has the account no more: no run is open; it was asked to end; or another worker took it over. */
+  /** The worker no longer leads the account: no run is open; it was asked to end; or another worker took over. */
   | { is: 'head left'; why: 'no run is open' | 'handed over' | 'taken over' }
-  /** There are open runs that it takes nothing of. */
+  /** There are open runs that this worker cannot work on. */
   | { is: 'not for it'; why: NotForIt }
   | { is: 'server away'; error: string }
   | { is: 'server back' }
-  /** A run that the head cannot drive, while it goes on with the others. */
+  /** The leader cannot carry out this run now, and continues with the others. */
   | { is: 'put aside'; campaign: string; run: string; error: string; againAfterMs: number }
-  /** A leader begins a run, or goes on with it. */
+  /** The leader starts or resumes a run. */
   | { is: 'run started'; campaign: string; run: string; steps: number }
   | { is: 'run ended'; campaign: string; run: string; exit: number; credits: number; outcomes: StepCounts }
   | { is: 'step failed'; campaign: string; run: string; address: string; outcome: StepOutcome; error: string }
-  /** The leader or a fetch worker cannot write: nothing more is bought for the run. */
+  /** The leader or a download worker cannot write files: nothing more is bought for the run. */
   | { is: 'store full'; campaign: string; run: string; error: string }
-  /** It goes on by itself. */
+  /** The worker failed; it continues by itself. */
   | { is: 'failed'; error: string; againAfterMs: number }
-  /** It is asked to end, and waits for the answers of creates that are on the wire. */
+  /** The worker was asked to end, and waits for the answers to create requests in flight. */
   | { is: 'leaving'; because: string; creates: number }
-  /** It is asked to end as soon as no run of the account is open. */
+  /** The worker was asked to end as soon as no run of the account is open. */
   | { is: 'draining'; because: string }
-  /** It ends by a signal, or because nothing is left to do. */
+  /** The worker ends because of a signal, or because nothing is left to do. */
   | { is: 'ending'; because: string };
 
-/** How news are called in logs and figures. */
+/** Returns the name of an event in logs and metrics. */
 export function newsName(is: WorkerNews['is']): string {
   return is.replaceAll(' ', '-');
 }
 
 /**
- * Why a worker takes nothing of a run. `account`: another key or service. `protocol`: another version of mediabatch submitted
- * it. `store`: its files go to another store, or this worker has none.
+ * Why a worker cannot work on a run. `account`: another API key or service. `protocol`: another version of mediabatch
+ * submitted it. `store`: its files go to another store, or this worker has none.
  */
 export type NotForIt = 'account' | 'protocol' | 'store';
 
 type Place = Pick<EngineRun, 'account' | 'protocol' | 'store'>;
 
-/** Why a worker takes nothing of a run; undefined: it does. */
+/** Returns why a worker cannot work on a run; `undefined` if it can. */
 export function whyNot(run: Place, worker: Place): NotForIt | undefined {
   if (run.account !== worker.account) return 'account';
   if (run.protocol !== worker.protocol) return 'protocol';
   return run.store === null || run.store === worker.store ? undefined : 'store';
 }
 
-/** Time without a leader after which that is a trouble, in ms: a lease, then the next one leads. */
+/** Time in ms without a leader after which that is reported: one lease, after which the next worker leads. */
 const leaderlessMs = 10_000;
 
-/** Returns what an open run lacks; undefined: a worker carries it out, or takes it over within moments. */
+/** Returns what an open run lacks; `undefined` if a worker carries it out, or takes it over within moments. */
 export function lackOf(
   run: Place & Pick<EngineRun, 'submittedMs'>,
   { accounts, workers }: Pick<EngineState, 'accounts' | 'workers'>,

@@ -1,12 +1,12 @@
 /**
- * Failure of a call that buys nothing. `auth`: the key is missing or refused. `unreachable`: no usable answer.
- * `refused`: the service declined. `unusable`: it accepted, but its answer makes no sense.
+ * Failure of a call that buys nothing. `auth`: the credential is missing or refused. `unreachable`: no usable answer.
+ * `refused`: the service declined. `unusable`: the service accepted, but its answer is not valid.
  */
 export class ServiceError extends Error {
   readonly why: 'auth' | 'unreachable' | 'refused' | 'unusable';
-  /** HTTP status; absent when there was no answer. */
+  /** HTTP status; `undefined` if there was no answer. */
   readonly status: number | undefined;
-  /** Delay that the service asks for before the next call. */
+  /** Wait in ms that the service requests before the next call. */
   readonly retryAfterMs: number | undefined;
 
   constructor(why: ServiceError['why'], message: string, options: { status?: number; retryAfterMs?: number } = {}) {
@@ -18,9 +18,12 @@ export class ServiceError extends Error {
   }
 }
 
-/** Error in turning bytes into a file. */
+/** Error while saving an output as a file. */
 export class OutputError extends Error {
-  /** `bad-bytes`: the download is not what it should be, retry. `disk`: cannot write here. `path`: path refused. */
+  /**
+   * `bad-bytes`: the downloaded bytes are not valid; retry. `disk`: the file cannot be written. `path`: the path was
+   * refused.
+   */
   readonly why: 'bad-bytes' | 'disk' | 'path';
   constructor(why: 'bad-bytes' | 'disk' | 'path', message: string, options?: ErrorOptions) {
     super(message, options);
@@ -29,7 +32,7 @@ export class OutputError extends Error {
   }
 }
 
-/** The file is not what this run last read or wrote: git, an editor or another program changed it. */
+/** The lock file differs from what this run last read or wrote: git, an editor or another program changed it. */
 export class LockChangedError extends Error {
   readonly path: string;
   constructor(path: string) {
@@ -39,7 +42,7 @@ export class LockChangedError extends Error {
   }
 }
 
-/** One of our files is a symbolic link, a folder or a device: it is neither read nor written. */
+/** A file of this program is a symbolic link, a folder or a device, and is neither read nor written. */
 export class UnsafeFileError extends Error {
   readonly path: string;
   constructor(path: string, what: string) {
@@ -49,7 +52,7 @@ export class UnsafeFileError extends Error {
   }
 }
 
-/** Another run has taken the lock over, or someone removed the guard: two runs would pay twice. */
+/** Another run has taken over the lock, or its guard file was removed: two runs would pay twice. */
 export class GuardLostError extends Error {
   constructor() {
     super('this run no longer holds the lock (its guard in .mediabatch is gone or belongs to another run)');
@@ -57,7 +60,7 @@ export class GuardLostError extends Error {
   }
 }
 
-/** Another worker has become head of the account: this one must not write, or send, anything any more. */
+/** Another worker now leads the account: this worker must not write or send anything any more. */
 export class HeadLostError extends Error {
   constructor() {
     super('another worker now leads this account');
@@ -65,7 +68,7 @@ export class HeadLostError extends Error {
   }
 }
 
-/** A run that failed through a defect, ours or a library's. `cause`: the original error. */
+/** A run that failed because of a defect of this program or a library. `cause`: the original error. */
 export class BrokenRunError extends Error {
   /** Path of the lock that records what was paid. */
   readonly lock: string;

@@ -18,18 +18,18 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** Answers to what a program that called a command asks before anything else. */
+/** Answers to the questions that a calling program has about an exit. */
 export type ExitAnswers = {
   /**
-   * Whether to call it once more. `same`: as it is, now or later. `changed`: once something was mended, added or decided.
-   * `never`: there is no need.
+   * Whether to call the command again. `same`: unchanged, now or later. `changed`: after something was fixed, added or
+   * decided. `never`: not necessary.
    */
   again: 'never' | 'same' | 'changed';
-  /** Whether it is a person's turn: money, a key, a verdict, a decision. */
+  /** Whether a person has to act: credits, an API key, a verdict, a decision. */
   person: boolean;
   /**
-   * Payments at such an end. `nothing`: this command made none. `recorded`: whatever was paid is on record, and is not paid
-   * twice. `perhaps`: of a create nobody knows yet whether it was charged.
+   * What was paid. `nothing`: this command paid nothing. `recorded`: all payments are recorded, and will not be
+   * repeated. `perhaps`: a create request may have been charged.
    */
   paid: 'nothing' | 'recorded' | 'perhaps';
 };
@@ -55,7 +55,7 @@ const byCode: ReadonlyMap<number, ExitAnswers> = new Map(
   Object.entries(exitCodes).map(([name, code]) => [code, answers[name as keyof typeof exitCodes]]),
 );
 
-/** The three answers that an exit code gives. A number that is none of ours is taken for a mistake of ours. */
+/** Answers for an exit code. An unknown number counts as an internal error. */
 export function answersOfExit(exit: ExitCode | number): ExitAnswers {
   return byCode.get(exit) ?? answers.internalError;
 }

@@ -20,7 +20,7 @@ const { wrongUsage, wrongInput, cannotWrite, unreachable, lockHeld, keyRefused }
 
 /** Every failure code with its title and the exit code of the process. Codes are never reused. */
 export const failures = {
-  // Mistakes of files that a command ends by
+  // Errors in files that end a command
   MB1001: { exit: wrongInput, title: codes.MB1001 },
   MB1604: { exit: wrongInput, title: codes.MB1604 },
   MB1605: { exit: wrongInput, title: codes.MB1605 },
@@ -34,7 +34,7 @@ export const failures = {
   MB3005: { exit: wrongUsage, title: 'a decision does not apply to a step' },
   MB3006: { exit: wrongUsage, title: 'selected steps depend on steps that are not selected' },
   MB3007: { exit: exitCodes.waitsForPerson, title: 'a plan is not approved' },
-  // Files that were given
+  // Files given to a command
   MB3100: { exit: wrongInput, title: 'the manifest has errors' },
   MB3101: { exit: wrongInput, title: 'a saved plan cannot be used' },
   MB3102: { exit: wrongInput, title: 'the plan is stale' },
@@ -75,7 +75,7 @@ export const failures = {
   MB3704: { exit: lockHeld, title: 'the campaign has an open run on an engine' },
   MB3705: { exit: wrongUsage, title: 'the address of an engine or store is invalid' },
   MB3707: { exit: keyRefused, title: 'the engine refused access' },
-  // The end
+  // End of a command
   MB3501: { exit: exitCodes.interrupted, title: 'the user interrupted the command' },
   MB3901: { exit: exitCodes.internalError, title: 'internal error of mediabatch' },
 } as const satisfies Record<string, Meaning>;
@@ -88,22 +88,25 @@ export const titles: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.entries(failures).map(([code, { title }]) => [code, title])),
 };
 
-/** Errors of files, with the texts that they point into, by file name. When shown, they explain themselves. */
+/** Errors in files, with the source texts of these files by file name, from which excerpts are shown. */
 interface Mistakes {
   diagnostics: readonly Diagnostic[];
   sources: ReadonlyMap<string, string>;
 }
 
-/** The run that has the right to a lock. */
+/** The run that holds a lock. */
 export interface Holder {
   id: string;
   pid: number;
   host: string;
-  /** ISO 8601 UTC, by the holder's clock; for people only. */
+  /** Time in ISO 8601 UTC, by the holder's clock; only shown to people. */
   since: string;
 }
 
-/** A command that leads on. `credits`: what it may spend, `null` where nobody knows. `needs`: who has to be there for it. */
+/**
+ * A command to continue with. `credits`: the most it may spend, `null` if unknown. `needs`: `person` if it must not run
+ * unattended.
+ */
 export type NextStep = {
   command: string;
   credits: number | null;
@@ -151,16 +154,16 @@ interface Facts {
 
 type FailureOf<Code extends FailureCode> = {
   code: Code;
-  /** The raw observation; every view must escape it. */
+  /** Message with unescaped data; every view must escape it. */
   message: string;
   /** Suggested remedy. */
   hint?: Advice | undefined;
 } & (Code extends keyof Facts ? Facts[Code] : unknown);
 
-/** Reason why something could not be done, as data. */
+/** Reason why an operation could not be done, as data. */
 export type Failure = { [Code in FailureCode]: FailureOf<Code> }[FailureCode];
 
-/** Thrown by the application when it cannot go on, through no defect of mediabatch itself. */
+/** Thrown by the application if it cannot continue, and this is no defect of mediabatch itself. */
 export class CampaignError extends Error {
   readonly failure: Failure;
 
@@ -182,7 +185,7 @@ const takeUp: Advice = [
 ];
 const makeRoom = 'make room or fix the permissions, then run again; everything recorded so far is kept';
 
-/** The failure that an error represents. `undefined`: a defect of ours. */
+/** Returns the failure that an error represents; `undefined` for a defect of this program. */
 export function failureOf(error: unknown): Failure | undefined {
   if (error instanceof BrokenRunError) return failureOf(error.cause);
   if (error instanceof CampaignError) return error.failure;
@@ -199,14 +202,14 @@ export function failureOf(error: unknown): Failure | undefined {
   }
   const message = `cannot write: ${error.message}`;
   if (error instanceof LockChangedError) return { code: 'MB3406', message, hint: takeUp, lock: error.path };
-  // The disk, or someone else using it, got in the way.
+  // The cause is the disk, or another program that uses it.
   const isOurs = error instanceof UnsafeFileError || (code !== undefined && writeFailures.has(code));
   return isOurs ? { code: 'MB3301', message, hint: makeRoom, ...(path !== undefined && { path }) } : undefined;
 }
 
 /**
- * True for a mistake of ours in one place: no failure, nothing that the machine or a server names a code of its own for,
- * and no seat that was lost.
+ * True for a defect of this program in one place: no known failure, no error with a code from the system or a server,
+ * and no lost leadership of an account.
  */
 export function isDefect(error: unknown): boolean {
   if (failureOf(error) !== undefined || error instanceof HeadLostError) return false;
@@ -214,7 +217,7 @@ export function isDefect(error: unknown): boolean {
   return typeof code !== 'string' || code.startsWith('ERR_');
 }
 
-/** Settles as `work` does; rejects with a `CampaignError` where the error is a failure. */
+/** Settles like `work`; rejects with a `CampaignError` if the error is a known failure. */
 export async function orFailure<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -229,7 +232,7 @@ export async function orFailure<T>(work: Promise<T>): Promise<T> {
 const otherSpeaker =
   'something else may answer there, as a proxy does, or the page of a network that wants you to sign in';
 
-/** Words for a key whose user is not there, which the service answers with 404. */
+/** Message for an API key whose user does not exist, which the service reports with 404. */
 export const noUser = {
   text: 'the service does not know the user of this key',
   hint: 'its account may be deleted, or not set up yet: sign in to the dashboard of the service, and create a new key',
@@ -237,7 +240,7 @@ export const noUser = {
 
 function unreachableHint(status: number | undefined): string {
   if (status === undefined || status >= 500) return 'check MEDIABATCH_BASE_URL and the network';
-  // The service itself answers so under load, and others in front of it do, too.
+  // The service itself answers with these statuses under load, and so do proxies in front of it.
   return [408, 425, 429].includes(status) ? 'wait, and try again' : otherSpeaker;
 }
 

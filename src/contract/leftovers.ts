@@ -1,32 +1,32 @@
-/** A local file that no step owns. */
+/** A local file that belongs to no step. */
 export interface Leftover {
   /** Path relative to the output folder, or to the folder of kept files, with `/` separators. */
   path: string;
   bytes: number;
   /** `output`: left by an earlier purchase. `partial`: left by an interrupted write. `kept`: replaced by a newer output. */
   is: 'output' | 'partial' | 'kept';
-  /** Credits charged for the job that it came from; absent where the lock does not say. */
+  /** Credits charged for the job of the file; omitted if the lock does not contain it. */
   credits?: number;
   jobId?: string;
-  /** `kept`: its path while it was the output, relative to the output folder. */
+  /** For `kept`: its former path as the output, relative to the output folder. */
   was?: string;
-  /** `kept`: when, as ISO 8601 UTC. */
+  /** For `kept`: time of the replacement, in ISO 8601 UTC. */
   since?: string;
-  /** The step that it was bought for. */
+  /** Address of the step that the file was bought for. */
   address?: string;
 }
 
-/** A record of the service that holds a step's job. */
+/** A record at the service that contains a step's job. */
 export interface RemoteRecord {
   kind: string;
   address: string;
   jobId: string;
   recordId?: string;
-  /** Credits paid for it; absent when unknown. */
+  /** Credits paid for the job; omitted if unknown. */
   credits?: number;
-  /** State of its files here. `none`: it never produced any. */
+  /** State of the job's local files. `none`: it never had any. */
   files: 'intact' | 'missing' | 'none';
-  /** No step of the manifest uses it. */
+  /** True if no step of the manifest uses the record. */
   isOrphan: boolean;
 }
 

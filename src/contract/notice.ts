@@ -2,30 +2,33 @@ import type { Advice } from '../ground/advice.ts';
 import type { Diagnostic, DiagnosticCode } from '../ground/diagnostic.ts';
 import { type FailureCode, failureOf, failures } from './failure.ts';
 
-/** A message to the user that does not end the command. Texts are raw; every view must escape them. */
+/** A message to the user that does not end the command. Texts are not escaped; every view must escape them. */
 export type Notice =
   | { is: 'notice'; text: string; code?: DiagnosticCode | FailureCode; hint?: Advice }
-  /** The activity that takes time now. */
+  /** An operation in progress that takes time. */
   | { is: 'waiting' | 'cannot reach' | 'connecting'; text: string }
-  /** Warnings and errors of a file, with the texts that they point into, by file name. */
+  /** Warnings and errors in files, with the source texts of these files by file name, from which excerpts are shown. */
   | { is: 'diagnostics'; diagnostics: readonly Diagnostic[]; sources: ReadonlyMap<string, string> };
 
 export type Tell = (notice: Notice) => void;
 
-/** A single observation. */
+/** Result of a single check. */
 export interface Finding {
-  /** The subject: `environment`, `service`, `locks`, … */
+  /** Subject of the check: `environment`, `service`, `locks`, … */
   about: string;
   state: 'ok' | 'warning' | 'problem';
-  /** The observation, without a full stop. */
+  /** Result in words, without a full stop. */
   text: string;
   /** Suggested remedy. */
   hint?: Advice;
-  /** The exit code that it leads to; only for problems. */
+  /** Exit code for the problem; only for problems. */
   exit?: number;
 }
 
-/** A failure that the other checks need not end by. What is no failure, or means that nobody can be asked, is thrown. */
+/**
+ * Turns a failure into a finding, so that the other checks can go on. An error that is no known failure, or that means
+ * that no user can be asked, is thrown.
+ */
 export function failureFinding(about: string, error: unknown): Finding & { state: 'problem' } {
   const failure = failureOf(error);
   if (failure === undefined || failure.code === 'MB3004') throw error;

@@ -1,26 +1,29 @@
 /**
- * Contents that a gallery has beside those of the review page. It stands in `ReviewData.report`: a page without it has none of
- * these views. Times are ms since the epoch.
+ * Additional data of a gallery, in `ReviewData.report`: a page without it shows none of the gallery's views. Times are
+ * ms since the epoch.
  */
 
 export interface ReportParts {
-  /** When the gallery was written. */
+  /** Time at which the gallery was written. */
   made: number;
-  /** Other side of the comparison, as the person typed it, and the commit that was found. */
+  /** Base of the comparison, as the person typed it, and the commit that it resolved to. */
   compare?: { ref: string; commit: string };
-  /** It is for a client, with this line above it; empty: with none. */
+  /** Set for a client's gallery: its heading, or an empty string for none. */
   client?: string;
-  /** A single file has small pictures only: how many of them, and how many originals are not in it. */
+  /**
+   * Set for a single-file gallery, which contains only small pictures: their number, and the number of omitted
+   * originals.
+   */
   embedded?: { thumbs: number; left: number };
 }
 
 /**
- * A `ReviewData` that is long, as it stands in a page: texts that occur several times, and the names of fields, stand there
- * once. An object is its shape and its values, a list is -1 and its members, `t` is a text.
+ * Packed form of `ReviewData` in a page: repeated strings and the names of fields are stored once. An object is a list
+ * of its shape's index and its values, a list is -1 and its members, `t` is the index of a string.
  */
 export interface PackedData {
   version: 1;
-  /** Names of fields. */
+  /** Names of fields of each shape. */
   shapes: string[][];
   texts: string[];
   data: Packed;

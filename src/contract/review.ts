@@ -6,71 +6,71 @@ import type { ReportParts } from './report.ts';
  * sends batches of `WantedVerdict`s. A static page contains the data and sends nothing.
  */
 
-/** Everything that the page shows. A later one with a higher `revision` takes its place. */
+/** Everything that the page shows. Data with a higher `revision` replaces it. */
 export interface ReviewData {
   version: 1;
-  /** Grows with everything that changes. */
+  /** Increases with every change. */
   revision: number;
   campaign: string;
-  /** The manifest, as the person named it. */
+  /** Path of the manifest, as the person typed it. */
   file: string;
-  /** Verdicts can be sent to the host. Otherwise they leave as `picks.json`, or as a command. */
+  /** Whether verdicts can be sent to the host. Otherwise they are exported as `picks.json`, or as a command. */
   canDecide: boolean;
-  /** Commands for the shell of the host, up to where addresses follow. Omitted when the file is enough. */
+  /** Shell commands for the host, to which addresses are appended. Omitted if `picks.json` suffices. */
   commands?: ReviewCommands;
-  /** Present while a run is under way at the host. */
+  /** Set while a run is active at the host. */
   run?: ReviewRun;
-  /** In words, with the command for it: what can be bought now that no gate waits for anybody. */
+  /** Text with a command for what can be bought now that no gate waits for a decision. */
   next?: string;
   /** Steps that cannot be bought before gates are decided. */
   waits?: ReviewWait[];
   /** Groups in the order of the manifest. */
   groups: ReviewGroup[];
-  /** A group names its assets by their index here. */
+  /** Groups refer to assets by their index in this list. */
   assets: ReviewAsset[];
-  /** Present in a gallery. */
+  /** Set in a gallery. */
   report?: ReportParts;
 }
 
-/** Commands with the options for lock, variables and account that the host was called with. */
+/** Commands with the options for lock, variables and account with which the host was called. */
 export interface ReviewCommands {
   pick: string;
   reject: string;
   unpick: string;
-  /** Buys others, of a gate at which all were rejected. */
+  /** Buys new takes for a gate at which all takes were rejected. */
   redo: string;
-  /** Says why a step is, or would be, bought. */
+  /** Explains why a step was, or would be, bought. */
   explain: string;
 }
 
 /** Number and cost of steps that wait for the same gates. */
 export interface ReviewWait {
-  /** Names of groups. The steps wait until all of these are decided. */
+  /** Names of groups. The steps wait until all of these gates are decided. */
   gates: string[];
   steps: number;
-  /** Credits that they cost at most; null: not known of one of them. */
+  /** Maximum cost in credits; `null` if unknown for any of the steps. */
   credits: number | null;
-  /** Credits that they are expected to cost; null: nobody knows of one of them what to expect. */
+  /** Expected cost in credits; `null` if unknown for any of the steps. */
   likely: number | null;
 }
 
 export interface ReviewRun {
   /** `waiting`: nothing is left to do until gates are decided. */
   is: 'running' | 'waiting' | 'ended';
-  /** State in words: `31 of 48 done · 8 running`. */
+  /** State in words, for example `31 of 48 done · 8 running`. */
   text: string;
 }
 
-/** Outputs that belong together on the page: those among which one gate chooses, else those of one key of a task. */
+/** Outputs shown together on the page: those of one gate, or else those of one row key of a task. */
 export interface ReviewGroup {
-  /** The name of its gate, as in `hero@lamp`; without one the address that its assets share. */
+  /** Name of the gate, for example `hero@lamp`; without a gate, the address that its assets share. */
   name: string;
   task: string;
   key?: string;
-  /** `title` of its gate, else a short text of its row, where that says more than the name. */
+  /** `title` of the gate, or a short text from its row if that is more informative than the name. */
   title?: string;
   gate?: ReviewGate;
-  /** Names in which its assets differ: `take`, or the names of matrix axes. Empty: there is one asset. */
+  /** Names of the dimensions in which its assets differ: `take`, or matrix axes. Empty if there is one asset. */
   differBy: string[];
   /** Indexes of `assets`. */
   members: number[];
@@ -79,56 +79,56 @@ export interface ReviewGroup {
 export interface ReviewGate {
   is: 'approve' | 'choose' | 'canary';
   choose: number;
-  /** Criterion of the choice, in the words of the manifest. */
+  /** Criterion of the choice, as written in the manifest. */
   note?: string;
-  /** Why an output may be turned down, each by a key. */
+  /** Reasons for a rejection, each selected by a keyboard key. */
   reasons?: readonly string[];
   state: 'open' | 'decided' | 'contested' | 'rejected';
-  /** Steps that cannot be bought before it is decided. */
+  /** Number of steps that cannot be bought before the gate is decided. */
   waiting: number;
-  /** Credits that these cost at most; null: not known. */
+  /** Maximum cost of these steps in credits; `null` if unknown. */
   waitingCredits: number | null;
-  /** Credits that these are expected to cost, where the most is not known. */
+  /** Expected cost of these steps in credits, if the maximum is unknown. */
   waitingLikely?: number;
 }
 
-/** One step. */
+/** One step, with its files. */
 export interface ReviewAsset {
   address: string;
   task: string;
   kind: string;
   key?: string;
-  /** The name of its row: `row 14 of products.csv`. */
+  /** Source of its row, for example `row 14 of products.csv`. */
   row?: string;
   matrix: { [axis: string]: string };
   take?: number;
   tags: string[];
-  /** `planned`: nothing was bought yet. `changed`: what is shown was bought before its input changed. */
+  /** `planned`: nothing was bought yet. `changed`: the shown files were bought before the step's input changed. */
   state: 'done' | 'changed' | 'running' | 'failed' | 'unresolved' | 'planned';
-  /** Why it failed, in the service's words. */
+  /** Why the job failed, in the service's words. */
   error?: string;
   files: ReviewFile[];
   /** The request that was bought, or would be; references to other steps as `{ $ref: address, field }`. */
   request: { [field: string]: Json };
   /** Top-level fields of the request in which it differs from others of its group. */
   differs: string[];
-  /** Charged credits; null when unknown. Omitted when nothing was bought. */
+  /** Charged credits; `null` if unknown. Omitted if nothing was bought. */
   credits?: number | null;
-  /** Expected cost when it was bought, or cost if it is bought now; null: not known. */
+  /** Expected cost when it was bought, or cost if it is bought now; `null` if unknown. */
   estimated?: number | null;
-  /** Where each top-level field of the request comes from: `campaign.yaml:14, name of products.csv:3`. */
+  /** Source of each top-level field of the request, for example `campaign.yaml:14, name of products.csv:3`. */
   origins?: { [field: string]: string };
-  /** Its state at the commit that the gallery was compared with; null: it was not there. */
+  /** State of the step at the commit that the gallery is compared with; `null` if it did not exist. */
   before?: ReviewEarlier | null;
   job?: string;
-  /** Its address, where `address` is a name for a client. */
+  /** Its address, if `address` was replaced by a name for a client. */
   step?: string;
   verdict?: { is: 'picked' | 'rejected'; note?: string; reason?: string; by?: string };
-  /** A verdict can be given: it has an output, and a gate. */
+  /** Whether a verdict can be given: it has an output, and a gate. */
   isJudged: boolean;
-  /** Earlier purchases for it, newest first. */
+  /** Earlier purchases of the step, newest first. */
   earlier: ReviewEarlier[];
-  /** Addresses of the steps that it is made from, and that are made from it. */
+  /** Addresses of the steps that it uses; `usedBy`: steps that use it. */
   madeFrom: string[];
   usedBy: string[];
 }
@@ -139,29 +139,31 @@ export interface ReviewEarlier {
   /** Top-level fields of the request that have changed since. */
   changed: string[];
   request: { [field: string]: Json };
-  /** Empty: none is on this disk any more. */
+  /** Empty if none is on this disk any more. */
   files: ReviewFile[];
 }
 
 export interface ReviewFile {
   is: 'image' | 'audio' | 'video' | 'other';
-  /** Path as recorded, relative to the folder of outputs. */
+  /** Path as recorded, relative to the output folder. */
   path: string;
   mediaType: string;
   bytes: number;
   sha256: string;
-  /** URL relative to the page. Omitted when there is a `problem`. */
+  /** URL relative to the page. Omitted if there is a `problem`. */
   url?: string;
-  /** A small JPEG, relative to the page; images only. Answers 404 with a reason where the picture cannot be read. */
+  /**
+   * URL of a small JPEG, relative to the page; images only. Answers 404 with a reason if the picture cannot be read.
+   */
   thumb?: string;
-  /** A larger one of the same kind, for tiles that are larger than that. Omitted when the picture itself is small enough. */
+  /** URL of a larger JPEG, for larger tiles. Omitted if the picture itself is small enough. */
   large?: string;
   /** Waveform of a sound, as `ground/wave.ts` writes it. Only in galleries: a page from disk cannot read its files. */
   wave?: string;
   problem?: 'missing' | 'damaged';
-  /** Whether it has content credentials (C2PA). Only in galleries. */
+  /** True if the file has content credentials (C2PA). Only in galleries. */
   hasCredentials?: true;
-  /** Its bytes are not at its path, but among what newer outputs have replaced. */
+  /** True if a newer output has replaced the file, which is now in the folder of kept files. */
   isKept?: true;
 }
 
@@ -169,20 +171,20 @@ export interface ReviewFile {
 export interface WantedVerdict {
   address: string;
   is: 'picked' | 'rejected' | 'undecided';
-  /** The job that was looked at: a verdict about anything else is refused. */
+  /** The job that was reviewed: a verdict about any other job is refused. */
   job: string;
   /** Omitted to keep the current note or reason; empty to remove it. */
   note?: string;
   reason?: string;
-  /** Who decided, as the host knows them. */
+  /** Name of the person who decided, as known to the host. */
   by?: string;
 }
 
-/** Changes since an earlier revision. A page with another revision requests everything. */
+/** Changes since an earlier revision. A page with another revision requests all data. */
 export interface ReviewChange extends Pick<ReviewData, 'revision' | 'run' | 'next'> {
-  /** The revision that this is laid over, or any between the two. */
+  /** Oldest revision to which this change can be applied; it also applies to any later one. */
   since: number;
-  /** Those that are not as they were, whole. */
+  /** Complete new state of the changed assets. */
   assets: ReviewAsset[];
   groups: ReviewGroup[];
   /** Omitted when unchanged. */
@@ -190,8 +192,8 @@ export interface ReviewChange extends Pick<ReviewData, 'revision' | 'run' | 'nex
 }
 
 /**
- * The answer to a batch. `recorded`: everything that could be is in the lock; `refused` says about which it could not, and why.
- * `held`: another run holds the lock; nothing was recorded, and the same batch can be sent again later.
+ * Answer to a batch of verdicts. `recorded`: all possible verdicts are in the lock; `refused` lists the others, with
+ * reasons. `held`: another run holds the lock; nothing was recorded, and the same batch can be sent again later.
  */
 export type JudgeAnswer =
   | {
@@ -203,14 +205,17 @@ export type JudgeAnswer =
     }
   | { is: 'held'; text: string };
 
-/** Who has the campaign: a command of its own, or a run under way. */
+/** The process that has the campaign: a command of its own, or an active run. */
 export interface ReviewHost {
-  /** The state as it is now. */
+  /** Returns the current state. */
   look(): Promise<ReviewData>;
-  /** Records a batch of verdicts. Rejects with a `CampaignError` when it cannot (a full disk, a lock that is damaged). */
+  /** Records a batch of verdicts. Rejects with a `CampaignError` if it cannot (a full disk, a damaged lock). */
   judge(verdicts: readonly WantedVerdict[]): Promise<JudgeAnswer>;
   /** Calls `listener` after every change, until the function that it returns is called. */
   watch(listener: () => void): () => void;
-  /** Absolute path of the bytes of a file of `look()`, by its digest, checked to be plain and in its place; undefined: none. */
+  /**
+   * Returns the absolute path of a file's bytes, found by its digest, and checked to be a plain file at its place;
+   * `undefined` if there is none.
+   */
   find(file: ReviewFile): string | undefined | Promise<string | undefined>;
 }

@@ -1,22 +1,22 @@
-/** Most credits that a person lets be spent, whatever the campaign. Days and months are those of UTC. */
+/** Spending limits in credits that a person sets, over all campaigns. Days and months are in UTC. */
 export interface SpendingLimits {
   run?: number;
   day?: number;
   month?: number;
 }
 
-/** A limit, and what is left of it. */
+/** A limit, and the credits left under it. */
 export interface SpendingLeft {
   credits: number;
   per: (typeof spans)[number];
   left: number;
-  /** Owner of the limit: the engine's workers. Defaults to this user on this machine. */
+  /** Owner of the limit: the engine's workers. Default: this user on this machine. */
   of?: 'engine';
 }
 
 export const spans = ['run', 'day', 'month'] as const;
 
-/** The limit that leaves least, by what was spent. Undefined: there is none. */
+/** Returns the limit with the fewest credits left after `spent`; `undefined` if there is none. */
 export function tightestOf(limits: SpendingLimits, spent: { day: number; month: number }): SpendingLeft | undefined {
   const left = spans.flatMap((per): SpendingLeft[] => {
     const credits = limits[per];
@@ -35,17 +35,20 @@ export function lowestOf(all: readonly SpendingLimits[]): SpendingLimits {
   return lowest;
 }
 
-/** One purchase, before it leaves. */
+/** A purchase whose credits are to be held, before its create request leaves. */
 export interface Hold {
-  /** Idempotency key of the create. */
+  /** Idempotency key of the create request. */
   key: string;
-  /** `null`: nobody knows. */
+  /** Price; `null` if unknown. */
   credits: number | null;
-  /** The expected cost, where nobody knows it. */
+  /** Expected cost, if the price is unknown. */
   likely: number;
-  /** Its create left before: it counts, and nothing holds it back. */
+  /** True if the create request has left before: its credits are counted, and it is never refused. */
   isSent: boolean;
 }
 
-/** `later`: somebody is finding a price out, which may be all that is left; asked again, it waits. Otherwise it is over. */
+/**
+ * `later`: another process probes a price, which may cost all that is left; the next call waits for it. `over`: why the
+ * purchase exceeds a limit.
+ */
 export type HoldAnswer = 'held' | 'later' | { over: string };

@@ -1,5 +1,5 @@
 /**
- * Adaptive rate limiter. It sets no limit until the service answers 429; from then on it holds the rate that the
+ * Adaptive rate limiter. It sets no limit until the service answers 429; from then on it keeps to the rate that the
  * service sustained, and raises it again while no more 429s come. Rates are requests per second.
  */
 export class AdaptiveRate {
@@ -13,7 +13,7 @@ export class AdaptiveRate {
   /** Departure times of the most recent requests, ms since 1970. */
   #recent: number[] = [];
 
-  /** `least`: the floor below which no 429 lowers the rate. */
+  /** `least`: lowest rate, which no 429 lowers further. */
   constructor(clock: { now(): number }, { least = 0.5 } = {}) {
     this.#clock = clock;
     this.#least = least;
@@ -44,7 +44,7 @@ export class AdaptiveRate {
     this.left();
   }
 
-  /** Notes that a request departed: the sustained rate is measured from these. */
+  /** Records that a request departed; the sustained rate is measured from these. */
   left(): void {
     this.#recent.push(this.#clock.now());
     if (this.#recent.length > 2 * mostRecent) this.#recent = this.#recent.slice(-mostRecent);
@@ -64,7 +64,10 @@ export class AdaptiveRate {
     this.#nextAt = Math.max(this.#nextAt, now - 1000) + 1000 / this.#rate;
   }
 
-  /** Handles a 429; several in one pause are one. `asked`: requested pause in ms, if any. `random`: jitter [0, 1). */
+  /**
+   * Handles a 429; several during one pause count as one. `asked`: requested pause in ms, if any. `random`: jitter in
+   * [0, 1).
+   */
   complain(asked: number | null, random: number): void {
     const now = this.#clock.now();
     const isNew = now >= this.#pausedUntil;

@@ -1,27 +1,27 @@
-/** A command that a person may run next. It concerns the same lock as the running command. */
+/** A command that a person may run next. It uses the same lock as the running command. */
 export interface Call {
   call: string;
   words: readonly string[];
-  /** The manifest it concerns; absent when it is that of the running command. */
+  /** Path of its manifest; omitted if it is that of the running command. */
   file?: string;
   /** Drops all options of the running command. */
   bare?: true;
 }
 
-/** A command that is the same wherever it is printed, word by word. */
+/** A shell command, word by word, that is printed unchanged in every context. */
 export interface Shell {
   shell: readonly string[];
 }
 
-/** A command, and what it is for: together they are a line of their own, which the command ends. */
+/** A command with its purpose: printed on a line of their own that ends with the command. */
 export interface Way<Run = Call | Shell> {
   to: string;
   run: Run;
 }
 
 /**
- * The next thing to do, line by line: a sentence, or a way. There is no place for a command inside a sentence, where nobody
- * could select it as a whole.
+ * Suggested next action, line by line: a sentence, or a command with its purpose. A command is never printed inside a
+ * sentence, so that it can be selected as a whole.
  */
 export type Advice<Run = Call | Shell> = string | Way<Run> | readonly (string | Way<Run>)[];
 
@@ -33,7 +33,10 @@ export function shell(...words: string[]): Shell {
   return { shell: words };
 }
 
-/** `way('take the pin off first', call('pin', address, '--undo'))`; what it is for ends without a colon. */
+/**
+ * Builds a command with its purpose, which has no colon at the end: `way('take the pin off first', call('pin', address,
+ * '--undo'))`.
+ */
 export function way<Run>(to: string, run: Run): Way<Run> {
   return { to, run };
 }

@@ -6,15 +6,18 @@ interface Waiting<Item> {
 
 interface BatchOptions<Item> {
   write(items: readonly Item[]): Promise<void>;
-  /** Awaited before each write, to collect more. Without it, each write has what was added in one turn of the event loop. */
+  /**
+   * Awaited before each write, to collect more items. Without it, each write contains the items added in one turn of
+   * the event loop.
+   */
   gather?(): Promise<void>;
-  /** How much of a batch an item is. Default: 1. */
+  /** Size that an item contributes to its batch. Default: 1. */
   sizeOf?(item: Item): number;
-  /** Limit of a batch with more than one item. Default: none. */
+  /** Largest size of a batch with more than one item. Default: none. */
   mostSize?: number;
 }
 
-/** Writes what is added in order, one batch after the other: all that waits shares a write. */
+/** Writes items in the order in which they were added, one batch after the other: all waiting items share a write. */
 export class Batches<Item> {
   readonly #options: BatchOptions<Item>;
   #waiting: Waiting<Item>[] = [];
@@ -28,7 +31,7 @@ export class Batches<Item> {
     return this.#waiting.length;
   }
 
-  /** Resolves when it is written; rejects with what became of its batch. */
+  /** Adds an item. Resolves when it is written; rejects with the error of its batch. */
   add(item: Item): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });
@@ -36,12 +39,12 @@ export class Batches<Item> {
     });
   }
 
-  /** Resolves when nothing waits. */
+  /** Resolves when no item waits. */
   async idle(): Promise<void> {
     while (this.#busy !== undefined) await this.#busy;
   }
 
-  /** Does other work once nothing waits, at once if that is so; what is added meanwhile is written after it. */
+  /** Runs other work as soon as no item waits; items added meanwhile are written after it. */
   async alone<Answer>(work: () => Promise<Answer>): Promise<Answer> {
     while (this.#busy !== undefined) await this.#busy;
     const answer = work();

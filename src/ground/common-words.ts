@@ -1,7 +1,7 @@
 /**
- * Pairs of positions of a longest common subsequence, in order. What both lists begin and end with is always found; a
- * middle of more than `mostCells` cells (words of the one times words of the other) is not compared, because the time
- * grows with it.
+ * Returns pairs of positions of a longest common subsequence, in order. A common start and end of both lists is always
+ * found; a middle of more than `mostCells` cells (words of one list times words of the other) is not compared, because
+ * the time grows with it.
  */
 export function pairCommon(
   one: readonly string[],
@@ -22,7 +22,7 @@ export function pairCommon(
   return pairs;
 }
 
-/** Pairs what is equal from `start` on. */
+/** Yields pairs of equal items from `start` on. */
 function* pairMiddle(one: readonly string[], other: readonly string[], start: number): Generator<[number, number]> {
   const width = other.length + 1;
   /** Length of the longest subsequence of `one` from a row on and `other` from a column on. */

@@ -1,4 +1,4 @@
-/** Condition variable: a waiter that is woken checks again. */
+/** Condition variable: a waiter that is notified has to check its condition again. */
 export class Condition {
   #waiting: (() => void)[] = [];
 

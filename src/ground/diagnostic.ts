@@ -8,8 +8,8 @@ export interface Position {
 }
 
 /**
- * A piece of a text file; `end` is exclusive. `file` is the path as the user gave it. With `sheet` it is a cell of a workbook:
- * lines are its rows, columns its columns.
+ * A range of a text file; `end` is exclusive. `file` is the path as the user gave it. With `sheet` it is a cell of a
+ * workbook, whose rows count as lines and whose columns as columns.
  */
 export interface Place {
   file: string;
@@ -19,25 +19,28 @@ export interface Place {
 }
 
 /**
- * One mistake of a user as data: what was seen, where, and what to do. Mistakes are collected and shown together; only
- * internal errors are thrown.
+ * One mistake of a user as data: the observation, its position, and a remedy. Mistakes are collected and shown
+ * together; only internal errors are thrown.
  */
 export interface Diagnostic {
-  /** Stable, for example `MB1203`; see `codes` in this file. */
+  /** Stable code, for example `MB1203`; see `codes` in this file. */
   code: DiagnosticCode;
   severity: 'error' | 'warning';
-  /** One sentence: what was seen and which rule it breaks. No trailing full stop. */
+  /** One sentence: the observation, and the rule that it breaks. No trailing full stop. */
   message: string;
-  /** One sentence: what to do about it. The program that reads it knows no command line of this one. */
+  /**
+   * Suggested remedy in one sentence. Commands in it are not of this program, because the reader of the file has no
+   * command line.
+   */
   hint?: Advice<Shell> | undefined;
   place?: Place | undefined;
-  /** The other ends: the first of two duplicates, every edge of a cycle. */
+  /** Related places: the first of two duplicates, every edge of a cycle. */
   related?: { message: string; place: Place }[] | undefined;
-  /** Replacement text, present only when the intended meaning is clear enough. */
+  /** Replacement text, set only if the intended meaning is clear enough. */
   fix?: { place: Place; text: string } | undefined;
-  /** How expansion led here, outermost first: `task hero`, `row 14 of products.csv`, `ratio 9:16`. */
+  /** Path of the expansion that led here, outermost first: `task hero`, `row 14 of products.csv`, `ratio 9:16`. */
   trail?: string[] | undefined;
-  /** In a list that was cut, on one of them: how many are left out. */
+  /** Set on one diagnostic of a list that was cut: how many are omitted. */
   omitted?: DiagnosticCounts | undefined;
 }
 
@@ -48,7 +51,7 @@ export interface DiagnosticCounts {
 
 /** Every code with its meaning. Codes are never reused. */
 export const codes = {
-  // The file as YAML
+  // YAML syntax of the file
   MB1001: 'the manifest cannot be read',
   MB1003: 'the manifest is not valid YAML',
   MB1004: 'a key is duplicated',
@@ -56,7 +59,7 @@ export const codes = {
   MB1008: 'a template is not quoted',
   MB1009: 'a # starts a comment inside a text',
   MB1010: 'an included manifest cannot be read',
-  // Its shape
+  // Structure of the file
   MB1101: 'a key is unknown',
   MB1102: 'a required key is missing',
   MB1103: 'a value has the wrong type or form',
@@ -111,7 +114,7 @@ export const codes = {
 
 export type DiagnosticCode = keyof typeof codes;
 
-/** How many mistakes there are, and how many of these a list leaves out. */
+/** Counts the diagnostics, and those omitted from a list. */
 export function countDiagnostics(
   diagnostics: readonly Pick<Diagnostic, 'severity' | 'omitted'>[],
 ): DiagnosticCounts & { omitted: DiagnosticCounts } {
@@ -130,18 +133,18 @@ export function hasErrors(diagnostics: readonly Pick<Diagnostic, 'severity'>[]):
   return diagnostics.some(({ severity }) => severity === 'error');
 }
 
-/** Names a cell as a spreadsheet does: `B7`. Row and column count from 1. */
+/** Returns the spreadsheet name of a cell, for example `B7`. Row and column count from 1. */
 export function nameCell(row: number, column: number): string {
   return `${nameColumn(column)}${row}`;
 }
 
-/** Names a column as a spreadsheet does: A to Z, AA … */
+/** Returns the spreadsheet name of a column, A to Z, AA, and so on. Counts from 1. */
 export function nameColumn(column: number): string {
   const last = String.fromCharCode(65 + ((column - 1) % 26));
   return column <= 26 ? last : `${nameColumn(Math.floor((column - 1) / 26))}${last}`;
 }
 
-/** Errors before warnings, then by file and position; diagnostics without a place come first. Stable. */
+/** Sorts errors before warnings, then by file and position; diagnostics without a place come first. Stable. */
 export function sortDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   return diagnostics.toSorted((a, b) => {
     if (a.severity !== b.severity) return a.severity === 'error' ? -1 : 1;

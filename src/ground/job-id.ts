@@ -1,7 +1,7 @@
 /**
- * Tells whether a text can be a job id of the service: 1 to 256 printable ASCII characters. The id becomes one
- * percent-encoded path segment; proxies and servers may decode it, even more than once, and must never find a segment
- * in it that means a folder.
+ * Whether a value can be a job id of the service: a string of 1 to 256 printable ASCII characters. The id becomes one
+ * percent-encoded path segment; proxies and servers may decode it, even more than once, and must never find a `.` or
+ * `..` segment in it.
  */
 export function isJobId(id: unknown): id is string {
   if (typeof id !== 'string' || !/^[!-~]{1,256}$/.test(id)) return false;

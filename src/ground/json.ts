@@ -1,4 +1,4 @@
-/** A JSON value. Everything that crosses a room's border and everything written to disk is one. */
+/** A JSON value. All data exchanged between rooms or written to disk consists of JSON values. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 /**
@@ -9,7 +9,7 @@ export function canonicalJson(value: Json): string {
   return isInOrder(value) ? JSON.stringify(value) : writeInOrder(value);
 }
 
-/** Tells whether the keys are sorted already, as in most input, which was written that way. */
+/** Whether the keys are sorted already, as in most input, which was written in this form. */
 function isInOrder(value: Json | undefined): boolean {
   switch (typeof value) {
     case 'string':

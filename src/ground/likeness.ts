@@ -1,6 +1,6 @@
 /**
- * The same for sentences that differ only in what names one of many: links, paths, names in quotes, ids, numbers. The numbers of
- * HTTP stay, because they say what went wrong.
+ * Normalizes a sentence, so that sentences are equal if they differ only in identifiers: links, paths, names in quotes,
+ * ids, numbers. HTTP status numbers are kept, because they describe the error.
  */
 export function likenessOf(text: string): string {
   return text

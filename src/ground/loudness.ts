@@ -1,11 +1,12 @@
 /**
- * Integrated loudness after ITU-R BS.1770-4, in LUFS: K-weighting, blocks of 400 ms every 100 ms, and both gates, so that
- * pauses do not count. Sound is added in slices; a page that measures a song stays awake between them.
+ * Integrated loudness according to ITU-R BS.1770-4, in LUFS: K-weighting, blocks of 400 ms every 100 ms, and both
+ * gates, so that pauses do not count. Samples are added in slices, so that a page stays responsive while it measures a
+ * song.
  */
 export interface LoudnessMeter {
-  /** Samples of each channel, of equal length, in -1 to 1. The first two channels count as left and right. */
+  /** Adds samples of each channel, of equal length, in -1 to 1. The first two channels count as left and right. */
   add(channels: readonly Float32Array[]): void;
-  /** -Infinity: silence, or shorter than one block. */
+  /** Loudness in LUFS; -Infinity for silence, or less than one block. */
   loudness(): number;
 }
 
@@ -17,7 +18,7 @@ const belowMean = -10;
 export function createLoudnessMeter(sampleRate: number): LoudnessMeter {
   const samplesPerStep = Math.round(sampleRate * secondsPerStep);
   const filters: (readonly [Filter, Filter])[] = [];
-  /** Sums of squares, over channels; the last may not be whole yet. */
+  /** Sums of squares per step of 100 ms, over channels; the last step may be incomplete. */
   const steps: number[] = [];
   let seen = 0;
 
@@ -60,8 +61,8 @@ function meanOf(values: readonly number[]): number {
 }
 
 /**
- * Gains that make sounds equally loud. The quietest stays as it is and the others come down, so that none clips; what is
- * silent is left alone.
+ * Gains that make sounds equally loud. The quietest sound is unchanged and the others are lowered, so that none clips;
+ * silent sounds get gain 1.
  */
 export function matchLoudness(loudnesses: readonly number[]): number[] {
   const quietest = Math.min(...loudnesses.filter(Number.isFinite));
@@ -71,7 +72,7 @@ export function matchLoudness(loudnesses: readonly number[]): number[] {
 type Filter = (sample: number) => number;
 type Coefficients = [b0: number, b1: number, b2: number, a1: number, a2: number];
 
-/** Direct form I. */
+/** Second-order filter in direct form I. */
 function createFilter([b0, b1, b2, a1, a2]: Coefficients): Filter {
   let [x1, x2, y1, y2] = [0, 0, 0, 0];
   return (x) => {
@@ -81,7 +82,10 @@ function createFilter([b0, b1, b2, a1, a2]: Coefficients): Filter {
   };
 }
 
-/** The head: a shelf of +4 dB above 1.7 kHz. The standard prints numbers for 48 kHz; these are the same filter at any rate. */
+/**
+ * First stage of K-weighting, for the effect of the head: a shelf of +4 dB above 1.7 kHz. The standard gives
+ * coefficients for 48 kHz; these are the same filter at any sample rate.
+ */
 function shelf(sampleRate: number): Coefficients {
   const [frequency, gain, quality] = [1681.974450955533, 3.999843853973347, 0.7071752369554196];
   const k = Math.tan((Math.PI * frequency) / sampleRate);

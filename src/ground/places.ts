@@ -5,7 +5,7 @@ export class Places {
   readonly #queue: PQueue;
   #most: number;
 
-  /** `most`: number of places; 0: nothing ever begins. */
+  /** `most`: number of places; 0: no job ever begins. */
   constructor(most = Number.POSITIVE_INFINITY) {
     this.#queue = new PQueue({ concurrency: Math.max(1, most), autoStart: most > 0 });
     this.#most = most;
@@ -23,25 +23,25 @@ export class Places {
     return this.#queue.size;
   }
 
-  /** `most`: at least 1. Where they become fewer, those who have one keep it. */
+  /** Changes the number of places to `most`, at least 1. If it is reduced, jobs that have a place keep it. */
   resize(most: number): void {
     this.#most = most;
     this.#queue.concurrency = most;
   }
 
-  /** `signal`: ends the wait, and rejects; not the work. */
+  /** Runs `work` in a place. Aborting `signal` ends the wait for a place, and rejects; it does not stop the work. */
   use<Answer>(work: () => Promise<Answer>, signal?: AbortSignal): Promise<Answer> {
     return this.#queue.add(work, signal && { signal });
   }
 
-  /** Resolves with what gives the place back. */
+  /** Takes a place. Resolves with a function that frees it. */
   take(): Promise<() => void> {
     return new Promise((enter) => {
       void this.#queue.add(() => new Promise<void>(enter));
     });
   }
 
-  /** Lets nobody in any more. Resolves, when everybody has left, with what opens it again. */
+  /** Gives out no more places. Resolves when all are free, with a function that opens them again. */
   async close(): Promise<() => void> {
     this.#queue.pause();
     await this.#queue.onPendingZero();

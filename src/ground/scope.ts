@@ -1,4 +1,4 @@
-/** Things opened one after another, and closed in the reverse order, each whatever becomes of the others. */
+/** Resources opened one after another, and closed in reverse order; each is closed even if closing another fails. */
 export class Scope {
   readonly #closers: (() => unknown)[] = [];
 
@@ -6,7 +6,7 @@ export class Scope {
     this.#closers.push(close);
   }
 
-  /** Rejects with the first failure. */
+  /** Closes all resources. Rejects with the first failure. */
   async close(): Promise<void> {
     const failures: unknown[] = [];
     for (let close = this.#closers.pop(); close !== undefined; close = this.#closers.pop()) {

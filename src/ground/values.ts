@@ -1,6 +1,6 @@
 import type { Json } from './json.ts';
 
-/** A map that inherits nothing: `constructor` and `__proto__` are ordinary keys of it, or absent. */
+/** A map without a prototype: `constructor` and `__proto__` are ordinary keys. */
 export type JsonMap = { [key: string]: Json };
 
 export type Scalar = string | number | boolean;
@@ -12,7 +12,7 @@ export function emptyMap(): JsonMap {
   return new Bare();
 }
 
-/** `Object.create(null)` gives a hash table from its first key on; instances of this class share a hidden class. */
+/** `Object.create(null)` uses a hash table from its first key on; instances of this class share a hidden class. */
 const Bare = function Bare() {} as unknown as new () => JsonMap;
 Bare.prototype = Object.freeze(Object.create(null)) as object;
 
@@ -20,7 +20,7 @@ export function isMap(value: Json | undefined): value is JsonMap {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns what a map holds by its construction. */
+/** Returns the value of a key that is certain to exist; throws otherwise. */
 export function mustGet<Key, Value>(map: ReadonlyMap<Key, Value>, key: Key): Value {
   const value = map.get(key);
   if (value === undefined) throw new Error(`internal error: nothing is known of ${String(key)}`);
@@ -49,8 +49,8 @@ export function isScalar(value: Json | undefined): value is Scalar {
 }
 
 /**
- * Placeholder for an unknown value: it is wrong where it is written and was reported there, or it comes from a template
- * that is not rendered yet. Rules let it pass, so that one mistake is reported once. Compared by identity.
+ * Placeholder for an unknown value: a mistake reported where the value is written, or a template that is not rendered
+ * yet. Rules accept it, so that one mistake is reported once. Compared by identity.
  */
 export const unknownValue: JsonMap = Object.freeze(emptyMap());
 
@@ -68,7 +68,7 @@ export function valueAt(root: Json | undefined, path: Path): Json | undefined {
   return value;
 }
 
-/** Makes a deep copy whose maps inherit nothing. */
+/** Makes a deep copy whose maps have no prototype. */
 export function freshCopy(value: Json): Json {
   if (Array.isArray(value)) return value.map(freshCopy);
   if (!isMap(value)) return value;
@@ -99,8 +99,8 @@ export function messageOf(error: unknown): string {
 }
 
 /**
- * Tells whether a value is a text of one line that can be printed and kept: 1 to `most` UTF-16 code units, without control
- * characters and halves of characters.
+ * Whether a value is a printable string of one line: 1 to `most` UTF-16 code units, without control characters and
+ * unpaired surrogates.
  */
 export function isPlainText(value: unknown, most: number): value is string {
   return typeof value === 'string' && value !== '' && value.length <= most && !/[\p{Cc}\p{Cs}]/u.test(value);

@@ -3,7 +3,7 @@ export function isProgramVersion(text: unknown): text is string {
   return typeof text === 'string' && /^\d{1,9}(\.\d{1,9}){0,3}(-[0-9A-Za-z.-]{1,64})?$/.test(text);
 }
 
-/** Total order: by numbers, a release after what came before it, and equal ones by their text. */
+/** Total order of versions: by numbers, a release after its prereleases, and equal ones by their text. */
 export function compareVersions(a: string, b: string): number {
   const [one, other] = [partsOf(a), partsOf(b)];
   for (const [index, number] of one.numbers.entries()) {
@@ -20,7 +20,7 @@ function partsOf(version: string): { numbers: number[]; before: string } {
   return { numbers: [major, minor, patch, build], before: before.join('-') };
 }
 
-/** One condition of `requires`: `>=0.3`, `<2`, or `^1.2`, which takes what npm takes for it. */
+/** One condition of `requires`: `>=0.3`, `<2`, or `^1.2`, with npm's meaning of `^`. */
 const conditionForm = /^(>=|<|\^)(\d{1,9})(?:\.(\d{1,9}))?(?:\.(\d{1,9}))?$/;
 
 /**
@@ -44,7 +44,10 @@ function isBelow(version: string, bound: string): boolean {
   return compareVersions(release, bound) < 0;
 }
 
-/** Where `^` ends: at the next change of the first number that is not 0, or of the last one that is written. */
+/**
+ * Returns the exclusive upper bound of `^`: the first number that is not 0 is increased, or the last number if all are
+ * 0.
+ */
 function endOfCaret(parts: readonly (string | undefined)[]): string {
   const numbers = parts.filter((part) => part !== undefined).map(Number);
   const first = numbers.findIndex((number) => number !== 0);

@@ -1,7 +1,9 @@
-/** Levels of a stretch, silence and full scale among them: one sign tells which. */
+/** Number of levels of a stretch, including silence and full scale: one base-36 digit encodes each. */
 const levels = 36;
 
-/** Writes a waveform, each stretch from 0 to 1, as one sign for each: `0` for silence, `z` for full scale. */
+/**
+ * Encodes a waveform, with stretches from 0 to 1, as one character per stretch: `0` for silence, `z` for full scale.
+ */
 export function writeWave(peaks: readonly number[]): string {
   return peaks.map((peak) => Math.round(Math.min(1, peak) * (levels - 1)).toString(levels)).join('');
 }

@@ -58,7 +58,10 @@ export async function createJob(
 
 type KnownRoute = Exclude<CreateRoute, { missing: string }>;
 
-/** Returns the paths to try, in order: a single path if the service's document, or its manual, names it. */
+/**
+ * Returns the paths to try, in order: only `route` if the service's OpenAPI document was checked for it, only
+ * `provenPath` if there is one, otherwise all known paths.
+ */
 function routesOf(
   kind: Kind,
   { route, provenPath }: { route: CreateRoute | undefined; provenPath: string | undefined },
