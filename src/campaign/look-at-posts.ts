@@ -86,7 +86,7 @@ async function askForAccounts(campaign: OpenCampaign): Promise<KnownAccount[] | 
   const { sandbox, environment, paths, service, tell } = campaign;
   const { baseUrl, token } = environment;
   if (sandbox || baseUrl === undefined || token === undefined) return undefined;
-  // The HTTP client is a large module.
+  // Loaded on demand, because the HTTP client is large.
   const { createLibrary, ServiceError } = await import('../service/library.ts');
   const library = createLibrary({ baseUrl, token, clock: systemClock, requestTimeoutMs: patienceMs });
   try {

@@ -91,7 +91,7 @@ export async function fetchFacts(
   { access, withCatalog }: { access: Access; withCatalog: boolean },
 ): Promise<ServiceFacts> {
   const { paths, service, documents } = campaign;
-  // The HTTP client is a large module.
+  // Loaded on demand, because the HTTP client is large.
   const { createLibrary, ServiceError } = await import('../service/library.ts');
   const library = createLibrary({ ...access, clock: systemClock, requestTimeoutMs: 10_000 });
   const orKept = <Facts>(fresh: Promise<Facts>, kept: () => Promise<Facts>) =>
@@ -175,7 +175,7 @@ async function factsOf(documents: ReadDocuments, json: Json, from: Source): Prom
 
 async function readFacts(json: Json, from: Source): Promise<ServiceFacts> {
   const document = readServiceDocument(json, kinds);
-  // The compiler of schemas is a large module.
+  // Loaded on demand, because the compiler of schemas is large.
   const { loadSchemaCompiler } = await import('../manifest/check/json-schema.ts');
   const compile = await loadSchemaCompiler(() => performance.now());
   return {

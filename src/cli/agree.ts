@@ -22,20 +22,21 @@ interface Context {
   terminal: Terminal;
   consent: Consent;
   saved?: SavedPlan;
-  /** Whether somebody has approved the saved plan. */
+  /** Whether the saved plan is approved. */
   approved?: Approved | undefined;
-  /** Warning of a field that is most likely misspelt: `--yes` was given before anybody saw it. */
+  /** Warning about a field that is most likely misspelt, which the user did not see before giving `--yes`. */
   misspelt?: string | undefined;
-  /** The manifest, as it was named. */
+  /** Path of the manifest as given by the user. */
   file: string;
-  /** The plan once more, as a command that shows it to somebody. */
+  /** Command that shows the plan again to a user who can approve it. */
   showing: Call;
   show(plan: Plan): void;
 }
 
 /**
- * Credits and posts are agreed to apart. What comes back is carried out: the plan with its posts, or without those that
- * nobody agreed to. Where nobody agrees to the credits it is what is paid already; with nothing of that it throws MB3007.
+ * Gets consent to credits and, separately, to posts. Returns the plan to carry out: with its posts, or without the
+ * posts that lack consent. Without consent to credits, the plan is reduced to collecting outputs that are paid; if
+ * there are none, it throws MB3007.
  */
 export async function agreeTo(
   made: Plan,
@@ -53,14 +54,15 @@ export async function agreeTo(
   return agreeToPosts(asksAgain(agreed, options, context), consent, { options, context });
 }
 
-/** Whether a run in which charges pass what was agreed to is followed by another question. */
+/** Whether the user is asked again when charges exceed the agreed credits. */
 export function canAskAgain({ yes, json, events }: ApplyOptions, { interactive }: Terminal): boolean {
   return interactive && yes !== true && json !== true && events === undefined;
 }
 
 /**
- * A price that nobody could estimate, and no cap bounds, is agreed to once it is known. Who approved a plan is as if they
- * sat here: where it costs more than they could know, the run ends, and they are asked by another approval.
+ * Marks a plan to be asked about again: if a price can neither be estimated nor bounded, the user agrees to it when
+ * it is known. An earlier approval counts like an answer here: if the plan costs more than the approver could know,
+ * the run ends, and needs another approval.
  */
 function asksAgain(plan: Plan, options: ApplyOptions, { terminal, approved }: Context): Plan {
   const { totals } = plan;
@@ -77,7 +79,7 @@ async function agreeToPosts(
   { options, context }: { options: ApplyOptions; context: Context },
 ): Promise<Plan | 'interrupted'> {
   const { terminal, saved } = context;
-  // What somebody agreed to beforehand was settled then.
+  // A saved or approved plan was agreed to beforehand.
   const isSettled = saved !== undefined || context.approved?.is === 'approved';
   const asksPairs = !isSettled && mayAsk(options, context) && plan.rows.some(isAskedAbout);
   if (consent !== 'asked' && !asksPairs) return consent === 'given' ? allowPosts(plan) : plan;
@@ -88,14 +90,14 @@ async function agreeToPosts(
   return admitted === 'interrupted' ? admitted : allowPosts(admitPosts(settled, admitted));
 }
 
-/** Whether somebody here is to be asked what no option agrees to. */
+/** Whether a user can be asked for consent that no option gives. */
 function mayAsk({ yes }: ApplyOptions, { terminal }: Context): boolean {
   return terminal.interactive && yes !== true;
 }
 
 /**
- * Posts go out under an approval if it showed them, with account and time. One whose time is over by now goes out at once,
- * which is not what was approved, unless it was over then.
+ * Withholds posts that the approval does not cover. An approval covers a post if it showed it with account and time.
+ * A post whose scheduled time has passed since would be published at once, which was not approved.
  */
 function withoutUnapproved(plan: Plan, { publish }: ApplyOptions, { saved, approved }: Context): Plan {
   if (publish === true || approved?.is !== 'approved') return plan;
@@ -107,7 +109,10 @@ function withoutUnapproved(plan: Plan, { publish }: ApplyOptions, { saved, appro
   });
 }
 
-/** No budget and no `--yes` covers a post: it takes `--publish`, an approval that shows it, or a person here. */
+/**
+ * Consent to posts: `--publish`, an approval that shows the posts, or an answer of the user. Neither the budget nor
+ * `--yes` is consent to a post.
+ */
 function consentToPosts(plan: Plan, options: ApplyOptions, context: Context): 'given' | 'asked' | 'missing' {
   if (!plan.rows.some(publishes) || options.publish === true) return 'given';
   if (context.approved?.is === 'approved') return 'given';
@@ -115,8 +120,8 @@ function consentToPosts(plan: Plan, options: ApplyOptions, context: Context): 'g
 }
 
 /**
- * Nothing is spent that nobody agreed to: a person here, `--yes`, or an approval. Neither a budget is a yes, nor a saved plan.
- * `nothing`: it takes no agreement.
+ * Gets consent to spend credits: from the user, `--yes` or an approval. A budget or a saved plan is no consent.
+ * `nothing`: the plan needs no consent.
  */
 async function agreeToSpend(
   plan: Plan,
@@ -167,8 +172,8 @@ async function refuseWithoutConsent(
 }
 
 /**
- * Asks before credits are spent. `free`: how many steps are carried out for nothing, where nothing is spent at all.
- * `withPicks`: what follows gates is bought in the same run.
+ * Asks before credits are spent. `free`: the number of steps that cost nothing, when the plan spends nothing.
+ * `withPicks`: steps after gates are bought in the same run.
  */
 function askToSpend(
   totals: PlanTotals,
@@ -186,14 +191,16 @@ function askToSpend(
   return ask([strong(isEstimated ? 'Spend' : 'Buy'), ` ${spendText(totals)}${capText(totals)}?`]);
 }
 
-/** A question of its own: what goes public is not taken back, whatever it costs. */
+/** Asks about posts separately, because publishing cannot be undone, whatever it costs. */
 function askToPublish(plan: Plan, { terminal }: { terminal: Terminal }) {
   const targets = postsOf(plan.rows, 'published');
   const posts = postsText(targets, systemClock.now());
   return askPerson([strong('Publish'), ` ${posts}? This cannot be taken back.`], { yes: false, terminal });
 }
 
-/** One question for each post that may be out under another name, with the words of both. */
+/**
+ * Asks one question for each post that may already be published under another step name, and shows the text of both.
+ */
 async function askAboutPosts(
   plan: Plan,
   { terminal }: { terminal: Terminal },

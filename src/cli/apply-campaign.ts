@@ -33,16 +33,19 @@ import { showingCall, tellOpenGates, tellWaiting } from './waiting.ts';
 
 export interface ApplyContext {
   campaign: OpenCampaign;
-  /** Digest of all that a plan depends on beside files; absent when more is wanted than whether it is up to date. */
+  /**
+   * Digest of all inputs of the plan other than files. Omitted when the command has more to do than to report that
+   * everything is up to date.
+   */
   given: string | undefined;
   terminal: Terminal;
-  /** Plan made and approved before. */
+  /** Saved plan to carry out. */
   saved?: SavedPlan;
 }
 
 /**
- * Plans, asks, runs, writes the lock. When charges exceed the approved total, an interactive terminal asks again, with the
- * price of the remaining steps.
+ * Plans, asks for consent, runs, and writes the lock. When charges exceed the agreed total, an interactive terminal
+ * asks again, with the price of the remaining steps.
  */
 export async function applyCampaign(typed: ApplyOptions, given: ApplyContext): Promise<number> {
   const { terminal } = given;
@@ -87,7 +90,7 @@ async function applyOnce(options: ApplyOptions, context: RoundContext): Promise<
   let approved: Approved | undefined;
   let view = createRunView();
   const show = (planned: Plan) => {
-    // The approver sees the plan before the question.
+    // A user who must consent sees the plan before the question.
     const isQuiet = options.quiet === true && (yes === true || !terminal.interactive);
     if (!options.json && options.events !== '-' && !isQuiet) {
       const text = planText(planned, {
@@ -141,7 +144,7 @@ async function applyOnce(options: ApplyOptions, context: RoundContext): Promise<
           }
         : undefined,
     async agree(made, { misspelt }) {
-      // While the lock is held: another run may have used it up.
+      // Checked while the lock is held, because another run may have used the approval up.
       if (saved !== undefined && !isAskedAgain) {
         approved = await findApproval(saved, { campaign, now: systemClock.now() });
       }
@@ -154,7 +157,7 @@ async function applyOnce(options: ApplyOptions, context: RoundContext): Promise<
     },
     async observe({ plan, filesStay }) {
       if (plan.rows.some(({ action }) => isSpending(action))) {
-        // From here on the lock knows of purchases: a command to go on with begins none.
+        // The lock now has purchases, so a command that continues must not contain `--new`.
         const { new: isNew, ...given } = terminal.called.options;
         terminal.called = { ...terminal.called, options: given };
       }
@@ -168,7 +171,7 @@ async function applyOnce(options: ApplyOptions, context: RoundContext): Promise<
         filesStay,
       });
       view = recorder.view;
-      // Before a run begins a signal ends the process, and an error that nobody awaits as well.
+      // Until a run begins, a signal or an unhandled error ends the process.
       const listening = listenForInterruption();
       interruption = listening;
       const stray = listenForStrayErrors();
@@ -203,7 +206,7 @@ async function applyOnce(options: ApplyOptions, context: RoundContext): Promise<
   return { exit, isPassed: isPassed && exit === exitCodes.outOfCredits, hasRun: true };
 }
 
-/** One document on stdout: how the run ended, how each step stands now, and what leads on. */
+/** Prints one JSON document on stdout: how the run ended, the state of each step, and the next steps. */
 async function printResult(
   applied: Extract<Applied, { is: 'ran' }>,
   { view, ...context }: ApplyContext & { file: string; options: ApplyOptions; view: RunView },
@@ -222,14 +225,14 @@ async function printResult(
   context.terminal.out(resultText({ plan: carriedOut, outcomes, view, end, next }));
 }
 
-/** Under an approval nobody is asked: whose it is stands there instead. */
+/** Shows whose approval the run has, because nobody is asked. */
 function tellApproved(approved: Approved | undefined, { err, style }: Terminal): void {
   if (approved?.is !== 'approved') return;
   const { by, at, what } = approved.approval;
   err(`${style.green('approved')} by ${safeText(by, 100)} at ${clockText(at)}: ${safeText(what, 500)}\n`);
 }
 
-/** Whether nothing of the plan is left that its approval could still let be bought. */
+/** Whether the approval of a plan permits no further purchase. */
 function isDone({ carriedOut, result }: Extract<Applied, { is: 'ran' }>): boolean {
   const ends: readonly (StepOutcome | undefined)[] = ['done', 'failed', 'unneeded'];
   const isOver = ({ address, action }: PlanRow) =>

@@ -10,14 +10,17 @@ import { safeText } from '../report/safe-text.ts';
 import type { Consent } from './consent.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Who is asked, and whether `--yes` has answered. Without `consent`, `--yes` counts for every user: nothing is bought. */
+/**
+ * How a question is answered: by a user at the terminal, or by `--yes`. Without `consent`, `--yes` counts for every
+ * user, because nothing is bought.
+ */
 interface Asked {
   yes: boolean | undefined;
   terminal: Terminal;
   consent?: Consent;
 }
 
-/** Nobody can be asked, and nobody has agreed: the command ends. */
+/** Ends the command if no user can be asked and no option gives consent. */
 export function requireSomebody({ yes, terminal, consent = { flags: 'count' } }: Asked): void {
   if (yes === true || terminal.interactive) return;
   if (consent.flags === 'count') {
@@ -35,8 +38,8 @@ export function requireSomebody({ yes, terminal, consent = { flags: 'count' } }:
 }
 
 /**
- * One question to a person, unless `--yes` was given; anything but yes is no, and Ctrl-C is neither. Without a terminal
- * nobody can be asked: the command ends, and nothing has been done.
+ * Asks the user a question, unless `--yes` was given. Any answer but yes is no; Ctrl-C is `interrupted`. Without a
+ * terminal the command ends before anything is done.
  */
 export async function askPerson(question: Text, asked: Asked): Promise<'yes' | 'no' | 'interrupted'> {
   const { yes, terminal } = asked;
@@ -47,9 +50,9 @@ export async function askPerson(question: Text, asked: Asked): Promise<'yes' | '
     .trimEnd()
     .split('\n');
   const answer = await readAnswers(terminal, async (ask, forgetTyped) => {
-    // Typed ahead: the user cannot have read the question.
+    // Discards input that was typed before the question was shown.
     await forgetTyped();
-    // A prompt of several lines would be drawn again with each key.
+    // A prompt of several lines would be redrawn on each key press, so only the last line is the prompt.
     for (const part of lines.slice(0, -1)) terminal.err(`${part}\n`);
     return ask(`${lines.at(-1) ?? ''} `);
   });
@@ -57,13 +60,13 @@ export async function askPerson(question: Text, asked: Asked): Promise<'yes' | '
   return answer !== 'left' && /^\s*y(es)?\s*$/i.test(answer.typed) ? 'yes' : 'no';
 }
 
-/** Answer of a person; `left`: Ctrl-D, or the terminal is gone; `interrupted`: Ctrl-C. */
+/** Answer of a user. `left`: Ctrl-D, or the terminal was closed; `interrupted`: Ctrl-C. */
 export type TypedAnswer = { typed: string } | 'left' | 'interrupted';
 
-/** Time in which a terminal hands over the lines that were typed before anybody read it, in milliseconds. */
+/** Time in ms for a terminal to deliver lines that were typed before the prompt. */
 const typedAheadMs = 50;
 
-/** Asks a person one question after the other. What was typed ahead answers the next one, unless it is forgotten. */
+/** Asks a user one question after the other. Input typed ahead answers the next question, unless it is discarded. */
 export async function readAnswers<Result>(
   { err }: Pick<Terminal, 'err'>,
   use: (ask: (prompt: string) => Promise<TypedAnswer>, forgetTyped: () => Promise<void>) => Promise<Result>,
@@ -86,7 +89,7 @@ export async function readAnswers<Result>(
   reader.on('SIGINT', () => add('interrupted'));
   const ask = async (prompt: string) => {
     reader.setPrompt(prompt);
-    // From Node 24 on a closed one throws.
+    // From Node 24 on, a closed reader throws.
     if (!isClosed) reader.prompt();
     for (;;) {
       const answer = answers.shift();
@@ -107,7 +110,7 @@ export async function readAnswers<Result>(
   }
 }
 
-/** The question of `--service-moved`, with what hangs on it. */
+/** Asks the question of `--service-moved`, with its consequences. */
 export function askAboutMove({ lock, steps, baseUrl }: MoveQuestion, asked: Asked): Promise<Answer> {
   const { terminal } = asked;
   terminal.err(

@@ -1,12 +1,14 @@
 #!/usr/bin/env node
-/** Node's exit code for a promise that can no longer settle. A run that just stops must not look like one that is done. */
+/**
+ * Exit code of Node for a promise that can no longer settle. A run that stops this way must not look like a success.
+ */
 const unsettled = 13;
-/** Exit code when output could not be written. `contract/exit.ts` has it too, and is not loaded for `--version`. */
+/** Exit code when output could not be written. Also in `contract/exit.ts`, which is not loaded for `--version`. */
 const cannotWrite = 73;
 
 async function run(argv: string[]): Promise<void> {
   process.exitCode = unsettled;
-  // Containers run with 000: nobody else may change what a lock or a journal says.
+  // In containers the umask is often 000, but other users must not be able to change a lock or a journal.
   process.umask(process.umask() | 0o002);
   keepCompiledCode();
   const { main, allSaid, endAtStrayErrors, explain, lostOutput } = await import('./main.ts');
@@ -21,11 +23,11 @@ async function run(argv: string[]): Promise<void> {
     process.stderr.write(`error MB3301 ${lost}\n`, () => process.exit(cannotWrite));
     return;
   }
-  // Everything is said and kept. What V8 is still compiling in other threads nobody needs.
+  // All output is written and all data is saved. V8 may still compile code in other threads, which is not needed.
   process.exit(exitCode);
 }
 
-// Asking for the version is the most frequent call of all (editors, CI, `which`): it loads nothing.
+// Asking for the version is the most frequent call (editors, CI, `which`), so it loads no other module.
 const [, , first] = process.argv;
 if (first === '--version' || first === '-V') {
   const { readFileSync } = process.getBuiltinModule('node:fs');
@@ -45,10 +47,11 @@ interface CompileCache {
 }
 
 /**
- * Enables Node's compile cache, where available (22.8 and later). Node guards a cached file by a checksum and nothing else,
- * and its default folder is in the one for temporary files, under a predictable name: another user's code could run as
- * ours. So the folder is one of this user alone. A set `NODE_COMPILE_CACHE` or `NODE_DISABLE_COMPILE_CACHE` takes
- * precedence. Built-in modules are imported where they are needed: `--version` needs none of them.
+ * Enables Node's compile cache, if available (22.8 and later). Node protects a cached file by a checksum only, and
+ * its default folder is in the temporary folder under a predictable name, so another user could have code run in this
+ * process. Therefore the cache is in a folder of this user. A set `NODE_COMPILE_CACHE` or
+ * `NODE_DISABLE_COMPILE_CACHE` takes precedence. Built-in modules are imported where they are needed, because
+ * `--version` needs none of them.
  */
 function keepCompiledCode(): void {
   const { enableCompileCache } = process.getBuiltinModule('node:module') as CompileCache;
@@ -64,11 +67,14 @@ function keepCompiledCode(): void {
     const isOurs = process.getuid === undefined || (uid === process.getuid() && (mode & 0o077) === 0);
     if (isOurs) enableCompileCache(folder);
   } catch {
-    // Read-only, or a user without a home: every start compiles again.
+    // The disk is read-only, or the user has no home: the code is compiled at every start.
   }
 }
 
-/** Undefined where the environment names none: a relative path would lead into the campaign's folder. */
+/**
+ * Folder of the compile cache. Undefined if the environment names no absolute path, because a relative one would lead
+ * into the campaign's folder.
+ */
 function ownCacheFolder(): string | undefined {
   const { isAbsolute, join } = process.getBuiltinModule('node:path');
   const { homedir } = process.getBuiltinModule('node:os');

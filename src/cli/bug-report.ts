@@ -3,12 +3,13 @@ import { fileURLToPath } from 'node:url';
 import { ownVersion } from '../campaign/own-version.ts';
 import { messageOf } from '../ground/values.ts';
 
-/** The root of this package, without a slash at its end. */
+/** Root folder of this package, without a trailing slash. */
 const ownFolder = fileURLToPath(new URL('../..', import.meta.url)).replace(/[\\/]$/, '');
 
 /**
- * Lines that a report of an error of ours needs: version, machine, the command without its values, and the stack. Paths are
- * relative to the working folder, this package or home, and quoted texts, which may be the user's, are left out.
+ * Lines of a bug report about an internal error: version, machine, the command without its values, and the stack.
+ * Paths are relative to the working folder, this package or home; quoted strings, which may be data of the user, are
+ * omitted.
  */
 export function bugReport(error: unknown, typed: readonly string[]): string[] {
   const text = error instanceof Error ? (error.stack ?? messageOf(error)) : messageOf(error);

@@ -16,7 +16,10 @@ import type { PlanCommandOptions } from './open.ts';
 import { open } from './open.ts';
 import { formOf, outAs, type Terminal } from './terminal.ts';
 
-/** `plan --compare`: what the working tree changes as seen from a commit. Nothing is sent, written or checked out. */
+/**
+ * Runs `plan --compare`: shows the changes of the working tree relative to a commit. Nothing is sent, written or
+ * checked out.
+ */
 export async function comparePlan(file: string, options: PlanCommandOptions, terminal: Terminal): Promise<number> {
   refuseOthers(options);
   const campaign = await open(file, options, terminal);
@@ -50,21 +53,21 @@ function isUnusableThere(error: unknown): error is CampaignError {
   return error instanceof CampaignError && error.failure.code === 'MB3604';
 }
 
-/** Says what is wrong with the files, where a comment was asked for. */
+/** Writes the errors of the manifest as a comment, if a comment was requested. */
 export function commentOnFailure(error: unknown, file: string, { out, paste }: Terminal): void {
   const failure = failureOf(error);
   if (failure === undefined || failures[failure.code].exit !== exitCodes.wrongInput) return;
   out(failureMarkdown(failure, { path: pathInTree(file), paste }));
 }
 
-/** The path of the manifest in its repository, else as it was named. */
+/** Path of the manifest in its repository, or else as the user gave it. */
 function pathInTree(file: string): string {
   const path = resolve(file);
   const repository = repositoryOf(path);
   return (repository === undefined ? file : relative(repository, path)).replaceAll(sep, '/');
 }
 
-/** Refuses what is about one run. */
+/** Refuses options that are about one run. */
 function refuseOthers(options: PlanCommandOptions): void {
   const isRefused = ({ settles, compared }: OptionRow) =>
     (compared ?? (settles === 'plan' ? 'refused' : 'ignored')) === 'refused';

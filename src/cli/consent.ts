@@ -1,16 +1,18 @@
 import { consentRequiredBy } from '../campaign/consent.ts';
 import { type Call, call } from '../ground/advice.ts';
 
-/** Whether `--yes` and `--publish` are consent here. `because`: what says that only a person's own act is. */
+/** Whether `--yes` and `--publish` are consent here. `because`: what requires a person to consent. */
 export type Consent = { flags: 'count' } | { flags: 'ignored'; because: string };
 
-/** Returns whether the flags are consent in this environment. Sandbox credits take the flags from every caller. */
+/**
+ * Returns whether the flags are consent in this environment. For sandbox credits, flags of every caller are consent.
+ */
 export function consentIn(env: NodeJS.ProcessEnv, { sandbox }: { sandbox: boolean }): Consent {
   const because = consentRequiredBy(env);
   return sandbox || because === undefined ? { flags: 'count' } : { flags: 'ignored', because };
 }
 
-/** The options as far as they count. */
+/** Returns the options without the flags that are no consent here. */
 export function withConsent<Options extends { yes?: boolean | undefined; publish?: boolean | undefined }>(
   options: Options,
   { flags }: Consent,
@@ -20,7 +22,7 @@ export function withConsent<Options extends { yes?: boolean | undefined; publish
   return others as Options;
 }
 
-/** `approve` for a plan of this path. */
+/** The command `approve` for the plan of this path. */
 export function approving(path: string): Call {
   return { ...call('approve', path.startsWith('-') ? `./${path}` : path), bare: true };
 }

@@ -8,7 +8,7 @@ export function engineFor({ engine, store, sandbox }: ApplyOptions): EngineChoic
   const url = engineOf(engine, sandbox === true ? {} : process.env);
   if (url !== undefined) return { url, store };
   if (store === undefined) return undefined;
-  // Files that somebody expects in a store would be saved here alone.
+  // Without an engine, files that the user expects in the store would be saved on this machine only.
   throw new CampaignError({
     code: 'MB3000',
     message: '--store needs an engine: without one, files are saved next to the manifest',

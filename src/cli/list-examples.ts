@@ -4,7 +4,7 @@ import { unknownName } from './program/unknown-command.ts';
 
 const examples = new URL('../../examples/', import.meta.url);
 
-/** Files by their path below the new folder. */
+/** Contents of files by their path below the new folder. */
 export type NewFiles = Readonly<Record<string, string | Uint8Array>>;
 
 export async function listExamples(): Promise<{ name: string; description: string }[]> {
@@ -17,7 +17,7 @@ export async function listExamples(): Promise<{ name: string; description: strin
   );
 }
 
-/** The files of an example by their path below its folder; what runs left behind is none of them. */
+/** Reads the files of an example by their path below its folder, without files that runs have written. */
 export async function readExample(name: string): Promise<NewFiles> {
   const names = await exampleNames();
   if (!names.includes(name)) throw unknownName('no example', name, names);
@@ -36,10 +36,10 @@ export async function readExample(name: string): Promise<NewFiles> {
   return files;
 }
 
-/** The one to start with comes first. */
+/** Names of the examples; the recommended first one comes first. */
 async function exampleNames(): Promise<string[]> {
   const entries = await readdir(examples, { withFileTypes: true });
-  // Beside campaigns there are workflows for a code host, and workers for machines.
+  // The folder also has examples that are no campaigns: CI workflows, and setups of workers.
   const isCampaign = ({ name }: Dirent) => existsSync(new URL(`${name}/campaign.yaml`, examples));
   const names = entries.filter(isCampaign).map((entry) => entry.name);
   const first = 'quickstart';

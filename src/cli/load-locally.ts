@@ -9,13 +9,13 @@ import type { Terminal } from './terminal.ts';
 import { collectVars } from './vars.ts';
 
 export interface LoadedLocally extends LoadedManifest {
-  /** It was held against the service's own document. */
+  /** Whether the manifest was checked against the service's own document. */
   hasDocument: boolean;
 }
 
 /**
- * A manifest for commands that ask no service: held against what is kept of the one that the environment names, or against
- * what the sandbox has, as a plan would be; and posts that are still to leave against the clock.
+ * Loads a manifest for commands that do not query the service. Checks it, like a plan, against the stored document of
+ * the service in the environment, or that of the sandbox; and checks unpublished posts against the clock.
  */
 export async function loadLocally(
   file: string,
@@ -31,7 +31,7 @@ export async function loadLocally(
   try {
     campaign = await open(file, options, terminal);
   } catch (error) {
-    // An environment that is wrong is no mistake of the manifest.
+    // A wrong environment is no mistake of the manifest.
     if (failureOf(error) === undefined) throw error;
     return plain();
   }

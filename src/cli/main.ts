@@ -14,7 +14,7 @@ import { endStage, timingText } from './timing.ts';
 export { endAtStrayErrors } from './signals.ts';
 export { allSaid, lostOutput } from './terminal.ts';
 
-/** Runs one command line and gives the exit code. Only a third Ctrl-C ends the process from below. */
+/** Runs one command line and returns the exit code. Only a third Ctrl-C kills the process. */
 export async function main(typed: string[], given?: Terminal): Promise<number> {
   const { argv, color } = readColor(typed);
   const terminal = given ?? processTerminal({ color });
@@ -36,7 +36,7 @@ export async function main(typed: string[], given?: Terminal): Promise<number> {
   }
 }
 
-/** `--no-color` stands anywhere before `--`, and is no command's own. */
+/** Reads `--no-color`, which is valid anywhere before `--` and belongs to no command. */
 function readColor(typed: readonly string[]): { argv: string[]; color: 'wanted' | 'never' } {
   const end = typed.indexOf('--');
   const isMeant = (word: string, at: number) => word === '--no-color' && (end < 0 || at < end);
@@ -44,7 +44,10 @@ function readColor(typed: readonly string[]): { argv: string[]; color: 'wanted' 
   return { argv, color: argv.length < typed.length ? 'never' : 'wanted' };
 }
 
-/** Says what ended a command, on stdout too where a document is expected there, and gives its exit code. */
+/**
+ * Reports the error that ended a command, also on stdout if a JSON document is expected there, and returns its exit
+ * code.
+ */
 export function explain(thrown: unknown, terminal: Terminal = processTerminal(), isJson = false): number {
   if (thrown instanceof CommanderError && thrown.exitCode === 0) return exitCodes.done;
   const failure = tellFailure(thrown, terminal);
@@ -53,7 +56,7 @@ export function explain(thrown: unknown, terminal: Terminal = processTerminal(),
 }
 
 function tellFailure(thrown: unknown, terminal: Terminal): Failure {
-  // Its words have been said.
+  // Commander has already printed the message.
   if (thrown instanceof CommanderError) return { code: 'MB3000', message: thrown.message.replace(/^error: /, '') };
   const failure = failureOf(thrown);
   if (failure === undefined) return tellBug(thrown, terminal);

@@ -13,7 +13,7 @@ import type { Rows } from '../manifest/rows/rows.ts';
 import type { NewFiles } from './list-examples.ts';
 
 interface Table {
-  /** Columns that a template can name. */
+  /** Columns whose names can be used in a template. */
   columns: readonly string[];
   rows: readonly { readonly [column: string]: string }[];
   /** Options of `foreach` besides the path of the file. */
@@ -21,8 +21,8 @@ interface Table {
 }
 
 /**
- * Makes a campaign with a picture for each row of a table. Its templates use the columns of the table. A table below the new
- * folder is named where it is; another one is copied into it. Throws what `validate` would report.
+ * Makes a campaign with a picture for each row of a table. Its templates use the columns of the table. A table inside
+ * the new folder is referenced; any other one is copied into it. Throws the errors that `validate` would report.
  */
 export async function makeCsvCampaign(file: string, folder: string): Promise<NewFiles> {
   const isWorkbook = /\.xlsx$/i.test(file);
@@ -60,10 +60,12 @@ function unusable(file: string, message: string, hint: string): CampaignError {
   return new CampaignError({ code: 'MB3104', message, hint, file });
 }
 
-/** Lines above the names of the columns that are tried: a title, and what a spreadsheet leaves below it. */
+/** Limit of lines above the column names: a title, and blank lines that a spreadsheet leaves below it. */
 const mostTitleLines = 4;
 
-/** Reads from the first line; where only a title stands there, from the first line below with which it is a table. */
+/**
+ * Reads from the first line. If that is only a title, reads from the first line below it that starts a valid table.
+ */
 function readBelowTitle<Read extends ReturnType<typeof readRows>>(
   isTitled: boolean,
   read: (header: number | undefined) => Read,
@@ -85,7 +87,9 @@ function hasOneValue(cells: readonly string[] = []): boolean {
   return cells.filter((cell) => cell.trim() !== '').length === 1;
 }
 
-/** Reads a text by the separator that its first line tells, else by the first with which it is a table. */
+/**
+ * Parses text with the separator found in its first line, or else with the first separator that gives a valid table.
+ */
 function readTextTable(file: string, text: string): Table {
   const isTitled = hasOneValue(/^.*/.exec(text)?.[0].split(/[;,\t]/));
   const read = readBelowTitle(isTitled, (header) => {
@@ -100,7 +104,7 @@ function readTextTable(file: string, text: string): Table {
   return tableOf(file, { ...read, text, options });
 }
 
-/** Reads the first sheet of a workbook that is shown. */
+/** Reads the first visible sheet of a workbook. */
 async function readWorkbookTable(file: string, bytes: Uint8Array): Promise<Table> {
   const names = await readWorkbook(bytes, []);
   const [sheet = '', another] = 'problem' in names ? [] : names.names;
@@ -180,15 +184,15 @@ const keyNames = [
   /(name|title)/i,
 ];
 
-/** Names of columns that hold a prompt. */
+/** Names of columns that contain a prompt. */
 const promptName = /^(?!.*negative).*(?:\bprompt\b|_prompt$|^prompt_)|^(?:text|script)$/i;
 
-/** Largest number of columns for which pairs are tried as a key. */
+/** Largest number of columns for which pairs are tried as a row key. */
 const mostPaired = 12;
 
 /**
- * Chooses the column that names its rows best, or two: never empty, never twice, and of a telling name where there is one.
- * A prompt names a row where nothing else does.
+ * Chooses the best row key: one column or two, never empty, without duplicates, and with a typical key name if there
+ * is one. A prompt is the row key only if no other column can be.
  */
 function chooseKey({ columns, rows }: Table, prompted?: string): { column: string; template: string } | undefined {
   const rank = (column: string) => {
@@ -202,7 +206,7 @@ function chooseKey({ columns, rows }: Table, prompted?: string): { column: strin
   const last = ranked.filter((column) => column === prompted).map((column) => [column]);
   for (const parts of [...others.map((column) => [column]), ...pairs, ...last]) {
     const values = rows.map((row) => parts.map((column) => row[column] ?? ''));
-    // Values that differ in case only, or in signs that a name drops, would be one file.
+    // Values that differ only in case, or in characters that a file name drops, would lead to one file.
     const names = values.map((cells) => cells.map(plainName).join('-'));
     const isEmpty = values.some((cells) => cells.some((cell) => plainName(cell) === ''));
     if (isEmpty || new Set(names).size < names.length || names.some((name) => name.length > 60)) continue;
@@ -222,7 +226,7 @@ function plainName(value: string): string {
     .replaceAll(/^-|-$/g, '');
 }
 
-/** Columns for a prompt: names and descriptions first, then other texts; no links, numbers or marks. */
+/** Columns for a prompt: names and descriptions first, then other text; no links, numbers or flags. */
 function chooseWords({ columns, rows }: Table, key: string): string[] {
   const isText = (column: string) =>
     rows.every(

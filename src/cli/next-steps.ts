@@ -21,7 +21,7 @@ interface Context {
   terminal: Pick<Terminal, 'paste'>;
 }
 
-/** The ways on from a plan: to save it, have it approved, apply it; to collect what is paid; to look at gates. */
+/** Next steps after a plan: save it, have it approved, apply it, collect paid outputs, look at gates. */
 export function nextOfPlan(plan: Plan, context: Context): NextStep[] {
   const step = stepsFor(context.terminal);
   const look = hasSomethingToPick(plan) ? [step(call('review'), { needs: 'person' })] : [];
@@ -31,7 +31,7 @@ export function nextOfPlan(plan: Plan, context: Context): NextStep[] {
   return [...agreeing({ credits, publishing }, context), ...look];
 }
 
-/** Next steps after a plan that was not approved, with nothing done. A saved plan is not made again. */
+/** Next steps after a plan that the user refused. Nothing was done, and a saved plan need not be made again. */
 export function nextOfRefusal(plan: Plan, context: Context): NextStep[] {
   const { file, options, saved } = context;
   const credits = mostOf(plan.totals);
@@ -42,7 +42,7 @@ export function nextOfRefusal(plan: Plan, context: Context): NextStep[] {
   );
 }
 
-/** Returns the commands that give consent, and the next one. Sandbox credits need none. */
+/** Returns the commands that give consent, and the next command. Sandbox credits need no consent. */
 function agreeing(
   { credits, publishing }: { credits: number | null; publishing: boolean },
   { file, options, saved, terminal }: Context,
@@ -61,7 +61,7 @@ function agreeing(
 
 type Ran = Extract<Applied, { is: 'ran' }>;
 
-/** The same from a run that has ended: to find out, to collect, to agree, to decide, to plan what failed. */
+/** Next steps after a run that has ended: find out, collect, agree, decide, plan what failed. */
 export function nextOfRun({ made, carriedOut, result }: Ran, context: Context): NextStep[] {
   const { options, terminal } = context;
   const step = stepsFor(terminal);
@@ -108,7 +108,10 @@ export function nextOfStatus({ tasks, rows, gates = [] }: StatusView, terminal: 
   ];
 }
 
-/** The questions that a program asks first: whether `apply` goes on by itself, whether people are wanted, what was paid. */
+/**
+ * Answers to the first questions of a program: whether `apply` can go on alone, whether a person is needed, what was
+ * paid.
+ */
 export function answersOfStatus(
   { tasks, credits: { spent, held, heldUnknown } }: StatusView,
   next: readonly NextStep[],
@@ -134,7 +137,7 @@ function stepsFor({ paste }: Pick<Terminal, 'paste'>) {
   });
 }
 
-/** Whether a gate has something to look at. */
+/** Whether a gate has an output to look at. */
 function hasSomethingToPick({
   gates = [],
   rows,
@@ -143,7 +146,7 @@ function hasSomethingToPick({
   return gates.some(({ members }) => members.some((address) => kept.has(address)));
 }
 
-/** The most that the purchases may be charged, in credits. Null while the price of one cannot be estimated. */
+/** Highest possible charge of the purchases, in credits. Null while a price cannot be estimated. */
 function mostOf({ toSpend, ceiling }: Pick<PlanTotals, 'toSpend' | 'ceiling'>): number | null {
   return toSpend === null ? null : ceiling;
 }

@@ -1,24 +1,26 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 
-/** A viewer may stay in the foreground as long as it is looked at; what fails does so before this. */
+/**
+ * Time in ms in which a program that cannot open the address fails. A viewer may stay in the foreground for longer.
+ */
 const failsWithinMs = 1500;
 
-/** Shows a page of this machine in the person's browser; false when no program does. */
+/** Opens a page of this machine in the user's browser. Returns false if no program does. */
 export async function openPage(url: string): Promise<boolean> {
-  // Whatever a system's opener makes of its word: this can be nothing but an address.
+  // A system's opener may interpret its argument, so only an address of this exact form is passed.
   if (!/^http:\/\/127\.0\.0\.1:\d{1,5}\/[0-9a-f]{32}\/$/.test(url)) throw new Error('internal error: no page of ours');
   const { program, words } = openerOf(url, process.platform);
   return (await start(program, words)) === undefined;
 }
 
-/** Returns the program that opens an address, and its arguments. No shell reads them. */
+/** Returns the program that opens an address, and its arguments. No shell is involved. */
 export function openerOf(address: string, platform: NodeJS.Platform): { program: string; words: string[] } {
   switch (platform) {
     case 'darwin':
       return { program: '/usr/bin/open', words: [address] };
     case 'win32': {
-      // `start` is a builtin of the shell; this is the program that it calls.
+      // `start` is a builtin of the shell; it calls this program.
       const program = join(process.env.SystemRoot ?? 'C:\\Windows', 'System32', 'rundll32.exe');
       return { program, words: ['url.dll,FileProtocolHandler', address] };
     }
@@ -27,7 +29,7 @@ export function openerOf(address: string, platform: NodeJS.Platform): { program:
   }
 }
 
-/** Why it did not start, or ended at once; undefined when it did neither. */
+/** Why the program did not start or failed at once; undefined if it did neither. */
 function start(program: string, words: readonly string[]): Promise<string | undefined> {
   return new Promise((resolve) => {
     const child = spawn(program, words, { stdio: 'ignore', detached: true });

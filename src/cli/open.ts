@@ -18,7 +18,7 @@ import { collectVars } from './vars.ts';
 /** The options that select the lock, the account and the manifest's variables. */
 export type StateOptions = Values<typeof lockOptions & typeof varOptions & Pick<typeof planOptions, 'strict'>>;
 
-/** A campaign as the command line names it, in this process's environment. */
+/** Opens a campaign by its path and options, with this process's environment. */
 export function open(file: string, options: StateOptions, terminal: Terminal): Promise<OpenCampaign> {
   return openCampaign(file, openOptions(options, terminal));
 }
@@ -39,10 +39,10 @@ function openOptions({ sandbox, lock, var: vars, varFile, strict }: StateOptions
   };
 }
 
-/** The part of a campaign that is planned, and its limit. */
+/** Options of a plan's scope: the part of the campaign, and the limit. */
 export type ScopeOptions = StateOptions & Values<typeof selectionOptions & typeof scopeOptions>;
 
 export type PlanCommandOptions = ScopeOptions & Values<typeof sharedOptions & typeof planOptions>;
 
-/** As they were typed: nothing is filled in. */
+/** Options as they were typed, without defaults. */
 export type ApplyOptions = PlanCommandOptions & Values<typeof applyOptions>;

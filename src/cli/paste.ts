@@ -6,21 +6,21 @@ import type { Paste } from '../report/advice-text.ts';
 import { shellWord } from '../report/shell-word.ts';
 import { defaultManifest } from './program/name-manifest.ts';
 
-/** Whether a suggested command takes an option along: without the plan's limits it would do more than this one. */
+/** Whether a suggested command repeats an option. Without the plan's limits it would do more than this command. */
 function isCarried({ settles, printed }: OptionRow, command: string): boolean {
   const where = printed ?? ({ campaign: 'always', plan: 'apply', run: 'never', here: 'never' } as const)[settles]; // I25
   return where === 'always' || (where === 'apply' && command === 'apply');
 }
 
-/** How the program was called, as far as commands that are printed have to be called alike. */
+/** The call of the program, which printed commands repeat. */
 export interface Called {
-  /** FILE as the person gave it. */
+  /** FILE as given by the user. */
   file: string | undefined;
-  /** Options by the names that commander gives them. */
+  /** Options by commander's names. */
   options: { readonly [name: string]: unknown };
 }
 
-/** How `command` was called. Defaults were not given. */
+/** Reads how `command` was called, without default values. */
 export function readCall(command: Command): Called {
   const given = Object.entries(command.opts()).filter(([name]) => command.getOptionValueSource(name) === 'cli');
   const file: unknown = isAboutFile(command) ? command.processedArgs[0] : undefined;
@@ -44,7 +44,7 @@ export function pasteAfter(program: Command, called: Called): Paste {
   };
 }
 
-/** Value of an option as it may be shown: what signs in to an engine is shown to nobody. */
+/** Value of an option as it may be shown. Credentials of an engine are removed. */
 function shownValue(name: string, { options }: Called): unknown {
   const value = options[name];
   if (name !== 'engine') return value;

@@ -17,11 +17,11 @@ export interface Unselected {
   addresses: readonly string[];
   text: string;
   advice: Advice;
-  /** Nothing else is selected that could be done, or is. */
+  /** Whether no other selected step can be done or is done. */
   isStuck: boolean;
 }
 
-/** Steps that are selected and need others that are neither done nor selected, and how to take those along. */
+/** Finds selected steps that need steps which are neither done nor selected, and the options that would add those. */
 export function findUnselected(
   plan: Plan,
   context: { options: Selecting; graph: Graph; command: 'plan' | 'apply' },
@@ -34,7 +34,7 @@ export function findUnselected(
   return { addresses, text, advice: howToGoOn(context.options, context), isStuck };
 }
 
-/** `ends`: where nothing can be done, so does the command. */
+/** Reports them. `ends`: if no step can be done, ends the command. */
 export function tellUnselected(found: Unselected | undefined, terminal: Terminal, { ends }: { ends: boolean }): void {
   if (found === undefined) return;
   const { addresses, text, advice, isStuck } = found;
@@ -57,7 +57,7 @@ function howToGoOn(
   return way('take along what they need', call(command, ...flags));
 }
 
-/** With a token the service does not hand out the same job for the same key: said before anything is bought. */
+/** Warns before a purchase that the service does not replay idempotency keys for a token. */
 export function tellCredential(plan: Plan, replays: 'yes' | 'no' | 'unknown', terminal: Terminal): void {
   if (replays !== 'no') return;
   const affected = plan.rows.filter(({ action, kind }) => isSpending(action) && kinds[kind]?.recovery === 'replay');

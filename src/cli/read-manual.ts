@@ -21,8 +21,8 @@ const pages = new URL('../manual/', import.meta.url);
 const manifestSchema = new URL('../../schemas/manifest.schema.json', import.meta.url);
 
 /**
- * A page of the manual as Markdown. What tables know is put in where the page says `{reference: NAME}`. `document`: what is
- * kept of the service at hand.
+ * Returns a page of the manual as Markdown. `{reference: NAME}` in a page is replaced by text from a table.
+ * `document`: stored document of the service.
  */
 export async function readTopic(
   name: string,
@@ -37,7 +37,7 @@ export async function readTopic(
   return page;
 }
 
-/** The page for programs at the keys, as a file beside a campaign. */
+/** Returns the page for coding agents, as a file next to a campaign. */
 export async function readAgentsPage(): Promise<string> {
   return agentsPage(await readFile(new URL('agents.md', pages), 'utf8'));
 }

@@ -20,7 +20,10 @@ import { endText, runAnnotations } from '../report/run/run-words.ts';
 import { summaryView } from '../report/run/summary-text.ts';
 import { giveCursorBackAtExit, type Terminal, tell, tellNotice, toCheckoutPath } from './terminal.ts';
 
-/** Where `--events` writes. Looked at before anything is planned, so that a wrong path costs nothing, and left as it is. */
+/**
+ * Opens the file of `--events`. It is checked before planning, so that a wrong path costs nothing, and is not changed
+ * by the check.
+ */
 export function openEvents(
   path: string | undefined,
   { inputs, terminal }: { inputs: readonly string[]; terminal: Terminal },
@@ -40,7 +43,7 @@ export function openEvents(
   return () => guarded(() => target.open()); // I23
 }
 
-/** The listeners of the event stream: a screen or lines for people, a file of events, the summary. */
+/** Makes the listeners of the event stream: a screen or lines for users, a file of events, the summary. */
 export async function makeRecorder(
   plan: Plan,
   options: {
@@ -48,14 +51,14 @@ export async function makeRecorder(
     clock: Clock;
     paths: CampaignPaths;
     events: EventSink | undefined;
-    /** People decide during the run: gives the address of their page, once there is one. */
+    /** Address of the review page, once there is one. Omitted if nobody decides during the run. */
     page?: (() => string | undefined) | undefined;
-    /** Gives the plan as it is carried out by now. */
+    /** Returns the plan as it is carried out now. */
     latest(): Pick<Plan, 'rows' | 'concurrency' | 'gates'>;
     detail: Detail | undefined;
-    /** Workers elsewhere carry it out, whether or not somebody watches. */
+    /** Whether workers of an engine carry the plan out, attached or not. */
     elsewhere?: boolean;
-    /** Whether what is saved stays in the store of the run. */
+    /** Whether files stay in the store of the run. */
     filesStay?: boolean | undefined;
   },
 ): Promise<RunReporter & { view: RunView; times?: RunTimes | undefined }> {
@@ -123,7 +126,7 @@ export async function makeRecorder(
   };
 }
 
-/** Folds the lines of a run in the log of a job: its end and its mistakes stand below. */
+/** Folds the lines of a run in the log of a CI job. Its end and its errors follow below the fold. */
 function inGroup(lines: RunReporter, { write, title }: { write(text: string): void; title: string }): RunReporter {
   let isOpen = false;
   return {
@@ -139,7 +142,7 @@ function inGroup(lines: RunReporter, { write, title }: { write(text: string): vo
   };
 }
 
-/** An interval that never keeps the process alive by itself. */
+/** An interval that does not keep the process alive. */
 function everyMs(ms: number, call: () => void): () => void {
   const timer = setInterval(call, ms);
   timer.unref();

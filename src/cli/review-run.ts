@@ -8,7 +8,10 @@ import { LiveHost } from '../review/live-host.ts';
 import { servePage } from './serve-page.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Returns the port in `MEDIABATCH_REVIEW_PORT`, at which the page of a run is served without opening a browser. Throws MB3000. */
+/**
+ * Returns the port in `MEDIABATCH_REVIEW_PORT`. On that port the review page of a run is served without opening a
+ * browser. Throws MB3000.
+ */
 export function reviewPortIn({ MEDIABATCH_REVIEW_PORT: text = '' }: NodeJS.ProcessEnv): number | undefined {
   if (text === '') return undefined;
   if (/^\d{1,5}$/.test(text) && Number(text) <= (portRange.most ?? 0)) return Number(text);

@@ -11,7 +11,7 @@ if (parentPort !== null) void readReview(parentPort, workerData as ReviewThreadD
 
 async function readReview(port: MessagePort, { file, options, called }: ReviewThreadData): Promise<void> {
   const terminal = { ...processTerminal(), ...notCalled, called };
-  // Gives the terminal its commands.
+  // Called to give the terminal its commands.
   makeProgram({ terminal, exit: () => undefined });
   const campaign = await open(file, options, terminal);
   const tell = (notice: Notice) => port.postMessage({ is: 'notice', notice });

@@ -15,10 +15,10 @@ import { postsText } from '../report/plan/post-words.ts';
 import { safeText } from '../report/safe-text.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Each one is opened, or planned again to be shown. */
+/** Limit of plans, because each one is opened, or planned again to be shown. */
 const mostPlans = 10;
 
-/** Names of files in a folder that are called as saved plans are: `campaign.plan.json`. */
+/** File names of saved plans in a folder, by their extension, like `campaign.plan.json`. */
 export async function savedPlansIn(folder: string): Promise<string[]> {
   const names = await readdir(folder);
   return names
@@ -27,7 +27,7 @@ export async function savedPlansIn(folder: string): Promise<string[]> {
     .slice(0, mostPlans);
 }
 
-/** Keeps the yes of a person to a plan that they were shown. Returns what counts now, in words. Times in ms. */
+/** Stores the approval of a plan that the user has seen. Returns a description of what is approved. Times in ms. */
 export async function sayYes(
   saved: SavedPlan,
   said: { campaign: OpenCampaign; what: string; by: string; until: number },
@@ -39,8 +39,8 @@ export async function sayYes(
 }
 
 /**
- * Makes the plan again that a user sees before they approve a saved one: a stale one is MB3102. `what`: everything that an
- * approval covers; undefined when nothing is bought or published.
+ * Makes a saved plan again, to show it before it is approved. Throws MB3102 if it is stale. `what`: everything that
+ * an approval covers; undefined when nothing is bought or published.
  */
 export async function showPlan(
   saved: SavedPlan,
@@ -56,7 +56,10 @@ export async function showPlan(
   };
 }
 
-/** All that a yes to a plan is about: `12 credits, and 1 post to …`. Undefined: nothing is bought, and nothing goes public. */
+/**
+ * Everything that an approval of a plan covers, like `12 credits, and 1 post to …`. Undefined if nothing is bought or
+ * published.
+ */
 function subjectOf(plan: Plan, now: number): string | undefined {
   const { totals, rows } = plan;
   const { knownPrices, unknownPrices, estimate, mayRetry = 0, afterPicks } = totals;

@@ -7,8 +7,8 @@ import { openPage } from './open-file.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
- * Serves the review page of a host, says where it is, and opens it. `about`: what it says there, on a line of its own. `state`: the
- * folder that is never committed, for small pictures.
+ * Serves the review page of a host, prints its address, and opens it. `about`: text to print on a line of its own.
+ * `state`: folder for small pictures, which is never committed.
  */
 export async function servePage(
   host: ReviewHost,

@@ -2,28 +2,35 @@ import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { exitCodes } from '../contract/exit.ts';
 
-/** Signals within this time of the first one are the same wish: npm, ssh and systemd send several. */
+/** Signals within this time of the first one count as one, because npm, ssh and systemd send several. In ms. */
 const sameWishMs = 300;
 
-/** The wish of the outside world that a run ends. */
+/** A request from outside to end a run. */
 export interface Interruption {
-  /** Aborted by the first signal, whose name is its reason: nothing new is paid for, what is on the wire is awaited, everything is recorded. */
+  /**
+   * Aborted by the first signal; the reason is its name. Nothing more is bought, requests in flight are awaited,
+   * everything is recorded.
+   */
   signal: AbortSignal;
-  /** Resolves at the second signal: out at once. What is on the wire stays on record as an intent. A third one kills. */
+  /**
+   * Resolves at the second signal: the process ends at once, and requests in flight stay on record as sent. A third
+   * signal kills the process.
+   */
   secondSignal: Promise<void>;
-  /** No longer keeps the process. Signals are still met, so that what is being closed is closed. */
+  /** Stops keeping the process alive. Signals are still caught, so that files are closed properly. */
   stop(): void;
 }
 
 /**
- * Listens for signals that end a run. `drain`: aborted by the first signal, before all others count.
+ * Listens for signals that end a run. `drain`: aborted by the first signal; later signals then count as described in
+ * `Interruption`.
  */
 export function listenForInterruption(
   onFirst: () => void = () => {},
   { drain }: { drain?: AbortController | undefined } = {},
 ): Interruption {
   const controller = new AbortController();
-  // Every sleep and every request listens; their number is that of the jobs, not a leak.
+  // Each sleep and each request adds a listener, so their number grows with the jobs and is no leak.
   setMaxListeners(0, controller.signal);
   const second = withResolvers();
   let presses = 0;
@@ -39,7 +46,7 @@ export function listenForInterruption(
     controller.abort(name);
     onFirst();
   };
-  // SIGHUP is a closed window on Windows, too, and SIGBREAK is Ctrl-Break, which only Windows has.
+  // SIGHUP is also a closed window on Windows. SIGBREAK is Ctrl-Break, which only Windows has.
   const signals: NodeJS.Signals[] = [
     'SIGINT',
     'SIGTERM',
@@ -65,13 +72,13 @@ function withResolvers(): { promise: Promise<void>; resolve(): void } {
   return { promise, resolve };
 }
 
-/** How often to look whether the parent is gone: npm dies without passing SIGTERM on. */
+/** Polling interval in ms for whether the parent is gone, because npm dies without passing SIGTERM on. */
 const lookEveryMs = 1000;
 
 /**
- * Calls back once when npm, which started this command, is gone. npm starts a shell, and not every shell makes room for
- * the command: where one stands in between, it is the shell's parent that counts. Started by anything else, a command
- * may outlive its parent (`nohup`, `disown`). Never keeps the process alive; the returned function ends the watch.
+ * Calls back once when npm, which started this command, is gone. npm starts a shell, and some shells stay between npm
+ * and the command; then the shell's parent is checked. A command that was not started by npm may outlive its parent
+ * (`nohup`, `disown`). Never keeps the process alive; the returned function stops the check.
  */
 function watchForOrphaning(onOrphaned: () => void): () => void {
   if (process.env.npm_lifecycle_event === undefined) return () => {};
@@ -90,9 +97,9 @@ function isShell(pid: number): boolean {
   return /^(ba|da|k|z|a)?sh$/.test(readProc(pid, 'comm')?.trim() ?? '');
 }
 
-/** Undefined where the system has no /proc. */
+/** Parent of a process. Undefined on a system without /proc. */
 function parentOf(pid: number): number | undefined {
-  // The name in brackets may hold spaces and brackets itself; state and parent follow the last one.
+  // The name in brackets may contain spaces and brackets. State and parent follow the last bracket.
   const fields = readProc(pid, 'stat')
     ?.replace(/^.*\) /s, '')
     .split(' ');
@@ -108,8 +115,9 @@ function readProc(pid: number, name: string): string | undefined {
 }
 
 /**
- * Errors that nobody awaits, such as one that a library throws at an event of a socket. They end the process from below,
- * with a stack; a run has paid for things, so it ends as runs end: what is on the wire is awaited, everything is recorded.
+ * Listens for unhandled errors, such as an exception of a library in a socket event. By default they kill the process
+ * with a stack. A run has paid jobs, so it ends properly instead: requests in flight are awaited, everything is
+ * recorded.
  */
 export function listenForStrayErrors(): StrayErrors {
   let onError: (error: unknown) => void = () => {};
@@ -121,23 +129,23 @@ export function listenForStrayErrors(): StrayErrors {
       };
     }),
     stop() {
-      // Those after the first one mostly follow from it, and must not talk it down.
+      // Later errors mostly follow from the first one and must not replace it.
       if (stray.seen === undefined) process.off('uncaughtException', onError);
     },
   };
-  // A rejection that nobody handles comes here, too.
+  // Unhandled rejections are reported by this event, too.
   process.on('uncaughtException', onError); // I26
   return stray;
 }
 
 interface StrayErrors {
-  /** Resolves at the first one. */
+  /** Resolves at the first unhandled error. */
   first: Promise<void>;
   seen?: { error: unknown };
   stop(): void;
 }
 
-/** For all that is not a run, which has a listener of its own. */
+/** Handles unhandled errors outside of a run, which has its own listener. */
 export function endAtStrayErrors(end: (error: unknown) => void): void {
   process.on('uncaughtException', (error) => {
     if (process.listenerCount('uncaughtException') === 1) end(error);

@@ -13,25 +13,27 @@ import { safeJson, safeText } from '../report/safe-text.ts';
 import { makeStyle, type Style, wantsColor, wantsScreen } from '../report/style.ts';
 import type { Called } from './paste.ts';
 
-/** Where a command's words go: data to `out`, everything for people to `err`. */
+/** Output of a command: data goes to `out`, all messages for users go to `err`. */
 export interface Terminal {
   out(text: string): void;
   err(text: string): void;
-  /** For `err`. */
+  /** Style of `err`. */
   style: Style;
-  /** For `out`, which may be a file while `err` is a terminal. */
+  /** Style of `out`, which may be a file while `err` is a terminal. */
   outStyle: Style;
-  /** Columns to fill. */
+  /** Usable width in columns. */
   width: number;
   outWidth: number;
   screen: boolean;
-  /** A person can be asked. */
+  /** Whether a user can be asked. */
   interactive: boolean;
-  /** Writes commands to the runner of GitHub Actions; undefined elsewhere. `err` neutralises such commands in its text. */
+  /**
+   * Writes commands to the runner of GitHub Actions; undefined elsewhere. `err` escapes such commands in its text.
+   */
   github?: (text: string) => void;
   /** How this command was called; known once the command line has been read. */
   called: Called;
-  /** Writes commands that go on from it. */
+  /** Prints commands that continue from this call. */
   paste: Paste;
 }
 
@@ -47,7 +49,10 @@ export const notCalled: Pick<Terminal, 'called' | 'paste'> = {
 
 const showCursor = '\u001b[?25h';
 
-/** While a screen is drawn the cursor is hidden: however this process ends, it comes back. Call the result at the end. */
+/**
+ * Shows the cursor again at the end of the process, however it ends, because a screen hides it. Call the result when
+ * the screen ends.
+ */
 export function giveCursorBackAtExit(): () => void {
   const giveBack = () => {
     process.stderr.write(showCursor);
@@ -58,20 +63,20 @@ export function giveCursorBackAtExit(): () => void {
   };
 }
 
-/** The first error of stdout or stderr that is not a reader that has gone away (`| head`). */
+/** The first error of stdout or stderr, except that its reader has closed it (`| head`). */
 let brokenStream: { name: string; error: NodeJS.ErrnoException } | undefined;
 
-/** The streams that anything was written to. An empty write fails on a full disk, too. */
+/** Streams that were written to. On a full disk even an empty write fails. */
 const written = new Set<NodeJS.WriteStream>();
 
-/** Returns why output was lost, as a message. Undefined while all of it was written, or its reader left. */
+/** Returns why output was lost, as a message. Undefined if all of it was written, or its reader closed it. */
 export function lostOutput(): string | undefined {
   return brokenStream && `${brokenStream.name} cannot be written: ${brokenStream.error.message}`;
 }
 
 /**
- * The process's own streams. One that breaks becomes quiet. The work goes on, because it is paid for; its exit code is that
- * of `lostOutput` then.
+ * Terminal with the process's own streams. After an error, a stream discards its output; the work goes on, because it
+ * is paid, and the exit code is that of `lostOutput`.
  */
 export function processTerminal({ color = 'wanted' }: { color?: 'wanted' | 'never' } = {}): Terminal {
   const writer = (stream: NodeJS.WriteStream, name: string) => {
@@ -96,7 +101,7 @@ export function processTerminal({ color = 'wanted' }: { color?: 'wanted' | 'neve
     ...(isGithub && { github: err }),
     style: makeStyle(color === 'wanted' && wantsColor(env, stderr.isTTY === true)),
     outStyle: makeStyle(color === 'wanted' && wantsColor(env, stdout.isTTY === true)),
-    // A terminal that does not know its size says 0.
+    // A terminal of unknown size reports 0.
     get width() {
       return stderr.columns || defaultWidth;
     },
@@ -109,19 +114,19 @@ export function processTerminal({ color = 'wanted' }: { color?: 'wanted' | 'neve
   };
 }
 
-/** Resolves when what was said has left this process, or when nobody reads it any more. */
+/** Resolves when all output has left this process, or when its reader has closed it. */
 export async function allSaid(): Promise<void> {
   for (const stream of written) {
     await new Promise<void>((resolve) => stream.write('', () => resolve()));
   }
 }
 
-/** Prints a result: it fits a terminal, and is whole where stdout is a file or a pipe. */
+/** Prints a result: fitted to the width of a terminal, unabridged if stdout is a file or a pipe. */
 export function show({ out, outStyle: style, outWidth }: Terminal, document: Document): void {
   out(terminalText(document, { style, width: process.stdout.isTTY === true ? outWidth : undefined }));
 }
 
-/** Tells a person what stands beside a result. */
+/** Prints a message for users, on stderr. */
 export function tell(
   { err, style, screen, width }: Pick<Terminal, 'err' | 'style' | 'screen' | 'width'>,
   ...document: Document
@@ -138,12 +143,12 @@ interface Choice<Form extends string> {
   json?: boolean | undefined;
 }
 
-/** The form in which a result is printed: `--json` is short for `--format json`. */
+/** The format in which a result is printed. `--json` is short for `--format json`. */
 export function formOf<Form extends string = never>(options: Choice<Form>): Form | 'json' | 'text' {
   return options.json === true ? 'json' : (options.format ?? 'text');
 }
 
-/** Prints a result in the form that was asked for. Only that one is made. */
+/** Prints a result in the requested format. Only that format is made. */
 export async function outAs<Form extends string = never>(
   terminal: Terminal,
   options: Choice<Form>,
@@ -159,12 +164,12 @@ export async function outAs<Form extends string = never>(
   else show(terminal, made);
 }
 
-/** Tells what has ended a command, or a part of it. */
+/** Prints the failure that has ended a command, or a part of it. */
 export function sayFailure({ err, style, paste, screen, width }: Terminal, failure: Failure): void {
   err(failureText(failure, { style, paste, width: screen ? width : undefined }));
 }
 
-/** Tells a notice of the command itself, beside its result. */
+/** Prints a notice of the command itself, on stderr. */
 export function tellNotice(terminal: Terminal, text: string, hint?: Advice): void {
   tellOn(terminal)({ is: 'notice', text, ...(hint !== undefined && { hint }) });
 }
@@ -194,7 +199,7 @@ export function tellOn(terminal: Pick<Terminal, 'err' | 'style' | 'github' | 'pa
   };
 }
 
-/** GitHub looks for files from the root of the checkout, whatever folder the command runs in. */
+/** Converts a path to one relative to the root of the checkout, as GitHub expects in any working folder. */
 export function toCheckoutPath(file: string): string {
   const root = process.env.GITHUB_WORKSPACE;
   if (root === undefined || root === '') return file;

@@ -1,7 +1,7 @@
 const stages: string[] = [];
 let endedAt = 0;
 
-/** Notes that a stage of the command has ended. The first one began with the process. */
+/** Records that a stage of the command has ended. The first stage began with the process. */
 export function endStage(name: string): void {
   if (process.env.MEDIABATCH_TIMING !== '1') return;
   const now = performance.now();
@@ -9,7 +9,7 @@ export function endStage(name: string): void {
   endedAt = now;
 }
 
-/** Returns the milliseconds of each stage; undefined unless `MEDIABATCH_TIMING=1`. */
+/** Returns the duration of each stage in ms; undefined unless `MEDIABATCH_TIMING=1`. */
 export function timingText(): string | undefined {
   return stages.length === 0 ? undefined : `timing  ${stages.splice(0).join(', ')} ms\n`;
 }

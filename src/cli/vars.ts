@@ -1,6 +1,6 @@
 const prefix = 'MEDIABATCH_VAR_';
 
-/** Values from outside for declared variables: `--var name=value`, then `MEDIABATCH_VAR_name`. */
+/** Collects values for declared variables: `--var name=value` overrides `MEDIABATCH_VAR_name`. */
 export function collectVars(given: Record<string, string> | undefined): Record<string, string> {
   const vars: Record<string, string> = {};
   for (const [name, value] of Object.entries(process.env)) {

@@ -21,7 +21,7 @@ import { type Terminal, tell } from './terminal.ts';
 
 const shownAddresses = 10;
 
-/** The command that makes the plan of these options once more, and keeps it for somebody to look at. */
+/** The command that makes and saves the plan of these options again, for a user to look at. */
 export function showingCall(file: string, options: ApplyOptions, saved: SavedPlan | undefined): Call {
   const out = saved?.path ?? `${file.replace(/\.(ya?ml|json)$/i, '')}.plan.json`;
   return { ...call('plan', ...wordsOfPlan(options), '--out', out), file };
@@ -38,8 +38,8 @@ interface WaitingContext {
 }
 
 /**
- * Options of an `apply` that lead on from it. What was bought or published again is not done once more, and nor does a new
- * lock begin. `purchases`: those that wait. Where some do, nobody has agreed to credits, and so nothing was bought.
+ * Options of an `apply` that continues from this one. Without options that would buy or publish steps again or start
+ * a new lock. `purchases`: purchases that still wait for consent. If there are any, nothing was bought in this run.
  */
 export function optionsLeft(
   { redo, new: _new, ...limits }: ApplyOptions,
@@ -49,7 +49,7 @@ export function optionsLeft(
   return isOpen && redo !== undefined ? { ...limits, redo } : limits;
 }
 
-/** Says what of a plan was not done because nobody agreed to it, and the ways on. */
+/** Reports what was not done for lack of consent, and the next steps. */
 export function tellWaiting(carriedOut: Plan, context: WaitingContext): void {
   const { terminal } = context;
   tellHeld(carriedOut, terminal);
@@ -58,13 +58,13 @@ export function tellWaiting(carriedOut: Plan, context: WaitingContext): void {
   tellPosts(carriedOut, context);
 }
 
-/** Rows that cost credits, and were left where only what is paid was collected: as planned. */
+/** Rows with purchases that were not made because only paid outputs were collected, as planned. */
 export function purchasesWaiting(carriedOut: Plan, planned: Plan): PlanRow[] {
   const held = new Set(carriedOut.rows.flatMap(({ address, reason }) => (reason.code === 'payer' ? [address] : [])));
   return planned.rows.filter((row) => held.has(row.address) && isBought(row));
 }
 
-/** Posts that nobody has agreed to, and that are needed. */
+/** Posts that lack consent and are needed. */
 export function postsWaiting(carriedOut: Plan, outcomes: RunResult['outcomes']): PlanRow[] {
   const isWaiting = (row: PlanRow) => row.blockedBy === 'consent' && row.post !== undefined && !isAskedAbout(row);
   return carriedOut.rows.filter((row) => isWaiting(row) && outcomes.get(row.address) !== 'unneeded');
@@ -87,10 +87,10 @@ function tellPurchases(carriedOut: Plan, { file, options, planned, saved, consen
   ]);
 }
 
-/** Posts: publishing needs its own consent. */
+/** Reports posts. Publishing needs its own consent. */
 function tellPosts(carriedOut: Plan, context: WaitingContext): void {
   const { file, options, planned, outcomes, saved, consent, terminal } = context;
-  // With that consent a post waits only for what it needs.
+  // With consent to publish, a post waits only for the steps that it needs.
   if (options.publish === true) return;
   const waiting = postsWaiting(carriedOut, outcomes).map((row) => withoutDoubt(row, outcomes));
   if (waiting.length === 0) return;
@@ -102,14 +102,14 @@ function tellPosts(carriedOut: Plan, context: WaitingContext): void {
   const redone = planned.rows.filter(
     (row) => publishes(row) && (row.action === 'redo' || named.has(row.address)) && addresses.has(row.address),
   );
-  // Of `--redo` only the posts: what else it named has been bought again by now.
+  // Only the posts are redone, because all other steps of `--redo` have been bought again.
   const again = redone.flatMap(({ address }) => ['--redo', address]);
   const agree = options.yes === true ? ['--yes', '--publish'] : ['--publish'];
   const apply: Call =
     saved === undefined
       ? call('apply', ...again, ...agree)
       : { ...call('apply', ...agree), file: saved.path, bare: true };
-  // What was bought again, and for a new lock, is not bought once more.
+  // Steps that were bought again, or for a new lock, must not be bought once more.
   const { redo: _redo, new: _new, ...limits } = options;
   const showing = showingCall(file, limits, saved);
   const plan: Call = { ...showing, words: [...showing.words.slice(0, -2), ...again, ...showing.words.slice(-2)] };
@@ -120,7 +120,7 @@ function tellPosts(carriedOut: Plan, context: WaitingContext): void {
   ]);
 }
 
-/** The row without its doubt, where this run made what its parts are of: the post is needed. */
+/** The row without the doubt whether the post is needed, if this run made its parts. */
 function withoutDoubt(row: PlanRow, outcomes: RunResult['outcomes']): PlanRow {
   const { post, parts = [] } = row;
   if (post?.perhaps !== true || parts.some(({ of }) => outcomes.get(of) !== 'done')) return row;
@@ -130,7 +130,7 @@ function withoutDoubt(row: PlanRow, outcomes: RunResult['outcomes']): PlanRow {
 
 const shownAsked = 5;
 
-/** Says which post of unknown fate keeps others from its accounts, and the way on. */
+/** Reports which post of unknown outcome blocks other posts to its accounts, and the next steps. */
 function tellHeld({ rows }: Plan, terminal: Terminal): void {
   const held = rows.filter(({ reason, beside }) => reason.code === 'post-open' && beside !== undefined);
   for (const [address = '', own] of [...groupBy(held, ({ beside }) => beside?.address)].slice(0, shownAsked)) {
@@ -141,7 +141,10 @@ function tellHeld({ rows }: Plan, terminal: Terminal): void {
   }
 }
 
-/** Puts posts that may be out under another name side by side with what is out, with all ways on. */
+/**
+ * Shows posts that may already be published under another step name next to the published ones, with the possible
+ * next steps.
+ */
 function tellAsked({ rows }: Plan, { terminal, consent }: WaitingContext): void {
   const asked = rows.filter(isAskedAbout);
   if (asked.length === 0) return;
@@ -168,8 +171,9 @@ function tellAsked({ rows }: Plan, { terminal, consent }: WaitingContext): void 
 const shownGates = 10;
 
 /**
- * Says which gates keep steps waiting, or are open at the end of a run that has done everything (`isDone`), and the ways on: to
- * decide, to go on with the page where one was served (`review`), or to buy other outputs. `outcomes`: of the run's steps.
+ * Reports gates that steps wait for, or that are open at the end of a run that has done everything (`isDone`), and
+ * the next steps: to decide, to continue with the page if one was served (`review`), or to buy other outputs.
+ * `outcomes`: of the run's steps.
  */
 export function tellOpenGates(
   { gates = [], rows }: Plan,
@@ -183,7 +187,7 @@ export function tellOpenGates(
   const waiting = rows.filter(({ blockedBy }) => blockedBy === 'gate').length;
   const isIdle = waiting === 0;
   const open = gates.filter((gate) => isIdle || gate.waiting > 0);
-  // A gate that waits for another one has nothing to look at yet, nor has one of whose steps none came to its end.
+  // A gate that waits for another gate has no outputs yet, nor has a gate without a finished step.
   const hasEnded = (address: string) => (outcomes.get(address) ?? 'done') === 'done';
   const blocked = new Set(
     rows.flatMap(({ address, action }) => (action === 'blocked' || !hasEnded(address) ? [address] : [])),

@@ -4,16 +4,16 @@ import { call } from '../ground/advice.ts';
 import { type Terminal, tellNotice } from './terminal.ts';
 
 export interface ServiceOptions {
-  /** Ask the embedded sandbox instead of the service. */
+  /** Whether to use the embedded sandbox instead of the service. */
   sandbox?: boolean;
 }
 
 /** Opens the configured service, or the sandbox of a folder, for as long as `use` runs. */
 export function withService<T>(
   options: ServiceOptions & {
-    /** Where the sandbox's state lies. Default: the working folder. */
+    /** Folder with the sandbox's state. Default: the working folder. */
     folder?: string;
-    /** The sandbox is to remember what happens, even where it has never run before. */
+    /** Whether the sandbox stores its state even if it has never run before. */
     keeps?: boolean;
   },
   use: (open: OpenAccess) => Promise<T>,
@@ -23,14 +23,14 @@ export function withService<T>(
   return withLibrary({ environment, sandbox, folder, keeps }, use);
 }
 
-/** The embedded sandbox ends with the command, and its links with it. */
+/** Notes that the links of the embedded sandbox are valid only while the command runs. */
 export function tellLinksEnd(options: ServiceOptions, terminal: Terminal): void {
   if (options.sandbox !== true) return;
   const sandbox = terminal.paste(call('sandbox'));
   tellNotice(terminal, `links of the sandbox work while it runs; to keep one running: ${sandbox}`);
 }
 
-/** Whether the service could be asked at all: there is a key, or it is the sandbox. */
+/** Whether the service can be called: there is an API key, or it is the sandbox. */
 export function hasAccess(options: ServiceOptions): boolean {
   return options.sandbox === true || hasKey(readEnvironment(process.env, process.cwd()));
 }

@@ -15,7 +15,10 @@ import { engineFor } from '../engine-choice.ts';
 import { type ApplyOptions, open } from '../open.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** Plan, ask, run, write the lock. What takes a campaign apart is large: it is loaded when there may be something to do. */
+/**
+ * Plans, asks for consent, runs, and writes the lock. The modules for that are large, so they are loaded only when
+ * there may be something to do.
+ */
 export async function apply(file: string, options: ApplyOptions, terminal: Terminal): Promise<number> {
   refuseDryReview(options);
   if (file.endsWith('.json')) {
@@ -29,7 +32,7 @@ export async function apply(file: string, options: ApplyOptions, terminal: Termi
       return applySaved(saved, typed, terminal);
     }
   }
-  // Also where there is nothing to do.
+  // Called for its errors, which are reported even if there is nothing to do.
   engineFor(options);
   if (options.dryRun) return (await import('./plan.ts')).plan(file, options, terminal);
   refuseTwoOnStdout(options);
@@ -37,7 +40,7 @@ export async function apply(file: string, options: ApplyOptions, terminal: Termi
   const campaign = await open(file, options, terminal);
   const given = digestOfGiven(options, campaign);
   const known = await isUpToDate(campaign, given);
-  // Gates on which nothing hangs may be open all the same.
+  // Gates without dependent steps can be open even if everything is up to date.
   if (known !== undefined && options.review !== true) {
     terminal.err(quietText(known, { style: terminal.style }));
     return exitCodes.done;
@@ -46,14 +49,14 @@ export async function apply(file: string, options: ApplyOptions, terminal: Termi
   return applyCampaign(options, { campaign, given, terminal });
 }
 
-/** For a sandbox plan, `MEDIABATCH_SANDBOX` changes nothing. */
+/** Removes the effect of `MEDIABATCH_SANDBOX` for a saved plan of the sandbox. */
 function withoutAssumed(options: ApplyOptions, saved: SavedPlan): ApplyOptions {
   if (!knowsPlayMoneyOnly(process.env) || saved.options.sandbox !== true) return options;
   const { sandbox: _sandbox, ...typed } = options;
   return typed;
 }
 
-/** Exactly what was planned, or nothing. */
+/** Carries out exactly the saved plan, or nothing. */
 async function applySaved(saved: SavedPlan, options: ApplyOptions, terminal: Terminal): Promise<number> {
   refuseTwoOnStdout(options);
   const planned = { ...saved.options, ...options };
@@ -64,7 +67,7 @@ async function applySaved(saved: SavedPlan, options: ApplyOptions, terminal: Ter
   return applyCampaign(planned, { campaign, given: undefined, terminal, saved });
 }
 
-/** Sandbox options have no effect on a real run. */
+/** Refuses sandbox options for a real run, because they would have no effect. */
 function refuseRealRehearsal(options: ApplyOptions): void {
   const [given] = findGiven(options, ({ flags }) => flags.startsWith('--sandbox-'));
   if (options.sandbox === true || given === undefined) return;
@@ -77,7 +80,9 @@ function refuseRealRehearsal(options: ApplyOptions): void {
   });
 }
 
-/** Names the campaign of a saved plan: the plan may come with a branch and name any campaign of its repository. */
+/**
+ * Shows which campaign a saved plan is about, because a plan from a branch can name any campaign of its repository.
+ */
 function tellSaved({ path, manifest, options }: SavedPlan, { err, style }: Terminal): void {
   const given = findGiven(options, ({ settles }) => settles === 'campaign');
   const words = [manifest, ...given.flatMap(({ row, value }) => wordsOf(flagOf(row), value))];
@@ -101,12 +106,13 @@ function pairError(options: readonly [string, string], why: string): CampaignErr
 }
 
 /**
- * Digest of everything that a plan depends on besides files: this program, and the user's options. Undefined when the run
- * has more to report than that nothing is to do.
+ * Digest of all inputs of a plan other than files: this program and the user's options. Undefined if the command has
+ * more to do than to report that everything is up to date.
  */
 function digestOfGiven(options: ApplyOptions, campaign: OpenCampaign): string | undefined {
   if (options.json || options.events !== undefined || options.redo !== undefined) return undefined;
-  // How a run goes on about its work changes nothing about what there is to do. What is not named here does.
+  // The options listed here change how a run works, but not what there is to do. All other options are part of the
+  // digest.
   const {
     yes,
     publish,
@@ -122,7 +128,7 @@ function digestOfGiven(options: ApplyOptions, campaign: OpenCampaign): string | 
   const { file, paths, vars, service, replays } = campaign;
   const given = { file, paths, planned, vars, service, replays };
   const version = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
-  // A build of the same version may be another program.
+  // Another build of the same version may be another program.
   const built = statSync(process.argv[1] ?? '', { throwIfNoEntry: false })?.mtimeMs;
   return digestOf(Buffer.from(JSON.stringify([version, built, process.version, given]))).sha256;
 }

@@ -20,17 +20,17 @@ import { savedPlansIn, sayYes, showPlan } from '../saved-plans.ts';
 import { outJson, show, type Terminal } from '../terminal.ts';
 
 export interface ApproveOptions {
-  /** In ms. */
+  /** Validity of the approval in ms. */
   valid: number;
   by?: string;
   list?: boolean;
   revoke?: boolean;
-  /** Print every request, and ask nothing. */
+  /** Whether to print every request instead of asking. */
   rows?: boolean;
   json?: boolean;
 }
 
-/** A person says yes to a saved plan, beforehand: `apply` of it asks nobody then. */
+/** Approves a saved plan beforehand, so that its `apply` does not ask for consent. */
 export async function approve(file: string | undefined, options: ApproveOptions, terminal: Terminal): Promise<number> {
   if (options.list === true) return showApprovals(options, terminal);
   if (options.json === true) throw usage('--json goes with --list only', 'add --list, or leave it out', ['--json']);
@@ -94,7 +94,7 @@ async function showRows(saved: SavedPlan, terminal: Terminal): Promise<number> {
   return exitCodes.done;
 }
 
-/** Takes back every yes to what this file is, or was when it was approved. */
+/** Revokes every approval of the plan in this file, and of plans that were approved under this path. */
 async function revoke(file: string, terminal: Terminal): Promise<number> {
   const saved = await openSavedPlan(file);
   const isMeant = ({ plan, digest }: Approval) => plan === resolve(file) || digest === saved?.digest;

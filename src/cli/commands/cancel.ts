@@ -14,11 +14,11 @@ export interface CancelOptions extends StateOptions {
 
 interface Words {
   done: string;
-  /** Why there was nothing to do. */
+  /** Message when there was nothing to do. */
   idle: string;
   /** The consequence for the run and its jobs. */
   follows?: string;
-  /** The next act of a person, and its command. */
+  /** The next action of the user, and its command. */
   next?: readonly [text: string, call: 'apply' | 'resume'];
 }
 
@@ -39,8 +39,8 @@ const wordsOf: Readonly<Record<RunAct, Words>> = {
 };
 
 /**
- * Ends the spending of a run on an engine, holds it up, or lets it go on. Its jobs are paid: they are collected whatever
- * becomes of it, and `apply` brings them.
+ * Cancels, pauses or resumes a run on an engine. Its jobs are paid, so they are collected in any case, and `apply`
+ * downloads them.
  */
 export async function cancel(
   act: RunAct,
@@ -63,7 +63,7 @@ export async function cancel(
   err(isDone ? `${style.green(done)} ${named}\n` : `${named} ${idle}\n`);
   if (isDone && follows !== undefined) err(`${follows}\n`);
   if (next === undefined || !(isDone || act === 'cancel')) return exitCodes.done;
-  // The environment has its password, the printed address has not.
+  // The address in the environment has the password; the printed address does not.
   const words = options.engine === undefined ? [] : ['--engine', shown];
   err(`${next[0]}: ${terminal.paste({ call: next[1], words })}\n`);
   return exitCodes.done;

@@ -11,13 +11,13 @@ import { outAs, type Terminal } from '../terminal.ts';
 export interface CostCommandOptions extends StateOptions {
   by: CostDimension[];
   since?: string;
-  /** Every lock of the working tree. */
+  /** Whether to sum all locks of the working tree. */
   all?: boolean;
   json?: boolean;
   format?: 'text' | 'json' | 'csv';
 }
 
-/** Shows what was spent, by what a person asks for, and where it went. Needs no network and writes nothing. */
+/** Shows the credits spent, grouped as requested, and their purposes. Needs no network and writes nothing. */
 export async function cost(file: string, options: CostCommandOptions, terminal: Terminal): Promise<number> {
   const found = options.all === true ? await sumAll(file, options, terminal) : await sumOne(file, options, terminal);
   await outAs(terminal, options, {
@@ -33,7 +33,7 @@ async function sumOne(file: string, options: CostCommandOptions, terminal: Termi
   return sumUpCost(campaign, await requireGraph(campaign), options);
 }
 
-/** Sums all locks of a folder, and reports what the sum leaves out. */
+/** Sums all locks of a folder, and reports the locks that were skipped. */
 async function sumAll(file: string, options: CostCommandOptions, terminal: Terminal): Promise<CostFacts> {
   const { leftOut, ...found } = await sumUpAll(campaignPaths(file, options), options, {
     sandbox: options.sandbox === true,

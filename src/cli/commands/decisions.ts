@@ -23,33 +23,33 @@ import { askAboutMove, askPerson } from '../ask-person.ts';
 import { open, type StateOptions } from '../open.ts';
 import { outJson, type Terminal, tell } from '../terminal.ts';
 
-/** Options of all decisions; which of them a command takes, its row in the program says. */
+/** Options of all decisions. The row of a command in the program says which of them it has. */
 export interface VerbOptions extends StateOptions {
-  /** In ms. */
+  /** How long to wait for another run on the lock, in ms. */
   lockTimeout: number;
   dryRun?: boolean;
   json?: boolean;
   select?: string[];
-  /** `adopt`: */
+  /** Of `adopt`. */
   yes?: boolean;
   serviceMoved?: boolean;
   offline?: boolean;
-  /** `adopt` of one job, `resolve`: */
+  /** Of `adopt` for one job, and of `resolve`. */
   credits?: number;
-  /** `pick`, `reject`: */
+  /** Of `pick` and `reject`. */
   note?: string;
   by?: string;
   reason?: string;
-  /** `pick`, `pin`: takes the decision back. */
+  /** Of `pick` and `pin`: whether to undo the decision. */
   undo?: boolean;
-  /** `pick`: files with picks made elsewhere. */
+  /** Of `pick`: files with picks that were made elsewhere. */
   from?: string[];
-  /** `forget`: */
+  /** Of `forget`. */
   orphans?: boolean;
   force?: boolean;
-  /** `adopt`: several job ids; `resolve`: one. */
+  /** Of `adopt` (several job ids) and `resolve` (one). */
   job?: string | string[];
-  /** `resolve`: */
+  /** Of `resolve`. */
   notSpent?: boolean;
   spendAgain?: boolean;
   send?: string;
@@ -64,7 +64,7 @@ interface Called {
   terminal: Terminal;
 }
 
-/** Every decision by its command; `unpick` and `unpin` are `--undo` of theirs. */
+/** Function of each decision by its command. `unpick` and `unpin` are the `--undo` of `pick` and `pin`. */
 const verbs = {
   pick,
   reject: async (called: Called) => reject(called.campaign, chosenBy(called), await withWords(called)),
@@ -80,7 +80,7 @@ const verbs = {
   adopt,
   resolve({ campaign, words: [address = ''], options, shared }: Called) {
     const finding = readFinding(options);
-    // Without a finding it only says what there is to decide.
+    // Without a finding the command only shows what there is to decide.
     const dryRun = finding === undefined ? true : shared.dryRun;
     return resolve(campaign, { address, finding, send: options.send }, { ...shared, dryRun });
   },
@@ -118,7 +118,7 @@ function chosenBy({ words, options }: Called): { names: string[]; select: string
   return { names: words, select: options.select };
 }
 
-/** Taking a decision back is on record without a name; picks and rejections have one. */
+/** Adds the name of the user to a decision. Picks and rejections have a name; undoing them does not. */
 async function withWords({ campaign, options, shared }: Called) {
   const { note, reason, by = await nameInGit(campaign.paths.folder) } = options;
   return { ...shared, note, reason, by };
@@ -144,7 +144,7 @@ async function pick(called: Called): Promise<Decided> {
 
 const mostGates = 10;
 
-/** Lists the open gates for a `pick` that names nothing. */
+/** Error for a `pick` without names; lists the open gates. */
 async function whichGates(campaign: OpenCampaign): Promise<CampaignError> {
   const graph = await requireGraph(campaign);
   const { lock } = await requireRestoredLock(campaign, graph);
@@ -181,7 +181,7 @@ async function adopt({ campaign, words: [address], options, shared, terminal }: 
     terminal.err(`${style.dim(safeText(looked))}\n`);
   };
   const confirm = (rulings: readonly Ruling[]) => {
-    // What is asked about is shown before.
+    // The rulings are shown before the question.
     if (yes !== true) tell(terminal, ...rulingsView(rulings, { command: 'adopt', stage: 'asked' }));
     const count = rulings.filter(({ is }) => is === 'recorded').length;
     return askPerson(`Adopt ${countOf(count, 'job')}?`, { yes, terminal });
@@ -194,7 +194,7 @@ function wrongAdoption(message: string): CampaignError {
   return new CampaignError({ code: 'MB3000', message, hint, options: ['--job'] });
 }
 
-/** Reads what a person has found out; `undefined`: nothing. */
+/** Reads what the user has found out; undefined if the options contain no finding. */
 function readFinding({ job, credits, notSpent, spendAgain }: VerbOptions): Finding | undefined {
   const findings: Finding[] = [
     ...[job ?? []].flat().map((jobId) => ({ is: 'job' as const, jobId, ...(credits !== undefined && { credits }) })),

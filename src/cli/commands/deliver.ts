@@ -10,7 +10,10 @@ const mostNamed = 10;
 
 export type DeliverCommandOptions = StateOptions & DeliverOptions;
 
-/** Copies files to a folder or bucket, with a list beside. No network; deletes nothing, and writes over nothing but the list and its own earlier copies. */
+/**
+ * Copies files to a folder or bucket, with a list of them. Sends no request to the service; deletes nothing, and
+ * overwrites only the list and earlier copies.
+ */
 export async function deliverOutputs(
   file: string,
   options: DeliverCommandOptions,

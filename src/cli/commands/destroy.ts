@@ -26,15 +26,15 @@ export interface DestroyOptions extends StateOptions {
   orphans?: boolean;
   yes?: boolean;
   json?: boolean;
-  /** In ms. */
+  /** How long to wait for another run on the lock, in ms. */
   lockTimeout: number;
-  /** The service of the lock has a new address. */
+  /** Whether the service of the lock has moved to a new address. */
   serviceMoved?: boolean;
 }
 
 /**
- * Removes records at the service, for good. The lock stays as it is: what was paid is paid, and files that are here are
- * kept by every later plan.
+ * Removes records at the service permanently. The lock does not change: purchases stay recorded, and later plans keep
+ * local files.
  */
 export async function destroy(
   file: string,

@@ -17,7 +17,7 @@ export interface DoctorOptions {
   sandbox?: boolean;
 }
 
-/** Checks the prerequisites of a run, and prints a fix for each problem. Read-only. */
+/** Checks the prerequisites of a run, and prints a fix for each problem. Changes nothing. */
 export async function doctor(options: DoctorOptions, terminal: Terminal): Promise<number> {
   const sandbox = options.sandbox === true;
   const folder = process.cwd();
@@ -31,7 +31,8 @@ export async function doctor(options: DoctorOptions, terminal: Terminal): Promis
     ...(found.access === undefined ? [] : await checkService(options)),
     ...(await checkLocks(folder, { sandbox, service: knownService(sandbox, found.environment) })),
   ];
-  // The higher exit code is nearer to the start of every run: the key, then the service, then the locks.
+  // Of several exit codes the highest is returned, because it is about the earliest need of a run: the API key (77),
+  // then the service, then the locks.
   const exit = Math.max(exitCodes.done, ...findings.map(({ exit = exitCodes.done }) => exit));
   const shown = findings.map(withoutItself);
   const { paste } = terminal;
@@ -43,10 +44,13 @@ export async function doctor(options: DoctorOptions, terminal: Terminal): Promis
 }
 
 const about = 'service';
-/** The service replays for 24 h, and the runner counts 23: an hour would use that up. */
+/**
+ * Clock difference in ms from which a warning is shown. The service replays answers for 24 h and the runner assumes
+ * 23 h, so an hour would use up the margin.
+ */
 const worryingSkewMs = 60_000;
 
-/** Checks whether the service accepts the key, how fast it answers, and its clock. */
+/** Checks whether the service accepts the API key, how fast it answers, and its clock. */
 async function checkService(options: DoctorOptions): Promise<Finding[]> {
   try {
     const { latencyMs, skewMs } = await withService(options, ({ library }) => library.ping());
@@ -69,7 +73,7 @@ function clockFinding(skewMs: number | undefined): Finding {
   return { about, state: 'warning', text, hint };
 }
 
-/** Leaves out advice to call this very command. */
+/** Omits advice to call this command. */
 function withoutItself({ hint, ...finding }: Finding): Finding {
   const isItself = (run: Call | Shell) => 'call' in run && run.call === 'doctor';
   const lines = [hint ?? []].flat().filter((line) => typeof line === 'string' || !isItself(line.run));

@@ -6,11 +6,11 @@ import type { Terminal } from '../terminal.ts';
 
 export interface EngineMigrateOptions {
   engine?: string;
-  /** A role that may use the tables. */
+  /** A database role that gets the right to use the tables. */
   grant?: string;
 }
 
-/** Makes or migrates the tables of an engine, for roles that may not do so themselves. */
+/** Creates or migrates the tables of an engine, for roles without the right to do so themselves. */
 export async function engineMigrate(options: EngineMigrateOptions, terminal: Terminal): Promise<number> {
   const { before, now } = await migrateEngine(requireEngine(options.engine, process.env), options.grant);
   const { style, err } = terminal;

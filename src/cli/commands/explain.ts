@@ -16,9 +16,9 @@ import { open, type StateOptions } from '../open.ts';
 import { outAs, outJson, show, type Terminal, tellOn } from '../terminal.ts';
 
 export interface ExplainOptions extends StateOptions {
-  /** Instead the request as it is sent. */
+  /** Whether to print the request as it is sent instead. */
   request?: boolean;
-  /** Instead its values, and where each comes from. */
+  /** Whether to print the values and their origins instead. */
   origins?: boolean;
   json?: boolean;
 }
@@ -62,7 +62,7 @@ export async function explain(file: string, name: string | undefined, context: C
   return exitCodes.done;
 }
 
-/** Prints the request of a step as it is sent, with open references. */
+/** Prints the request of a step as it is sent, with unresolved references. */
 async function printRequest(file: string, name: string, { options, terminal }: Context): Promise<number> {
   const graph = await requireGraph(await open(file, options, terminal));
   const step = requireStep(name, graph);
@@ -71,7 +71,7 @@ async function printRequest(file: string, name: string, { options, terminal }: C
   return exitCodes.done;
 }
 
-/** Prints a step, or every one, as the manifest would state it with everything resolved. */
+/** Prints one or all steps as the manifest would state them with everything resolved. */
 async function printOrigins(file: string, name: string | undefined, { options, terminal }: Context): Promise<number> {
   const { graph, manifest, diagnostics, sources } = await loadLocally(file, options, terminal);
   if (graph === undefined || manifest === undefined || hasErrors(diagnostics)) {

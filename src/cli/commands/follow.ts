@@ -21,8 +21,8 @@ export interface FollowCommandOptions {
 }
 
 /**
- * Shows the run that is under way in another terminal until it ends. Holds no lock, needs no manifest, no key and no
- * network, and writes nothing.
+ * Shows a run that is in progress in another terminal, until it ends. Takes no lock; needs no manifest, API key or
+ * network; writes nothing.
  */
 export async function follow(file: string, options: FollowCommandOptions, terminal: Terminal): Promise<number> {
   const paths = campaignPaths(file, options);

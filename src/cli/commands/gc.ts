@@ -29,18 +29,18 @@ import { open, type StateOptions } from '../open.ts';
 import { outJson, type Terminal, tell } from '../terminal.ts';
 
 export interface GcOptions extends StateOptions {
-  /** Delete what newer outputs replaced, instead of what no step owns. */
+  /** Whether to delete files that newer outputs replaced, instead of files that no step owns. */
   kept?: boolean;
-  /** Delete what people decided against, instead. */
+  /** Whether to delete files of outputs that people rejected or did not pick, instead. */
   unpicked?: boolean;
   dryRun?: boolean;
   yes?: boolean;
   json?: boolean;
-  /** In ms. */
+  /** How long to wait for another run on the lock, in ms. */
   lockTimeout: number;
 }
 
-/** Deletes downloaded files that no step refers to. The lock and the service stay as they are. */
+/** Deletes downloaded files that no step refers to. The lock and the records at the service do not change. */
 export async function gc(file: string, options: GcOptions, terminal: Terminal): Promise<number> {
   if (options.kept === true && options.unpicked === true) {
     throw new CampaignError({
@@ -75,7 +75,10 @@ export async function gc(file: string, options: GcOptions, terminal: Terminal): 
 
 const noneUnpicked = ': no file here is of an output that was rejected, or lost at a decided gate';
 
-/** Files that may go, and how one of them goes; false: it is not what was found any more. */
+/**
+ * Deletable files, and a function that deletes one of them; it returns false if the file has changed since it was
+ * found.
+ */
 interface Findings {
   found: Leftovers;
   remove(file: LeftoverFile): Promise<boolean>;
@@ -88,7 +91,7 @@ async function lookAtOutputs(campaign: OpenCampaign, options: GcOptions): Promis
   const find = options.unpicked === true ? findUnpicked : findLeftovers;
   const found = await find(paths.outputs, {
     situation: situate(graph, lock),
-    // A sandbox campaign has a folder of its own.
+    // A sandbox campaign has its own folder.
     others: options.sandbox === true ? [] : await otherLocks(paths, false),
     saved: new SavedFiles(paths.state, paths.outputs),
     now: systemClock.now(),
@@ -107,7 +110,10 @@ async function lookAtKept(campaign: OpenCampaign, { sandbox = false }: GcOptions
   return { found, remove: async (file) => files.isThere() && (await deleteLeftover(files.folder, file)) };
 }
 
-/** Locks of other campaigns in the folder: they may share files with this one. An unreadable one might own anything. */
+/**
+ * Locks of other campaigns in the folder, which may share files with this one. Throws for an unreadable lock, because
+ * it may own any file.
+ */
 async function otherLocks(paths: CampaignPaths, sandbox: boolean): Promise<OtherLock[]> {
   const locks = await findLocks(paths.folder, { sandbox });
   return locks

@@ -11,7 +11,7 @@ import { kindSection } from '../../report/manual/references.ts';
 import { readTopic } from '../read-manual.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** A page of the manual, and the command of that name after it, if there is one. */
+/** Prints a page of the manual, followed by the options of the command of that name, if there is one. */
 export async function helpTopic(topic: string, program: Command, terminal: Terminal): Promise<number> {
   const document = topic === 'kinds' ? await keptHere() : undefined;
   const page = await readTopic(topic, program, { document });
@@ -24,14 +24,14 @@ export async function helpTopic(topic: string, program: Command, terminal: Termi
   return exitCodes.done;
 }
 
-/** The part of the page of kinds that is about one of them. */
+/** Prints the part of the page `kinds` that is about one kind. */
 export async function helpKind(kind: Kind, terminal: Terminal): Promise<number> {
   const page = `${kindSection(kind, await keptHere())}\n\nThe manual about all of them: mediabatch help kinds\n`;
   terminal.out(pageText(page, { style: terminal.outStyle, width: terminal.outWidth }));
   return exitCodes.done;
 }
 
-/** The description that the service at hand has of itself, as a campaign of the working folder has kept it. */
+/** The service's OpenAPI document, as stored by a campaign of the working folder. */
 async function keptHere(): Promise<ServiceDocument | undefined> {
   const service = knownService(false, readEnvironment(process.env, process.cwd()));
   if (service === undefined) return undefined;
@@ -58,7 +58,7 @@ function unknownCode(code: string): CampaignError {
   });
 }
 
-/** Those that begin alike, else those that come next to it. */
+/** Diagnostic codes with the same first digits, or else the numerically nearest ones. */
 function nearCodes(digits: string): string[] {
   const all = Object.keys(titles);
   const exact = all.filter((code) => code.endsWith(`0000${digits}`.slice(-4)));

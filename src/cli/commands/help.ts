@@ -9,7 +9,7 @@ import { topicGroups, topics } from '../../report/manual/topics.ts';
 import { nearestCommand } from '../program/unknown-command.ts';
 import { show, type Terminal } from '../terminal.ts';
 
-/** By other words that people look for a page. */
+/** Other words under which users look for a page. */
 const alsoAbout: Readonly<Record<string, readonly string[]>> = {
   start: ['tutorial', 'quickstart', 'intro'],
   rows: [

@@ -21,9 +21,9 @@ import { defaultManifest } from '../program/name-manifest.ts';
 import { readAgentsPage } from '../read-manual.ts';
 import { type Terminal, tell } from '../terminal.ts';
 
-/** Beginning of a new campaign, and whose money it is tried with. */
+/** Source of a new campaign, and whether it is tried in the sandbox or for real. */
 interface Start {
-  /** Defaults to a table. */
+  /** Name of an example. Defaults to a campaign from a table. */
   example?: string;
   fromCsv?: string;
   money: 'play' | 'own';
@@ -31,31 +31,31 @@ interface Start {
 
 export interface InitOptions {
   example?: string;
-  /** A data file to begin with. */
+  /** A data file from which to make the campaign. */
   fromCsv?: string;
-  /** Write a page for coding agents, too. */
+  /** Whether to write a page for coding agents, too. */
   agents?: boolean;
-  /** Show the examples, write nothing. */
+  /** Whether to list the examples and write nothing. */
   list?: boolean;
 }
 
 function surroundingsOf(folder: string): NewFiles {
-  // The command was installed here, perhaps before there was anything for git to ignore.
+  // The command may have been installed here before there was a `.gitignore`.
   const packages = existsSync(join(folder, 'node_modules')) ? 'node_modules/\n' : '';
   return {
-    // Two branches that bought different things merge by keeping every line; the next run sorts them.
+    // Branches with different purchases merge by keeping every line, and the next run sorts the lines.
     '.gitattributes': '*.lock.jsonl merge=union text eol=lf\n',
     '.gitignore': `${packages}.mediabatch/\n*.report/\n*.sandbox/\n*.sandbox.lock.jsonl\n.env\n`,
     '.env.example': 'MEDIABATCH_BASE_URL=https://…/api/v1\nMEDIABATCH_API_KEY=\n',
   };
 }
 
-/** In bytes: more than any file that is written here. */
+/** Size limit in bytes. No file that is written here is larger. */
 const longestFile = 1024 * 1024;
 
 const defaultExample = 'quickstart';
 
-/** Writes a campaign that runs as it is; somebody at a terminal is asked which. Nothing that exists is changed. */
+/** Writes a campaign that runs unchanged. Asks a user at a terminal which one. Changes no existing file. */
 export async function init(folder: string, options: InitOptions, terminal: Terminal): Promise<number> {
   if (options.list) {
     for (const { name, description } of await listExamples()) terminal.out(`${name}  ${description}\n`);
@@ -93,7 +93,7 @@ export async function init(folder: string, options: InitOptions, terminal: Termi
   return exitCodes.done;
 }
 
-/** Finds what was asked for, or asks a person, where nothing was, and nothing is in the way. */
+/** Finds the source that the options name. If they name none, and no file would be overwritten, asks the user. */
 async function findStart(folder: string, options: InitOptions, terminal: Terminal): Promise<Start | 'interrupted'> {
   const { example, fromCsv } = options;
   const isSaid = example !== undefined || fromCsv !== undefined;
@@ -120,7 +120,7 @@ function ownMoneyWays(file: string, { paste }: Terminal): Document {
   ];
 }
 
-/** Says what of a campaign git sees: the lock has to be committed, and what is saved may be. */
+/** Notes about git: the lock has to be committed, and outputs may be. */
 async function gitNotes(manifest: string): Promise<Document> {
   const { graph } = await loadManifest(manifest);
   const saves = graph?.steps.map(({ save }) => save) ?? [];
@@ -136,7 +136,7 @@ async function gitNotes(manifest: string): Promise<Document> {
   return [lock, seen.length === 0 ? undefined : line(outputs)];
 }
 
-/** Writes all or nothing of the campaign itself; of what stands around it, what is not there yet. */
+/** Writes all files of the campaign or none. Of the files around it, writes those that do not exist yet. */
 async function writeAll(
   folder: string,
   { files, around }: { files: NewFiles; around: NewFiles },
@@ -183,7 +183,7 @@ async function writeAll(
   }
 }
 
-/** The lines that a file of the person's own should have, too. */
+/** Lines that an existing file of the user lacks. */
 function missingLines(path: string, wanted: string): string[] {
   const there = new Set(readIfThere(path)?.toString('utf8').split(/\r?\n/));
   return wanted.split('\n').filter((line) => line !== '' && !there.has(line));
@@ -193,7 +193,7 @@ function readIfThere(path: string): Buffer | undefined {
   const bytes = readSmallFile(path, longestFile);
   if (bytes !== undefined) return bytes;
   try {
-    // A folder of that name, a pipe, or something that may not be read: it is in the way all the same.
+    // A folder, a pipe or an unreadable file of that name also prevents writing.
     return lstatOrAbsent(path) === undefined ? undefined : Buffer.alloc(0);
   } catch {
     return undefined;
@@ -216,13 +216,16 @@ async function makeFolder(folder: string): Promise<void> {
 const schemaName = 'mediabatch.schema.json';
 const ownSchema = fileURLToPath(new URL('../../../schemas/manifest.schema.json', import.meta.url));
 
-/** The name of a campaign is part of every idempotency key: two folders are two campaigns. */
+/**
+ * Names the campaign after its folder. The name is part of every idempotency key, so two folders must be two
+ * campaigns.
+ */
 function nameAfterFolder(manifest: string, folder: string): string {
   const name = campaignName(basename(resolve(folder)));
   return name === undefined ? manifest : manifest.replace(/^name: .*$/m, () => `name: ${inYaml(name)}`);
 }
 
-/** The name of a folder as campaigns may be named; undefined when nothing of it may stay. */
+/** Makes a valid campaign name from the name of a folder; undefined if it has no valid character. */
 function campaignName(folder: string): string | undefined {
   const plain = folder.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase().replaceAll('ß', 'ss');
   const name = plain
@@ -232,14 +235,14 @@ function campaignName(folder: string): string | undefined {
   return name.replace(/[-.]+$/, '') || undefined;
 }
 
-/** In quotes where YAML would read a number, or the like. */
+/** Quotes a name that YAML would read as a number or another type. */
 function inYaml(name: string): string {
   return /^[a-z][a-z0-9-]*$/.test(name) && !/^(?:true|false|null)$/.test(name) ? name : JSON.stringify(name);
 }
 
 /**
- * Points the first line of a manifest at a schema that others have, too: that of the repository, or of the project's own
- * dependency, else a copy next to the manifest. No path of this machine, and nothing that needs a network.
+ * Points the first line of a manifest at a schema that other clones have, too: in the repository or in a dependency
+ * of the project, else in a copy next to the manifest. Uses no path of this machine, and no network.
  */
 function pointAtSchema(manifest: string, folder: string): { manifest: string; copies: NewFiles } {
   const shared = findSharedSchema(resolve(folder));
@@ -256,7 +259,7 @@ function findSharedSchema(folder: string): string | undefined {
   for (let project = folder; ; project = dirname(project)) {
     const schema = join(project, 'node_modules/mediabatch/schemas/manifest.schema.json');
     if (existsSync(schema) && isDependencyOf(project)) return schema;
-    // Beyond it nothing goes along with the folder.
+    // A file outside the repository is not part of a clone.
     if (project === (repository ?? folder) || project === dirname(project)) return undefined;
   }
 }
@@ -277,7 +280,7 @@ interface Choice<Value> {
   value: Value;
 }
 
-/** Tables of the working folder that are offered. */
+/** Limit of offered tables of the working folder. */
 const mostTables = 3;
 
 const ways: readonly Choice<Start['money']>[] = [
@@ -285,7 +288,7 @@ const ways: readonly Choice<Start['money']>[] = [
   { name: 'your own account', about: 'needs the address of the service and an API key', value: 'own' },
 ];
 
-/** Two questions to somebody who begins; Enter takes what stands first. */
+/** Asks a new user two questions; Enter chooses the first answer. */
 function askStart(terminal: Terminal): Promise<Start | 'interrupted'> {
   return readAnswers(terminal, async (ask) => {
     const from = await choose('What do you start from?', await listStarts(), { ask, terminal });
@@ -310,7 +313,7 @@ async function listStarts(): Promise<Choice<Omit<Start, 'money'>>[]> {
   ];
 }
 
-/** Asks for a choice by number or name, until it is one of them. */
+/** Asks for a choice by number or name until the answer is valid. */
 async function choose<Value>(
   question: string,
   choices: readonly Choice<Value>[],
@@ -322,7 +325,7 @@ async function choose<Value>(
   const { err, style } = terminal;
   for (;;) {
     const answer = await ask(`1 to ${choices.length} [1] `);
-    // Ctrl-C is not a choice.
+    // Ctrl-C cancels the command.
     if (typeof answer === 'string') return 'interrupted';
     const typed = answer.typed.trim();
     const chosen = choices.find(({ name }, index) => typed === String(index + 1) || typed === name);

@@ -18,13 +18,13 @@ export interface JobsOptions {
   state?: string;
   model?: string;
   limit: number;
-  /** Only those that no lock here knows. */
+  /** Whether to list only jobs that are in no lock here. */
   unknown?: boolean;
   json?: boolean;
   sandbox?: boolean;
 }
 
-/** The jobs that the service lists, newest first, and which of them no lock of this folder knows. */
+/** Lists the jobs of the service, newest first, and marks those that are in no lock of this folder. */
 export async function jobs(options: JobsOptions, terminal: Terminal): Promise<number> {
   const wanted = listableKinds(options.kind);
   const locks = await findLocks(process.cwd(), { sandbox: options.sandbox === true });
@@ -68,7 +68,7 @@ function listableKinds(kind: string | undefined): string[] {
   });
 }
 
-/** Kinds that make jobs which only their own id leads back to. */
+/** Kinds whose jobs are in no list of the service, so that they are found by their ids only. */
 function unlistedKinds(): string[] {
   return Object.values(kinds)
     .filter(({ act, list }) => act !== 'upload' && list === undefined)
@@ -85,7 +85,7 @@ async function listAll(
     try {
       listed.push(...(await library.jobs(name, { limit: perKind })));
     } catch (error) {
-      // One list that the service does not give is no reason to hide the others.
+      // If the service refuses one list, the others are still shown.
       const isOnlyThis = error instanceof ServiceError && (error.why === 'refused' || error.why === 'unusable');
       if (!isOnlyThis || names.length === 1) throw error;
       tellNotice(terminal, `the ${name} jobs cannot be listed: ${error.message}`);
@@ -117,7 +117,7 @@ function stepsByJob(locks: readonly FoundLock[]): Map<string, KnownJob> {
 function rowOf(job: ListedJob, steps: ReadonlyMap<string, KnownJob>): JobRow {
   const { recordId: _recordId, echoes: _echoes, ...row } = job;
   const known = steps.get(row.jobId);
-  // Not every list says what a job took.
+  // Some lists do not contain the charge of a job.
   const credits = job.credits ?? known?.credits;
   return {
     ...row,
@@ -126,7 +126,7 @@ function rowOf(job: ListedJob, steps: ReadonlyMap<string, KnownJob>): JobRow {
   };
 }
 
-/** Milliseconds since 1970; 0 without a time, so that such jobs come last. */
+/** Creation time in ms since 1970; 0 if unknown, so that such jobs come last. */
 function timeOf({ createdAt }: JobRow): number {
   const at = Date.parse(createdAt ?? '');
   return Number.isNaN(at) ? 0 : at;

@@ -25,7 +25,7 @@ export interface ModelsOptions {
   sandbox?: boolean;
 }
 
-/** The models by kind: those that are documented, and what the service's catalog adds where it can be asked. */
+/** Lists the models by kind: the documented ones, and those of the service's catalog if it can be queried. */
 export async function models(options: ModelsOptions, terminal: Terminal): Promise<number> {
   const wanted = { documented: [], ask: (library: Library) => library.catalog() };
   const { listed, source } = await askService<CatalogModel[]>('models', wanted, { options, terminal });
@@ -56,8 +56,8 @@ export async function models(options: ModelsOptions, terminal: Terminal): Promis
 }
 
 /**
- * Asks the service. Without a key, or where it does not tell, `documented` counts. The catalog is not documented: a service
- * without one is no reason to show nothing.
+ * Queries the service. Without an API key or a catalog, `documented` is returned. The catalog is undocumented, so a
+ * service without one is no error.
  */
 async function askService<Listed>(
   what: 'models' | 'voices',
@@ -84,7 +84,10 @@ function refuse(message: string, { value, hint, known }: { value: string; hint?:
   throw new CampaignError({ code: 'MB3000', message, hint: hint ?? `there are: ${known?.join(', ')}`, ...of });
 }
 
-/** In the order of the kinds; within a kind the documented ones first. What the catalog charges goes before what is documented. */
+/**
+ * Merges models in the order of the kinds; within a kind the documented ones come first. Prices of the catalog
+ * override documented prices.
+ */
 function mergeModels(catalog: readonly CatalogModel[]): ModelRow[] {
   const rows: ModelRow[] = [];
   for (const kind of Object.values(kinds)) {
@@ -133,13 +136,13 @@ function addEntry(rows: ModelRow[], { model, kind, credits, per, aliasOf, descri
 export interface VoicesOptions {
   gender?: string;
   accent?: string;
-  /** A voice_id: print nothing but the link of its sample. */
+  /** Voice id. If given, only the link of its sample is printed. */
   play?: string;
   json?: boolean;
   sandbox?: boolean;
 }
 
-/** The voices that a voiceover can have. Without a key: those that the documentation lists. */
+/** Lists the voices for voiceovers. Without an API key, those of the documentation. */
 export async function voices(options: VoicesOptions, terminal: Terminal): Promise<number> {
   const { listed: rows, source } = await findVoices(options, terminal);
   if (options.play !== undefined) {
@@ -156,7 +159,7 @@ export async function voices(options: VoicesOptions, terminal: Terminal): Promis
 
 async function findVoices(options: VoicesOptions, terminal: Terminal): Promise<{ listed: VoiceRow[]; source: Source }> {
   const ask = async (library: Library) => (await library.voices()).map(rowOf);
-  // The documentation has no samples.
+  // The documented list has no samples.
   if (options.play !== undefined) {
     return { listed: await withService(options, ({ library }) => ask(library)), source: 'service' };
   }

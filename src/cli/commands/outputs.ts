@@ -23,7 +23,7 @@ export interface OutputsCommandOptions extends StateOptions, OutputsOptions {
   sidecar?: boolean;
 }
 
-/** Lists every file with all that is known of it. No network; writes only `--out` and `--sidecar`. */
+/** Lists every file with all known facts. Sends no request; writes only `--out` and `--sidecar`. */
 export async function outputs(file: string, options: OutputsCommandOptions, terminal: Terminal): Promise<number> {
   const format = formatOf(options);
   const campaign = await open(file, options, terminal);

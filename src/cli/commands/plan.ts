@@ -22,7 +22,10 @@ import { findUnselected, tellCredential, tellUnselected } from '../plan-notices.
 import { formOf, outAs, type Terminal } from '../terminal.ts';
 import { endStage } from '../timing.ts';
 
-/** The plan, from the manifest, the lock and the disk alone: no network, no key, nothing written but what `--out` asks for. */
+/**
+ * Shows the plan, made from manifest, lock and disk alone. Sends no request, needs no API key, and writes only
+ * `--out`.
+ */
 export async function plan(file: string, options: PlanCommandOptions, terminal: Terminal): Promise<number> {
   try {
     if (options.compare === undefined) return await planAlone(file, options, terminal);
@@ -57,7 +60,7 @@ async function planAlone(file: string, options: PlanCommandOptions, terminal: Te
     },
   });
   if (options.out !== undefined) {
-    // Planning records nothing, so apply asks again.
+    // Planning does not record the new address of the service, so apply asks again.
     const moved = options.serviceMoved === true ? ['--service-moved'] : [];
     const apply = { ...call('apply', ...moved), file: options.out, bare: true } as const;
     const { flags } = consentIn(process.env, { sandbox: options.sandbox === true });
@@ -68,7 +71,7 @@ async function planAlone(file: string, options: PlanCommandOptions, terminal: Te
     terminal.err(`${terminal.style.green('saved')}  ${safeText(options.out)}; ${way}\n`);
   }
   const unselected = findUnselected(made, { options, graph, command: 'plan' });
-  // A program has its answer: it is in the rows.
+  // A program reads this from the rows.
   tellUnselected(unselected, terminal, { ends: formOf(options) !== 'json' });
   return options.detailedExitcode === true ? detailedExit(made) : exitCodes.done;
 }
@@ -82,7 +85,9 @@ function textOf(made: Plan, options: PlanCommandOptions, terminal: Terminal): st
   return github === undefined ? text : inertText(text);
 }
 
-/** That the credits do not carry the plan is what a pipeline must not miss. */
+/**
+ * Exit code of `--detailed-exitcode`. Insufficient credits take precedence, because a pipeline must not miss them.
+ */
 function detailedExit({ rows, totals }: Plan): number {
   const isShort = (totals.fit?.missing ?? 0) > 0;
   if (isShort || rows.some(({ blockedBy }) => blockedBy === 'budget')) return exitCodes.outOfCredits;

@@ -12,7 +12,7 @@ import { outJson, type Terminal } from '../terminal.ts';
 export interface ReportOptions extends StateOptions {
   out?: string;
   copy?: boolean;
-  /** Bytes. */
+  /** Size limit in bytes. */
   maxSize?: number;
   singleFile?: string;
   for?: 'client';
@@ -23,11 +23,13 @@ export interface ReportOptions extends StateOptions {
   exclude?: string[];
 }
 
-/** Small pictures that are made at least this long are counted on the screen, in ms. */
+/** Time in ms after which the screen shows how many small pictures are made. */
 const quietMs = 1000;
 const tellEveryMs = 200;
 
-/** Writes the gallery of a campaign, for any browser. No network, no lock; writes nothing else but small pictures. */
+/**
+ * Writes the gallery of a campaign, for any browser. Sends no request and takes no lock; also writes small pictures.
+ */
 export async function report(file: string, options: ReportOptions, terminal: Terminal): Promise<number> {
   refuseBoth(options);
   const campaign = await open(file, options, terminal);
@@ -61,7 +63,7 @@ function tellInterrupted({ err, style, paste }: Terminal): number {
   return exitCodes.interrupted;
 }
 
-/** Name of the folder. The sandbox has its own, like its lock and outputs. */
+/** Name of the gallery's folder. The sandbox has another one, as it has its own lock and outputs. */
 function folderName(file: string, { sandbox }: StateOptions): string {
   const name = basename(file).replace(/\.(ya?ml|json)$/i, '');
   return sandbox ? `${name}.sandbox.report` : `${name}.report`;
@@ -94,14 +96,14 @@ function refuseBoth({ out, copy, maxSize, singleFile, compare, note, ...options 
   });
 }
 
-/** How many steps show an output, and how many files are missing or damaged. */
+/** Numbers of steps, of steps with a shown output, and of missing or damaged files. */
 function countShown({ data: { assets } }: MadeGallery): { shown: number; steps: number; lacking: number } {
   const shown = assets.filter(({ files }) => files.some(({ problem }) => problem === undefined)).length;
   const lacking = assets.flatMap(({ files }) => files.filter(({ problem }) => problem !== undefined)).length;
   return { shown, steps: assets.length, lacking };
 }
 
-/** The same for programs. Paths are seen from the working folder. */
+/** Prints the result for programs. Paths are relative to the working folder. */
 function tellSaved(
   paths: readonly string[],
   counts: { [name: string]: number },
@@ -112,7 +114,7 @@ function tellSaved(
   outJson(terminal, { mediabatch: 'report', version: 1, paths: seen, ...counts });
 }
 
-/** `48 outputs of 52 steps, 31 small pictures; 3 files are not here`. */
+/** Words like `48 outputs of 52 steps, 31 small pictures; 3 files are not here`. */
 function aboutText(made: MadeGallery): string {
   const { data, bytes, side } = made;
   const { shown, steps, lacking } = countShown(made);
@@ -131,7 +133,7 @@ function aboutText(made: MadeGallery): string {
   ].join('; ');
 }
 
-/** Counts small pictures on a screen: the first time many of them take minutes. */
+/** Shows the number of small pictures made so far, because many of them take minutes the first time. */
 function countOnScreen({ screen, err, width }: Terminal): { tell(done: number, all: number): void; end(): void } {
   const startedAt = performance.now();
   let shownAt = 0;

@@ -31,7 +31,7 @@ export interface ReviewThreadData {
 export async function review(file: string, options: ReviewOptions, terminal: Terminal): Promise<number> {
   const campaign = await open(file, options, terminal);
   const { paste } = terminal;
-  // Notices of the first look only: later ones would repeat them.
+  // Only the notices of the first read are shown, because later reads repeat them.
   let isShown = false;
   const host = await startHost(file, options, {
     terminal,
@@ -60,8 +60,9 @@ export async function review(file: string, options: ReviewOptions, terminal: Ter
 }
 
 /**
- * Built, the campaign is read in a thread of its own, so that this one answers meanwhile. From TypeScript sources it is read
- * here: a thread would need the loader that runs them.
+ * Starts the host of the review page. In a build, the campaign is read in a separate thread, so that this one can
+ * answer meanwhile. From TypeScript sources it is read in this thread, because another one would need the loader of
+ * the sources.
  */
 async function startHost(
   file: string,
@@ -80,7 +81,7 @@ async function startHost(
   return new ThreadHost(worker, campaign);
 }
 
-/** The lock may be gone or damaged by now: what was written is written. */
+/** Reads the campaign a last time. The lock may be missing or damaged by now; verdicts are already recorded. */
 function lastLook(host: ReviewHost, first: ReviewData): Promise<ReviewData> {
   return host.look().catch(() => first);
 }

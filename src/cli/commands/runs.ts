@@ -14,7 +14,7 @@ interface Context {
   terminal: Terminal;
 }
 
-/** Earlier runs on this lock. Needs no manifest, no network, and writes nothing. */
+/** Lists earlier runs on this lock. Needs no manifest and no network, and writes nothing. */
 export async function runs(file: string, { options, terminal }: Context): Promise<number> {
   const { stories: all, running } = await readRuns(file, options);
   const stories = eachRunOnce(all);
@@ -29,7 +29,7 @@ export async function runs(file: string, { options, terminal }: Context): Promis
   return exitCodes.done;
 }
 
-/** Shows what one run did, by its id or the end of it. */
+/** Shows one run, given by its id or the end of its id. */
 export async function showRun(file: string, name: string, { options, terminal }: Context): Promise<number> {
   const { stories, running, history, folder } = await readRuns(file, options);
   const { id } = findRun(name, stories);
@@ -44,7 +44,9 @@ export async function showRun(file: string, name: string, { options, terminal }:
   return exitCodes.done;
 }
 
-/** Reads earlier runs, newest first. `running`: id of the newest, where it has no end and somebody holds the lock. */
+/**
+ * Reads earlier runs, newest first. `running`: id of the newest one, if it has no end and a process holds the lock.
+ */
 async function readRuns(file: string, options: Context['options']) {
   const paths = campaignPaths(file, options);
   const history = new RunHistory(paths.state, paths.runs);

@@ -20,11 +20,11 @@ export interface SandboxCommandOptions {
 
 const longestFaults = 1024 * 1024;
 
-/** Serves until it is interrupted. */
+/** Serves the sandbox until it is interrupted. */
 export async function sandbox(options: SandboxCommandOptions, terminal: Terminal): Promise<number> {
   const faults = options.faults === undefined ? undefined : readFaults(options.faults);
   const running = await start(options, faults);
-  // A caller that has read the address may end the sandbox at once.
+  // Listens before the address is printed, because a caller may end the sandbox as soon as it has read it.
   const interruption = listenForInterruption();
   tell(
     terminal,

@@ -16,7 +16,7 @@ export interface SchemaOptions {
   json?: boolean;
 }
 
-/** A published JSON Schema as it is, or what a manifest may say: its kinds, its template helpers. */
+/** Prints a published JSON Schema, or the kinds and template helpers of manifests. */
 export async function schema(name: string, options: SchemaOptions, terminal: Terminal): Promise<number> {
   const look = { style: terminal.outStyle, width: terminal.outWidth };
   switch (name) {

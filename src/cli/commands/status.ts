@@ -28,7 +28,7 @@ import { outJson, show, type Terminal } from '../terminal.ts';
 export interface StatusOptions extends StateOptions {
   json?: boolean;
   list?: boolean;
-  /** Tasks, or each step with `list`, as a Mermaid graph. */
+  /** Whether to print tasks, or each step with `list`, as a Mermaid graph. */
   graph?: boolean;
   select?: string[];
   exclude?: string[];
@@ -87,13 +87,13 @@ function graphText(situation: Situation, options: Parameters<typeof mermaidText>
   });
 }
 
-/** With what an engine knows beyond the lock here. */
+/** Adds facts from an engine that the local lock does not have. */
 async function withEngine(
   lock: Lock,
   about: { campaign: OpenCampaign; name: string; options: StatusOptions; terminal: Terminal },
 ): Promise<Lock> {
   const { campaign, name, options, terminal } = about;
-  // In a rehearsal only one that was asked for, as `apply` has it.
+  // In a rehearsal only an engine named by the option counts, as for `apply`.
   const engine = engineOf(options.engine, options.sandbox === true ? {} : process.env);
   if (engine === undefined) {
     tellElsewhere(campaign, terminal);
@@ -117,7 +117,10 @@ async function withEngine(
   return joinLocks(lock, found.lock);
 }
 
-/** A run that this clone has submitted goes on without a word here; commands that are printed after this name its engine. */
+/**
+ * Notes that a run submitted by this clone continues on its engine. Commands that are printed after this name the
+ * engine.
+ */
 function tellElsewhere({ paths }: OpenCampaign, terminal: Terminal): void {
   const note = readEngineNote(paths.lock);
   if (note === undefined) return;
@@ -128,7 +131,7 @@ function tellElsewhere({ paths }: OpenCampaign, terminal: Terminal): void {
   );
 }
 
-/** Who has the lock. A guard that cannot be read says nothing of it. */
+/** Finds the holder of the lock. Undefined if its claim cannot be read. */
 async function findRun(lockPath: string): Promise<RunStatus | undefined> {
   const holder = await readLiveHolder(lockPath).catch(() => undefined);
   return holder === undefined ? undefined : { pid: holder.pid, host: holder.host, since: holder.since };

@@ -16,11 +16,14 @@ export interface UnlockOptions {
   sandbox?: boolean;
   lock?: string;
   json?: boolean;
-  /** Ends a run that its engine has open, and does without an engine that does not answer. */
+  /** Whether to end a run that is open on its engine, or ignore an engine that does not answer. */
   force?: boolean;
 }
 
-/** Ends the claim of a run that will never end it itself: one on a machine that cannot be asked, or one on an engine, which ends there. Needs the id that it showed. */
+/**
+ * Ends the claim of a run that will never end it itself: a run on a machine that cannot be reached, or on an engine,
+ * where the run is ended. Requires the id that was shown.
+ */
 export async function unlock(file: string, options: UnlockOptions, terminal: Terminal): Promise<number> {
   const { lock } = campaignPaths(file, options);
   if (options.id === undefined) throw await whichId(file, lock);
@@ -34,7 +37,7 @@ export async function unlock(file: string, options: UnlockOptions, terminal: Ter
   return exitCodes.done;
 }
 
-/** Returns the id that begins with a short one, as `workers` shows it; the short one when none does. */
+/** Returns the full id that begins with a short one, as `workers` shows it; the short id if none does. */
 function fullId(short: string, ids: readonly (string | undefined)[]): string {
   return (short.length >= 8 ? ids.find((id) => id?.startsWith(short)) : undefined) ?? short;
 }
@@ -97,7 +100,10 @@ async function whichId(file: string, lock: string): Promise<CampaignError> {
   ]);
 }
 
-/** Error for a run that is open on an engine: two runs would share keys, and a list kind would be bought twice. */
+/**
+ * Error for a run that is open on an engine. Two runs would use the same idempotency keys, and buy the jobs of a list
+ * kind twice.
+ */
 function openError(file: string, { run, engine }: EngineNote): CampaignError {
   return new CampaignError({
     code: 'MB3704',
@@ -111,7 +117,7 @@ function openError(file: string, { run, engine }: EngineNote): CampaignError {
   });
 }
 
-/** Error for an engine that does not answer: unreachable does not mean gone. */
+/** Error for an engine that does not answer, because its run may still be in progress. */
 function notAskedError(file: string, { run }: EngineNote, why: unknown): CampaignError {
   return new CampaignError(
     {

@@ -21,7 +21,7 @@ export interface UploadsOptions {
 }
 
 interface LocalFile {
-  /** As the person gave it. */
+  /** Path as given by the user. */
   given: string;
   path: string;
   sha256: string;
@@ -31,11 +31,11 @@ interface LocalFile {
 interface Results {
   rows: UploadRow[];
   failed: { name: string; error: string }[];
-  /** Why the rest was not tried. */
+  /** Why the remaining files were not tried. */
   ended?: Failure | 'interrupted';
 }
 
-/** Brings files into the media library. Equal bytes go up once per call. Takes no credits. */
+/** Uploads files to the media library. Files with equal bytes are uploaded once per call. Costs no credits. */
 export async function addUploads(files: string[], options: UploadsOptions, terminal: Terminal): Promise<number> {
   const local: LocalFile[] = [];
   for (const file of files) local.push(await readLocalFile(file));
@@ -60,7 +60,7 @@ export async function addUploads(files: string[], options: UploadsOptions, termi
   return failed.length > 0 ? exitCodes.someFailed : exitCodes.done;
 }
 
-/** Lists the media library, where the service has a list. Its documentation names none. */
+/** Lists the media library, if the service has an (undocumented) list of it. */
 export async function showUploads(options: UploadsOptions, terminal: Terminal): Promise<number> {
   const rows = await withService(options, ({ access, library }) => listUploads(library, access));
   if (rows === undefined) {
@@ -77,7 +77,7 @@ export async function showUploads(options: UploadsOptions, terminal: Terminal): 
   return exitCodes.done;
 }
 
-/** Everything is looked at before anything goes up. */
+/** Reads and checks a local file before anything is uploaded. */
 async function readLocalFile(given: string): Promise<LocalFile> {
   const wrong = (why: string) =>
     new CampaignError({
@@ -86,7 +86,7 @@ async function readLocalFile(given: string): Promise<LocalFile> {
       hint: 'nothing was uploaded',
       file: given,
     });
-  // It becomes public: a link of somebody else's branch must not choose what.
+  // The file becomes public, so a link in a branch must not decide which file is uploaded.
   const wayOut = findWayOut(given);
   if (wayOut !== undefined) throw wrong(wayOut);
   try {
@@ -128,7 +128,7 @@ async function uploadAll(
     } catch (error) {
       if (signal.aborted) return { ...results, ended: 'interrupted' };
       if (!(error instanceof ServiceError)) throw error;
-      // Neither a missing key nor a missing service gets better with the next file.
+      // With a wrong API key or an unreachable service, the other files would fail, too.
       if (error.why === 'auth' || error.why === 'unreachable') {
         const rest = files.length - index;
         terminal.err(`${countOf(rest, 'file')} ${rest === 1 ? 'was' : 'were'} not uploaded\n`);

@@ -18,7 +18,7 @@ export interface ValidateOptions extends Pick<StateOptions, 'sandbox' | 'var' | 
   json?: boolean;
 }
 
-/** Every mistake of each manifest, or that it is fine. */
+/** Prints every mistake of each manifest, or that it has none. */
 export async function validate(files: string[], options: ValidateOptions, terminal: Terminal): Promise<number> {
   const format = formOf(options);
   const reports: Json[] = [];
@@ -67,7 +67,7 @@ function countGraph({ tasks, steps }: Graph): Counts {
   return { tasks: tasks.length, steps: steps.length, ...(unchecked > 0 && { unchecked }) };
 }
 
-/** `ok campaign.yaml: 2 tasks, 4 steps, 3 requests unchecked: …`, so that “ok” says no more than was looked at. */
+/** Words like `ok campaign.yaml: 2 tasks, 4 steps, 3 requests unchecked: …`, which say what was not checked. */
 function describeFine(
   { hasDocument }: LoadedLocally,
   { tasks, steps, unchecked = 0 }: Counts,
@@ -81,7 +81,7 @@ function describeFine(
   return `${left}: ${terminal.paste({ ...call('plan', '--refresh'), file })}\n`;
 }
 
-/** A file that cannot be read is one more mistake here: the other files are still looked at. */
+/** Loads a manifest. A file that cannot be read becomes a diagnostic, so that the other files are still checked. */
 async function tryToLoad(file: string, options: ValidateOptions, terminal: Terminal): Promise<LoadedLocally> {
   try {
     return await loadLocally(file, options, terminal);

@@ -15,7 +15,7 @@ export interface WorkerCommandOptions {
   store?: string;
   files: number;
   exitWhenIdle?: boolean;
-  /** In ms. */
+  /** Time in ms after which ended runs are removed. */
   keep?: number;
   drain?: boolean;
   limit?: string;
@@ -24,7 +24,7 @@ export interface WorkerCommandOptions {
   log: 'text' | 'json';
 }
 
-/** Works until it is ended, or until nothing is left to do. */
+/** Runs a worker until it is ended, or until it has nothing left to do. */
 export async function worker(options: WorkerCommandOptions, terminal: Terminal): Promise<number> {
   const { env } = process;
   const engine = requireEngine(options.engine, env);

@@ -8,13 +8,13 @@ import { outJson, show, type Terminal } from '../terminal.ts';
 export interface WorkersOptions {
   engine?: string;
   json?: boolean;
-  /** Only what is wrong, with an exit code. */
+  /** Whether to print only problems, with an exit code. */
   check?: boolean;
   campaign?: string;
   state?: EngineRun['state'];
 }
 
-/** Runs, head, workers, rates and errors of an engine, as they are now. */
+/** Shows runs, head, workers, rates and errors of an engine once. */
 export async function workers(options: WorkersOptions, terminal: Terminal): Promise<number> {
   const state = await lookAtEngine(requireEngine(options.engine, process.env), {
     campaign: options.campaign,

@@ -21,7 +21,7 @@ function ok(text: string): Finding {
   return { about, state: 'ok', text };
 }
 
-/** Returns where the address and the key come from, and whether they can be used. Never shows the key. */
+/** Reports the sources of address and key, and whether they are usable. Never shows the key. */
 export function checkEnvironment(
   env: NodeJS.ProcessEnv,
   { folder, now }: { folder: string; now: number },
@@ -39,7 +39,7 @@ export function checkEnvironment(
   }
 }
 
-/** Names the proxy and certificates that connections to the service use. Never shows the login of a proxy. */
+/** Reports the proxy and certificates of connections to the service. Never shows the login of a proxy. */
 function networkFindings(address: URL, env: NodeJS.ProcessEnv): Finding[] {
   const proxy = proxyFor(address, env);
   const certificates = env.NODE_EXTRA_CA_CERTS;
@@ -63,7 +63,10 @@ function sourceFindings(env: NodeJS.ProcessEnv, folder: string): Finding[] {
   return [...findings, isMissing ? { about, state: 'warning', text, hint } : ok(text)];
 }
 
-/** Returns whether --yes and --publish count here, the purchase journal, and what is left of MEDIABATCH_LIMIT. */
+/**
+ * Reports whether --yes and --publish are consent here, the state of the purchase journal, and the remainder of
+ * MEDIABATCH_LIMIT.
+ */
 export async function userFindings(env: NodeJS.ProcessEnv, { limits }: Environment, now: number): Promise<Finding[]> {
   const findings: Finding[] = [];
   const consent = consentIn(env, { sandbox: false });
@@ -82,7 +85,7 @@ export async function userFindings(env: NodeJS.ProcessEnv, { limits }: Environme
   return [...findings, { about, state: 'warning', text, hint }];
 }
 
-/** Says what the form of the credential means for a create request whose answer is lost. */
+/** Reports how the kind of credential affects a create request whose answer is lost. */
 function keyFinding(token: string, now: number): Finding {
   if (readCredential(token).is === 'api-key') {
     const prefix = token.slice(0, token.indexOf('_live_'));
@@ -99,7 +102,7 @@ function keyFinding(token: string, now: number): Finding {
   return { about, state: 'warning', text, hint };
 }
 
-/** From the `exp` of the claims, in ms. */
+/** Expiry of a token in ms, from its claim `exp`. */
 function expiryOf(token: string): number | undefined {
   try {
     const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'));

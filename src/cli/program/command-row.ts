@@ -6,34 +6,38 @@ import type { Terminal } from '../terminal.ts';
 import { type CommandOption, optionOf, underHeadings } from './options.ts';
 
 /**
- * A line for a shell, and what it does. `not run`: it needs a real service or something that happens by accident; `until
- * Ctrl-C`: it ends when somebody ends it; `at gates`: it is about draft-to-final; `asks`: it waits for a yes.
+ * A command line, and what it does. `not run`: the tests do not run it, because it needs a real service or an
+ * accidental situation; `until Ctrl-C`: it runs until it is interrupted; `at gates`: it belongs to the example
+ * draft-to-final; `asks`: it waits for a yes.
  */
 export type Example = readonly [line: string, about: string, how?: 'not run' | 'until Ctrl-C' | 'at gates' | 'asks'];
 
-/** Everything that is known of a command: parsing, help, the manual and the tests read it. */
+/** All facts about a command, used by the parser, the help, the manual and the tests. */
 export interface CommandRow {
-  /** Its full name: `list jobs`. */
+  /** Full name, like `list jobs`. */
   name: string;
   summary: string;
   description: string;
   arguments?: readonly (readonly [name: string, about: string, standard?: string])[];
   options?: readonly CommandOption[];
-  /** Shows the options below headings. */
+  /** Whether help groups its options under headings. */
   hasHeadings?: true;
-  /** Text below the options. */
+  /** Text of the help after the options. */
   notes?: string;
-  /** At least two. A test runs them in a folder of the quickstart, or at gates. */
+  /** At least two. A test runs them in the quickstart folder, or in that of draft-to-final. */
   examples: readonly Example[];
-  /** Shown on the first screen. */
+  /** Whether the first help screen shows it. */
   isEveryday?: true;
-  /** Never suggested for a typing error, because something can be lost by it. */
+  /** Whether it can lose data, so that it is never suggested for a typing error. */
   isDestructive?: true;
-  /** Names that other tools give to it. */
+  /** Names of the command in other tools. */
   alsoCalled?: readonly string[];
-  /** Other names of it with an option. */
+  /** Other names that mean this command with an option. */
   shortForms?: Readonly<Record<string, string>>;
-  /** Gives the exit code. `given`: arguments, options and the command. Its code is loaded when it is called. */
+  /**
+   * Runs the command and returns the exit code. `given`: arguments, options and the command. The code of a command is
+   * loaded when it is called.
+   */
   run?: (terminal: Terminal, ...given: Given) => Promise<number>;
 }
 
@@ -41,18 +45,18 @@ type Given = Parameters<Parameters<Command['action']>[0]>;
 
 export interface ProgramContext {
   terminal: Terminal;
-  /** Called by an action at its end with the exit code of the process. */
+  /** Called with the exit code when a command has ended. */
   exit(code: number): void;
 }
 
 const rows = new WeakMap<Command, CommandRow>();
 
-/** Looks up the row of a command; the program itself has none. */
+/** Returns the row of a command; the program itself has none. */
 export function rowOf(command: Command): CommandRow | undefined {
   return rows.get(command);
 }
 
-/** Adds commands below a heading. A part of another command follows it. */
+/** Adds commands under a heading. A subcommand follows its parent. */
 export function addCommands(
   program: Command,
   group: string,
@@ -76,7 +80,7 @@ function addCommand(program: Command, row: CommandRow, { terminal, exit }: Progr
   if (run !== undefined) command.action(async (...given) => exit(await run(terminal, ...given)));
 }
 
-/** Ends the help of every command with its examples. */
+/** Adds its examples to the end of each command's help. */
 export function addExamples(program: Command, style: () => Style): void {
   program.addHelpText('afterAll', ({ command }) => {
     const own = rowOf(command)?.examples;
@@ -84,7 +88,7 @@ export function addExamples(program: Command, style: () => Style): void {
   });
 }
 
-/** Every command by its full name. */
+/** Every command with its full name. */
 export function namedCommands({ commands }: Command): [string, Command, CommandRow][] {
   return commands.flatMap((one) => {
     const row = rowOf(one);

@@ -6,7 +6,7 @@ import { type CommandOption, jsonOption, lockOption, selecting, state } from './
 
 const runsOptions: readonly CommandOption[] = [['--sandbox', 'runs of the sandbox'], lockOption, jsonOption];
 
-/** Commands that look back: at earlier runs, at the lock and at files. */
+/** Commands that show earlier runs, the lock and files. */
 export const historyCommands: readonly CommandRow[] = [
   {
     name: 'outputs',
@@ -113,13 +113,13 @@ export const historyCommands: readonly CommandRow[] = [
       ['mediabatch runs show k3f9', 'the end of its id will do', 'not run'],
       ['mediabatch runs show --sandbox 2026-11-22-0435-k3f9 --json', 'for a program', 'not run'],
     ],
-    // An option that the list has, too, is read by it.
+    // An option that the parent command has, too, is parsed by the parent.
     run: async (terminal, file, id, _options, command) =>
       (await import('../commands/runs.ts')).showRun(file, id, { options: command.optsWithGlobals(), terminal }),
   },
 ];
 
-/** `month,author`. */
+/** Parses `month,author`. */
 function dimensions(text: string): CostDimension[] {
   const names = [...new Set(text.split(',').map((name) => name.trim()))];
   const known = names.flatMap((name) => costDimensions.find((one) => one === name) ?? []);

@@ -12,7 +12,7 @@ import {
   yesOption,
 } from './options.ts';
 
-/** A decision of a person, recorded in the lock. None of them costs credits. */
+/** A command that records a decision of a user in the lock. None of them costs credits. */
 interface Decision extends CommandRow {
   name: Exclude<Verb, `un${string}`>;
 }
@@ -144,7 +144,7 @@ const decisions: readonly Decision[] = [
   },
 ];
 
-/** Commands by which a person settles what the lock cannot know, and those that delete. */
+/** Commands that record decisions of a user, and commands that delete. */
 export const lockCommands: readonly CommandRow[] = [
   ...decisions.map(asCommand),
   {
@@ -217,7 +217,7 @@ export const lockCommands: readonly CommandRow[] = [
   },
 ];
 
-/** Adds what all decisions take. One without arguments of its own is about named or selected steps. */
+/** Adds the options of all decisions. A decision without own arguments is about named or selected steps. */
 function asCommand(row: Decision): CommandRow {
   const steps: CommandRow['arguments'] = [
     ['[addresses...]', 'steps or tasks; * stands for anything. Without FILE they come first'],
@@ -239,7 +239,7 @@ function asCommand(row: Decision): CommandRow {
       lockTimeoutOption,
     ],
     async run(terminal, file, ...given) {
-      // Commander passes options and command after the arguments.
+      // Commander passes the arguments first, then options and command.
       const options: VerbOptions = given.at(-2);
       const words: string[] = given
         .slice(0, -2)

@@ -3,10 +3,10 @@ import type { Command } from 'commander';
 import { CampaignError } from '../../contract/failure.ts';
 import { call, way } from '../../ground/advice.ts';
 
-/** The manifest that a command is about when none is named. */
+/** Manifest of a command that names none. */
 export const defaultManifest = 'campaign.yaml';
 
-/** The FILE argument of a command, and that of one that takes several. */
+/** FILE argument of a command; the second one is for a command that accepts several files. */
 export const manifestArgument = ['[file]', `the manifest (default: ${defaultManifest})`] as const;
 export const manifestsArgument = ['[files...]', `manifests (default: ${defaultManifest})`] as const;
 
@@ -17,8 +17,9 @@ export function isAboutManifest(command: Command): boolean {
 }
 
 /**
- * Writes `campaign.yaml` into a command line that leaves FILE out; every other one stays as it is. Where the number of
- * words does not tell, the first one does: FILE has the ending of one, or is a file that exists. Refuses what may be both.
+ * Inserts `campaign.yaml` into a command line that omits FILE; returns any other line unchanged. If the number of
+ * words does not decide, the first word does: it is FILE if it has the extension of a manifest or is an existing
+ * file. Refuses ambiguous lines.
  */
 export function nameManifest(program: Command, argv: readonly string[], isFile = isPlainFile): readonly string[] {
   const found = findCommand(program, argv);
@@ -36,7 +37,7 @@ function hasManifest(command: Command, words: readonly string[], isFile: (path: 
   if (others.at(-1)?.variadic === false && words.length > others.length) return true;
   const needed = others.filter(({ required }) => required).length;
   const isFixed = variadic || needed === others.length;
-  // Without its last word a command is refused as it should be: FILE is there, and something is missing.
+  // A word that looks like a manifest is FILE, so that the error is about the missing last argument.
   if (isFixed) return words.length > needed || /\.ya?ml$/i.test(first);
   const mayBeAddress = /^[A-Za-z_][\w-]*(?:[@/*].*)?$/.test(first);
   const mayBeFile = /^\.{0,2}\/|\.(?:ya?ml|jsonc?|jsonl)$/i.test(first);
@@ -53,7 +54,7 @@ function hasManifest(command: Command, words: readonly string[], isFile: (path: 
   });
 }
 
-/** The command that a line calls, and where its own words begin. */
+/** Finds the command of a line, and the index of its first word. */
 function findCommand(program: Command, argv: readonly string[]): { command: Command; at: number } | undefined {
   const named = ({ commands }: Command, at: number) => commands.find((one) => one.name() === argv[at]);
   let at = argv.findIndex((word) => !word.startsWith('-'));
@@ -65,7 +66,7 @@ function findCommand(program: Command, argv: readonly string[]): { command: Comm
   return command && { command, at };
 }
 
-/** The words that are neither options nor values of options. */
+/** Words that are neither options nor values of options. */
 export function operandsOf(command: Command, words: readonly string[]): string[] {
   const found: string[] = [];
   for (let at = 0; at < words.length; at += 1) {

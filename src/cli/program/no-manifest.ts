@@ -4,11 +4,11 @@ import { readSmallFile } from '../../disk/fs/plain-file.ts';
 import { call, way } from '../../ground/advice.ts';
 import { defaultManifest } from './name-manifest.ts';
 
-/** Limit of manifests that are named, and in bytes of what is looked into. */
+/** Limit of manifests that are listed, and of bytes that are read of each file. */
 const mostNamed = 3;
 const mostBytes = 1 << 20;
 
-/** The end of a command that names no manifest, in a folder without a `campaign.yaml`. */
+/** Error for a command without FILE in a folder without a `campaign.yaml`. */
 export function noManifest(command: string): CampaignError {
   const [first, ...others] = findManifests();
   const makeOne = call('init', 'my-campaign');
@@ -27,7 +27,7 @@ export function noManifest(command: string): CampaignError {
   });
 }
 
-/** Files of the working folder that look like manifests. */
+/** Finds files of the working folder that look like manifests. */
 function findManifests(): string[] {
   try {
     return readdirSync('.')

@@ -14,19 +14,19 @@ import {
 import { groupBy } from '../../ground/values.ts';
 import type { ApplyOptions } from '../open.ts';
 
-/** An option of one command, as a person types it. */
+/** An option of one command, as the user types it. */
 type OwnOption = readonly [flags: string, about: string, more?: OptionDetails];
 
 interface OptionDetails extends Omit<Partial<OptionRow>, 'standard' | 'conflicts'> {
   standard?: unknown;
   conflicts?: string | string[];
-  /** Reads what no `takes` covers. */
+  /** Parser of a value that has no type in `takes`. */
   read?: (text: string) => unknown;
 }
 
 export type CommandOption = OptionRow | OwnOption;
 
-/** Options about which lock is meant, and what gives the manifest values from outside. */
+/** Options that select the lock, and options that give values for the manifest's variables. */
 export const variables: readonly OptionRow[] = Object.values(varOptions);
 export const state: readonly OptionRow[] = [...Object.values(lockOptions), ...variables];
 export const selecting: readonly OptionRow[] = Object.values(selectionOptions);
@@ -46,7 +46,7 @@ export const { json: jsonOption } = sharedOptions;
 export const yesOption: OwnOption = ['-y, --yes', 'do not ask'];
 export const wholeNumber = { takes: 'number', range: { least: 0, whole: true } } as const;
 
-/** Options that were typed, by the names of the table: what holds otherwise is filled in where it is needed. */
+/** Typed options by their names in the option table, without defaults, which are added where they are needed. */
 export function typedOptions(command: Command): ApplyOptions {
   const typed = Object.entries(optionTable).flatMap(([name, { flags }]) => {
     const own = new Option(flags).attributeName();
@@ -55,7 +55,7 @@ export function typedOptions(command: Command): ApplyOptions {
   return Object.fromEntries(typed);
 }
 
-/** Headings of `plan --help` and `apply --help`, and what stands below each. */
+/** Headings of `plan --help` and `apply --help`, with their options. */
 const headings: readonly (readonly [heading: string, flags: readonly string[]])[] = [
   ['Consent and money:', ['--yes', '--publish', '--max-credits', '--on-error', '--wait-for-balance']],
   ['Which campaign:', ['--lock', '--var', '--var-file', '--strict', '--service-moved', '--new', '--refresh']],
@@ -84,11 +84,11 @@ const headings: readonly (readonly [heading: string, flags: readonly string[]])[
   ['Engine:', ['--engine', '--store']],
 ];
 
-/** Puts the options of a command that has many of them below headings. */
+/** Groups the options of a command under headings. */
 export function underHeadings(command: Command): Command {
   const placeOf = ({ long }: Option) => headings.findIndex(([, flags]) => flags.includes(long ?? ''));
   for (const option of command.options) option.helpGroup(headings[placeOf(option)]?.[0] ?? 'Others:');
-  // Commands that are printed keep the order of the table.
+  // Printed commands keep the order of the table.
   const order = (name: string) => headings.findIndex(([heading]) => heading === name) + 1 || headings.length + 1;
   return command.configureHelp({
     ...command.configureHelp(),
@@ -113,7 +113,7 @@ export function optionOf(given: CommandOption): Option {
 
 type Reader = (text: string, earlier: unknown) => unknown;
 
-/** Reader of an option's value. Absent where the text is what is meant. */
+/** Parser of an option's value. Undefined if the value is a plain string. */
 function readerOf({ takes, read, range = { least: 0 } }: OptionDetails): Reader | undefined {
   if (read !== undefined) return read;
   switch (takes) {
@@ -156,7 +156,7 @@ function numberIn({ least, most, whole }: Range): (text: string) => number {
   };
 }
 
-/** Reads seconds, and gives ms. */
+/** Parses seconds; returns ms. */
 function secondsIn({ least }: Range): (text: string) => number {
   return (text) => {
     const value = Number(text);
@@ -167,12 +167,12 @@ function secondsIn({ least }: Range): (text: string) => number {
   };
 }
 
-/** An option that may be given several times. */
+/** Collects the values of an option that may be given several times. */
 function collectText(text: string, earlier: string[] = []): string[] {
   return [...earlier, text];
 }
 
-/** Reads `90s`, `30m` or `2h`, and gives ms. */
+/** Parses `90s`, `30m` or `2h`; returns ms. */
 function duration(text: string): number {
   const match = /^(\d+(?:\.\d+)?)(s|m|h)$/.exec(text);
   const unit = { s: 1000, m: 60_000, h: 3_600_000 }[match?.[2] ?? ''];
@@ -180,7 +180,7 @@ function duration(text: string): number {
   return Number(match[1]) * unit;
 }
 
-/** Reads `12h` or `30d`, and gives ms. */
+/** Parses `12h` or `30d`; returns ms. */
 export function age(text: string): number {
   const match = /^(\d{1,6})(h|d)$/.exec(text);
   if (match === null) throw new InvalidArgumentError('write it as 12h or 30d');
@@ -194,7 +194,7 @@ function pollInterval(text: string): number | undefined {
   return value;
 }
 
-/** Bytes of `20MB` or `1.5 GB`. */
+/** Parses `20MB` or `1.5 GB`; returns bytes. */
 export function parseSize(text: string): number {
   const [, number, unit] = /^(\d{1,6}(?:\.\d{1,3})?) ?(kB|MB|GB)$/i.exec(text) ?? [];
   const factor = { kb: 1e3, mb: 1e6, gb: 1e9 }[unit?.toLowerCase() ?? ''];

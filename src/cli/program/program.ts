@@ -14,7 +14,7 @@ import { defaultManifest, nameManifest } from './name-manifest.ts';
 import { runCommands } from './run-commands.ts';
 import { engineCommands, serviceCommands } from './service-commands.ts';
 
-/** Other names of `--max-credits`, and options that `apply` or `plan` no longer has. */
+/** Whether a word is another name of `--max-credits`, or an option that `apply` or `plan` no longer has. */
 const isForeign = (word: string) =>
   /^--(budget|limit|(max|spend)-?(cost|spend|budget|price|limit)|watch|seed|refresh|strict|all|no-open|port)(=|$)/.test(
     word,
@@ -36,7 +36,7 @@ const helpCommand: CommandRow = {
     (await import('../commands/help.ts')).help(topic, command.parent, terminal),
 };
 
-/** All commands, by the heading under which help shows them. */
+/** All commands, grouped by their heading in the help. */
 const commandGroups: readonly (readonly [heading: string, rows: readonly CommandRow[]])[] = [
   ['Write a campaign:', languageCommands],
   ['Run a campaign:', runCommands],
@@ -47,12 +47,12 @@ const commandGroups: readonly (readonly [heading: string, rows: readonly Command
   ['Help:', [helpCommand]],
 ];
 
-/** A command line of a person, in which FILE may be left out. */
+/** Parser of a command line in which FILE may be omitted. */
 class CommandLine extends Command {
-  /** FILE was left out. */
+  /** Whether FILE was omitted. */
   assumes = false;
 
-  /** The first screen: what one lives with. All others are a page of their own. */
+  /** Help screen with the everyday commands. `help commands` lists all others. */
   override helpInformation(): string {
     return firstScreen(this);
   }
@@ -79,14 +79,14 @@ class CommandLine extends Command {
   }
 }
 
-/** The whole command line. What a command does is loaded when it is called. */
+/** Makes the parser of the whole command line. The code of a command is loaded when it is called. */
 export function makeProgram(context: ProgramContext): Command {
   const { terminal } = context;
   const program = new CommandLine('mediabatch')
     .description('Generates paid media from a YAML manifest, in a budget, without paying twice.')
     .usage('<command> [options]')
     .option('-V, --version', 'print the version')
-    // `main` takes it from any place of a line.
+    // `main` accepts it anywhere in a line.
     .option('--no-color', 'write without colours, as with NO_COLOR=1')
     .configureOutput({
       writeOut: terminal.out,
@@ -103,7 +103,7 @@ export function makeProgram(context: ProgramContext): Command {
   program.hook('preAction', async (_program, command) => {
     if (process.env.MEDIABATCH_SANDBOX !== undefined) await rehearse(command);
     terminal.called = readCall(command);
-    // It finds manifests by their locks, wherever it stands.
+    // This command finds manifests by their locks in any folder.
     const looksAround = command.name() === 'cost' && command.opts().all === true;
     const isMissing =
       program.assumes && !looksAround && statSync(defaultManifest, { throwIfNoEntry: false }) === undefined;
@@ -116,14 +116,19 @@ export function makeProgram(context: ProgramContext): Command {
   return program;
 }
 
-/** As if `--sandbox` had been typed: printed commands carry it to where `MEDIABATCH_SANDBOX` is not set. */
+/**
+ * Sets `--sandbox` as if it had been typed, so that printed commands contain it and work without
+ * `MEDIABATCH_SANDBOX`.
+ */
 async function rehearse(command: Command): Promise<void> {
   const { knowsPlayMoneyOnly } = await import('../../campaign/environment.ts');
   const canRehearse = command.options.some(({ long }) => long === '--sandbox');
   if (knowsPlayMoneyOnly(process.env) && canRehearse) command.setOptionValueWithSource('sandbox', true, 'cli');
 }
 
-/** `plan <file>`: that there are options goes without saying, and leaves more room for what the command does. */
+/**
+ * Command with its arguments, like `plan <file>`, without `[options]`, which leaves more room for the description.
+ */
 function termOf(command: Command): string {
   const inputs = command.registeredArguments.map((argument) => {
     const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
@@ -153,7 +158,7 @@ function firstScreen(program: Command): string {
   return terminalText(document, { style: makeStyle(false) });
 }
 
-/** A mistake of the command line. It repeats what was typed, which may hold what a terminal obeys. */
+/** Makes a usage error safe to print. It repeats what was typed, which may contain terminal control sequences. */
 function sayUsage(text: string, { style }: Terminal): string {
   const safe = text.split('\n').map((line) => safeText(line, 2000));
   return safe.join('\n').replace(/^error: /, `${style.red('error')} MB3000 `);

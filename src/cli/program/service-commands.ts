@@ -5,7 +5,7 @@ import { age, type CommandOption, engineOption, jsonOption, state, wholeNumber }
 
 const asking: readonly CommandOption[] = [['--sandbox', 'ask the embedded service of this folder'], jsonOption];
 
-/** Commands around the service: what it has, and whether all is well. */
+/** Commands about the service. */
 export const serviceCommands: readonly CommandRow[] = [
   {
     name: 'list',
@@ -145,7 +145,7 @@ export const serviceCommands: readonly CommandRow[] = [
   },
 ];
 
-/** Commands of runs that several machines carry out. */
+/** Commands about runs on an engine. */
 export const engineCommands: readonly CommandRow[] = [
   {
     name: 'worker',

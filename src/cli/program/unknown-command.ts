@@ -4,7 +4,7 @@ import { call, shell, type Way, way } from '../../ground/advice.ts';
 import { nearestName } from '../../manifest/suggest.ts';
 import { rowOf } from './command-row.ts';
 
-/** Names that people try and no command has, with the commands that do it. */
+/** Names that users try and that no command has, with the commands that do the same. */
 const otherwise: Readonly<Record<string, readonly (string | Way)[]>> = {
   clean: [
     'nothing has to be cleaned up. What newer outputs replaced is deleted by gc, what is at the service by destroy, both after a question',
@@ -51,7 +51,7 @@ const removed: Readonly<Record<string, Way>> = {
   completion: way('list commands and options', call('help', 'commands')),
 };
 
-/** The command that was meant by a word that is none. Never one by which something is lost. */
+/** Suggests the command with the name nearest to an unknown word. Never suggests a destructive command. */
 export function nearestCommand(program: Command, word: string): string | undefined {
   const rows = program.commands.flatMap((command) => rowOf(command) ?? []).filter((row) => row.isDestructive !== true);
   const wanted = word.toLowerCase();
@@ -90,7 +90,10 @@ const removedOptions: Readonly<Record<string, string | Way>> = {
   '--port': 'MEDIABATCH_REVIEW_PORT=4020 serves the page of `apply --review` at this port of 127.0.0.1',
 };
 
-/** Throws for an option that `plan` or `apply` does not have, where near names of options lead elsewhere. */
+/**
+ * Throws for an option that `plan` or `apply` does not have, if suggesting the option with the nearest name would be
+ * wrong.
+ */
 export function refuseForeign(command: Command | undefined, words: readonly string[]): void {
   const own = new Set(command?.options.map(({ long }) => long));
   const flag = words.map((word) => word.replace(/=.*/, '')).find((one) => !own.has(one));
@@ -101,7 +104,7 @@ export function refuseForeign(command: Command | undefined, words: readonly stri
   throw new CampaignError({ code: 'MB3000', message: `unknown option '${flag}'`, hint: [instead] });
 }
 
-/** Error for a name that a person wrote and that does not exist. `what`: `no example`. */
+/** Error for an unknown name that a user wrote. `what`: words like `no example`. */
 export function unknownName(what: string, name: string, names: readonly string[]): CampaignError {
   const near = nearestName(name, names);
   const guess = near === undefined ? '' : `did you mean ${near}? `;
