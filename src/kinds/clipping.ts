@@ -7,7 +7,7 @@ export const clipping: Kind = {
   act: 'job',
   media: 'video',
   create: { paths: ['/clippings/create', '/clippings'], documented: false },
-  // This path asks the provider before it answers; the plain record may be stale.
+  // This path queries the provider before it answers, while the plain record may be stale.
   status: { path: '/clippings/status/{id}', alias: '/clippings/refresh/{id}' },
   list: {
     path: '/clippings/all',

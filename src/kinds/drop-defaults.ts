@@ -5,9 +5,9 @@ import type { Kind } from './kind.ts';
 type Body = { [field: string]: Json };
 
 /**
- * Returns a request without the values that the service documents as its defaults for every model. With and without them it
- * is the same purchase and the same bytes. Every other value is sent as written: a default of most models, or another name
- * of the default model, may come to mean something else.
+ * Returns a request without the values that the service documents as its defaults for every model. Requests with and
+ * without these values are the same purchase and are sent as the same bytes. Every other value is sent as written,
+ * because a default of only most models, or another name of the default model, may change its meaning.
  */
 export function dropDefaults(kind: Kind | undefined, request: Body): Body {
   const names = Object.keys(request).filter((name) => request[name] === defaultOf(kind, name));
@@ -21,7 +21,7 @@ export function meantValue(kind: Kind | undefined, name: string, request: Body):
   return value === undefined ? defaultOf(kind, name) : value;
 }
 
-/** Returns a default that holds for every model: no model lists values of its own for the field. */
+/** Returns a default that is valid for every model, which means that no model has its own values for the field. */
 function defaultOf(kind: Kind | undefined, name: string): string | undefined {
   if (kind === undefined || !Object.hasOwn(kind.fields, name)) return undefined;
   const models = Object.values(kind.model?.models ?? {});

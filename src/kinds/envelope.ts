@@ -1,14 +1,14 @@
 /**
- * The parts of the service's answers that all kinds share, as data: paths, headers, words and field names. Where the
- * documentation gives a fact without its field, names are listed in the order in which they are tried. `a.b` is the
- * field `b` of the object `a`.
+ * The parts of the service's answers that all kinds share, as data: paths, headers, words and field names. If the
+ * documentation states a fact without its field name, possible names are listed in the order in which they are tried.
+ * `a.b` is the field `b` of the object `a`.
  */
 export const envelope = {
-  /** The end of every base URL. */
+  /** The last part of every base URL. */
   prefix: '/api/v1',
   /** Paths relative to the base URL, except `documentAtRoot`, which is relative to the root of the host. */
   paths: {
-    /** Also used to read the clock and to check the key: it costs nothing. */
+    /** Also used to read the server's clock and to check the API key, because it is free. */
     accounts: '/accounts',
     voices: '/voiceovers/voices',
     catalog: '/catalog',
@@ -20,7 +20,7 @@ export const envelope = {
   },
   headers: { idempotencyKey: 'idempotency-key', retryAfter: 'retry-after', date: 'date' },
   states: { queued: 'QUEUED', processing: 'PROCESSING', completed: 'COMPLETED', failed: 'FAILED' },
-  /** Words that tell apart the kinds that share a status path. The field that holds them is undocumented. */
+  /** Values that distinguish the kinds with the same status path. Their field is undocumented. */
   kindWords: { BASIC: 'image', INFLUENCER: 'influencer', THUMBNAIL: 'thumbnail' } as Readonly<Record<string, string>>,
   /** Common to every answer. `success` is false when there is an error. */
   answer: { success: 'success', message: ['message', 'error'], code: 'code', data: 'data' },
@@ -31,18 +31,18 @@ export const envelope = {
     limit: 'pagination.limit',
   },
   created: {
-    /** Field that holds the job, as documented for images and music. */
+    /** Field that contains the job, as documented for images and music. */
     holder: 'generation',
-    /** Fields that may hold the job for other kinds; it may also be the answer itself. */
+    /** Fields that may contain the job for other kinds. The answer may also be the job itself. */
     otherHolders: ['generation', 'data', 'job', 'clipping', 'thumbnail', 'video', 'voiceover', 'post'],
-    /** A record that names its job is not the job itself. */
+    /** A record with this field refers to its job, and is not the job itself. */
     jobId: 'jobId',
     id: 'id',
     model: 'model',
     credits: 'creditsDeducted',
     balance: 'creditsRemaining',
   },
-  /** A job, as its status and as an item of a list. */
+  /** Fields of a job, in its status and as an item of a list. */
   job: {
     id: 'id',
     status: 'status',
@@ -53,7 +53,10 @@ export const envelope = {
     prompt: ['prompt', 'text', 'title', 'videoUrl'],
     link: ['outputUrl', 'outputAsset.url'],
     thumbnail: ['thumbnailUrl', 'thumbnailAsset.url'],
-    /** Link in a list, not the `image` of a thumbnail: where its request had one, that is it. */
+    /**
+     * Fields of a job's link in a list. The field `image` of a thumbnail is not among them, because it may be the image
+     * of the request.
+     */
     listedLink: ['outputAsset.url', 'outputUrl'],
   },
   /** One of several files of a job. `order` counts from 0. */
@@ -62,7 +65,7 @@ export const envelope = {
     uploadUrl: 'data.uploadUrl',
     blobName: 'data.blobName',
     publicUrl: 'data.publicUrl',
-    /** Fields that may hold the asset; it may also be the answer itself. */
+    /** Fields that may contain the asset. The answer may also be the asset itself. */
     holders: ['data', 'asset'],
     id: 'id',
     url: 'url',
@@ -71,13 +74,13 @@ export const envelope = {
   accounts: { lists: ['data', 'accounts'], name: 'accountName', username: 'accountUsername' },
   /** The catalog of models, which is entirely undocumented. */
   catalog: {
-    /** List names that say nothing about their content. */
+    /** Names of lists that do not state a kind. */
     lists: ['data', 'models', 'catalog', 'items'],
     model: ['key', 'model', 'id', 'name'],
     kind: ['kind', 'type'],
     credits: ['credits', 'cost', 'price', 'creditCost'],
     amount: ['amount', 'credits', 'value', 'cost', 'price'],
-    /** Unit that the credits are charged for: a job, unless it says otherwise. */
+    /** Unit that the credits are charged for. Defaults to a job. */
     per: [
       'per',
       'creditsPer',
@@ -93,15 +96,15 @@ export const envelope = {
       'billingUnit',
     ],
     creditsBy: ['creditsBy'],
-    /** The most that one job is charged. */
+    /** The maximum charge for one job. */
     ceiling: ['maxCredits'],
-    /** Values of fields, by field. */
+    /** Allowed values of fields, by field. */
     allowed: ['allowed'],
     description: ['description', 'label'],
   },
 } as const;
 
-/** Undocumented words for the end of a job, in capitals. */
+/** Undocumented words for the final states of a job, in capitals. */
 export const otherStates: { readonly succeeded: readonly string[]; readonly canceled: readonly string[] } = {
   succeeded: ['SUCCEEDED', 'SUCCESS'],
   canceled: ['CANCELED', 'CANCELLED'],

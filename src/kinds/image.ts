@@ -1,6 +1,6 @@
 import type { Kind } from './kind.ts';
 
-/** One model under two keys. */
+/** One model with two keys. */
 const beta = {
   tiers: ['basic', 'high'],
   allows: {

@@ -11,24 +11,27 @@ import { voiceover } from './voiceover.ts';
 
 const all = { image, music, voiceover, video, clipping, thumbnail, influencer, upload, post };
 
-/** Every kind of request by name. It has no prototype, so that `constructor` is not a kind. */
+/** All kinds of requests by name. The object has no prototype, so that `constructor` is not a kind. */
 export const kinds: Readonly<Record<string, Kind>> = Object.freeze(
   Object.assign(Object.create(null) as Record<string, Kind>, all),
 );
 
-/** Looks up a name that was checked before. */
+/** Returns the kind of a name that was checked before. */
 export function requireKind(name: string): Kind {
   const kind = kinds[name];
   if (kind === undefined) throw new Error(`internal error: no kind ${name}`);
   return kind;
 }
 
-/** Whether a request of this kind can be repeated for nothing: it is no purchase, and no journal needs it. */
+/**
+ * Returns whether a request of this kind can be repeated at no cost, so that it is not recorded in a journal as a
+ * purchase.
+ */
 export function isFreelyRepeated(name: string): boolean {
   return kinds[name]?.recovery === 'again';
 }
 
-/** Returns what a kind is known to have: who calls has asked. */
+/** Returns a part of a kind that the caller has checked to exist. */
 export function requireOf<Part extends 'status' | 'remove'>(name: string, part: Part): NonNullable<Kind[Part]> {
   const found = requireKind(name)[part];
   if (found === undefined) throw new Error(`internal error: no ${part} of the kind ${name}`);

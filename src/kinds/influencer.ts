@@ -1,6 +1,6 @@
 import type { Kind } from './kind.ts';
 
-/** The AI influencer studio. Its create call and a list of its jobs are both undocumented. */
+/** The AI influencer studio. Its create request and a list of its jobs are undocumented. */
 export const influencer: Kind = {
   name: 'influencer',
   description: 'One image of an AI influencer.',

@@ -7,7 +7,7 @@ import { defaultFor, modelName } from './price.ts';
 /** A request body, rendered or with open references. */
 type Body = { readonly [field: string]: Json };
 
-/** Price of a job by a list. Without `high` the list says nothing about the most. */
+/** List price of a job. Without `high` the list has no maximum. */
 export interface ListPrice {
   low: number;
   likely: number;
@@ -15,8 +15,9 @@ export interface ListPrice {
 }
 
 /**
- * Prices a request by what the service lists, in whole credits. A list is no promise: only a ceiling bounds the charge.
- * `undefined` where the list does not say, or says it in units that the request does not tell.
+ * Estimates the price of a request from the service's lists, in whole credits. A list does not guarantee a price; only
+ * a ceiling limits the charge. `undefined` where the lists have no price, or one in units that the request does not
+ * determine.
  */
 export function listPrice(kind: Kind, request: Body, listings: readonly Listing[]): ListPrice | undefined {
   const prices = listings.flatMap((listing) => {
@@ -29,12 +30,12 @@ export function listPrice(kind: Kind, request: Body, listings: readonly Listing[
   return {
     low: Math.min(...prices.map(({ low }) => low)),
     likely,
-    // What one list calls the most, another one may exceed.
+    // The maximum in one list may be exceeded by a price in another.
     ...(ceilings.length > 0 && { high: Math.max(likely, ...ceilings) }),
   };
 }
 
-/** The most that a list names for a request like this one, whatever its model. */
+/** Returns the highest listed price for such a request with any model. */
 export function highestListed(kind: Kind, request: Body, listings: readonly Listing[]): number | undefined {
   const field = kind.model?.field ?? 'model';
   const prices = listings.flatMap((listing) => {
@@ -60,7 +61,7 @@ function priceIn(listed: ListedKind, kind: Kind, request: Body): ListPrice | und
   if (rates === undefined || units === undefined) return undefined;
   const [low, likely] = [Math.ceil(rates.low * units), Math.ceil(rates.likely * units)];
   const { ceiling } = model;
-  // A ceiling below the price itself is none.
+  // A ceiling below the price is ignored.
   return { low, likely, ...(ceiling !== undefined && ceiling >= likely && { high: Math.ceil(ceiling) }) };
 }
 
@@ -71,7 +72,7 @@ function modelOfDefaults({ models, defaults }: ListedKind, kind: Kind): string |
   return typeof listed === 'string' ? listed : others.length === 0 ? only : undefined;
 }
 
-/** Credits for each unit. A field whose value is not listed may cost any of the listed amounts. */
+/** Returns the possible credits per unit. A field whose value is not listed may cost any of the listed amounts. */
 function ratesOf(
   { credits, creditsBy }: ListedModel,
   valueFor: (field: string) => Json | undefined,
@@ -90,7 +91,7 @@ function ratesOf(
   };
 }
 
-/** How many started units the request asks for. */
+/** Returns how many units, including started ones, the request asks for. */
 function unitsOf(
   { per }: ListedModel,
   of: { kind: Kind; request: Body; valueFor: (field: string) => Json | undefined },
@@ -102,18 +103,18 @@ function unitsOf(
     return seconds === undefined ? undefined : Math.ceil(seconds / per.seconds);
   }
   const text = mainText(of.kind, of.request);
-  // As UTF-16 counts them: nobody counts more.
+  // Counted in UTF-16 units, because no service counts more per character.
   return text === undefined ? undefined : Math.max(1, Math.ceil(text.length / per.characters));
 }
 
-/** `5`, `"5"` and `"5s"`: a length that a request says. */
+/** Parses a duration in a request: `5`, `"5"` or `"5s"`. */
 function readSeconds(value: Json | undefined): number | undefined {
   const [, digits] = typeof value === 'string' ? (/^(\d{1,5}(?:\.\d{1,3})?) ?s?$/.exec(value) ?? []) : [];
   const seconds = digits === undefined ? value : Number(digits);
   return typeof seconds === 'number' && seconds > 0 && seconds <= 86_400 ? seconds : undefined;
 }
 
-/** The text that a job is made from; `undefined` where another step gives a part of it. */
+/** Returns the text that a job is made from; `undefined` if a part of it comes from another step. */
 function mainText({ fields }: Kind, request: Body): string | undefined {
   const name = Object.keys(fields).find((field) => fields[field]?.free === true);
   const text = name === undefined ? undefined : ownValue(request, name);

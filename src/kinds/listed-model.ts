@@ -7,42 +7,42 @@ import type { Kind } from './kind.ts';
 type ListedUnit = 'job' | { readonly seconds: number } | { readonly characters: number } | 'unknown';
 
 /**
- * Facts that a service lists about one model, in its catalog or beside a request body of its OpenAPI document. Whatever is
- * malformed is absent: a list is a help for an estimate, and never a reason to stop.
+ * Facts that a service lists about one model, in its catalog or with a request body in its OpenAPI document. Malformed
+ * facts are omitted, because a list only helps with estimates and must not cause errors.
  */
 export interface ListedModel {
-  /** Credits for each started unit of `per`, in a request with only defaults. */
+  /** Credits for each started unit of `per`, for a request with only default values. */
   credits?: number;
   per: ListedUnit;
-  /** Credits where they depend on a field: by its name and value. */
+  /** Credits that depend on a field, by its name and value. */
   creditsBy: { readonly [field: string]: { readonly [value: string]: number } };
-  /** The most that one job is charged, where the service says so. */
+  /** The maximum charge for one job, if the service states it. */
   ceiling?: number;
-  /** Values that the model takes, by field, as far as they are listed. */
+  /** Allowed values for the model, by field, if they are listed. */
   allows: { readonly [field: string]: readonly string[] };
-  /** Values that the model takes for fields that a request leaves out. */
+  /** Values that the model uses for fields that a request omits. */
   defaults: { readonly [field: string]: string | number };
 }
 
-/** Facts that one source lists about one kind. */
+/** Facts about one kind from one source. */
 export interface ListedKind {
   models: { readonly [model: string]: ListedModel };
-  /** Values that the service takes for fields that a request leaves out. */
+  /** Values that the service uses for fields that a request omits. */
   defaults: { readonly [field: string]: string | number };
-  /** Values that every request may have, by field: of fields whose values do not depend on the model. */
+  /** Values that are allowed in every request, by field, for fields whose values do not depend on the model. */
   values: { readonly [field: string]: readonly string[] };
-  /** Fields that a request may have, where the source lists them. */
+  /** Fields that a request may have, if the source lists them. */
   fields?: readonly string[];
 }
 
 export type Listing = { readonly [kind: string]: ListedKind };
 
-/** Most credits of a job, more than any costs: a larger number, in a list or in a lock of others, is a mistake. */
+/** Maximum credits of a job. A larger number in a list, or in another user's lock, is a mistake. */
 export const mostCredits = 1_000_000;
 const mostValues = 200;
 const longestName = 200;
 
-/** An amount of credits as it may be listed: a number, or its digits as a text. Nothing else is one. */
+/** Parses a listed amount of credits: a number, or a string of digits. Undefined for other values. */
 export function readAmount(value: Json | undefined): number | undefined {
   const isDigits = typeof value === 'string' && /^[0-9]{1,7}(\.[0-9]{1,4})?$/.test(value);
   const amount = isDigits ? Number(value) : value;
@@ -53,7 +53,7 @@ function firstOf(map: Json | undefined, fields: readonly string[]): Json | undef
   return fields.map((field) => ownValue(mapOf(map), field)).find((one) => one != null);
 }
 
-/** Reads the facts of one model; of any content. */
+/** Reads the facts of one model. The facts may have any content. */
 export function readListedModel(facts: Json, kind: Kind | undefined): ListedModel {
   const { catalog: names } = envelope;
   const listed = firstOf(facts, names.credits);
@@ -80,8 +80,9 @@ export function readListedModel(facts: Json, kind: Kind | undefined): ListedMode
 }
 
 /**
- * Reads an amount of credits and its unit, which stands beside it, in it (`price: { amount: 2, unit: second }`), or in
- * its name (`creditsPerSecond: 2`). A unit counts wherever it stands: without it the amount would be that of a job.
+ * Reads an amount of credits and its unit. The unit may be a separate field, a part of the amount (`price: { amount: 2,
+ * unit: second }`), or in its name (`creditsPerSecond: 2`). All places are searched, because without a unit the amount
+ * would be the price of a job.
  */
 export function readPrice(facts: Json): { credits?: number; per: ListedUnit } {
   const { catalog: names } = envelope;
@@ -103,7 +104,10 @@ const rateForm = /^(?:(?:credits?|cost|price)_?)*per_?([a-z0-9_]+)$/i;
 const inText =
   /(?<!\bframes? )\bper[ _-]((?:\d[\d,]*k? |thousand )?(?:second|sec|minute|min|hour|char|character|word|token|megapixel)s?)\b/i;
 
-/** Reads the units that a field names, with the amount for each where it is one. `isPrice`: whatever it says is a unit. */
+/**
+ * Reads the units in a field, with the amount per unit if there is one. `isPrice`: every content of the field is read
+ * as a unit.
+ */
 function unitsIn(name: string, value: Json, isPrice: boolean): { unit: ListedUnit; rate?: Json }[] {
   const { catalog: names } = envelope;
   const amounts: readonly string[] = [...names.credits, ...names.creditsBy, ...names.ceiling, ...names.amount];
@@ -117,29 +121,34 @@ function unitsIn(name: string, value: Json, isPrice: boolean): { unit: ListedUni
   return found === undefined ? [] : [{ unit: readUnit(found) }];
 }
 
-/** `pricingModel`, `billed_by`: a short text there is a unit, and what is none is not understood. */
+/**
+ * Recognizes field names about prices, such as `pricingModel` or `billed_by`. A short string in such a field is read as
+ * a unit.
+ */
 function tellsOfPrice(name: string): boolean {
   return /\b(rate$|(credit|cost|price|charge|bill|meter)s?\b|(pric|charg|bill|meter)(ing|ed)\b)/.test(
     spaced(name).toLowerCase(),
   );
 }
 
-/** `ThousandCharacters`, `1000_characters` as words. */
+/** Splits a name such as `ThousandCharacters` or `1000_characters` into words. */
 function spaced(name: string): string {
   return name.replace(/([a-z])([A-Z0-9])|([0-9])([A-Za-z])/g, '$1$3 $2$4').replaceAll('_', ' ');
 }
 
-/** A text or number that a request may have for a field; `undefined` for anything else. */
+/** Returns a string or number that a request may have as the value of a field; `undefined` for other values. */
 export function asValue(value: Json | undefined): string | number | undefined {
   return typeof value === 'number' || (typeof value === 'string' && value.length <= longestName) ? value : undefined;
 }
 
-/** Makes a map that inherits nothing, because its keys come from a service. */
+/** Makes a map without a prototype, because its keys come from a service. */
 export function bare<Value>(entries: readonly (readonly [string, Value])[]): { [key: string]: Value } {
   return Object.assign(Object.create(null) as { [key: string]: Value }, Object.fromEntries(entries));
 }
 
-/** A charge of 0 would be no price: nothing says that it stays free. */
+/**
+ * Returns a price above 0. A listed 0 does not count, because the service does not guarantee that the job stays free.
+ */
 function positive(amount: number | undefined): number | undefined {
   return amount === undefined || amount <= 0 ? undefined : amount;
 }
@@ -152,7 +161,7 @@ function readAmounts(map: Json | undefined): { [value: string]: number } {
   return bare(amounts);
 }
 
-/** Lists of texts, by field. Numbers count as the text that a request would be compared with. */
+/** Reads lists of strings, by field. Numbers become strings, because they are compared with values of requests. */
 function readLists(map: Json | undefined): { [field: string]: readonly string[] } {
   const lists = entriesOf(map).flatMap(([field, values]) => {
     if (!Array.isArray(values)) return [];
@@ -162,7 +171,7 @@ function readLists(map: Json | undefined): { [field: string]: readonly string[] 
   return bare(lists);
 }
 
-/** `defaultResolution: 2k` is the default of `resolution`. */
+/** Reads default values: `defaultResolution: 2k` is the default of `resolution`. */
 function readDefaults(facts: Json): { [field: string]: string | number } {
   const defaults = entriesOf(facts).flatMap(([name, setting]) => {
     const [, head, rest = ''] = /^default([A-Z])([A-Za-z0-9]*)$/.exec(name) ?? [];
@@ -172,7 +181,7 @@ function readDefaults(facts: Json): { [field: string]: string | number } {
   return bare(defaults);
 }
 
-/** Names the field whose values are the keys of a map of credits. */
+/** Returns the field whose values are the keys of a map of credits. */
 function fieldOf(
   amounts: { readonly [value: string]: number },
   { allows, kind }: { allows: { readonly [field: string]: readonly string[] }; kind: Kind | undefined },
@@ -189,7 +198,7 @@ function entriesOf(map: Json | undefined): [string, Json][] {
     .slice(0, mostValues);
 }
 
-/** Words for a unit, without a plural s: what one of them is. Whatever is not here is not understood. */
+/** Units by their words, without a plural s. Other words are not understood. */
 const words: { readonly [word: string]: ListedUnit } = {
   ...named('job', ['job', 'request', 'generation', 'call', 'creation', 'run']),
   ...named('job', ['flat', 'fixed', 'image', 'video', 'song', 'track', 'thumbnail', 'voiceover']),
@@ -199,14 +208,14 @@ const words: { readonly [word: string]: ListedUnit } = {
   ...named({ characters: 1 }, ['character', 'char']),
 };
 
-/** `second`, `10 seconds`, `1000 characters`: a unit as people read it. */
+/** Writes a unit for messages: `second`, `10 seconds`, `1000 characters`. */
 export function unitText(unit: ListedUnit): string {
   if (typeof unit === 'string') return unit;
   const [count, word] = 'seconds' in unit ? [unit.seconds, 'second'] : [unit.characters, 'character'];
   return count === 1 ? word : `${count} ${word}s`;
 }
 
-/** Reads what credits are charged for: `second`, `per_second`, `1000 characters`, `1k chars`. */
+/** Parses the unit that credits are charged for: `second`, `per_second`, `1000 characters`, `1k chars`. */
 function readUnit(text: Json): ListedUnit {
   if (typeof text !== 'string') return 'unknown';
   const plain = text
@@ -225,7 +234,7 @@ function readUnit(text: Json): ListedUnit {
   return unit === undefined ? 'unknown' : times(unit, count);
 }
 
-/** Multiplies a unit. From one amount for several jobs no price of a single job follows. */
+/** Multiplies a unit. The result is `unknown` for several jobs, because that gives no price of a single job. */
 function times(unit: ListedUnit, count: number): ListedUnit {
   const isCount = Number.isFinite(count) && count > 0 && count <= 10_000_000;
   if (!isCount || unit === 'unknown') return 'unknown';

@@ -1,6 +1,6 @@
 import type { Kind } from './kind.ts';
 
-/** Every model that makes songs requires lyrics, `auto` included. */
+/** Every model that makes songs requires lyrics, including `auto`. */
 const song = { requires: ['lyrics'] } as const;
 
 /** The music generator, with the models, lengths and credits of the service's documentation. */

@@ -1,8 +1,8 @@
 import type { Kind } from './kind.ts';
 
 /**
- * A post on connected social accounts. Its create call is undocumented. Only generation is documented to cost credits;
- * if an answer does name a charge, it is recorded.
+ * A post on connected social accounts. Its create request is undocumented. Only generation is documented to cost
+ * credits, but if an answer has a charge, the charge is recorded.
  */
 export const post: Kind = {
   name: 'post',

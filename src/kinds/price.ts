@@ -6,9 +6,9 @@ import type { Kind, Model } from './kind.ts';
 type Body = { readonly [field: string]: Json };
 
 /**
- * Names the facts that determine the price of a request: `image/alpha-2/resolution=2k`. Requests of one class cost the
- * same. Defaults are filled in where the model is documented to have them; an alias stays as it is, because the service
- * does not say that it costs the same.
+ * Returns the price class of a request, which has all values that determine its price, for example
+ * `image/alpha-2/resolution=2k`. Requests of one class cost the same. Documented defaults of the model are filled in.
+ * An alias is not replaced, because it is not documented to cost the same.
  */
 export function priceClass(kind: Kind, request: Body): string {
   const model = modelName(kind, request);
@@ -16,26 +16,26 @@ export function priceClass(kind: Kind, request: Body): string {
   return [...parts, ...(kind.pricedBy === 'all' ? everyPart(kind, request) : documentedParts(kind, request))].join('/');
 }
 
-/** Credits per job as the service documents them; `undefined` when it does not, which is not the same as free. */
+/** Returns the documented credits per job; `undefined` when there are none, which does not mean free. */
 export function documentedCredits(kind: Kind, request: Body): number | undefined {
   if (kind.free === true) return 0;
   const model = modelName(kind, request);
   return model === undefined ? undefined : modelOf(kind, model)?.credits;
 }
 
-/** Returns the entry of a model, and none for `constructor` and the like. */
+/** Returns the entry of a model. Returns none for `constructor` and other names of the prototype. */
 export function modelOf(kind: Kind, name: string): Model | undefined {
   const models = kind.model?.models;
   return models !== undefined && Object.hasOwn(models, name) ? models[name] : undefined;
 }
 
-/** The model that a request names, or the default of its kind where there is a documented one. */
+/** Returns the model that a request names, or the documented default of its kind. */
 export function modelName(kind: Kind, request: Body): string | undefined {
   const value = ownValue(request, kind.model?.field ?? 'model');
   const fallback = kind.model?.default;
   if (value === undefined || value === null) return fallback;
   const name = asText(value);
-  // What the documentation calls the same as the default, as `song-9` and `auto`, is one model under two names.
+  // A documented alias of the default model, for example `song-9` for `auto`, is the same model.
   return fallback !== undefined && modelOf(kind, fallback)?.aliasOf === name ? fallback : name;
 }
 
@@ -49,8 +49,8 @@ function documentedParts(kind: Kind, request: Body): string[] {
 }
 
 /**
- * Covers kinds whose price factors are undocumented: every value that is neither free text nor a link counts as it is,
- * and a text by its length, rounded up to a power of two.
+ * Returns the price class parts of kinds whose price factors are undocumented: every value that is neither free text
+ * nor a link, and the length of each text, rounded up to a power of two.
  */
 function everyPart(kind: Kind, request: Body): string[] {
   return Object.keys(request)
@@ -68,7 +68,7 @@ function everyPart(kind: Kind, request: Body): string[] {
     });
 }
 
-/** Returns a default only where the model is documented to take it. */
+/** Returns a documented default if the model is documented to support it. */
 export function defaultFor(kind: Kind, model: string, field: string): string | undefined {
   const value = kind.fields[field]?.default;
   if (value === undefined) return undefined;

@@ -5,13 +5,13 @@ import type { Kind } from './kind.ts';
 import { bare, type ListedModel, type Listing, readListedModel, readPrice, unitText } from './listed-model.ts';
 import { modelOf } from './price.ts';
 
-/** A model as the service's catalog lists it. The shape is undocumented: only readable fields are here. */
+/** A model in the service's catalog. The catalog is undocumented, so only readable fields are included. */
 export interface CatalogModel {
   model: string;
   kind?: string;
-  /** Credits of one job with default parameters, or for each started `per`. */
+  /** Credits of one job with default parameters, or of each started unit `per`. */
   credits?: number;
-  /** Unit that the credits are charged for, where that is not a job: `second`, `1000 characters`. */
+  /** Unit that the credits are charged for, if it is not a job: `second`, `1000 characters`. */
   per?: string;
   aliasOf?: string;
   description?: string;
@@ -20,7 +20,7 @@ export interface CatalogModel {
 const mostModels = 2000;
 const { catalog: names } = envelope;
 
-/** Finds any list of objects with a key, in any usual place. */
+/** Reads the models of a catalog: any list of objects with a model key, at any usual place. */
 export function readCatalog(json: Json): CatalogModel[] {
   return findEntries(json).map(({ model, kind, facts }) => {
     const { credits, per } = readPrice(facts);
@@ -37,7 +37,7 @@ export function readCatalog(json: Json): CatalogModel[] {
   });
 }
 
-/** Reads what a catalog lists by kind. A model without a kind belongs to the only one that documents it. */
+/** Reads the facts of a catalog by kind. A model without a kind belongs to the only kind that documents it. */
 export function readCatalogListing(json: Json, kinds: Readonly<Record<string, Kind>>): Listing {
   const models = new Map<string, [string, ListedModel][]>();
   for (const { model, kind: word, facts } of findEntries(json)) {
@@ -49,7 +49,7 @@ export function readCatalogListing(json: Json, kinds: Readonly<Record<string, Ki
   return bare([...models].map(([kind, list]) => [kind, { models: bare(list), defaults: {}, values: {} }] as const));
 }
 
-/** A catalog may write `IMAGE`, `Image` or `images`. */
+/** Returns the kind that a catalog means: it may write `IMAGE`, `Image` or `images`. */
 export function kindName(word: string, kinds: Readonly<Record<string, unknown>>): string {
   const name = word.toLowerCase();
   if (Object.hasOwn(kinds, name)) return name;
@@ -69,7 +69,7 @@ function findEntries(json: Json): Entry[] {
     if (depth > 6 || found.length >= mostModels) return;
     if (Array.isArray(value)) {
       for (const item of value) {
-        // An entry that holds models is a group of them.
+        // An entry that contains models is a group of models.
         const isGroup = names.lists.some((name) => Array.isArray(ownValue(item, name)));
         const model = isGroup || !isMap(item) ? undefined : textOf(item, names.model);
         if (model === undefined) visit(item, isGroup ? (textOf(item, names.model) ?? kind) : kind, depth + 1);
@@ -78,7 +78,7 @@ function findEntries(json: Json): Entry[] {
       return;
     }
     for (const [key, item] of Object.entries(isMap(value) ? value : {})) {
-      // A map of lists by kind, as in { image: [ … ] }.
+      // Some catalogs are maps of lists by kind, for example { image: [ … ] }.
       const inner = names.lists.some((name) => name === key) ? kind : key;
       if (item !== null && typeof item === 'object') visit(item, inner, depth + 1);
     }
@@ -87,7 +87,7 @@ function findEntries(json: Json): Entry[] {
   return found;
 }
 
-/** The first non-empty text among these fields. */
+/** Returns the first non-empty string in these fields. */
 function textOf(value: Json, fields: readonly string[]): string | undefined {
   for (const name of fields) {
     const found = isMap(value) ? ownValue(value, name) : undefined;

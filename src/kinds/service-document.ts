@@ -4,27 +4,27 @@ import { envelope } from './envelope.ts';
 import type { Kind } from './kind.ts';
 import { asValue, bare, type ListedKind, type Listing, readListedModel } from './listed-model.ts';
 
-/** The service's own OpenAPI document, as far as it concerns the requests we send. */
+/** The parts of the service's own OpenAPI document that concern the requests of this program. */
 export interface ServiceDocument {
   /** `info.version`; empty when there is none. */
   version: string;
   /**
-   * By kind: the path of creates, and the schema of their body with every `$ref` inlined. `byOperation`: the path is
-   * unknown to this version and was found by the fields that it takes.
+   * By kind: the path of create requests, and the schema of their body with every `$ref` inlined. `byOperation`: this
+   * version does not know the path, and found it by the fields of its body.
    */
   creates: { [kind: string]: { path: string; schema?: Json; byOperation?: true } };
-  /** Reasons why no create was found, in words, by kind. */
+  /** Reasons why no create request was found, by kind. */
   missing: { [kind: string]: string };
   /** Operations such as `POST /uploads`, relative to the base URL. */
   operations: string[];
-  /** Models that it lists, beside the body of a request (`x-models`) and in it. */
+  /** Models listed in the document, with the body of a request (`x-models`) or in it. */
   listing: Listing;
 }
 
 const methods = ['get', 'put', 'post', 'delete', 'patch'];
 const mostModels = 500;
 
-/** Reads a document of any content: whatever is malformed is left out, and nothing throws. */
+/** Reads a document of any content. Malformed parts are left out, and nothing throws. */
 export function readServiceDocument(document: Json, kinds: Readonly<Record<string, Kind>>): ServiceDocument {
   const root = mapOf(document);
   const paths = relativePaths(root);
@@ -57,7 +57,7 @@ export function readServiceDocument(document: Json, kinds: Readonly<Record<strin
   };
 }
 
-/** Returns paths relative to the base URL, which ends in the path of the document's first server. */
+/** Returns the document's paths relative to the base URL, which ends with the path of the document's first server. */
 function relativePaths(root: JsonMap): ReadonlyMap<string, JsonMap> {
   const prefix = serverPath(root) ?? '';
   const paths = new Map<string, JsonMap>();
@@ -65,7 +65,7 @@ function relativePaths(root: JsonMap): ReadonlyMap<string, JsonMap> {
     const item = mapOf(follow(root, found));
     const own = serverPath(item);
     if (own !== undefined && own !== prefix) {
-      // Relative to another place: `/` for paths beside the API.
+      // A path may be relative to another server, for example `/` for paths outside the API.
       const full = `${own}${path}`;
       if (prefix !== '' && full.startsWith(`${prefix}/`)) paths.set(full.slice(prefix.length), item);
       continue;
@@ -85,7 +85,7 @@ function serverPath(of: JsonMap): string | undefined {
   return url.replace(/^https?:\/\/[^/]*/, '').replace(/\/+$/, '');
 }
 
-/** Media types that a body of JSON goes by, the nearest first. */
+/** Media types that can describe a JSON body, most specific first. */
 const jsonTypes = [/^application\/json\s*(;|$)/i, /^application\/[\w.-]+\+json\s*(;|$)/i, /^(application|\*)\/\*/];
 
 function bodySchema(root: JsonMap, operation: JsonMap): Json | undefined {
@@ -133,7 +133,7 @@ function readListedKind(body: JsonMap, { kind, schema }: { kind: Kind; schema: J
   };
 }
 
-/** Returns the texts that a schema lists; `undefined` when it allows others, too. */
+/** Returns the strings that a schema lists; `undefined` when it also allows others. */
 export function listValues(schema: Json, depth = 0): string[] | undefined {
   const map = mapOf(schema);
   const values = ownValue(map, 'enum');
@@ -148,12 +148,12 @@ export function listValues(schema: Json, depth = 0): string[] | undefined {
   return lists.every((list) => list !== undefined) ? lists.flat() : undefined;
 }
 
-/** The path for creates of a kind, or why none is certain. */
+/** The path for create requests of a kind, or why none is certain. */
 type FoundRoute = { path: string; byOperation?: true } | { missing: string };
 
 /**
  * Finds the POST operation that creates jobs of a kind: one with a known path, or else the only one in the kind's
- * collection that takes its fields. `takes`: the fields of an operation's body.
+ * collection with the kind's fields. `takes` returns the fields of an operation's body.
  */
 function findRoute(
   kind: Kind,
@@ -164,7 +164,7 @@ function findRoute(
   if (known !== undefined) return { path: known };
   const collection = `/${paths[0].split('/')[1]}`;
   const fields = Object.keys(kind.fields);
-  // The first field is what a job is made from: an operation that does not take it is a different one.
+  // The first field is what a job is made from, so an operation without it is a different one.
   const [main = ''] = fields;
   const candidates = document.posts
     .filter((path) => path.startsWith(`${collection}/`) && !path.includes('{'))
@@ -184,17 +184,19 @@ function findRoute(
 
 // Reads an OpenAPI document of any content: whatever is malformed is treated as absent, and nothing throws.
 
-/** Deeper than any real request. */
+/** Maximum nesting, deeper than any real request. */
 const mostDepth = 40;
-/** Limit on the parts of one inlined schema: a hostile document could double in size at every level. */
+/** Maximum number of parts of one inlined schema, because a malicious document could double in size at every level. */
 const mostParts = 50_000;
 const mostHops = 16;
 
 /** Keywords whose values are maps of schemas by name, where names like `example` or `$id` are ordinary. */
 const mapsOfSchemas = new Set(['properties', 'patternProperties', 'dependentSchemas']);
-/** Keywords whose values are data, whatever they look like. */
+/** Keywords whose values are data, even if they look like schemas. */
 const dataKeys = new Set(['enum', 'const', 'required', 'dependentRequired']);
-/** Schema names are useless once everything is inlined, and would clash; the other keywords validate nothing. */
+/**
+ * Keywords to drop: schema names are useless and would clash after inlining, and the others do not affect validation.
+ */
 const droppedKeys = new Set([
   ...['$id', '$anchor', '$schema', '$defs', 'definitions', '$vocabulary', '$comment', '$async', 'id'],
   ...['$dynamicRef', '$dynamicAnchor', '$recursiveRef', '$recursiveAnchor'],
@@ -204,19 +206,27 @@ const droppedKeys = new Set([
 interface Writing {
   root: JsonMap;
   depth: number;
-  /** References being inlined: one that leads back into itself matches anything. */
+  /**
+   * References that are being inlined. A reference that leads back to itself is replaced by a schema that allows
+   * anything.
+   */
   open: readonly string[];
   budget: { parts: number };
 }
 
-/** Returns a schema of the document with every `$ref` inlined; `undefined` when it is too large for a request. */
+/**
+ * Returns a schema of the document with every `$ref` inlined; `undefined` when the result is too large for a request.
+ */
 function writeOutSchema(root: JsonMap, schema: Json): Json | undefined {
   const budget = { parts: mostParts };
   const written = writeOut(schema, { root, depth: 0, open: [], budget });
   return budget.parts > 0 ? written : undefined;
 }
 
-/** Inlines references; anything nested too deeply or outside the document matches anything. */
+/**
+ * Inlines references. Parts that are nested too deeply or outside the document are replaced by schemas that allow
+ * anything.
+ */
 function writeOut(value: Json, at: Writing): Json {
   at.budget.parts -= 1;
   if (at.budget.parts <= 0 || at.depth > mostDepth) return true;
@@ -251,7 +261,7 @@ function writeTarget(reference: string, at: Writing): Json {
   return target === undefined ? true : writeOut(target, { ...at, open: [...at.open, reference] });
 }
 
-/** Merges rules beside a reference with those of its target; a description beside it takes precedence. */
+/** Merges rules next to a reference with those of its target. A description next to it takes precedence. */
 function withTarget(beside: { [key: string]: Json }, target: Json): Json {
   const rules = Object.keys(beside).filter((key) => key !== 'description' && key !== 'title');
   if (rules.length === 0) return isMap(target) ? { ...target, ...beside } : target;

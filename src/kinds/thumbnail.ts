@@ -1,6 +1,6 @@
 import type { Kind } from './kind.ts';
 
-/** The thumbnail generator. Its create call is undocumented; the fields are those that its records return. */
+/** The thumbnail generator. Its create request is undocumented; the fields are those that its records return. */
 export const thumbnail: Kind = {
   name: 'thumbnail',
   description: 'One thumbnail for a video.',

@@ -1,6 +1,6 @@
 import type { Kind } from './kind.ts';
 
-/** The video generator. Its create call is undocumented; the fields are those that its list returns. */
+/** The video generator. Its create request is undocumented; the fields are those that its list returns. */
 export const video: Kind = {
   name: 'video',
   description: 'One video, made from a text and, where the model takes it, a first image.',

@@ -2,7 +2,7 @@ import type { Kind } from './kind.ts';
 import { aboutVoices, voices } from './voices.ts';
 
 /**
- * The voiceover generator. Its create call is undocumented: the names of `text`, `model` and `output_format` are
+ * The voiceover generator. Its create request is undocumented: the names of `text`, `model` and `output_format` are
  * inferred from its lists and from the music generator; `voice_id` and the voices are documented.
  */
 export const voiceover: Kind = {
