@@ -72,7 +72,7 @@ test('the first ten minutes go as the page says', async () => {
   const { type, worker } = await openTerminals(await embeddedServer());
   const workers = [worker(), worker()];
   // Both are there before the campaign, which may end sooner than the second has started.
-  for (const one of workers) await waitFor(one, 'it begins when something is');
+  for (const one of workers) await waitFor(one, 'the worker starts when there is one');
   const campaign = type(read('sh', 'terminal campaign'));
   expect(await campaign.ended, campaign.said()).toBe(0);
   expectSaid(campaign.said(), read('text', 'campaign'));

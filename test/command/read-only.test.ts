@@ -87,7 +87,7 @@ describe('read-only commands', () => {
     const folder = await boughtFolder();
     await expectOnlyLooking(folder, [process.execPath, bin]);
     const { said } = await run([process.execPath, bin, 'plan', 'campaign.yaml'], folder);
-    expect(said).not.toContain('not writable');
+    expect(said).not.toContain('cannot be written');
   });
 
   test.runIf(has.root && has.mounts)('work on a file system that is mounted for reading (root)', async () => {
@@ -96,7 +96,7 @@ describe('read-only commands', () => {
     const before = ['unshare', '--mount', 'sh', '-c', script, 'sh', process.execPath, bin];
     await expectOnlyLooking(folder, before);
     const { said } = await run([...before, 'plan', 'campaign.yaml'], folder);
-    expect(said).toContain('pic@a cannot be saved: the folder output is not writable: apply would end with');
+    expect(said).toContain('the folder output cannot be written, and pic@a is to be saved there: apply would end with');
     for (const words of writing) expect((await run([...before, ...words.split(' ')], folder)).code, words).toBe(73);
   });
 

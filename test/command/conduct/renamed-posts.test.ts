@@ -163,7 +163,7 @@ describe('a new post next to a published post without a step', () => {
     expect(ran.code, text).toBe(code);
     if (answer !== '') {
       expect(text).toMatch(/tell may be share, which is out, under another name\nout {2}share {2}“Hello” .*\nnew/);
-      expect(text).toContain('Publish 1 post to Instagram @sandbox.studio, at once, beside share?');
+      expect(text).toContain('Publish 1 post to Instagram @sandbox.studio, at once, in addition to share?');
     }
     expect(captions(trial)).toEqual(out);
   });

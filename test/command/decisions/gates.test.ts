@@ -279,7 +279,7 @@ test('gc --unpicked deletes unpicked outputs of decided gates, and a later pick 
   expect(losers.map(existsSync)).toEqual([true, true]);
   expect(booked(trial) - before).toBe(1);
   const both = await trial.run(['gc', 'campaign.yaml', '--unpicked', '--kept']);
-  expect([both.code, both.err]).toEqual([64, expect.stringContaining('cannot be combined')]);
+  expect([both.code, both.err]).toEqual([64, expect.stringContaining('exclude each other')]);
 }, 60_000);
 
 describe('a budget, and what follows the picks', () => {
