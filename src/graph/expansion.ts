@@ -56,13 +56,13 @@ export class Expansion {
   vars: JsonMap = emptyMap();
   /** Rows of the data files that were read, by path, separator and sheet. */
   readonly files = new Map<string, 'unknown' | Rows>();
-  /** Set by `readTables`, by name. */
+  /** Rows of the tables by name, set by `readTables`. */
   readonly tables = new Map<string, ReadTable>();
-  /** Set by `readTaskRows`. */
+  /** Rows by task, set by `readTaskRows`. */
   readonly rows = new Map<string, TaskRows>();
   /** Set by `expandMatrix`; missing when the matrix is wrong. */
   readonly cells = new Map<string, Cells>();
-  /** Set by `expandTask`, in topological order. */
+  /** Steps by task, set by `expandTask`, in topological order of the tasks. */
   readonly expanded = new Map<string, ExpandedTask>();
 
   constructor(manifest: Manifest, facts: GraphFacts) {

@@ -57,7 +57,9 @@ export interface Step {
   part?: { of: string; fingerprint: string; index: number };
   /** Maximum time in ms for which its job is polled. */
   timeoutMs?: number;
-  /** Failed jobs are bought again: at most `attempts` purchases in all, and at most `credits` beyond the first. */
+  /**
+   * A failed job is bought again, up to `attempts` purchases in total, and up to `credits` for those after the first.
+   */
   retry?: { attempts: number; credits?: number };
   expect?: Expectation;
   /** `pin: true` of its task: the step keeps its purchase, even if its input changes. */
@@ -66,7 +68,7 @@ export interface Step {
   unchecked?: true;
   tags: string[];
   place: Place;
-  /** The name of its row in messages: `row 14 of products.csv`. */
+  /** The name of its row in messages, for example `row 14 of products.csv`. */
   row?: string;
   /** Title for people who look at its output: `title` of its gate, else the first short text of its row. */
   title?: string;
@@ -130,7 +132,7 @@ export interface Graph {
   steps: Step[];
   /** Tasks in the order in which they are written. */
   tasks: GraphTask[];
-  /** Hard cap over all runs, in credits. */
+  /** Limit in credits for all runs together. */
   budget?: number | undefined;
   concurrency?: number | undefined;
   /** Path of the list of files that each run writes, relative to the output folder. Omitted when no list is written. */
@@ -146,7 +148,7 @@ export interface Graph {
   notices?: readonly string[];
 }
 
-/** The facts on disk about a file that a step uploads. */
+/** Facts about a file that a step uploads. */
 export interface FileFact {
   /** In hexadecimal. */
   sha256: string;
@@ -163,7 +165,6 @@ export function needFinder(gates: readonly Gate[] = []): (need: string) => reado
 export interface GraphOutline {
   /** Tasks in the order in which they are written. */
   tasks: { id: string; kind: string; steps: number }[];
-  /** The addresses of all steps. */
   addresses: ReadonlySet<string>;
 }
 

@@ -1,6 +1,6 @@
 import type { Kind } from './kind.ts';
 
-/** Cuts a long video into short clips. Its create call is undocumented; its records return `videoUrl`. */
+/** Cuts a long video into short clips. Its create request is undocumented; its records return `videoUrl`. */
 export const clipping: Kind = {
   name: 'clipping',
   description: 'Short clips cut out of one long video.',

@@ -22,7 +22,7 @@ export const envelope = {
   states: { queued: 'QUEUED', processing: 'PROCESSING', completed: 'COMPLETED', failed: 'FAILED' },
   /** Values that distinguish the kinds with the same status path. Their field is undocumented. */
   kindWords: { BASIC: 'image', INFLUENCER: 'influencer', THUMBNAIL: 'thumbnail' } as Readonly<Record<string, string>>,
-  /** Common to every answer. `success` is false when there is an error. */
+  /** Fields of every answer. `success` is false when there is an error. */
   answer: { success: 'success', message: ['message', 'error'], code: 'code', data: 'data' },
   page: {
     hasNext: 'pagination.hasNextPage',
@@ -59,7 +59,7 @@ export const envelope = {
      */
     listedLink: ['outputAsset.url', 'outputUrl'],
   },
-  /** One of several files of a job. `order` counts from 0. */
+  /** Fields of one of several files of a job. `order` counts from 0. */
   part: { id: 'id', order: 'order', link: ['outputAsset.url', 'url'] },
   upload: {
     uploadUrl: 'data.uploadUrl',
@@ -72,7 +72,7 @@ export const envelope = {
   },
   voices: { lists: ['voices', 'data'] },
   accounts: { lists: ['data', 'accounts'], name: 'accountName', username: 'accountUsername' },
-  /** The catalog of models, which is entirely undocumented. */
+  /** Field names of the catalog of models, which is entirely undocumented. */
   catalog: {
     /** Names of lists that do not state a kind. */
     lists: ['data', 'models', 'catalog', 'items'],

@@ -43,7 +43,7 @@ export interface Kind {
     readonly jobId: 'id' | 'jobId';
     /** Fields of the request, each with its name in an item of the list, the most distinctive first. */
     readonly echoes: Readonly<Record<string, string>>;
-    /** According to its documentation, reading the list does not update its jobs. */
+    /** Set if, according to its documentation, reading the list does not update the jobs in it. */
     readonly isStale?: true;
   };
   /** Deletes the remote record permanently; credits are not refunded. `{id}`: the ID of the job or of its record. */

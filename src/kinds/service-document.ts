@@ -182,7 +182,8 @@ function findRoute(
   return { missing: `the service's OpenAPI document has no ${sought}, and ${why}` };
 }
 
-// Reads an OpenAPI document of any content: whatever is malformed is treated as absent, and nothing throws.
+// The rest of this file inlines the schemas of an OpenAPI document. Malformed parts are treated as missing, and nothing
+// throws.
 
 /** Maximum nesting, deeper than any real request. */
 const mostDepth = 40;
@@ -190,7 +191,9 @@ const mostDepth = 40;
 const mostParts = 50_000;
 const mostHops = 16;
 
-/** Keywords whose values are maps of schemas by name, where names like `example` or `$id` are ordinary. */
+/**
+ * Keywords whose values are maps of schemas by name. In these maps, names such as `example` or `$id` are not keywords.
+ */
 const mapsOfSchemas = new Set(['properties', 'patternProperties', 'dependentSchemas']);
 /** Keywords whose values are data, even if they look like schemas. */
 const dataKeys = new Set(['enum', 'const', 'required', 'dependentRequired']);

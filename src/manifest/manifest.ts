@@ -8,17 +8,17 @@ import type { Places } from './yaml/places.ts';
  * or `unknownValue`, so that the next stage can find further mistakes.
  */
 export interface Manifest {
-  /** The path as the user gave it. */
+  /** The path as the user wrote it. */
   file: string;
   name: string;
   description?: string;
-  /** Hard cap over all runs, in credits. */
+  /** Limit in credits for all runs together. */
   budget?: number;
   concurrency?: number;
   /** Path of the list of files that each run writes, relative to the output folder. */
   index?: string;
   vars: JsonMap;
-  /** Named data, in the order in which they are written. */
+  /** Tables, in the order in which they are written. */
   tables: Table[];
   /** Request fields by kind, for known kinds only. */
   defaults: { [kind: string]: JsonMap };
@@ -75,9 +75,10 @@ export interface Task {
   rowsWhen?: string | boolean | undefined;
   /** Maximum time in ms for which a job is polled. A job that takes longer still belongs to its step. */
   timeoutMs?: number | undefined;
-  /** Failed jobs are bought again: at most `attempts` purchases in all, and at most `credits` beyond the first. */
+  /**
+   * A failed job is bought again, up to `attempts` purchases in total, and up to `credits` for those after the first.
+   */
   retry?: { attempts: number; credits?: number } | undefined;
-  /** Requirements for the downloaded file. */
   expect?: Expectation | undefined;
   /** Maximum number of characters of rendered strings, by request field. */
   limits?: Readonly<Record<string, number>> | undefined;
@@ -146,7 +147,7 @@ export interface CanaryRule {
   asks: boolean;
 }
 
-/** Requirements for a downloaded file. Pixels, seconds, bytes; `min` and `max` are inclusive. */
+/** Requirements for a downloaded file, in pixels, seconds and bytes; `min` and `max` are inclusive. */
 export interface Expectation {
   width?: Range;
   height?: Range;

@@ -33,12 +33,13 @@ export interface IncludedFile {
 
 /**
  * Reads a manifest and checks its shape: YAML, keys, types, kinds. All mistakes are found at once; at most 100 are
- * reported. There is a manifest unless a text has no shape at all; one with errors is not `sound` and only serves to
- * find the mistakes of the next stage too.
+ * reported. A manifest is returned unless one of its files is not a map. A manifest with errors is not `sound`, and is
+ * only used to find the mistakes of the next stage too.
  *
- * A pure stage reads no files: `includes` are those whose text is not in `included` yet, by the same paths. The caller
- * reads them (an answer may also say why one cannot be read) and calls again until there are none; until then there is
- * no manifest, and the mistakes are those of the known files. `program` is the version that reads them, for `requires`.
+ * This function reads no files: `includes` lists the included files that `included` does not have yet. The caller reads
+ * them (or states why one cannot be read), adds them to `included` by their paths, and calls again until `includes` is
+ * empty. Until then no manifest is returned, and the mistakes are those of the files read so far. `program` is the
+ * version of this program, for `requires`.
  */
 export function parseManifest(
   source: { file: string; text: string },

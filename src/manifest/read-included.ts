@@ -58,7 +58,7 @@ class Walk {
   readonly #included: ReadonlyMap<string, DataFile>;
   readonly #program: string | undefined;
   readonly #known = new Set<string>();
-  /** The chain of includes to the current file. */
+  /** The chain of `include` entries from the main manifest to the current file. */
   readonly #way: Edge[] = [];
 
   constructor(main: string, included: ReadonlyMap<string, DataFile>, program: string | undefined) {

@@ -64,7 +64,7 @@ export function isQuiet({ rows }: Pick<Plan, 'rows'>): boolean {
   return rows.every((row) => row.action === 'keep' && !isHeldBack(row));
 }
 
-/** Addresses of the steps that must be done before an order of the same run is bought. */
+/** Returns the addresses of the steps that must be done before this order of the same run is bought. */
 export function waitsFor({ needs, canaries }: Pick<StepOrder, 'needs' | 'canaries'>): readonly string[] {
   return canaries === undefined ? needs : [...canaries, ...needs];
 }

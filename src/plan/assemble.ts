@@ -38,9 +38,9 @@ export interface PlanFacts extends SendFacts {
   /** The situation, within the limits of the run. */
   situation: SeenSituation;
   concurrency: number;
-  /** Cap of this run alone. */
+  /** Limit in credits for this run only. */
   maxCredits?: number;
-  /** The tightest limit of the payer, across campaigns. */
+  /** The lowest limit for the account that pays, across campaigns. */
   spending?: NonNullable<PlanTotals['limit']>;
   /** Steps that were beyond the limit when the user agreed. They are not bought, even if the limit reaches them now. */
   leftOut?: ReadonlySet<string>;
@@ -163,7 +163,7 @@ function makeRow(
   const { step, purchase } = match;
   const missing = about.unneeded.has(step.address) ? findMissingPart(conditions.get(step.address), count) : undefined;
   const isUnneeded = missing !== undefined;
-  // Priced lazily: most steps of a finished campaign are kept, whatever they would cost.
+  // Computed only when needed, because most steps of a finished campaign are kept at any price.
   const priceOf = () => about.priceOf(step.kind, step.request);
   const isPinned = step.decided?.pinned !== undefined;
   const plain: Decision = isUnneeded
@@ -239,7 +239,7 @@ function sendsAsked(draft: Draft): ReadonlySet<string> {
   );
 }
 
-/** Adds people's earlier decisions to the reason of a decision. */
+/** Adds the user's earlier decisions about a step to the reason of its row. */
 function tellDecided(
   match: Match,
   decision: Decision,

@@ -33,7 +33,7 @@ export interface Decision {
   reason: Reason;
   /** For spending actions: the purchase to make. */
   purchase?: { generation: number; repeat: number };
-  /** The open send to ask about first; `purchase` is absent then. */
+  /** The open send to ask about first. `purchase` is then omitted. */
   asks?: OpenSend;
   /** For `keep`: the step was posted, and its input has changed since. */
   changedSince?: true;

@@ -19,7 +19,7 @@ export type Price = RowPrice;
 /** Work that a run does for a step. Plain JSON, because it may be sent to another machine. */
 export type StepOrder = Carry | Ask;
 
-/** Fields that both orders need to ask the service for one purchase, and to record it. */
+/** Fields that all orders need to ask the service for a purchase and to record it. */
 interface Order {
   campaign: string;
   address: string;
@@ -41,7 +41,7 @@ interface Order {
   request: OpenRequest;
   /** The request as the lock keeps it, with references by fingerprint. */
   paidRequest: OpenRequest;
-  /** Output path without extension, relative to the folder of outputs. */
+  /** Output path without extension, relative to the output folder. */
   save: string;
   /** Steps that must be done first. */
   needs: string[];
@@ -92,7 +92,6 @@ export interface Carry extends Order {
   retries?: Retries;
   /** A user accepted the file of this job, even if it fails the checks. */
   asIs?: true;
-  /** Requirements for the downloaded files. */
   expect?: Expectation;
   /** A user's consent to publish. No post is sent without it. */
   publish?: true;
@@ -106,7 +105,7 @@ export type Ask = Order & { asksOnly: true; action: 'create'; send: AskedSend } 
   [field in Exclude<keyof Carry, keyof Order | 'asksOnly' | 'action' | 'send'>]?: never;
 };
 
-/** Limits from `retry:`: further purchases, and their total credits (`null`: no cap of its own). */
+/** Limits from `retry:`: further purchases, and their total credits (`null`: no limit of its own). */
 export interface Retries {
   left: number;
   credits: number | null;

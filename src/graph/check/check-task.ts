@@ -154,7 +154,7 @@ export function savesByTake(task: Task, templates: Templates): boolean {
   return templates.get(task.save)?.paths.some((path) => path.parts[0] === 'take') === true;
 }
 
-/** The first template of a task that uses a table. */
+/** The first template of a task in which a table is used. */
 interface Use {
   site: TemplateSite;
   start: number;

@@ -46,7 +46,7 @@ export function mergeMistakes({ diagnostics, rows }: Pick<Expansion, 'diagnostic
   return kept;
 }
 
-/** `tasks hero, teaser`, as a part of a trail. */
+/** Names tasks as a part of a trail, for example `tasks hero, teaser`. */
 export function nameTasks(tasks: readonly string[]): string {
   if (tasks.length === 1) return `task ${tasks[0]}`;
   const named = tasks.slice(0, mostNamed).join(', ');

@@ -1,7 +1,10 @@
 import type { DiagnosticCode } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
 
-/** A mistake in a request. `at` is the path from the request to the value; for MB1502 it ends in the missing key. */
+/**
+ * A mistake in a request. `at` is the path within the request to the wrong value; for MB1502 it ends with the missing
+ * key.
+ */
 export interface RequestFault {
   code: DiagnosticCode;
   message: string;

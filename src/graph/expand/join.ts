@@ -25,7 +25,9 @@ export function indexSteps(drafts: readonly Draft[]): ExpandedTask['find'] {
   };
 }
 
-/** Joins equal keys and equal matrix values automatically; the picks of `from` take precedence. */
+/**
+ * Returns the conditions of a join: equal row keys and equal matrix values, unless the picks of `from` replace them.
+ */
 export function joinConditions(
   consumer: Draft,
   producer: ExpandedTask,
@@ -107,7 +109,7 @@ export function explainJoin(
   return { message, hint: `it could be ${listAddresses(candidates)}; ${way}, or ${list}` };
 }
 
-/** Finds a step that would match if its condition were true. */
+/** Finds a step that would meet the conditions if its `when` were true. */
 export function findLeftOut(producer: ExpandedTask, conditions: readonly Condition[]): Draft | undefined {
   return producer.leftOut.find((draft) => conditions.every(({ name, value }) => attributeOf(draft, name) === value));
 }

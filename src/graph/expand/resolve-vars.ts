@@ -131,7 +131,7 @@ class DeclaredVars {
   }
 }
 
-/** Shows how to write the value in a shell. */
+/** Returns a hint that shows how to set the var in a shell. */
 function hintForOverride(name: string, declared: Json, text: string): string {
   const example = Array.isArray(declared) ? listFrom(text, declared) : declared;
   const written = shorten(isMap(example) || Array.isArray(example) ? JSON.stringify(example) : String(example), 200);

@@ -37,7 +37,6 @@ export type Expression = NamePath | ItemPath | LoopName | Literal | Call;
 export interface NamePath extends Span {
   is: 'name';
   parts: string[];
-  /** The path as written. */
   written: string;
   /** True when the value may be missing: the argument of `default`, or a condition. */
   optional: boolean;

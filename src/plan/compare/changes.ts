@@ -8,7 +8,7 @@ import { describeWords } from './word-difference.ts';
 
 /** Sources of explanations for a difference. All are optional. */
 export interface ChangeFacts {
-  /** The address under which a request of this fingerprint was bought. */
+  /** Returns the address under which a request of this fingerprint was bought. */
   addressOf?: ((fingerprint: string) => string | undefined) | undefined;
   /** Finds the change in the campaign that made a value of this step's request differ. `path`: within the request. */
   causeOf?: ((address: string, difference: { path: Path; before: Json; after: Json }) => Cause | undefined) | undefined;

@@ -10,7 +10,7 @@ export type Aspect = 'size' | 'sound' | 'wave' | 'looks' | 'credentials';
 
 const aspects = ['size', 'sound', 'looks'] as const satisfies readonly Aspect[];
 
-/** Measurements of a media file, as far as they could be taken. */
+/** Measurements of a media file. Facts that could not be measured are omitted. */
 export interface MediaFacts {
   /** In pixels. */
   width?: number;
@@ -33,7 +33,10 @@ export interface MediaFacts {
 /** Half a percent, because encoders round to whole blocks. */
 const ratioTolerance = 0.005;
 
-/** Lists unmet expectations of a downloaded file, in words that follow "it does not fit `expect`: ". */
+/**
+ * Lists unmet expectations of a downloaded file. Each is the end of a sentence that begins with "it does not fit
+ * `expect`: ".
+ */
 export function findUnmet(expect: Expectation, output: Output, facts: MediaFacts | undefined): string[] {
   const { width, height, durationSeconds, lufs, peakDb, silentSeconds, isBlank } = facts ?? {};
   const unmet: string[] = [];
@@ -107,7 +110,7 @@ export function unfitText({ output, unmet }: Unfit): string {
   return `${output.path} does not fit \`expect\`: ${unmet}`;
 }
 
-/** Lists measurements needed in addition to the recorded size and type. */
+/** Lists the measurements that a check of `expect` needs in addition to the recorded size and type. */
 export function aspectsOf(expect: Expectation | undefined): Aspect[] {
   const { width, height, ratio, durationSeconds, lufs, peakDb, silentSeconds, blank } = expect ?? {};
   const rules: { readonly [aspect in (typeof aspects)[number]]: readonly unknown[] } = {

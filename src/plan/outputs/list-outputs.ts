@@ -67,7 +67,7 @@ export interface ListedOutputs {
 
 interface ListFacts {
   situation: Situation;
-  /** Addresses. Defaults to all. */
+  /** Addresses to list. Defaults to all. */
   selected?: ReadonlySet<string> | undefined;
   /** `picked` drops files that are not picked at their gate. */
   which: 'all' | 'picked';

@@ -4,12 +4,13 @@ import type { Purchase } from '../../lock/record.ts';
 import { flatText } from '../../manifest/flat-text.ts';
 
 /**
- * Derives the idempotency key of one create: a pure function of what is bought, so that a lost lock, a second clone or
- * a repeated request name the same purchase. 44 ASCII characters; the service allows 128.
+ * Derives the idempotency key of a create request. It depends only on what is bought, so that the key is the same after
+ * a lost lock, in a second clone, or when the request is repeated. 44 ASCII characters; the service allows 128.
  *
- * `repeat` counts the purchases of this very fingerprint, from 1, and goes up only when the same request is bought
- * again on purpose. `attempt` goes up after a definite refusal, because the service may replay the stored error – or
- * may not: so the buyer walks the keys from the first, and two clones find the same one.
+ * `repeat` counts the purchases of this fingerprint from 1, and increases only when the same request is bought again on
+ * purpose. `attempt` increases after a definite refusal, because the service may answer a repeated key with the stored
+ * error. Because it may also accept the key, the keys are tried in order from the first, so that two clones find the
+ * same one.
  */
 export function idempotencyKey(purchase: {
   campaign: string;

@@ -9,7 +9,7 @@ import { countRefused, idempotencyKey, repeatOf } from './key.ts';
 import { askedSend } from './open-sends.ts';
 import { retriesAfter } from './retry.ts';
 
-/** Makes the order that carries out a decision. */
+/** Makes the order by which a run carries out a decision. */
 export function makeOrder(
   match: Match,
   decision: Decision,

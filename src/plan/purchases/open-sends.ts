@@ -186,7 +186,7 @@ export function openSendRows(facts: SendFacts & Situation & { priceOf: PriceOf }
     });
 }
 
-/** Explains why the send has a row of its own. */
+/** Explains why an open send has a row of its own. */
 function describeStep(purchase: OpenSend, match: Match | undefined, isPlanned: boolean): string {
   if (match === undefined) return 'in the lock, not in the manifest: ';
   if (!isPlanned) return '';

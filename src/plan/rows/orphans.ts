@@ -17,7 +17,7 @@ import type { Situation } from '../situation/situation.ts';
 export function orphanRows(matches: readonly Match[], lock: Lock): RestingRow[] {
   return orphanRecords(matches, lock).flatMap((record): RestingRow[] => {
     const { address, kind } = record;
-    // An open send has a row of its own.
+    // Open sends are skipped, because each has a row of its own.
     const face = countedPurchases(record).find((purchase) => !isOpenSend(purchase));
     if (face === undefined) return [];
     return [

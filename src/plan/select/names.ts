@@ -45,7 +45,7 @@ export function writeName(address: string): string {
   return isPlain ? address : `"${address.replaceAll(/["\\]/g, '\\$&')}"`;
 }
 
-/** Matches a comma and a following text that is no longer part of an address. */
+/** Matches a comma after which the text cannot be the rest of an address. */
 const startsOther = /,\+?(?:(?:kind|tag|state|cost|selector):|")|,(?:,|$)/;
 
 /** Reads double-quoted text from `start`, in which `\` escapes a quote; `undefined` when the quotes do not close. */
@@ -83,7 +83,10 @@ export function fits(text: string, { text: pattern, literal }: Name): boolean {
   return true;
 }
 
-/** Path of a step's `index`-th file, without extension. A kind whose output is a list numbers its files from 1. */
+/**
+ * Returns the path of a step's `index`-th file, without extension. If the kind's output is a list, files are numbered
+ * from 1.
+ */
 export function wantedPath(step: { kind: string; save: string }, index: number): string {
   return kinds[step.kind]?.parts === undefined ? step.save : `${step.save}-${index + 1}`;
 }

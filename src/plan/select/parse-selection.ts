@@ -2,11 +2,13 @@ import { type StepState, stepStates } from '../situation/step-state.ts';
 import { findAddress, type Name, readQuoted } from './names.ts';
 
 /**
- * `hero@A*,9:16  tag:launch,kind:video  +teaser`: any of the terms; a term may have several conditions.
+ * A selection of steps, for example `hero@A*,9:16  tag:launch,kind:video  +teaser`. It matches steps that match any of
+ * its terms.
  *
- * White space is “or”, a comma is “and”. Existing addresses take precedence: the longest part of the text that is the
- * address of a step means that step. Otherwise an address goes on after its commas, up to one behind which another
- * condition begins: `kind:`, `tag:`, `state:`, `cost:`, `selector:`, a quote, or another name with an `@`.
+ * Terms are separated by white space (“or”), and the conditions of a term by commas (“and”). Existing addresses take
+ * precedence: the longest part of the text that is the address of a step means that step. Other addresses may contain
+ * commas, too: they end at a comma after which another condition begins, that is `kind:`, `tag:`, `state:`, `cost:`,
+ * `selector:`, a quote, or another name with an `@`.
  */
 export interface Selection {
   terms: Term[];

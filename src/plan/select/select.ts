@@ -8,7 +8,7 @@ import { type Condition, parseSelection, type Selection, type Vocabulary } from 
 export interface SelectionFacts {
   graph: Graph;
   stateOf(address: string): StepState;
-  /** Credits of the step's next purchase; `null`: unknown. */
+  /** Returns the credits of the step's next purchase; `null`: unknown. */
   costOf(address: string): number | null | undefined;
   /** Returns the step whose job this step shares. It must be done first, like the steps that this one needs. */
   ownerOf?(address: string): string | undefined;

@@ -133,7 +133,7 @@ function decideStep(step: Step, record: StepRecord, isRedone: boolean): DecidedS
   if ((pinned === undefined && accepted === undefined) || record.kind !== step.kind) return step;
   const purchases = countedPurchases(record);
   const own = purchases.filter(({ fingerprint }) => fingerprint === step.fingerprint);
-  // A running job or an open send for this very request is settled before anything else.
+  // A running job or an open send for exactly this request is settled before decisions apply.
   if (own.some((purchase) => isOpenSend(purchase) || purchase.state === 'running')) {
     return pinned === undefined ? step : { ...step, decided: { pinned } };
   }
@@ -180,7 +180,7 @@ interface Form {
  */
 class KeptForms {
   readonly #lock: Lock;
-  /** Forms by address, and by the fingerprint of the same request without its defaults. */
+  /** Forms of requests by address, and by the fingerprint that each request has without its defaults. */
   readonly #own = new Map<string, Map<string, Form>>();
   readonly #anywhere = new Map<string, Form>();
   #bought: ReadonlySet<string> | undefined;

@@ -23,7 +23,7 @@ export interface Decided {
   /** Where the step is pinned; omitted when it is fixed by an acceptance alone. */
   pinned?: 'manifest' | 'lock';
   accepted?: true;
-  /** The request that the manifest asks for now, when it differs. */
+  /** The request that the manifest asks for now, if it differs from the purchase. */
   wanted?: { paidRequest: OpenRequest; fingerprint: string };
 }
 

@@ -16,7 +16,7 @@ export interface Match {
   purchase?: Purchase;
   /** The address of `purchase` in the lock; omitted when it is the step's own address. */
   movedFrom?: string;
-  /** Another step of the manifest with the same fingerprint, whose job serves this one too. */
+  /** Another step of the manifest with the same fingerprint, whose job this step shares. */
   sharesJobOf?: string;
 }
 
@@ -135,7 +135,7 @@ export function purchaseOf(record: StepRecord, fingerprint: string): Purchase | 
   );
 }
 
-/** Finds the address under which a request was bought, by its fingerprint. */
+/** Returns the address under which a request was bought, by the request's fingerprint. */
 export type BoughtAt = (fingerprint: string) => string | undefined;
 
 /** Makes a finder that builds its index when it is first called. */

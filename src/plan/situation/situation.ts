@@ -10,8 +10,8 @@ import type { Match } from './find-purchases.ts';
 import type { Verdicts } from './verdicts.ts';
 
 /**
- * State of a campaign by its lock: users' decisions, and the purchases of each step. Made once for each command or
- * page.
+ * State of a campaign by its lock: users' decisions, and the purchases of each step. Made once each time the lock is
+ * read.
  */
 export interface Situation extends Limits {
   lock: Lock;
@@ -64,13 +64,13 @@ export interface SeenFiles {
 /** State on disk of an output in the lock. */
 export type FileState = 'intact' | 'missing' | 'changed';
 
-/** A campaign state with the state of its files. */
+/** A situation with the state of the output files. */
 export interface SeenSituation extends Situation {
   files: SeenFiles;
   unfit: NonNullable<Situation['unfit']>;
 }
 
-/** Returns the campaign state for this state of its files. */
+/** Adds the state of the output files to a situation. */
 export function withFiles(situation: Situation, files: SeenFiles): SeenSituation {
   const isIntact = (output: Output) => files.fileState(output) === 'intact';
   return { ...situation, files, unfit: findUnfitSteps(situation.matches, { isIntact, factsOf: files.mediaFacts }) };

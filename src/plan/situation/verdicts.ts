@@ -11,18 +11,18 @@ export type Said = { is: 'picked' | 'rejected' } & Pick<Verdict, 'note' | 'reaso
 type Bought = Pick<Match, 'step' | 'purchase'>;
 
 /**
- * Opinions of people about the outputs that steps have. A verdict stays at the address where it was given, while its
- * purchase may go to another one: renamed, exchanged with another, and back. So it counts for the step that has the
- * purchase now. Where several steps have one job, each has verdicts of its own.
+ * Users' verdicts about the outputs of steps. A verdict stays at the address where it was given, but its purchase may
+ * move to another address, because steps are renamed or exchanged. So a verdict counts for the step that has the
+ * purchase now. Steps that share a job have separate verdicts.
  */
 export class Verdicts {
   readonly #given: Map<string, { at: string; verdict: Verdict }[]>;
   readonly #matches: readonly Match[];
   readonly #redo: ReadonlySet<string>;
-  /** The step that has a purchase on record at an address. */
+  /** The address of the step that has a purchase now, by the address of its record and the name of the purchase. */
   #holders: ReadonlyMap<string, string> | undefined;
 
-  /** `redo`: steps that are redone; earlier decisions about them do not count. */
+  /** `redo`: steps to be bought again. Earlier verdicts about them do not count. */
   constructor(lock: Lock, matches: readonly Match[], redo: ReadonlySet<string>) {
     this.#matches = matches;
     this.#redo = redo;
@@ -38,7 +38,7 @@ export class Verdicts {
     }
   }
 
-  /** The newest verdict about the purchase of a step. Without `is` it was taken back. */
+  /** Returns the newest verdict about the purchase of a step. A verdict without `is` was withdrawn. */
   newest(bought: Bought): Verdict | undefined {
     const name = nameOf(bought);
     if (name === undefined) return undefined;
@@ -61,7 +61,7 @@ export class Verdicts {
     return this.on(match)?.is ?? 'undecided';
   }
 
-  /** Returns the current review decision about the output of a step. */
+  /** Returns the current verdict about the output of a step, unless it was withdrawn. */
   on(bought: Bought): Said | undefined {
     const { is, note, reason, by } = this.newest(bought) ?? {};
     if (is === undefined) return undefined;
@@ -89,7 +89,7 @@ function findHolders(matches: readonly Match[]): Map<string, string> {
   return holders;
 }
 
-/** Returns whether the output of a step is discarded: a pinned one never is. */
+/** Returns whether a step is bought again, so that its output is discarded. Pinned steps never are. */
 export function isRedone({ address, decided }: DecidedStep, redo: ReadonlySet<string>): boolean {
   return redo.has(address) && decided?.pinned === undefined;
 }
@@ -100,8 +100,8 @@ function nameOf({ purchase }: Bought): string | undefined {
 }
 
 /**
- * Lists the open gates of a plan that people can decide by what is there to see now. Not among them: one of whose steps too
- * few have an output, and one where too many are rejected. `graph`: that of the plan.
+ * Lists the open gates of a plan that users can decide with the present outputs. Gates with too few outputs to review,
+ * and gates where too many outputs are rejected, are left out. `graph`: the graph of the plan.
  */
 export function gatesToDecide(
   plan: Pick<Plan, 'gates'>,
