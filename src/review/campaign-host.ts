@@ -20,21 +20,23 @@ import { givenBy, refusalsOf, reviewCommands } from './host-words.ts';
 import { planForPage } from './plan-for-page.ts';
 import { tellNext } from './tell.ts';
 
-/** How often lock, manifest and outputs are looked at for changes, in ms. */
+/** Polling interval for changes of lock, manifest and outputs, in ms. */
 const lookEveryMs = 700;
-/** Pauses are at least so many times as long as a look for changes, and as reading what has changed. */
+/**
+ * Minimum pause between polls, as a multiple of the time that polling took, and of the time that reading changes took.
+ */
 const pauses = { looking: 20, reading: 3 };
-/** Up to this many assets, the whole campaign is described again after each verdict. */
+/** Maximum number of assets for which the whole campaign is described again after each verdict. */
 const fewAssets = 300;
 /**
- * Pause before a larger campaign is described again beyond the group of a verdict: a multiple of the time that describing
- * takes, without another verdict, within these bounds in ms.
+ * Pause without a verdict before a larger campaign is described again as a whole: a multiple of the time that this
+ * takes, within bounds in ms.
  */
 const settle = { pauses: 20, leastMs: 1000, mostMs: 10_000 };
-/** How long a run that holds the lock is waited for before verdicts stay in the page, in ms. */
+/** Time to wait for a run that holds the lock before verdicts stay in the page, in ms. */
 const waitForLockMs = 2000;
 
-/** Why nothing was recorded, for people who look at pictures: no process, and no time of a machine. */
+/** Reasons why nothing was recorded, for reviewers: without process ids or host times. */
 const busyWords = {
   MB3401: 'another run is busy, and what waits is recorded when it ends',
   MB3402: 'the lock was changed by another program just now, and what waits is recorded in a moment',
@@ -43,13 +45,13 @@ const busyWords = {
 export interface CampaignHostOptions {
   select?: string[] | undefined;
   exclude?: string[] | undefined;
-  /** Writes commands for hints. */
+  /** Formats commands for hints. */
   paste: Paste;
-  /** Whose verdicts these are. */
+  /** Name of the reviewer. */
   by?: string | undefined;
 }
 
-/** A campaign that no run of this process has: what is shown is read from its files, and verdicts are written to its lock. */
+/** Host for a campaign without a run in this process: reads the campaign's files, and writes verdicts to its lock. */
 export class CampaignHost implements ReviewHost {
   readonly #campaign: OpenCampaign;
   readonly #options: CampaignHostOptions;
@@ -57,21 +59,24 @@ export class CampaignHost implements ReviewHost {
   readonly #finder: FileFinder;
   readonly #desk: Desk;
   readonly #listeners = new Set<() => void>();
-  /** Verdicts are written one batch after the other, and no look for changes takes them for those of others. */
+  /**
+   * Last batch of verdicts. Batches are written one after another, and polls wait for them, so that own verdicts are
+   * not taken for changes by others.
+   */
   #lastBatch: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
   #settleTimer: NodeJS.Timeout | undefined;
   #revision = 1;
-  /** Stamps of what `#revision` stands for. */
+  /** Stamps of the files at `#revision`. */
   #stamps: Stamps | undefined;
-  /** How long reading the campaign took the last time. */
+  /** Duration of the last read of the campaign, in ms. */
   #readMs = 0;
   #known: { revision: number; data: Promise<ReviewData> } | undefined;
   #hints: { graph: Graph; hints: PriceHints } | undefined;
-  /** Outputs that are watched for changes. */
+  /** Outputs whose files are polled for changes. */
   #shown: readonly ReviewFile[] = [];
 
-  /** `campaign`: it emits notices each time its files are read, so pass one that ignores them. */
+  /** `campaign`: emits notices each time its files are read, so pass one that ignores them. */
   constructor(campaign: OpenCampaign, options: CampaignHostOptions) {
     this.#campaign = campaign;
     this.#options = options;
@@ -85,7 +90,7 @@ export class CampaignHost implements ReviewHost {
     const revision = this.#revision;
     const data = this.#read(revision);
     this.#known = { revision, data };
-    // What cannot be read now may be whole again when somebody asks next.
+    // A failure is not kept, because the campaign may be readable the next time.
     data.catch(() => {
       if (this.#known?.data === data) this.#known = undefined;
     });
@@ -113,7 +118,7 @@ export class CampaignHost implements ReviewHost {
     return this.#finder.find(file);
   }
 
-  /** Resolves when what was recorded stands in the lock as it is to stay. */
+  /** Resolves when all recorded verdicts are final in the lock. */
   async close(): Promise<void> {
     clearTimeout(this.#settleTimer);
     await this.#lastBatch;
@@ -129,14 +134,16 @@ export class CampaignHost implements ReviewHost {
       return { is: 'recorded', revision: this.#revision, refused: refusalsOf(judged.rulings, paste) };
     } catch (error) {
       const failure = failureOf(error);
-      // Somebody else is writing it; what was meant can be said again.
+      // Another process is writing the lock; the page sends the verdicts again.
       if (failure?.code === 'MB3401' || failure?.code === 'MB3402')
         return { is: 'held', text: busyWords[failure.code] };
       throw failure === undefined || error instanceof CampaignError ? error : new CampaignError(failure);
     }
   }
 
-  /** Shows what was recorded: at once where it was decided, and what hangs on it, at the latest when nobody decides any more. */
+  /**
+   * Publishes recorded verdicts: the decided groups at once, and what depends on them when no further verdict follows.
+   */
   async #take(judged: Judged): Promise<void> {
     const { revision, data } = this.#known ?? {};
     const known = revision === this.#revision ? await data?.catch(() => undefined) : undefined;
@@ -165,7 +172,7 @@ export class CampaignHost implements ReviewHost {
 
   async #read(revision: number): Promise<ReviewData> {
     const began = performance.now();
-    // What changes while it is read makes another stamp.
+    // The stamp is taken before reading, so that a change during it gives another stamp.
     const source = await this.#stampSource();
     const graph = await this.#graph.get();
     const { lock } = await requireRestoredLock(this.#campaign, graph);
@@ -189,7 +196,9 @@ export class CampaignHost implements ReviewHost {
     };
   }
 
-  /** Looked for once for each state of the manifest: they are only expectations, and other locks take time to read. */
+  /**
+   * Price hints, computed once per state of the manifest: they are only estimates, and reading other locks takes time.
+   */
   async #priceHints(situation: Situation) {
     const { written: graph } = situation;
     if (this.#hints?.graph === graph) return this.#hints.hints;
@@ -198,11 +207,11 @@ export class CampaignHost implements ReviewHost {
     return hints;
   }
 
-  /** The more there is to look at, the longer the pauses. */
+  /** Schedules the next poll. Pauses grow with the duration of polls. */
   #startLooking(waitMs = lookEveryMs): NodeJS.Timeout {
     const timer = setTimeout(async () => {
       const began = performance.now();
-      // A disk that fails now may not do so the next time.
+      // Errors are ignored, because the disk may work at the next poll.
       const looked = this.#lastBatch.then(async () => ({
         before: this.#stamps,
         stamps: await this.#readStamps().catch(() => undefined),
@@ -213,7 +222,7 @@ export class CampaignHost implements ReviewHost {
       const tookMs = performance.now() - began;
       const pauseMs = Math.max(lookEveryMs, tookMs * pauses.looking, this.#readMs * pauses.reading);
       this.#timer = this.#startLooking(pauseMs);
-      // Read again in the meantime: what was seen is outdated.
+      // The campaign was read meanwhile, so the result is outdated.
       if (this.#stamps !== before) return;
       this.#stamps ??= stamps;
       if (stamps === undefined || before === undefined) return;
@@ -247,7 +256,7 @@ export class CampaignHost implements ReviewHost {
   }
 }
 
-/** Stamps of the manifest and the lock, and of outputs, by which changes of others are noticed. */
+/** Stamps of manifest and lock, and of outputs, to detect changes by others. */
 interface Stamps {
   source: string;
   files: string;
@@ -262,7 +271,7 @@ async function stampOf(path: string): Promise<string> {
   }
 }
 
-/** The graph of a manifest that may be edited meanwhile; built again only when one of its files has changed. */
+/** Graph of the manifest, rebuilt only when one of its files has changed. */
 class LatestGraph {
   readonly #campaign: OpenCampaign;
   #known: { graph: Graph; asked: readonly Asked[] } | undefined;
@@ -271,7 +280,7 @@ class LatestGraph {
     this.#campaign = campaign;
   }
 
-  /** Rejects with a `CampaignError` while the manifest has mistakes. */
+  /** Rejects with a `CampaignError` while the manifest has errors. */
   async get(): Promise<Graph> {
     const inputs = new ManifestInputs(this.#campaign.file);
     if (this.#known === undefined || !(await inputs.areAnsweredAlike(this.#known.asked))) {

@@ -5,20 +5,22 @@ import { KeptFiles } from '../disk/outputs/kept-files.ts';
 import { PlacedFiles } from '../disk/outputs/placed-files.ts';
 import type { PlaceOf } from './describe/describe-asset.ts';
 
-/** Finds where the bytes of outputs are on this disk: at their paths, or among what newer ones have replaced. */
+/** Finds the files of outputs on this disk: at their paths, or among the kept files that newer ones have replaced. */
 export class FileFinder {
   readonly #outputs: string;
   readonly #kept: KeptFiles;
-  /** Kept files whose bytes have been read, as they were then. */
+  /** Kept files whose content was verified, with their stamps at that time. */
   readonly #verified = new Map<string, string>();
 
-  /** `outputs`: their folder. `state`: the folder that is never committed. `kept`: of the folder below it. */
+  /**
+   * `outputs`: folder of the outputs. `state`: folder that is never committed. `kept`: folder of kept files below it.
+   */
   constructor({ outputs, state, kept }: { outputs: string; state: string; kept: string }) {
     this.#outputs = outputs;
     this.#kept = new KeptFiles(state, kept);
   }
 
-  /** A look at all outputs, one by one; nothing is read. `isKeptOnly`: its path has the bytes of another one by now. */
+  /** Returns a function that locates outputs without reading them. `isKeptOnly`: another output is at its path now. */
   newLook(): PlaceOf {
     const placed = new PlacedFiles(this.#outputs);
     return (output, isKeptOnly) => {
@@ -28,7 +30,7 @@ export class FileFinder {
     };
   }
 
-  /** Absolute path of the file, where it was last seen and still is; undefined when it is not there any more. */
+  /** Returns the absolute path of the file; undefined if it is no longer there. */
   async find(file: ReviewFile): Promise<string | undefined> {
     if (file.problem !== undefined) return undefined;
     if (file.isKept === true) return this.#findKept(file);
@@ -36,7 +38,7 @@ export class FileFinder {
     return typeof found === 'string' ? undefined : found.path;
   }
 
-  /** The folder can have come with a branch: its files are what their names say only when they have been read. */
+  /** Finds a kept file and verifies its content, because the folder may come with a branch. */
   async #findKept(file: ReviewFile): Promise<string | undefined> {
     const path = this.#kept.glance(file);
     if (path === undefined) return undefined;

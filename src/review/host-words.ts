@@ -3,7 +3,7 @@ import { call } from '../ground/advice.ts';
 import type { Ruling } from '../plan/decisions/ruling.ts';
 import { adviceText, type Paste } from '../report/advice-text.ts';
 
-/** Commands that concern the same lock as the running one. */
+/** Commands for the page that apply to the same lock as the running one. */
 export function reviewCommands(paste: Paste): ReviewCommands {
   return {
     ...{ pick: paste(call('pick')), reject: paste(call('reject')), unpick: paste(call('pick', '--undo')) },
@@ -11,14 +11,14 @@ export function reviewCommands(paste: Paste): ReviewCommands {
   };
 }
 
-/** The verdicts of a page, with the name of who looks at it. */
+/** Adds the reviewer's name to the verdicts of a page. */
 export function givenBy(by: string | undefined, verdicts: readonly WantedVerdict[]): WantedVerdict[] {
   return verdicts.map((verdict) => ({ ...verdict, ...(by !== undefined && { by }) }));
 }
 
 type Refusal = Extract<JudgeAnswer, { is: 'recorded' }>['refused'][number];
 
-/** Lists what of a batch could not be recorded, as the page tells it. */
+/** Lists the verdicts of a batch that could not be recorded, with texts for the page. */
 export function refusalsOf(rulings: readonly Ruling[], paste: Paste): Refusal[] {
   return rulings.flatMap((ruling) => {
     if (ruling.is !== 'refused') return [];

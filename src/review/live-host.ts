@@ -8,12 +8,14 @@ import { describeCampaign } from './describe/describe-campaign.ts';
 import { FileFinder } from './find-files.ts';
 import { givenBy, refusalsOf, reviewCommands } from './host-words.ts';
 
-/** Changes within this time are sent together, in ms. */
+/** Time in ms in which changes are collected, to send them together. */
 const tellEveryMs = 250;
-/** Looking takes at most one part of this many of the time: the run goes on in the same process. */
+/**
+ * Describing the campaign may use at most 1 / `lookShare` of the time, because the run continues in the same process.
+ */
 const lookShare = 8;
 
-/** A campaign that a run of this process has: what is shown is what the run knows, and verdicts are written by it. */
+/** Host for a campaign with a run in this process: shows the run's state, and the run writes the verdicts. */
 export class LiveHost implements ReviewHost {
   readonly #live: LiveRun;
   readonly #campaign: Pick<OpenCampaign, 'file' | 'paths'>;
@@ -25,7 +27,7 @@ export class LiveHost implements ReviewHost {
   #timer: NodeJS.Timeout | undefined;
   #revision = 1;
   #known: { revision: number; data: ReviewData } | undefined;
-  /** Something has changed since `#revision` was given. */
+  /** Whether something has changed since `#revision` was assigned. */
   #isOlder = false;
   #lookMs = 0;
 
@@ -84,7 +86,7 @@ export class LiveHost implements ReviewHost {
     return this.#finder.find(file);
   }
 
-  /** Reports at once how the run has ended, and nothing after that. */
+  /** Publishes the end of the run at once, and no changes after that. */
   end(): void {
     this.#stopWatching();
     clearTimeout(this.#timer);

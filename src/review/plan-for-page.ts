@@ -6,7 +6,7 @@ import type { Plan } from '../plan/plan.ts';
 import type { PriceHints } from '../plan/prices/prices.ts';
 import { type Situation, withFiles } from '../plan/situation/situation.ts';
 
-/** The plan as far as a page tells of it: what waits at gates, and what there is to buy. No file is read for it. */
+/** Returns the part of the plan that a page shows: what waits for gates, and what there is to buy. Reads no files. */
 export function planForPage(
   { replays, accountOf, paths }: Pick<OpenCampaign, 'replays' | 'accountOf' | 'paths'>,
   situation: Situation,

@@ -5,14 +5,14 @@ import type { PlanRow } from '../plan/plan.ts';
 import type { Paste } from '../report/advice-text.ts';
 import { countOf } from '../report/numbers.ts';
 
-/** Says what there is to do: `12 gates are open, 48 outputs to look at`. */
+/** Summarizes what there is to review: `12 gates are open, 48 outputs to look at`. */
 export function tellReview(data: ReviewData): string {
   const look = `${countOf(data.assets.filter(({ files }) => files.length > 0).length, 'output')} to look at`;
   const gates = tellGates(data, '');
   return gates === undefined ? `${look}; no task has a gate, so there is nothing to decide` : `${gates}, ${look}`;
 }
 
-/** Says what became of it, and what comes next. Ends with a line feed. */
+/** Summarizes the verdicts of a session and the next command. Ends with a line feed. */
 export function tellReviewed(before: ReviewData, now: ReviewData, paste: Paste): string {
   const earlier = new Map(before.assets.map(({ address, job, verdict }) => [address, `${job} ${verdict?.is}`]));
   const changed = now.assets.filter(({ address, job, verdict }) => earlier.get(address) !== `${job} ${verdict?.is}`);
@@ -23,7 +23,9 @@ export function tellReviewed(before: ReviewData, now: ReviewData, paste: Paste):
   return `${[`picked ${picked}`, `rejected ${rejected}`, ...(gates === undefined ? [] : [gates])].join(', ')}\n${next}`;
 }
 
-/** Says what a run would buy once nobody is waited for, with its command. Undefined: nothing, or a decision is open. */
+/**
+ * Describes what a run would buy now, with its command. Undefined if there is nothing to buy, or a decision is open.
+ */
 export function tellNext(
   { groups, assets }: Pick<ReviewData, 'groups' | 'assets'>,
   rows: readonly Pick<PlanRow, 'action'>[],
@@ -36,7 +38,7 @@ export function tellNext(
   return `${countOf(steps, 'step')} can be bought now: ${paste(call('apply'))}`;
 }
 
-/** A gate counts as open when there is something to see at it. Undefined: there are no gates. */
+/** Describes the open gates; those without an output to see do not count. Undefined if there are no gates. */
 function tellGates({ groups, assets }: ReviewData, still: string): string | undefined {
   const undecided = groups.filter(isUndecided);
   const open = openGates({ groups, assets }).length;

@@ -10,10 +10,7 @@ import type { BoughtAt, Match } from '../../plan/situation/find-purchases.ts';
 import { stateOfStep } from '../../plan/situation/step-state.ts';
 import type { Verdicts } from '../../plan/situation/verdicts.ts';
 
-/**
- * Looks for the bytes of an output: at its path, unless that has those of another one by now (`isKeptOnly`), or among what
- * was kept.
- */
+/** Locates an output: at its path, unless another output is there by now (`isKeptOnly`), or among the kept files. */
 export type PlaceOf = (output: Output, isKeptOnly: boolean) => 'placed' | 'kept' | NonNullable<ReviewFile['problem']>;
 
 interface AssetContext {
@@ -25,11 +22,11 @@ interface AssetContext {
   madeFrom: readonly string[];
   usedBy: readonly string[];
   boughtAt: BoughtAt;
-  /** A step has its output at this path now: what an earlier purchase had there is not there any more. */
+  /** Whether a current step has its output at this path, so that the file of an earlier purchase is no longer there. */
   isTaken(path: string): boolean;
 }
 
-/** Describes one step: what it has to show, what that was bought for, and what was bought for it before. */
+/** Describes one step: its output, the request of that output, and earlier purchases. */
 export function describeAsset(match: Match, context: AssetContext): ReviewAsset {
   const { step } = match;
   const { address, task, kind, key, row, matrix, take, tags } = step;
@@ -45,7 +42,7 @@ export function describeAsset(match: Match, context: AssetContext): ReviewAsset 
     ...(take !== undefined && { take }),
     ...(error !== undefined && { error }),
     request: requestOf(step, shown, context.boughtAt),
-    // Known when the others of its group are.
+    // Set when all assets of the group are known.
     differs: [],
     ...(shown?.jobId !== undefined && { job: shown.jobId, credits: shown.credits ?? null }),
     ...(verdict !== undefined && { verdict }),
@@ -61,17 +58,17 @@ function stateOf(match: Match, context: Pick<AssetContext, 'byAddress' | 'unneed
   switch (state) {
     case 'lost':
       return 'failed';
-    // A page shows what may still be made.
+    // The page shows these steps as planned, because they may still be bought.
     case 'unneeded':
     case 'not-bought':
-      // What was refused is asked for again by the next run; a person wants to know why all the same.
+      // The next run repeats a refused request. The page shows it as failed, so that the reason is visible.
       return match.purchase?.state === 'refused' ? 'failed' : 'planned';
     default:
       return state;
   }
 }
 
-/** The purchase that is looked at: that of the present request, else the newest that has an output. */
+/** The purchase to show: for the present request, otherwise the newest one with an output. */
 function findShown(match: Match, byAddress: ReadonlyMap<string, Match>): Purchase | undefined {
   const owner = match.sharesJobOf === undefined ? undefined : byAddress.get(match.sharesJobOf);
   const own = match.purchase ?? owner?.purchase;
@@ -80,7 +77,7 @@ function findShown(match: Match, byAddress: ReadonlyMap<string, Match>): Purchas
   return counted.find(({ outputs }) => outputs !== undefined) ?? counted.find(({ jobId }) => jobId !== undefined);
 }
 
-/** Whether an output can be judged, as `pick` and `reject` see it. */
+/** Whether an output can be judged, by the same rules as in `pick` and `reject`. */
 function canBeJudged(match: Match): boolean {
   const found = findOwn(match);
   if ('is' in found) return false;
@@ -89,8 +86,8 @@ function canBeJudged(match: Match): boolean {
 }
 
 /**
- * Returns the request, with references by address. Of what was bought before its input changed, and of what is held to
- * it, the lock tells.
+ * Returns the request with references by address. For purchases before a change of their input, and for steps that keep
+ * their purchase, it comes from the lock.
  */
 function requestOf(step: DecidedStep, shown: Purchase | undefined, boughtAt: BoughtAt): OpenRequest {
   if (step.decided?.wanted !== undefined) return readableRequest(step.paidRequest, boughtAt);

@@ -11,17 +11,17 @@ import { boughtAtIn } from '../../plan/situation/find-purchases.ts';
 import type { Situation } from '../../plan/situation/situation.ts';
 import { describeAsset, type PlaceOf } from './describe-asset.ts';
 
-/** Everything that the review page shows is made from this. */
+/** Input for the data of the review page. */
 export interface CampaignFacts {
   situation: Situation;
-  /** Rows of a plan made with this lock: what waits at gates, and its price. Omitted when unknown. */
+  /** Plan rows for this lock, for what waits for gates and its price; omitted if unknown. */
   rows?: readonly PlanRow[] | undefined;
-  /** Limits the page to these addresses. Defaults to all. */
+  /** Addresses to show. Defaults to all. */
   selected?: ReadonlySet<string> | undefined;
   placeOf: PlaceOf;
 }
 
-/** Describes what a campaign has to show. Pure except for `placeOf`. The server of the files adds their URLs. */
+/** Describes what a campaign has to show. Pure except for `placeOf`. URLs of files are added by the server. */
 export function describeCampaign(facts: CampaignFacts): Pick<ReviewData, 'campaign' | 'groups' | 'assets' | 'waits'> {
   const { situation, selected, placeOf, rows } = facts;
   const { graph, lock, matches, byAddress, unneeded, gateOf, verdicts } = situation;
@@ -56,7 +56,10 @@ export function describeCampaign(facts: CampaignFacts): Pick<ReviewData, 'campai
   };
 }
 
-/** The same with what was decided since at some gates; what hangs on them is as it was. Other assets stay the same objects. */
+/**
+ * Returns the data with new verdicts for some gates, but without their effect on dependent steps. Other assets stay the
+ * same objects.
+ */
 export function withVerdicts(data: ReviewData, gates: Judged['gates']): ReviewData {
   const byName = new Map(gates.map((gate) => [gate.name, gate]));
   const assets = [...data.assets];
@@ -73,10 +76,10 @@ export function withVerdicts(data: ReviewData, gates: Judged['gates']): ReviewDa
   return { ...data, groups, assets };
 }
 
-/** Most steps of an open gate that are named: what hangs on one that asks about more may be made from any of them. */
+/** Maximum number of a gate's members that are listed as sources of a step; of a larger gate, none are listed. */
 const mostNamed = 50;
 
-/** The steps that each is made from, by address. Behind an open gate: all candidates. */
+/** Source steps of each step, by address. Behind an open gate, these are all candidates. */
 function neededSteps({ steps, gates }: DecidedGraph): Map<string, readonly string[]> {
   const byName = new Map(gates.map(({ name, members }) => [name, members]));
   const stepsOf = (need: string) => {
@@ -87,9 +90,9 @@ function neededSteps({ steps, gates }: DecidedGraph): Map<string, readonly strin
 }
 
 /**
- * Puts together what is compared with each other: the outputs of one gate, else those of one key of a task. In the order of
- * the manifest. Says of each asset in which fields its request differs from others of its group. `waits`: undefined where it
- * is not known what waits.
+ * Groups the outputs that are compared: those of one gate, otherwise those of one row key of a task, in the order of
+ * the manifest. Adds to each asset the request fields in which it differs from the others. `waits`: undefined if
+ * unknown.
  */
 function describeGroups(
   assets: ReviewAsset[],
@@ -136,7 +139,7 @@ function describeGate(gate: DecidedGate, waits: ReturnType<typeof sumWaits> | un
   };
 }
 
-/** `key` where a gate chooses among all of a task. */
+/** Properties in which the assets of a group differ; `key` if a gate chooses among all assets of a task. */
 function differencesOf(assets: readonly ReviewAsset[]): string[] {
   const isSeveral = (values: Iterable<unknown>) => new Set(values).size > 1;
   const axes = new Set(assets.flatMap(({ matrix }) => Object.keys(matrix)));
@@ -154,15 +157,15 @@ function tellDifferences(assets: readonly ReviewAsset[]): void {
 }
 
 /**
- * Lists what cannot be bought before gates are decided, by the gates for which it waits, directly or through a step
- * that it needs: each step once.
+ * Lists the steps that cannot be bought before gates are decided, summed up by the gates for which they wait, directly
+ * or through a step that they need. Each step counts once.
  */
 export function listWaits(graph: DecidedGraph, rows: readonly PlanRow[]): ReviewWait[] {
   const held = new Map(rows.flatMap((row) => (row.blockedBy === 'gate' ? [[row.address, row] as const] : [])));
   const gatesOf = new Map<string, readonly string[]>();
   const byName = new Map(graph.gates.map((gate) => [gate.name, gate]));
   const waits = new Map<string, ReviewWait>();
-  // A step may need a gate: then what that asks about waits for other gates before it.
+  // A step may depend on a gate whose members wait for other gates.
   const gatesBefore = (need: string): readonly string[] => {
     const gate = byName.get(need);
     const known = gatesOf.get(need);
@@ -171,7 +174,7 @@ export function listWaits(graph: DecidedGraph, rows: readonly PlanRow[]): Review
     gatesOf.set(need, gates);
     return gates;
   };
-  // Needs come first.
+  // Steps come after those that they need.
   for (const { address, waits: own = [], needs } of graph.steps) {
     const row = held.get(address);
     if (row === undefined) continue;
@@ -190,7 +193,10 @@ export function listWaits(graph: DecidedGraph, rows: readonly PlanRow[]): Review
   return [...waits.values()].filter(({ gates }) => gates.length > 0);
 }
 
-/** Sums up what waits for each gate: what waits for several counts with each. Gates that hold nothing are left out. */
+/**
+ * Sums up what waits for each gate; a step that waits for several gates counts for each. Gates without waiting steps
+ * are left out.
+ */
 export function sumWaits(waits: readonly ReviewWait[]): Map<string, Omit<ReviewWait, 'gates'>> {
   const sums = new Map<string, Omit<ReviewWait, 'gates'>>();
   for (const { gates, steps, credits, likely } of waits) {
@@ -210,7 +216,7 @@ function add(sum: number | null, more: number | null): number | null {
   return sum === null || more === null ? null : sum + more;
 }
 
-/** The fields that are not the same in all of these requests, in the order in which they are first seen. */
+/** Returns the fields that differ among the requests, in order of first appearance. */
 export function differingFields(requests: readonly OpenRequest[]): string[] {
   const fields = new Set(requests.flatMap((request) => Object.keys(request)));
   return [...fields].filter((field) => {

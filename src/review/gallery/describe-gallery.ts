@@ -32,15 +32,15 @@ import { tellNext } from '../tell.ts';
 export interface GalleryOptions {
   select?: string[] | undefined;
   exclude?: string[] | undefined;
-  /** A commit: each asset tells what it was there. */
+  /** A commit; each asset is compared with its state there. */
   compare?: string | undefined;
-  /** Writes commands for the page. */
+  /** Formats commands for the page. */
   paste: Paste;
 }
 
 /**
- * Everything that a gallery shows, but where its files are and what they look like. No network, and nothing is written. A
- * manifest with mistakes, a lock that cannot be read, a run or a commit that nobody knows end it with a `CampaignError`.
+ * Collects the data of a gallery, except locations and previews of files. No network, no writes. Throws `CampaignError`
+ * for errors in the manifest, an unreadable lock, and an unknown run or commit.
  */
 export async function describeGallery(
   campaign: OpenCampaign,
@@ -76,7 +76,9 @@ export async function describeGallery(
   };
 }
 
-/** Adds estimates: for purchases those of before anything had been charged; else what a run would expect now. */
+/**
+ * Adds price estimates: for purchases, those from before any charge was known; otherwise what a run would expect now.
+ */
 function addEstimates(
   assets: readonly ReviewAsset[],
   { byAddress, expected, now }: Pick<Situation, 'byAddress'> & { expected: PriceOf; now: PriceOf },
@@ -93,7 +95,10 @@ function likelyOf({ likely, credits }: Price): number | null {
   return likely ?? credits;
 }
 
-/** Adds the origins of values. The campaign of now does not tell those of a purchase whose input has changed since. */
+/**
+ * Adds the origins of values, except to changed assets: the current manifest may not have the origins of their
+ * requests.
+ */
 function addOrigins(assets: readonly ReviewAsset[], { origins }: Pick<CheckedGraph, 'origins'>): void {
   if (origins === undefined) return;
   for (const asset of assets) {
@@ -106,7 +111,7 @@ function addOrigins(assets: readonly ReviewAsset[], { origins }: Pick<CheckedGra
   }
 }
 
-/** `campaign.yaml:14`, `name of products.csv:3`. */
+/** Formats an origin: `campaign.yaml:14`, `name of products.csv:3`. */
 function originText({ is, name, file, line }: Origin): string {
   return is === 'template' ? `${file}:${line}` : `${name} of ${file}:${line}`;
 }
@@ -119,8 +124,8 @@ interface BeforeFacts {
 }
 
 /**
- * Tells each asset what it was at a commit. A lock that is not in the commit, as that of a sandbox, is not missed where the
- * present one still tells what was bought for the requests of then. Returns the commit that was found.
+ * Adds to each asset its state at a commit. A lock that is not in the commit, such as that of a sandbox, is not needed
+ * if the present one still has the purchases for the requests at that commit. Returns the resolved commit.
  */
 async function addBefore(
   campaign: OpenCampaign,
@@ -132,7 +137,7 @@ async function addBefore(
     const text = `the lock is not in ${ref}: shown as before is what was bought for the requests that are there`;
     campaign.tell({ is: 'notice', text });
   }
-  // What lies at a path now is what was there then only if it has the same digest.
+  // A file at its path now is the one from the commit only if the digest is the same.
   const now = new Map(assets.flatMap(({ files }) => files.map(({ path, sha256 }) => [path, sha256] as const)));
   const isKeptOnly = (path: string, sha256: string) => now.has(path) && now.get(path) !== sha256;
   const there = describeCampaign({
@@ -147,7 +152,7 @@ async function addBefore(
   for (const asset of assets) {
     const renamed = asset.job === undefined ? undefined : byJob.get(asset.job);
     const before = byAddress.get(asset.address) ?? (renamed && !here.has(renamed.address) ? renamed : undefined);
-    // Bought for a request of some other time.
+    // The purchase was for another request than the one at the commit.
     const isOther = isAbsent && before?.state === 'changed';
     asset.before = before === undefined ? null : earlierOf(before, asset, isOther);
   }
@@ -165,8 +170,8 @@ function earlierOf({ job, credits, request, files }: ReviewAsset, now: ReviewAss
 }
 
 /**
- * The lock drops the request of what was replaced: earlier versions of it in git have it still. Fills in what these tell, as
- * far as they are committed; without git, or where it cannot be read, nothing.
+ * Adds requests of replaced purchases, which the current lock has dropped, from committed versions of the lock. Adds
+ * nothing without git, or if git cannot be read.
  */
 async function addRequests(
   { paths }: Pick<OpenCampaign, 'paths'>,
@@ -207,7 +212,10 @@ async function findRequests(lock: string, jobs: Set<string>): Promise<ReadonlyMa
   return requests;
 }
 
-/** No repository, no git, or a history that cannot be read: it is only shown. */
+/**
+ * Returns an empty map without a repository, without git or for an unreadable history: these requests are for display
+ * only.
+ */
 function withoutGit(error: unknown): ReadonlyMap<string, OpenRequest> {
   if (error instanceof CampaignError) return new Map();
   throw error;

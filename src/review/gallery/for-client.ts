@@ -6,8 +6,8 @@ import type { ReviewAsset, ReviewData, ReviewGroup } from '../../contract/review
 type Verdict = NonNullable<ReviewAsset['verdict']>;
 
 /**
- * Leaves in a gallery what a client sees: names, outputs and verdicts. No prices, prompts, ids, paths or commands are left in the
- * data; files get other names. `note`: one line above the pictures: who sends it, and until when answers are wanted.
+ * Reduces a gallery to what a client may see: names, outputs and verdicts. Prices, prompts, ids, paths and commands are
+ * removed; files are renamed. `note`: a line above the pictures, for example the sender and a deadline.
  */
 export function forClient(
   data: ReviewData & { report: ReportParts },

@@ -9,28 +9,31 @@ import { groupBy } from '../../ground/values.ts';
 import type { Aspect, MediaFacts } from '../../plan/outputs/expectation.ts';
 import type { FileFinder } from '../find-files.ts';
 
-/** A file that the gallery shows, and everything that tells of it there. */
+/** A file of the gallery, and all data entries that refer to it. */
 export interface GalleryFile {
-  /** Absolute. */
+  /** Absolute path. */
   path: string;
   file: ReviewFile;
   mentions: readonly ReviewFile[];
 }
 
 export interface GalleryPlace {
-  /** Takes a file in, and tells those who mention it where the page finds it. */
+  /** Adds a file, and sets its URL in all entries that refer to it. */
   add(file: GalleryFile, jpeg: Uint8Array | undefined): Promise<void>;
-  /** Whether the files added so far fit the limit. If not, add all of them again, smaller; if that cannot help: MB3301. */
+  /**
+   * Whether the files added so far fit the size limit. If not, all of them have to be added again, at a smaller size;
+   * throws MB3301 if that cannot help.
+   */
   fits(): Promise<boolean>;
-  /** Pixels of the longer side of pictures, where they are smaller than they were. */
+  /** Longer side of reduced pictures in pixels; undefined if they are not reduced. */
   readonly side?: number | undefined;
-  /** Writes the page. Returns its length in bytes. */
+  /** Writes the page. Returns its size in bytes. */
   finish(data: ReviewData & { report: ReportParts }): Promise<number>;
 }
 
 /**
- * The files of a gallery that are there, with the bytes that were bought: a page on disk cannot check that when it shows
- * them. All others are marked as what they are.
+ * Finds the files of a gallery and verifies their bytes, because a page on disk cannot do that. The others are marked
+ * with their problem.
  */
 export async function findFiles(
   data: ReviewData,
@@ -67,7 +70,10 @@ export async function findFiles(
   return found;
 }
 
-/** Measures a file of a gallery or sheet. Of one whose path newer bytes have by now, nothing. Keeps nothing on the disk yet. */
+/**
+ * Measures a file of a gallery or sheet. Returns nothing if its path has newer bytes by now. The result is not stored
+ * on disk yet.
+ */
 export async function measurePlaced(
   { paths, measures }: Pick<OpenCampaign, 'paths' | 'measures'>,
   { path, mediaType, bytes, sha256, isKept }: ReviewFile,
@@ -82,10 +88,10 @@ function isThere({ problem }: ReviewFile): boolean {
   return problem === undefined;
 }
 
-/** Returns the URL of a file of this disk for a page in `folder`: relative where it can be, each name encoded. */
+/** Returns the URL of a local file for a page in `folder`: relative if possible, with encoded names. */
 export function urlFrom(folder: string, path: string): string {
   const way = relative(folder, path);
-  // On another drive.
+  // The file is on another drive.
   if (isAbsolute(way)) return pathToFileURL(path).href;
   return encodePath(way.split(sep).join('/'));
 }
@@ -95,8 +101,8 @@ export function encodePath(path: string): string {
 }
 
 /**
- * `images/lamp.png` as `media/lamp-0123456789ab.png`: what it is called, and what tells it from its namesakes. `ending`: of a
- * copy in another format.
+ * Returns the name of a copy: `media/lamp-0123456789ab.png` for `images/lamp.png`; part of the digest makes it unique.
+ * `ending`: extension of a copy in another format.
  */
 export function nameOfCopy({ path, sha256 }: ReviewFile, ending = extname(path)): string {
   return `media/${basename(path, extname(path))}-${sha256.slice(0, 12)}${ending}`;

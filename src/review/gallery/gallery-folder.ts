@@ -11,21 +11,21 @@ import { hashFile } from '../../disk/outputs/hash-file.ts';
 import { messageOf } from '../../ground/values.ts';
 import { galleryStart, unfinishedHtml } from './gallery-html.ts';
 
-/** Names of what we put into folders of a gallery, after what is in it: nothing else there is ours to remove. */
+/** Patterns of names that we create in the folders of a gallery; other files in them are never removed. */
 const folders = { thumbs: /^[0-9a-f]{20}\.jpg$/, media: /-[0-9a-f]{12}\.[a-z0-9]+$/ } as const;
 
 const temporary = /^\.mediabatch-[0-9a-f]{16}\.tmp$/;
 
 /**
- * A gallery on disk. Each file is written under a temporary name and renamed, `index.html` last. The folder therefore always
- * holds the previous gallery or the new one, complete, even after a crash. What has not changed is not written.
+ * A gallery on disk. Each file is written under a temporary name and renamed, `index.html` last. The folder therefore
+ * always has the complete previous or new gallery, even after a crash. Unchanged files are not written.
  */
 export class GalleryFolder {
   readonly path: string;
   readonly #used = new Set<string>();
-  /** Written by this process. */
+  /** Paths of files that this process wrote. */
   readonly #written = new Set<string>();
-  /** There was nothing before. */
+  /** Whether the folder did not exist before. */
   readonly #isNew: boolean;
 
   private constructor(path: string, isNew: boolean) {
@@ -34,8 +34,8 @@ export class GalleryFolder {
   }
 
   /**
-   * Makes the folder, or takes an earlier gallery. Anything else that is there is left as it is (MB3301). `shown`: the path
-   * as a person knows it.
+   * Creates the folder, or opens an earlier gallery. Throws MB3301 for a folder with other content. `shown`: the path
+   * for messages.
    */
   static async open(path: string, shown: string): Promise<GalleryFolder> {
     for (const name of ['', ...Object.keys(folders)]) {
@@ -59,7 +59,7 @@ export class GalleryFolder {
     return new GalleryFolder(path, found === undefined);
   }
 
-  /** Writes a file unless it has these bytes. */
+  /** Writes a file, unless it has these bytes already. */
   async put(name: string, bytes: Uint8Array): Promise<void> {
     this.#used.add(name);
     const path = join(this.path, name);
@@ -68,8 +68,8 @@ export class GalleryFolder {
   }
 
   /**
-   * Copies a file (no link): an edit of the copy must not change what was bought. `sha256`: hex. A copy of the same size
-   * and time is not read again.
+   * Copies a file. It is not linked, because an edit of the copy would change the original. `sha256`: in hex. An
+   * existing copy of the same size and time is not read again.
    */
   async copy(name: string, source: string, sha256: string): Promise<void> {
     this.#used.add(name);
@@ -84,7 +84,7 @@ export class GalleryFolder {
     });
   }
 
-  /** The page itself; then removes what no page shows any more. */
+  /** Writes the page, then removes files that it no longer uses. */
   async finish(html: string): Promise<void> {
     const index = join(this.path, 'index.html');
     if (!hasBytes(index, Buffer.from(html))) await replaceFile(index, html);
@@ -118,7 +118,7 @@ export class GalleryFolder {
 }
 
 function hasBytes(path: string, bytes: Uint8Array): boolean {
-  // One after the other: thousands of small files are read so in half the time.
+  // Synchronously, because that halves the time for thousands of small files.
   const found = readSmallFile(path, bytes.length);
   return found !== undefined && Buffer.compare(found, bytes) === 0;
 }

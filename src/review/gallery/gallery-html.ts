@@ -5,22 +5,22 @@ import type { Json } from '../../ground/json.ts';
 import { isMap } from '../../ground/values.ts';
 import { escapeHtml } from '../serve/page-files.ts';
 
-/** How every page of ours begins: a folder or file with another one is not written over. */
+/** Start of every gallery page. A page that starts differently is never overwritten. */
 export const galleryStart = '<!doctype html>\n<!-- mediabatch report -->\n';
 
-/** Stands in a new folder until the gallery is there. */
+/** Page of a new folder until the gallery is complete. */
 export const unfinishedHtml = `${galleryStart}<html lang="en">
 <head><meta charset="utf-8"><title>not finished</title></head>
 <body><p>This gallery is being written. If no process is writing it, run mediabatch report again.</p></body>
 </html>
 `;
 
-/** Data of so many characters is packed: what is short can be read by people and programs. */
+/** Length in characters from which data are packed; shorter data stay readable for people and programs. */
 const longData = 1 << 19;
-/** Policy of all pages: nothing is fetched, sent or framed. */
+/** Base content security policy of all pages: nothing is fetched, sent or framed. */
 const closed = "default-src 'none'; base-uri 'none'; form-action 'none'";
 
-/** The page of a folder, with its script, styles and pictures beside it. */
+/** HTML of a gallery folder, with script, styles and pictures in separate files. */
 export function folderHtml(data: ReviewData): string {
   const policy = `${closed}; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'`;
   const head = '<link rel="icon" href="icon.svg">\n<link rel="stylesheet" href="page.css">';
@@ -32,7 +32,7 @@ export function folderHtml(data: ReviewData): string {
 }
 
 export function singleHtml(data: ReviewData, { scripts, styles }: { scripts: string[]; styles: string }): string {
-  // In a string, a pattern or a template the two mean the same.
+  // In strings, regular expressions and templates, the escape has the same meaning.
   const inline = scripts.map((script) => script.replaceAll(/<(?=\/script|!--|script)/gi, '\\x3c'));
   const hashes = inline.map(hashOf).join(' ');
   const policy = `${closed}; script-src ${hashes}; style-src ${hashOf(styles)}; img-src data:`;
@@ -62,13 +62,13 @@ ${parts.script}
 `;
 }
 
-/** Packed where that spares a browser much to read. */
+/** Serializes the data; long data are packed to save the browser parsing time. */
 function dataInHtml(data: ReviewData): string {
   const plain = JSON.stringify(data);
   return safeInHtml(plain.length < longData ? plain : JSON.stringify(pack(JSON.parse(plain) as Json)));
 }
 
-/** The same JSON, in which no text can end the block that it stands in, or begin another one. */
+/** Escapes JSON so that no text in it can end the script block or begin another one. */
 export function safeInHtml(json: string): string {
   return json.replace(
     /[<>\u2028\u2029]/g,
@@ -82,10 +82,10 @@ function hashOf(text: string): string {
 
 type Packed = PackedData['data'];
 
-/** Shorter texts are not worth a reference. */
+/** Minimum length of a text that is replaced by a reference. */
 const leastText = 8;
 
-/** The same data in less than half as much text. Pure; the page unpacks it. */
+/** Packs the data into less than half the text; the page unpacks them. */
 export function pack(data: Json): PackedData {
   const texts = new Map<string, number>();
   const shapes = new Map<string, number>();

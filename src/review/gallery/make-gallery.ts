@@ -30,34 +30,34 @@ import { folderHtml } from './gallery-html.ts';
 import { SingleFile } from './single-file.ts';
 
 export interface MakeOptions extends GalleryOptions {
-  /** Absolute: the folder, or with `single` the file. */
+  /** Absolute path of the folder, or of the file if `single` is set. */
   path: string;
   single?: boolean | undefined;
-  /** Leaves out what is not for a client (`forClient`); the text is a line above the pictures. */
+  /** Removes what is not for a client (see `forClient`); the text is shown above the pictures. */
   client?: string | undefined;
-  /** Media beside the page instead of links to where they are. */
+  /** Copies media next to the page instead of linking to the originals. */
   copy?: boolean | undefined;
-  /** Bytes of the folder at most: pictures are copied as JPEGs that fit a screen where the originals are too large. */
+  /** Maximum size of the folder in bytes. If it is exceeded, pictures are copied as JPEGs of screen size. */
   maxBytes?: number | undefined;
   /** Reports progress: thumbnails and waveforms done, and their total. */
   onThumb?(done: number, all: number): void;
-  /** Ends it early: what is being made is finished, and the page is not written. */
+  /** Aborts early: files in progress are finished, and the page is not written. */
   signal?: AbortSignal | undefined;
 }
 
 export interface MadeGallery {
   data: ReviewData & { report: ReportParts };
-  /** Size of the page with the data in it. */
+  /** Size of the page in bytes, with its data. */
   bytes: number;
-  /** Pictures were copied smaller than they are: pixels of their longer side at most. */
+  /** Maximum longer side of reduced pictures, in pixels; omitted if pictures were not reduced. */
   side?: number;
 }
 
-/** Pixels of the longer side of pictures that are copied smaller, from large to small. */
+/** Longer sides for reduced pictures in pixels, in order of attempts. */
 const sides = [screenSide, 1024, 800];
-/** How many files are worked on at once; the threads that make pictures are fewer. */
+/** Number of files that are processed concurrently; there are fewer threads that make pictures. */
 const atOnce = 16;
-/** The files of the page, by what they are called in the folder and in this package. */
+/** Files of the page by their name in the folder, with their name in this package. */
 const ownFiles = {
   'page.js': 'gallery.js',
   'page-later.js': 'gallery-later.js',
@@ -66,9 +66,9 @@ const ownFiles = {
 } as const;
 
 /**
- * Makes the gallery of a campaign, as a folder or as a single file. Sends nothing, takes no lock, and writes nothing but the
- * gallery and the store of small pictures. What cannot be written, or is being written by another report, is MB3301.
- * Undefined: it was interrupted.
+ * Writes the gallery of a campaign as a folder or a single file. Sends nothing, takes no lock, and writes only the
+ * gallery and stored thumbnails. Throws MB3301 if it cannot be written, or is being written by another report. Returns
+ * undefined if it was aborted.
  */
 export async function makeGallery(campaign: OpenCampaign, options: MakeOptions): Promise<MadeGallery | undefined> {
   const shown = relative('', options.path) || options.path;
@@ -118,9 +118,9 @@ async function openPlace(
 }
 
 interface FolderOptions extends Pick<MakeOptions, 'copy' | 'maxBytes'> {
-  /** Pixels to which pictures are reduced, one after the other until they fit; empty: they are copied as they are. */
+  /** Longer sides in pixels to try until the pictures fit; empty to copy the originals. */
   sides: readonly number[];
-  /** The folder as a person knows it. */
+  /** Path of the folder for messages. */
   shown: string;
 }
 
@@ -149,7 +149,7 @@ class Folder implements GalleryPlace {
     for (const mention of mentions) Object.assign(mention, { url, ...(jpeg !== undefined && { thumb }) });
   }
 
-  /** Returns the name that the copy has in the folder. */
+  /** Copies a file into the folder, and returns the name of the copy. */
   async #copy({ path, file }: GalleryFile): Promise<string> {
     const { bytes, sha256 } = file;
     const { side } = this;
@@ -163,7 +163,7 @@ class Folder implements GalleryPlace {
     return nameOfCopy(file);
   }
 
-  /** Whether what was counted so far fits: what does not is counted, and not written. */
+  /** Adds to the total size, and returns whether the limit still holds. Files beyond it are counted and not written. */
   #counts(bytes: number): boolean {
     this.#bytes += bytes;
     return this.#bytes <= (this.#options.maxBytes ?? Number.POSITIVE_INFINITY);
@@ -197,11 +197,11 @@ class Folder implements GalleryPlace {
 interface PlaceOptions extends Pick<MakeOptions, 'onThumb' | 'signal'> {
   thumbs: Thumbs;
   place: GalleryPlace;
-  /** Undefined: nobody can draw it. */
+  /** Returns the waveform of a sound; undefined if it cannot be decoded. */
   waveOf(file: GalleryFile): Promise<string | undefined>;
 }
 
-/** Places files, each with its small picture or waveform. */
+/** Adds files to the gallery, each with its thumbnail or waveform. */
 async function placeFiles(
   files: readonly GalleryFile[],
   { thumbs, place, waveOf, onThumb, signal }: PlaceOptions,
@@ -223,9 +223,9 @@ async function placeFiles(
 }
 
 /**
- * The right to be the only report that writes a folder: each removes what its own page does not show, and would remove what
- * another one is about to. Returns its end. MB3301 while another process writes it; one that was killed holds nobody off.
- * `state`: the `.mediabatch/` of the campaign; where it cannot be written nothing is held. `shown`: as a person knows it.
+ * Takes the exclusive right to write a gallery, because two reports at once would remove each other's files. Returns a
+ * function that releases it. Throws MB3301 while another process has it; a killed process does not block. `state`: the
+ * campaign's `.mediabatch/`; without write access to it, nothing is locked. `shown`: the path for messages.
  */
 export async function holdGallery(state: string, { path, shown }: Place): Promise<() => Promise<void>> {
   const name = `report-${createHash('sha256').update(path).digest('hex').slice(0, 16)}`;

@@ -10,10 +10,10 @@ import type { GalleryFile, GalleryPlace } from './gallery-files.ts';
 import { unwritten } from './gallery-folder.ts';
 import { galleryStart, singleHtml } from './gallery-html.ts';
 
-/** Larger ones no mail takes, and no browser opens at once. In bytes. */
+/** Maximum size in bytes: mail servers reject larger files, and browsers open them slowly. */
 const mostBytes = 20 * 1024 * 1024;
 
-/** A gallery in one file, with small pictures only. */
+/** A gallery in a single file, with thumbnails only. */
 export class SingleFile implements GalleryPlace {
   readonly #path: string;
   readonly #shown: string;
@@ -26,7 +26,10 @@ export class SingleFile implements GalleryPlace {
     this.#shown = shown;
   }
 
-  /** Writes over a gallery only (MB3301), and only what a browser opens as a page (MB3000). `shown`: as a person knows it. */
+  /**
+   * Opens the file for writing. Throws MB3301 if it exists and is not a gallery, and MB3000 if its name does not end in
+   * `.html` or `.htm`. `shown`: the path for messages.
+   */
   static async open(path: string, shown: string): Promise<SingleFile> {
     if (!/^\.html?$/i.test(extname(path))) {
       throw new CampaignError({
@@ -50,7 +53,7 @@ export class SingleFile implements GalleryPlace {
     if (jpeg === undefined) return;
     const thumb = `data:image/jpeg;base64,${Buffer.from(jpeg).toString('base64')}`;
     this.#thumbs += 1;
-    // It stands in the data wherever it is mentioned.
+    // The thumbnail is repeated in the data for each reference.
     this.#bytes += thumb.length * mentions.length;
     if (this.#bytes > mostBytes) throw tooLarge(this.#shown, this.#thumbs);
     for (const one of mentions) one.thumb = thumb;

@@ -13,7 +13,7 @@ const policy = [
   "form-action 'none'",
 ].join('; ');
 
-/** Headers of every answer, whatever it is about. */
+/** Security headers of every response. */
 export const safeHeaders: Readonly<Record<string, string>> = {
   'Content-Security-Policy': policy,
   'Cross-Origin-Resource-Policy': 'same-origin',
@@ -24,10 +24,10 @@ export const safeHeaders: Readonly<Record<string, string>> = {
   'X-Frame-Options': 'DENY',
 };
 
-/** Policy for bytes that are no media: nothing in them is run, wherever they are shown. */
+/** Content security policy for files that are not media: no script in them runs, even if they are opened directly. */
 export const sandboxedPolicy = `${policy}; sandbox`;
 
-/** Sends a short answer. HEAD gets its head. */
+/** Sends a short response; for HEAD, the headers only. */
 export function answer(
   response: ServerResponse,
   {
@@ -42,13 +42,13 @@ export function answer(
   response.end(response.req.method === 'HEAD' ? undefined : bytes);
 }
 
-/** A text, plain and compressed for browsers that accept it. */
+/** A text, uncompressed and as gzip for browsers that accept it. */
 export interface Zipped {
   plain: Uint8Array;
   zipped: Uint8Array;
 }
 
-/** Not on the thread that answers. The lowest level does most of it. */
+/** Compresses outside the event loop thread. The lowest level gives most of the reduction. */
 export function zip(text: string | Uint8Array): Promise<Zipped> {
   const plain = typeof text === 'string' ? Buffer.from(text) : text;
   return new Promise((resolve, reject) => {
@@ -66,12 +66,12 @@ export function answerJson(response: ServerResponse, status: number, value: unkn
   answer(response, { status, type: 'application/json; charset=utf-8', body: JSON.stringify(value) });
 }
 
-/** Answers with a problem, as the page tells it to a person: what was seen, and what to do. */
+/** Sends an error for the page to show: what is wrong, and advice. */
 export function answerProblem(response: ServerResponse, status: number, text: string, hint?: string): void {
   answerJson(response, status, { error: { text, ...(hint !== undefined && { hint }) } });
 }
 
-/** The same for whatever is refused: who may not ask learns nothing, not even whether the token was right. */
+/** Refuses a request with 403, without a reason that could reveal whether the token was right. */
 export function refuse(response: ServerResponse): void {
   answer(response, {
     status: 403,

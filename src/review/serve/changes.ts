@@ -2,12 +2,14 @@ import type { ServerResponse } from 'node:http';
 import type { ReviewChange } from '../../contract/review.ts';
 import { safeHeaders } from './answer.ts';
 
-/** Pages that receive changes at once. Beyond this, the oldest is dropped: it reconnects, or is an abandoned tab. */
+/**
+ * Maximum number of event streams. Beyond it, the oldest is closed: a live page reconnects, an abandoned tab may not.
+ */
 const mostListeners = 16;
-/** Time between signs of life, in ms, so that a connection through a tunnel is not taken for dead. */
+/** Heartbeat interval in ms, so that tunnels do not close an idle connection. */
 const beatEveryMs = 15_000;
 
-/** Tells open pages that there is something new, as Server-Sent Events. */
+/** Notifies open pages of changes by Server-Sent Events. */
 export class Changes {
   readonly #open = new Set<ServerResponse>();
   readonly #timer: NodeJS.Timeout;
@@ -40,7 +42,7 @@ export class Changes {
     return this.#open.size > 0;
   }
 
-  /** A revision alone makes pages with an earlier one request everything. */
+  /** Sends a change to all pages. A revision alone makes pages with an earlier one load everything. */
   tell(change: ReviewChange | { revision: number }): void {
     this.#write(eventOf(change));
   }

@@ -1,12 +1,12 @@
 import type { ReviewAsset, ReviewChange, ReviewData, ReviewFile, ReviewGroup } from '../../contract/review.ts';
 import { hasThumb } from '../thumbs/thumbs.ts';
 
-/** Bytes of a picture that is sent as it is where a larger one than the small one is shown. */
+/** Maximum size in bytes of a picture that is sent as it is, without a large thumbnail. */
 const smallEnough = 400_000;
 
 /**
- * Numbers for files: the page asks for a file by its number, never by a path. A file has the same number in all that is
- * shown later, so that an older page still finds it.
+ * Numbers files, so that the page requests them by number and never by path. A file keeps its number, so that URLs in
+ * an older page stay valid.
  */
 export class NumberedFiles {
   readonly #files: ReviewFile[] = [];
@@ -17,7 +17,7 @@ export class NumberedFiles {
     return this.#files[number];
   }
 
-  /** The same asset with addresses for its files, relative to the page. */
+  /** Returns the asset with URLs for its files, relative to the page. The same asset gives the same object. */
   address(asset: ReviewAsset): ReviewAsset {
     const known = this.#addressed.get(asset);
     if (known !== undefined) return known;
@@ -43,7 +43,10 @@ export class NumberedFiles {
   }
 }
 
-/** Says what has changed between two looks at a campaign. Undefined: which assets and groups there are, so that it takes all. */
+/**
+ * Describes the differences of two states of a campaign. Undefined if the set of assets or groups differs; the page
+ * then loads everything.
+ */
 export function describeChange(before: ReviewData, now: ReviewData): ReviewChange | undefined {
   if (!isSameSet(before, now)) return undefined;
   const { revision, run, next, waits } = now;
@@ -71,7 +74,10 @@ function isSameSet(before: ReviewData, now: ReviewData): boolean {
   );
 }
 
-/** Whether a value differs from an earlier one. Values that were not read again are the same object. */
+/**
+ * Whether a value differs from an earlier one. Identical objects are not compared, because unread values are the same
+ * object.
+ */
 export function isOther(one: unknown, before: unknown): boolean {
   return one !== before && textOf(one) !== textOf(before);
 }

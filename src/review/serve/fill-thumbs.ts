@@ -2,20 +2,20 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ReviewAsset, ReviewData, ReviewFile } from '../../contract/review.ts';
 import { hasThumb, type Thumbs } from '../thumbs/thumbs.ts';
 
-/** How often it is asked whether a page is quiet, in ms. */
+/** Interval of checks whether the page is idle, in ms. */
 const askEveryMs = 100;
 
 interface FillOptions {
   thumbs: Thumbs;
   find(file: ReviewFile): string | undefined | Promise<string | undefined>;
-  /** Nobody has asked for anything just now: what is made ahead keeps nobody waiting. */
+  /** Whether no page has sent a request recently, so that making thumbnails ahead delays none. */
   isQuiet(): boolean;
 }
 
-/** Makes the small pictures that nobody has asked for yet: first those of gates that are to be decided. */
+/** Makes thumbnails before they are requested; those of undecided gates come first. */
 export class ThumbFiller {
   readonly #options: FillOptions;
-  /** By digest: each is made once, and one that cannot be made is not tried again. */
+  /** Digests of files that were processed. Each is processed once, even after a failure. */
   readonly #seen = new Set<string>();
   #assets: readonly ReviewAsset[] = [];
   #left: ReviewFile[] = [];
@@ -26,7 +26,7 @@ export class ThumbFiller {
     this.#options = options;
   }
 
-  /** Adds the assets that came since the last call. */
+  /** Adds new assets since the last call. */
   take({ assets, groups }: ReviewData): void {
     const before = this.#assets;
     this.#assets = assets;
@@ -55,7 +55,7 @@ export class ThumbFiller {
       if (this.#seen.has(file.sha256)) continue;
       const one = file;
       this.#seen.add(one.sha256);
-      // A failure is reported to the page that requests it.
+      // A failure is reported to the page that requests the thumbnail.
       await thumbs.prepare(one, async () => find(one)).catch(() => undefined);
     }
     this.#isRunning = false;

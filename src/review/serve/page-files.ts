@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 
-/** The files of the page, by the name under which it asks for them. */
+/** Files of the page by URL path, with their media types. */
 export const pageFiles: Readonly<Record<string, string>> = {
   'page.js': 'text/javascript; charset=utf-8',
   'page-later.js': 'text/javascript; charset=utf-8',
@@ -8,10 +8,10 @@ export const pageFiles: Readonly<Record<string, string>> = {
   'icon.svg': 'image/svg+xml',
 };
 
-/** Folders of the page: beside the built code; where this is run from its sources, in what was built last. */
+/** Folders with the built page: next to the built code, or the last build when running from sources. */
 const folders = [new URL('../../page/', import.meta.url), new URL('../../../dist/page/', import.meta.url)];
 
-/** Reads a file of the page. Undefined: the page was not built. */
+/** Reads a file of the page; undefined if the page was not built. */
 export async function readPageFile(name: string): Promise<Buffer | undefined> {
   for (const folder of folders) {
     const bytes = await readFile(new URL(name, folder)).catch(() => undefined);
@@ -20,14 +20,14 @@ export async function readPageFile(name: string): Promise<Buffer | undefined> {
   return undefined;
 }
 
-/** A file without which there is no page to write. */
+/** Reads a file without which no gallery can be written; throws if it was not built. */
 export async function requirePageFile(name: string): Promise<Buffer> {
   const bytes = await readPageFile(name);
   if (bytes === undefined) throw new Error(`internal error: ${name} was not built`);
   return bytes;
 }
 
-/** The page as it is before its script has run. `campaign`: the name of a manifest, which can be any text. */
+/** HTML of the page before its script runs. `campaign`: name from the manifest, which may be any text. */
 export function indexHtml(campaign: string): string {
   const name = escapeHtml(campaign);
   return `<!doctype html>

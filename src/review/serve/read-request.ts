@@ -5,10 +5,12 @@ import type { Json } from '../../ground/json.ts';
 import { isMap, isPlainText } from '../../ground/values.ts';
 import { mostNote, mostReason } from '../../lock/decisions.ts';
 
-/** Request that passed the checks: its method, and its path below the token. */
+/** A request that passed the checks: its method, and its path below the token. */
 export interface CheckedRequest {
   method: 'GET' | 'HEAD' | 'POST';
-  /** Path without its first slash: `` is the page, `media/3` a file. `undefined`: no slash follows the token. */
+  /**
+   * Path without its first slash: empty for the page, `media/3` for a file. `undefined` if no slash follows the token.
+   */
   path: string | undefined;
 }
 
@@ -16,14 +18,14 @@ const methods = ['GET', 'HEAD', 'POST'] as const;
 const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 
 /**
- * Undefined for every request that the page did not make, and that no person made by opening its address: it is refused
- * without a reason. A page of another origin can send requests here, and knows the token where an address was leaked; a
- * foreign name can be made to resolve to this machine. Ports are not compared with the own one, because it may be forwarded.
+ * Returns undefined for a request that neither the page made nor a person by opening its URL; it is refused without a
+ * reason. Pages of other origins can send requests here, and may know a leaked token; a foreign host name may resolve
+ * to this machine. The port is not compared with our own, because it may be forwarded.
  */
 export function checkRequest({ method, url, headers }: IncomingMessage, token: string): CheckedRequest | undefined {
   const known = methods.find((one) => one === method);
   const { host, origin } = headers;
-  // Always looked at, so that the time tells nothing about the token.
+  // Always compared, so that the response time reveals nothing about the token.
   const asked = readPath(url ?? '', token);
   if (known === undefined || asked === undefined) return undefined;
   if (host === undefined || !loopback.test(host)) return undefined; // I29 (host)
@@ -38,13 +40,13 @@ function readPath(url: string, token: string): { path: string | undefined } | un
   return { path: slash === '' ? undefined : path };
 }
 
-/** Compares both in a time that does not depend on where they differ, nor on their lengths. */
+/** Compares two strings in a time that does not depend on their content or length. */
 function isSame(given: string, token: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(token));
 }
 
-/** Browsers say who asks: the page itself, or, for the page as a whole, a person who typed or opened its address. */
+/** Checks the Sec-Fetch headers: the request is from the page itself, or a person opened the page's URL. */
 function isSameSite(headers: IncomingMessage['headers'], { method, path }: CheckedRequest): boolean {
   const site = headers['sec-fetch-site'];
   const isPage = path === undefined || path === '';
@@ -59,15 +61,15 @@ function isJson(type: string | undefined): boolean {
 }
 
 const mostBytes = 64 * 1024;
-/** UTF-16 code units of an address and of an id: more than any has. */
+/** Maximum length of an address or id in UTF-16 code units; real ones are shorter. */
 const mostName = 4096;
 
-/** Reads the body of a request. `too large`: the rest of it is not read. Rejects when the sender goes away. */
+/** Reads the body of a request. `too large`: the rest is not read. Rejects when the connection breaks. */
 export async function readBody(request: IncomingMessage): Promise<string | 'too large'> {
   if (Number(request.headers['content-length'] ?? 0) > mostBytes) return 'too large';
   const pieces: Buffer[] = [];
   let length = 0;
-  // The answer goes out on the same connection, so that it stays open.
+  // The connection stays open, because the response uses it.
   for await (const piece of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     length += piece.length;
     if (length > mostBytes) return 'too large';
@@ -76,7 +78,7 @@ export async function readBody(request: IncomingMessage): Promise<string | 'too 
   return Buffer.concat(pieces).toString('utf8');
 }
 
-/** `{ "verdicts": [{ "address", "is", "job", "note"?, "reason"? }] }`; undefined for anything else. */
+/** Parses `{ "verdicts": [{ "address", "is", "job", "note"?, "reason"? }] }`; undefined for anything else. */
 export function readVerdicts(text: string): WantedVerdict[] | undefined {
   const document = parse(text);
   if (!isMap(document) || !Array.isArray(document.verdicts)) return undefined;

@@ -7,14 +7,17 @@ import { openPlainFile } from '../../disk/fs/plain-file.ts';
 import { hashHandle } from '../../disk/outputs/hash-file.ts';
 import { answer, answerProblem, safeHeaders, sandboxedPolicy } from './answer.ts';
 
-/** Media types that a browser shows and never runs. The lock says the type of a file, and a branch can say any. */
+/**
+ * Media types that browsers display without running scripts. Files of other types are sent as downloads, because the
+ * type comes from the lock, and a branch may set any.
+ */
 const shown: readonly string[] = [
   ...['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'image/avif'],
   ...['audio/mpeg', 'audio/wav', 'audio/flac', 'audio/ogg', 'audio/mp4'],
   ...['video/mp4', 'video/webm', 'video/quicktime', 'video/x-matroska'],
 ];
 
-/** Sends the bytes of an output, or the one range of them that is asked for. `path`: absolute. */
+/** Sends the bytes of an output, or the requested range. `path`: absolute. */
 export async function sendFile(
   { request, response }: { request: IncomingMessage; response: ServerResponse },
   file: ReviewFile,
@@ -30,7 +33,7 @@ export async function sendFile(
   }
 }
 
-/** A link, a folder or a device in its place counts as nothing. */
+/** Opens a plain file; undefined for a link, a folder or a device in its place. */
 async function open(path: string): Promise<FileHandle | undefined> {
   try {
     return await openPlainFile(path, constants.O_RDONLY);
@@ -71,15 +74,15 @@ async function sendBytes(
     response.end();
     return;
   }
-  // Browsers often abort a film midway; that is not an error.
+  // Browsers often abort the download of a film; that is not an error.
   const stream = handle.createReadStream({ start, end, autoClose: false });
   await pipeline(stream, response, { end: false }).catch(() => undefined);
-  // It has shrunk meanwhile: what is sent next on this connection would be taken for the rest of it.
+  // The file has become shorter. Without closing the connection, the next response would be read as the rest of it.
   if (stream.bytesRead < end - start + 1) response.destroy();
   else response.end();
 }
 
-/** Reads the range that is asked for. Undefined: all of it, as for anything but a single range. */
+/** Parses a Range header. Returns undefined for the whole file, also if the header is not a single range. */
 function readRange(
   header: string | undefined,
   size: number,
@@ -98,8 +101,8 @@ function readRange(
 }
 
 /**
- * Tells whether files have the bytes that were bought: they can have come with a branch, and who decides must see what a
- * verdict is about. Each is read once, as it is then.
+ * Checks whether files have the bytes that were bought: they may come with a branch, and a reviewer must see what the
+ * verdict is about. The result is cached until the file changes.
  */
 export class WholeFiles {
   readonly #read = new Map<string, { stamp: string; isWhole: Promise<boolean> }>();
@@ -113,7 +116,7 @@ export class WholeFiles {
     if (known?.stamp === stamp) return known.isWhole;
     const isWhole = hashHandle(handle).then((digest) => digest.sha256 === sha256); // I29 (bytes)
     this.#read.set(name, { stamp, isWhole });
-    // A disk that fails now may not do so the next time.
+    // A failure is not cached, because the disk may work the next time.
     isWhole.catch(() => this.#read.delete(name));
     return isWhole;
   }

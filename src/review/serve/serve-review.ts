@@ -16,38 +16,41 @@ import { checkRequest, readBody, readVerdicts } from './read-request.ts';
 import { sendFile, WholeFiles } from './send-file.ts';
 
 export interface ServeOptions {
-  /** 0: any that is free. */
+  /** Port to listen on; 0 for any free port. */
   port?: number | undefined;
-  /** The folder that is never committed: small pictures are kept there. */
+  /** Folder that is never committed; thumbnails are stored in it. */
   state: string;
-  /** Writes commands for hints. */
+  /** Formats commands for hints. */
   paste: Paste;
-  /** Receives unexpected exceptions; the page only shows that there was one. */
+  /** Receives unexpected exceptions; the page only shows that one occurred. */
   onError(error: unknown): void;
 }
 
 export interface RunningReview {
-  /** `http://127.0.0.1:41877/TOKEN/`: the token gives the right to look and to decide. */
+  /** URL such as `http://127.0.0.1:41877/TOKEN/`. The token permits to view the page and to decide. */
   url: string;
   /**
-   * Leads there once, and within a minute. For a program that opens it: what a program is called with, everybody on this
-   * machine can read.
+   * One-time URL that redirects to `url`, valid for a minute. For programs that open it: other users of this machine
+   * can read command lines.
    */
   entrance: string;
-  /** Resolves once open pages have fetched the latest change, or after two seconds. */
+  /** Resolves once open pages have loaded the latest change, or after two seconds. */
   settle(): Promise<void>;
-  /** Ends when verdicts that have arrived are written. */
+  /** Closes the server when all received verdicts are written. */
   close(): Promise<void>;
 }
 
-/** Pages that ask for nothing for so long have what they want, in ms. */
+/** Time without requests after which pages count as up to date, in ms. */
 const quietMs = 400;
 const settlesWithinMs = 2000;
 
-/** How long the entrance is open, in ms: a browser may have to be started. */
+/** Validity of the entrance URL in ms; a browser may have to start. */
 const entranceMs = 60_000;
 
-/** Everybody on this machine can open connections; a run in this process needs files that it can open. */
+/**
+ * Maximum number of connections: any user of this machine can open some, and a run in this process needs file
+ * descriptors.
+ */
 const mostConnections = 2000;
 
 interface Exchange {
@@ -55,7 +58,9 @@ interface Exchange {
   response: ServerResponse;
 }
 
-/** Serves the review page of a campaign to this machine alone. Rejects with the system's error: the port is taken. */
+/**
+ * Serves the review page of a campaign on the loopback interface. Rejects with the system's error if the port is taken.
+ */
 export async function serveReview(host: ReviewHost, options: ServeOptions): Promise<RunningReview> {
   const [token, entrance] = [makeToken(), makeToken()];
   const review = new Review(host, { token, entrance }, options);
@@ -86,7 +91,7 @@ function makeToken(): string {
   return randomBytes(16).toString('hex');
 }
 
-/** Listens to this machine only, whatever anybody sets. */
+/** Listens on the loopback interface only, without an option to change that. */
 function listen(server: Server, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
@@ -114,9 +119,9 @@ class Review {
   readonly #writing = new Set<Promise<unknown>>();
   #askedAt = 0;
   #whole: { revision: number; body: Promise<Zipped> } | undefined;
-  /** The change to `#latest`; undefined where that takes the whole. */
+  /** Change that led to `#latest`; undefined if pages have to load everything. */
   #change: ReviewChange | undefined;
-  /** Data that pages were sent last. */
+  /** Data that pages received last. */
   #latest: ReviewData | undefined;
 
   constructor(host: ReviewHost, { token, entrance }: { token: string; entrance: string }, options: ServeOptions) {
@@ -143,7 +148,7 @@ class Review {
   async handle(exchange: Exchange): Promise<void> {
     const { request, response } = exchange;
     this.#askedAt = performance.now();
-    // The other end may go away at any time.
+    // The client may close the connection at any time.
     response.on('error', () => undefined);
     const asked = checkRequest(request, this.#token);
     if (asked === undefined) return this.#admit(exchange);
@@ -164,7 +169,7 @@ class Review {
     await this.#thumbs.close();
   }
 
-  /** Leads the first who comes by the entrance to the page. */
+  /** Redirects the first request for the entrance URL to the page; refuses all others. */
   #admit({ request, response }: Exchange): void {
     const isOpen = this.#entrance !== undefined && performance.now() < this.#entranceEndsAt;
     const asked = isOpen ? checkRequest(request, this.#entrance ?? '') : undefined;
@@ -188,7 +193,7 @@ class Review {
         return this.#redirect(response, 308);
       case '':
       case 'index.html': {
-        // The page shows why the campaign cannot be read.
+        // The page itself shows why the campaign cannot be read.
         const data = await this.#host.look().catch(() => undefined);
         const body = indexHtml(data?.campaign ?? 'mediabatch');
         return answer(response, { status: 200, type: 'text/html; charset=utf-8', body });
@@ -212,7 +217,7 @@ class Review {
     return this.#whole.body;
   }
 
-  /** The campaign as it is now. Open pages first receive the changes since the last one. */
+  /** Returns the current data. If they are new, open pages are notified first. */
   async #look(): Promise<ReviewData> {
     const data = await this.#host.look();
     const before = this.#latest;

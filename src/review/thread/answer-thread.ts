@@ -5,7 +5,7 @@ import { deltaOf, type Question, type Said } from './delta.ts';
 
 export type ClosingHost = ReviewHost & { close(): Promise<void> };
 
-/** Answers what a `ThreadHost` asks at the other end of a port, in the thread in which the campaign is read. */
+/** Answers the requests of a `ThreadHost` in the thread that reads the campaign. */
 export function answerThread(port: MessagePort, host: ClosingHost): void {
   let sent: ReviewData | undefined;
   const answer = async ({ name, asked }: Question) => {

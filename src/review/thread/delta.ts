@@ -3,7 +3,7 @@ import type { Notice } from '../../contract/notice.ts';
 import type { JudgeAnswer, ReviewAsset, ReviewData, ReviewGroup, WantedVerdict } from '../../contract/review.ts';
 import { isOther } from '../serve/describe-change.ts';
 
-/** Entries of a list that are not as they were, by their index. */
+/** Changed entries of a list, by index. */
 interface Patch<Entry> {
   length: number;
   changed: (readonly [index: number, entry: Entry])[];
@@ -11,7 +11,7 @@ interface Patch<Entry> {
 
 type Fields = Omit<ReviewData, 'assets' | 'groups'>;
 
-/** Differences from one look to the next. Whatever did not change does not cross to the other thread. */
+/** Differences between two states of the data. Unchanged values are not copied between threads. */
 interface Delta {
   fields: Partial<Fields>;
   gone: string[];
@@ -32,7 +32,7 @@ export function deltaOf(before: ReviewData | undefined, now: ReviewData): Delta 
   };
 }
 
-/** Data with a delta laid over it. Whatever did not change stays the same objects. */
+/** Applies a delta to the data. Unchanged values stay the same objects. */
 export function withDelta(before: ReviewData | undefined, { fields, gone, assets, groups }: Delta): ReviewData {
   const had = Object.entries(before ?? {}).filter(([name]) => !gone.includes(name));
   return {
@@ -53,7 +53,7 @@ function patched<Entry>(before: readonly Entry[] = [], { length, changed }: Patc
   return now;
 }
 
-/** Questions to a host in a thread of its own, with its answers. `look`: changes since the last one. */
+/** Requests to a host in another thread, with their results. `look` returns the changes since the last `look`. */
 export interface Questions {
   look: { asked: undefined; answer: Delta };
   judge: { asked: readonly WantedVerdict[]; answer: JudgeAnswer };
@@ -64,11 +64,13 @@ export type Question = {
   [Name in keyof Questions]: { number: number; name: Name; asked: Questions[Name]['asked'] };
 }[keyof Questions];
 
-/** Answers come in the order in which they are ready. `failure`: an error with a message for the user. */
+/**
+ * Messages of the host thread. Answers come in order of completion. `failure`: an error with a message for the user.
+ */
 export type Said =
   | { is: 'answer'; number: number; answer: Questions[keyof Questions]['answer'] }
   | { is: 'failed'; number: number; failure: Failure }
   | { is: 'broken'; number: number; error: unknown }
   | { is: 'notice'; notice: Notice }
-  /** The next look shows something new. */
+  /** The data have changed; the next `look` returns the change. */
   | { is: 'changed' };

@@ -11,16 +11,21 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** A `Worker`, as far as it is used. */
+/** The used part of the `Worker` interface. */
 type Thread = Pick<Worker, 'on' | 'postMessage' | 'terminate'>;
 
 interface ThreadOptions {
-  /** Where the files of the campaign are: they are found here, so that a picture waits for no reading. */
+  /**
+   * Paths of the campaign's files. They are resolved in this thread, so that a picture does not wait for a busy host.
+   */
   paths: ConstructorParameters<typeof FileFinder>[0];
   tell: Tell;
 }
 
-/** A host in a thread of its own (`answerThread`): to read 10,000 steps takes seconds, in which this thread serves pictures. */
+/**
+ * Host that runs in another thread (`answerThread`): reading 10,000 steps takes seconds, in which this thread serves
+ * pictures.
+ */
 export class ThreadHost implements ClosingHost {
   readonly #worker: Thread;
   readonly #tell: Tell;
@@ -29,7 +34,7 @@ export class ThreadHost implements ClosingHost {
   readonly #waiting = new Map<number, Waiting>();
   #asked = 0;
   #data: ReviewData | undefined;
-  /** The last look; undefined: there is something new to see. */
+  /** Result of the last `look`; undefined if there may be newer data. */
   #looked: Promise<ReviewData> | undefined;
   #end: { error: unknown } | undefined;
 
@@ -49,7 +54,7 @@ export class ThreadHost implements ClosingHost {
       return this.#data;
     });
     this.#looked = looked;
-    // What cannot be read now may be whole again when somebody asks next.
+    // A failure is not kept, because the campaign may be readable the next time.
     looked.catch(() => {
       if (this.#looked === looked) this.#looked = undefined;
     });
@@ -69,7 +74,7 @@ export class ThreadHost implements ClosingHost {
     return this.#finder.find(file);
   }
 
-  /** Resolves when what was recorded stands in the lock as it is to stay. */
+  /** Resolves when all recorded verdicts are final in the lock, and ends the thread. */
   async close(): Promise<void> {
     await this.#ask('close', undefined);
     await this.#worker.terminate();

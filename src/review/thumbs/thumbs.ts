@@ -10,12 +10,12 @@ import { readSmallSealedFile, writeSealedFile } from '../../disk/state/sealed-fi
 import { thumbsFolder } from '../../disk/state/state-folder.ts';
 import { makeThumb, type Thumb } from './make-thumb.ts';
 
-/** A small JPEG has some 10 kB. */
+/** Maximum size of a stored thumbnail in bytes; a typical one has some 10 kB. */
 const mostBytes = 1 << 20;
-/** Small pictures that are held in memory, where nothing can be kept on disk as well. */
+/** Maximum number of thumbnails in memory, which are the only ones if the disk cannot be used. */
 const mostHeld = 2000;
 
-/** `side`: pixels of the longer side. `name`: of what is kept. */
+/** A request for a thumbnail. `side`: pixels of its longer side. `name`: name of its stored file. */
 interface Wish {
   name: string;
   find: () => Promise<string | undefined>;
@@ -25,15 +25,15 @@ interface Wish {
 
 const notNeeded: Thumb = { problem: 'was no longer needed' };
 
-/** Whether small pictures are made of this one: others are shown as they are. */
+/** Whether thumbnails are made for this media type; other files are shown as they are. */
 export function hasThumb({ mediaType }: Pick<ReviewFile, 'mediaType'>): boolean {
   return ['image/png', 'image/jpeg', 'image/webp'].includes(mediaType);
 }
 
 /**
- * Small pictures of outputs, by the digest of these, kept in `.mediabatch/thumbs/` under a seal: the folder can come with a
- * branch, and who picks by small pictures must see those of what was bought. Made when they are first asked for, the newest
- * wish first: it is for what a person looks at now.
+ * Thumbnails of outputs, by the output's digest. They are stored in `.mediabatch/thumbs/` with an authentication code:
+ * the folder may come with a branch, and a reviewer must see thumbnails of what was bought. Made on demand, latest
+ * request first, because that one is for what the user looks at now.
  */
 export class Thumbs {
   readonly #state: string;
@@ -43,12 +43,12 @@ export class Thumbs {
   #isClosed = false;
   readonly #held = new Map<string, Promise<Thumb>>();
   readonly #writes = new Set<Promise<unknown>>();
-  /** Read once for all: it stays what it is. */
+  /** Secret for the authentication codes. Read only once, because it never changes. */
   #secret: Buffer | undefined;
 
   /**
-   * `state`: the folder that is never committed. `atOnce`: how many are made at once, each on a thread of its own: this one only
-   * reads and hashes.
+   * `state`: the folder that is never committed. `atOnce`: maximum number of thumbnails to make concurrently, each in
+   * its own thread; the calling thread only reads and hashes.
    */
   constructor(state: string, make = makeThumb, atOnce = availableParallelism()) {
     this.#queue = new PQueue({ concurrency: atOnce });
@@ -56,7 +56,10 @@ export class Thumbs {
     this.#maker = make;
   }
 
-  /** `find`: the absolute path of the picture, asked only where nothing is kept. `side`: pixels of its longer side. */
+  /**
+   * Returns the thumbnail of a file. `find`: returns the absolute path of the picture; called only if no thumbnail is
+   * stored. `side`: pixels of the thumbnail's longer side.
+   */
   get(file: ReviewFile, find: () => Promise<string | undefined>, side = smallSide): Promise<Thumb> {
     const name = nameOf(file, side);
     const known = this.#held.get(name);
@@ -67,13 +70,16 @@ export class Thumbs {
       if (this.#held.size <= mostHeld) break;
       this.#held.delete(oldest);
     }
-    // What cannot be read now may be whole the next time.
+    // A failure is not kept, because the file may be readable the next time.
     const forget = () => this.#held.delete(name);
     thumb.then((made) => 'problem' in made && forget(), forget);
     return thumb;
   }
 
-  /** Makes and keeps one before anybody asks for it, after all that somebody has asked for. Resolves when there is room for another. */
+  /**
+   * Makes and stores a thumbnail ahead of a request, with lower priority than all requests. Resolves when the queue has
+   * room for another one.
+   */
   async prepare(file: ReviewFile, find: () => Promise<string | undefined>): Promise<void> {
     const name = nameOf(file, smallSide);
     // A thumbnail of a changed file is made again on request.
@@ -82,7 +88,7 @@ export class Thumbs {
     void this.#make(file, { name, find, side: smallSide, priority: -1 }).catch(() => undefined);
   }
 
-  /** Resolves when nothing is made or written any more. What is still wanted gets a reason instead. */
+  /** Resolves when no thumbnail is being made or written. Pending requests resolve with a `problem`. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#queue.onIdle();
@@ -104,7 +110,7 @@ export class Thumbs {
     if (path === undefined) return { problem: 'is not here' };
     const make = async (): Promise<Thumb> => (this.#isClosed ? notNeeded : this.#maker({ path, bytes, sha256 }, side));
     const made = await this.#queue.add(make, { priority });
-    // Who asked does not wait for it: it only saves time.
+    // Not awaited, because storing only saves time later.
     if ('jpeg' in made) this.#keep(orNothing(writeSealedFile(this.#state, name, made.jpeg)));
     return made;
   }
@@ -119,7 +125,7 @@ function nameOf({ sha256 }: ReviewFile, side: number): string {
   return `${thumbsFolder}/${sha256}${side === smallSide ? '' : `-${side}`}.jpg`;
 }
 
-/** Nothing relies on what is kept: a folder that cannot be used, or a link in its place, counts as empty. */
+/** Ignores storage errors: a folder that cannot be used, or a link in its place, counts as empty. */
 async function orNothing<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;
