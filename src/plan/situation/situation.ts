@@ -21,7 +21,7 @@ export interface Situation extends Limits {
   /** Purchases of each step, in the order of the graph. */
   matches: readonly Match[];
   byAddress: ReadonlyMap<string, Match>;
-  /** The gate of each step that is a choice at one. */
+  /** Gate of each step, by the step's address. Steps without a gate are left out. */
   gateOf: ReadonlyMap<string, DecidedGate>;
   verdicts: Verdicts;
   /** Steps with a file that does not fit `expect`. Omitted when the files were not checked. */
