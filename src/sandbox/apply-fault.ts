@@ -2,13 +2,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { FaultAction } from './faults.ts';
 import { type Answer, answerBytes, answerJson, isObject, type Json, type Reply } from './wire.ts';
 
-/** The answer that the service would give, and the job it is about. */
+/** Answer of the service, and the id of the job that it concerns. */
 export interface Handled {
   readonly answer: Answer;
   readonly jobId?: string;
 }
 
-/** Handles a request with a fault. A request that is refused anyway keeps its honest answer. */
+/** Handles a request with a fault. An answer that refuses the request is not replaced. */
 export async function applyFault(
   action: FaultAction | undefined,
   handle: () => Handled | Promise<Handled>,

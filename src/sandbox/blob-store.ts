@@ -4,19 +4,19 @@ import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Content } from './wire.ts';
 
-/** Bytes that were uploaded, as they lie here. */
+/** Location and facts of stored bytes. */
 export interface StoredBytes {
   readonly place: string;
   readonly size: number;
-  /** Strong: a digest of the bytes. */
+  /** Strong entity tag, a digest of the bytes. */
   readonly etag: string;
 }
 
-/** Keeps what is uploaded. With a folder, nothing is ever held in memory as a whole. */
+/** Storage for uploads. With a folder, an upload is never in memory as a whole. */
 export interface BlobStore {
-  /** Takes all of it, or nothing: rejects with `TooLargeError`, or with what the chunks throw. */
+  /** Stores all chunks or nothing. Rejects with `TooLargeError`, or with an error of the chunks. */
   write(name: string, chunks: AsyncIterable<Uint8Array>, limitBytes: number): Promise<StoredBytes>;
-  /** `undefined`: it is not there any more. */
+  /** Returns `undefined` if the bytes are no longer there. */
   content(bytes: StoredBytes): Content | undefined;
   read(bytes: StoredBytes): Promise<Buffer>;
   remove(bytes: StoredBytes): Promise<void>;
@@ -29,7 +29,7 @@ export class TooLargeError extends Error {
   }
 }
 
-/** Measures and hashes the chunks on their way. */
+/** Passes the chunks to `keep`, while measuring and hashing them. */
 async function drain(
   chunks: AsyncIterable<Uint8Array>,
   limitBytes: number,
@@ -72,7 +72,7 @@ export function createMemoryStore(): BlobStore {
 const unfinishedPrefix = '.unfinished-';
 
 export function createDiskStore(folder: string): BlobStore {
-  // Left behind by a process that was killed in the middle of an upload.
+  // Removes unfinished files of a process that was killed during an upload.
   for (const name of existsSync(folder) ? readdirSync(folder) : []) {
     if (name.startsWith(unfinishedPrefix)) rmSync(join(folder, name), { force: true });
   }
@@ -102,7 +102,7 @@ export function createDiskStore(folder: string): BlobStore {
   };
 }
 
-/** New bytes get a new path, so readers of the old ones can finish. */
+/** Name of stored bytes. New bytes get a new name, so that readers of the old ones can finish. */
 function placeOf(name: string, etag: string): string {
   return `${name}-${etag.slice(1, 17)}`;
 }

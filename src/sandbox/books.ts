@@ -10,14 +10,14 @@ import type { JsonObject } from './wire.ts';
 export interface Job extends FileFacts {
   readonly entry: LedgerEntry;
   readonly kind: SandboxKind;
-  /** The last folder of its files' paths. Cannot be guessed from anything but the job's id. */
+  /** Folder name in the URLs of the job's files. It is derived from the job's id and cannot be guessed otherwise. */
   readonly token: string;
-  /** Id of the record that the job stands in, for kinds whose records have ids of their own. */
+  /** Id of the job's record, for kinds whose records have separate ids. */
   readonly recordId: string;
-  /** 1 for a user's first job with this body, 2 for the second, … */
+  /** 1 for a user's first job with this body, 2 for the second, and so on. */
   readonly take: number;
   readonly files: readonly FilePlan[];
-  /** The file that it works on, where it is one of this sandbox. */
+  /** The job's source file, if it is from this sandbox. */
   readonly source: OwnPath | undefined;
 }
 
@@ -27,10 +27,13 @@ interface Create {
   readonly body: JsonObject;
 }
 
-/** Credits of a create at the service that is rehearsed, where they are known. */
+/** Returns the price of a create request at the simulated service; undefined if it is unknown. */
 export type PriceOf = (kind: string, body: JsonObject) => number | undefined;
 
-/** Jobs, posts, balances and answers to replay: a fold of the ledger, the deletions and the syncs, kept as they grow. */
+/**
+ * Jobs, posts, balances and answers to replay. Computed from the ledger, deletions and status updates at the start, and
+ * updated with each new record.
+ */
 export class Books {
   readonly entries: LedgerEntry[] = [];
   readonly posts: LedgerEntry[] = [];
@@ -38,7 +41,7 @@ export class Books {
   private readonly journal: Journal | undefined;
   private readonly priceOf: PriceOf | undefined;
   private readonly balances = new Map<string, number>();
-  /** Deleted ones too: a job may have been made from the output of one. */
+  /** Jobs by id, including deleted ones: another job may use their output as source. */
   private readonly jobs = new Map<string, Job>();
   private readonly deleted = new Set<string>();
   private readonly syncTimes = new Map<string, number>();
@@ -55,26 +58,26 @@ export class Books {
     for (const line of journal?.ledger.lines ?? []) this.take(readEntry(line));
     for (const { user, credits, after } of journal?.balances.lines ?? []) {
       if (typeof user !== 'string' || typeof credits !== 'number') continue;
-      // A later entry has the balance after it.
+      // The balance after any later ledger entry is in that entry.
       if (after === this.countOf(user)) this.balances.set(user, credits);
     }
     for (const line of journal?.deleted.lines ?? []) this.deleted.add(String(line.id));
     for (const line of journal?.synced.lines ?? []) this.syncTimes.set(String(line.id), Date.parse(String(line.at)));
   }
 
-  /** Sets the credits of an account, whatever it had. Written down first, as creates are. */
+  /** Sets the balance of an account. Written to disk first, as create requests are. */
   setBalance(user: string, { credits, now }: { credits: number; now: number }): void {
     const at = new Date(now).toISOString();
     this.journal?.balances.append({ at, user, credits, after: this.countOf(user) });
     this.balances.set(user, credits);
   }
 
-  /** How many entries of the ledger are a user's. */
+  /** Number of a user's ledger entries. */
   private countOf(user: string): number {
     return this.entries.filter((entry) => entry.user === user).length;
   }
 
-  /** A job or a post that was ever accepted, deleted or not. */
+  /** Whether a job or post with this id was ever accepted, even if it was deleted. */
   knows(id: string): boolean {
     return this.jobs.has(id) || this.posts.some((entry) => entry.id === id);
   }
@@ -87,13 +90,16 @@ export class Books {
     return this.priceOf?.(kind.name, body) ?? kind.settle(fitBody(body, kind.create.body)).credits;
   }
 
-  /** Books a create: on disk first, where there is a disk. Throws when that fails; then nothing is booked. */
+  /**
+   * Books a create request, and writes it to disk first if there is a folder. Throws if that fails; nothing is booked
+   * then.
+   */
   book(user: string, kind: SandboxKind, create: Create): Job {
     const credits = this.price(kind, create.body);
     return this.takeJob(this.write({ user, kind: kind.name, credits }, create));
   }
 
-  /** Books a post. It costs nothing. */
+  /** Books a post, which is free of charge. */
   bookPost(user: string, create: { readonly now: number; readonly body: JsonObject }): LedgerEntry {
     return this.takePost(this.write({ user, kind: postKind, credits: 0 }, { ...create, key: null }));
   }
@@ -108,7 +114,10 @@ export class Books {
     return entry;
   }
 
-  /** With a key the id is a function of the purchase, so that two runs of one campaign can be compared byte by byte. */
+  /**
+   * Returns the id of a new job. With an idempotency key it is derived from the request, so that two runs of a campaign
+   * can be compared byte by byte.
+   */
   private nextId(user: string, kind: string, create: Create & { at: string }): string {
     const { at, key, body } = create;
     const which =
@@ -118,19 +127,19 @@ export class Books {
     return digest('job', user, kind, ...which).slice(0, 24);
   }
 
-  /** The user's job, unless it is of another kind, somebody else's, or deleted. `by`: whose id it is. */
+  /** Returns a job of the user; undefined if it has another kind or user, or is deleted. `by`: type of the id. */
   find(user: string, kinds: readonly SandboxKind[], what: { id: string; by: 'job' | 'record' }): Job | undefined {
     const job = this.jobs.get(what.by === 'job' ? what.id : (this.idsByRecord.get(what.id) ?? ''));
     if (job === undefined || this.deleted.has(job.entry.id)) return undefined;
     return job.entry.user === user && kinds.includes(job.kind) ? job : undefined;
   }
 
-  /** Jobs that are not deleted, newest first. */
+  /** Returns the jobs that are not deleted and that `chosen` accepts, newest first. */
   list(chosen: (job: Job) => boolean): Job[] {
     return [...this.jobs.values()].filter((job) => !this.deleted.has(job.entry.id) && chosen(job)).reverse();
   }
 
-  /** The job whose output this is, deleted or not. */
+  /** Returns the job that made this output, even if it was deleted. */
   findMaker({ token, name }: OwnPath): Job | undefined {
     const job = this.jobs.get(this.idsByToken.get(token) ?? '');
     return job?.files.some((file) => file.name === name) ? job : undefined;
@@ -140,7 +149,7 @@ export class Books {
     return this.deleted.has(job.entry.id);
   }
 
-  /** The newest job that was created with this key, deleted or not: its answer is what a replay gives. */
+  /** Returns the newest job with this idempotency key, even if it was deleted: a replay gets its answer. */
   findByKey(user: string, key: string): Job | undefined {
     return this.jobsByKey.get(JSON.stringify([user, key]));
   }
@@ -150,7 +159,7 @@ export class Books {
     this.deleted.add(job.entry.id);
   }
 
-  /** When the job was last brought up to date, in ms; `undefined`: never. */
+  /** Time of the job's last status update in ms; `undefined` if there was none. */
   syncedAt(job: Job): number | undefined {
     return this.syncTimes.get(job.entry.id);
   }
@@ -199,7 +208,8 @@ export class Books {
     const sameBody = JSON.stringify([user, entry.kind, text]);
     const take = (this.takes.get(sameBody) ?? 0) + 1;
     this.takes.set(sameBody, take);
-    // The first take is a function of the body alone; later ones differ, as a service's second attempt would.
+    // The seed of the first take depends on the body alone; later takes differ, as a second attempt at a real service
+    // would.
     const seed = take === 1 ? digest('seed', entry.kind, text) : digest('seed', entry.kind, text, String(take));
     const sourceUrl = kind.sourceField === undefined ? undefined : body[kind.sourceField];
     const source = typeof sourceUrl === 'string' ? readOwnUrl(sourceUrl) : undefined;
@@ -212,5 +222,5 @@ export class Books {
   }
 }
 
-/** The one thing in the ledger that is no job. */
+/** Kind of the ledger entries that are not jobs. */
 const postKind = 'post';

@@ -1,10 +1,10 @@
 import { timingSafeEqual } from 'node:crypto';
 import { isObject } from './wire.ts';
 
-/** The user that the configured API key belongs to. A JWT without a subject, or with this one, is the same user. */
+/** The user of the configured API key. A JWT without a subject, or with this one, is the same user. */
 export const mainUser = 'sandbox-user';
 
-/** A JWT with this subject is valid, and its user is not there: what then happens can be tried. */
+/** Subject of a JWT that is valid but whose user does not exist, to test that case. */
 export const unknownUser = 'unknown-user';
 
 export interface Caller {
@@ -13,7 +13,7 @@ export interface Caller {
   readonly credential: 'api key' | 'jwt';
 }
 
-/** `undefined`: no credential, or one that is not accepted. */
+/** Identifies the user; `undefined` without a credential, or with one that is not accepted. */
 export function identifyCaller(
   authorization: string | undefined,
   options: { apiKey: string; now: number },
@@ -33,7 +33,7 @@ function isSameText(left: string, right: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** The payload of what looks like a JWT. The signature is not looked at: there is nobody to have signed it. */
+/** Decodes the payload of a JWT. The signature is not checked, because the sandbox has no issuer. */
 function readClaims(token: string) {
   const parts = token.split('.');
   if (parts.length !== 3 || !parts.every((part) => /^[\w-]+$/.test(part))) return undefined;

@@ -6,7 +6,7 @@ import type { Library } from './library.ts';
 import type { OutputFiles } from './output-files.ts';
 import { type Answer, answerProblem, type Call } from './wire.ts';
 
-/** Everything that the endpoints share. */
+/** State and settings that all endpoints share. */
 export interface Context {
   readonly books: Books;
   readonly faults: FaultScript;
@@ -14,13 +14,13 @@ export interface Context {
   readonly files: OutputFiles;
   readonly library: Library;
   readonly blobs: BlobStore;
-  /** Idempotency keys whose first request is still being handled. */
+  /** Idempotency keys of requests in progress. */
   readonly keysInHand: Set<string>;
   readonly apiKey: string;
   readonly startingCredits: number;
   readonly speed: number;
   readonly failRate: number;
-  /** Stands for another service: the caller has checked each request by what that one allows. */
+  /** Whether the sandbox simulates another service, whose rules the caller has already applied to each request. */
   readonly rehearses: boolean;
   readonly now: () => number;
 }
@@ -44,7 +44,7 @@ export function authenticate(context: Context, call: Call): Authenticated {
   return { type: 'refused', answer: answerProblem({ status: 401, code: 'unauthorized', message }) };
 }
 
-/** Counts a create against the rate limit; an answer when it is one too many. */
+/** Counts a create request against the rate limit. Returns the 429 answer if the limit is exceeded. */
 export function admitCreate(context: Context, caller: Caller): Answer | undefined {
   const waitSeconds = context.limit.admit(caller.user, context.now());
   if (waitSeconds === 0) return undefined;
@@ -53,7 +53,7 @@ export function admitCreate(context: Context, caller: Caller): Answer | undefine
   return answerProblem({ status: 429, code: 'rate_limit_exceeded', message, headers });
 }
 
-/** A sliding window: at most `creates` per user in any `perMs`. */
+/** Rate limit with a sliding window: at most `creates` requests per user within `perMs`. */
 export class CreatesLimit {
   private readonly rule: { readonly creates: number; readonly perMs: number } | undefined;
   private readonly timesByUser = new Map<string, number[]>();
@@ -62,7 +62,7 @@ export class CreatesLimit {
     this.rule = rule;
   }
 
-  /** Counts one create. Above 0: it is one too many, and this many seconds must pass before the next. */
+  /** Counts one create request. Returns 0 if it is allowed, otherwise the seconds to wait. */
   admit(user: string, now: number): number {
     if (this.rule === undefined) return 0;
     const { creates, perMs } = this.rule;

@@ -1,11 +1,11 @@
 import type { Call, JsonObject, Reply } from './wire.ts';
 
-/** Something that is served. The OpenAPI document is made from the endpoints, so it names all of them. */
+/** An endpoint of the service. The OpenAPI document is generated from the endpoints, so it is complete. */
 export interface Endpoint {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** `api`: below `/api/v1`. `root`: as it stands. */
+  /** `api`: the path is below `/api/v1`. `root`: the path is absolute. */
   readonly base: 'api' | 'root';
-  /** Segments in braces match anything, the last one nothing as well. */
+  /** Path with `{name}` segments, which match any text; the last segment also matches an empty one. */
   readonly path: string;
   readonly operation: JsonObject;
   readonly run: (call: Call, parameters: Readonly<Record<string, string>>) => Reply | Promise<Reply>;
@@ -19,7 +19,7 @@ export type Match =
 
 const prefixes = { api: '/api/v1', root: '' } as const;
 
-/** A HEAD request is matched as GET. */
+/** Finds the endpoint of a request. HEAD is matched as GET. */
 export function matchEndpoint(endpoints: readonly Endpoint[], method: string, path: string): Match {
   const wanted = method === 'HEAD' ? 'GET' : method;
   const allowed: string[] = [];

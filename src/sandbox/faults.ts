@@ -4,11 +4,11 @@ import { isObject, type Json } from './wire.ts';
 const places = ['create', 'status', 'list', 'delete', 'file', 'upload', 'put', 'post'] as const;
 
 /**
- * Something that goes wrong, scripted. It happens to the `nth` matching request and the next `times - 1`.
+ * A scripted fault. It affects the `nth` matching request and the next `times - 1` ones.
  *
  * | on | requests | kind |
  * |---|---|---|
- * | `create` | every create but posts | the kind of the job |
+ * | `create` | all create requests except posts | the kind of the job |
  * | `status` | one job, synced or not | the kind of the job |
  * | `list` | lists of jobs, uploads, voices, accounts, models | the kind, `upload`, `voice`, `account`, `model` |
  * | `delete` | deletions | the kind of the job |
@@ -20,39 +20,42 @@ const places = ['create', 'status', 'list', 'delete', 'file', 'upload', 'put', '
 export interface Fault {
   readonly on: (typeof places)[number];
   readonly kind?: string;
-  /** Counted from 1, over the requests that match. Default 1. */
+  /** First matching request that is affected, counted from 1. Default 1. */
   readonly nth?: number;
-  /** Default 1. */
+  /** Number of consecutive matching requests that are affected. Default 1. */
   readonly times?: number;
   /**
-   * Only requests whose text contains this: the body of a create or a post; the body of the job that a status, a
-   * deletion or an output is about; the path with the query of a list; the path and the body of an upload; the blob's
-   * name of a PUT and of an uploaded file.
+   * Affects only requests whose text contains this string. The text is the body of a create request or post; the job's
+   * body for a status request, deletion or output; path and query of a list; path and body of an upload; the blob's
+   * name for a PUT or an uploaded file.
    */
   readonly match?: string;
   readonly do: FaultAction;
 }
 
-/** `booked`: the request is carried out – a create is in the ledger – before this happens to its answer. */
+/**
+ * What happens to a request. `booked`: the request is executed first (a create request is in the ledger), and only its
+ * answer is affected.
+ */
 export type FaultAction =
   | { type: 'status'; status: number; body?: Json; headers?: Record<string, string>; booked?: boolean }
-  /** The connection is destroyed. */
+  /** Closes the connection without an answer. */
   | { type: 'reset'; booked?: boolean }
   /** Never answers. */
   | { type: 'hang'; booked?: boolean }
-  /** A login page with status 200. */
+  /** Answers with a login page and status 200. */
   | { type: 'html'; booked?: boolean }
-  /** The length is announced honestly, then this many bytes come and the connection closes. */
+  /** Announces the correct length, sends this many bytes and closes the connection. */
   | { type: 'truncate'; bytes: number }
-  /** Waits before the request is handled. Real time. */
+  /** Waits before handling the request, in real time. */
   | { type: 'delay'; ms: number }
-  /** The request is handled, then this JSON is sent instead. `{id}` in its texts becomes the job's id. */
+  /** Handles the request, then sends this JSON instead. `{id}` in its strings is replaced by the job's id. */
   | { type: 'answer'; body: Json }
   | { type: 'slow'; bytesPerSecond: number };
 
 const actionTypes = ['status', 'reset', 'hang', 'html', 'truncate', 'delay', 'answer', 'slow'];
 
-/** Which faults are due. Each fault counts its own matching requests. */
+/** Script of faults. Each fault counts its own matching requests. */
 export class FaultScript {
   private readonly faults: { readonly fault: Fault; seen: number }[] = [];
 
@@ -64,7 +67,7 @@ export class FaultScript {
     this.faults.length = 0;
   }
 
-  /** Counts the request, and gives what happens to it: the first fault that is due. */
+  /** Counts a request for all faults, and returns the action of the first one that is due. */
   next(on: Fault['on'], about: { readonly kind: string; readonly text: string }): FaultAction | undefined {
     let due: FaultAction | undefined;
     for (const entry of this.faults) {
@@ -79,7 +82,7 @@ export class FaultScript {
   }
 }
 
-/** Reads a JSON file with a list of faults. Throws with the file's name and what is wrong in it. */
+/** Reads a JSON file with a list of faults. Throws with the file's name and the error in it. */
 export function readFaults(path: string): Fault[] {
   let list: unknown;
   try {

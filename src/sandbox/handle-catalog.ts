@@ -9,7 +9,7 @@ import { outputArea } from './own-url.ts';
 import { type Account, accounts, profilePicture, type Sample, voiceSample } from './samples.ts';
 import type { Call, JsonObject, Reply } from './wire.ts';
 
-/** Lists that are the same for everybody: voices, models, and the accounts that the sandbox pretends are connected. */
+/** Lists the voices. Like models and accounts, they are the same for all users. */
 
 export function handleVoices(context: Context, call: Call): Promise<Reply> | Reply {
   return handleList(context, call, {
@@ -57,7 +57,7 @@ function describeAccount(account: Account, now: number, origin: string): JsonObj
     accountName: account.name,
     accountUsername: account.username,
     profilePicture: linkTo(profilePicture(account), origin),
-    // The same all day long, and after whatever a rehearsal may schedule.
+    // Rounded to a whole day, so that it is constant all day; and later than any date that a rehearsal may schedule.
     expiresAt: describeTime(Math.floor(now / dayMs) * dayMs + 3650 * dayMs),
   };
 }

@@ -38,7 +38,7 @@ export async function handleCreate(context: Context, kind: SandboxKind, call: Ca
     return answerProblem({ status: 409, code: 'idempotency_key_in_progress', message });
   }
   if (key !== '') context.keysInHand.add(keyInHand);
-  // Let go once and only once: after that the key may be in the hand of another request.
+  // Releases the idempotency key only once: after that, another request may use it.
   let inHand = key !== '';
   const letGo = () => {
     if (inHand) context.keysInHand.delete(keyInHand);
@@ -62,13 +62,16 @@ export async function handleCreate(context: Context, kind: SandboxKind, call: Ca
 interface Create {
   readonly kind: SandboxKind;
   readonly caller: Caller;
-  /** `null`: none was sent, or it does not count. */
+  /** Idempotency key; `null` if none was sent, or it does not count. */
   readonly key: string | null;
   readonly body: Json;
   readonly origin: string;
 }
 
-/** All in one turn of the event loop: nothing can come between looking at the balance and booking. */
+/**
+ * Accepts or refuses a create request synchronously, so that nothing can happen between checking the balance and
+ * booking.
+ */
 function accept(context: Context, create: Create): Handled {
   const { kind, caller, key, body, origin } = create;
   const now = context.now();
@@ -111,7 +114,7 @@ export function answerUnwritten(error: unknown): Answer {
   return answerProblem({ status: 500, code: 'server_error', message });
 }
 
-/** A function of the ledger's entry, so a replay after a restart is the very same answer. */
+/** Computes the answer from the ledger entry alone, so that a replay after a restart gives the same answer. */
 function describeCreated(job: Job, origin: string): Handled {
   const { id, credits, balance } = job.entry;
   const answer = answerJson(200, {

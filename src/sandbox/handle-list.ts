@@ -8,7 +8,7 @@ import { answerJson, type Call, type JsonObject, type Reply } from './wire.ts';
 
 export const pageLimit = { default: 12, least: 1, most: 100 };
 
-/** The caller's jobs of the kind, newest first. */
+/** Lists the caller's jobs of a kind, newest first. */
 export function handleJobList(
   context: Context,
   call: Call,
@@ -29,7 +29,7 @@ export function handleJobList(
   });
 }
 
-/** Any list. `describe` gives what the answer holds beside `success`. */
+/** Handles a list request. `describe` returns the response fields besides `success`. */
 export function handleList(
   context: Context,
   call: Call,
@@ -44,7 +44,7 @@ export function handleList(
   });
 }
 
-/** Brings values out of bounds to the nearest bound; anything that is no number counts as not given. */
+/** Chooses page and limit. Values out of bounds become the nearest bound; values that are not numbers are ignored. */
 function choosePage(query: URLSearchParams, totalCount: number) {
   const wanted = readWhole(query.get('limit')) ?? pageLimit.default;
   const limit = Math.min(pageLimit.most, Math.max(pageLimit.least, wanted));

@@ -34,7 +34,7 @@ export const postBody: BodySchema = {
   ...bodyNotShown,
 };
 
-/** A post: booked like a create, for nothing. No Idempotency-Key counts here. */
+/** Handles a post: booked like a create request, but free of charge. An Idempotency-Key is ignored. */
 export async function handlePost(context: Context, call: Call): Promise<Reply> {
   const authenticated = authenticate(context, call);
   if (authenticated.type === 'refused') return authenticated.answer;

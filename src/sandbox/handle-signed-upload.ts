@@ -26,7 +26,7 @@ export const completeBody: BodySchema = {
   },
 };
 
-/** The first of three steps: a place for the bytes, and a URL to send them to that is good for 15 minutes. */
+/** First of three steps: reserves a place for the bytes, and a URL for uploading them that is valid for 15 minutes. */
 export function handleSignedUrl(context: Context, call: Call): Promise<Reply> {
   return handleUploadCall(context, call, ({ user, body }): Handled => {
     const checked = checkBody(body, signedUrlBody);
@@ -39,13 +39,13 @@ export function handleSignedUrl(context: Context, call: Call): Promise<Reply> {
   });
 }
 
-/** The second step: the bytes, of any number, straight to where they stay. The URL alone gives the right to send them. */
+/** Second step: streams the bytes, of any number, into the store. The URL alone permits the upload. */
 export async function handlePut(context: Context, call: Call, blobName: string): Promise<Reply> {
   const action = context.faults.next('put', { kind: 'upload', text: blobName });
   return applyFault(action, async () => ({ answer: await takeBytes(context, call, blobName) }));
 }
 
-/** The third: the bytes become a record of the library. Asking again gives the same record. */
+/** Third step: registers the bytes in the library. Repeating the request returns the same record. */
 export function handleComplete(context: Context, call: Call): Promise<Reply> {
   return handleUploadCall(context, call, ({ user, body }): Handled => {
     const checked = checkBody(body, completeBody);
@@ -95,7 +95,7 @@ function findRefusal(context: Context, call: Call, blobName: string): Answer | u
   return answerProblem({ status: 403, code: 'upload_url_expired', message });
 }
 
-/** Nobody without the API key can make one, and it needs no memory. */
+/** Signs an upload URL. Only a holder of the API key can do that, and no signature has to be stored. */
 function signBlob({ apiKey }: Context, blobName: string, expiresAtMs: number): string {
   return `${expiresAtMs}.${digest('put', apiKey, blobName, String(expiresAtMs)).slice(0, 40)}`;
 }

@@ -43,7 +43,7 @@ interface Import {
   readonly origin: string;
 }
 
-/** Brings a file into the library in one call. It costs nothing. */
+/** Uploads a file into the library in one request, free of charge. */
 export async function handleUpload(context: Context, call: Call): Promise<Reply> {
   return handleUploadCall(context, call, async ({ user, body }) => {
     const checked = checkBody(body, uploadBody);
@@ -54,7 +54,7 @@ export async function handleUpload(context: Context, call: Call): Promise<Reply>
   });
 }
 
-/** Handles the part that all calls below `/uploads` have in common. */
+/** Handles the common part of all requests below `/uploads`. */
 export async function handleUploadCall(
   context: Context,
   call: Call,
@@ -138,13 +138,13 @@ export function describeUpload({ id, name, createdAt, blob }: Asset, origin: str
   };
 }
 
-/** Where the bytes of an upload come from. */
+/** Source of an upload's bytes. */
 type UploadSource =
   | {
       readonly type: 'bytes';
       readonly chunks: AsyncIterable<Uint8Array>;
       readonly mediaType: string | undefined;
-      /** It is not the file itself. */
+      /** Whether the bytes are a stand-in for a file that was not fetched. */
       readonly isStandIn?: true;
     }
   | { readonly type: 'refused'; readonly code: string; readonly message: string };
@@ -152,8 +152,8 @@ type UploadSource =
 const patienceMs = 60_000;
 
 /**
- * A file of this sandbox or of this machine. The sandbox never asks anybody else: what lies elsewhere has a stand-in, so that
- * a campaign that imports it can be rehearsed. `name`: of the file.
+ * Opens a file of this sandbox or of this machine. Other URLs are never fetched; they get a stand-in, so that a
+ * campaign that imports such files can be rehearsed. `name`: name of the file.
  */
 async function openUrl(context: Context, url: string, name: string): Promise<UploadSource> {
   const own = findOwnFile(context, url);
@@ -177,7 +177,7 @@ async function openUrl(context: Context, url: string, name: string): Promise<Upl
   };
 }
 
-/** Redirects are not followed: they might lead away from this machine. */
+/** Fetches a file from this machine. Redirects are not followed, because they may lead to other machines. */
 async function fetchLocal(url: string): Promise<UploadSource> {
   try {
     const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(patienceMs) });
@@ -193,7 +193,7 @@ async function fetchLocal(url: string): Promise<UploadSource> {
   }
 }
 
-/** The other side has broken off: no fault of this one. */
+/** The source of an upload has closed the connection early. */
 class BrokenSourceError extends Error {}
 
 async function* markFailures(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -216,7 +216,7 @@ function describeFailure(error: unknown): string {
   return `The url could not be fetched: ${cause instanceof Error ? cause.message : String(cause)}.`;
 }
 
-/** Raw base64 or a `data:` URL, whose media type counts only where the request names none. */
+/** Decodes raw base64 or a `data:` URL. The URL's media type counts only if the request has none. */
 function decodeBase64(text: string): UploadSource {
   const comma = /^data:/i.test(text) ? text.indexOf(',') : -1;
   const header = comma < 0 ? undefined : text.slice('data:'.length, comma);
@@ -225,7 +225,8 @@ function decodeBase64(text: string): UploadSource {
   }
   const digits = text.slice(comma + 1).replace(/\s+/g, '');
   const unpadded = digits.replace(/={1,2}$/, '');
-  // One sign at a time: a pattern for all of them remembers each, which is too much for some megabytes of them.
+  // A pattern for a single invalid character: one that matches all valid ones needs too much memory for megabytes of
+  // text.
   if (unpadded === '' || /[^A-Za-z0-9+/_-]/.test(unpadded)) {
     return {
       type: 'refused',
@@ -246,7 +247,7 @@ function refuseUrl(message: string): UploadSource & { readonly type: 'refused' }
   return { type: 'refused', code: 'url_not_fetched', message };
 }
 
-/** A file that the sandbox has in the place of one that it does not fetch, and that says so. */
+/** A placeholder for a file that the sandbox does not fetch; its content says so. */
 interface StandIn {
   readonly bytes: Uint8Array;
   readonly mediaType: string;
@@ -254,7 +255,7 @@ interface StandIn {
 
 const formats = { 'image/jpeg': 'jpeg', 'image/webp': 'webp' } as const;
 
-/** A picture for a picture, and otherwise a text under the type that the file's name has. */
+/** Makes a picture for an image URL, otherwise a text file with the media type of the file's name. */
 async function makeStandIn(url: string, name: string): Promise<StandIn> {
   const guessed = guessMediaType(name);
   if (assetType(guessed) !== 'IMAGE') {

@@ -11,7 +11,7 @@ import { answerWith, describeOperation, listOf } from './openapi.ts';
 import { viewJob } from './view-job.ts';
 import { type Answer, answerJson, answerProblem, type Call, type JsonObject, type Reply } from './wire.ts';
 
-/** Endpoints of the kinds of generation. Fixed paths come before those that hold an id. */
+/** Endpoints of all kinds of generation. Fixed paths come before those with an id. */
 export function jobEndpoints(context: Context): Endpoint[] {
   return [
     ...kinds.map((kind) => createEndpoint(context, kind)),
@@ -48,7 +48,7 @@ function createEndpoint(context: Context, kind: SandboxKind): Endpoint {
   };
 }
 
-/** One for each path: kinds may share it. */
+/** One status endpoint per path; several kinds may share it. */
 function statusEndpoints(context: Context): Endpoint[] {
   const paths = [...new Set(kinds.flatMap((kind) => kind.status.paths))];
   return paths.map((path, index) => {
@@ -176,12 +176,12 @@ interface JobRequest {
   readonly kinds: readonly SandboxKind[];
 }
 
-/** Where a job stands. Brings it up to date first, should its kind need that. */
+/** Returns the status of a job, after updating it if its kind requires that. */
 function handleStatus(context: Context, request: JobRequest): Promise<Reply> | Reply {
   return showJob(context, request, syncLife);
 }
 
-/** The record as it stands, which may be behind. */
+/** Returns the record with the status of its last update, which may be outdated. */
 function handleRecord(context: Context, request: JobRequest): Promise<Reply> | Reply {
   return showJob(context, request, shownLife);
 }
@@ -193,7 +193,7 @@ function showJob(context: Context, { call, id, kinds }: JobRequest, lifeOf: type
   if (refusesBlank && id.trim() === '')
     return answerProblem({ status: 400, code: 'missing_id', message: 'The id is missing.' });
   const { user } = authenticated.caller;
-  // The id of any create's answer will do: of a thumbnail that is the record's, too.
+  // Accepts each id from an answer to a create request; for thumbnails, that includes the record's id.
   const job =
     context.books.find(user, kinds, { id, by: 'job' }) ?? context.books.find(user, kinds, { id, by: 'record' });
   const about = { kind: (job?.kind ?? kinds[0])?.name ?? '', text: job === undefined ? '' : JSON.stringify(job.body) };
@@ -204,7 +204,10 @@ function showJob(context: Context, { call, id, kinds }: JobRequest, lifeOf: type
   });
 }
 
-/** Removes the record and its files for good. Credits stay spent. `by`: whose id the path holds. */
+/**
+ * Deletes the record and its files permanently, without a refund. `by`: whether the path has the job's id or the
+ * record's.
+ */
 function handleDelete(context: Context, { call, id, kinds }: JobRequest, by: 'job' | 'record'): Promise<Reply> | Reply {
   const authenticated = authenticate(context, call);
   if (authenticated.type === 'refused') return authenticated.answer;

@@ -3,9 +3,10 @@ import { join, resolve } from 'node:path';
 import { type Lines, openLines } from './lines.ts';
 
 /**
- * State on disk, in append-only files: `ledger.jsonl` (one line per accepted create), `deleted.jsonl`, `synced.jsonl`
- * (what was brought up to date, and when), `balances.jsonl` (what an account was set to) and `uploads.jsonl`. A line is written synchronously before its answer is
- * sent, so every answer that was received is also in the file, even after a crash.
+ * State on disk, in append-only files: `ledger.jsonl` (one line per accepted create request), `deleted.jsonl`,
+ * `synced.jsonl` (status updates with their times), `balances.jsonl` (balances that were set) and `uploads.jsonl`. A
+ * line is written synchronously before its answer is sent, so every received answer is also in the file, even after a
+ * crash.
  */
 export interface Journal {
   readonly ledger: Lines;
@@ -16,10 +17,14 @@ export interface Journal {
   close(): void;
 }
 
-/** Folders that sandboxes of this process have open: a pid file with our own pid says nothing about them. */
+/**
+ * Folders that sandboxes of this process have open: a pid file with this process's id does not show whether they do.
+ */
 const openHere = new Set<string>();
 
-/** Throws when another sandbox uses the folder, or when a line in the middle of a file is damaged. */
+/**
+ * Opens the records in a folder. Throws if another sandbox uses the folder, or if a complete line of a file is damaged.
+ */
 export function openJournal(path: string): Journal {
   const folder = resolve(path);
   mkdirSync(folder, { recursive: true });
@@ -89,7 +94,7 @@ function isHeld(folder: string, pid: number): boolean {
   }
 }
 
-/** Dead, but not yet waited for by its parent: such a process still takes signals. Known on Linux only. */
+/** Whether a process is a zombie: dead, but not yet reaped by its parent, so it still accepts signals. Linux only. */
 function isZombie(pid: number): boolean {
   const path = `/proc/${pid}/stat`;
   return existsSync(path) && /\) Z /.test(readFileSync(path, 'utf8'));

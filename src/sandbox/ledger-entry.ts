@@ -1,18 +1,21 @@
 import { isObject, type JsonObject } from './wire.ts';
 
-/** One accepted create. The truth about money: an entry is written before its answer is sent, and never changed. */
+/**
+ * One accepted create request. The ledger is the authoritative record of spending: an entry is written before its
+ * answer is sent, and never changed.
+ */
 export interface LedgerEntry {
-  /** When it was accepted, ISO 8601. */
+  /** Time of acceptance, ISO 8601. */
   readonly at: string;
   readonly id: string;
   readonly user: string;
   /** The kind of the job, or `post`. */
   readonly kind: string;
-  /** The idempotency key, where one counted. */
+  /** The idempotency key, or `null` if none was sent or it does not count. */
   readonly key: string | null;
   readonly credits: number;
   readonly balance: number;
-  /** The request body as it was sent, unknown fields included. */
+  /** The request body as sent, including unknown fields. */
   readonly body: JsonObject;
 }
 

@@ -21,7 +21,7 @@ import { type Answer, answerBytes, answerContent, answerProblem, type Call, type
 
 const createErrors = [400, 401, 413, 500];
 
-/** Uploads, posts, and what the service has for everybody. */
+/** Endpoints for uploads and posts, and for lists that are the same for all users. */
 export function libraryEndpoints(context: Context): Endpoint[] {
   return [
     {
@@ -138,7 +138,7 @@ export function libraryEndpoints(context: Context): Endpoint[] {
   ];
 }
 
-/** Endpoints outside of the API: files, and the targets of signed URLs. */
+/** Endpoints outside `/api/v1`: files, and targets of signed URLs. */
 export function fileEndpoints(context: Context): Endpoint[] {
   const path = ['token', 'name'];
   const blob = ({ token = '', name = '' }: Readonly<Record<string, string>>) => `${token}/${name}`;
@@ -185,7 +185,7 @@ export function fileEndpoints(context: Context): Endpoint[] {
 
 type Headers = Readonly<Record<string, string>>;
 
-/** An output or a sample. The URL alone gives the right to read it; ranges and validators work as in HTTP. */
+/** Serves an output or a sample. The URL alone permits reading it. Supports range and conditional requests. */
 function handleOutput(context: Context, call: Call, path: OwnPath): Promise<Reply> | Reply {
   return serve(context, call, {
     file: findOutput(context, path),
@@ -193,7 +193,10 @@ function handleOutput(context: Context, call: Call, path: OwnPath): Promise<Repl
   });
 }
 
-/** Uploaded bytes under their public URL. Anybody may have made them, so a browser must not take them for a page. */
+/**
+ * Serves uploaded bytes under their public URL. Any user may have uploaded them, so browsers must not render them as a
+ * page.
+ */
 function handleUploaded(context: Context, call: Call, path: OwnPath): Promise<Reply> | Reply {
   return serve(context, call, {
     file: findUpload(context, path),
@@ -239,7 +242,10 @@ function takePart(content: Content, { first, last }: { first: number; last: numb
   return { ...content, first: content.first + first, size: last + 1 - first };
 }
 
-/** One range of bytes. Several ranges, another unit or a stale If-Range give the whole file, as HTTP allows. */
+/**
+ * Parses a Range header with a single range. Several ranges, another unit or an outdated If-Range give the whole file,
+ * as HTTP allows.
+ */
 function readRange(call: Call, etag: string, size: number) {
   const ifRange = call.header('if-range');
   if (ifRange !== undefined && ifRange !== etag) return 'whole';

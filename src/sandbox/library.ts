@@ -3,12 +3,12 @@ import { digest } from './digest.ts';
 import type { Lines } from './lines.ts';
 import { isObject, type JsonObject } from './wire.ts';
 
-/** A place for bytes that somebody was promised. Part of the library only when it is registered. */
+/** A place that is reserved for the bytes of an upload. It is listed in the library only after it is registered. */
 export interface Blob {
-  /** Cannot be guessed from anything but the promise. */
+  /** Token in the URLs of the bytes. It is derived from the reservation and cannot be guessed otherwise. */
   readonly token: string;
   readonly user: string;
-  /** As it was given. */
+  /** File name from the request. */
   readonly fileName: string;
   /** Argument of `complete`: the token and a name that needs no escaping. */
   readonly blobName: string;
@@ -24,7 +24,10 @@ export interface Asset {
   readonly blob: Blob & { readonly stored: StoredBytes & { readonly mediaType: string } };
 }
 
-/** Uploads and the library that they are registered in: a fold of its journal, kept as it grows. */
+/**
+ * Uploads and the library of registered files. Computed from the journal at the start, and updated with each new
+ * record.
+ */
 export class Library {
   private readonly store: BlobStore;
   private readonly journal: Lines | undefined;
@@ -45,8 +48,8 @@ export class Library {
   }
 
   /**
-   * Rejects as the store does; then the blob is as it was. Bytes that were there before are replaced, unless they are
-   * in the library by now: `undefined`.
+   * Stores the bytes of a blob, replacing earlier ones. Returns `undefined` if the blob is registered by now. Rejects
+   * with the error of the store; the blob is unchanged then.
    */
   async fill(
     blob: Blob,
@@ -66,7 +69,7 @@ export class Library {
     return this.get(blob.token);
   }
 
-  /** The blob's record, made with the first call. `undefined`: there are no bytes yet. */
+  /** Returns the blob's record, created by the first call; `undefined` if there are no bytes yet. */
   register(blob: Blob, name: string, now: number): Asset | undefined {
     if (blob.stored === undefined) return undefined;
     if (blob.assetId === undefined) {
@@ -85,7 +88,7 @@ export class Library {
     return this.assets.has(id);
   }
 
-  /** Newest first. */
+  /** Assets of a user, or of all users, newest first. */
   list(user?: string): Asset[] {
     return [...this.assets.values()].filter((asset) => user === undefined || asset.user === user).reverse();
   }
@@ -137,7 +140,7 @@ export class Library {
   }
 }
 
-/** The last part of a path, with signs that a URL takes as they are. */
+/** Returns the last part of a path, reduced to characters that need no escaping in a URL. */
 function simplifyName(fileName: string): string {
   const last = fileName.split(/[/\\]/).at(-1) ?? '';
   const simple = last
@@ -153,7 +156,7 @@ function readField(line: JsonObject, name: string): string {
   return value;
 }
 
-/** It becomes the name of a file, and the lines may have come with somebody else's branch. */
+/** Reads a field that becomes a file name. Validated, because the journal may come with a branch. */
 function readName(line: JsonObject, name: string): string {
   const value = readField(line, name);
   if (!/^[\w-]{1,200}$/.test(value)) throw unreadable(line);

@@ -2,7 +2,7 @@ import type { Job } from './books.ts';
 import { lot } from './digest.ts';
 import type { Life } from './kinds/job-view.ts';
 
-/** Where a job stands. Computed from the clock, so nothing ticks and nothing is lost with the process. */
+/** Computes the state of a job from the clock, so there are no timers, and a restart loses nothing. */
 export function lifeOf(job: Job, now: number, options: { speed: number; failRate: number }): Life {
   const { least, most } = job.kind.durationMs;
   const createdAtMs = Date.parse(job.entry.at);
@@ -24,7 +24,10 @@ interface Clockwork {
   readonly now: () => number;
 }
 
-/** The state that an answer shows: the job's present one, or, for kinds that must be asked, the one at the last request. */
+/**
+ * Returns the state to show in an answer: the current one, or, for kinds with progress `when asked`, the one of the
+ * last status request.
+ */
 export function shownLife(job: Job, clockwork: Clockwork): Life {
   if (job.kind.status.progress === 'by the clock') return lifeOf(job, clockwork.now(), clockwork);
   const syncedAtMs = clockwork.books.syncedAt(job);
@@ -33,7 +36,7 @@ export function shownLife(job: Job, clockwork: Clockwork): Life {
   return { status: 'QUEUED', createdAtMs, updatedAtMs: createdAtMs };
 }
 
-/** Brings a job that must be asked up to date. Written down only when something has changed. */
+/** Updates the state of a job with progress `when asked`. Stored only if it has changed. */
 export function syncLife(job: Job, clockwork: Clockwork): Life {
   if (job.kind.status.progress === 'when asked') {
     const now = clockwork.now();

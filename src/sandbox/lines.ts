@@ -10,22 +10,22 @@ import {
 } from 'node:fs';
 import { isObject, type JsonObject } from './wire.ts';
 
-/** An append-only file of JSON objects, one on each line. */
+/** An append-only file with one JSON object per line. */
 export interface Lines {
-  /** Those that were there when it was opened. */
+  /** Lines that were in the file when it was opened. */
   readonly lines: readonly JsonObject[];
-  /** Throws when the line could not be written; then nothing of it is left in the file. */
+  /** Appends a line. Throws if it could not be written; no part of it stays in the file then. */
   append(line: JsonObject): void;
   close(): void;
 }
 
-/** Throws when a line in the middle is damaged. */
+/** Opens or creates the file. Throws if a complete line is damaged. */
 export function openLines(path: string): Lines {
-  // Made here when missing, so that the first append is only an append.
+  // Creates a missing file, so that an append never has to.
   appendFileSync(path, '');
   const bytes = readFileSync(path);
   const whole = bytes.subarray(0, bytes.lastIndexOf(0x0a) + 1);
-  // A process killed in the middle of a write leaves half a line; it was never answered, so it is cut.
+  // A process that was killed while writing leaves a partial line. It was never answered, so it is removed.
   if (whole.length < bytes.length) truncateSync(path, whole.length);
   const lines = whole
     .toString('utf8')
@@ -37,7 +37,7 @@ export function openLines(path: string): Lines {
   return {
     lines,
     append(line: JsonObject): void {
-      // The number of a closed file may belong to another file by now.
+      // After closing, the file descriptor may belong to another file.
       if (closed) throw new Error(`${path} is closed`);
       const sizeBefore = fstatSync(file).size;
       const text = Buffer.from(`${JSON.stringify(line)}\n`);
@@ -60,7 +60,7 @@ function parseLine(line: string, place: string): JsonObject {
     const value: unknown = JSON.parse(line);
     if (isObject(value)) return value;
   } catch {
-    // Reported below, together with lines that are JSON but not an object.
+    // Reported below, together with JSON that is not an object.
   }
   throw new Error(`${place}: this line of the sandbox's records is damaged; restore it or start with an empty folder`);
 }

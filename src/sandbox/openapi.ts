@@ -6,7 +6,7 @@ import { kinds } from './kinds/index.ts';
 import { jobSchemas, link, notShown, refer, textOrNull, time } from './kinds/schemas.ts';
 import type { JsonObject } from './wire.ts';
 
-/** The machine-readable description of what is served, made from the same endpoints and body schemas that serve it. */
+/** Generates the OpenAPI document from the endpoints and the schemas that validate their bodies. */
 export function describeService(endpoints: readonly Endpoint[]): JsonObject {
   const paths: { [path: string]: JsonObject } = {};
   for (const { base, path, method, operation } of endpoints) {
@@ -44,16 +44,16 @@ export interface OperationFacts {
   readonly id: string;
   readonly tag: string;
   readonly summary: string;
-  /** Names in braces of the path. */
+  /** Names of the path parameters. */
   readonly path?: readonly string[];
   readonly parameters?: readonly JsonObject[];
   /** Name of the schema of the JSON body. */
   readonly body?: string;
   readonly answer: JsonObject;
   readonly errors: readonly number[];
-  /** No bearer token is asked for. */
+  /** Set for operations without a bearer token. */
   readonly isOpen?: true;
-  /** Parts of it that the documentation does not show. */
+  /** Description of parts that the service does not document. */
   readonly notShown?: string;
 }
 
@@ -74,13 +74,13 @@ export function describeOperation(facts: OperationFacts): JsonObject {
   };
 }
 
-/** 400: the path is not percent-encoded correctly. 404: the user is not there. */
+/** Error statuses of an operation. 400: the path is not percent-encoded correctly. 404: the user does not exist. */
 function errorsOf({ path, isOpen, errors }: OperationFacts): number[] {
   const more = [...(path === undefined ? [] : [400]), ...(isOpen ? [] : [404])];
   return [...new Set([...more, ...errors])].sort((a, b) => a - b);
 }
 
-/** A file, as outputs and uploads are served. */
+/** Describes the operation that serves a file, such as an output or upload. */
 export function describeFile(facts: { id: string; summary: string; path: readonly string[] }): JsonObject {
   const binary = { '*/*': {} };
   return {
@@ -128,7 +128,7 @@ export function pathParameter(name: string): JsonObject {
   return { name, in: 'path', required: true, schema: { type: 'string' } };
 }
 
-/** Everything that answers and requests are made of, by name. */
+/** All named schemas of requests and answers. */
 function describeSchemas(): JsonObject {
   return {
     ...jobSchemas,
@@ -151,7 +151,7 @@ function describeSchemas(): JsonObject {
   };
 }
 
-/** The body of an answer: `success`, and all of these. */
+/** Schema of an answer with `success` and these required properties. */
 export function answerWith(properties: JsonObject): JsonObject {
   return {
     type: 'object',

@@ -5,19 +5,19 @@ import type { RenderOrder } from './kinds/kind.ts';
 import type { Renderer } from './renderer.ts';
 import { stableJson } from './wire.ts';
 
-/** Part of every cache name: change it when the same order would give other bytes. */
+/** Part of every cache name. Change it when the same order gives other bytes. */
 const rendererVersion = 3;
 const memoryBytes = 64 * 1024 * 1024;
 
 export interface OutputFile {
   readonly bytes: Buffer;
-  /** Strong: a digest of the bytes. */
+  /** Strong entity tag, a digest of the bytes. */
   readonly etag: string;
 }
 
 type SourceLoader = (() => Promise<Uint8Array | undefined>) | undefined;
 
-/** Output files, rendered when somebody first asks for them and kept: the newest in memory, all of them in `folder`. */
+/** Cache of output files, which are rendered on demand: the most recently used in memory, all of them in `folder`. */
 export class OutputFiles {
   private readonly renderer: Renderer;
   private readonly folder: string | undefined;
@@ -29,14 +29,14 @@ export class OutputFiles {
     this.folder = folder;
   }
 
-  /** `loadSource` is asked for the bytes that the file is made from, should it have to be made. */
+  /** Returns a file. `loadSource`: loads the bytes that the file is made from; called only if it has to be rendered. */
   get(order: RenderOrder, loadSource?: SourceLoader): Promise<OutputFile> {
     const { kind, body, seed, take, sourceMs, fileName } = order;
     const key = stableJson([rendererVersion, kind, body, seed, take, sourceMs, fileName]);
     const name = createHash('sha256').update(key).digest('hex').slice(0, 32) + extname(fileName);
     const kept = this.kept.get(name);
     if (kept !== undefined) {
-      // To the end of the line: the map's order is the order of last use.
+      // Moved to the end, because the map's order is the order of last use.
       this.kept.delete(name);
       this.kept.set(name, kept);
       return Promise.resolve(kept);
@@ -69,7 +69,7 @@ export class OutputFiles {
     const bytes = await this.renderer.render(source === undefined ? order : { ...order, source });
     if (this.folder !== undefined) {
       await mkdir(this.folder, { recursive: true });
-      // Renamed into place: a file under its own name is always whole.
+      // Written under another name and renamed, so that a file under its own name is always complete.
       const unfinished = join(this.folder, `.${name}.${process.pid}`);
       await writeFile(unfinished, bytes);
       await rename(unfinished, join(this.folder, name));

@@ -6,16 +6,16 @@ import { type OwnPath, readOwnUrl } from './own-url.ts';
 import { findSample } from './samples.ts';
 import type { Content } from './wire.ts';
 
-/** A file of this sandbox that can be had now. */
+/** A file of this sandbox that is available now. */
 export interface OwnFile {
   readonly mediaType: string;
   readonly size: number;
-  /** Strong. */
+  /** Strong entity tag. */
   readonly etag: string;
   readonly content: Content;
 }
 
-/** The file that a URL names, before anything is rendered. `text`: what a scripted fault may match. */
+/** A file that a URL refers to, before it is rendered. `text`: text that a scripted fault may match. */
 export interface FoundFile {
   readonly kind: string;
   readonly text: string;
@@ -23,7 +23,7 @@ export interface FoundFile {
   open(): Promise<OwnFile | undefined>;
 }
 
-/** An output or a sample. Its `open` gives nothing while the job is not done. */
+/** Finds an output or a sample. Its `open` returns nothing while the job is not completed. */
 export function findOutput(context: Context, path: OwnPath): FoundFile | undefined {
   const sample = findSample(path);
   if (sample !== undefined) {
@@ -45,7 +45,7 @@ export function findOutput(context: Context, path: OwnPath): FoundFile | undefin
   };
 }
 
-/** Uploaded bytes, registered or not. */
+/** Finds uploaded bytes, registered or not. */
 export function findUpload(context: Context, path: OwnPath): FoundFile | undefined {
   const blob = context.library.findBlob(`${path.token}/${path.name}`);
   if (blob === undefined) return undefined;
@@ -66,7 +66,10 @@ export function findOwnFile(context: Context, url: string): FoundFile | undefine
   return path === undefined ? undefined : (findOutput(context, path) ?? findUpload(context, path));
 }
 
-/** Whether a request may name this URL though it is not public. An output need not be done yet, an upload must. */
+/**
+ * Whether a request may refer to this URL although it is not public. Outputs may be unfinished; uploads must be
+ * complete.
+ */
 export function isOwnFile(context: Context, url: string): boolean {
   const path = readOwnUrl(url);
   if (path === undefined) return false;
@@ -89,10 +92,10 @@ function orderOf(job: Job, fileName: string): RenderOrder {
   return { kind: kind.name, body, seed, take, sourceMs, fileName };
 }
 
-/** Larger than what is made here: such a file is not one of ours, and would only fill the memory. */
+/** Maximum size of a source file in bytes. Larger files are not made by the sandbox, and would fill the memory. */
 const largestSourceBytes = 64 * 1024 * 1024;
 
-/** The file that a job was made from, where it is one of this sandbox: even if its own job has been deleted since. */
+/** Loads the source file of a job if it is from this sandbox, even if the job that made the file was deleted. */
 async function loadSource(context: Context, job: Job): Promise<Uint8Array | undefined> {
   const { source } = job;
   if (source === undefined) return undefined;

@@ -4,7 +4,7 @@ import type { Content } from './wire.ts';
 
 type Pieces = AsyncGenerator<Uint8Array, void>;
 
-/** The content, piece by piece. A file is read no faster than the pieces are taken. */
+/** Reads content piece by piece. A file is read only as fast as the pieces are consumed. */
 export async function* readPieces(content: Content): Pieces {
   if (content.type === 'bytes') {
     if (content.bytes.length > 0) yield content.bytes;
@@ -14,7 +14,7 @@ export async function* readPieces(content: Content): Pieces {
   if (size > 0) yield* createReadStream(path, { start: first, end: first + size - 1 });
 }
 
-/** The first `bytes` of it. */
+/** Returns the pieces up to a total of `bytes` bytes. */
 export async function* cutPieces(pieces: AsyncIterable<Uint8Array>, bytes: number): Pieces {
   let left = bytes;
   for await (const piece of pieces) {
@@ -24,7 +24,7 @@ export async function* cutPieces(pieces: AsyncIterable<Uint8Array>, bytes: numbe
   }
 }
 
-/** The same bytes in ten small pieces a second. */
+/** Delays the pieces to this rate, with ten small pieces a second. */
 export async function* pacePieces(pieces: AsyncIterable<Uint8Array>, bytesPerSecond: number): Pieces {
   const pieceBytes = Math.max(1, Math.round(bytesPerSecond / 10));
   let isFirst = true;

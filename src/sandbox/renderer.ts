@@ -14,8 +14,8 @@ export type WorkerAnswer = { readonly number: number } & (
 );
 
 /**
- * Built, it renders in one thread of its own, so that a large picture never holds up the answers of the service.
- * From TypeScript sources it renders here: a thread would need the loader that runs them.
+ * Creates a renderer. Built code renders in a separate thread, so that a large picture does not delay other answers.
+ * When running from TypeScript sources, it renders in this thread, because a worker would need the TypeScript loader.
  */
 export function createRenderer(): Renderer {
   return import.meta.url.endsWith('.js') ? new ThreadRenderer() : { render: renderHere, close: async () => undefined };
@@ -33,7 +33,10 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** The thread starts with the first order, and again after a crash. Idle, it does not keep the process alive. */
+/**
+ * Renderer in a worker thread, which starts with the first order, and again after a crash. While idle, it does not keep
+ * the process alive.
+ */
 class ThreadRenderer implements Renderer {
   private worker: Worker | undefined;
   private readonly waiting = new Map<number, Waiting>();
@@ -59,7 +62,7 @@ class ThreadRenderer implements Renderer {
     const worker = new Worker(new URL('./render-worker.js', import.meta.url), { name: 'sandbox-render' });
     worker.on('message', (answer: WorkerAnswer) => this.settle(worker, answer));
     const stop = (error: Error) => {
-      // An exit follows an error; by then there may be a new thread with orders of its own.
+      // An exit event follows an error event; by then a new thread may be running with other orders.
       if (this.worker !== worker) return;
       this.worker = undefined;
       for (const waiting of this.waiting.values()) waiting.reject(error);

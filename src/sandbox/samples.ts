@@ -4,7 +4,7 @@ import { readText } from './kinds/kind.ts';
 import { voices } from './kinds/voices.ts';
 import type { OwnPath } from './own-url.ts';
 
-/** A file that belongs to no job: how a voice sounds, the face of an account. */
+/** A file that does not belong to a job: the sample of a voice, or the picture of an account. */
 export interface Sample {
   readonly token: string;
   readonly fileName: string;
@@ -12,7 +12,7 @@ export interface Sample {
   readonly order: RenderOrder;
 }
 
-/** The connected accounts of every user. */
+/** The connected accounts, the same for every user. */
 export const accounts = [
   { provider: 'instagram', name: 'Sandbox Studio', username: 'sandbox.studio' },
   { provider: 'tiktok', name: 'Sandbox Shorts', username: 'sandboxshorts' },

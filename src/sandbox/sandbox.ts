@@ -15,65 +15,65 @@ import { createService } from './service.ts';
 import { type Answer, answerProblem, type Body, type Call, largestBodyBytes, type Reply } from './wire.ts';
 
 export interface SandboxOptions {
-  /** Balance that every user starts with. Default 1000. A `dataDir` with a ledger knows better. */
+  /** Initial balance of every user. Default 1000. Balances in the ledger of a `dataDir` take precedence. */
   credits?: number;
-  /** The durations of jobs are divided by it. `Infinity`: done at once. Default 1. */
+  /** Divisor for the durations of jobs. `Infinity`: jobs are completed at once. Default 1. */
   speed?: number;
-  /** Folder for the ledger, the uploads and the rendered files. Omit to keep all in memory. One sandbox at a time. */
+  /** Folder for ledger, uploads and rendered files, used by one sandbox at a time. Default: everything is in memory. */
   dataDir?: string;
   /**
-   * Folder for the rendered files instead of one in `dataDir`. Several sandboxes may share it, at the same time too: the
-   * same request gives the same bytes.
+   * Folder for rendered files instead of the one in `dataDir`. Several sandboxes may share it at the same time, because
+   * the same request gives the same bytes.
    */
   filesDir?: string;
-  /** Draws the files in place of the sandbox's own renderer, which it is given. */
+  /** Wraps or replaces the sandbox's own renderer, which it receives. */
   renderer?: (own: Renderer) => Renderer;
-  /** The API key that is accepted. Default `sandbox_live_local`. */
+  /** The accepted API key. Default `sandbox_live_local`. */
   apiKey?: string;
-  /** The clock, in ms. Default `Date.now`. */
+  /** Returns the current time in ms. Default `Date.now`. */
   now?: () => number;
   faults?: Fault[];
-  /** Share of jobs, 0 to 1, that end FAILED; which ones follows from their bodies. Default 0. */
+  /** Share of jobs, 0 to 1, that end FAILED; the choice depends on their bodies. Default 0. */
   failRate?: number;
   /**
-   * Stands for another service, for a caller that has checked its requests: every body is taken, and costs what `priceOf`
-   * says; where it does not, what the sandbox charges.
+   * Simulates another service for a caller that has checked its requests: every body is accepted, and costs what
+   * `priceOf` returns, or the sandbox's own price if that is undefined.
    */
   rehearsal?: { priceOf?: PriceOf };
-  /** At most so many creates and posts per user in any `perMs`; more get 429. Default: no limit. */
+  /** Maximum number of create requests and posts per user within `perMs`; further ones get 429. Default: no limit. */
   rateLimit?: { creates: number; perMs: number };
 }
 
 export interface SandboxRequest {
   readonly method: string;
   readonly path: string;
-  /** 0 while there is no answer, and for good when the connection was reset or hangs. */
+  /** HTTP status; 0 before the answer, and permanently if the connection was reset or hangs. */
   readonly status: number;
 }
 
 export interface Sandbox {
-  /** The service without a socket. */
+  /** Handles a request without a socket. */
   fetch(request: Request): Promise<Response>;
-  /** Defaults to loopback and a free port. Closing the last listener closes the sandbox. */
+  /** Listens on loopback and a free port by default. Closing the last listener closes the sandbox. */
   listen(options?: { port?: number; host?: string }): Promise<Listener>;
-  /** Every accepted create, posts included, in order. */
+  /** All accepted create requests, including posts, in order. */
   ledger(): LedgerEntry[];
-  /** Every request that came in, in order of arrival. */
+  /** All received requests, in order of arrival. */
   requests(): SandboxRequest[];
-  /** Credits left to the user of the API key. */
+  /** Balance of the API key's user, in credits. */
   balance(): number;
-  /** Sets the credits of that user. */
+  /** Sets the balance of the API key's user, in credits. */
   setBalance(credits: number): void;
-  /** Whether this is a job, a post or an uploaded file that it has made, deleted or not. */
+  /** Whether this is the id of a job, post or uploaded file that the sandbox has made, even if it was deleted. */
   knows(id: string): boolean;
   addFaults(faults: Fault[]): void;
-  /** From now on nothing goes wrong any more. */
+  /** Removes all scripted faults. */
   clearFaults(): void;
-  /** Ends the listeners and the renderer, and frees `dataDir` for another sandbox. Requests get 503 from then on. */
+  /** Closes the listeners and the renderer, and releases `dataDir` for another sandbox. Later requests get 503. */
   close(): Promise<void>;
 }
 
-/** Throws when `dataDir` is in use or its files are damaged. */
+/** Creates a sandbox. Throws if `dataDir` is in use or its files are damaged. */
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
   const { dataDir } = options;
   const filesDir = options.filesDir ?? (dataDir === undefined ? undefined : join(dataDir, 'files'));
@@ -151,7 +151,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   };
 }
 
-/** Gives the folder free where its records cannot be read. */
+/** Opens records, and releases the folder if they cannot be read. */
 function openRecords<Records>(journal: Journal | undefined, open: () => Records): Records {
   try {
     return open();
@@ -165,7 +165,7 @@ function answerClosed(): Reply {
   return answerProblem({ status: 503, code: 'closed', message: 'The sandbox is closed.' });
 }
 
-/** The service without a socket: a reset rejects, a hang never settles (unless the request is aborted). */
+/** Handles a request without a socket. A reset rejects; a hang does not settle until the request is aborted. */
 async function serveFetch(request: Request, serve: (call: Call) => Promise<Reply>): Promise<Response> {
   const url = new URL(request.url);
   const reply = await serve({

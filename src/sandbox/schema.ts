@@ -1,8 +1,8 @@
 import { isObject, type Json, type JsonObject } from './wire.ts';
 
 /**
- * The part of JSON Schema that request bodies need. The same objects are served in the OpenAPI document and checked
- * here, so the document cannot say something else than the service does.
+ * The subset of JSON Schema for request bodies. The same objects validate requests and are served in the OpenAPI
+ * document, so the two cannot differ.
  */
 export interface BodySchema extends JsonObject {
   type: 'object';
@@ -12,7 +12,7 @@ export interface BodySchema extends JsonObject {
 
 export const anyBody: BodySchema = { type: 'object', required: [], properties: {} };
 
-/** The first thing that is wrong with the body, as a sentence; `undefined` when nothing is. Unknown fields pass. */
+/** Returns the first error in the body as a sentence; `undefined` if it is valid. Unknown fields are allowed. */
 export function findSchemaProblem(body: Json, schema: BodySchema): string | undefined {
   if (!isObject(body)) return 'The body must be a JSON object.';
   for (const name of schema.required) {
@@ -28,8 +28,8 @@ export function findSchemaProblem(body: Json, schema: BodySchema): string | unde
 }
 
 /**
- * Returns the body as this sandbox can carry it out: values that break the schema are left out, and required ones are
- * filled in. A rehearsal has names of another service, which are no mistakes. A body that fits stays as it is.
+ * Adapts a body of a rehearsal to this sandbox: values that violate the schema are removed, and required ones are
+ * added. They are no errors, because the body is for another service. A valid body is unchanged.
  */
 export function fitBody(body: JsonObject, { required, properties }: BodySchema): JsonObject {
   const texts = Object.values(body).filter((value) => typeof value === 'string' && value.trim() !== '');
@@ -85,7 +85,7 @@ function findTextProblem(name: string, value: Json, rules: JsonObject): string |
     return `${name} must not be blank.`;
   }
   if (typeof rules.maxLength === 'number') {
-    // Characters, not UTF-16 units: JSON Schema counts them this way.
+    // Counts code points and not UTF-16 code units, as JSON Schema does.
     const length = [...value].length;
     if (length > rules.maxLength) return `${name} has ${length} characters; at most ${rules.maxLength} are allowed.`;
   }

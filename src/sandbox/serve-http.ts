@@ -4,24 +4,24 @@ import { cutPieces, pacePieces, readPieces } from './pieces.ts';
 import { type Answer, type Body, type Call, largestBodyBytes, type Reply } from './wire.ts';
 
 export interface Listener {
-  /** Ends in `/api/v1`. */
+  /** URL of the API; ends in `/api/v1`. */
   readonly url: string;
   readonly port: number;
-  /** Closes the port and every connection. */
+  /** Closes the port and all connections. */
   close(): Promise<void>;
 }
 
-/** Rejects when the port is taken. Port 0 takes a free one. */
+/** Listens for HTTP requests; port 0 means any free port. Rejects if the port is taken. */
 export async function listenHttp(
   serve: (call: Call) => Promise<Reply>,
   options: { readonly port: number; readonly host: string },
 ): Promise<Listener> {
   const server = createServer((request, response) => {
-    // A caller that goes away in the middle is its own business.
+    // Errors are ignored, because the caller may close the connection at any time.
     response.on('error', () => undefined);
     handle(serve, request, response).catch(() => request.socket.destroy());
   });
-  // A large upload takes as long as it takes.
+  // No timeout, because a large upload may take long.
   server.requestTimeout = 0;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -81,9 +81,12 @@ async function handle(
   }
 }
 
-/** Reads a body above the cap to its end without keeping it: a caller reads no answer before it has sent its body. */
+/**
+ * Reads the body. One above the limit is read to its end without being stored: callers read no answer before they have
+ * sent the body.
+ */
 async function readBody(request: IncomingMessage): Promise<Body | 'gone'> {
-  // A handler that stops reading early still answers, so the connection stays open.
+  // The connection stays open if the handler stops reading early, because the answer uses it.
   if (request.method === 'PUT') return { type: 'stream', chunks: request.iterator({ destroyOnReturn: false }) };
   const chunks: Buffer[] = [];
   let size = 0;
@@ -98,7 +101,7 @@ async function readBody(request: IncomingMessage): Promise<Body | 'gone'> {
   return size > largestBodyBytes ? { type: 'too large' } : { type: 'whole', bytes: Buffer.concat(chunks) };
 }
 
-/** For a stream that was refused unread. */
+/** Reads the rest of a stream that was refused. */
 async function readToEnd(request: IncomingMessage): Promise<void> {
   if (request.readableEnded || request.destroyed) return;
   await new Promise<void>((resolve) => {
@@ -134,7 +137,10 @@ async function send(response: ServerResponse, answer: Answer, headOnly: boolean)
   }
 }
 
-/** One piece after the other, each as soon as the one before has left. Ends early when the caller has gone away. */
+/**
+ * Writes the pieces one after another, each after the previous one was flushed. Ends early if the caller has closed the
+ * connection.
+ */
 async function write(response: ServerResponse, pieces: AsyncIterable<Uint8Array>): Promise<void> {
   for await (const piece of pieces) {
     if (response.destroyed) return;

@@ -16,7 +16,7 @@ import { type Answer, answerBytes, answerJson, answerProblem, type Call, type Js
 export type Service = (call: Call) => Promise<Reply>;
 
 export function createService(context: Context): Service {
-  // Fixed paths before those with an id in the same place.
+  // Fixed paths come before paths with an id in the same place.
   const endpoints = [...libraryEndpoints(context), ...jobEndpoints(context), ...fileEndpoints(context)];
   endpoints.push(...pageEndpoints(context), ...documentEndpoints(endpoints));
   return (call) => answer(endpoints, call);
@@ -109,7 +109,7 @@ const mostJobs = 200;
 const mostOthers = 50;
 const longestPrompt = 120;
 
-/** The page at `/`: what is going on, live. */
+/** Serves the page at `/`, which shows the live state. */
 async function handlePage(call: Call): Promise<Answer> {
   if (!isAtHome(call)) return answerForeign();
   const { pageHtml } = await import('./page.ts');
@@ -141,7 +141,7 @@ function handleState(context: Context, call: Call): Answer {
       success: true,
       baseUrl: `${call.origin}/api/v1`,
       balance: books.balance(mainUser),
-      // After a top-up, the account starts from zero.
+      // After a top-up, the new balance counts as the start, so that the spent credits are not negative.
       startingCredits: Math.max(startingCredits, books.balance(mainUser)),
       speed: Number.isFinite(speed) ? speed : null,
       now: describeTime(now),
@@ -180,7 +180,10 @@ function describeJob(context: Context, job: Job, origin: string): JsonObject {
   };
 }
 
-/** No key is asked for here, so the caller must be on this machine and must have meant it: no foreign name leads here. */
+/**
+ * Whether the caller is on this machine and used a loopback name. Replaces an API key, which these pages do not
+ * require.
+ */
 function isAtHome(call: Call): boolean {
   return call.isLocal && isLoopbackUrl(call.origin);
 }

@@ -3,7 +3,7 @@ import { digest } from './digest.ts';
 import type { JobView, Life } from './kinds/job-view.ts';
 import { outputArea } from './own-url.ts';
 
-/** `origin`: scheme and host as the caller sees them; links start with it. */
+/** Combines a job and its state for answers. `origin`: scheme and host in the caller's URL, with which links start. */
 export function viewJob(job: Job, life: Life, origin: string): JobView {
   const { entry, recordId, token } = job;
   return {
@@ -23,13 +23,13 @@ export function viewJob(job: Job, life: Life, origin: string): JobView {
   };
 }
 
-/** The model that does the work, or the one of a rehearsed service by its own name. */
+/** Returns the model that runs; in a rehearsal, the requested model of the simulated service. */
 export function modelOf({ kind, body, entry }: Job): string {
   const { model } = kind.settle(body);
   return body.model === entry.body.model ? model : String(entry.body.model);
 }
 
-/** The job as the answer to its create shows it, then and at every replay. */
+/** Returns the job as in the answer to its create request; replays get the same. */
 export function viewCreated(job: Job, origin: string): JobView {
   const createdAtMs = Date.parse(job.entry.at);
   return viewJob(job, { status: 'QUEUED', createdAtMs, updatedAtMs: createdAtMs }, origin);

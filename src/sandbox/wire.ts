@@ -1,4 +1,4 @@
-/** Requests and answers, free of sockets: both `fetch()` and `listen()` speak these. */
+/** Requests and answers independent of sockets, used by both `fetch()` and `listen()`. */
 
 export type Json = null | boolean | number | string | Json[] | JsonObject;
 export interface JsonObject {
@@ -7,12 +7,12 @@ export interface JsonObject {
 
 export interface Call {
   readonly method: string;
-  /** Still percent-encoded, without the query. */
+  /** Path without the query, percent-encoded. */
   readonly path: string;
   readonly query: URLSearchParams;
-  /** Scheme and host as the caller sees them, as in `http://127.0.0.1:4010`. Output URLs start with it. */
+  /** Scheme and host in the caller's URL, for example `http://127.0.0.1:4010`. Output URLs start with it. */
   readonly origin: string;
-  /** `undefined` when the header is absent. Names in lower case. */
+  /** Returns a header by its lower-case name; `undefined` if the request does not have it. */
   readonly header: (name: string) => string | undefined;
   /** Whether the caller is on this machine. */
   readonly isLocal: boolean;
@@ -20,8 +20,8 @@ export interface Call {
 }
 
 /**
- * `too large`: more than 10 MB. `stream`: the body of a PUT, of any size, read once by the handler of the call; it
- * throws when the caller goes away.
+ * Body of a request. `too large`: more than 10 MB. `stream`: the body of a PUT, of any size, which the handler can read
+ * once; it throws when the connection breaks.
  */
 export type Body =
   | { readonly type: 'whole'; readonly bytes: Buffer }
@@ -38,18 +38,18 @@ export interface Answer {
   readonly delivery: Delivery;
 }
 
-/** Body of an answer. `file`: `size` bytes of a file on disk from the byte `first` on, never read as a whole. */
+/** Body of an answer. `file`: `size` bytes of a file from offset `first`, streamed from disk. */
 export type Content =
   | { readonly type: 'bytes'; readonly bytes: Buffer }
   | { readonly type: 'file'; readonly path: string; readonly first: number; readonly size: number };
 
-/** How the body goes out. `cut` announces the whole length, sends this many bytes and closes the connection. */
+/** How the body is sent. `cut` announces the whole length, sends this many bytes and closes the connection. */
 export type Delivery =
   | { readonly type: 'whole' }
   | { readonly type: 'cut'; readonly bytes: number }
   | { readonly type: 'paced'; readonly bytesPerSecond: number };
 
-/** No answer, ever. `abandoned` is called when the caller has gone away. */
+/** A request without an answer. `abandoned` is called when the caller closes the connection. */
 export interface Hang {
   readonly type: 'hang';
   readonly abandoned: () => void;
@@ -77,7 +77,7 @@ export function answerJson(status: number, body: Json, headers: Readonly<Record<
   return answerBytes(status, { 'content-type': 'application/json; charset=utf-8', ...headers }, bytes);
 }
 
-/** The words in `error`, by status. `code` says more closely what is wrong, `message` says it to a person. */
+/** Texts of the `error` field by status. `code` is more specific, and `message` is for people. */
 const errorNames: Readonly<Record<number, string>> = {
   400: 'Bad Request',
   401: 'Unauthorized',
@@ -115,7 +115,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Keys sorted by code unit, so that equal values give equal text. */
+/** Serializes JSON with keys sorted by code unit, so that equal values give equal text. */
 export function stableJson(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(stableJson).join(',')}]`;
   if (!isObject(value)) return JSON.stringify(value);

@@ -1,16 +1,16 @@
 /**
- * The image models as the service documents them. What the documentation does not show – prices, the number of
- * reference images, the tiers' sizes – is the sandbox's own choice, and the OpenAPI document says so.
+ * An image model as documented by the service. Undocumented facts (prices, number of reference images, pixel sizes of
+ * the tiers) are chosen by the sandbox, and marked so in the OpenAPI document.
  */
 export interface ImageModel {
-  /** The model that does the work when this key is an alias. */
+  /** The model that runs when this key is an alias. */
   readonly runs: string;
-  /** Empty: the model does not take `aspectRatio`. */
+  /** Allowed values of `aspectRatio`; empty if the model does not support it. */
   readonly ratios: readonly string[];
-  /** Values of `resolution`, with what they mean here. */
+  /** Values of `resolution` with their meaning for this model. */
   readonly resolutions: Readonly<Record<string, Resolution>>;
   readonly defaultResolution: string;
-  /** How many reference images it takes. */
+  /** Maximum number of reference images. */
   readonly references: number;
 }
 
@@ -19,7 +19,7 @@ export interface Resolution {
   readonly size: ImageSize;
 }
 
-/** `area`: as many pixels as a square of this side has, shared out by the ratio. */
+/** `area`: as many pixels as a square with this side, divided by the aspect ratio. */
 export type ImageSize =
   | { readonly type: 'area'; readonly sidePixels: number }
   | { readonly type: 'exact'; readonly widthPixels: number; readonly heightPixels: number };
@@ -95,7 +95,10 @@ export const imageModels: Readonly<Record<string, ImageModel>> = {
   },
 };
 
-/** The size in pixels. Sides of an area are rounded to a multiple of 16; `auto` and no ratio are square. */
+/**
+ * Returns the size in pixels. Sides of an area are rounded to a multiple of 16; `auto` and a missing ratio give a
+ * square.
+ */
 export function pixelSize(size: ImageSize, ratio: string): { readonly width: number; readonly height: number } {
   if (size.type === 'exact') return { width: size.widthPixels, height: size.heightPixels };
   const [across = 1, down = 1] = /^\d+:\d+$/.test(ratio) ? ratio.split(':').map(Number) : [1, 1];

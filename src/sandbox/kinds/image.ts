@@ -39,7 +39,8 @@ export const image: SandboxKind = {
         },
       },
       allOf: Object.entries(imageModels).map(([key, model]) => ({
-        // "not this model, or else these rules": the same as if/then, which a JavaScript object should not spell.
+        // "Not this model, or else these rules" is equivalent to if/then; an object with a `then` property would look
+        // like a promise.
         if: {
           not: { properties: { model: { const: key } }, ...(key === defaultModel ? {} : { required: ['model'] }) },
         },
@@ -125,7 +126,7 @@ function chooseModel(body: JsonObject): { readonly key: string; readonly model: 
   return { key, model: entryNamed(imageModels, key) };
 }
 
-/** Falls back to the model's default where it does not offer what was asked, as documented. */
+/** Chooses the resolution; if the model does not offer the requested one, its default, as documented. */
 function chooseResolution(body: JsonObject, model: ImageModel): Resolution {
   for (const name of [readText(body, 'resolution', ''), readText(body, 'quality', '')]) {
     const resolution = Object.hasOwn(model.resolutions, name) ? model.resolutions[name] : undefined;

@@ -5,21 +5,21 @@ export type JobStatus = 'QUEUED' | 'PROCESSING' | 'COMPLETED' | 'FAILED';
 export interface Life {
   readonly status: JobStatus;
   readonly createdAtMs: number;
-  /** When the present status was reached. */
+  /** Time at which the current status was reached. */
   readonly updatedAtMs: number;
 }
 
 export interface JobView {
   readonly id: string;
-  /** Id of the record that the job stands in, for kinds whose records have ids of their own. */
+  /** Id of the job's record, for kinds whose records have separate ids. */
   readonly recordId: string;
   readonly user: string;
   readonly body: JsonObject;
-  /** The model that does the work; aliases are resolved. */
+  /** The model that runs, with aliases resolved. */
   readonly model: string;
   readonly credits: number;
   readonly life: Life;
-  /** Its files, in order, whether they can be had yet or not. */
+  /** The job's files in order, also before they are available. */
   readonly files: readonly FileView[];
 }
 
@@ -27,11 +27,11 @@ export interface FileView {
   readonly name: string;
   readonly mediaType: string;
   readonly url: string;
-  /** Id of the asset, where an answer shows one. */
+  /** Asset id of the file, for answers that include one. */
   readonly assetId: string;
 }
 
-/** The fields that every view of a job begins with: `id`, `status`, `error`, `createdAt`, `updatedAt`. */
+/** Common first fields of a job: `id`, `status`, `error`, `createdAt`, `updatedAt`. */
 export function describeProgress(job: JobView): JsonObject {
   const { status, createdAtMs, updatedAtMs } = job.life;
   return {
@@ -47,19 +47,19 @@ export function describeFailure({ status }: Life): string | null {
   return status === 'FAILED' ? 'The sandbox let this job fail, as its fail rate asks.' : null;
 }
 
-/** `completedAt`, once there is one. */
+/** Returns `completedAt` for a finished job, otherwise nothing. */
 export function describeEnd(job: JobView): JsonObject {
   const { status, updatedAtMs } = job.life;
   return status === 'COMPLETED' || status === 'FAILED' ? { completedAt: describeTime(updatedAtMs) } : {};
 }
 
-/** The file's URL under this name, once there is one. */
+/** Returns the file's URL in a field with this name, if the job is completed. */
 export function describeLink(name: string, job: JobView, place = 0): JsonObject {
   const file = job.files[place];
   return job.life.status === 'COMPLETED' && file !== undefined ? { [name]: file.url } : {};
 }
 
-/** The file as an asset under this name, once there is one. */
+/** Returns the file as an asset in a field with this name, if the job is completed. */
 export function describeAsset(name: string, job: JobView, place = 0): JsonObject {
   const file = job.files[place];
   if (job.life.status !== 'COMPLETED' || file === undefined) return {};

@@ -2,66 +2,71 @@ import type { BodySchema } from '../schema.ts';
 import type { JsonObject } from '../wire.ts';
 import { describeEnd, describeLink, describeProgress, type JobView } from './job-view.ts';
 
-/** All the sandbox knows about one kind of generation. A new kind is one more of these and a line in the index. */
+/** Definition of one kind of generation. To add a kind, define another one and list it in the index. */
 export interface SandboxKind {
   readonly name: string;
   readonly create: {
-    /** Below `/api/v1`, as all paths here. */
+    /** Path below `/api/v1`, as for all paths here. */
     readonly path: string;
-    /** Whether an Idempotency-Key is documented for it: the same key, the same answer. Others ignore the header. */
+    /**
+     * Whether the service documents an Idempotency-Key for it, so that a repeated key gets the same answer. Other kinds
+     * ignore the header.
+     */
     readonly replays: boolean;
-    /** The request body: checked against, and served in the OpenAPI document under this name. */
+    /** Name of the body's schema in the OpenAPI document; the same schema validates requests. */
     readonly schemaName: string;
     readonly body: BodySchema;
-    /** JSON Schema of what the answer holds beside `success` and the credits. */
+    /** JSON Schemas of the response fields besides `success` and the credits. */
     readonly answer: { readonly [name: string]: JsonObject };
-    /** The fields that `answer` describes. */
+    /** Returns the response fields that `answer` describes. */
     describe(job: JobView): JsonObject;
   };
   readonly status: {
-    /** The first one, and aliases. Several kinds may share one. `{…}` stands for the job's id. */
+    /** Main path first, then aliases. `{…}` is the job's id. Several kinds may share a path. */
     readonly paths: readonly string[];
     readonly schemaName: string;
-    /** `by the clock`: any answer shows where the job stands. `when asked`: only a status call brings that up to date. */
+    /** `by the clock`: every response has the current status. `when asked`: only a status request updates it. */
     readonly progress: 'by the clock' | 'when asked';
-    /** `refused`: 400, as documented for it, when the id is missing. Others: 404. */
+    /** `refused`: 400 without an id, as documented for this kind. Other kinds respond with 404. */
     readonly blankId?: 'refused';
-    /** The `data` of the answer. */
+    /** Returns the `data` of the response. */
     describe(job: JobView): JsonObject;
   };
-  /** One record by the job's id, as it was last brought up to date. */
+  /** Path of a single record by the job's id, with the status of its last update. */
   readonly record?: { readonly path: string };
   readonly list?: {
     readonly path: string;
-    /** Where the items stand in the answer. */
+    /** Name of the response field with the items. */
     readonly items: 'generations' | 'data';
-    /** `page` and `limit` are taken, or all records come at once. */
+    /** Whether `page` and `limit` are supported, or all records are returned at once. */
     readonly paging: 'pages' | 'none';
-    /** Whether the query may name a model. */
+    /** Whether the query may filter by model. */
     readonly byModel: boolean;
     readonly schemaName: string;
     describe(job: JobView): JsonObject;
   };
-  /** `{…}` stands for the id of the job or of its record. */
+  /** `{…}` is the id of the job, or of its record. */
   readonly remove?: { readonly path: string; readonly by: 'job' | 'record' };
-  /** Milliseconds from create to end at speed 1. Each job has its own length between the two. */
+  /** Duration of a job in milliseconds at speed 1. Each job has its own duration within the bounds. */
   readonly durationMs: { readonly least: number; readonly most: number };
   readonly models: readonly CatalogModel[];
-  /** Checks rules between fields, which the schema cannot express. A sentence, or `undefined` when the body may pass. */
+  /**
+   * Checks rules between fields that the schema cannot express. Returns an error text, or `undefined` for a valid body.
+   */
   findProblem(body: JsonObject, world: World): string | undefined;
-  /** Pure, as is all below. Only for bodies without a problem. */
+  /** Determines model and price. Pure, as all functions below, and for valid bodies only. */
   settle(body: JsonObject): Settled;
-  /** The output files in their order, at least one. */
+  /** Returns the output files in order, at least one. */
   listFiles(job: FileFacts): readonly FilePlan[];
-  /** The body's field that names a file to be worked on. */
+  /** Name of the body field with the URL of the source file. */
   readonly sourceField?: string;
-  /** How long the output plays. */
+  /** Returns the duration of the output in ms. */
   lengthMs?(body: JsonObject): number;
-  /** One output file, a function of the order alone. Loads what it needs when it is called, not before. */
+  /** Renders one output file; the result depends on the order alone. Imports its libraries on the first call. */
   render(order: RenderOrder): Promise<Uint8Array>;
 }
 
-/** The status of kinds that answer as images do. `kind`: its name there. */
+/** Status endpoint of kinds that answer as images do. `kind`: name of the kind in the answer. */
 export function imageStatus(kind: string): SandboxKind['status'] {
   return {
     paths: ['/image/status/{id}'],
@@ -78,34 +83,34 @@ export function imageStatus(kind: string): SandboxKind['status'] {
 
 export interface CatalogModel {
   readonly key: string;
-  /** The model that does the work when this key is another name for it. */
+  /** Key of the model that this one is an alias of, or `null`. */
   readonly aliasOf: string | null;
-  /** For each started unit of `per`, in a request with nothing but defaults. */
+  /** Price per started unit of `per`, for a request with default values. */
   readonly credits: number;
   readonly per: 'job' | 'second' | '250 characters' | '500 characters';
-  /** Where the credits depend on a field: by its name and value. */
+  /** Prices that depend on a field, by field name and value. */
   readonly creditsBy: { readonly [field: string]: { readonly [value: string]: number } };
-  /** Values of fields that are not free. */
+  /** Allowed values of fields, by field name. */
   readonly allowed: { readonly [field: string]: readonly (string | number)[] };
 }
 
-/** Facts outside the body that a rule may ask for. */
+/** Facts besides the body that a rule needs. */
 export interface World {
-  /** Whether the URL is a file of this sandbox – an output or an upload –, whatever host it was reached by. */
+  /** Whether the URL is an output or upload of this sandbox, under any host name. */
   readonly isOwnFile: (url: string) => boolean;
 }
 
 export interface Settled {
-  /** The model that does the work; aliases are resolved. */
+  /** The model that runs, with aliases resolved. */
   readonly model: string;
   readonly credits: number;
 }
 
 export interface FileFacts {
   readonly body: JsonObject;
-  /** Hex digest that every choice about the job is drawn from. */
+  /** Hex digest from which all random choices for the job are derived. */
   readonly seed: string;
-  /** How long the file in `sourceField` plays, where the sandbox has made it. */
+  /** Duration of the file in `sourceField` in ms, if this sandbox has made it. */
   readonly sourceMs: number | null;
 }
 
@@ -114,42 +119,42 @@ export interface FilePlan {
   readonly mediaType: string;
 }
 
-/** Plain JSON but for `source`, so that it can be carried out in another thread. */
+/** Order for a renderer. Plain JSON except `source`, so that it can be sent to another thread. */
 export interface RenderOrder extends FileFacts {
   readonly kind: string;
-  /** 1 for the first job with this body, 2 for the second, …: a repeated request gives another result. */
+  /** 1 for the first job with this body, 2 for the second, and so on: a repeated request gives another result. */
   readonly take: number;
   readonly fileName: string;
-  /** The bytes of the file in `sourceField`, where the sandbox has them. */
+  /** Bytes of the file in `sourceField`, if the sandbox has them. */
   readonly source?: Uint8Array;
 }
 
-/** The entry of a table that a body names. The schema has let no other name pass. */
+/** Returns the table entry with a name from the body. The schema has accepted the name already. */
 export function entryNamed<Entry>(table: { readonly [name: string]: Entry }, name: string): Entry {
   const entry = Object.hasOwn(table, name) ? table[name] : undefined;
   if (entry === undefined) throw new Error(`internal error: the name ${name} passed the schema`);
   return entry;
 }
 
-/** A string field, or the default when the body does not have it. */
+/** Returns a string field of the body, or the default. */
 export function readText(body: JsonObject, name: string, fallback: string): string {
   const value = Object.hasOwn(body, name) ? body[name] : undefined;
   return typeof value === 'string' ? value : fallback;
 }
 
-/** A number field, or the default when the body does not have it. */
+/** Returns a number field of the body, or the default. */
 export function readNumber(body: JsonObject, name: string, fallback: number): number {
   const value = Object.hasOwn(body, name) ? body[name] : undefined;
   return typeof value === 'number' ? value : fallback;
 }
 
-/** The texts of a list field; none when the body does not have it. */
+/** Returns the strings of a list field; empty if the body does not have it. */
 export function readTexts(body: JsonObject, name: string): string[] {
   const list = Object.hasOwn(body, name) ? body[name] : undefined;
   return Array.isArray(list) ? list.filter((item) => typeof item === 'string') : [];
 }
 
-/** `· take 2` and so on, for the footer of a picture; nothing for the first. */
+/** Formats the number of a take for a picture's footer: ` · take 2`; empty for the first take. */
 export function describeTake(take: number): string {
   return take > 1 ? ` · take ${take}` : '';
 }

@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net';
 
-/** Whether a service on the internet could fetch this URL: https, a public host, no user and password in it. */
+/** Whether a service on the internet could fetch this URL: https, a public host, no user name or password. */
 function isPublicHttpsUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const url = new URL(text);
@@ -20,12 +20,12 @@ function isPrivateIpv4(address: string): boolean {
   return first === 192 && second === 168;
 }
 
-/** Global unicast is 2000::/3; everything else is local, reserved or a way to write an IPv4 address. */
+/** Whether an IPv6 address is global unicast (2000::/3). All others are local, reserved, or contain an IPv4 address. */
 function isPublicIpv6(address: string): boolean {
   return /^[23][0-9a-f]{3}:/.test(address);
 }
 
-/** A sentence when the URL is neither public nor a file of this sandbox. */
+/** Returns an error text for a URL that is neither public nor a file of this sandbox; otherwise undefined. */
 export function findUrlProblem(
   name: string,
   url: string,
@@ -34,7 +34,7 @@ export function findUrlProblem(
   return isPublicHttpsUrl(url) || world.isOwnFile(url) ? undefined : `${name} must be a public https URL.`;
 }
 
-/** The same for each URL of a list. */
+/** Like `findUrlProblem`, for each URL of a list. */
 export function findUrlsProblem(
   name: string,
   urls: readonly string[],

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../wire.ts';
 import type { CatalogModel } from './kind.ts';
 
-/** Shapes of the answers about jobs, for the OpenAPI document. Named by the kinds in `schemaName`. */
+/** Schemas for answers about jobs, for the OpenAPI document; kinds refer to them by `schemaName`. */
 
 export const time = { type: 'string', format: 'date-time' };
 export const link = { type: 'string', format: 'uri' };
@@ -11,12 +11,12 @@ export function refer(schema: string): JsonObject {
   return { $ref: `#/components/schemas/${schema}` };
 }
 
-/** A choice of the sandbox where the documentation is silent. */
+/** Marks a schema as chosen by the sandbox, because the service does not document it. */
 export function notShown(schema: JsonObject, description: string): JsonObject {
   return { ...schema, 'x-not-shown': true, description };
 }
 
-/** Marks a body whose fields are not documented. */
+/** Marks a request body whose fields are not documented. */
 export const bodyNotShown = {
   'x-not-shown': true,
   description: 'The request body is not documented; its fields, models and prices are the choice of the sandbox.',
@@ -116,7 +116,7 @@ export const jobSchemas: { readonly [name: string]: JsonObject } = {
   },
 };
 
-/** Repeats the catalog beside the request body, where people who write a request look. */
+/** Lists the models and prices of the catalog for the description of a request body. */
 export function describeModels(models: readonly CatalogModel[]): JsonObject {
   return Object.fromEntries(models.map(({ key, credits, per }) => [key, { credits, per }]));
 }

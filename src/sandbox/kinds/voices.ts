@@ -1,5 +1,5 @@
 export interface Voice {
-  /** Value of `voice_id` in a create. */
+  /** Value of `voice_id` in a create request. */
   readonly id: string;
   readonly gender: 'male' | 'female' | 'neutral';
   readonly accent: string;
@@ -10,7 +10,7 @@ function voice(id: string, gender: Voice['gender'], accent: string, description:
   return { id, gender, accent, description };
 }
 
-/** The 20 voices as the service documents them; only the descriptions are the sandbox's own words. */
+/** The 20 voices as documented by the service; only the descriptions are from the sandbox. */
 export const voices: readonly Voice[] = [
   voice('Aria', 'female', 'american', 'Warm and clear, for narration'),
   voice('Roger', 'male', 'american', 'Firm and confident, for announcements'),

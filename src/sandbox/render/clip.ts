@@ -3,14 +3,14 @@ import { renderVideo } from './video.ts';
 import { type Block, isVp8KeyFrame, videoTrack, type WebmFilm, writer, writeWebm } from './webm.ts';
 
 export interface ClipOrder {
-  /** The video that is cut, where it could be had. */
+  /** The video to cut, if it is available. */
   readonly source: Uint8Array | undefined;
   readonly sourceName: string;
   readonly seed: string;
-  /** Counted from 0. */
+  /** Index of the clip, from 0. */
   readonly index: number;
   readonly count: number;
-  /** Pixels, of a placeholder: a piece of a film has the size of the film. */
+  /** Width of a placeholder in pixels; a clip of a film has the size of the film. */
   readonly width: number;
   readonly height: number;
 }
@@ -18,8 +18,8 @@ export interface ClipOrder {
 const placeholderMs = 3000;
 
 /**
- * One of `count` equal pieces of a film that `renderVideo` made, copied frame by frame; of any other source, a
- * placeholder of three seconds that shows the source's name.
+ * Renders one of `count` equal parts of a film that `renderVideo` made, copied frame by frame. For any other source,
+ * renders a placeholder of three seconds that shows the source's name.
  */
 export async function renderClip(order: ClipOrder): Promise<Uint8Array> {
   const film = order.source && readWebm(order.source);
@@ -36,7 +36,7 @@ export async function renderClip(order: ClipOrder): Promise<Uint8Array> {
   });
 }
 
-/** Cut between frames: the pieces together are the film. Undefined when there are fewer frames than pieces. */
+/** Cuts between frames; all parts together are the film. Returns undefined if there are fewer frames than parts. */
 function cutFilm(film: WebmFilm, index: number, count: number): WebmFilm | undefined {
   const { frames, durationMs } = film;
   const from = Math.floor((index * frames.length) / count);
@@ -51,7 +51,7 @@ function cutFilm(film: WebmFilm, index: number, count: number): WebmFilm | undef
   };
 }
 
-/** The film in a file that `writeWebm` made; undefined for every other file, and for one that is damaged. */
+/** Parses a file that `writeWebm` made; undefined for any other file, and for a damaged one. */
 export function readWebm(bytes: Uint8Array): WebmFilm | undefined {
   const [head, segment, ...more] = readElements(bytes) ?? [];
   if (head?.id !== ids.ebml || segment?.id !== ids.segment || more.length > 0) return undefined;
@@ -92,7 +92,7 @@ function readFacts(info: Uint8Array, tracks: readonly Element[]) {
   return { width, height, durationMs, framesPerSecond: 1e9 / frameNs };
 }
 
-/** In the order of the file. */
+/** Returns the blocks in the order of the file. */
 function readBlocks(parts: readonly Element[]): (Block & { readonly track: number })[] | undefined {
   const blocks: (Block & { track: number })[] = [];
   for (const cluster of parts.filter(({ id }) => id === ids.cluster)) {

@@ -1,10 +1,10 @@
-/** Elements of EBML (RFC 8794), as far as the sandbox's own WebM files have them: sizes are always known. */
+/** An EBML element (RFC 8794), as used in the sandbox's own WebM files: sizes are always known. */
 export interface Element {
   readonly id: number;
   readonly data: Uint8Array;
 }
 
-/** The elements of Matroska (RFC 9559) that are written or read. */
+/** Ids of the Matroska elements (RFC 9559) that are written or read. */
 export const ids = {
   ebml: 0x1a45dfa3,
   ebmlVersion: 0x4286,
@@ -48,7 +48,7 @@ export function element(id: number, ...parts: readonly Uint8Array[]): Buffer {
   return Buffer.concat([unsigned(id), codeSize(length), ...parts]);
 }
 
-/** In as few bytes as hold the number, or in so many. */
+/** Encodes an unsigned integer, big-endian, in `bytes` bytes; by default in as few as possible. */
 export function unsigned(value: number, bytes?: number): Buffer {
   let length = bytes ?? 1;
   while (bytes === undefined && value >= 2 ** (8 * length)) length += 1;
@@ -67,7 +67,7 @@ export function text(value: string): Buffer {
   return Buffer.from(value, 'latin1');
 }
 
-/** A number below 2^48, with its own length marked in front. All ones would mean an unknown size. */
+/** Encodes a size below 2^48 as a variable-length integer. All ones would mean an unknown size. */
 function codeSize(value: number): Buffer {
   let length = 1;
   while (value >= 2 ** (7 * length) - 1) length += 1;
@@ -76,7 +76,7 @@ function codeSize(value: number): Buffer {
   return buffer;
 }
 
-/** The elements one after the other; undefined when they do not fill the bytes exactly. */
+/** Parses a sequence of elements; undefined if they do not fill the bytes exactly. */
 export function readElements(bytes: Uint8Array): Element[] | undefined {
   const elements: Element[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -94,7 +94,7 @@ export function readElements(bytes: Uint8Array): Element[] | undefined {
 
 function readMarked(bytes: Uint8Array, at: number, mark: 'with its mark' | 'without its mark') {
   const first = bytes[at] ?? 0;
-  // The number of leading zeros says how many bytes follow. More than six are never needed here.
+  // The number of leading zeros is the number of following bytes. More than six are never needed here.
   const length = Math.clz32(first) - 23;
   if (length > 6 || at + length > bytes.length) return undefined;
   let value = mark === 'with its mark' ? first : first & (0xff >> length);
@@ -102,7 +102,7 @@ function readMarked(bytes: Uint8Array, at: number, mark: 'with its mark' | 'with
   return { value, length };
 }
 
-/** 0 for an empty element, as EBML has it. */
+/** Decodes an unsigned integer; 0 for an empty element, as in EBML. */
 export function readUnsigned(data: Uint8Array): number {
   return data.reduce((value, byte) => value * 256 + byte, 0);
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 const blockSamples = 4096;
 
-/** Writes 16-bit mono FLAC (RFC 9639) with verbatim subframes: nothing is predicted, so the file is as large as a WAV. */
+/** Encodes 16-bit mono FLAC (RFC 9639) with verbatim subframes. Without prediction, the file is as large as a WAV. */
 export function encodeFlac(samples: Int16Array, sampleRate: 24_000): Buffer {
   const frames: Buffer[] = [];
   const bytes = Buffer.from(Int16Array.from(samples).buffer);
@@ -17,13 +17,14 @@ export function encodeFlac(samples: Int16Array, sampleRate: 24_000): Buffer {
   info[7] = 34;
   info.writeUInt16BE(blockSamples, 8);
   info.writeUInt16BE(blockSamples, 10);
-  // Smallest and largest frame: 0 means unknown. Then rate, one channel, 16 bits, number of samples.
+  // Minimum and maximum frame size are 0, which means unknown. Then sample rate, one channel, 16 bits, number of
+  // samples.
   info.writeBigUInt64BE((BigInt(sampleRate) << 44n) | (15n << 36n) | BigInt(samples.length), 18);
   digest.copy(info, 26);
   return Buffer.concat([info, ...frames]);
 }
 
-/** `samples`: big-endian. */
+/** Encodes a frame. `samples`: big-endian. */
 function encodeFrame(number: number, samples: Buffer): Buffer {
   const count = samples.length / 2;
   const isFull = count === blockSamples;

@@ -1,17 +1,17 @@
-/** Each frame plays for 24 ms. */
+/** Duration of a frame in ms. */
 export const mp3FrameMs = 24;
-/** At 48 kHz and 32 kbit/s a frame has a whole number of bytes. */
+/** Frame size in bytes. At 48 kHz and 32 kbit/s it is an integer. */
 const frameBytes = 96;
 const globalGain = 195;
 
-/** Returns the frequency of a spectral line: 576 of them divide 24 kHz. */
+/** Returns the frequency of a spectral line in Hz: 576 lines divide the range up to 24 kHz. */
 export function lineHz(line: number): number {
   return ((line + 0.5) * 24_000) / 576;
 }
 
 /**
- * Writes MPEG-1 Layer III (ISO 11172-3), mono: in each frame one spectral line (0 to 280) has the value 1, all others
- * are 0. This needs no psychoacoustics and a single Huffman table, whose codes all have four bits.
+ * Encodes MPEG-1 Layer III (ISO 11172-3), mono. In each frame one spectral line (0 to 280) is 1 and all others are 0.
+ * This needs no psychoacoustic model, and a single Huffman table, whose codes all have four bits.
  */
 export function encodeMp3(lines: readonly number[]): Buffer {
   const known = new Map<number, Buffer>();
@@ -35,7 +35,8 @@ function encodeFrame(line: number): Buffer {
     bits(0, 4 + 1 + 15 + 4 + 3 + 1 + 1), // no scale factors, long blocks, no regions
     bits(1, 1), // the Huffman table of four-bit codes
   ].join('');
-  // Sync, MPEG-1 Layer III without checksum; 32 kbit/s at 48 kHz; mono. Then no bit reservoir, no shared scale factors.
+  // Sync word, MPEG-1 Layer III without checksum; 32 kbit/s at 48 kHz; mono. Then no bit reservoir, no shared scale
+  // factors.
   const frame = `${bits(0xfffb14c0, 32)}${bits(0, 18)}${granule}${granule}${data}${data}`.padEnd(frameBytes * 8, '0');
   return Buffer.from(frame.match(/.{8}/g)?.map((byte) => Number.parseInt(byte, 2)) ?? []);
 }

@@ -8,17 +8,17 @@ export interface Scene {
   readonly seed: string;
   readonly prompt: string;
   readonly footer: string;
-  /** Pixels. */
+  /** Width in pixels. */
   readonly width: number;
   readonly height: number;
 }
 
 export interface PictureOrder extends Scene {
-  /** Defaults to PNG. */
+  /** Format of the picture. Default: PNG. */
   readonly format?: PictureFormat;
 }
 
-/** Draws shapes and colours derived from seed and texts, with the prompt and the footer on them. */
+/** Draws shapes and colours derived from seed and texts, with the prompt and the footer on top. */
 export async function drawPicture(order: PictureOrder): Promise<Uint8Array> {
   const picture = await openScene(order);
   switch (order.format ?? 'png') {
@@ -37,7 +37,7 @@ export async function openScene(scene: Scene) {
   return sharp(Buffer.from(writeSvg(scene))).removeAlpha();
 }
 
-/** The texts decide about the shapes, too: pictures differ on a machine without fonts, where no text is drawn. */
+/** The shapes depend on the texts as well: without fonts no text is drawn, but pictures still differ. */
 function writeSvg({ seed, prompt, footer, width, height }: Scene): string {
   const random = createRandom(JSON.stringify([seed, prompt, footer]));
   const hue = wholeBetween(random, 0, 359);

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 
-/** Numbers from 0 to below 1, the same sequence for the same seed on every machine (sfc32 over SHA-256). */
+/**
+ * Random number generator from 0 to below 1, with the same sequence for the same seed on every machine (sfc32 seeded
+ * with SHA-256).
+ */
 export type Random = () => number;
 
 export function createRandom(seed: string): Random {
@@ -20,7 +23,7 @@ export function between(random: Random, least: number, most: number): number {
   return least + (most - least) * random();
 }
 
-/** A whole number, both ends included. */
+/** Returns a random integer, both bounds included. */
 export function wholeBetween(random: Random, least: number, most: number): number {
   return least + Math.floor(random() * (most - least + 1));
 }

@@ -7,7 +7,7 @@ export type SoundFormat = 'mp3' | 'wav' | 'flac';
 export interface SpeechOrder {
   readonly seed: string;
   readonly text: string;
-  /** A voice's id, as the service lists it. */
+  /** Id of a voice from the service's list. */
   readonly voice: string;
   readonly format: SoundFormat;
 }
@@ -17,14 +17,14 @@ export interface SongOrder {
   readonly format: SoundFormat;
 }
 
-/** Samples per second of WAV and FLAC. */
+/** Sample rate of WAV and FLAC, in Hz. */
 const sampleRate = 24_000;
 const charactersPerSecond = 15;
 const amplitude = 8_000;
-/** 240 ms. */
+/** Duration of a note in frames; 10 frames are 240 ms. */
 const framesPerNote = 10;
 
-/** Plays tones for about as long as a person needs to read the text. Each voice has its own pitch. */
+/** Renders tones that last about as long as reading the text aloud. Each voice has its own pitch. */
 export async function renderSpeech({ seed, text, voice, format }: SpeechOrder): Promise<Uint8Array> {
   const pitch = wholeBetween(createRandom(`voice ${voice}`), 3, 9);
   const random = createRandom(`speech ${seed} ${voice}`);
@@ -35,7 +35,7 @@ export async function renderSpeech({ seed, text, voice, format }: SpeechOrder): 
   );
 }
 
-/** Plays a melody of 12 to 20 seconds. */
+/** Renders a melody of 12 to 20 seconds. */
 export async function renderSong({ seed, format }: SongOrder): Promise<Uint8Array> {
   const random = createRandom(`song ${seed}`);
   return encode(
@@ -69,7 +69,7 @@ function synthesise(tones: readonly number[]): Int16Array {
   return samples;
 }
 
-/** 16-bit mono PCM in a RIFF file. */
+/** Encodes 16-bit mono PCM as a WAV file. */
 function encodeWav(samples: Int16Array): Buffer {
   const bytes = Buffer.alloc(44 + samples.length * 2);
   bytes.write('RIFF', 0, 'latin1');

@@ -7,7 +7,7 @@ export interface VideoOrder extends Scene {
 
 const framesPerSecond = 2;
 
-/** Writes a WebM of VP8 key frames without sound: the picture of the scene, with a bar that shows the progress. */
+/** Renders a WebM of VP8 key frames without sound: the picture of the scene, with a progress bar. */
 export async function renderVideo(order: VideoOrder): Promise<Uint8Array> {
   const { width, height, durationMs } = order;
   const { default: sharp } = await import('sharp');
@@ -24,12 +24,12 @@ export async function renderVideo(order: VideoOrder): Promise<Uint8Array> {
   return writeWebm({ width, height, durationMs, framesPerSecond, frames });
 }
 
-/** Draws the poster of a video as WebP. */
+/** Renders the poster of a video as WebP. */
 export function renderVideoStill(order: VideoOrder): Promise<Uint8Array> {
   return drawPicture({ ...order, format: 'webp' });
 }
 
-/** Fills a share of the upper edge with white. */
+/** Draws the progress bar: fills a share of the upper edge with white. */
 function drawBar(pixels: Buffer, { width, height }: Scene, share: number): void {
   const thickness = Math.max(2, Math.round(height * 0.02));
   for (let row = 0; row < thickness; row += 1) {

@@ -1,8 +1,8 @@
 import { double, element, ids, text, unsigned } from './ebml.ts';
 
-/** A video of VP8 key frames. Times in whole milliseconds from the start. */
+/** A video of VP8 key frames. Times are integer milliseconds from the start. */
 export interface WebmFilm {
-  /** Pixels. */
+  /** Width in pixels. */
   readonly width: number;
   readonly height: number;
   readonly durationMs: number;
@@ -15,7 +15,7 @@ export interface Block {
   readonly data: Uint8Array;
 }
 
-/** Written into every file, and asked for before one is cut. */
+/** Name of the writing application in every file; only files with it can be cut. */
 export const writer = 'mediabatch sandbox';
 export const videoTrack = 1;
 const clusterMs = 1000;
@@ -25,7 +25,7 @@ interface Cluster {
   readonly blocks: Buffer[];
 }
 
-/** The cues stand before the clusters, so that a player can seek before it has everything. */
+/** Writes a WebM file. Cues come before the clusters, so that a player can seek before the download is complete. */
 export function writeWebm(film: WebmFilm): Buffer {
   const head = [describeFilm(film), describeTracks(film)];
   const clusters = gatherClusters(film).map(({ timeMs, blocks }) => ({
@@ -81,7 +81,7 @@ function describeTracks(film: WebmFilm): Buffer {
   return element(ids.tracks, video);
 }
 
-/** Starts a cluster once a second. */
+/** Divides the frames into clusters of one second. */
 function gatherClusters({ frames }: WebmFilm): Cluster[] {
   const clusters: Cluster[] = [];
   let cluster: Cluster | undefined;
@@ -97,7 +97,7 @@ function gatherClusters({ frames }: WebmFilm): Cluster[] {
   return clusters;
 }
 
-/** As long for one list of positions as for any other. */
+/** Writes the cues. Their length does not depend on the positions. */
 function writeCues(cues: readonly { readonly timeMs: number; readonly position: number }[]): Buffer {
   const points = cues.map(({ timeMs, position }) =>
     element(
@@ -113,7 +113,7 @@ function writeCues(cues: readonly { readonly timeMs: number; readonly position: 
   return element(ids.cues, ...points);
 }
 
-/** The VP8 key frame inside a lossy WebP file (RFC 9649). */
+/** Extracts the VP8 key frame of a lossy WebP file (RFC 9649). */
 export function extractVp8(webp: Buffer): Buffer {
   for (let at = 12; at + 8 <= webp.length; ) {
     const size = webp.readUInt32LE(at + 4);
@@ -123,7 +123,7 @@ export function extractVp8(webp: Buffer): Buffer {
   throw new Error('internal error: the WebP file holds no lossy picture');
 }
 
-/** Whether the bytes start as a VP8 key frame does (RFC 6386, 9.1). */
+/** Whether the bytes start like a VP8 key frame (RFC 6386, 9.1). */
 export function isVp8KeyFrame(frame: Uint8Array): boolean {
   const [first = 1, , , one, two, three] = frame;
   return frame.length > 10 && (first & 1) === 0 && one === 0x9d && two === 0x01 && three === 0x2a;
