@@ -18,19 +18,19 @@ import { isErrno, lstatOrAbsent, noFollow } from './fs/plain-file.ts';
 const beginning = /^\{"at":"\d{4}-[^"]{1,40}","event":"[a-z-]+"/;
 const beginningLength = 120;
 const newFile = 'give a new file, for example events.jsonl';
-/** Time that a reader has to take what is left when the run is over. */
+/** Time in ms that a slow reader has to read the rest after the run is over. */
 const drainMs = 5000;
 
-/** Destination of the lines of an event stream. Closing it waits for pending writes. */
+/** Destination of an event stream's lines. Closing it waits for pending writes. */
 export interface EventSink {
   write(text: string): void;
   end(): Promise<void>;
 }
 
-/** Reason why nothing is written there; the message follows the name of the file. */
+/** Thrown if events cannot be written to the target; the message continues a sentence after its file name. */
 export class EventsTargetError extends Error {
   readonly hint: string;
-  /** True when it is a file of the campaign: the person named the wrong one. */
+  /** True if the target is a file of the campaign, so the person named the wrong file. */
   readonly isInput: boolean;
   constructor(message: string, hint: string, isInput = false) {
     super(message);
@@ -41,14 +41,14 @@ export class EventsTargetError extends Error {
 }
 
 export interface EventsTarget {
-  /** Creates the file, or empties an earlier one. Only for a run that holds its lock. */
+  /** Creates the file, or empties an existing one. Only for a run that holds its lock. */
   open(): EventSink;
 }
 
 /**
- * Examines the target that `--events` names, without changing it. An existing file is accepted only when it holds
- * events or nothing; never a link, whose other end a branch may have chosen. `inputs`: files of the campaign, as
- * absolute paths. `own`: the streams of this process. Throws `EventsTargetError`.
+ * Examines the target of `--events`, without changing it. An existing file is accepted only if it is empty or contains
+ * events; never a link, whose destination a branch may have chosen. `inputs`: files of the campaign, as absolute paths.
+ * `own`: the streams of this process. Throws `EventsTargetError`.
  */
 export function findEventsTarget(
   path: string,
@@ -65,7 +65,10 @@ export function findEventsTarget(
   return { open: () => sinkOf(openTarget(path)) };
 }
 
-/** `/dev/fd/3` and the like are links to files already open, which a person has chosen. */
+/**
+ * Returns the descriptor that a path means: `/dev/fd/3` and similar paths are links to open files, which a person has
+ * chosen.
+ */
 function descriptorOf(path: string): number | undefined {
   const [, name] = /^\/(?:dev|proc\/self)\/(fd\/\d{1,6}|stdout|stderr)$/.exec(path) ?? [];
   if (name === undefined) return path === '-' ? 1 : undefined;
@@ -170,7 +173,7 @@ function lasting(write: (text: string) => void): EventSink {
   return { write, end: async () => {} };
 }
 
-/** A slow or absent reader holds nobody up: work done meanwhile is paid for. */
+/** Writes to a pipe. A slow or missing reader delays nothing, because work done meanwhile is paid for. */
 function streamTo(fd: number): EventSink {
   const stream = new Socket({ fd, readable: false, writable: true });
   stream.on('error', () => stream.destroy());

@@ -21,7 +21,8 @@ export const maxDataBytes = 64 * 1024 ** 2;
 
 /**
  * Reads the text of a manifest, without a byte order mark. `detail` completes a sentence for people. A manifest may be
- * a person's link, but a link in a tree that leads out of it, or to a secret, would disclose that file line by line.
+ * a person's link. A link in a working tree that leads out of it, or to a secret, is refused, because errors would
+ * disclose that file line by line.
  */
 export async function readManifestText(path: string): Promise<ManifestText> {
   const wayOut = findWayOut(path);
@@ -38,7 +39,7 @@ export const maxWorkbookBytes = 16 * 1024 ** 2;
 
 /**
  * Reads the text of a data file that the manifest names, without a byte order mark. Accepts only a plain file below the
- * manifest's folder; symbolic links are judged by their destination.
+ * manifest's folder; a symbolic link is checked by its destination.
  */
 export async function readDataFile(folder: string, path: string): Promise<DataText> {
   const read = await readBelow(folder, path, maxDataBytes);
@@ -47,7 +48,7 @@ export async function readDataFile(folder: string, path: string): Promise<DataTe
   return 'text' in decoded ? decoded : { problem: 'unreadable', detail: decoded.detail };
 }
 
-/** Reads the bytes of a workbook that the manifest names, by the same rules. */
+/** Reads the bytes of a workbook that the manifest names, with the same checks as `readDataFile`. */
 export function readDataBytes(folder: string, path: string): Promise<DataBytes> {
   return readBelow(folder, path, maxWorkbookBytes);
 }
@@ -61,7 +62,7 @@ async function readBelow(folder: string, path: string, maxBytes: number): Promis
     const realFolder = await realpath(folder);
     if (isOutside(realFolder, real)) return { problem: 'outside', detail: 'a symbolic link leads out of the folder' };
     const way = relative(realFolder, real);
-    // `data.csv -> .env` in someone's branch would put a secret into a prompt.
+    // A link `data.csv -> .env` in another person's branch would put a secret into a prompt.
     if (way.split(sep).some((name) => name.startsWith('.')) || extname(real) !== extname(wanted)) {
       return { problem: 'outside', detail: 'it is a hidden file, or a symbolic link to a file of another kind' };
     }
@@ -75,12 +76,12 @@ async function readBelow(folder: string, path: string, maxBytes: number): Promis
   return problem === 'folder' ? { problem: 'not-a-file', detail } : { problem, detail };
 }
 
-/** Most bytes of an upload: more than any has. */
+/** Most bytes of an upload: more than any file has. */
 export const maxUploadBytes = 5 * 1024 ** 3;
 
 /**
  * Hashes a file for upload: a plain file below the folder of the manifest, not hidden. Symbolic links are refused, so
- * that a branch cannot put someone's private file behind a harmless name.
+ * that a branch cannot publish a private file under a harmless name.
  */
 export async function digestFile(
   folder: string,
@@ -115,7 +116,7 @@ export async function digestFile(
 }
 
 export interface FileDigest {
-  /** Hex. */
+  /** Digest in hex. */
   sha256: string;
   bytes: number;
 }
@@ -137,7 +138,7 @@ async function readBytes(
   | { problem: Exclude<Extract<Read, { problem: string }>['problem'], 'not-utf8'>; detail: string }
 > {
   try {
-    // Does not wait for the other end of a pipe. Links are allowed: a person may link a manifest.
+    // Does not wait for the other end of a pipe. Links are allowed, because a person may link a manifest.
     const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     try {
       const stats = await handle.stat();
@@ -157,18 +158,18 @@ async function readBytes(
   }
 }
 
-/** The text of bytes, without a byte order mark. */
+/** Decodes bytes as UTF-8, without a byte order mark. */
 export function readUtf8(bytes: Uint8Array): { text: string } | { problem: 'not-utf8'; detail: string } {
   const text = decodeUtf8(bytes);
   if (text !== undefined) return { text };
   return { problem: 'not-utf8', detail: `${otherEncoding(bytes)}; save the file as UTF-8` };
 }
 
-/** Says of a file that is no UTF-8 what else it may be, as far as its bytes tell. */
+/** Describes which encoding a file that is not UTF-8 may have, judging by its bytes. */
 function otherEncoding(bytes: Uint8Array): string {
   const mark = ((bytes[0] ?? 0) << 8) | (bytes[1] ?? 0);
   if (mark === 0xfffe || mark === 0xfeff) return 'it is UTF-16 text';
-  // There, bytes from 0x80 on are letters of Western Europe and quotation marks; a few of them stand for nothing.
+  // In Windows-1252, bytes from 0x80 on are Western European letters and quotation marks; a few are undefined.
   const isWestern = ![0x81, 0x8d, 0x8f, 0x90, 0x9d, 0].some((byte) => bytes.includes(byte));
   return `line ${firstBadLine(bytes)} is not UTF-8 text${isWestern ? ', but probably Windows-1252' : ''}`;
 }
@@ -178,7 +179,7 @@ function isOutside(folder: string, path: string): boolean {
   return way === '' || way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way);
 }
 
-/** The line, from 1, of the first bytes that are not UTF-8 text. */
+/** The first line, counted from 1, that is not UTF-8 text. */
 function firstBadLine(bytes: Uint8Array): number {
   let line = 1;
   let start = 0;

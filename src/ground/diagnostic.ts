@@ -29,8 +29,8 @@ export interface Diagnostic {
   /** One sentence: the observation, and the rule that it breaks. No trailing full stop. */
   message: string;
   /**
-   * Suggested remedy in one sentence. Commands in it are not of this program, because the reader of the file has no
-   * command line.
+   * Suggested remedy in one sentence. It contains only complete shell commands, because a program that reads
+   * diagnostics does not know this program's command line.
    */
   hint?: Advice<Shell> | undefined;
   place?: Place | undefined;

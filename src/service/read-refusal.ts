@@ -183,7 +183,7 @@ function isHolder(name: string, kind: Kind | undefined): boolean {
   return word === envelope.created.holder || word === 'job' || (word !== '' && word === kind?.name);
 }
 
-/** Returns the ID of the job whose status a redirection or a `Location` header leads to. */
+/** Returns the ID of the job to whose status the `Location` header of an answer leads. */
 function jobOfPath(location: string | undefined, kind: Kind | undefined): string | undefined {
   const [path = ''] = (location ?? '').split(/[?#]/);
   for (const pattern of [kind?.status?.path, kind?.status?.alias]) {

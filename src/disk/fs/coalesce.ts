@@ -1,8 +1,8 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 
 /**
- * Coalesces calls: an act that many request in one turn of the event loop, or while it runs, runs once for all of them.
- * It always begins after it was requested.
+ * Coalesces calls: if a function is requested several times in one turn of the event loop, or while it runs, it runs
+ * once for all of these requests. It always begins after it was requested.
  */
 export function coalesce<Result>(act: () => Promise<Result>): () => Promise<Result> {
   let current: Promise<unknown> = Promise.resolve();

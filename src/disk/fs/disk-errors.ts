@@ -12,7 +12,7 @@ const ways: Readonly<Record<string, string>> = {
   EFBIG: 'the file is too large for this file system or for the limit of this user',
 };
 
-/** Turns a system error about a file into an `OutputError`: `path` when the name is at fault, else `disk`. */
+/** Turns a system error about a file into an `OutputError`: `path` if the name is the cause, else `disk`. */
 export async function diskErrors<T>(path: string, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();

@@ -17,7 +17,7 @@ export async function writeAll(fd: number, bytes: Uint8Array): Promise<void> {
   }
 }
 
-/** Makes additions, renames and removals in a folder survive a power cut. */
+/** Syncs a folder, so that added, renamed and removed files survive a power cut. */
 export async function syncFolder(path: string): Promise<void> {
   try {
     const fd = openSync(path, constants.O_RDONLY);
@@ -27,13 +27,13 @@ export async function syncFolder(path: string): Promise<void> {
       closeSync(fd);
     }
   } catch (error) {
-    // Windows cannot open or sync folders; its file systems keep names in order on their own.
+    // Windows cannot open or sync folders; its file systems preserve the order of changes to names themselves.
     if (process.platform === 'win32' && isErrno(error, 'EPERM', 'EISDIR', 'EINVAL', 'EACCES')) return;
     throw error;
   }
 }
 
-/** Waits before each retry on Windows, where a scanner or an indexer may hold a file. */
+/** Waits in ms before each retry on Windows, where a virus scanner or an indexer may hold a file open. */
 const retriesMs = [20, 50, 100, 200, 400, 500, 500];
 
 /** `rename` with retries on Windows, where another program may hold the file open for a moment. */
@@ -41,7 +41,7 @@ export function renameFile(from: string, to: string, platform: string = process.
   return orLater(() => rename(from, to), platform);
 }
 
-/** `unlink` with the same retries. */
+/** `unlink` with the same retries as `renameFile`. */
 export function unlinkFile(path: string, platform: string = process.platform): Promise<void> {
   return orLater(() => unlink(path), platform);
 }
@@ -58,7 +58,7 @@ async function orLater(act: () => Promise<void>, platform: string): Promise<void
   await act();
 }
 
-/** Gives a file a second name, which must be free; a durable copy where it cannot have one. */
+/** Gives a file a second name, which must be free; makes a durable copy if the file system has no hard links. */
 export async function linkOrCopy(source: string, target: string): Promise<void> {
   try {
     await link(source, target);
@@ -68,7 +68,10 @@ export async function linkOrCopy(source: string, target: string): Promise<void> 
   }
 }
 
-/** Copies to a name that must be free, durable except for that name. Shares blocks where the file system can. */
+/**
+ * Copies a file to a name that must be free. The content is durable, but not the name. Shares blocks if the file system
+ * can.
+ */
 export async function copyDurably(source: string, target: string): Promise<void> {
   await copyFile(source, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
   const handle = await open(target, constants.O_RDWR);

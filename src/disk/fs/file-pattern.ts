@@ -1,4 +1,4 @@
-/** Where to search, and which of the paths found there match. */
+/** A folder pattern to search, with a filter for the paths found. */
 export interface FilePattern {
   listed: string;
   /** Depth in folders. Unlimited by default. */
@@ -7,13 +7,16 @@ export interface FilePattern {
   matches?: (path: string) => boolean;
 }
 
-/** Limit on `*`: the library tries every way in which several can share a name, without end for a hostile name. */
+/**
+ * Most `*` in a name: the library tries every way in which several `*` can match a name, which may take unbounded time.
+ */
 const mostStars = 2;
 const special = /[*?[\]{}()!+@\\]/;
 
 /**
- * Reads a file pattern for matching in bounded time: one with many `*` only tells the library where to search, and a
- * non-backtracking engine matches the paths. Throws `PatternProblem` for syntax which that engine does not support.
+ * Reads a file pattern so that matching takes bounded time: for a pattern with many `*`, the library only lists the
+ * folders, and a non-backtracking engine matches the paths. Throws `PatternProblem` for syntax that this engine does
+ * not support.
  */
 export async function readFilePattern(given: string): Promise<FilePattern> {
   const pattern = given.replace(/^(?:\.\/)+/, '');
@@ -30,7 +33,10 @@ export async function readFilePattern(given: string): Promise<FilePattern> {
   return { listed: [...plain, '**'].join('/'), ...(isFlat && { depth: names.length - 1 }), matches };
 }
 
-/** Tells which paths a pattern matches in any case, whatever it is, in linear time. Throws `PatternProblem` as above. */
+/**
+ * Compiles any pattern to a case-insensitive test for paths, in linear time. Throws `PatternProblem` like
+ * `readFilePattern`.
+ */
 export async function compileFilePattern(given: string): Promise<(path: string) => boolean> {
   const pattern = given.replace(/^(?:\.\/)+/, '');
   const { compileLinearPattern, PatternProblem } = await import('../../manifest/check/linear-pattern.ts');

@@ -3,7 +3,7 @@ import { mkdir, readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isErrno, lstatOrAbsent } from './plain-file.ts';
 
-/** Lists a folder in the order of names, on every file system. A folder that cannot be listed has nothing for us. */
+/** Lists a folder in the order of names, on every file system. Empty if the folder cannot be listed. */
 export async function listFolder(folder: string): Promise<Dirent[]> {
   try {
     const entries = await readdir(folder, { withFileTypes: true });
@@ -13,14 +13,14 @@ export async function listFolder(folder: string): Promise<Dirent[]> {
   }
 }
 
-/** A folder in which campaigns may lie: not hidden, and of no package. */
+/** Whether a folder may contain campaigns: neither hidden nor `node_modules`. */
 export function isOpenFolder(entry: Dirent): boolean {
   return entry.isDirectory() && !/^\.|^node_modules$/.test(entry.name);
 }
 
 /**
- * Makes a folder, and those that it is in. Throws what the system says. Node's own way (`recursive`) asks for ever where a
- * folder exists in which nothing can be made, as in /proc.
+ * Makes a folder and its missing parents. Throws the system's error. Node's own `recursive` option retries forever in
+ * an existing folder in which nothing can be made, for example in /proc.
  */
 export async function makeFolders(path: string, mode?: number): Promise<void> {
   try {
@@ -36,13 +36,16 @@ async function makeFolder(path: string, mode: number | undefined): Promise<void>
   try {
     await mkdir(path, { mode });
   } catch (error) {
-    // What is there already is refused with different words, by systems and file systems.
+    // Systems and file systems use different errors for a folder that exists already.
     const found = await stat(path).catch(() => undefined);
     if (found?.isDirectory() !== true) throw error;
   }
 }
 
-/** Describes an entry of a folder, or the folder itself, if neither a plain file nor a folder; else undefined. */
+/**
+ * Describes the first entry of a folder, or the folder itself, that is neither a plain file nor a folder; else
+ * `undefined`.
+ */
 export async function findOddFile(folder: string): Promise<string | undefined> {
   const stats = lstatOrAbsent(folder);
   if (stats === undefined) return undefined;

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { readFilePattern } from './file-pattern.ts';
 import { isSameName } from './plain-file.ts';
 
-/** Most files of a pattern: more than the rows of any campaign. */
+/** Most files that a pattern may match: more than the rows of any campaign. */
 export const mostFiles = 100_000;
 
 export type ListedFiles = { files: string[] } | { problem: 'outside' | 'too-large' | 'unreadable'; detail?: string };
@@ -18,8 +18,8 @@ export function leadsOut(pattern: string): boolean {
 }
 
 /**
- * Lists the files below a folder that a pattern matches in any case, relative to it, sorted by code unit. Skips hidden files,
- * whatever the pattern says, and everything behind a symbolic link.
+ * Lists the files below a folder that a pattern matches, ignoring case: relative paths, sorted by code unit. Always
+ * skips hidden files, and everything behind a symbolic link.
  */
 export async function listFiles(folder: string, pattern: string): Promise<ListedFiles> {
   if (leadsOut(pattern)) return outsidePattern;
@@ -30,7 +30,7 @@ export async function listFiles(folder: string, pattern: string): Promise<Listed
       cwd: resolve(folder),
       ...(depth !== undefined && { deep: depth }),
       dot: false,
-      // Cameras write .JPG, and macOS and Windows do not tell the two apart.
+      // Cameras write .JPG, and macOS and Windows ignore case.
       caseSensitiveMatch: false,
       onlyFiles: true,
       followSymbolicLinks: false,
@@ -43,7 +43,7 @@ export async function listFiles(folder: string, pattern: string): Promise<Listed
     const plainFolders = new Map<string, boolean>();
     const files: string[] = [];
     for (const path of found.map((one) => one.replaceAll('\\', '/')).sort()) {
-      // `.git/*` and `link/*` name such a folder themselves, so the search enters it.
+      // `.git/*` and `link/*` name such a folder explicitly, so the search enters it.
       if (path.split('/').some((name) => name.startsWith('.'))) continue;
       const parent = dirname(path);
       const isPlain = plainFolders.get(parent) ?? isSameName(await realpath(join(root, parent)), join(root, parent));

@@ -3,9 +3,9 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'nod
 import { isErrno, lstatOrAbsent } from './plain-file.ts';
 
 /**
- * Explains why a path that begins in a working tree does not stay there; returns undefined when it does. A link can be
- * committed, so a plain name in the tree could lead to any file of the user who checks it out. Paths that begin outside
- * are the user's own and are not checked. The file itself need not exist.
+ * Explains why a path that begins in a working tree leaves it through a link; `undefined` if it does not. A link can be
+ * committed, so a harmless name in the tree could lead to any file of the user who checks it out. Paths that begin
+ * outside are the user's own and are not checked. The file itself need not exist.
  */
 export function findWayOut(path: string): string | undefined {
   const wanted = resolve(path);
@@ -15,7 +15,7 @@ export function findWayOut(path: string): string | undefined {
   for (const tree of treesAround(wanted)) {
     const way = relative(realPathOf(tree) ?? tree, real);
     if (way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way)) return `a symbolic link leads out of ${tree}`;
-    // Folders of tools and files with secrets are used only if named in full.
+    // Folders of tools and files with secrets are used only if their names are given explicitly.
     const named = relative(tree, wanted).split(sep);
     const hidden = way.split(sep).find((name) => name.startsWith('.') && !named.includes(name));
     if (hidden !== undefined) return `a symbolic link leads to ${hidden}`;
@@ -23,13 +23,16 @@ export function findWayOut(path: string): string | undefined {
   return undefined;
 }
 
-/** Returns the first hidden part of a path below its repository, or else below the working folder: a tool's folder. */
+/**
+ * Returns the first hidden part of a path below its repository, or else below the working folder. Hidden folders belong
+ * to tools.
+ */
 export function findHiddenPart(path: string): string | undefined {
   const way = relative(repositoryOf(path) ?? process.cwd(), resolve(path)).split(sep);
   return way[0] === '..' ? undefined : way.find((name) => name.startsWith('.'));
 }
 
-/** True when the repository that holds `path` also holds `other`, or when no repository holds `path`. */
+/** True if the repository that contains `path` also contains `other`, or if no repository contains `path`. */
 export function isInSameRepository(path: string, other: string): boolean {
   const repository = repositoryOf(path);
   if (repository === undefined) return true;
@@ -37,12 +40,12 @@ export function isInSameRepository(path: string, other: string): boolean {
   return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
-/** The folder of the innermost repository that holds a path. */
+/** The folder of the innermost repository that contains a path. */
 export function repositoryOf(path: string): string | undefined {
   return treesAround(resolve(path)).find((folder) => isThere(join(folder, '.git')));
 }
 
-/** Folders with content that others may have made: the repositories that hold the path, and the working folder. */
+/** Folders whose content may come from other people: the repositories that contain the path, and the working folder. */
 function treesAround(path: string): string[] {
   const here = process.cwd();
   const trees: string[] = [];
@@ -61,7 +64,7 @@ function isThere(path: string): boolean {
   }
 }
 
-/** The path with every link resolved, as far as it exists; undefined for a dangling link or a loop. */
+/** The path with every link resolved, as far as it exists; `undefined` for a dangling link or a loop. */
 function realPathOf(path: string): string | undefined {
   const missing: string[] = [];
   for (let known = path; ; known = dirname(known)) {

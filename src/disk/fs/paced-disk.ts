@@ -5,15 +5,19 @@ import { renameFile, syncFolder, writeAll } from './durable.ts';
 import { orAbsent } from './plain-file.ts';
 
 /**
- * Tracks whether a disk is fast enough for synchronous calls: a round trip to a thread costs more than what the system
- * does in memory. A slow disk gets threads, so that nothing else in this process waits with them.
+ * Tracks whether a disk is fast enough for synchronous calls, because a round trip to a thread takes longer than an
+ * operation in the system's memory. A slow disk is used from threads, so that the rest of this process does not wait
+ * for it.
  */
 export class DiskPace {
   readonly #quickMs: number;
   readonly #patienceMs: number;
   #behindMs = 0;
 
-  /** `quickMs`: average time allowed per act. `patienceMs`: how far all of them together may fall behind that. */
+  /**
+   * `quickMs`: allowed average time per operation. `patienceMs`: total time by which the operations may exceed that
+   * average before the disk counts as slow.
+   */
   constructor({ quickMs, patienceMs }: { quickMs: number; patienceMs: number }) {
     this.#quickMs = quickMs;
     this.#patienceMs = patienceMs;
@@ -23,20 +27,20 @@ export class DiskPace {
     return this.#behindMs > this.#patienceMs;
   }
 
-  /** Records the duration of one more act. */
+  /** Records the duration of one more operation. */
   took(ms: number): void {
     this.#behindMs = Math.max(0, this.#behindMs + ms - this.#quickMs);
   }
 
-  /** Gives the disk another chance. */
+  /** Resets the measurement, so that the disk counts as fast again. */
   forgive(): void {
     this.#behindMs = 0;
   }
 }
 
-/** Acts done in memory take a hundredth of `quickMs`, or all of it on a busy machine. */
+/** Operations done in memory take a hundredth of `quickMs`, or all of it on a busy machine. */
 const pace = { quickMs: 2, patienceMs: 200 };
-/** Time for which threads do everything before the disk is tried again. */
+/** Time in ms for which threads do everything before synchronous calls are tried again. */
 const restMs = 5000;
 
 const openByThread = promisify(fs.open);
@@ -46,10 +50,10 @@ const syncByThread = promisify(fs.fsync);
 const fstatByThread = promisify(fs.fstat);
 
 /**
- * Frequent file operations, by descriptor. They run synchronously as long as the system answers without delay: a round
- * trip to a thread costs more than most of them, and threads that create files in one folder wait for each other. A
- * slow disk gets threads, so that nothing else in this process waits with them. Everything throws, or rejects, with the
- * system's error; a promise only means a wait.
+ * Frequent file operations, by descriptor. They run synchronously as long as the system answers without delay, because
+ * a round trip to a thread takes longer than most of them, and threads that create files in one folder block each
+ * other. A slow disk is used from threads, so that the rest of this process does not wait for it. All operations throw,
+ * or reject, with the system's error; a promise is returned only if there is a wait.
  */
 export class PacedDisk {
   readonly #now: () => number;
@@ -57,7 +61,7 @@ export class PacedDisk {
   readonly #folderSyncs = new Map<string, () => Promise<void>>();
   #restsUntil = Number.NEGATIVE_INFINITY;
 
-  /** `now`: in ms, from any origin. */
+  /** `now`: time in ms, from any origin. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
@@ -77,7 +81,7 @@ export class PacedDisk {
     );
   }
 
-  /** The first `size` bytes of a file, or all that there are. */
+  /** Reads the first `size` bytes of a file, or all if it is shorter. */
   read(fd: number, size: number): Uint8Array | Promise<Uint8Array> {
     return this.#act(
       () => readAllNow(fd, size),
@@ -93,7 +97,7 @@ export class PacedDisk {
   }
 
   rename(from: string, to: string): void | Promise<void> {
-    // On Windows another program may hold the file for a moment, so the rename needs retries.
+    // On Windows another program may hold the file open for a moment, so the rename needs retries.
     if (process.platform === 'win32') return renameFile(from, to);
     return this.#act(
       () => fs.renameSync(from, to),
@@ -108,7 +112,7 @@ export class PacedDisk {
     );
   }
 
-  /** Follows links; undefined when nothing exists. */
+  /** Stats of a path, following links; `undefined` if nothing exists. */
   stat(path: string): fs.Stats | undefined | Promise<fs.Stats | undefined> {
     return this.#act(
       () => fs.statSync(path, { throwIfNoEntry: false }),
@@ -116,12 +120,12 @@ export class PacedDisk {
     );
   }
 
-  /** Always in a thread: this waits for the disk itself. */
+  /** Syncs a file, always in a thread, because this waits for the disk itself. */
   sync(fd: number): Promise<void> {
     return syncByThread(fd);
   }
 
-  /** Makes what was renamed into a folder survive a power cut. Concurrent calls share a sync. */
+  /** Syncs a folder, so that files renamed into it survive a power cut. Concurrent calls share a sync. */
   syncFolder(path: string): Promise<void> {
     const sync = this.#folderSyncs.get(path) ?? coalesce(() => syncFolder(path));
     this.#folderSyncs.set(path, sync);

@@ -3,22 +3,28 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { UnsafeFileError } from '../../contract/errors.ts';
 import { foldPath } from '../../graph/render/save-path.ts';
 
-/** Follows no link in the last part of a path, waits for no other end of a pipe. 0 where a flag does not exist. */
+/**
+ * Flags for open(2): follow no link in the last part of a path, and do not wait for the other end of a pipe. A flag
+ * that does not exist on this system is 0.
+ */
 export const noFollow = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-/** `undefined`: no such file. Throws `UnsafeFileError` for anything but a plain file. */
+/** Stats of a plain file; `undefined` if it does not exist. Throws `UnsafeFileError` for anything but a plain file. */
 export function statPlainFile(path: string): Stats | undefined {
   const stats = lstatOrAbsent(path);
   if (stats === undefined || stats.isFile()) return stats;
   throw new UnsafeFileError(path, nameOf(stats));
 }
 
-/** `lstat`; undefined when nothing exists. Synchronous: a call takes microseconds, and outputs number thousands. */
+/**
+ * `lstat`; `undefined` if nothing exists. Synchronous, because a call takes microseconds, and there may be thousands of
+ * outputs.
+ */
 export function lstatOrAbsent(path: string): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false });
 }
 
-/** Opens an existing plain file; undefined when there is none. `flags` are those of open(2). */
+/** Opens an existing plain file; `undefined` if there is none. `flags` are those of open(2). */
 export async function openPlainFile(path: string, flags: number): Promise<FileHandle | undefined> {
   if (statPlainFile(path) === undefined) return undefined;
   const handle = await orAbsent(open(path, flags | noFollow));
@@ -29,7 +35,7 @@ export async function openPlainFile(path: string, flags: number): Promise<FileHa
   throw new UnsafeFileError(path, nameOf(stats));
 }
 
-/** Opens for reading a file that `statPlainFile` has just seen; undefined when it is gone by now. Synchronous, too. */
+/** Opens for reading a file that `statPlainFile` has just seen; `undefined` if it is gone by now. Synchronous. */
 export function openSeenFile(path: string): { fd: number; size: number } | undefined {
   let fd: number;
   try {
@@ -45,8 +51,8 @@ export function openSeenFile(path: string): { fd: number; size: number } | undef
 }
 
 /**
- * Reads a file that a person, or a link of theirs, names; undefined when it is absent, unreadable or larger, and for
- * anything but a file: a pipe would block forever.
+ * Reads a file that a person, or a person's link, names; `undefined` if it is missing, unreadable or larger than
+ * `mostBytes`, and for anything but a file, because a pipe would block forever.
  */
 export function readSmallFile(path: string, mostBytes: number): Buffer | undefined {
   let fd: number | undefined;
@@ -61,12 +67,12 @@ export function readSmallFile(path: string, mostBytes: number): Buffer | undefin
   }
 }
 
-/** The text with which such a file begins, of at most so many bytes; undefined as above, but for its size. */
+/** Returns the first `mostBytes` bytes of a file as text; `undefined` if it is missing, unreadable or not a file. */
 export function readStart(path: string, mostBytes: number): string | undefined {
   return readFirstBytes(path, mostBytes)?.toString('utf8');
 }
 
-/** The same as bytes. */
+/** Returns the first `mostBytes` bytes of a file; `undefined` if it is missing, unreadable or not a file. */
 export function readFirstBytes(path: string, mostBytes: number): Buffer | undefined {
   let fd: number | undefined;
   try {
@@ -95,8 +101,8 @@ export function isErrno(error: unknown, ...codes: string[]): boolean {
 }
 
 /**
- * True for two ways to write one path: where capitals and the form of accents make no difference, a folder has the name
- * under which it was made, and may be asked for by another.
+ * True if both paths name the same file. On systems that ignore case and the form of accents, a folder may be requested
+ * by another spelling than that with which it was made.
  */
 export function isSameName(path: string | undefined, other: string, platform: string = process.platform): boolean {
   if (path === other) return true;
@@ -105,8 +111,8 @@ export function isSameName(path: string | undefined, other: string, platform: st
 }
 
 /**
- * The file system has no hard links, or this file has as many as it can have. Layers of several disks say EXDEV, systems
- * that allow nobody a link EACCES, exFAT on Windows EISDIR.
+ * Whether an error means that the file system has no hard links, or that this file has the most possible. Union file
+ * systems report EXDEV, systems that forbid links EACCES, exFAT on Windows EISDIR.
  */
 export function hasNoLinks(error: unknown): boolean {
   return isErrno(error, 'EPERM', 'EACCES', 'EXDEV', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EISDIR');

@@ -11,9 +11,10 @@ import type { PacedDisk } from './paced-disk.ts';
 import { hasNoLinks, isErrno } from './plain-file.ts';
 
 /**
- * Renames a finished temporary file into place. A file in the way is replaced only if the target may replace it and it
- * was saved from here, and is kept, or if it has the same bytes; any other is put aside under a telling name, and reported.
- * Where several machines save (`kept: 'beside'`), a replaceable file is also put aside, without a notice.
+ * Renames a finished temporary file into place. An existing file with the same bytes is replaced. Another existing file
+ * is replaced, and kept, only if the target may replace it and it was saved on this machine; otherwise it is renamed
+ * with a digest in its name, and reported. If several machines save (`kept: 'beside'`), a replaceable file is also
+ * renamed, without a notice.
  */
 export async function putInPlace(temporary: string, path: string, file: Finished): Promise<void> {
   const { name, sha256, target, disk, saved, kept } = file;
@@ -34,13 +35,14 @@ export async function putInPlace(temporary: string, path: string, file: Finished
         target.notice(`${name} ${why}; it is kept as ${name.slice(0, -basename(name).length)}${basename(aside)}`);
     }
   }
-  // A file with these very bytes may be someone's own, and stays theirs. Noted first: killed in between, it is ours.
+  // A file with identical bytes may belong to the user, and is not recorded as saved here. A new file is recorded
+  // first, so that after a kill in between it counts as saved here.
   if (!isSame) await saved.note(name, sha256);
   await disk.rename(temporary, path);
   await disk.syncFolder(dirname(path));
 }
 
-/** Where a paid file goes that a newer one replaces. */
+/** Destination of a paid file that a newer one replaces. */
 export type Kept = KeptFiles | 'beside';
 
 interface Finished {
@@ -54,8 +56,8 @@ interface Finished {
 }
 
 /**
- * Keeps the paid file before the new one takes its name: beside it where it cannot be kept, for a branch may have put
- * something in the place of the folder. A disk that cannot hold both must still get the new one.
+ * Keeps the paid file before the new one replaces it: next to it if it cannot be moved to the folder, whose place
+ * something from a branch may occupy. If the disk cannot hold both, the new file is saved all the same.
  */
 async function keepReplaced(
   path: string,
@@ -78,7 +80,7 @@ function isDisk(error: unknown): boolean {
   return error instanceof UnsafeFileError || (error as NodeJS.ErrnoException).code !== undefined;
 }
 
-/** Never overwrites another file: `link` fails if the name is taken, unlike `rename`. */
+/** Renames a file to a free name. Never overwrites another file: `link` fails if the name is taken, unlike `rename`. */
 async function putAside(path: string, sha256: string): Promise<string> {
   const extension = extname(path);
   const stem = join(dirname(path), basename(path, extension));
@@ -95,7 +97,7 @@ async function moveToFreeName(path: string, aside: string): Promise<boolean> {
   } catch (error) {
     if (isErrno(error, 'EEXIST')) return false;
     if (!hasNoLinks(error)) throw error;
-    // No hard links on this file system: a plain rename, after checking that the name is free.
+    // Without hard links on this file system, a plain rename follows a check that the name is free.
     await renameFile(path, aside);
     return true;
   }

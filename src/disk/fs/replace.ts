@@ -8,9 +8,9 @@ import { noFollow, statPlainFile } from './plain-file.ts';
 const pieceLength = 1 << 18;
 
 /**
- * Replaces a file atomically: every reader, also after a power cut, finds all of the old or all of the new content.
- * When it throws, the old file is unchanged. Refuses a target that is not a plain file (`UnsafeFileError`). Large
- * content comes in pieces, consumed as they are written.
+ * Replaces a file atomically: every reader, even after a power cut, finds either the whole old or the whole new
+ * content. If it throws, the old file is unchanged. Refuses a target that is not a plain file (`UnsafeFileError`).
+ * Large content is given in pieces, consumed as they are written.
  */
 export async function replaceFile(path: string, content: string | Uint8Array | Iterable<Uint8Array>): Promise<void> {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
@@ -48,7 +48,7 @@ export async function writeNewFile(
   }
 }
 
-/** The bytes of many lines, in pieces: neither the text nor the bytes are ever held as a whole. */
+/** The bytes of many lines, in pieces, so that neither the whole text nor all bytes are in memory. */
 export function* piecesOf(lines: Iterable<string>): Generator<Uint8Array> {
   let waiting: string[] = [];
   let length = 0;
@@ -63,12 +63,15 @@ export function* piecesOf(lines: Iterable<string>): Generator<Uint8Array> {
   if (length > 0) yield Buffer.from(waiting.join(''));
 }
 
-/** An unguessable name, in the folder of the file that it will become. */
+/** Returns an unguessable name for a temporary file in the folder of its target. */
 export function temporaryName(extension: 'tmp' | 'part'): string {
   return `.mediabatch-${randomId()}.${extension}`;
 }
 
-/** Sixteen hex digits, fifteen of them random. Node draws UUIDs in batches; other draws each cost a system call. */
+/**
+ * Returns sixteen hex digits, fifteen of them random. Node generates UUIDs in batches; other random values cost a
+ * system call each.
+ */
 export function randomId(): string {
   return randomUUID().replaceAll('-', '').slice(0, 16);
 }

@@ -15,18 +15,18 @@ import { askGit, type GitBlob, gitRefusal, readBlobs, runGit } from './git-comma
 
 const mostPointerBytes = 1024;
 
-/** Most bytes of an uploaded file that is hashed, because git prints it whole. Larger ones are in Git LFS. */
+/** Most bytes of an uploaded file that is hashed, because git prints it as a whole. Larger files are in Git LFS. */
 const mostHashedBytes = 512 * 1024 ** 2;
-/** Most bytes of a file for which the start of git takes longer than its hash. */
+/** File size in bytes below which starting git takes longer than hashing. */
 const smallBytes = 256 * 1024;
 
 /**
- * A folder of a commit, read from git without a checkout. Answers the questions about files that the disk answers for
- * the working tree, by the same rules: nothing outside the folder, nothing hidden, links only where they stay inside.
+ * A folder of a commit, read from git without a checkout. It offers the same file operations as the working tree on
+ * disk, with the same rules: nothing outside the folder, nothing hidden, links only if they stay inside.
  */
 export class CommitTree {
   readonly #folder: string;
-  /** The folder for git: `COMMIT:path/`. */
+  /** Name of the folder for git: `COMMIT:path/`. */
   readonly #name: string;
   readonly #files: ReadonlyMap<string, GitBlob>;
   readonly #digests = new Map<string, FileDigest | undefined>();
@@ -37,12 +37,12 @@ export class CommitTree {
     this.#files = files;
   }
 
-  /** `prefix`: path of the folder in the repository around `folder`: empty, or ending with `/`. */
+  /** `prefix`: path of `folder` within its repository: empty, or ending with `/`. */
   static async open(folder: string, commit: string, prefix: string): Promise<CommitTree> {
     const name = `${commit}:${prefix}`;
     const words = ['ls-tree', '-r', '-z', '-l', '--full-tree', name.replace(/\/$/, '')];
     const { code, out, err } = await runGit(folder, words, { mostBytes: 256 * 1024 ** 2 });
-    // A partial clone does not have the sizes of what it does not have.
+    // A partial clone does not know the sizes of missing objects.
     if (code !== 0) throw gitRefusal(words, err);
     return new CommitTree(folder, name, readFiles(out.toString('utf8')));
   }
@@ -81,7 +81,10 @@ export class CommitTree {
     return 'problem' in found ? found : this.#read(found, mostBytes);
   }
 
-  /** Finds the file that a link leads to. git follows it; the file must be a visible one of this folder, with this ending. */
+  /**
+   * Finds the file that a link leads to, resolved by git. It must be a visible file of this folder with the link's
+   * extension.
+   */
   async #follow(path: string): Promise<GitBlob | Problem> {
     if (path.includes('\n')) return { problem: 'missing' };
     const words = ['cat-file', '--batch-check', '--follow-symlinks'];
@@ -113,7 +116,7 @@ export class CommitTree {
     }
   }
 
-  /** Digest of a plain file; of one that Git LFS keeps elsewhere, as its pointer says. */
+  /** Digest of a plain file; for a file in Git LFS, the digest in its pointer. */
   async digest(path: string): Promise<FileDigest | { problem: string }> {
     if (isHidden(path)) return { problem: 'it is a hidden file' };
     const file = this.#files.get(path);
@@ -124,7 +127,10 @@ export class CommitTree {
     return (await this.#hash(path, file)) ?? { problem: 'git does not have its content' };
   }
 
-  /** Hashes a file and, with the same process of git, the small ones in its folder: uploads often come by the folder. */
+  /**
+   * Hashes a file and, with the same git process, the small files in its folder, because uploads often come from one
+   * folder.
+   */
   async #hash(path: string, file: GitBlob): Promise<FileDigest | undefined> {
     if (!this.#digests.has(file.id)) {
       const isAhead = ([other, { id, bytes }]: [string, GitBlob]) =>
@@ -161,7 +167,7 @@ function digestOf(content: Buffer | undefined): FileDigest | undefined {
   return readLfsPointer(content) ?? { sha256, bytes: content.length };
 }
 
-/** Links and submodules are left out. */
+/** Parses git's list of files, without links and submodules. */
 function readFiles(listed: string): Map<string, GitBlob> {
   const files = new Map<string, GitBlob>();
   for (const line of listed.split('\0')) {
@@ -175,7 +181,10 @@ function isHidden(path: string): boolean {
   return path.split('/').some((name) => name.startsWith('.'));
 }
 
-/** Reads the pointer that Git LFS keeps in a repository in place of a file: its digest and size. Undefined for anything else. */
+/**
+ * Reads the Git LFS pointer that a repository stores in place of a file: its digest and size. `undefined` for any other
+ * content.
+ */
 function readLfsPointer(bytes: Uint8Array): FileDigest | undefined {
   if (bytes.length >= mostPointerBytes) return undefined;
   const text = Buffer.from(bytes).toString('latin1');

@@ -4,22 +4,22 @@ import { askGit, runGit } from './git-command.ts';
 import { findCommit, type Repository } from './repository.ts';
 
 export interface FileCommit {
-  /** Author as the repository's `.mailmap` writes it. */
+  /** Author as mapped by the repository's `.mailmap`. */
   author: string;
-  /** Time of writing, by its author's own clock: ISO 8601 with the offset. */
+  /** Author date: ISO 8601 with the offset. */
   date: string;
-  /** It has parents that this clone contains. */
+  /** True if the commit has parents that this clone contains. */
   hasParents: boolean;
 }
 
-/** Most bytes of all changes to a file. */
+/** Most bytes of all changes to a file that are read. */
 const mostBytes = 256 * 1024 ** 2;
-/** Starts the line of a commit, which no line of a diff can. */
+/** Starts the line of a commit; no line of a diff can start with it. */
 const commitMark = '\u0000';
 
 /**
- * Reads the records that commits added to a file of JSON lines, oldest commit first, over merges and renames. `path`: in
- * the repository. A record that comes through a merge is listed again; lines that are not JSON are skipped.
+ * Reads the records that commits added to a file of JSON lines, oldest commit first, across merges and renames. `path`:
+ * in the repository. A record that a merge brings in is yielded again; lines that are not JSON are skipped.
  */
 export async function* readAddedRecords(
   repository: Repository,
@@ -58,8 +58,8 @@ function readRecord(line: string): { [name: string]: Json } | undefined {
 }
 
 /**
- * Returns the path that a file of the checked-out commit had at another commit: its own, or an earlier name that git
- * recognizes. Undefined where the file was not there.
+ * Returns the path that a file of the checked-out commit had at another commit: the same, or an earlier name that git
+ * recognizes. `undefined` if the file did not exist there.
  */
 export async function findPathAt(repository: Repository, commit: string, path: string): Promise<string | undefined> {
   if (await isAt(repository, commit, path)) return path;
@@ -67,7 +67,7 @@ export async function findPathAt(repository: Repository, commit: string, path: s
   return undefined;
 }
 
-/** Lists all names that a file of the checked-out commit has had, its own first. */
+/** Lists all names that a file of the checked-out commit has had, the current name first. */
 async function listNames({ folder }: Repository, path: string): Promise<string[]> {
   const words = ['log', '--follow', '--name-only', '-z', '--format=', '--no-ext-diff', '--no-textconv'];
   const { code, out } = await runGit(folder, [...words, 'HEAD', '--', literal(path)]);

@@ -4,12 +4,12 @@ import { dirname, join } from 'node:path';
 import { CampaignError } from '../../contract/failure.ts';
 import { shell, way } from '../../ground/advice.ts';
 
-/** Output and end of a git process. */
+/** Output and exit code of a git process. */
 export interface GitAnswer {
   /** Exit code; 0 where it succeeded. */
   code: number;
   out: Buffer;
-  /** Errors in English, for messages. */
+  /** Error output in English, for messages. */
   err: string;
 }
 
@@ -17,18 +17,18 @@ interface GitOptions {
   input?: string;
   /** Most bytes on stdout. Default: 64 MiB. */
   mostBytes?: number;
-  /** How long it may take, in ms. Default: `gitTimeoutMs`. */
+  /** Timeout in ms. Default: `gitTimeoutMs`. */
   timeoutMs?: number;
 }
 
-/** How long git may be silent, in ms. */
+/** Default timeout of a git process, in ms. */
 const gitTimeoutMs = 60_000;
 const defaultMostBytes = 64 * 1024 ** 2;
 
 /**
- * Configuration that could run a program, ask a person, write, or give what we read another form: switched off, whatever
- * the repository says. Only commands that read objects are called, so that filters and text conversions have no part in
- * it either.
+ * Overrides for configuration that could run a program, ask a person, write files, or change the content that is read.
+ * They apply to every repository. Only commands that read objects are called, so that filters and text conversions have
+ * no effect either.
  */
 const harmless = [
   'core.fsmonitor=false',
@@ -46,11 +46,11 @@ const harmless = [
   'log.follow=false',
   'log.showSignature=false',
   'maintenance.auto=false',
-  // A branch may hold the files of a repository, with a configuration of its own.
+  // A branch may contain the files of a bare repository, with its own configuration.
   'safe.bareRepository=explicit',
 ];
 
-/** Runs git in a folder, without a shell. Resolves whatever its exit code is. */
+/** Runs git in a folder, without a shell. Resolves for every exit code. */
 export function runGit(folder: string, words: readonly string[], options: GitOptions = {}): Promise<GitAnswer> {
   const { input, mostBytes = defaultMostBytes, timeoutMs = gitTimeoutMs } = options;
   return new Promise((resolve, reject) => {
@@ -64,7 +64,7 @@ export function runGit(folder: string, words: readonly string[], options: GitOpt
         reject(gitProblem(error, words));
       },
     );
-    // It may end before it has read everything.
+    // git may exit before it has read all of its input.
     child.stdin?.on('error', () => {});
     child.stdin?.end(input ?? '');
   });
@@ -75,14 +75,14 @@ export interface GitBlob {
   bytes: number;
 }
 
-/** Most bytes of blobs that one process of git prints. A single blob may be longer. */
+/** Most bytes of blobs that one git process prints. A single blob may be larger. */
 const mostBlobBytes = 32 * 1024 ** 2;
-/** Longest answer of git for a blob, beside its content. */
+/** Longest header that git prints for a blob, in bytes. */
 const blobHeaderBytes = 200;
 
 /**
- * Reads blobs in their order, as they are stored: no filter, conversion or hook has a part in it. Yields undefined for
- * one that the repository does not have.
+ * Reads blobs in the given order, as stored, without filters, conversions or hooks. Yields `undefined` for a blob that
+ * the repository lacks.
  */
 export async function* readBlobs(folder: string, blobs: readonly GitBlob[]): AsyncGenerator<Buffer | undefined> {
   for (let at = 0; at < blobs.length; ) {
@@ -104,7 +104,7 @@ export async function* readBlobs(folder: string, blobs: readonly GitBlob[]): Asy
   }
 }
 
-/** The same, for what cannot fail where all is well: stdout. */
+/** Runs git like `runGit`, and returns its stdout. Throws if the exit code is not 0. */
 export async function askGit(folder: string, words: readonly string[], options: GitOptions = {}): Promise<Buffer> {
   const { code, out, err } = await runGit(folder, words, options);
   if (code === 0) return out;
@@ -116,7 +116,10 @@ function gitWords(folder: string, words: readonly string[]): string[] {
   return ['--no-pager', '--no-optional-locks', ...config, '-C', folder, ...words];
 }
 
-/** The environment of git and the folder in which it is looked for, which is never one of a campaign. */
+/**
+ * Environment and working folder of git processes; the working folder, in which Windows may search for the program, is
+ * never one of a campaign.
+ */
 function gitProcess(): { cwd: string; env: NodeJS.ProcessEnv; windowsHide: true } {
   const env: NodeJS.ProcessEnv = {};
   for (const [name, value] of Object.entries(process.env)) if (isKept(name)) env[name] = value;
@@ -130,13 +133,16 @@ function gitProcess(): { cwd: string; env: NodeJS.ProcessEnv; windowsHide: true 
   return { cwd: dirname(process.execPath), env, windowsHide: true };
 }
 
-/** Whether it is one of git's own variables by which a person says which repositories are trusted, and where to look for them. */
+/**
+ * Whether to keep an environment variable: not those of git, except those with which a person sets which repositories
+ * are trusted and where they are searched.
+ */
 function isKept(name: string): boolean {
   if (/^(LC_|LANG)/.test(name)) return false;
   return !/^GIT_/i.test(name) || /^GIT_(CONFIG|CEILING_DIRECTORIES$|DISCOVERY_ACROSS_FILESYSTEM$)/.test(name);
 }
 
-/** git could not be started, or was ended by us. */
+/** Turns a failure to run git into an error: it could not be started, or was killed by this program. */
 function gitProblem(error: Error & { code?: unknown; killed?: boolean }, words: readonly string[]): Error {
   if (error.code === 'ENOENT' || error.code === 'EACCES' || error.code === 'ENOTDIR') {
     return new CampaignError({
@@ -165,20 +171,20 @@ export function gitRefusal(words: readonly string[], err: string): CampaignError
   });
 }
 
-/** Returns the full hash of the checked-out commit; undefined outside of a repository and before its first commit. */
+/** Returns the full hash of the checked-out commit; `undefined` outside of a repository and before its first commit. */
 export async function findCheckedOutCommit(folder: string): Promise<string | undefined> {
   const out = await orNothing(folder, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}']);
   return out?.toString('latin1').trim();
 }
 
-/** The file as the checked-out commit has it; undefined where it does not. */
+/** Returns a file's content in the checked-out commit; `undefined` if it is not there. */
 function readCommittedFile(folder: string, name: string): Promise<Buffer | undefined> {
   return orNothing(folder, ['cat-file', 'blob', `HEAD:./${name}`]);
 }
 
 /**
- * The file as the last commit of this branch that has it; `commit`: its short id, or `HEAD`. Undefined where none has it,
- * or where git takes too long to say so.
+ * Returns a file's content in the last commit of this branch that contains it; `commit`: its short id, or `HEAD`.
+ * `undefined` if no commit contains it, or if git takes too long to find it.
  */
 export async function readLastCommitted(
   folder: string,
@@ -197,7 +203,7 @@ export async function readLastCommitted(
   return undefined;
 }
 
-/** Most time for a walk through the history, in ms: a million commits that never had the file are no reason to wait. */
+/** Timeout for a walk through the history, in ms, because a million commits may never have contained the file. */
 const mostWalkMs = 2000;
 
 async function orNothing(
@@ -214,7 +220,7 @@ async function orNothing(
   }
 }
 
-/** Whether this folder or one above it has a `.git`, by which git finds its working tree. */
+/** Whether this folder or a parent has a `.git`, by which git finds its working tree. */
 function mayHaveRepository(folder: string): boolean {
   if (existsSync(join(folder, '.git'))) return true;
   const above = dirname(folder);

@@ -9,13 +9,13 @@ export interface Repository {
   folder: string;
   /** Path of `folder` in the repository: empty, or ending with `/`. */
   prefix: string;
-  /** Absolute path of the working tree: names the repository. */
+  /** Absolute path of the working tree, which identifies the repository. */
   top: string;
-  /** Its history was cut off when it was cloned. */
+  /** True for a shallow clone, whose history is incomplete. */
   isShallow: boolean;
 }
 
-/** Finds the repository that a folder is in. Throws MB3601 where there is none, MB3605 where there is no git. */
+/** Finds the repository that contains a folder. Throws MB3601 if there is none, MB3605 if git is missing. */
 export async function openRepository(given: string): Promise<Repository> {
   const folder = resolve(given);
   const words = ['rev-parse', '--is-inside-work-tree', '--is-shallow-repository', '--show-prefix'];
@@ -31,7 +31,7 @@ export async function openRepository(given: string): Promise<Repository> {
   return { folder, prefix: rest.slice(0, -1).join('\n'), top, isShallow: shallow === 'true' };
 }
 
-/** The path of a file in its repository; undefined where it lies in no repository, or in another one. */
+/** The path of a file in this repository; `undefined` if it is in no repository, or in another one. */
 export async function pathInRepository(path: string, { top }: Repository): Promise<string | undefined> {
   try {
     const around = await openRepository(realpathSync(dirname(resolve(path))));
@@ -43,7 +43,7 @@ export async function pathInRepository(path: string, { top }: Repository): Promi
   }
 }
 
-/** The commit that a person means, as a full hash. */
+/** Returns the full hash of the commit that a person names. */
 export async function resolveCommit(repository: Repository, ref: string): Promise<string> {
   const { folder, isShallow } = repository;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: no name of a commit has them
@@ -77,7 +77,7 @@ export async function resolveCommit(repository: Repository, ref: string): Promis
   throw new CampaignError({ code: 'MB3602', message, hint, ref });
 }
 
-/** Finds a commit. Undefined where git knows no such one: in a new repository, HEAD is none either. */
+/** Returns the hash of a commit; `undefined` if git does not know it, as for HEAD in a new repository. */
 export async function findCommit(folder: string, ref: string): Promise<string | undefined> {
   const words = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`];
   const { code, out } = await runGit(folder, words);
@@ -85,7 +85,7 @@ export async function findCommit(folder: string, ref: string): Promise<string | 
   return code === 0 && /^[0-9a-f]{40,64}$/.test(id) ? id : undefined;
 }
 
-/** The commit at which two lines of history parted; undefined where they have nothing in common. */
+/** Returns the common ancestor of two commits; `undefined` if they have none. */
 export async function findMergeBase({ folder }: Repository, a: string, b: string): Promise<string | undefined> {
   const { code, out } = await runGit(folder, ['merge-base', a, b]);
   return code === 0 ? out.toString('utf8').trim() : undefined;

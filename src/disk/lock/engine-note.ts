@@ -11,23 +11,23 @@ const longestNote = 64 * 1024;
 /** A run of this campaign that an engine carries out, and whose lines are not all in this lock yet. */
 export interface EngineNote {
   run: string;
-  /** Address of the engine, without what signs in. */
+  /** Address of the engine, without credentials. */
   engine: string;
   account: string;
-  /** When it was submitted, ISO 8601. */
+  /** Time of submission, in ISO 8601. */
   since: string;
-  /** Until it is, nobody knows whether the engine has the run. */
+  /** False until the submission succeeded; until then it is unknown whether the engine has the run. */
   submitted: boolean;
 }
 
 /**
- * The least progress that a run's record has shown to an attached client. It outlasts the note and a lock that git reset,
- * so an older copy of the engine's database is detected.
+ * Minimum progress of a run's record that an attached client has seen. It remains after the note is removed and the
+ * lock was reset by git, so that an older copy of the engine's database is detected.
  */
 export interface SeenOnEngine {
   run: string;
   server: string;
-  /** Lines up to the end of what this epoch had written; jobs that are known with them. */
+  /** Last known epoch of the record; `lines`: number of lines up to its end; `jobs`: number of jobs known with them. */
   epoch: string;
   lines: number;
   jobs: number;
@@ -45,7 +45,7 @@ function besideLock(lockPath: string, name: string): string {
   return join(dirname(lockPath), '.mediabatch', `${basename(lockPath)}.${name}`);
 }
 
-/** Reads the note about an engine. Undefined where there is none, or what is there is not one. */
+/** Reads the note about an engine; `undefined` if there is none, or it is invalid. */
 export function readEngineNote(lockPath: string): EngineNote | undefined {
   const { run, engine, account, since, submitted } = readFacts(notePath(lockPath)) ?? {};
   const words = [run, engine, account, since];
@@ -53,7 +53,7 @@ export function readEngineNote(lockPath: string): EngineNote | undefined {
   return { run, engine, account, since, submitted } as EngineNote;
 }
 
-/** Undefined where nothing was seen, or what is there does not say it. */
+/** Reads the last seen progress; `undefined` if none was recorded, or it is invalid. */
 export function readSeenOnEngine(lockPath: string): SeenOnEngine | undefined {
   const { run, server, epoch, lines, jobs } = readFacts(seenPath(lockPath)) ?? {};
   const words = [run, server, epoch];
@@ -61,7 +61,7 @@ export function readSeenOnEngine(lockPath: string): SeenOnEngine | undefined {
   return isWhole ? ({ run, server, epoch, lines, jobs } as SeenOnEngine) : undefined;
 }
 
-/** Durable when it resolves. */
+/** Writes the note; durable when it resolves. */
 export function writeEngineNote(lockPath: string, note: EngineNote): Promise<void> {
   return writeFacts(notePath(lockPath), note);
 }

@@ -12,7 +12,7 @@ import { temporaryName, writeNewFile } from '../fs/replace.ts';
 import { ignoreItself, isRealFolder } from '../state/state-folder.ts';
 import { endedWithItsMachine, identifyThisProcess, isCertainlyDead, type ProcessIdentity } from './process-identity.ts';
 
-/** Content of a guard: the process that took it. */
+/** Content of a guard file: the process that created it. */
 export interface HolderNote extends ProcessIdentity {
   since: string;
   id: string;
@@ -23,21 +23,25 @@ export type GuardAnswer =
   /** `note`: further advice for a person, for example that the guard cannot be read and how to remove it. */
   | { is: 'held'; by: Holder; note?: string };
 
-/** The right to be the only run on a lock. */
+/** Exclusive ownership of a lock by one run. */
 export interface Guard {
   readonly id: string;
-  /** Whether it is still ours, to be checked before each paid act: someone may have removed the guard by hand. */
+  /**
+   * Whether this run still owns the guard, to be checked before each purchase, because a person may have removed the
+   * guard file.
+   */
   stillOurs(): Promise<boolean>;
   release(): Promise<void>;
 }
 
-/** Interval between two checks of a guard that is held. */
+/** Interval in ms between two checks of a guard that is held. */
 const lookEveryMs = 200;
 
 /**
- * Takes the right to be the only run on a lock. The guard is a file beside the lock that is created whole (by `link`),
- * so exactly one of many contenders gets it. A holder whose process is certainly gone is taken over; a live, stopped or
- * unknown one never is. `waitMs`: how long to wait for a live holder, counted in waits and not by the clock.
+ * Acquires exclusive ownership of a lock. The guard is a file next to the lock that is created completely (by `link`),
+ * so that exactly one of many contenders gets it. The guard of a process that has certainly ended is taken over; that
+ * of a live, stopped or unknown process never is. `waitMs`: how long to wait for a live holder, counted in waits and
+ * not by the clock.
  */
 export async function takeGuard(
   lockPath: string,
@@ -59,14 +63,17 @@ export async function takeGuard(
   }
 }
 
-/** The current holder of the lock; undefined when there is none, or the guard is unreadable. Changes nothing. */
+/** The current holder of the lock; `undefined` if there is none, or if the guard is unreadable. Changes nothing. */
 export async function readGuardHolder(lockPath: string): Promise<Holder | undefined> {
   if (!hasFolder(guardPath(lockPath))) return undefined;
   const state = await readState(guardPath(lockPath));
   return state.is === 'held' ? holderOf(state.note) : undefined;
 }
 
-/** The same without a holder that is certainly gone, whose claim the next run takes over. */
+/**
+ * The current holder as from `readGuardHolder`, but `undefined` if it has certainly ended, so that the next run takes
+ * over its guard.
+ */
 export async function readLiveHolder(lockPath: string): Promise<Holder | undefined> {
   const path = guardPath(lockPath);
   if (!hasFolder(path)) return undefined;
@@ -76,7 +83,7 @@ export async function readLiveHolder(lockPath: string): Promise<Holder | undefin
   return (await isCertainlyDead(state.note, self)) ? undefined : holderOf(state.note);
 }
 
-/** Removes a guard by hand. `other`: it belongs to another run than the one named. */
+/** Removes a guard at a person's request. `other`: it belongs to another run than the given one. */
 export async function removeGuard(lockPath: string, id: string): Promise<'removed' | 'absent' | 'other'> {
   const path = guardPath(lockPath);
   if (!hasFolder(path)) return 'absent';
@@ -91,8 +98,9 @@ export async function removeGuard(lockPath: string, id: string): Promise<'remove
 type Attempt = { is: 'taken'; tookOver?: HolderNote } | Extract<GuardAnswer, { is: 'held' }>;
 
 /**
- * A single attempt. The right to replace a dead holder's guard with one's own is itself such a guard, named after that
- * holder: so only one contender at a time can replace it, and one that dies in the act is taken over in turn.
+ * Tries once to take the guard. The right to replace a dead holder's guard is a guard itself, named after that holder,
+ * so that only one contender at a time can replace it; if that contender dies meanwhile, its right is taken over in the
+ * same way.
  */
 async function tryToTake(path: string, note: HolderNote): Promise<Attempt> {
   if (await place(path, note)) return { is: 'taken' };
@@ -107,7 +115,7 @@ async function tryToTake(path: string, note: HolderNote): Promise<Attempt> {
   if (turn.is === 'held') return turn;
   try {
     const now = await readState(path);
-    // Someone else was faster, between our check and our turn.
+    // Another contender was faster, between the first check and this one.
     if (now.is !== 'held' || now.note.id !== holder.id) return tryToTake(path, note);
     await put(path, note);
     return { is: 'taken', tookOver: holder };
@@ -116,7 +124,7 @@ async function tryToTake(path: string, note: HolderNote): Promise<Attempt> {
   }
 }
 
-/** Gives the guard its name. False: the name is taken. */
+/** Creates the guard file. Returns false if it exists. */
 async function place(path: string, note: HolderNote): Promise<boolean> {
   const temporary = join(dirname(path), temporaryName('tmp'));
   await writeNewFile(temporary, writeNote(note), 0o600);
@@ -133,7 +141,10 @@ async function place(path: string, note: HolderNote): Promise<boolean> {
   }
 }
 
-/** Places a guard where there are no hard links: a contender may see it empty for a moment, and treats it as held. */
+/**
+ * Creates a guard on a file system without hard links: a contender may see it empty for a moment, and treats it as
+ * held.
+ */
 async function placeWithoutLinks(path: string, note: HolderNote): Promise<boolean> {
   try {
     await writeNewFile(path, writeNote(note), 0o600);
@@ -163,7 +174,7 @@ function makeGuard(path: string, id: string): Guard {
   };
   return {
     id,
-    // Checked before each create: concurrent callers share a check.
+    // Called before each create request: concurrent callers share a check.
     stillOurs: coalesce(stillOurs),
     async release() {
       if (await stillOurs()) await orAbsent(unlinkFile(path));
@@ -197,7 +208,10 @@ function heldByUnknown(path: string): Extract<GuardAnswer, { is: 'held' }> {
   };
 }
 
-/** Nothing is sought, or removed, behind a link. */
+/**
+ * Whether the guard's folder exists. A link in its place counts as missing, so that nothing is searched or removed
+ * behind it.
+ */
 function hasFolder(path: string): boolean {
   try {
     return isRealFolder(dirname(path));
@@ -211,12 +225,17 @@ function guardPath(lockPath: string): string {
   return join(dirname(lockPath), '.mediabatch', `${basename(lockPath)}.guard`);
 }
 
-/** Named after the dead holder alone: if run after run dies in the act, the names do not grow. */
+/**
+ * Name of the right to take over. It contains only the dead holder's id, so that names do not grow if run after run
+ * dies during a takeover.
+ */
 function takeoverPath(path: string, deadId: string): string {
   return `${path.replace(/\.stale\.[0-9a-f]+$/, '')}.stale.${deadId}`;
 }
 
-/** Makes the folder for files that are never committed. A symbolic link in its place could lead anywhere. */
+/**
+ * Makes the folder for files that are never committed. Refuses a symbolic link in its place, which could lead anywhere.
+ */
 async function prepareGuardPath(lockPath: string): Promise<string> {
   const path = guardPath(lockPath);
   const folder = dirname(path);
@@ -235,7 +254,7 @@ export function writeNote(note: HolderNote): Uint8Array {
   return Buffer.from(`${JSON.stringify(fields)}\n`);
 }
 
-/** Reads the note of a guard. Undefined for anything that is not certainly one of our guards. */
+/** Parses a guard's content; `undefined` for anything that is certainly not written by this program. */
 export function parseNote(text: string): HolderNote | undefined {
   let fields: unknown;
   try {
@@ -245,10 +264,10 @@ export function parseNote(text: string): HolderNote | undefined {
   }
   if (!isRecord(fields) || fields.mediabatch !== 'guard' || fields.version !== 1) return undefined;
   const { id, host, pid, since, boot, machine, namespace, started } = fields;
-  // The ID becomes a part of a file name.
+  // The ID becomes part of a file name.
   if (typeof id !== 'string' || !/^[0-9a-f]{16}$/.test(id)) return undefined;
   if (typeof host !== 'string' || typeof since !== 'string') return undefined;
-  // To the kernel, 0 and negative numbers mean process groups.
+  // For kill(2), 0 and negative numbers mean process groups.
   if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid < 1) return undefined;
   return {
     id,

@@ -14,7 +14,7 @@ import { piecesOf, replaceFile } from '../fs/replace.ts';
 import { type Digest, readPieces } from '../outputs/hash-file.ts';
 
 /**
- * Reads the bytes of the lock; undefined when there is none, or when it is larger than `mostBytes`. Refuses anything but
+ * Reads the bytes of the lock; `undefined` if there is none, or if it is larger than `mostBytes`. Refuses anything but
  * a plain file (`UnsafeFileError`).
  */
 export async function readLockBytes(path: string, mostBytes = Number.POSITIVE_INFINITY): Promise<Buffer | undefined> {
@@ -29,9 +29,9 @@ export async function readLockBytes(path: string, mostBytes = Number.POSITIVE_IN
 }
 
 /**
- * Opens the lock for appending. A torn tail is cut (`cutAt`, a byte offset) before this returns; the first append
- * creates a missing file, with `header` as its first line. `read`: what the caller has read (`null`: it found no file);
- * if the file has changed since, it is left alone and this rejects with `LockChangedError`.
+ * Opens the lock for appending. A torn tail is cut off at `cutAt` (a byte offset) before this resolves; the first
+ * append creates a missing file, with `header` as its first line. `read`: digest of what the caller has read (`null`:
+ * it found no file); if the file has changed since, it is not modified and this rejects with `LockChangedError`.
  */
 export async function openLockFile(
   path: string,
@@ -43,7 +43,7 @@ export async function openLockFile(
   return file;
 }
 
-/** Digest of bytes that are still added to. */
+/** Digest of a growing sequence of bytes. */
 class RunningDigest {
   readonly #hash = createHash('sha256');
   size = 0;
@@ -57,7 +57,7 @@ class RunningDigest {
     return this.copyHash().digest('hex');
   }
 
-  /** To go on with bytes that belong to something else. */
+  /** Copy of the hash, to continue with other bytes. */
   copyHash(): Hash {
     return this.#hash.copy();
   }
@@ -68,15 +68,18 @@ class AppendedFile implements LockFile {
   readonly #header: string;
   readonly #platform: NodeJS.Platform;
   readonly #disk = new PacedDisk();
-  /** `undefined`: no file yet, or closed. */
+  /** `undefined` if there is no file yet, or it is closed. */
   #handle: FileHandle | undefined;
   /** Digest of the bytes that are known to be in the file. */
   #known = new RunningDigest();
-  /** Bytes being written after those; after a failure some of them may be in the file. */
+  /** Bytes being written after the known ones; after a failure some of them may be in the file. */
   #unsure: Uint8Array = new Uint8Array();
   /** Lines added in the same turn of the event loop share one write. */
   readonly #lines = new Batches<string>({ write: (lines) => this.#writeLines(lines) });
-  /** The first failure. Nothing is appended after it: the last line may be partial, a second fsync means nothing. */
+  /**
+   * The first failure. Nothing is appended after it, because the last line may be partial, and a second fsync after a
+   * failure proves nothing.
+   */
   #failure: { error: unknown } | undefined;
 
   constructor(path: string, header: string, platform: NodeJS.Platform) {
@@ -107,7 +110,7 @@ class AppendedFile implements LockFile {
     }
   }
 
-  /** Takes up the file as far as `end`; returns the digest of the whole and the last byte before `end`. */
+  /** Reads the existing file up to `end`; returns the digest of the whole file and the last byte before `end`. */
   async #takeUp(handle: FileHandle, end: number): Promise<{ whole: Digest; last: number | undefined }> {
     let rest: Hash | undefined;
     let last: number | undefined;
@@ -153,7 +156,7 @@ class AppendedFile implements LockFile {
     if (this.#handle === undefined) return this.#create(text);
     await this.#write(this.#size === 0 ? this.#header + text : text);
     await this.#handle.datasync(); // I2
-    // If the name now belongs to another file, the next run will not find the line, however durable it is.
+    // If the path now names another file, the next run will not find the line, even if it is durable.
     const named = await this.#disk.stat(this.path);
     const ours = await this.#disk.fstat(this.#handle.fd);
     const isNamed = named !== undefined && named.ino === ours.ino && named.dev === ours.dev;
@@ -187,7 +190,7 @@ class AppendedFile implements LockFile {
         yield piece;
       }
     };
-    // Windows lets nobody replace a file that is open, not even who opened it.
+    // Windows does not allow replacing an open file, even by the process that opened it.
     if (this.#platform === 'win32') await this.#closeHandle();
     try {
       await replaceFile(this.path, noted());
@@ -195,12 +198,15 @@ class AppendedFile implements LockFile {
       this.#known = written;
       this.#unsure = new Uint8Array();
     } finally {
-      // As it was where it could not be replaced: what is paid from now on goes to its end.
+      // If it could not be replaced, the old file is opened again, so that further purchases are appended to it.
       this.#handle ??= await openPlainFile(this.path, constants.O_RDWR | constants.O_APPEND);
     }
   }
 
-  /** Reads in pieces: the journal of a long run is several times as large as the lock that it becomes. */
+  /**
+   * Whether another program has changed the file. Reads it in pieces, because the journal of a long run is several
+   * times as large as the settled lock.
+   */
   async #isChanged(): Promise<boolean> {
     const handle = await openPlainFile(this.path, constants.O_RDONLY);
     if (handle === undefined) return this.#size > 0;

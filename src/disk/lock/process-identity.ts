@@ -4,13 +4,16 @@ import { hostname } from 'node:os';
 import { promisify } from 'node:util';
 import { isErrno } from '../fs/plain-file.ts';
 
-/** Identifies a process among all others, on this machine and elsewhere. Absent fields: the system does not tell. */
+/**
+ * Identifies a process among all others, on this and other machines. Fields that the system does not provide are
+ * omitted.
+ */
 export interface ProcessIdentity {
   host: string;
   pid: number;
   /** Changes with every boot. */
   boot?: string;
-  /** Survives reboots. Copies of a machine share it. */
+  /** Id that survives reboots. Copies of a virtual machine share it. */
   machine?: string;
   /** Namespaces in which PIDs and start times are comparable. */
   namespace?: string;
@@ -44,8 +47,8 @@ export async function identifyThisProcess(): Promise<ProcessIdentity> {
 }
 
 /**
- * True when the process that wrote `holder` is certainly gone. Only this machine, since the same boot, in the same PID
- * namespace can tell; neither clocks nor file times are consulted. Everything else counts as alive.
+ * True if the process that wrote `holder` has certainly ended. This can be known only on the same machine, since the
+ * same boot, in the same PID namespace; neither clocks nor file times are used. Any other process counts as alive.
  */
 export async function isCertainlyDead(holder: ProcessIdentity, self: ProcessIdentity): Promise<boolean> {
   if (holder.boot !== self.boot || holder.namespace !== self.namespace) return false;
@@ -56,22 +59,25 @@ export async function isCertainlyDead(holder: ProcessIdentity, self: ProcessIden
   if (holder.started === undefined) return false;
   if (process.platform === 'linux') {
     const stat = (await isProcOfOurNamespace()) ? await readStat(holder.pid) : undefined;
-    // Z, X: it has ended, and only its parent has not collected the exit code yet.
+    // States Z and X: the process has ended, and only its parent has not collected the exit code yet.
     return stat !== undefined && (stat.started !== holder.started || stat.state === 'Z' || stat.state === 'X'); // I13
   }
   const started = await tryTo(run('ps', '-o', 'lstart=', '-p', String(holder.pid)));
   return started !== undefined && started !== '' && started !== holder.started;
 }
 
-/** The initial PID namespace has this number on every Linux machine: a process in it is in no container. */
+/** The initial PID namespace has this number on every Linux machine; a process in it runs in no container. */
 const firstNamespace = 'pid:[4026531836]';
 
-/** File systems on a disk that only one running machine at a time can mount: ext2 to ext4, XFS, Btrfs, F2FS, ZFS. */
+/**
+ * Magic numbers of local file systems, which only one running machine at a time can mount: ext2 to ext4, XFS, Btrfs,
+ * F2FS, ZFS.
+ */
 const localFileSystems: readonly number[] = [0xef53, 0x58465342, 0x9123683e, 0xf2f52010, 0x2fc12fc1];
 
 /**
- * True when the holder ended with its machine: it ran on this very machine before its last boot (a power cut), outside
- * of any container, and the folder is on a disk that no second machine can have at the same time.
+ * True if the holder ended because its machine did: it ran on this machine before its last boot (a power cut), outside
+ * of any container, and the folder is on a disk that no second machine can mount at the same time.
  */
 export async function endedWithItsMachine(
   holder: ProcessIdentity,
@@ -86,7 +92,7 @@ export async function endedWithItsMachine(
   return fileSystem !== undefined && localFileSystems.includes(fileSystem.type);
 }
 
-/** Processes of other users exist too, and /proc may hide them: the kernel itself is asked. */
+/** Whether a process exists. Asks the kernel, because /proc may hide processes of other users. */
 function exists(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -96,14 +102,17 @@ function exists(pid: number): boolean {
   }
 }
 
-/** Whether /proc is ours: a new PID namespace may still show the old one, where our numbers mean other processes. */
+/**
+ * Whether /proc belongs to this PID namespace: a new namespace may still show the old /proc, in which PIDs mean other
+ * processes.
+ */
 async function isProcOfOurNamespace(): Promise<boolean> {
   return (await tryTo(readlink('/proc/self'))) === String(process.pid);
 }
 
 async function readStat(pid: number): Promise<{ state: string; started: string } | undefined> {
   const stat = await tryTo(readFile(`/proc/${pid}/stat`, 'utf8'));
-  // The second field is the program's name in parentheses, and may hold any character.
+  // The second field is the program's name in parentheses, and may contain any character.
   const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
   const state = fields?.[0];
   const started = fields?.[19];

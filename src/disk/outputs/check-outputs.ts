@@ -10,12 +10,12 @@ import { type Digest, hashFile, hashSmallFile, smallBytes } from './hash-file.ts
 import { findOutputFolder } from './output-path.ts';
 import type { StatCache } from './stat-cache.ts';
 
-/** `changed`: something else has this name, including a symbolic link or an unreadable file. */
+/** `changed`: the path has other content, or is a symbolic link or an unreadable file. */
 export type OutputState = 'intact' | 'missing' | 'changed';
 
-/** Longest time without yielding to the rest of this process: a key press, a signal. */
+/** Longest time in ms without yielding to the event loop, so that key presses and signals are handled. */
 const turnMs = 10;
-/** Pace of small files. */
+/** Speed limits for reading small files synchronously. */
 const pace = { quickMs: 0.5, patienceMs: 50 };
 /** Number of files that threads read at once. */
 const filesAtATime = 8;
@@ -23,16 +23,16 @@ const filesAtATime = 8;
 type Recorded = Pick<Output, 'path' | 'bytes' | 'sha256'>;
 
 export interface CheckOptions {
-  /** Cache: files unchanged since they were last read are skipped. Without it, every file is read. */
+  /** Cache of digests: files unchanged since they were last read are not read again. Without it, every file is read. */
   seen?: StatCache;
   /** Time in ms, from any origin. */
   now?(): number;
 }
 
 /**
- * Compares recorded outputs with the files on disk, by size and then by SHA-256. When two records name one path, it is
- * intact only if the file matches both. Small files are read synchronously, one after the other; large ones, and all
- * the rest once the disk turns out to be slow, by several threads at a time.
+ * Compares recorded outputs with the files on disk, by size and then by SHA-256. If two records name one path, it is
+ * intact only if the file matches both. Small files are read synchronously, one after the other; large files, and all
+ * the rest if the disk is slow, by several threads at a time.
  */
 export async function checkOutputs(
   root: string,
@@ -71,7 +71,7 @@ export async function checkOutputs(
 
 class RecordedFiles {
   readonly #root: string;
-  /** Folders by the names that lead to them. Resolved once, even those that do not exist. */
+  /** Resolved folders by their relative paths. Each is resolved once, even if it does not exist. */
   readonly #folders = new Map<string, string | undefined>();
   #buffer: Buffer | undefined;
   readonly #seen: StatCache | undefined;
@@ -106,7 +106,7 @@ class RecordedFiles {
     }
   }
 
-  /** The place of the file that has to be read, or the state if that is known without reading. */
+  /** The path of the file to read, or the state if it is known without reading. */
   #find({ path, bytes, sha256 }: Recorded): { path: string; stats: Stats } | OutputState {
     if (!isOutputPath(path)) return 'changed';
     const end = path.lastIndexOf('/');
@@ -132,9 +132,9 @@ class RecordedFiles {
 }
 
 interface Reading {
-  /** Stats from before it was read. */
+  /** Stats taken before the file was read. */
   stats: Stats;
-  /** Omitted when the file is missing. */
+  /** Omitted if the file is missing. */
   digest: Digest | undefined;
   readAt: number | undefined;
 }

@@ -12,12 +12,12 @@ export interface BadPlace {
   why: 'symlink' | 'not-a-folder' | 'not-a-file' | 'not-writable' | 'too-long';
 }
 
-/** In bytes: what the system takes, less an extension and the name of a temporary file. */
+/** Longest path in bytes: the system's limit without room for an extension and the name of a temporary file. */
 const longestPath = (process.platform === 'darwin' ? 1024 : 4096) - 64;
 
 /**
- * Checks every place where something will be saved, before anything is paid for: no symbolic link on the way, folders
- * where folders are needed, and permission to write. Reports at most one problem per folder or target.
+ * Checks all destinations before anything is paid for: no symbolic link in the path, folders where folders are needed,
+ * and permission to write. Reports at most one problem per folder or target.
  */
 export async function findBadPlaces(
   root: string,
@@ -48,7 +48,7 @@ export async function findBadPlaces(
   return bad;
 }
 
-/** An output folder as it is now; listed once, however many outputs go there. */
+/** Current content of an output folder; listed once for all of its outputs. */
 interface Folder {
   entries: ReadonlyMap<string, Dirent>;
   problem?: Omit<BadPlace, 'address'>;

@@ -6,7 +6,10 @@ import { lstatOrAbsent, orAbsent } from '../fs/plain-file.ts';
 import { type Digest, hashFile } from './hash-file.ts';
 import { checkOutputPath, findOutputFile, prepareOutputFolder } from './output-path.ts';
 
-/** Looks at a name below a folder, where there may be nothing. Throws `OutputError` where a link is on the way. */
+/**
+ * Digest of the file at a name below a folder; `undefined` if there is none. Throws `OutputError` if a link is in the
+ * path.
+ */
 export async function lookAtDelivery(root: string, name: string): Promise<Digest | undefined> {
   let folder = root;
   for (const part of checkOutputPath(name).slice(0, -1)) {
@@ -20,8 +23,9 @@ export async function lookAtDelivery(root: string, name: string): Promise<Digest
 }
 
 /**
- * Copies a file to a name below a folder, in place of what is there. The copy is read again before it gets that name; false: it is not what was
- * saved. What a copy that was cut off has left is taken over by the next one of the same bytes.
+ * Copies a file to a name below a folder, and replaces an existing file there. The copy is verified before it gets that
+ * name; returns false if its bytes are not the saved ones. The temporary file of an interrupted copy is replaced by the
+ * next copy of the same bytes.
  */
 export async function deliverFile(
   source: string,

@@ -3,9 +3,9 @@ import type { MediaFacts } from '../../plan/outputs/expectation.ts';
 import { readSynchsafe, tagHead, tagLength } from '../sounds/decode.ts';
 import type { PlacedReader, ReadAt } from './placed-files.ts';
 
-/** Parts of a file that are looked at, at most: a crooked file is made of nothing but heads. */
+/** Most parts of a file that are examined, because a malicious file may consist only of part headers. */
 const mostParts = 10_000;
-/** Box of ISO media files that holds a C2PA manifest store, by its UUID. */
+/** UUID of the box that contains a C2PA manifest store in ISO media files. */
 const c2paBox = 'd8fec3d61b0e483c92975828877ec481';
 
 const finders: Readonly<Record<string, (readAt: ReadAt) => boolean>> = {
@@ -21,8 +21,8 @@ const finders: Readonly<Record<string, (readAt: ReadAt) => boolean>> = {
 };
 
 /**
- * Whether a file brings content credentials (C2PA), by where its format keeps them: only heads of parts are read. What they
- * say, and whether it is true, is for a program that checks signatures.
+ * Whether a file contains content credentials (C2PA) at the place that its format defines: only headers of parts are
+ * read. The credentials are not validated, which requires a program that checks signatures.
  */
 export function findCredentials(file: PlacedReader, { type }: Pick<Output, 'type'>): MediaFacts {
   const isIn = finders[type];
@@ -30,7 +30,7 @@ export function findCredentials(file: PlacedReader, { type }: Pick<Output, 'type
   return hasCredentials === undefined ? {} : { hasCredentials };
 }
 
-/** A part of a file, and where the next one begins. */
+/** Whether a part of a file contains credentials, and the offset of the next part. */
 interface Part {
   isIt: boolean;
   next: number;
@@ -58,10 +58,11 @@ function inPng(readAt: ReadAt): boolean {
 
 function inJpeg(readAt: ReadAt): boolean {
   return walk(2, (at) => {
-    // Marker and length, what is of JUMBF, its number and that of its packet, its box and the description in it.
+    // Marker and length, identifiers and numbers of the JUMBF segment and its packet, then its box and the description
+    // in it.
     const head = readAt(at, 40);
     const marker = head[1] ?? 0;
-    // From the scan on there is only the picture.
+    // After the start of scan only picture data follow.
     if (head.length < 4 || head[0] !== 0xff || marker === 0xda || marker === 0xd9) return undefined;
     const isBox = marker === 0xeb && head.toString('latin1', 4, 6) === 'JP' && head.includes('jumdc2pa');
     return { isIt: isBox, next: at + 2 + head.readUInt16BE(2) };
@@ -88,7 +89,7 @@ function inBoxes(readAt: ReadAt): boolean {
   });
 }
 
-/** A frame of the tag that encloses an object, and says of what type it is. */
+/** In MP3, credentials are in a frame of the ID3 tag that encloses an object and states its type. */
 function inMp3(readAt: ReadAt): boolean {
   const tag = readAt(0, tagHead);
   const end = tagLength(tag);

@@ -3,7 +3,7 @@ import { closeSync, constants, fstatSync, readSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { openPlainFile, openSeenFile } from '../fs/plain-file.ts';
 
-/** A cached file of this size is read and hashed in a fraction of a millisecond. */
+/** Size in bytes below which a file in the page cache is read and hashed in a fraction of a millisecond. */
 export const smallBytes = 1 << 17;
 
 export interface Digest {
@@ -12,12 +12,12 @@ export interface Digest {
   bytes: number;
 }
 
-/** Digest of bytes: tells later whether a file still holds them. */
+/** Digest of bytes, to check later whether a file still contains them. */
 export function digestOf(bytes: Uint8Array): Digest {
   return { sha256: hash('sha256', bytes), bytes: bytes.length };
 }
 
-/** SHA-256 (hex) and size of a plain file; undefined when there is none. Throws `UnsafeFileError` for anything else. */
+/** SHA-256 (hex) and size of a plain file; `undefined` if there is none. Throws `UnsafeFileError` for anything else. */
 export async function hashFile(path: string): Promise<Digest | undefined> {
   const handle = await openPlainFile(path, constants.O_RDONLY);
   if (handle === undefined) return undefined;
@@ -28,7 +28,7 @@ export async function hashFile(path: string): Promise<Digest | undefined> {
   }
 }
 
-/** The first `most` bytes of a file, in pieces: each is valid only until the next one is requested. */
+/** Yields the first `most` bytes of a file, in pieces: each is valid only until the next one is requested. */
 export async function* readPieces(
   handle: FileHandle,
   most: number = Number.POSITIVE_INFINITY,
@@ -42,7 +42,7 @@ export async function* readPieces(
   }
 }
 
-/** Hashes the size that the file had when it was opened: later additions do not count. */
+/** Hashes only the bytes that the file had when it was opened, without later additions. */
 export async function hashHandle(handle: FileHandle): Promise<Digest> {
   const hash = createHash('sha256');
   let bytes = 0;
@@ -54,8 +54,8 @@ export async function hashHandle(handle: FileHandle): Promise<Digest> {
 }
 
 /**
- * Synchronous variant, only for a file that `statPlainFile` has just seen and that fits into `buffer`: reading a cached
- * file takes a tenth of the time of a round trip to a thread.
+ * Synchronous variant of `hashFile`, only for a file that `statPlainFile` has just seen and that fits into `buffer`:
+ * reading a file from the page cache takes a tenth of the time of a round trip to a thread.
  */
 export function hashSmallFile(path: string, buffer: Buffer): Digest | 'large' | undefined {
   const file = openSeenFile(path);

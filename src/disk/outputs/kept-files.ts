@@ -10,34 +10,37 @@ import { hasRealFolders, prepareStateFolder } from '../state/state-folder.ts';
 import { hashFile } from './hash-file.ts';
 import { knownExtensions } from './sniff.ts';
 
-/** An entry of the folder. `partial`: left by a process that was killed. `other`: nothing that was kept. */
+/** An entry of the folder. `partial`: left by a killed process. `other`: not a kept file. */
 export interface KeptEntry {
   name: string;
   is: 'kept' | 'partial' | 'other';
-  /** The digest that its name says, hex. */
+  /** Digest in its name, hex. */
   sha256?: string;
   bytes: number;
-  /** When it was kept, in ms since 1970. */
+  /** Time at which it was kept, in ms since 1970. */
   sinceMs: number;
 }
 
 const keptName = /^([0-9a-f]{64})\.[a-z0-9]+$/;
 const temporary = /^\.mediabatch-[0-9a-f]{16}\.tmp$/;
 
-/** Fields of a recorded output by which a kept file is found. */
+/** Fields of a recorded output that identify its kept file. */
 type Wanted = Pick<Output, 'path' | 'sha256' | 'bytes'>;
 
 /**
  * Paid files that newer ones have replaced, as `SHA-256.EXTENSION` in a folder that is never committed. A kept file may
- * be another name of one that somebody edits in place, or have come with a branch: its digest is checked whenever it is
- * used. If the folder is lost, the service still has its copies.
+ * be a hard link to a file that is edited in place, or may come from a branch, so its digest is checked at each use. If
+ * the folder is lost, the service still has the files.
  */
 export class KeptFiles {
   readonly folder: string;
   readonly #state: string;
   readonly #name: string;
 
-  /** `state`: the folder that is never committed. `name`: of the folder below it, made when the first file is kept. */
+  /**
+   * `state`: the folder that is never committed. `name`: name of the folder in it, which is made when the first file is
+   * kept.
+   */
   constructor(state: string, name: string) {
     this.folder = join(state, name);
     this.#state = state;
@@ -45,8 +48,8 @@ export class KeptFiles {
   }
 
   /**
-   * Gives the file at `path`, which has these bytes, a second name here, durable when this resolves; a copy where the
-   * file system has no links. Rejects with the system's error or `UnsafeFileError`.
+   * Hard-links the file at `path`, which has these bytes, into the folder, durable when this resolves; copies it if the
+   * file system has no hard links. Rejects with the system's error or `UnsafeFileError`.
    */
   async keep(path: string, digest: { sha256: string; bytes: number }): Promise<void> {
     const kept = this.#pathOf({ path, ...digest });
@@ -56,7 +59,7 @@ export class KeptFiles {
     const unnamed = join(this.folder, temporaryName('tmp'));
     try {
       await linkOrCopy(path, unnamed);
-      // Over what is damaged, or a link in its place. Two runs that keep the same bytes are not in each other's way.
+      // Replaces a damaged file, or a link in its place. Two runs that keep the same bytes do not conflict.
       await renameFile(unnamed, kept);
     } finally {
       await unlink(unnamed).catch(() => undefined);
@@ -64,14 +67,16 @@ export class KeptFiles {
     await syncFolder(this.folder);
   }
 
-  /** Path of an intact file with an output's bytes; undefined when none is kept, or it is damaged. Writes nothing. */
+  /**
+   * Path of an intact kept file with an output's bytes; `undefined` if none is kept, or it is damaged. Writes nothing.
+   */
   async find(output: Wanted): Promise<string | undefined> {
     const path = this.#pathOf(output);
     if (path === undefined || !this.isThere()) return undefined;
     return (await hasBytes(path, output)) ? path : undefined;
   }
 
-  /** The same file by its name and size alone: quick, and to be found again before it is used. */
+  /** Path of the kept file, checked only by name and size. Quick; call `find` before using the file. */
   glance(output: Wanted): string | undefined {
     const path = this.#pathOf(output);
     if (path === undefined || !this.isThere()) return undefined;
@@ -79,7 +84,7 @@ export class KeptFiles {
     return stats?.isFile() === true && stats.size === output.bytes ? path : undefined;
   }
 
-  /** Lists what is in the folder, by name. Empty when it is missing or cannot be read. */
+  /** Lists the folder's entries by name. Empty if it is missing or cannot be read. */
   async list(): Promise<KeptEntry[]> {
     const entries = this.isThere() ? await listFolder(this.folder) : [];
     return entries.flatMap(({ name }): KeptEntry[] => {
@@ -88,12 +93,13 @@ export class KeptFiles {
       const [, sha256] = stats.isFile() ? (keptName.exec(name) ?? []) : [];
       const isPartial = stats.isFile() && temporary.test(name);
       const is = sha256 !== undefined ? 'kept' : isPartial ? 'partial' : 'other';
-      // The time of the last change of its name, which is when it was kept. Of its content it is when that was bought.
+      // ctime is the time of the last change of its name, which is when it was kept. mtime is when its content was
+      // bought.
       return [{ name, is, bytes: stats.size, sinceMs: stats.ctimeMs, ...(sha256 !== undefined && { sha256 }) }];
     });
   }
 
-  /** False when nothing was ever kept, or a link or a file is in the folder's place. */
+  /** False if nothing was ever kept, or if a link or a file is in the folder's place. */
   isThere(): boolean {
     try {
       return hasRealFolders(this.#state, this.#name);

@@ -8,7 +8,7 @@ import { hashFile } from './hash-file.ts';
 import { findOutputFile } from './output-path.ts';
 import { sniffLength, sniffMedia } from './sniff.ts';
 
-/** Examines a saved file as it is now: changed content is reported with its own digest, size and media type. */
+/** Examines a saved file in its current state: changed content is reported with its own digest, size and media type. */
 export async function lookAtOutput(root: string, output: Output): Promise<SeenOutput> {
   if (!isOutputPath(output.path)) return { is: 'unusable', why: 'is not a plain path' };
   try {

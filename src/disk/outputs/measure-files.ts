@@ -12,20 +12,23 @@ import { findCredentials } from './find-credentials.ts';
 import { findOutputFile } from './output-path.ts';
 import { PlacedFiles, PlacedReader } from './placed-files.ts';
 
-/** Files of a campaign, and what is known of those that were measured before. */
+/** Files of a campaign, with the cached measurements of earlier runs. */
 export interface MeasuredFolder {
   root: string;
-  /** Cache of measurements. Omitted when nothing is stored. */
+  /** Cache of measurements. Omitted if nothing is stored. */
   kept?: KeptMeasures | undefined;
 }
 
-/** An output that is on the disk as it was saved, and what to measure of it. */
+/** An unchanged output on disk, and the aspects of it to measure. */
 export interface ToMeasure {
   output: Output;
   aspects: readonly Aspect[];
 }
 
-/** Measures many outputs. What is known by their digests is not read again. Keeps nothing on the disk yet: a plan writes nothing. */
+/**
+ * Measures many outputs. Cached measurements, by digest, are not repeated. Does not write the cache to disk, because a
+ * plan writes nothing.
+ */
 export async function measureFiles(
   folder: MeasuredFolder,
   outputs: readonly ToMeasure[],
@@ -36,7 +39,10 @@ export async function measureFiles(
   return measured;
 }
 
-/** Measures one output, without a word where it cannot be measured: then it states nothing. Keeps nothing on the disk yet. */
+/**
+ * Measures one output. If it cannot be measured, returns no facts and reports no error. Does not write the cache to
+ * disk.
+ */
 export async function measureFile(
   { root, kept }: MeasuredFolder,
   { output, aspects }: ToMeasure,
@@ -60,7 +66,10 @@ export async function measureFile(
   return facts;
 }
 
-/** Empty: the bytes state nothing. Undefined: due to this machine and moment, such as a missing package, so not kept. */
+/**
+ * Empty if the bytes contain no such fact. `undefined` if the measurement failed for a temporary reason, such as a
+ * missing package; such a result is not cached.
+ */
 type Found = MediaFacts | undefined;
 type Measure = (output: Output, from: { root: string; file: PlacedReader }) => Found | Promise<Found>;
 
@@ -76,19 +85,19 @@ const measures: { readonly [aspect in Aspect]: Measure } = {
   credentials: (output, { file }) => findCredentials(file, output),
 };
 
-/** Measures a picture as viewers show it: turned as its EXIF data say. */
+/** Measures a picture as viewers show it, rotated according to its EXIF data. */
 async function measurePicture(root: string, output: Output): Promise<Found> {
   const path = findOutputFile(root, output.path);
   return path === undefined ? undefined : pictureSize({ ...output, path });
 }
 
 /**
- * Standard deviation of each color, 0 to 255, below which nothing is to be seen: a compressed picture of one color has less
- * than 0.5, a dot of four pixels on white in one of 384 more than 2.
+ * Standard deviation of each color channel, 0 to 255, below which a picture counts as blank: a compressed picture of
+ * one color has less than 0.5, a dot of four pixels on white, at a width of 384 pixels, more than 2.
  */
 const leastSeen = 1;
 
-/** Measures the looks of a picture; nothing of what is none, or cannot be decoded. */
+/** Measures whether a picture is blank; `undefined` for a file that is no picture, or cannot be decoded. */
 async function measureLooks(root: string, output: Output): Promise<Found> {
   const path = findOutputFile(root, output.path);
   if (path === undefined) return undefined;
@@ -98,7 +107,7 @@ async function measureLooks(root: string, output: Output): Promise<Found> {
   return { isBlank: channels.every(({ stdev }) => stdev < leastSeen) };
 }
 
-/** Ten hours of speech; what is longer is no output of a job. */
+/** Size in bytes of ten hours of speech; no output of a job is larger. */
 const mostBytes = 512 * 1024 * 1024;
 
 const decoders: Readonly<Record<string, (handle: FileHandle, listener: Listener) => Promise<void>>> = {
@@ -106,7 +115,7 @@ const decoders: Readonly<Record<string, (handle: FileHandle, listener: Listener)
   'audio/wav': decodeWav,
 };
 
-/** Decodes an MP3 or WAV for a listener. Returns undefined for other types: they have no decoder here. */
+/** Decodes an MP3 or WAV for a listener. Returns `undefined` for other types, which have no decoder here. */
 async function measureSound(root: string, output: Output, listener: Listener): Promise<Found> {
   const decode = decoders[output.type];
   const path = decode && output.bytes <= mostBytes ? findOutputFile(root, output.path) : undefined;
@@ -125,7 +134,7 @@ const lengths: Readonly<Record<string, (handle: FileHandle) => Promise<number | 
   'audio/wav': wavSeconds,
 };
 
-/** Measures how long a sound lasts by its own bytes. */
+/** Measures the duration of a sound from its bytes. */
 async function measureLength(root: string, output: Output): Promise<Found> {
   const measure = lengths[output.type];
   const path = measure && output.bytes <= mostBytes ? findOutputFile(root, output.path) : undefined;
@@ -146,7 +155,7 @@ interface Track {
   Duration?: number;
 }
 
-/** Media facts of a saved file, read from its own bytes; undefined when it is missing or cannot be read. */
+/** Media facts of a saved file, read from its bytes; `undefined` if it is missing or cannot be read. */
 async function measureMedia(root: string, output: Output): Promise<Found> {
   if (!isOutputPath(output.path)) return undefined;
   const path = findOutputFile(root, output.path);
@@ -162,7 +171,7 @@ async function measureMedia(root: string, output: Output): Promise<Found> {
 }
 
 async function readFacts(handle: FileHandle): Promise<readonly Track[] | undefined> {
-  // Large, and only needed if a manifest has an expectation.
+  // Imported on demand, because it is large, and only needed if a manifest has an expectation.
   const { default: openMediaInfo } = await import('mediainfo.js');
   const info = await openMediaInfo({ format: 'object', coverData: false, full: false });
   try {

@@ -6,10 +6,13 @@ import { isOutputPath } from '../../lock/check-line.ts';
 import { makeFolders } from '../fs/folders.ts';
 import { isErrno, isSameName, lstatOrAbsent } from '../fs/plain-file.ts';
 
-/** Folders of tools: a file put there can run as a program, or change our own records. */
+/** Folders of tools: a file in them may be executed, or change this program's records. */
 const toolFolders: readonly string[] = ['.git', '.mediabatch', 'node_modules', '.github', '.ssh'];
 
-/** Throws `OutputError` (`path`) for anything but a plain relative path that leads to no tool's folder. */
+/**
+ * Splits a path into names. Throws `OutputError` (`path`) unless it is a plain relative path that leads to no tool's
+ * folder.
+ */
 export function checkOutputPath(path: string): string[] {
   if (!isOutputPath(path))
     throw new OutputError('path', `${JSON.stringify(path)} is not a plain path below the output folder`);
@@ -20,8 +23,8 @@ export function checkOutputPath(path: string): string[] {
 }
 
 /**
- * Returns the absolute path of an output, creating missing folders one by one. A symbolic link among them is refused:
- * it can lead out of the output folder. Throws `OutputError` (`path`), or the system's error.
+ * Returns the absolute path of an output, creating missing folders one by one. Refuses a symbolic link among them,
+ * because it can lead out of the output folder. Throws `OutputError` (`path`), or the system's error.
  */
 export async function prepareOutputFolder(root: string, path: string): Promise<{ folder: string; target: string }> {
   const names = checkOutputPath(path).slice(0, -1);
@@ -44,7 +47,7 @@ export async function prepareOutputFolder(root: string, path: string): Promise<{
   return { folder, target: join(folder, basename(path)) };
 }
 
-/** The folders that a run saves into. Each is resolved once; before and after each file its identity is compared again. */
+/** Folders that a run saves into. Each is resolved once; before and after each file its identity is checked again. */
 export class OutputFolders {
   readonly #root: string;
   readonly #known = new Map<string, { folder: string; identity: string }>();
@@ -65,26 +68,29 @@ export class OutputFolders {
     return folder;
   }
 
-  /** True when nothing on the way to a prepared folder was replaced, by a link for example. */
+  /** True if no folder in the path of a prepared folder was replaced, for example by a link. */
   isSame(path: string, folder: string): boolean {
     const names = path.split('/').slice(0, -1);
     return this.#known.get(names.join('/'))?.identity === identify(folder, names.length);
   }
 }
 
-/** Devices and inodes of a folder and of `depth` folders above it. A link may have the inode of a folder that was removed before. */
+/**
+ * Devices and inodes of a folder and of `depth` folders above it. A link may have the inode of a folder that was
+ * removed before, so links count as absent.
+ */
 function identify(folder: string, depth: number): string {
   const stats = lstatOrAbsent(folder);
   const own = stats?.isDirectory() !== true ? 'absent' : `${stats.dev}:${stats.ino}`;
   return depth === 0 ? own : `${own} ${identify(dirname(folder), depth - 1)}`;
 }
 
-/** True when a folder is still where its name says after the check: nobody put a link in its place. */
+/** True if a folder is still at its path after the check, and no link was put in its place. */
 export function isSameFolder(folder: string): boolean {
   return isSameName(realPath(folder), folder);
 }
 
-/** The real folder of a file below root; undefined when it does not exist or a symbolic link leads to it. */
+/** The real folder of a file below root; `undefined` if it does not exist or a symbolic link leads to it. */
 export function findOutputFolder(root: string, names: readonly string[]): string | undefined {
   try {
     const expected = [realpathSync.native(root), ...names].join(sep).replace(`${sep}${sep}`, sep);
@@ -95,7 +101,7 @@ export function findOutputFolder(root: string, names: readonly string[]): string
   }
 }
 
-/** Absolute path of an output, if its folder exists and no link leads to it. `path`: as `isOutputPath` requires. */
+/** Absolute path of an output, if its folder exists and no link leads to it. `path` must satisfy `isOutputPath`. */
 export function findOutputFile(root: string, path: string): string | undefined {
   const names = path.split('/');
   const name = names.pop() ?? '';

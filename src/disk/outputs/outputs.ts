@@ -18,14 +18,14 @@ import type { StatCache } from './stat-cache.ts';
 
 export { checkOutputs, type OutputState } from './check-outputs.ts';
 
-/** Most bytes of a file: more than any output has; an endless body must not fill the disk. */
+/** Most bytes of a file, more than any output has, so that an endless body does not fill the disk. */
 const defaultMaxBytes = 4 * 1024 ** 3;
 
 /**
- * The files of a campaign below one folder. Everything here throws `OutputError`, and leaves no partial file behind.
- * `saved`: files that may be moved and replaced. Defaults to those that this object has saved. `kept`: folder for paid files
- * that a newer one replaces; `beside` renames them in place, and without it they are deleted. `measures`: known measurements
- * of files by digest.
+ * Files of a campaign below one folder. All methods throw `OutputError`, and leave no partial file behind. `saved`:
+ * files that may be moved and replaced; default: those that this object has saved. `kept`: folder for paid files that a
+ * newer one replaces; with `beside` they are renamed in place, and without `kept` they are deleted. `measures`: known
+ * measurements of files, by digest.
  */
 export function createOutputs(
   root: string,
@@ -34,7 +34,7 @@ export function createOutputs(
   const { maxBytes = defaultMaxBytes, seen, saved = new SavedFiles(), kept, measures } = options;
   const disk = new PacedDisk();
   const folders = new OutputFolders(root);
-  // Moves run one after another: files that swap names are in each other's way.
+  // Moves run one after another, because files that swap names conflict.
   let lastMove: Promise<unknown> = Promise.resolve();
   return {
     save: (target, download) =>
@@ -54,7 +54,9 @@ export interface Stranger {
   path: string;
 }
 
-/** Searches each save path, with every extension that the bytes could require. In the order of `saves`. */
+/**
+ * Finds the user's files at all save paths, with every extension that the bytes could require. In the order of `saves`.
+ */
 export async function findStrangers(
   root: string,
   saves: Iterable<{ address: string; save: string }>,
@@ -77,7 +79,7 @@ export async function findStrangers(
   return strangers;
 }
 
-/** Tells whether a job of such media may have made a file: what is saved is what its bytes and its name say. */
+/** Whether a job of these media may have made a file, judging by its bytes and its name. */
 export function mayBeOutput(root: string, path: string, media: Media): boolean {
   let fd: number | undefined;
   try {
@@ -86,7 +88,7 @@ export function mayBeOutput(root: string, path: string, media: Media): boolean {
     if (fd === undefined) return false;
     const head = Buffer.alloc(sniffLength);
     const known = head.subarray(0, readSync(fd, head, 0, sniffLength, 0));
-    // git has the file itself, and this clone did not fetch it.
+    // A Git LFS pointer: this clone did not fetch the file itself.
     if (known.toString('latin1').startsWith('version https://git-lfs.')) return true;
     const sniffed = sniffMedia(known);
     return sniffed?.media === media && sniffed.extension === extname(path);

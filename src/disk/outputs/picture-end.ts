@@ -1,11 +1,14 @@
-/** Tells whether a picture's structure leads to its end marker, whatever stands behind that. Marker bytes in a preview do not count. */
+/**
+ * Whether a picture's structure leads to its end marker, even if other bytes follow. Marker bytes in an embedded
+ * preview do not count.
+ */
 export function hasPictureEnd(type: string, bytes: Buffer): boolean {
   try {
     if (type === 'image/png') return hasPngEnd(bytes);
     if (type === 'image/jpeg') return hasJpegEnd(bytes);
     return type === 'image/gif' && hasGifEnd(bytes);
   } catch (error) {
-    // The structure leads out of the file.
+    // The structure leads beyond the end of the file.
     if (error instanceof RangeError) return false;
     throw error;
   }
@@ -31,7 +34,10 @@ function hasJpegEnd(bytes: Buffer): boolean {
   }
 }
 
-/** Returns the offset of the next marker behind compressed data, in which 0 follows each 0xff, and restarts may stand. */
+/**
+ * Returns the offset of the next marker after compressed data, in which each 0xff is followed by 0 or is a restart
+ * marker.
+ */
 function endOfScan(bytes: Buffer, start: number): number {
   for (let at = bytes.indexOf(0xff, start); at !== -1; at = bytes.indexOf(0xff, at + 2)) {
     const next = bytes.readUInt8(at + 1);

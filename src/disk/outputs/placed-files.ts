@@ -13,8 +13,9 @@ export interface PlacedFile {
 }
 
 /**
- * Looks at many outputs where they should be, without reading them: a line of the lock can name any file, so only plain
- * media files count, and none that a link leads to. Folders are resolved once: an object is good for one look.
+ * Finds many outputs at their recorded paths, without reading them. Because a line of the lock can name any file, only
+ * plain media files count, and none that a link leads to. Folders are resolved once, so an object is valid only for one
+ * pass.
  */
 export class PlacedFiles {
   readonly #root: string;
@@ -24,7 +25,7 @@ export class PlacedFiles {
     this.#root = root;
   }
 
-  /** `damaged`: something else has its name, or another size. */
+  /** Finds an output. `damaged`: its path is something else, or has another size. */
   look({ path, bytes }: Pick<Output, 'path' | 'bytes'>): PlacedFile | 'missing' | 'damaged' {
     if (!isOutputPath(path) || !knownExtensions.includes(extname(path))) return 'damaged'; // I23
     try {
@@ -52,15 +53,18 @@ export class PlacedFiles {
   }
 }
 
-/** Reads so many bytes from a place in a file; fewer at its end. */
+/** Reads `length` bytes at an offset of a file; fewer at its end. */
 export type ReadAt = (at: number, length: number) => Buffer;
 
-/** Most heads of media files fit into so many bytes, and so little comes from a pool: nothing is reserved for it. */
+/**
+ * Bytes that contain the header of most media files; small enough for Node's buffer pool, so that no memory is
+ * allocated.
+ */
 const headLength = 2048;
 
 /**
- * Reads pieces of an output where it should be. It is opened when the first is asked for, and the beginning is read once,
- * because several questions about one file are asked of that. To be closed.
+ * Reads pieces of an output at its recorded path. The file is opened at the first read, and its beginning is read once,
+ * because several checks of one file need it. Must be closed.
  */
 export class PlacedReader {
   readonly #placed: PlacedFiles;
@@ -72,7 +76,7 @@ export class PlacedReader {
     this.#output = output;
   }
 
-  /** Undefined: it is not there as it was saved, or not to be read here and now. */
+  /** Calls `look` with a reader; `undefined` if the file is not there as it was saved, or cannot be read now. */
   read<Found>(look: (readAt: ReadAt) => Found): Found | undefined {
     try {
       if (this.#file === 'unread') this.#file = this.#open() ?? 'unreadable';

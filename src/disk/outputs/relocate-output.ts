@@ -18,14 +18,14 @@ import { knownExtensions } from './sniff.ts';
 interface Relocation {
   target: OutputTarget;
   from: Output;
-  /** Its old name is removed once the new one is durable, if the file was saved from here. */
+  /** True to remove its old name once the new one is durable, if the file was saved on this machine. */
   remove: boolean;
   disk: PacedDisk;
   saved: SavedFiles;
   kept?: Kept | undefined;
 }
 
-/** Puts the bytes of a local file under the target's name. Undefined when the file is gone, changed or unusable. */
+/** Puts the bytes of a local file under the target's name; `undefined` if the file is missing, changed or unusable. */
 export async function relocateOutput(
   root: string,
   { target, from, remove: isUnwanted, disk, saved, kept }: Relocation,
@@ -42,7 +42,7 @@ export async function relocateOutput(
   const temporary = join(folder, temporaryName('part'));
   try {
     await diskErrors(path, () => (remove ? linkOrCopy(source, temporary) : copyDurably(source, temporary)));
-    // The link or copy is verified: the source may have changed since it was checked.
+    // The link or copy is verified, because the source may have changed since it was checked.
     if ((await hashFile(temporary))?.sha256 !== from.sha256) {
       await unlink(temporary);
       return undefined;
@@ -54,14 +54,14 @@ export async function relocateOutput(
     await unlink(temporary).catch(() => undefined);
     throw error;
   }
-  // `rename` does nothing when both names already are the same file, and leaves the temporary one behind.
+  // `rename` does nothing if both names are the same file already, and leaves the temporary name.
   await unlink(temporary).catch(() => undefined);
   if (isRemovable && !remove && source !== place) {
     target.notice(`${from.path} stays next to ${path}: it is on record, but was not saved from this machine`);
   }
   if (remove && source !== place) {
     await diskErrors(from.path, async () => {
-      // Another output may have taken the old name by now: only the very file that was moved is removed.
+      // Another output may have taken the old name by now, so only exactly the moved file is removed.
       if (!isStill(source, found)) return;
       await unlink(source);
       await syncFolder(dirname(source));
@@ -75,11 +75,11 @@ interface Found {
   source: string;
   inode: number;
   device: number;
-  /** `aside`: beside its own path, to make room for another output. */
+  /** `aside`: next to its own path, renamed to make room for another output. */
   where: 'in-place' | 'aside' | 'kept';
 }
 
-/** Finds the file at its own path, or beside it where `putInPlace` keeps files that were in the way. */
+/** Finds the file at its own path, or next to it under the name that `putInPlace` gives files that it renames. */
 async function findIntact(root: string, from: Output): Promise<Found | undefined> {
   const names = checkOutputPath(from.path);
   const extension = extname(from.path);
@@ -98,7 +98,9 @@ async function findIntact(root: string, from: Output): Promise<Found | undefined
   return undefined;
 }
 
-/** A newer output has replaced it: it stays kept, because the next one may do so again. */
+/**
+ * Finds a file that a newer output has replaced. It stays in the folder of kept files, because it may be needed again.
+ */
 async function findKept(kept: KeptFiles | undefined, from: Output): Promise<Found | undefined> {
   const source = await kept?.find(from);
   const stats = source === undefined ? undefined : lstatOrAbsent(source);

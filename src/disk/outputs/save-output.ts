@@ -18,13 +18,13 @@ import type { SavedFiles } from './saved-files.ts';
 import { describeBytes, isCutShort, type SniffedMedia, sniffLength, sniffMedia } from './sniff.ts';
 import type { StatCache } from './stat-cache.ts';
 
-/** Streams a download into a temporary file beside its target, verifies it, syncs it and renames it into place. */
+/** Streams a download into a temporary file next to its target, verifies it, syncs it and renames it into place. */
 export async function saveOutput(order: SaveOrder): Promise<Output> {
   const chunks = order.download.body[Symbol.asyncIterator]();
   try {
     return await saveChunks(chunks, order);
   } finally {
-    // Even one that never began: it holds a connection, and those are few.
+    // Called even if iteration never began, because the body occupies a connection, and those are few.
     await chunks.return?.();
   }
 }
@@ -37,7 +37,7 @@ interface SaveOrder {
   disk: PacedDisk;
   saved: SavedFiles;
   kept?: Kept | undefined;
-  /** Cache of later checks: a file saved by this run is not read again. */
+  /** Cache for later checks, so that a file saved by this run is not read again. */
   seen?: StatCache;
 }
 
@@ -65,7 +65,7 @@ async function saveChunks(
     const full = `${base}${found.extension}`;
     const path = `${target.save}${found.extension}`;
     await diskErrors(base, () => putInPlace(temporary, full, { name: path, sha256, target, disk, saved, kept }));
-    // Reading a small file is as quick as noting it.
+    // A small file is not cached: reading it is as quick as recording it.
     const stats = bytes < smallBytes ? undefined : lstatOrAbsent(full);
     if (stats !== undefined) seen?.noteOwn(path, stats, sha256);
     return { path, sha256, bytes, type: found.type };
@@ -101,7 +101,8 @@ async function receive(
       throw new OutputError('bad-bytes', `the download has more than the ${announced} bytes that were announced`);
     }
     if (bytes > maxBytes) throw tooLarge(maxBytes);
-    // While a thread writes, the hash is made here. The next chunk waits for both: a slow disk fills no memory.
+    // The hash is computed here while a thread writes. The next chunk waits for both, so that a slow disk does not fill
+    // the memory.
     const written = diskErrors(path, () => disk.write(fd, chunk));
     hash.update(chunk);
     if (head.length < sniffLength) head = Buffer.concat([head, chunk.subarray(0, sniffLength - head.length)]);
@@ -110,7 +111,7 @@ async function receive(
   }
 }
 
-/** Errors while bytes arrive are the download's fault, not the disk's. */
+/** Reads the next chunk. Errors here come from the download, not from the disk. */
 async function nextChunk(chunks: AsyncIterator<Uint8Array>): Promise<Uint8Array | undefined> {
   try {
     const next = await chunks.next();
@@ -139,8 +140,7 @@ async function checkReceived(
   if (found.media !== target.media) {
     throw new OutputError('bad-bytes', `the download is ${found.type}, not ${articled(target.media)} file`);
   }
-  // Meeting the announced length proves nothing: the announced length may itself be cut.
-  // I10
+  // Reaching the announced length proves nothing, because the announced length may itself be too short. I10
   if (isCutShort(found.type, { head, tail, bytes }) && !(await hasEndWithin(found.type, received))) {
     throw new OutputError(
       'bad-bytes',
@@ -150,10 +150,10 @@ async function checkReceived(
   return found;
 }
 
-/** Largest picture that is read once more to find its end. */
+/** Largest picture in bytes that is read again to find its end. */
 const mostPictureBytes = 256 * 1024 ** 2;
 
-/** Tells whether a picture is whole, and other bytes stand behind its end, as cameras and phones write them. */
+/** Whether a picture is complete, and only other bytes follow its end, as cameras and phones write them. */
 async function hasEndWithin(
   type: string,
   { temporary, bytes }: { temporary: string; bytes: number },

@@ -9,15 +9,15 @@ import { isRealFolder, prepareStateFolder } from '../state/state-folder.ts';
 
 const fileName = 'saved-files';
 const sealLength = 32;
-/** Room for a million files. */
+/** Most bytes of the record, enough for a million files. */
 const mostBytes = 256 * 1024 ** 2;
-/** Duplicate lines are removed beyond this size. */
+/** Size in bytes above which duplicate lines are removed. */
 const longBytes = 16 * 1024 ** 2;
 
 /**
- * Records which files this user's runs on this machine have saved, by path and digest. A lock line could name any file of
- * the tree, with its true digest: only files recorded here are deleted, moved or replaced. All others stay and are copied.
- * If the record is lost, everything stays.
+ * Record of the files that this user's runs on this machine have saved, by path and digest. Because a lock line could
+ * name any file of the working tree, with its true digest, only files recorded here are deleted, moved or replaced. All
+ * others stay and are copied. If the record is lost, no file is removed.
  */
 export class SavedFiles {
   readonly #state: string | undefined;
@@ -27,17 +27,17 @@ export class SavedFiles {
   #lines: ReadonlySet<string> | undefined;
   #isPrepared = false;
   #secret: Buffer | undefined;
-  /** Open until the process ends: opening it takes longer than a line. */
+  /** Descriptor, open until the process ends, because opening takes longer than writing a line. */
   #fd: number | undefined;
 
-  /** `state`: the folder that is never committed; without it, the record lives in memory. `root`: output folder. */
+  /** `state`: the folder that is never committed; without it, the record is only in memory. `root`: output folder. */
   constructor(state?: string, root?: string) {
     this.#state = state;
     const way = state === undefined || root === undefined ? '' : relative(dirname(state), root).split(sep).join('/');
     this.#prefix = way === '' ? '' : `${way}/`;
   }
 
-  /** True when a file with these bytes (SHA-256, hex) was saved under this name. Writes nothing. */
+  /** True if a file with these bytes (SHA-256, hex) was saved under this name. Writes nothing. */
   has(path: string, sha256: string): boolean {
     const entry = this.#entry(path, sha256);
     if (this.#saved.has(entry)) return true;
@@ -85,12 +85,12 @@ async function shorten(state: string): Promise<void> {
   await replaceFile(join(state, fileName), `${[...lines].join('\n')}\n`);
 }
 
-/** `SEAL SHA-256 PATH`: each line is sealed on its own, and one that was not written here counts as absent. */
+/** Line `SEAL SHA-256 PATH`: each line has its own seal, and a line without a valid seal of this user is ignored. */
 function lineOf(secret: Buffer, entry: string): string {
   return `${sealOf(secret, fileName, entry).slice(0, sealLength)} ${entry}`;
 }
 
-/** Empty when the file is missing or unreadable. */
+/** Reads the record; empty if the file is missing or unreadable. */
 function readText(state: string): string {
   let fd: number | undefined;
   try {

@@ -31,14 +31,14 @@ const formats: readonly Format[] = [
   video('video/webm', '.webm', (head) => isEbml(head, 'webm')),
   video('video/x-matroska', '.mkv', (head) => isEbml(head, 'matroska')),
   video('video/quicktime', '.mov', (head) => hasText(head, 4, 'ftypqt')),
-  // Last of the ISO media files: audio and still pictures have brands of their own, and were matched before.
+  // Last of the ISO media files, because audio and still pictures have brands of their own, and match before.
   video('video/mp4', '.mp4', (head) => hasText(head, 4, 'ftyp') && !hasBrand(head, heicBrands)),
 ];
 
 /** Every extension that `sniffMedia` can return. */
 export const knownExtensions: readonly string[] = formats.map(({ extension }) => extension);
 
-/** Recognizes formats that a job may produce, and nothing else. `head`: the first `sniffLength` bytes, or all. */
+/** Recognizes only formats that a job may produce. `head`: the first `sniffLength` bytes, or all. */
 export function sniffMedia(head: Uint8Array): SniffedMedia | undefined {
   const format = formats.find(({ matches }) => matches(head));
   return format && { media: format.media, type: format.type, extension: format.extension };
@@ -57,7 +57,7 @@ export function describeBytes(head: Uint8Array): string {
   return 'a text';
 }
 
-/** Types that the name of a file states, as far as its bytes can be recognized. */
+/** Media types by file name, for types that can be recognized by their bytes. */
 const named: readonly [RegExp, string][] = [
   [/\.jpe?g$/i, 'image/jpeg'],
   [/\.heic$/i, 'image/heic'],
@@ -66,7 +66,8 @@ const named: readonly [RegExp, string][] = [
 
 /**
  * Explains why a file cannot be the media that its name states: it is empty, a text such as an error page, or another
- * kind. A picture, a sound or a film may have another format of its kind, but for HEIC. Undefined when nothing is wrong.
+ * kind. A picture, a sound or a film may have another format of its kind, except HEIC. `undefined` if the file is
+ * usable.
  */
 export function explainUnusable(name: string, head: Uint8Array): string | undefined {
   if (head.length === 0) return 'it is empty';
@@ -76,7 +77,7 @@ export function explainUnusable(name: string, head: Uint8Array): string | undefi
   const found = isHeic ? 'image/heic' : sniffMedia(head)?.type;
   const extension = /\.[^.]*$/.exec(name)?.[0];
   if (found !== undefined) {
-    // Services read pictures by their bytes; HEIC they do not read.
+    // Services detect a picture's format from its bytes, but cannot read HEIC.
     const isAlike = stated.startsWith('image/') === found.startsWith('image/') && found !== 'image/heic';
     return found === stated || isAlike ? undefined : `its bytes are ${found}, and its name ends in ${extension}`;
   }
@@ -84,7 +85,7 @@ export function explainUnusable(name: string, head: Uint8Array): string | undefi
   return isText ? `it is ${describeBytes(head)}, and its name ends in ${extension}` : undefined;
 }
 
-/** Decodes the beginning of a text. Undefined for bytes that are not text. The last character may be cut. */
+/** Decodes the beginning of a text, whose last character may be cut. `undefined` for bytes that are not text. */
 function decodeText(head: Uint8Array): string | undefined {
   const isBinary = head.some((byte) => byte < 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d);
   if (isBinary) return undefined;
@@ -104,8 +105,8 @@ export interface FileEnds {
 }
 
 /**
- * True when a file is certainly truncated: its format says where the end is, and it is not there. For bodies without an
- * announced length, where a broken connection looks like the end.
+ * True if a file is certainly truncated: its format defines where the end is, and it is missing. For bodies without an
+ * announced length, in which a broken connection looks like the end.
  */
 export function isCutShort(type: string, { head, tail, bytes }: FileEnds): boolean {
   switch (type) {
@@ -118,7 +119,7 @@ export function isCutShort(type: string, { head, tail, bytes }: FileEnds): boole
     case 'image/webp':
     case 'audio/wav': {
       const announced = new DataView(head.buffer, head.byteOffset, head.byteLength).getUint32(4, true);
-      // A writer that could not seek back to the start leaves 0 there, or a number that is too large.
+      // A writer that could not seek back to the start leaves 0 as the length, or a number that is too large.
       return announced !== 0 && announced < placeholder && announced + 8 > bytes;
     }
     case 'video/webm':
@@ -133,10 +134,10 @@ export function isCutShort(type: string, { head, tail, bytes }: FileEnds): boole
   }
 }
 
-/** No output is as long as this: a writer that did not know the size left a large number. */
+/** Length in bytes that no output has: a writer that did not know the size left a large number. */
 const placeholder = 2 ** 30;
 
-/** Some writers pad a finished file with zero bytes. */
+/** Whether data end with a marker. Zero bytes at the end are ignored, because some writers pad a finished file. */
 function includesAtEnd(tail: Uint8Array, marker: readonly number[]): boolean {
   let end = tail.length;
   while (end > 0 && tail[end - 1] === 0) end--;
@@ -157,12 +158,15 @@ function isRiff(head: Uint8Array, form: string): boolean {
   return (isLarge || hasText(head, 0, 'RIFF')) && hasText(head, 8, form);
 }
 
-/** ISO media files name their brands in the first box: the major one, a version, then the compatible ones. */
+/**
+ * Whether an ISO media file has one of these brands. Its first box lists them: the major brand, a version, then the
+ * compatible brands.
+ */
 function hasBrand(head: Uint8Array, brands: readonly string[]): boolean {
   return hasText(head, 4, 'ftyp') && brands.some((brand) => hasText(head, 8, brand));
 }
 
-/** Matroska files name their type within their first bytes. */
+/** Whether a Matroska file has this type, which its first bytes state. */
 function isEbml(head: Uint8Array, type: string): boolean {
   if (!startsWith(head, [0x1a, 0x45, 0xdf, 0xa3])) return false;
   return Buffer.from(head.subarray(0, 64)).includes(Buffer.concat([Buffer.from([0x42, 0x82]), ebmlText(type)]));
@@ -172,7 +176,7 @@ function ebmlText(text: string): Buffer {
   return Buffer.concat([Buffer.from([0x80 | text.length]), Buffer.from(text)]);
 }
 
-/** True when the segment after the header claims to be longer than the file. */
+/** True if the segment after the header claims to be longer than the file. */
 function isEbmlCut(head: Uint8Array, bytes: number): boolean {
   const header = readEbmlSize(head, 4);
   if (header === undefined || header.size === undefined) return false;
@@ -182,7 +186,7 @@ function isEbmlCut(head: Uint8Array, bytes: number): boolean {
   return body?.size !== undefined && segment + 4 + body.length + body.size > bytes;
 }
 
-/** A size of one to eight bytes; all ones mean unknown. */
+/** Reads a size of one to eight bytes; all ones mean unknown. */
 function readEbmlSize(head: Uint8Array, at: number): { length: number; size: number | undefined } | undefined {
   const first = head[at];
   if (first === undefined || first === 0) return undefined;
@@ -202,7 +206,7 @@ function isBoxCut(head: Uint8Array, bytes: number): boolean {
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
   for (let at = 0; at + 16 <= head.length; ) {
     const short = view.getUint32(at);
-    // 0: to the end of the file. 1: the length follows in 64 bits after the name.
+    // 0: the box extends to the end of the file. 1: the length follows in 64 bits after the name.
     if (short === 0) return false;
     const size = short === 1 ? Number(view.getBigUint64(at + 8)) : short;
     if (size < 8) return false;
@@ -212,7 +216,9 @@ function isBoxCut(head: Uint8Array, bytes: number): boolean {
   return false;
 }
 
-/** Whether a frame of MPEG audio begins here: frame sync, version, layer III, and a bit rate and sampling rate that exist. */
+/**
+ * Whether a frame of MPEG audio begins here: frame sync, version, layer III, and a valid bit rate and sampling rate.
+ */
 export function isMp3Frame(head: Uint8Array): boolean {
   const [sync = 0, version = 0, rates = 0] = head;
   const isLayer3 = sync === 0xff && (version & 0xe6) === 0xe2 && (version & 0x18) !== 0x08;

@@ -13,25 +13,25 @@ import { readSealedFile, writeSealedFile } from '../state/sealed-file.ts';
 type Seen = readonly [bytes: number, mtimeMs: number, ctimeMs: number, ino: number, sha256: string];
 
 const mostBytes = 64 * 1024 ** 2;
-/** Coarsest timestamp step of any file system: a change within one step of an earlier one would not show. */
+/** Coarsest timestamp resolution of any file system, in ms: two changes within it may have the same time. */
 const coarsestStepMs = 2000;
-/** Largest expected difference between the file system's clock and ours. */
+/** Largest expected difference between the file system's clock and the local clock, in ms. */
 const clockDifferenceMs = 500;
 
 /**
- * A stat cache: digests of output files as last read, with their stats at that time. A file with the same stats is not
- * read again: gigabytes of videos need not be hashed for every plan. Only the system sets the time of the last change
- * (ctime), so neither an editor nor a copied date hides a change; a file changed just before it was read is read again.
- * If the cache is lost, it is rebuilt; it never leaves the machine.
+ * Cache of output files' digests, with the files' stats when they were read. A file with the same stats is not read
+ * again, so that gigabytes of videos need not be hashed for every plan. Only the system sets the time of the last
+ * change (ctime), so neither an editor nor a copied date hides a change; a file changed just before it was read is read
+ * again. If the cache is lost, it is rebuilt; it never leaves the machine.
  */
 export class StatCache {
   readonly now: () => number;
-  /** Conclusions that a process drew from exactly these files, in its own format. */
+  /** Results that an earlier process derived from exactly these files, in its own format. */
   readonly finding: Json | undefined;
   readonly #state: string;
   readonly #name: string;
   readonly #before: ReadonlyMap<string, Seen>;
-  /** Entries to keep: earlier ones that someone asked about, and new ones. */
+  /** Entries to keep: requested earlier entries, and new ones. */
   readonly #after = new Map<string, Seen>();
 
   private constructor(state: string, name: string, options: Kept & { now: () => number }) {
@@ -56,7 +56,7 @@ export class StatCache {
     return seen[4];
   }
 
-  /** `stats`: from before it was read. `readAt`: when reading began, by `now`. */
+  /** Records a digest. `stats`: taken before the file was read. `readAt`: when reading began, by `now`. */
   note(path: string, stats: Stats, { sha256, readAt }: { sha256: string; readAt: number }): void {
     if (stats.ctimeMs + coarsestStepMs + clockDifferenceMs < readAt) this.noteOwn(path, stats, sha256);
     else this.#after.delete(path);
@@ -64,22 +64,25 @@ export class StatCache {
 
   /** Records a file that this process has just created under a new name. */
   noteOwn(path: string, stats: Stats, sha256: string): void {
-    // Without a time of the last change, or with a content date that somebody set, dates prove little.
+    // If ctime is missing, or the content date was set to the future, the times prove little.
     if (stats.ctimeMs < stats.mtimeMs) return;
     this.#after.set(path, [stats.size, stats.mtimeMs, stats.ctimeMs, stats.ino, sha256]);
   }
 
-  /** The files as last seen. */
+  /** The files when they were last read. */
   get files(): Pick<Output, 'path' | 'bytes' | 'sha256'>[] {
     return [...this.#before].map(([path, [bytes, , , , sha256]]) => ({ path, bytes, sha256 }));
   }
 
-  /** True when this many files are known in their current state. */
+  /** True if this many files are known in their current state. */
   knowsAll(count: number): boolean {
     return this.#after.size === count;
   }
 
-  /** Keeps recalled and noted entries for later processes, with this one's conclusions. Losing them only costs time. */
+  /**
+   * Saves requested and recorded entries for later processes, with the results of this process. Losing them only costs
+   * time.
+   */
   async keep(finding?: Json): Promise<void> {
     const isAsBefore =
       this.#after.size === this.#before.size &&
@@ -90,7 +93,7 @@ export class StatCache {
     await orForgotten(async () => {
       const startedAt = this.now();
       if (!(await writeSealedFile(this.#state, this.#name, `${text}\n`))) return;
-      // A share whose clock is not ours dates changes as it likes.
+      // A network share with another clock sets times that cannot be compared, so its cache is removed.
       const path = join(this.#state, this.#name);
       const writtenAt = lstatOrAbsent(path)?.mtimeMs ?? 0;
       const isOurClock = writtenAt > startedAt - clockDifferenceMs && writtenAt < this.now() + clockDifferenceMs;
@@ -108,7 +111,7 @@ interface Kept {
   finding: Json | undefined;
 }
 
-/** Empty when nothing is usable. */
+/** Reads the cache; empty if it is not usable. */
 async function readKept(state: string, name: string): Promise<Kept> {
   const kept = await orForgotten(async () => {
     const bytes = await readSealedFile(state, name, mostBytes);

@@ -7,30 +7,30 @@ import { digestOf } from '../outputs/hash-file.ts';
 import { sniffMedia } from '../outputs/sniff.ts';
 
 export interface PictureOrder {
-  /** Absolute. */
+  /** Absolute path. */
   path: string;
   bytes: number;
-  /** Hex. Other bytes are not shown for it. */
+  /** Digest in hex. A file with other bytes is not shown. */
   sha256: string;
 }
 
-/** A small picture, upright, without transparency, and the size of the one that it was made from. */
+/** A small picture, upright, without transparency, and the size of the original. */
 export interface SmallPicture {
   picture: Sharp;
   width: number;
   height: number;
 }
 
-/** Pixels of the longer side. */
+/** Length of the longer side, in pixels. */
 export const smallSide = 384;
-/** A few bytes can claim gigabytes of pixels. */
+/** Most pixels of the original: a file of a few bytes can claim gigabytes of pixels. */
 const mostPixels = 48_000_000;
 const mostBytes = 96 * 1024 * 1024;
-/** A picture that takes longer is a trap. */
+/** Timeout in seconds; a picture that takes longer may be malicious. */
 const patienceSeconds = 20;
-/** Background that a transparent picture is shown on: as light as dark. */
+/** Background for transparent pictures, a medium grey. */
 const ground = '#808080';
-/** Formats of what is shown; others are not given to a decoder at all. */
+/** Formats that are shown; other files are not given to a decoder. */
 const formats: ReadonlyMap<string | undefined, string> = new Map([
   ['image/png', 'PNG'],
   ['image/jpeg', 'JPEG'],
@@ -38,8 +38,8 @@ const formats: ReadonlyMap<string | undefined, string> = new Map([
 ]);
 
 /**
- * Loaded when the first picture needs it: it takes longer than a command that shows none. Throws MB3701 where its program for
- * this machine is missing, as after `npm install --omit=optional`.
+ * Loads sharp when the first picture needs it, because loading takes longer than a command that shows no picture.
+ * Throws MB3701 if its binary for this machine is missing, as after `npm install --omit=optional`.
  */
 export async function loadSharp(load: () => Promise<{ default: typeof SharpOf }> = () => import('sharp')) {
   try {
