@@ -99,9 +99,10 @@ export interface Gate {
 }
 
 /**
- * Similar steps of a task. The first of them go alone. A canary depends on the requests: as soon as `first` steps are
- * bought with the manifest's present requests and fit, or are picked, the others no longer wait. So new rows of an
- * unchanged template need no new canary, but a changed template does, because it changes all requests.
+ * Similar steps of a task. The first of them are bought alone, before the others. A canary depends on the requests: as
+ * soon as `first` steps are bought with the manifest's present requests and fit, or are picked, the others no longer
+ * wait. So new rows of an unchanged template need no new canary, but a changed template does, because it changes all
+ * requests.
  */
 export interface Canary {
   /** `canary of hero`; with price class and field values if the task has several groups of similar steps. */

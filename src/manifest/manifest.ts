@@ -89,7 +89,7 @@ export interface Task {
   takes?: number | undefined;
   /** A gate for the task's outputs, before anything is made from them. */
   gate?: GateRule | undefined;
-  /** Steps that go alone before similar ones are bought. */
+  /** Steps that are bought alone before similar ones. */
   canary?: CanaryRule | undefined;
   /** Keeps the purchases of its steps, even if their input changes. */
   pin?: true | undefined;

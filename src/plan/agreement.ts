@@ -164,8 +164,9 @@ function ceilingIn(shown: Row | undefined): number | undefined {
 }
 
 /**
- * Where the approved price was unknown and has only an estimate by now, the price counts as unknown again: the first
- * purchase goes alone, and its charge prices the others. With the estimate, the ceiling would let no purchase begin.
+ * If a price was unknown when it was approved and has only an estimate by now, it counts as unknown again: the first
+ * purchase is made alone, and its charge becomes the price of the others. With the estimate, the ceiling would let no
+ * purchase begin.
  */
 function holdToUnknown({ shown }: Agreement, plan: Plan): void {
   const blind = plan.rows.filter((row) => {

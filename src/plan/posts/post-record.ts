@@ -18,7 +18,8 @@ export function isAskedAbout({ reason, beside }: Pick<Row, 'reason' | 'beside'>)
  * nothing was ever posted.
  */
 export function sendsOf({ kind, purchases }: StepRecord): Purchase[] {
-  // The address may have had another kind before. Earlier purchases in old locks do not state their kind. I24
+  // The address may have had another kind before. Earlier purchases in old locks do not state their kind.
+  // I24
   return purchases.filter(
     (one, index) =>
       hasLeft(one) && !hasFiles(one) && (isPost(one.kind ?? kind) || (index > 0 && one.kind === undefined)),

@@ -67,9 +67,9 @@ export function* heldPurchases(
 
 /**
  * Returns the price classes of lost create requests for whose kinds no price is known, if this plan has a row to find
- * out each price: that row goes alone, and its charge is also the price of the lost request. Empty when there are none,
- * or when a possible charge would not get a price this way: a job whose charge the service does not state, a second lost
- * request of the same class, or one that no row resembles.
+ * out each price. That row is bought alone, and its charge is also the price of the lost request. Returns none if one of
+ * the possible charges would not get a price this way: a job whose charge the service does not state, a second lost
+ * request of the same class, or a lost request that no row resembles.
  *
  * @param held possible charges, without those that this plan asks about
  */

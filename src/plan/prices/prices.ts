@@ -20,8 +20,8 @@ export type PriceOf = (kind: string, request: OpenRequest) => Readonly<Price>;
 
 /**
  * Derives prices from earlier charges, from the service's documentation, and from the manifest. The highest of these
- * counts, because a reservation must be an upper bound. Hints are estimates only: a step with nothing else goes alone,
- * and its charge becomes the price of the others.
+ * counts, because a reservation must be an upper bound. Hints are only estimates: a step without another price is
+ * bought alone first, and its charge becomes the price of the others.
  */
 export function pricesFrom(lock: Lock, written: WrittenPrices = {}, hints: PriceHints = {}): PriceOf {
   // Computed on first use, because no price is needed when nothing is left to buy.
