@@ -27,7 +27,6 @@ export const pageKeyHelp: readonly KeyHelp[] = [
   ['?', 'this help'],
 ];
 
-/** Help texts for the keys that play sounds. */
 export const soundKeyHelp: readonly KeyHelp[] = [
   ['1 – 9', 'listen to this one, at the same position; P picks the one that is heard'],
   ['Space', 'play, pause'],

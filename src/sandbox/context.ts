@@ -6,7 +6,6 @@ import type { Library } from './library.ts';
 import type { OutputFiles } from './output-files.ts';
 import { type Answer, answerProblem, type Call } from './wire.ts';
 
-/** State and settings that all endpoints share. */
 export interface Context {
   readonly books: Books;
   readonly faults: FaultScript;

@@ -67,7 +67,6 @@ export interface Sandbox {
   /** Whether this is the id of a job, post or uploaded file that the sandbox has made, even if it was deleted. */
   knows(id: string): boolean;
   addFaults(faults: Fault[]): void;
-  /** Removes all scripted faults. */
   clearFaults(): void;
   /** Closes the listeners and the renderer, and releases `dataDir` for another sandbox. Later requests get 503. */
   close(): Promise<void>;

@@ -6,7 +6,6 @@ import { filmsOf } from './films.ts';
 import type { Panes } from './panes.ts';
 import { compareOf } from './state.ts';
 
-/** Help texts for the keys of this view. */
 export const compareKeyHelp: readonly KeyHelp[] = [
   ['← → or O', 'the other side becomes active'],
   ['↑ ↓', 'another take on the active side'],

@@ -3,7 +3,6 @@ import type { ReviewData } from '../../contract/review.ts';
 
 type Packed = PackedData['data'];
 
-/** Restores packed data. */
 export function unpack({ shapes, texts, data }: PackedData): ReviewData {
   const unpacked = (value: Packed): unknown => {
     if (Array.isArray(value)) {

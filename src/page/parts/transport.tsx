@@ -10,7 +10,6 @@ interface TransportProps {
   onSeek(seconds: number): void;
 }
 
-/** Play button and time slider. */
 export function Transport({ isPlaying, position, seconds, onToggle, onSeek }: TransportProps) {
   const text = `${timeOf(position)} / ${timeOf(seconds)}`;
   return (
