@@ -1,17 +1,18 @@
 /**
- * The media generation service, embedded: the same calls and answers, play credits, and real media made from the
- * request alone. It shares nothing with the runner, so that what the two agree on is the documented API.
+ * An embeddable simulation of the media generation service: the same requests and answers, play credits, and real media
+ * derived from the requests. It shares no code with the runner, so that both depend on the documented API only.
  *
- * - **Money.** `ledger()` lists every accepted create. An entry is booked – with `dataDir`, written to
- *   `ledger.jsonl` – before its answer leaves, so it is the truth about what was spent, whatever the client saw.
- * - **Time.** Jobs move by the clock alone (`now`, `speed`); there are no timers to wait for.
- * - **Trouble.** `faults` scripts it: resets, hangs, lost answers, cut files. `failRate` and `rateLimit` make it.
- * - **Media.** A file is rendered when it is first fetched. The same request gives the same bytes; the same
- *   request once more is another take.
- * - **Uploads.** Signed URLs, links of answers and public URLs all lead here; bytes are streamed, with `dataDir` to disk.
- *   The sandbox fetches nothing from beyond this machine.
- * - **A page** at `/` shows what is going on, to browsers on this machine; `/sandbox/state` is the same as JSON.
- * - **What the service does not document** and the sandbox had to choose is marked `x-not-shown` in `/openapi.json`.
+ * - **Money.** `ledger()` lists all accepted create requests. An entry is booked (with `dataDir`, written to
+ *   `ledger.jsonl`) before its answer is sent, so the ledger is correct even if the client received no answer.
+ * - **Time.** The state of a job depends on the clock alone (`now`, `speed`); there are no timers to wait for.
+ * - **Faults.** `faults` scripts resets, hangs, lost answers and truncated files; see also `failRate` and `rateLimit`.
+ * - **Media.** A file is rendered when it is first fetched. The same request gives the same bytes; repeating a request
+ *   gives another take.
+ * - **Uploads.** Signed URLs, output URLs and public URLs all refer to the sandbox. Bytes are streamed, with `dataDir` to
+ *   disk. The sandbox fetches nothing from other machines.
+ * - **A page** at `/` shows the current state to browsers on this machine; `/sandbox/state` has the same data as JSON.
+ * - **Undocumented behaviour** of the service, which the sandbox had to choose, is marked `x-not-shown` in
+ *   `/openapi.json`.
  *
  * ```ts
  * const sandbox = createSandbox({ credits: 100, speed: Infinity });

@@ -124,12 +124,13 @@ async function handlePage(call: Call): Promise<Answer> {
 }
 
 /**
- * Serves the data of the page, as JSON, of all users, without a key:
+ * Serves the data of the page as JSON, for all users and without an API key:
  *
- * - `balance` and `startingCredits` of the user of the API key, `speed` (`null`: jobs are done at once), `now`, `baseUrl`
- * - `jobs`, the newest 200: `id`, `kind`, `status` (where it really stands, synced or not), `credits`, `createdAt`,
- *   `model`, `prompt` (what was asked for, at most 120 characters), `outputs` (`name`, `url`, `mediaType`), `error`
- * - `uploads` and `posts`, the newest 50 of each, as the API shows them
+ * - `balance` and `startingCredits` of the API key's user, `speed` (`null`: jobs are completed at once), `now`,
+ *   `baseUrl`
+ * - `jobs`, the newest 200: `id`, `kind`, `status` (the current one, also if it is not synced), `credits`, `createdAt`,
+ *   `model`, `prompt` (the requested text, at most 120 characters), `outputs` (`name`, `url`, `mediaType`), `error`
+ * - `uploads` and `posts`, the newest 50 of each, as in the API
  */
 function handleState(context: Context, call: Call): Answer {
   if (!isAtHome(call)) return answerForeign();

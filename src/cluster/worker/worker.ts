@@ -44,7 +44,9 @@ export interface WorkerOptions extends Registered {
   keepHouse?: ((signal: AbortSignal, isQuiet: () => boolean) => Promise<void>) | undefined;
 }
 
-/** Works for the engine until its signal is aborted: fetches files, and leads its account whenever the leadership is free. */
+/**
+ * Works for the engine until its signal is aborted: fetches files, and leads the account whenever leadership is free.
+ */
 export async function work(options: WorkerOptions): Promise<void> {
   const { db, signal, tell } = options;
   const ending = new AbortController();

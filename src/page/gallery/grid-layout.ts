@@ -9,8 +9,8 @@ export interface Section {
 export type GridLine = { is: 'head'; section: Section } | { is: 'assets'; section: Section; assets: ReviewAsset[] };
 
 /**
- * Divides assets into sections, in order of appearance. Assets without a row key, or without a value on the axis, make a
- * section of their own.
+ * Divides assets into sections, in order of appearance. Assets without a row key, or without a value on the axis, make
+ * a section of their own.
  *
  * @param by empty: sections by task; `key`: by row key; `axis:NAME`: by the values of this axis
  */

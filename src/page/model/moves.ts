@@ -81,10 +81,10 @@ function firstToSee({ group, assets }: Strip): string | undefined {
 }
 
 /**
- * Returns the asset that becomes active after a verdict on `address`; `strips` are the assets that the filter shows after
- * the verdict. After a verdict is taken back, the active asset changes only if it is hidden now. If the group needs no
- * further decision, the next undecided group follows, wrapping around at the end. Otherwise the next asset of the group
- * without a verdict follows, or the nearest one before. A hidden asset keeps its position in this order.
+ * Returns the asset that becomes active after a verdict on `address`; `strips` are the assets that the filter shows
+ * after the verdict. After a verdict is taken back, the active asset changes only if it is hidden now. If the group
+ * needs no further decision, the next undecided group follows, wrapping around at the end. Otherwise the next asset of
+ * the group without a verdict follows, or the nearest one before. A hidden asset keeps its position in this order.
  */
 export function afterVerdict(
   shown: Shown,
