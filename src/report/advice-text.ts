@@ -6,12 +6,12 @@ import { shellWord } from './shell-word.ts';
 /** A command line ready to paste, with the running command's file and its options for lock, variables and account. */
 export type Paste = (command: Call) => string;
 
-/** Advice as one text of several lines, for programs. */
+/** Advice as one string of several lines, for programs. */
 export function adviceText(advice: Advice, paste: Paste): string {
   return adviceLines(advice, paste).join('\n');
 }
 
-/** Advice below what it is about: an arrow, and further lines in its column. */
+/** Advice for display below the message that it belongs to: an arrow, with further lines aligned to the first. */
 export function adviceView(advice: Advice | undefined, paste: Paste): Document {
   const lines =
     advice === undefined
@@ -30,12 +30,12 @@ function write(run: Call | Shell, paste: Paste): string {
   return 'shell' in run ? shellText(run) : paste(run);
 }
 
-/** Advice that names no command of this program, as diagnostics give it. */
+/** Advice without commands of this program, as diagnostics contain it. */
 export function shellLines(advice: Advice<Shell>): string[] {
   return linesOf(advice, shellText);
 }
 
-/** A command ends its line, stays whole whatever its length, and is all that follows the colon. */
+/** Lines of an advice. A command is the last part of its line, follows a colon, and is never shortened. */
 function linesOf<Run>(advice: Advice<Run>, textOf: (run: Run) => string): string[] {
   return waysOf(advice).map((line) =>
     typeof line === 'string' ? safeText(line, 2000) : `${safeText(line.to, 1000)}: ${textOf(line.run)}`,

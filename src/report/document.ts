@@ -1,34 +1,42 @@
-/** Role of a part of a text, which renderers style. `name`: foreign text, inert in Markdown. */
+/**
+ * Role of a part of a text, which determines its style. `name`: text from a campaign or the service, escaped in
+ * Markdown.
+ */
 export type Mark = 'strong' | 'faint' | 'good' | 'active' | 'warning' | 'bad' | 'code' | 'name';
 
 export type Span = string | { readonly text: string; readonly mark: Mark };
 
-/** Words in one line, from anywhere: the renderers escape what a terminal, a log or Markdown would obey, and wrap. */
+/**
+ * Text for one line, which may come from anywhere. Renderers wrap it, and escape control sequences of terminals and
+ * logs, and Markdown.
+ */
 export type Text = Span | readonly Span[];
 
 export interface Column {
   title: string;
   align?: 'right';
-  /** Minimum width in columns when cut. Omitted if never cut, so that it can be copied. */
+  /** Minimum width in columns when a cell is cut. Omitted if it is never cut, so that it can be copied. */
   least?: number;
-  /** Treatment of a text that is too long. `wrap`: it goes on in the lines below. Default: its end is left out. */
+  /** Treatment of a text that is too long. `wrap`: it continues on the next lines. Default: its end is cut off. */
   cut?: 'middle' | 'wrap';
   /** Placed below its row if the columns do not fit. */
   below?: true;
-  /** Cut, then left out, before any other column is cut. */
+  /** Whether the column is cut, and then omitted, before any other column is cut. */
   spare?: true;
-  /** One space separates it from the next column, not two. */
+  /** Whether one space instead of two separates the column from the next one. */
   close?: true;
 }
 
 export interface Fact {
   label: Text;
   text: Text;
-  /** Lines below the text, in its column. */
+  /** Lines below the text, aligned to it. */
   below?: Document;
 }
 
-/** A statement that goes on indented, with a command to paste after a colon, and what belongs to it indented below. */
+/**
+ * A statement whose further lines are indented, with a command to paste after a colon, and details indented below.
+ */
 export interface Line {
   is: 'line';
   text: Text;
@@ -42,16 +50,18 @@ export type Block =
   | Line
   /** Blocks without blank lines between them. */
   | { is: 'stack'; blocks: Document }
-  /** `signs`: before each item; default: bullets. */
+  /** `signs`: characters before each item; default: bullets. */
   | { is: 'list'; items: readonly Document[]; isLoose?: boolean; signs?: readonly Text[] }
   | { is: 'facts'; facts: readonly Fact[] }
-  /** Columns without any text are left out, and so are titles where `hasHead` is false. */
+  /** A table. Columns without any text are omitted, and so are the column titles if `hasHead` is false. */
   | { is: 'table'; columns: readonly Column[]; rows: readonly (readonly Text[])[]; hasHead?: false; counts?: number[] }
   | { is: 'code'; text: string; language?: string; name?: string }
-  /** Folded away where the medium can fold, else left out. */
+  /** Lines that are folded if the medium supports it, else omitted. */
   | { is: 'folded'; title: Text; lines: readonly Text[] };
 
-/** The output of a view: blocks with a blank line between them. `undefined` is nothing, so that a view can leave one out. */
+/**
+ * Output of a view: blocks separated by blank lines. `undefined` blocks are skipped, so that a view can omit a block.
+ */
 export type Document = readonly (Block | undefined)[];
 
 export function heading(text: Text): Block {
@@ -74,7 +84,7 @@ export function stack(...blocks: Document): Block {
   return { is: 'stack', blocks };
 }
 
-/** Labelled texts. A fact without a text is left out. */
+/** Labelled texts. A fact without a text is omitted. */
 export function facts(all: readonly (Fact | undefined)[]): Block {
   return { is: 'facts', facts: all.filter((fact) => fact !== undefined) };
 }
@@ -107,7 +117,7 @@ export function bad(text: string): Span {
   return { text, mark: 'bad' };
 }
 
-/** Text from a campaign or the service: it is escaped. */
+/** Marks text from a campaign or the service, so that it is escaped. */
 export function named(text: string): Span {
   return { text, mark: 'name' };
 }

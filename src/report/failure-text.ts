@@ -19,7 +19,7 @@ export function failureView({ code, message, hint }: Failure, paste: Paste): Doc
   return [line([bad('error'), ` ${code} ${message}`], adviceView(hint, paste))];
 }
 
-/** The same as text. Mistakes with places speak for themselves; `most`: of them. */
+/** The failure as text. Diagnostics with positions are shown instead of a message; `most`: limit of them. */
 export function failureText(
   failure: Failure,
   { style, paste, most, width }: { style: Style; paste: Paste; most?: number; width?: number | undefined },
@@ -34,7 +34,7 @@ export function failureText(
     : terminalText(failureView(failure, paste), { style, width });
 }
 
-/** The same as workflow commands of GitHub Actions: an annotation for the failure, or for each mistake. */
+/** The failure as workflow commands of GitHub Actions: an annotation for it, or one for each diagnostic. */
 export function failureGithub(
   failure: Failure,
   { paste, toCheckoutPath }: { paste: Paste; toCheckoutPath(file: string): string },
@@ -47,7 +47,7 @@ export function failureGithub(
   return annotationText({ level: 'error', properties: [['title', code]], message: text });
 }
 
-/** The same as a document for programs, which `schemas/failure.schema.json` describes. */
+/** The failure as JSON for programs; `schemas/failure.schema.json` describes it. */
 export function failureJson(failure: Failure, paste: Paste): Json {
   const { code, message, hint, ...facts } = failure;
   const { sources: _sources, diagnostics, ...plain } = { diagnostics: undefined, sources: undefined, ...facts };

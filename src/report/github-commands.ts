@@ -4,22 +4,25 @@ export type AnnotationLevel = 'error' | 'warning' | 'notice';
 
 export interface Annotation {
   level: AnnotationLevel;
-  /** Shown in this order. */
+  /** In the order in which they are written. */
   properties: readonly (readonly [name: string, value: string | number])[];
-  /** May have several lines. Its text is safe for a terminal. */
+  /** Message of one or several lines, already safe for a terminal. */
   message: string;
 }
 
-/** Most annotations of each level that the runner of GitHub shows for one step. */
+/** Limit of annotations per level that GitHub's runner shows for one step. */
 const mostOfALevel = 10;
 
-/** `::error file=…,title=…::message`, with a line feed: the runner shows it beside the job and, with a file, in it. */
+/**
+ * Workflow command `::error file=…,title=…::message`, with a line feed. GitHub shows it at the job and, with a file,
+ * at that file.
+ */
 export function annotationText({ level, properties, message }: Annotation): string {
   const list = properties.map(([name, value]) => `${name}=${escapeProperty(String(value))}`).join(',');
   return `::${level}${list === '' ? '' : ` ${list}`}::${escapeData(message)}\n`;
 }
 
-/** No more annotations of a level than are shown: the last one says how many there are beside those. */
+/** Limits the annotations per level to the number that is shown. The last one says how many more there are. */
 export function limitAnnotations(annotations: readonly Annotation[]): Annotation[] {
   const counts = { error: 0, warning: 0, notice: 0 };
   for (const { level } of annotations) counts[level] += 1;
@@ -34,7 +37,7 @@ export function limitAnnotations(annotations: readonly Annotation[]): Annotation
   });
 }
 
-/** Opens a group: what follows, up to `closeGroup`, is folded in the log of a job under this title. */
+/** Command that opens a group: the output up to `closeGroup` is folded in the log of a job under this title. */
 export function openGroup(title: string): string {
   return `::group::${escapeData(safeText(title))}\n`;
 }
@@ -42,8 +45,8 @@ export function openGroup(title: string): string {
 export const closeGroup = '::endgroup::\n';
 
 /**
- * Text in which the runner finds no command, whatever manifest or service have written into it. It obeys lines that
- * begin with two colons, spaces aside, and `##[` anywhere.
+ * Escapes all text in which the runner would find a command, because it may come from a manifest or the service. The
+ * runner executes lines that begin with two colons, after optional spaces, and `##[` anywhere.
  */
 export function inertText(text: string): string {
   return text.replaceAll(/^(\s*):(?=:)/gm, `$1:${noSpace}`).replaceAll(/##(?=\[)/g, `##${noSpace}`);
@@ -51,12 +54,12 @@ export function inertText(text: string): string {
 
 const noSpace = '\u200b';
 
-/** Escapes for the runner: these characters would end the message. */
+/** Escapes a message for the runner, whose end these characters would mark. */
 function escapeData(text: string): string {
   return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }
 
-/** These would also end the property. */
+/** Escapes a property for the runner, whose end further characters would mark. */
 function escapeProperty(text: string): string {
   return escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }

@@ -5,13 +5,13 @@ import { type StepState, stateOfStep, stepStates } from '../plan/situation/step-
 import { countOf, creditsText } from './numbers.ts';
 import { safeText } from './safe-text.ts';
 
-/** Limits of Mermaid's viewers; no text can raise them. */
+/** Limits of Mermaid's viewers, which a diagram cannot raise. */
 export const mermaidLimits = { edges: 500, characters: 50_000 } as const;
 
 export interface MermaidOptions {
   /** Addresses to draw. Defaults to all steps. */
   selected: ReadonlySet<string> | undefined;
-  /** A node for each step instead of each task. */
+  /** Whether to draw a node for each step instead of each task. */
   bySteps: boolean;
 }
 
@@ -20,11 +20,11 @@ interface Node {
   kind: string;
   states: Map<StepState, number>;
   spent: number;
-  /** Credits of creates whose outcome is not known, as far as their price is known. */
+  /** Known prices of create requests whose outcome is unknown, in credits. */
   held: number;
 }
 
-/** A campaign as a Mermaid flowchart, ending with a line feed. Undefined when no viewer would draw so much. */
+/** A campaign as a Mermaid flowchart, ending with a line feed. Undefined if it exceeds the limits of the viewers. */
 export function mermaidText(situation: Situation, { selected, bySteps }: MermaidOptions): string | undefined {
   const steps = situation.written.steps.filter(({ address }) => selected?.has(address) ?? true);
   const idOf = ({ address, task }: Pick<Step, 'address' | 'task'>) => (bySteps ? address : task);
@@ -38,7 +38,7 @@ export function mermaidText(situation: Situation, { selected, bySteps }: Mermaid
   }
   const shown = new Set(steps.map(({ address }) => address));
   for (const charge of listCharges(situation)) {
-    // A task was charged for rows that it no longer has, too.
+    // A task's charges include rows that it no longer has.
     const node = selected === undefined || shown.has(charge.address) ? nodes.get(idOf(charge)) : undefined;
     if (node !== undefined) node[charge.went === 'held' ? 'held' : 'spent'] += charge.credits ?? 0;
   }
@@ -47,7 +47,7 @@ export function mermaidText(situation: Situation, { selected, bySteps }: Mermaid
   if (edges === undefined) return undefined;
   const lines = [
     'flowchart LR',
-    // Mermaid knows no entity codes in a title.
+    // Mermaid does not support entity codes in a title.
     `  accTitle: ${safeText(situation.written.name).replace(special, ' ')}`,
     ...[...nodes].map(
       ([id, node]) => `  ${names.get(id)}["${labelOf(node, bySteps).map(withEntities).join('<br/>')}"]`,
@@ -65,7 +65,10 @@ interface EdgeFacts {
   names: ReadonlyMap<string, string>;
 }
 
-/** Finds who uses whom, with all steps of a gate where one of them is picked. Undefined: too many edges. */
+/**
+ * Finds the edges from steps to the steps that use them. If a step uses the picks of a gate, all steps of the gate
+ * have an edge. Undefined if there are too many edges.
+ */
 function findEdges({ written }: Situation, { shown, idOf, names }: EdgeFacts): string[] | undefined {
   const steps = new Map(written.steps.flatMap((step) => (shown.has(step.address) ? [[step.address, step]] : [])));
   const sources = new Map<string, Set<string>>();
@@ -104,10 +107,10 @@ function labelOf({ name, kind, states, spent, held }: Node, isStep: boolean): st
   ];
 }
 
-/** Characters that may mean something to Mermaid, its HTML or its Markdown within a quoted text. */
+/** Characters that may have a meaning in Mermaid, its HTML or its Markdown within a quoted text. */
 const special = /[^\p{L}\p{M}\p{N} .,/@+·…-]/gu;
 
-/** Writes entity codes for special characters. */
+/** Replaces special characters by entity codes. */
 function withEntities(text: string): string {
   return text.replace(special, (character) => `#${character.codePointAt(0)};`);
 }

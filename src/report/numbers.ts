@@ -1,34 +1,34 @@
 import type { PlanTotals } from '../plan/plan.ts';
 
-/** A number of credits, with thousands separated by a narrow space from 10,000 on; unknown is `?`, never 0. */
+/** Text of a number of credits, with narrow spaces between thousands from 10,000 on; `?` if unknown, never 0. */
 export function creditsText(credits: number | null): string {
   if (credits === null) return '?';
   const digits = String(credits);
   return Math.abs(credits) < 10_000 ? digits : digits.replace(/\B(?=(\d{3})+$)/g, '\u202f');
 }
 
-/** A difference: `+24`, `-6`. */
+/** Text of a difference, like `+24`, `-6`. */
 export function signedText(credits: number): string {
   return credits > 0 ? `+${creditsText(credits)}` : creditsText(credits);
 }
 
-/** The price of a row: what is certain, else `≈ 3` as it is expected, else `?`. */
+/** Price of a row: the certain price, else the expected one like `≈ 3`, else `?`. */
 export function priceText({ credits, price }: { credits: number | null; price?: { likely?: number } }): string {
   return credits === null && price?.likely !== undefined ? `≈ ${creditsText(price.likely)}` : creditsText(credits);
 }
 
-/** `1 step`, `12 steps`. */
+/** Text like `1 step`, `12 steps`. */
 export function countOf(count: number, noun: string): string {
   return `${creditsText(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** `400 a day, 120 left`. */
+/** Text like `400 a day, 120 left`. */
 export function limitText({ credits, per, left, of }: NonNullable<PlanTotals['limit']>): string {
   const most = `${creditsText(credits)} a ${per}${of === 'engine' ? ' by all workers' : ''}`;
   return per === 'run' ? most : `${most}, ${creditsText(left)} left`;
 }
 
-/** `0:41`, `1:02:03`. */
+/** Text like `0:41`, `1:02:03`. */
 export function elapsedText(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   const two = (value: number) => String(value).padStart(2, '0');
@@ -37,7 +37,7 @@ export function elapsedText(ms: number): string {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
 }
 
-/** `812 B`, `1.2 MB`: powers of 1000. */
+/** Text like `812 B`, `1.2 MB`, in powers of 1000. */
 export function bytesText(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   const units = ['kB', 'MB', 'GB', 'TB'];
@@ -50,7 +50,10 @@ export function bytesText(bytes: number): string {
   return `${value < 9.95 ? value.toFixed(1) : Math.round(value)} ${units[unit]}`;
 }
 
-/** A duration in its largest unit: `20 s`, `5 min`, `3 h`, `12 d`. For ages, where more detail would be noise. */
+/**
+ * Text of a duration in its largest unit, like `20 s`, `5 min`, `3 h`, `12 d`. For ages, where more precision is not
+ * needed.
+ */
 export function spanText(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   if (seconds < 60) return `${seconds} s`;
@@ -59,13 +62,13 @@ export function spanText(ms: number): string {
   return `${Math.floor(seconds / 86_400)} d`;
 }
 
-/** Age of a service time; `?` for an invalid time, and `0 s` for one ahead of this clock. */
+/** Age of a time reported by the service; `?` for an invalid time, and `0 s` for a time ahead of this clock. */
 export function ageText(time: string | undefined, now: number): string {
   const at = time === undefined ? Number.NaN : Date.parse(time);
   return Number.isNaN(at) ? '?' : spanText(now - at);
 }
 
-/** A moment by the clock and time zone of this machine: `2026-11-23 14:05`, or `14:05` on the day of `now`. */
+/** Text of a time in the time zone of this machine, like `2026-11-23 14:05`, or `14:05` on the day of `now`. */
 export function clockText(time: string | number, now?: number): string {
   const at = new Date(time);
   if (Number.isNaN(at.getTime())) return '?';

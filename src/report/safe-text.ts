@@ -1,16 +1,19 @@
 /**
- * Characters that a terminal, a log viewer or a reader's eye obeys instead of showing: control characters, direction
- * marks, line separators, everything without width, and halves of surrogate pairs. The two variation selectors that
- * choose between plain and colored emoji stay: they can do no harm.
+ * Characters that a terminal or log viewer interprets, or that a reader cannot see: control characters, direction
+ * marks, line separators, characters without width, and halves of surrogate pairs. The two variation selectors that
+ * choose between plain and colored emoji are harmless and not included.
  */
 const unsafe =
   /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\ufff9-\ufffb]|(?![\ufe0e\ufe0f])\p{Default_Ignorable_Code_Point}/u;
 
 /** Text that build systems read as a command, anywhere in a line: `##[`, `##vso[`, `##teamcity[`. */
 const order = /##(?=[\w.-]*\[)/g;
-/** The same at the beginning of a line: `::error …::`, `::add-mask::`. */
+/** Text that build systems read as a command at the beginning of a line: `::error …::`, `::add-mask::`. */
 const command = /^(\s*):(?=:\s*[a-z])/i;
-/** The same in JSON: it cannot be at the beginning of a line there, but a consumer of a JSON text may put it there. */
+/**
+ * Text in JSON that build systems would read as a command. It is not at the beginning of a line there, but a consumer
+ * may print it at one.
+ */
 const commandInJson = /::(?=[a-z][\w-]*(?:\s[^\n]*?)?::)/gi;
 
 const names: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
@@ -49,9 +52,9 @@ function safeCharacter(character: string): string {
 const unsafeInJson = new RegExp(unsafe.source, 'gu');
 
 /**
- * JSON text with `\u` escapes for the same characters, and for the second characters of build-system commands: it
- * parses to the same value, and is harmless on a terminal or in a log. Outside of strings JSON has neither `##` nor
- * `::`.
+ * JSON with `\u` escapes for the characters that `safeText` escapes, and for the second character of build-system
+ * commands. It parses to the same value, and is harmless on a terminal or in a log. JSON has neither `##` nor `::`
+ * outside of strings.
  */
 export function safeJson(value: unknown, indent = 0): string {
   return escapeQuoted(JSON.stringify(value, undefined, indent));
@@ -59,9 +62,9 @@ export function safeJson(value: unknown, indent = 0): string {
 
 const mayBeUnsafe = /[^ -~\n]|##|::/;
 
-/** The same for any text with those characters and commands only in double quotes, as in JSON. */
+/** Escapes like `safeJson`, for any text with such characters and commands only in double quotes. */
 export function escapeQuoted(text: string): string {
-  // Most texts have nothing of it, and this is known of them in a twentieth of the time.
+  // Most texts are safe, and this check takes a twentieth of the time.
   if (!mayBeUnsafe.test(text)) return text;
   return text
     .replace(unsafeInJson, (found) => (found === '\n' ? found : escapeUnits(found)))
@@ -78,7 +81,7 @@ function escapeUnits(text: string): string {
   return escaped;
 }
 
-/** `a, b, … and 3 more`: at most so many names, made safe. */
+/** Text like `a, b, … and 3 more`: at most `most` names, escaped. */
 export function shortList(names: readonly string[], most: number): string {
   const shown = names.slice(0, most).map((name) => safeText(name, 300));
   const hidden = names.length - shown.length;
@@ -86,7 +89,8 @@ export function shortList(names: readonly string[], most: number): string {
 }
 
 /**
- * A table as RFC 4180 has it. A text that a spreadsheet would calculate gets an apostrophe before it; numbers stay numbers.
+ * A table in CSV by RFC 4180. A string that a spreadsheet would calculate gets an apostrophe before it; numbers stay
+ * numbers.
  */
 export function csvText(rows: Iterable<readonly (string | number)[]>): string {
   const lines: string[] = [];

@@ -1,15 +1,14 @@
 import { safeText } from './safe-text.ts';
 
-/**
- * A text as one word of the shell that people have on a system: on Windows PowerShell and cmd, else one like bash.
- */
+/** A string as one word of the usual shell of a system: on Windows PowerShell and cmd, else a shell like bash. */
 export function shellWord(text: string, platform: string = process.platform): string {
   return platform === 'win32' ? windowsWord(text) : posixWord(text);
 }
 
 /**
- * Both read double quotes. Within them PowerShell fills in `$…` and obeys backticks, so it alone is meant where there are
- * any; commas, which it takes apart, `@` at the beginning and brackets stand in quotes. Windows cannot write controls.
+ * PowerShell and cmd both read double quotes. In them, PowerShell expands `$…` and backticks, so a word with one of
+ * these is written for PowerShell only. Words with commas, which PowerShell splits, brackets, or `@` at the beginning
+ * are quoted. Windows has no notation for control characters.
  */
 function windowsWord(text: string): string {
   const shown = safeText(text, Number.POSITIVE_INFINITY);
@@ -20,8 +19,8 @@ function windowsWord(text: string): string {
 }
 
 /**
- * A text as one word of a shell, quoted only if necessary, whole whatever its length, so that it can be copied.
- * Characters that a terminal would obey, or not show, become escapes that bash and zsh read.
+ * A string as one word of a shell, quoted only if necessary, and never shortened, so that it can be copied.
+ * Characters that a terminal would interpret or hide become escapes of bash and zsh.
  */
 function posixWord(text: string): string {
   const shown = safeText(text, Number.POSITIVE_INFINITY);

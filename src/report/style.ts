@@ -18,9 +18,9 @@ export function makeStyle(color: boolean): Style {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Decides whether to color a stream. A non-empty NO_COLOR decides; then FORCE_COLOR (`0` and `false` mean no); then
- * whether the stream is a terminal that is not `dumb`. A CI gets colors only when it sets FORCE_COLOR or provides a
- * terminal: output redirected to a file there is often pasted elsewhere.
+ * Decides whether to color a stream: by a non-empty NO_COLOR; else by FORCE_COLOR (`0` and `false` mean no); else by
+ * whether the stream is a terminal that is not `dumb`. On a CI, colors need FORCE_COLOR or a terminal, because output
+ * that is redirected to a file there is often pasted elsewhere.
  */
 export function wantsColor(env: Environment, isTerminal: boolean): boolean {
   if (env.NO_COLOR) return false;
@@ -28,7 +28,7 @@ export function wantsColor(env: Environment, isTerminal: boolean): boolean {
   return isTerminal && env.TERM !== 'dumb';
 }
 
-/** Decides whether to show a redrawing screen: on a terminal that can move its cursor, and never on a CI. */
+/** Decides whether to show a screen that is redrawn: on a terminal that can move its cursor, and never on a CI. */
 export function wantsScreen(env: Environment, isTerminal: boolean): boolean {
   const isCi = env.CI !== undefined && env.CI !== '' && env.CI !== '0' && env.CI !== 'false';
   return isTerminal && env.TERM !== 'dumb' && !isCi;

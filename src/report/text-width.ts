@@ -4,7 +4,7 @@ const wide =
 const emoji = /^\p{Emoji_Presentation}|^\p{Extended_Pictographic}\ufe0f/u;
 const mark = /^[\p{M}\p{Default_Ignorable_Code_Point}]/u;
 const plain = /^[\x20-\x7e]*$/;
-/** Created on first use: its data takes 10 ms to load, and most texts are ASCII. */
+/** Created on first use, because its data takes 10 ms to load and most texts are ASCII. */
 let graphemes: Intl.Segmenter | undefined;
 
 /** The characters of a text as a reader perceives them. */
@@ -14,7 +14,7 @@ export function splitGraphemes(text: string): string[] {
   return Array.from(graphemes.segment(text), ({ segment }) => segment);
 }
 
-/** Columns that a text without control characters takes on a terminal. */
+/** Width of a text without control characters on a terminal, in columns. */
 export function displayWidth(text: string): number {
   if (plain.test(text)) return text.length;
   return splitGraphemes(text).reduce((width, grapheme) => width + graphemeWidth(grapheme), 0);
@@ -31,7 +31,7 @@ export function cutToWidth(text: string, width: number): string {
   return width < 1 ? '' : `${takeColumns(splitGraphemes(text), width - 1)}…`;
 }
 
-/** Like `cutToWidth`, but leaves out the middle: addresses differ at both ends. */
+/** Cuts like `cutToWidth`, but in the middle, because addresses differ at both ends. */
 export function cutMiddle(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
   if (width < 1) return '';
@@ -61,8 +61,8 @@ export function padLeft(text: string, width: number): string {
 }
 
 /**
- * Breaks a safe text into lines of at most `width` columns, preferably at spaces; at most `maxLines`, the last one cut.
- * No line begins with `::`, which a build system would read as a command.
+ * Breaks an escaped text into lines of at most `width` columns, preferably at spaces; at most `maxLines`, the last
+ * one cut. No line begins with `::`, which a build system would read as a command.
  */
 export function wrapText(text: string, width: number, options: { maxLines: number }): string[] {
   const lines: string[] = [];

@@ -23,7 +23,7 @@ const levels: Partial<Record<WorkerNews['is'], 'warn' | 'error'>> = {
   failed: 'error',
 };
 
-/** The same for a program: one JSON document. */
+/** News of a worker as one line of JSON, for programs. */
 export function workerJsonLine({ is, ...facts }: WorkerNews, { now }: { now: number }): string {
   const line = {
     at: new Date(now).toISOString(),

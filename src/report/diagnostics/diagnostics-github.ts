@@ -14,7 +14,7 @@ export function diagnosticsGithub(
   diagnostics: readonly Diagnostic[],
   options: {
     toCheckoutPath(file: string): string;
-    /** Limited to what the runner shows; the text has the others. */
+    /** Whether to limit the commands to the number that the runner shows. The text output has all of them. */
     limit?: boolean;
   },
 ): string {
@@ -28,7 +28,8 @@ function annotationOf(diagnostic: Diagnostic, options: { toCheckoutPath(file: st
   if (place !== undefined) {
     const { file, start, end } = place;
     properties.push(['file', safeText(options.toCheckoutPath(file), 1000)], ['line', start.line]);
-    // The end of a place is exclusive; the runner's is not. One that ends before a line's first column is not in it.
+    // The end of a range is exclusive here and inclusive for the runner. A range that ends before the first column of
+    // a line does not include that line.
     const endsBefore = end.column <= 1 && end.line > start.line;
     properties.push(['endLine', endsBefore ? end.line - 1 : end.line]);
     if (start.line === end.line) {

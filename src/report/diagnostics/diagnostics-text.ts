@@ -9,9 +9,9 @@ export interface DiagnosticsTextOptions {
   style: Style;
   /** Absolute paths below this folder are shown relative to it. */
   cwd?: string;
-  /** Columns for source lines; default: 100. Messages are never cut to it. */
+  /** Width for source lines in columns; default: 100. Messages are never cut. */
   width?: number;
-  /** Most that are shown; more are only counted. Default: all. */
+  /** Limit of diagnostics that are shown; the others are only counted. Default: all. */
   most?: number;
 }
 
@@ -34,7 +34,7 @@ export function diagnosticsText(
   return `${blocks.join('\n\n')}\n\n${countsText(diagnostics, options.style)}${more}\n`;
 }
 
-/** `2 errors, 1 warning`, or `100 of 163 errors` where a list is cut. */
+/** Words like `2 errors, 1 warning`, or `100 of 163 errors` if the list is cut. */
 function countsText(diagnostics: readonly Diagnostic[], style: Style): string {
   const { errors, warnings, omitted } = countDiagnostics(diagnostics);
   const counted = (count: number, left: number, word: string) =>
@@ -96,7 +96,7 @@ function placeText(place: Place, cwd: string | undefined): string {
   return `${safeText(file)}:${start.line}:${start.column}`;
 }
 
-/** A displayed part of a source line: its UTF-16 units and its columns. */
+/** A displayed character of a source line, with its UTF-16 units and its columns. */
 interface Cell {
   start: number;
   end: number;
@@ -150,13 +150,13 @@ function linesOf(text: string, place: Place): string[] {
   return lines;
 }
 
-/** A place that ends before the first column of a line does not reach into that line. */
+/** Last line of a place. A place that ends before the first column of a line does not include that line. */
 function lastLine(place: Place): number {
   const { start, end } = place;
   return Math.max(start.line, end.column <= 1 ? end.line - 1 : end.line);
 }
 
-/** Range of units under which the carets go; at least one column, also just past the end of the line. */
+/** Range of units to mark with carets; at least one column, which may be just past the end of the line. */
 function caretRange(line: string, place: Place, index: number): { start: number; end: number } {
   const isFirst = index === 0;
   const isLast = place.start.line + index === place.end.line;
@@ -185,7 +185,7 @@ function excerptLine(
   };
 }
 
-/** Only the neighborhood of the carets is examined: a line may be megabytes long. */
+/** Cells around the carets. The rest of the line is not examined, because a line may be megabytes long. */
 function cellsOf(line: string, range: { start: number; end: number }, room: number): Cell[] {
   const from = line.length <= 8 * room ? 0 : Math.max(0, range.start - 4 * room);
   const cells: Cell[] = [];
@@ -201,7 +201,7 @@ function cellsOf(line: string, range: { start: number; end: number }, room: numb
   return cells;
 }
 
-/** Cuts to the available room, so that the caret has about a third of it before it. */
+/** Cuts a line to the available width, with about a third of it before the caret. */
 function cutAround(
   cells: Cell[],
   caret: { start: number; end: number },

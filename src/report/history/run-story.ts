@@ -2,12 +2,12 @@ import type { HistoryLine, RunClose, RunHeader } from '../../contract/event.ts';
 import { foldEvent } from '../run/fold-event.ts';
 import { createRunView, hasEnded, type RunView, type StepView } from '../run/run-view.ts';
 
-/** A run as its history shows it; lines may be missing. */
+/** A run as recorded in its history. Lines of the history may be missing. */
 export interface RunStory
   extends Partial<Omit<RunHeader, 'mediabatch' | 'version' | 'id' | 'steps' | 'totals'>>,
     Partial<Pick<RunClose, 'how' | 'exit' | 'error' | 'elapsedMs' | 'unsaved' | 'dropped'>> {
   id: string;
-  /** Credits that the plan was to spend. */
+  /** Credits that the plan expected to spend. */
   planned?: number;
   /** Number of steps of the plan whose price was unknown. */
   unknownPrices?: number;
@@ -22,28 +22,28 @@ export interface StepStory {
   task: string;
   kind: string;
   action: string;
-  /** Omitted if it had not ended. */
+  /** Omitted if the step had not ended. */
   outcome?: string;
-  /** `null`: unknown. */
+  /** Credits charged; `null` if unknown. */
   credits: number | null;
   files: string[];
-  /** `running`, and its job has finished. */
+  /** The step is recorded as `running`, but its job has finished. */
   unsaved?: true;
   error?: string;
 }
 
 export interface WholeStory extends RunStory {
-  /** Steps in the order in which they began. */
+  /** Steps in the order in which they were started. */
   steps: StepStory[];
   notices: string[];
 }
 
-/** Returns a run by its first and last lines; `lines` may be all of them. */
+/** Summarizes a run from the first and last lines of its history; `lines` may be all of them. */
 export function tellRun(id: string, lines: readonly HistoryLine[]): RunStory {
   return storyOf(id, lines, createRunView());
 }
 
-/** Returns the same with every step. `lines`: all of them. */
+/** Summarizes a run like `tellRun`, with every step. `lines`: the whole history. */
 export function tellWholeRun(id: string, lines: readonly HistoryLine[]): WholeStory {
   const view = createRunView({ keepsDone: true });
   const story = storyOf(id, lines, view);
@@ -52,7 +52,7 @@ export function tellWholeRun(id: string, lines: readonly HistoryLine[]): WholeSt
   return { ...story, outcomes, steps, notices: [...view.notices] };
 }
 
-/** Number of steps by outcome; `open` for those that had not ended. */
+/** Number of steps by outcome; `open` counts the steps that had not ended. */
 export function countOutcomes(steps: readonly StepStory[]): RunStory['outcomes'] {
   const counts = new Map<string, number>();
   for (const { outcome = 'open' } of steps) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);

@@ -29,7 +29,7 @@ const endings: Readonly<Record<number, string>> = {
   130: 'interrupted',
 };
 
-/** Earlier runs, newest first. `running`: the id of one that still goes on. */
+/** Table of earlier runs, newest first. `running`: id of the run that is still in progress. */
 export function runsView(runs: readonly RunStory[], running?: string): Document {
   const columns = [
     { title: 'run' },
@@ -50,13 +50,13 @@ export function runsView(runs: readonly RunStory[], running?: string): Document 
   return [table(columns, cells)];
 }
 
-/** Charges of a run that did not come to its end may be missing: never 0 for unknown. */
+/** Credits of a run. Unknown, not 0, if charges may be missing because the run did not reach its end. */
 function spentText({ how, spentNow }: RunStory, isRunning: boolean): string {
   if (isRunning || how === 'ended') return creditsText(spentNow);
   return spentNow === 0 ? '?' : `at least ${creditsText(spentNow)}`;
 }
 
-/** One run: its steps by task, what went wrong, what was noticed. `path`: of its events. */
+/** One run: its steps by task, failures, and notices. `path`: of its events. */
 export function runView(run: WholeStory, { isRunning, path }: { isRunning: boolean; path: string }): Document {
   const by = [
     run.tool === undefined ? 'mediabatch' : `mediabatch ${run.tool}`,
@@ -142,7 +142,7 @@ function endText({ how, exit, stopped }: RunStory, isRunning: boolean): string {
 
 const unsavedWords = 'finished, not saved';
 
-/** `12 done, 2 failed`. */
+/** Words like `12 done, 2 failed`. */
 function outcomesText({ outcomes, unsaved = 0 }: Pick<RunStory, 'outcomes' | 'unsaved'>): string {
   const counts = Object.entries(outcomes).map(([outcome, count]): [string, number] =>
     outcome === 'running' ? [outcome, count - unsaved] : [outcome, count],
@@ -151,7 +151,7 @@ function outcomesText({ outcomes, unsaved = 0 }: Pick<RunStory, 'outcomes' | 'un
   return shown.map(([outcome, count]) => `${creditsText(count)} ${outcome}`).join(', ');
 }
 
-/** `2026-11-22 15:32:15` by this machine's time zone; empty for no time. */
+/** Text like `2026-11-22 15:32:15` in this machine's time zone; empty without a time. */
 function timeText(at: string | undefined): string {
   const time = new Date(at ?? Number.NaN);
   if (Number.isNaN(time.getTime())) return '';

@@ -5,7 +5,7 @@ import type { Style } from '../style.ts';
 
 const widest = 100;
 
-/** A page of the manual for a terminal, in lines that are not too long to read. */
+/** A page of the manual for a terminal, with a limited line length for readability. */
 export function pageText(markdown: string, { style, width }: { style: Style; width: number }): string {
   return terminalText(readPage(markdown), { style, width: Math.min(widest, width - 1) });
 }
@@ -16,7 +16,7 @@ function readPage(markdown: string): Document {
   for (const token of lexer(markdown)) {
     const block = blockOf(token);
     if (block === undefined) continue;
-    // The name of an entry stands directly above it.
+    // An entry follows its name without a blank line.
     if (isNamed) blocks.push(stack(blocks.pop(), block));
     else blocks.push(block);
     isNamed = token.type === 'heading' && token.depth === 3;
@@ -66,7 +66,7 @@ function spansIn(tokens: readonly Token[]): Span[] {
   return tokens.flatMap((token): Span[] => {
     switch (token.type) {
       case 'codespan':
-      // Its words are the command that shows where it leads.
+      // The text of a link is the command that shows its target.
       case 'link':
         return [{ text: token.text.replace(/\s+/g, ' '), mark: 'code' }];
       case 'strong':

@@ -75,8 +75,8 @@ export function helperReference(): string {
 }
 
 /**
- * Every kind with its fields. `document`: the service's own description, where one is kept: of a request that is documented
- * nowhere else only the service knows what its fields are called.
+ * Every kind with its fields. `document`: stored OpenAPI document of the service, the only source of the field names
+ * of requests without other documentation.
  */
 export function kindReference(document?: ServiceDocument): string {
   return Object.values(kinds)
@@ -106,7 +106,7 @@ export function kindSection(kind: Kind, document: ServiceDocument | undefined): 
     .join('\n\n');
 }
 
-/** The fields of a schema in all its forms, with what it says of each. */
+/** The fields of all variants of a schema, each with its own schema. */
 function listedFields(schema: Json | undefined): [string, JsonMap][] {
   if (schema === undefined) return [];
   return [...fieldSchemas(schema)].map(([name, [first]]) => [name, mapOf(first)]);
@@ -142,7 +142,7 @@ function modelTable({ model }: Kind): string[] {
   return [table([model.field, 'credits', 'what'], rows)];
 }
 
-/** `listed`: the fields that the service names; empty where it names none. */
+/** `listed`: fields in the service's document; empty if it has none. */
 function notesOf(kind: Kind, listed: ReadonlySet<string>): string[] {
   const groups = (kind.oneOf ?? []).filter((names) => listed.size === 0 || names.every((name) => listed.has(name)));
   const outputs = kind.outputs.map((name) => `${code(`{{tasks.NAME.${name}}}`)}`);
@@ -169,7 +169,7 @@ export function topicReference(): string {
 
 export interface CommandDoc {
   name: string;
-  /** The theme under which it is listed, and what it does in a few words; absent for a part of another command. */
+  /** Theme under which the command is listed, and a short description; omitted for a subcommand. */
   listed?: { theme: string; summary: string };
   usage: string;
   description: string;
@@ -177,7 +177,7 @@ export interface CommandDoc {
   examples: readonly { line: string; about: string }[];
 }
 
-/** Every command by its theme, then each with its options. */
+/** All commands grouped by theme, then each one with its options. */
 export function commandReference(commands: readonly CommandDoc[]): string {
   return `${themes(commands)}\n\n${details(commands)}`;
 }
@@ -218,7 +218,7 @@ function details(commands: readonly CommandDoc[]): string {
     .join('\n\n');
 }
 
-/** Text as code, whatever backticks it holds. */
+/** Markdown code span of a text that may contain backticks. */
 function code(text: string): string {
   const longest = Math.max(0, ...Array.from(text.matchAll(/`+/g), ([ticks]) => ticks.length));
   const ticks = '`'.repeat(longest + 1);
@@ -233,20 +233,19 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [row(...head), row(...head.map(() => '---')), ...rows.map((cells) => row(...cells))].join('\n');
 }
 
-/** Words in which nothing means anything: no emphasis, no elements. */
+/** Escapes words in Markdown, so that they contain no emphasis and no elements. */
 function plainWords(text: string): string {
   return text.replace(/[\\*_[\]<>&#]/g, '\\$&');
 }
 
 /**
- * The page of the manual for programs at the keys, as a file somewhere else: links of the manual lead nowhere from there, and
- * what tests run is nobody's business.
+ * The page for coding agents as a file outside the manual. Links within the manual and marks for tests are removed.
  */
 export function agentsPage(page: string): string {
   return page.replaceAll(/\[help (\S+)\]\(\S+\.md\)/g, '`mediabatch help $1`').replaceAll(/^(\s*```sh) .*/gm, '$1');
 }
 
-/** The same page as a skill, which says of itself when it is of use. */
+/** The page for coding agents as a skill, with a description of when to use it. */
 export function agentsSkill(page: string): string {
   return `---
 name: mediabatch
@@ -256,7 +255,7 @@ description: Write, check, price and rehearse campaigns of paid media (images, m
 ${agentsPage(page)}`;
 }
 
-/** Every key of a manifest as Markdown, from its published schema: type, default, words, and an example. */
+/** Every key of a manifest as Markdown, from its published schema: type, default, allowed words, and an example. */
 export function keyReference(schema: JsonMap): string {
   const definitions = mapOf(schema.definitions);
   const task = mapOf(definitions.task);
@@ -268,7 +267,7 @@ export function keyReference(schema: JsonMap): string {
   ].join('\n');
 }
 
-/** A key with the keys below it. The fields of a request are documented with its kind. */
+/** Entries of a manifest key and the keys below it. Fields of a request are documented with its kind. */
 function entriesOf(path: string, schema: JsonMap, required: readonly string[], definitions: JsonMap): string[] {
   const { default: absent, description, examples } = schema;
   const notes = [

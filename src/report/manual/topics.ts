@@ -1,4 +1,4 @@
-/** The manual's pages in the order in which they are read: a file `src/manual/NAME.md` each, and what it answers. */
+/** The manual's pages in reading order, each with its subject. The file of a page is `src/manual/NAME.md`. */
 export const topicGroups = {
   'First steps': {
     start: 'from an empty folder to the first pictures',

@@ -13,12 +13,13 @@ export function listFormatOf(ending: string): ListFormat | undefined {
   return (['csv', 'json', 'jsonl'] as const).find((format) => ending.toLowerCase() === `.${format}`);
 }
 
-/** Without it spreadsheets take UTF-8 for the code page of their system. */
+/** Without a byte order mark, spreadsheets read UTF-8 in the code page of their system. */
 const byteOrderMark = '\ufeff';
 
 /**
- * The list for programs and spreadsheets. CSV in a file begins with a byte order mark and has texts as they are; on a `stream`,
- * which may be a terminal or the log of a build, it has none, and escapes what those would obey.
+ * List of outputs for programs and spreadsheets. CSV in a file begins with a byte order mark and contains strings
+ * unchanged. On a `stream`, which may be a terminal or a build log, it has no byte order mark, and control sequences
+ * are escaped.
  */
 export function outputsList(view: OutputsList, format: ListFormat, into: 'file' | 'stream'): string {
   switch (format) {
@@ -33,7 +34,10 @@ export function outputsList(view: OutputsList, format: ListFormat, into: 'file' 
   }
 }
 
-/** Whether a file that begins so is a list of this format, or empty, as one of no files may be. */
+/**
+ * Whether a file that starts with this text is a list of this format. An empty file counts, because a list without
+ * files may be empty.
+ */
 export function isOwnList(format: ListFormat, start: string): boolean {
   switch (format) {
     case 'csv':
@@ -47,7 +51,7 @@ export function isOwnList(format: ListFormat, start: string): boolean {
   }
 }
 
-/** Digests by path, as a list of CSV in a file has them; none of what is no such list. */
+/** Digests by path in a CSV list of outputs. Empty for any other text. */
 export function listedDigests(list: string): ReadonlyMap<string, string> {
   const { rows } = readCsv(readSource('', list), '', { separator: ',' });
   const found = new Map<string, string>();
@@ -60,7 +64,7 @@ export function listedDigests(list: string): ReadonlyMap<string, string> {
 
 const plain = /^(?!.*(?:##|::))[ -~]*$/;
 
-/** Most texts are, and this is known of them in a fraction of the time. */
+/** Escapes a text. Most texts are safe, and a quick check finds that out. */
 function harmless(text: string): string {
   return plain.test(text) ? text : safeText(text, Number.POSITIVE_INFINITY);
 }
@@ -109,8 +113,9 @@ const ownHeader = ownColumns
   .join(',');
 
 /**
- * A line for each file: columns of the data under their own names, values of the matrix, then what mediabatch knows. A name
- * that one before it has already gets `row.`, `matrix.` or, always, `rights.` before it. `textOf` writes a text of the data.
+ * CSV with a line for each file: the columns of the data, values of the matrix, then mediabatch's own columns. A name
+ * that is already in use gets the prefix `row.` or `matrix.`; `rights.` is always prefixed. `textOf` formats a string
+ * of the data.
  */
 export function outputsCsv({ files, folder }: OutputsList, textOf: (text: string) => string): string {
   const columns = [...columnsOf(files), ...ownColumns, ...rightsOf(files)];
@@ -119,7 +124,7 @@ export function outputsCsv({ files, folder }: OutputsList, textOf: (text: string
   return csvText([head, ...files.map((file) => columns.map((column) => text(column.of(file, folder))))]);
 }
 
-/** Columns of rows and axes, each in the order in which it first appears. */
+/** Columns of rows and matrix axes, each in the order of first appearance. */
 function columnsOf(files: readonly FoundOutput[]): { name: string; of(file: FoundOutput): Cell | null | undefined }[] {
   const ofRows = namesOf(files, ({ row }) => (isMap(row) ? row : row === undefined ? {} : { row }));
   const ofAxes = namesOf(files, ({ matrix }) => matrix);
@@ -153,7 +158,7 @@ function namesOf(files: readonly FoundOutput[], mapOf: (file: FoundOutput) => ob
   return [...names];
 }
 
-/** Lists and maps, as JSON data may have them, as JSON. */
+/** Cell of a value. Lists and maps in JSON data are written as JSON. */
 function cellOf(value: Json | undefined): Cell | undefined {
   if (value === undefined || value === null) return undefined;
   return typeof value === 'string' || typeof value === 'number' ? value : JSON.stringify(value);
@@ -195,13 +200,13 @@ function verdictCell({ verdict }: FoundOutput): Text {
   return (verdict.is === 'picked' ? good : bad)(verdict.is);
 }
 
-/** Nothing is shown for what is as it should be. */
+/** State of a file. Empty if it needs no attention. */
 function stateCell({ state, fileState }: FoundOutput): Text {
   const notes = [...(state === 'done' ? [] : [state]), ...(fileState === 'intact' ? [] : [`file ${fileState}`])];
   return warning(notes.join(', '));
 }
 
-/** Describes what the list omits. */
+/** Footer that says what the list omits. */
 export function outputsFooter({ files, without }: { files: readonly FoundOutput[]; without: number }): string {
   const away = files.filter(({ fileState }) => fileState !== 'intact').length;
   const parts = [
@@ -212,11 +217,11 @@ export function outputsFooter({ files, without }: { files: readonly FoundOutput[
   return `${parts.join(', ')}\n`;
 }
 
-/** Files of a campaign, as they are printed. */
+/** Files of a campaign, and how to print them. */
 interface OutputsList {
   campaign: string;
   files: readonly FoundOutput[];
-  /** Leads from where the list is read to the folder of outputs: empty, or ends in `/`. */
+  /** Prefix that makes paths relative to the location of the list: empty, or ends in `/`. */
   folder: string;
 }
 
@@ -224,7 +229,7 @@ export function outputsJson({ campaign, files, folder }: OutputsList): Json {
   return { mediabatch: 'outputs', version: 1, campaign, files: files.map((file) => fileJson(file, folder)) };
 }
 
-/** Document of a single file: a line of JSON Lines, or a sidecar. */
+/** JSON of a single file: a line of JSON Lines, or a sidecar file. */
 export function outputJson(file: FoundOutput, { campaign, folder }: Omit<OutputsList, 'files'>): Json {
   return { mediabatch: 'output', version: 1, campaign, ...fileJson(file, folder) };
 }
@@ -247,7 +252,7 @@ function fileJson(file: FoundOutput, folder: string): { [field: string]: Json } 
   };
 }
 
-/** Drops undefined fields. */
+/** Removes undefined fields. */
 function given(fields: { [field: string]: Json | undefined }): { [field: string]: Json } {
   const known: { [field: string]: Json } = {};
   for (const [name, value] of Object.entries(fields)) if (value !== undefined) known[name] = value;

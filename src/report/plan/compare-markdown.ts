@@ -22,13 +22,13 @@ import { groupPlan, type PlanItem } from './plan-items.ts';
 import { commentTable } from './plan-markdown.ts';
 
 export interface CommentOptions {
-  /** Path of the manifest, in its repository: whose comment it is. */
+  /** Path of the manifest in its repository, which identifies the comment. */
   path: string;
 }
 
 /**
- * The first line of a campaign's comment, by which the next one finds it, and nothing in a campaign can end early. By the
- * manifest's path: the name may be what is mistaken, and two campaigns may have the same.
+ * First line of a campaign's comment, by which a later run finds the comment to update. It contains the manifest's
+ * path, because the name may be wrong, or the same in two campaigns. Text from a campaign cannot end it early.
  */
 export function commentMarker(path: string): string {
   const percent = (found: string) => Buffer.from(found).toString('hex').replace(/../g, '%$&');
@@ -36,7 +36,7 @@ export function commentMarker(path: string): string {
   return `<!-- mediabatch:${inert} -->`;
 }
 
-/** The comparison for a comment on a pull request; names and texts of the campaign are inert. */
+/** The comparison as a comment on a pull request. Names and texts of the campaign are escaped. */
 export function compareMarkdown(view: CompareView, { path }: CommentOptions): string {
   const { campaign, ref, commit, steps } = view;
   const rows = steps.map(rowOfStep);
@@ -61,12 +61,12 @@ export function compareMarkdown(view: CompareView, { path }: CommentOptions): st
   return markdownText(document, { marker: commentMarker(path) });
 }
 
-/** True when a comment has nothing to say: neither steps nor credits nor purchases differ. */
+/** Whether the comparison has no difference in steps, purchases or budget, so that a comment has no content. */
 export function isSame({ steps, there, here, bought, boughtThere }: Comparison): boolean {
   return steps.length + bought.length + boughtThere.length === 0 && there.budget === here.budget;
 }
 
-/** Says what is still to be bought, and whether the budget carries it: that is what is agreed to here. */
+/** End of the title: what is still to be bought, and whether the budget covers it, because a merge agrees to this. */
 function titleEnd({ toBuy, fit }: CompareView): string {
   if (toBuy.credits === 0 && toBuy.unknownPrices === 0) return '';
   const short =
@@ -85,10 +85,13 @@ function lineOf({ change, address, text, credits, discards = 0 }: ComparedStep):
   return isDetailed ? [...all, ': ', named(safeText(text, 300))] : all;
 }
 
-/** Most diagnostics in a comment. */
+/** Limit of diagnostics in a comment. */
 const mostMistakes = 50;
 
-/** Why there is no plan, for a comment on a pull request: as on a terminal, in a block of code in which nothing has a meaning. */
+/**
+ * Why there is no plan, as a comment on a pull request: the terminal's text in a block of code, in which no Markdown
+ * is interpreted.
+ */
 export function failureMarkdown(failure: Failure, { path, paste }: { path: string; paste: Paste }): string {
   const errors = 'diagnostics' in failure ? (failure.diagnostics ?? []).filter((one) => one.severity === 'error') : [];
   const what = errors.length > 0 ? countOf(errors.length, 'mistake') : 'there is no plan';
@@ -100,7 +103,7 @@ export function failureMarkdown(failure: Failure, { path, paste }: { path: strin
     most = Math.floor(most / 2);
     text = textOf(most);
   }
-  // Of one that is too long by itself, its beginning.
+  // A single text that is too long is cut.
   if (Buffer.byteLength(text) > room) text = `${text.slice(0, room / 3)}…`;
   const document = [heading([named(path), `: ${what}`]), { is: 'code', language: 'text', text } as const];
   return markdownText(document, { marker: commentMarker(path) });

@@ -12,7 +12,7 @@ import { indexRows } from './item-text.ts';
 import { groupPlan } from './plan-items.ts';
 import { itemTable } from './plan-text.ts';
 
-/** A comparison with the commit that the user named. */
+/** A comparison with a commit, with the commit's name as the user typed it. */
 export interface CompareView extends Comparison {
   campaign: string;
   ref: string;
@@ -23,7 +23,7 @@ export interface CompareView extends Comparison {
 
 export const changeWords = { added: 'new', removed: 'removed', changed: 'changed', moved: 'moved' } as const;
 
-/** Renders what differs, a line for each cause as in a plan, and the money last. */
+/** Renders the differences, a line for each cause as in a plan, and the costs last. */
 export function compareText(view: CompareView, options: { style: Style; width: number; all?: boolean }): string {
   const rows = view.steps.map(rowOfStep);
   const items = groupPlan({ rows }, { all: options.all === true });
@@ -38,19 +38,19 @@ export function compareText(view: CompareView, options: { style: Style; width: n
   );
 }
 
-/** Finds the differences that rows of a plan stand for, and what they cost. */
+/** Returns a function that finds the difference behind each row, and its cost. */
 export function differenceFinder({ steps }: Pick<CompareView, 'steps'>) {
   const byAddress = new Map(steps.map((step) => [step.address, step]));
   const differencesOf = (rows: readonly PlanRow[]) => rows.flatMap(({ address }) => byAddress.get(address) ?? []);
   return { differencesOf, creditsOf: (rows: readonly PlanRow[]) => differenceText(differencesOf(rows)) };
 }
 
-/** A difference as a row of a plan, for the same grouping and wording. */
+/** A difference as a row of a plan, to use the same grouping and wording. */
 export function rowOfStep({ change, address, task, kind, text, changes, follows, discards }: ComparedStep): PlanRow {
   const row = { address, task, kind, credits: 0 as const, ...(discards !== undefined && { discards }) };
   switch (change) {
     case 'added':
-      // Not `not-bought`, whose words are about purchases: here the step itself is new.
+      // Not `not-bought`, whose words are about purchases, because here the step itself is new.
       return { ...row, action: 'create', reason: { code: 'orphan', text } };
     case 'removed':
       return { ...row, action: 'orphan', reason: { code: 'orphan', text } };
@@ -65,7 +65,7 @@ export function rowOfStep({ change, address, task, kind, text, changes, follows,
   }
 }
 
-/** `+24`, `-6`, `+?` where a price is not known; empty where the steps cost what they did. */
+/** Text like `+24`, `-6`, or `+?` with an unknown price; empty if the cost is the same. */
 function differenceText(steps: readonly ComparedStep[]): string {
   let difference = 0;
   let unknown = '';
@@ -102,7 +102,7 @@ export function moneyFacts(view: CompareView): { label: string; text: string }[]
   return facts;
 }
 
-/** Credits at the commit, and here: `none before, 200 now`. */
+/** Credits at the commit and now, like `none before, 200 now`. */
 function changedText(there: string, here: string): string {
   return there === here ? `${here}, as before` : `${there} before, ${here} now`;
 }
@@ -115,14 +115,14 @@ function budgetText({ budget }: { budget?: number }): string {
   return budget === undefined ? 'none' : creditsText(budget);
 }
 
-/** `24 credits`, `24 credits + 3 of unknown price`. */
+/** Text like `24 credits`, `24 credits + 3 of unknown price`. */
 export function sumText({ credits, unknownPrices }: PriceSum): string {
   if (unknownPrices === 0) return countOf(credits, 'credit');
   const unknown = `${creditsText(unknownPrices)} of unknown price`;
   return credits === 0 ? unknown : `${countOf(credits, 'credit')} + ${unknown}`;
 }
 
-/** `3 jobs for 6 credits, 2 posts, and 1 create whose charge is not known`. */
+/** Text like `3 jobs for 6 credits, 2 posts, and 1 create whose charge is not known`. */
 export function chargesText(charges: readonly Charge[]): string {
   const known = charges.filter(({ went }) => went !== 'held');
   const jobs = known.filter(({ kind }) => !isPost(kind));

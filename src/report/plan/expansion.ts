@@ -7,18 +7,18 @@ import { writeYaml, type YamlOptions } from '../../manifest/yaml/write-yaml.ts';
 import { countOf } from '../numbers.ts';
 import { escapeQuoted, safeText } from '../safe-text.ts';
 
-/** Source position of a value. `from`: it is not written under the task's own name, but here. */
+/** Source position of a value. `from`: where the value is defined, if not under the task's own name. */
 export interface Origin {
   place: Place;
   from?: string;
 }
 
-/** One step as a manifest would state it if it stated every step separately. */
+/** One step in the form of a manifest that lists every step separately. */
 export interface ExpandedStep {
   address: string;
   task: string;
   kind: string;
-  /** Everything else in display order: `key`, `matrix`, `with`, `save` … */
+  /** All other values in display order: `key`, `matrix`, `with`, `save` … */
   values: { [name: string]: Json };
   trail: string[];
   /** Origins by the path of a value: `kind`, `with.prompt`, `save`. */
@@ -27,12 +27,12 @@ export interface ExpandedStep {
 
 export interface Expansion {
   campaign: string;
-  /** `budget`, `service`, `selectors`, `prices`: as they apply to all steps. */
+  /** Values that apply to all steps: `budget`, `service`, `selectors`, `prices`. */
   values: { [name: string]: Json };
   steps: ExpandedStep[];
 }
 
-/** Joins a manifest and its expansion: each value with its source position. */
+/** Makes the expansion of a manifest: each value with its source position. */
 export function makeExpansion(graph: Graph, manifest: Manifest): Expansion {
   const tasks = new Map(manifest.tasks.map((task) => [task.id, { task, origins: originsOf(task, manifest) }]));
   const { budget, concurrency, selectors, prices } = graph;
@@ -51,7 +51,7 @@ export function makeExpansion(graph: Graph, manifest: Manifest): Expansion {
         task: step.task,
         kind: step.kind,
         values: valuesOf(step, found?.task),
-        // A template created it on the spot, not a task of the manifest.
+        // This upload was created by a template, not by a task of the manifest.
         trail: found === undefined ? [`upload of ${step.file?.path}`] : trailOf(step),
         origins: found?.origins ?? new Map([['with', { place: step.place }]]),
       };
@@ -120,7 +120,7 @@ function writtenCanary({ first, asks }: CanaryRule): Json {
   return { first, then };
 }
 
-/** Writes references with step addresses instead of task names. */
+/** Replaces task names in references by step addresses. */
 export function writeReferences(value: Json): Json {
   if (Array.isArray(value)) return value.map(writeReferences);
   if (value === null || typeof value !== 'object') return value;
@@ -129,7 +129,7 @@ export function writeReferences(value: Json): Json {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, writeReferences(item)]));
 }
 
-/** Every step as valid YAML, with the source position of each value as a comment after it. */
+/** Every step as valid YAML, with the source position of each value in a comment behind it. */
 export function expandText({ campaign, values, steps }: Expansion): string {
   const tasks = new Set(steps.map(({ task }) => task)).size;
   const head = `# ${safeText(campaign)}, expanded: ${countOf(tasks, 'task')}, ${countOf(steps.length, 'step')}\n`;
@@ -152,7 +152,7 @@ function yamlText(value: { [key: string]: Json }, commentOf?: YamlOptions['comme
   return escapeQuoted(writeYaml(value, { isQuoted, ...(commentOf !== undefined && { commentOf }) }));
 }
 
-/** True when a text contains characters that a terminal, a log viewer or an editor would obey, or not show. */
+/** Whether a text contains characters that a terminal, a log viewer or an editor would interpret or hide. */
 function isQuoted(text: string): boolean {
   return /##|::|[ \t]$/m.test(text) || text.split('\n').some((line) => safeText(line, line.length * 10) !== line);
 }

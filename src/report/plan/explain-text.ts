@@ -30,12 +30,12 @@ import { writeReferences } from './expansion.ts';
 export interface Explanation {
   row: PlanRow;
   step: DecidedStep;
-  /** The error that kept the file of its finished job from being saved. */
+  /** Error that prevented the file of the finished job from being saved. */
   unsaved?: string;
   record?: StepRecord;
 }
 
-/** Explains the plan's decision for this step, field by field, and lists earlier purchases for it. */
+/** Explains the plan's decision about a step, field by field, and lists earlier purchases of the step. */
 export function explainView({ row, step, unsaved, record }: Explanation, paste: Paste): Document {
   const { address, kind, action, reason } = row;
   return [
@@ -58,7 +58,7 @@ function factsOf(row: PlanRow, step: DecidedStep, paste: Paste): (Fact | undefin
     ...spendFacts(row),
     row.discards ? { label: 'discards', text: `${countOf(row.discards, 'credit')} of paid work` } : undefined,
     decidedFact(row, step, paste),
-    // A post and an upload leave no file.
+    // Posts and uploads do not save a file.
     step.save === '' ? undefined : { label: 'saves to', text: `${step.save}.…` },
     { label: 'waits for', text: waits.length === 0 ? 'nothing' : waits.join(', ') },
     { label: 'fingerprint', text: step.fingerprint },
@@ -107,7 +107,7 @@ function priceOf(credits: number | null): string {
   return credits === null ? 'credits unknown' : countOf(credits, 'credit');
 }
 
-/** Every field once; one that differs from the purchase shows both, and what made it differ. */
+/** Every field once. A field that differs from the purchase has both values and the cause of the change. */
 function fieldLines(request: OpenRequest, changes: readonly Change[]): Document {
   const changed = groupBy(changes, ({ field }) => field.split('.')[0] ?? field);
   const fields = [...new Set([...Object.keys(request), ...changed.keys()])].sort();
@@ -132,7 +132,7 @@ function describeCause({ name, file, line }: Cause): string {
   return file === undefined ? name : `${file}${line === undefined ? '' : `:${line}`} ${name}`;
 }
 
-/** Outputs of other steps as a template would name them. */
+/** Text of a value. Outputs of other steps are shown as template references. */
 function shown(value: Json | undefined): string {
   if (value === undefined) return '';
   const written = writeReferences(value);

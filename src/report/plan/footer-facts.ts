@@ -15,7 +15,7 @@ function limitNameOf(code: string, { limit }: PlanTotals): string {
   return code === 'budget' ? 'the budget' : '--max-credits';
 }
 
-/** Says which limit holds back what: a fact for each limit that something in the plan does not fit into. */
+/** Limits that hold back parts of the plan: a fact for each of them. */
 export function limitFacts({ rows, totals }: Pick<Plan, 'rows' | 'totals'>): Fact[] {
   const limited = rows.filter(({ reason }) => limitCodes.has(reason.code));
   const now = [...groupBy(limited, ({ reason }) => reason.code)].map(([code, own]) => {
@@ -40,7 +40,7 @@ function keptText(fit: Fit | undefined): string {
     : `; ${creditsText(fit.kept)} of what is left ${fit.kept === 1 ? 'is' : 'are'} kept for what follows the picks`;
 }
 
-/** Says how much of what follows the picks the budget carries, before anything is bought that leads there. */
+/** Words on how many of the purchases after picks the budget covers, shown before the purchases that lead to them. */
 function afterPicksText(fit: Fit): string | undefined {
   const carried = carriedAfterPicks(fit);
   if (carried === undefined) return undefined;
@@ -48,7 +48,10 @@ function afterPicksText(fit: Fit): string | undefined {
   return `${start}${carried}: ${countOf(fit.missing, 'credit')} too few`;
 }
 
-/** Posts that go public, listed apart from purchases: no credit covers them, and nothing takes them back. */
+/**
+ * Posts that are published, listed apart from purchases, because credits do not cover them and publishing cannot be
+ * undone.
+ */
 export function postFacts({ rows }: Plan, now?: number): Fact[] {
   const facts: Fact[] = [];
   const add = (label: Text, text: string) => facts.push({ label, text: named(text) });
@@ -68,7 +71,10 @@ export function postFacts({ rows }: Plan, now?: number): Fact[] {
   return facts;
 }
 
-/** Asks about the first of the posts that may be out under another name: each is a question of its own. */
+/**
+ * Question about the first post that may already be published under another name. Each such post is a separate
+ * question.
+ */
 function askedText(asked: readonly PlanRow[]): string {
   const [{ address, beside } = { address: '' }] = asked;
   const others = asked.length === 1 ? '' : ` (and ${asked.length - 1} more like it)`;
@@ -77,7 +83,7 @@ function askedText(asked: readonly PlanRow[]): string {
 
 const shownUntimed = 3;
 
-/** How long the run will take, as a range; or of what no duration is known. */
+/** Expected duration of the run as a range, or the kinds without a known duration. */
 export function timeFacts({ expected, untimed }: PlanTotals): Fact[] {
   const time = (text: string) => [{ label: 'time', text }];
   if (expected !== undefined) return time(`about ${rangeText(expected)}`);
@@ -89,19 +95,19 @@ export function timeFacts({ expected, untimed }: PlanTotals): Fact[] {
   return time(`unknown: ${names.join(', ')} and ${last} were never timed`);
 }
 
-/** `6–9 min`, `40 s`: in the unit of the longer one, whole numbers, never less than 1. */
+/** Range like `6–9 min`, `40 s`: in the unit of the longer duration, in whole numbers from 1. */
 function rangeText({ lowMs, highMs }: { lowMs: number; highMs: number }): string {
   const [unit, ms] = highMs < 90_000 ? ['s', 1000] : highMs < 5_400_000 ? ['min', 60_000] : ['h', 3_600_000];
   const [low, high] = [Math.max(1, Math.floor(lowMs / ms)), Math.max(1, Math.ceil(highMs / ms))];
   return low === high ? `${low} ${unit}` : `${low}–${high} ${unit}`;
 }
 
-/** How far a budget carries what is to be bought. */
+/** How much of the purchases a budget covers. */
 export type Fit = NonNullable<PlanTotals['fit']>;
 
 /**
- * The part of the steps after the picks that the budget carries, where that is not all: `of what follows the picks 5 of 8 steps
- * of hero, and nothing of film`.
+ * Which purchases after picks the budget covers, if not all, like `of what follows the picks 5 of 8 steps of hero,
+ * and nothing of film`.
  */
 function carriedAfterPicks({ afterPicks = [] }: Fit): string | undefined {
   const short = afterPicks.filter(({ steps, carried }) => carried < steps);
@@ -122,7 +128,7 @@ function nameOf(task: string): string {
   return safeText(task, 80);
 }
 
-/** Whether what is left of the budget is enough for what is still to buy. */
+/** Words on whether the rest of the budget covers the remaining purchases. */
 export function budgetLeftText(fit: Fit, left: number): string {
   const missing = `${countOf(fit.missing, 'credit')} too few`;
   switch (fit.carries) {

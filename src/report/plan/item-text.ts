@@ -15,7 +15,7 @@ import { postsText } from './post-words.ts';
 
 const shownKeys = 3;
 
-/** Rows by address, for steps that follow others. */
+/** Rows by address, to describe steps that follow others. */
 export type RowIndex = ReadonlyMap<string, PlanRow>;
 
 export function indexRows({ rows }: Pick<Plan, 'rows'>): RowIndex {
@@ -23,7 +23,7 @@ export function indexRows({ rows }: Pick<Plan, 'rows'>): RowIndex {
   return new Map(isNeeded ? rows.map((row) => [row.address, asWanted(row)]) : []);
 }
 
-/** Says why: for which steps, if not all of the task. Not made safe. */
+/** Describes the reason, and the steps that it applies to if not to all of the task. The text is not escaped. */
 export function describeItem(item: PlanItem, index: RowIndex): string {
   const { rows, action } = item;
   const [first] = rows;
@@ -34,13 +34,13 @@ export function describeItem(item: PlanItem, index: RowIndex): string {
   return `${withCanary(describeMany(item, index), isFolded ? {} : first)}${describeKeys(item)}`;
 }
 
-/** Credits of paid work that is replaced; empty where there is none. */
+/** Credits of paid work that is replaced; empty if there is none. */
 export function describeDiscarded({ rows }: PlanItem): string {
   const discards = rows.reduce((sum, row) => sum + (row.discards ?? 0), 0);
   return discards > 0 ? `gives up ${creditsText(discards)}` : '';
 }
 
-/** Names an item: by the address of a single step, by the task of several. */
+/** Name of an item: the address of a single step, the task of several steps. */
 export function nameOfItem({ rows, task }: PlanItem): string {
   const [first] = rows;
   return rows.length === 1 && first !== undefined
@@ -48,19 +48,19 @@ export function nameOfItem({ rows, task }: PlanItem): string {
     : (task ?? `${new Set(rows.map((row) => row.task)).size} tasks`);
 }
 
-/** Why a step is to be made, and what is in the way. That it is not there yet goes without saying. */
+/** Why a step is made, and what prevents it. “Not bought yet” is omitted, because it is implied. */
 function describeOne(row: PlanRow): string {
   if (isMissed(row)) return `${asWanted(row).reason.text}; ${row.reason.text}`;
   if (row.post === undefined || row.reason.code !== 'not-bought') return row.reason.text;
   return `${row.reason.text}: ${postsText([row.post])}`;
 }
 
-/** Whether the credits do not reach for a step that has more to say for itself than that it is not bought yet. */
+/** Whether the credits do not cover a step whose reason is more than that it is not bought yet. */
 function isMissed({ would }: PlanRow): boolean {
   return would !== undefined && would.reason.code !== 'not-bought';
 }
 
-/** Describes kept rows. Counts the unusual reasons if there are many kinds. */
+/** Describes kept rows. If they have many different reasons, the unusual ones are counted. */
 function describeKept(rows: readonly PlanRow[]): string {
   const [first] = rows;
   if (first !== undefined && rows.every(({ reason }) => reason.text === first.reason.text)) return first.reason.text;
@@ -114,7 +114,7 @@ function describeMany(item: PlanItem, index: RowIndex): string {
   }
 }
 
-/** `was film` where a task has a new name, else how the first of the steps was called. */
+/** Words like `was film` for a renamed task, else the former name of the first step. */
 function formerNames(rows: readonly PlanRow[]): string {
   const former = rows.flatMap(({ order }) => order?.movedFrom ?? []);
   const tasks = new Set(former.map(taskOfAddress));
@@ -126,7 +126,7 @@ function formerNames(rows: readonly PlanRow[]): string {
   return `was ${safeText(first, 100)}${others.length === 0 ? '' : ' and others like it'}`;
 }
 
-/** Sentences for many steps, by reasons whose own text names one step. */
+/** Sentences for several steps, for reasons whose own text names one step. */
 const sentences: { readonly [code in PlanRow['reason']['code']]?: string } = {
   'job-running': 'their jobs are running',
   'job-lost': 'the service no longer knew their jobs; they are requested once more (--redo buys them again)',
@@ -167,7 +167,7 @@ function describeChanged(
   return code === 'posted-changed' ? `sent; changed since (${change})` : change;
 }
 
-/** Lists what changed in a step itself, by the cause: of several fields with the same cause the first. */
+/** The step's own changes, one for each cause. Of several fields with the same cause, the first. */
 function ownChanges({ reason }: PlanRow): Change[] {
   const own = (reason.changes ?? []).filter(({ cause }) => cause?.is !== 'step');
   return [...groupBy(own, nameOfCause).values()].flatMap(([first]) => first ?? []);
@@ -182,7 +182,9 @@ function costOf(rows: readonly PlanRow[]): string {
   return creditsText(rows.reduce((sum, { wouldCost }) => sum + (wouldCost ?? 0), 0));
 }
 
-/** The change of several steps, one of each: what is the same in all of them, or the first, and how many differ. */
+/**
+ * The change of several steps, one for each: their common change, or the first one and the number of different ones.
+ */
 function describeSame(changes: readonly Change[]): string {
   const [first] = changes;
   if (first === undefined) return '';

@@ -2,7 +2,7 @@ import { countSteps, hasWork, isHeldBack } from '../../plan/actions.ts';
 import type { Action, Plan } from '../../plan/plan.ts';
 import { countOf, creditsText } from '../numbers.ts';
 
-/** Reading order of a plan: actions that need the most attention first. */
+/** Order of actions in a plan: those that need the most attention first. */
 export const actionOrder: readonly Action[] = [
   'create',
   'redo',
@@ -17,7 +17,7 @@ export const actionOrder: readonly Action[] = [
   'keep',
 ];
 
-/** One line for the whole plan: `5 to create, 1 to download, 8 up to date`, or that nothing is to be done. */
+/** Summary of a plan in one line, like `5 to create, 1 to download, 8 up to date`, or that there is nothing to do. */
 export function planHeadline(plan: Plan): string {
   const counts = new Map<Action, number>();
   const waiting = plan.rows.filter(({ blockedBy }) => blockedBy === 'consent').length;
@@ -43,7 +43,7 @@ export function planHeadline(plan: Plan): string {
   return [...countWords(counts, actionOrder), ...heldWords(plan), ...waitingWords(waiting, atGates)].join(', ');
 }
 
-/** Posts without consent, steps at undecided gates, and their dependents. */
+/** Words on posts without consent, steps at undecided gates, and steps that depend on them. */
 function waitingWords(waiting: number, atGates: number): string[] {
   return [
     ...(waiting === 0 ? [] : [`${creditsText(waiting)} waiting for consent`]),

@@ -9,28 +9,28 @@ import { anonymousText } from '../run/troubles.ts';
 import { canaryWords } from './canary-words.ts';
 import { actionOrder } from './plan-counts.ts';
 
-/** A line of a displayed plan: the steps of one task to which the same happens for the same cause. */
+/** A line of a displayed plan: steps of one task with the same action and cause. */
 export interface PlanItem {
   action: Action;
-  /** Absent for the kept steps of several tasks. */
+  /** Omitted for the kept steps of several tasks. */
   task?: string;
   kind?: string;
   /** Rows, at least one, in the order of the plan. */
   rows: readonly PlanRow[];
-  /** Steps of its task in the plan, whatever happens to them. */
+  /** Number of all steps of its task in the plan. */
   ofTask: number;
-  /** How many causes are folded into it, where there are more than can be shown. */
+  /** Number of causes that are merged into it, because too many would be shown. */
   causes: number;
 }
 
-/** Most causes of one task and action; with more, the last ones are one item. */
+/** Limit of causes of one task and action. If there are more, the last ones are merged into one item. */
 const mostCauses = 10;
-/** Each of these needs a decision of its own, so they are listed one by one up to this number. */
+/** Limit up to which unresolved steps are listed one by one, because each needs its own decision. */
 const mostUnresolved = 12;
 
 /**
- * Groups the rows of a plan by cause, so that every row is in exactly one item. `all`: each row is an item of its own.
- * Ordered by action, what needs the most attention first; kept steps are one item.
+ * Groups the rows of a plan by cause, so that every row is in exactly one item. `all`: each row is an item of its
+ * own. Ordered by action, those that need the most attention first; kept steps are one item.
  */
 export function groupPlan({ rows }: Pick<Plan, 'rows'>, { all }: { all: boolean }): PlanItem[] {
   const counts = groupBy(rows, ({ task }) => task);
@@ -72,13 +72,13 @@ function byTaskAndCause(rows: readonly PlanRow[], causeOf: (row: PlanRow) => str
   });
 }
 
-/** Returns the changes of cells as text, so that rows of one column that changed differently have own lines while they are few. */
+/** Changed cells as a string. Rows whose cells changed differently get separate lines while there are few. */
 function cellsOf(row: PlanRow): string {
   const cells = (asWanted(row).reason.changes ?? []).filter(({ cause }) => cause?.is === 'data');
   return cells.map((change) => describeChange(change, true)).join('\n');
 }
 
-/** Nothing happens to them, so one line is enough. */
+/** Merges kept steps into one item, because they need no attention. */
 function foldKept(rows: readonly PlanRow[], itemOf: MakeItem): PlanItem[] {
   if (rows.length === 0) return [];
   const item = itemOf(rows);
@@ -88,8 +88,9 @@ function foldKept(rows: readonly PlanRow[], itemOf: MakeItem): PlanItem[] {
 }
 
 /**
- * Names the cause of a row: equal names, equal causes. A step that follows others has the causes of those with which that
- * began, by what changed in themselves: so each row is looked at once, however many follow it.
+ * Returns a function that names the cause of a row, so that rows with equal causes have equal names. The cause of a
+ * step that follows others is the own change of the steps where the chain began. Each row is examined once, however
+ * many rows follow it.
  */
 function causeFinder(rows: readonly PlanRow[]): (row: PlanRow) => string {
   let byAddress: Map<string, PlanRow> | undefined;
@@ -106,14 +107,14 @@ function causeFinder(rows: readonly PlanRow[]): (row: PlanRow) => string {
   };
 }
 
-/** The same row with the reason why it would be bought, where the credits do not reach. */
+/** The row with the reason why it would be bought, if the credits do not cover it. */
 export function asWanted(row: PlanRow): PlanRow {
   if (row.would === undefined) return row;
   const { would, ...others } = row;
   return { ...others, reason: would.reason };
 }
 
-/** Names what there is to say of a row without the steps that it follows. */
+/** Name of a row's own reason, without the steps that it follows. */
 function nameOwn(row: PlanRow): string {
   return nameAll(
     row,
@@ -135,7 +136,7 @@ function nameOfCause({ field, before, after, cause }: Change): string {
   return `${field} ${words}`;
 }
 
-/** Reasons whose sentence holds more than their code says. */
+/** Reasons whose sentence says more than their code. */
 const explained = new Set<PlanRow['reason']['code']>([
   'refused',
   'job-failed',

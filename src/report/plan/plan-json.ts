@@ -2,8 +2,8 @@ import type { Json } from '../../ground/json.ts';
 import type { Plan } from '../../plan/plan.ts';
 
 /**
- * The plan for programs, as `schemas/plan.schema.json` describes it: without the orders (those are for execution), with
- * sorted keys, so that equal plans give equal text. `next`: commands that lead on, where it is printed.
+ * The plan for programs, as `schemas/plan.schema.json` describes it: without the orders, which are for execution, and
+ * with sorted keys, so that equal plans give equal text. `next`: commands for the next steps, if they are printed.
  */
 export function planJson(plan: Plan, more: { next?: readonly object[] } = {}): Json {
   const { rows, ...rest } = plan;

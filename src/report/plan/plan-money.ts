@@ -5,8 +5,8 @@ import { countOf, creditsText, limitText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 
 /**
- * The footer of a plan: its cost, earlier payments, and what the caps leave. Quiet (nothing to do): payments and budget
- * only.
+ * Footer of a plan: its cost, earlier payments, and the remaining limits. `isQuiet`: there is nothing to do, so only
+ * payments and budget are shown.
  */
 export function moneyFacts(totals: PlanTotals, { isQuiet }: { isQuiet: boolean }): Fact[] {
   const { mayRetry, alreadyPaid, held, discarded, budget, maxCredits, limit, balance } = totals;
@@ -42,7 +42,7 @@ export function moneyFacts(totals: PlanTotals, { isQuiet }: { isQuiet: boolean }
   return facts;
 }
 
-/** Says that the account is likely to run empty, by the balance of the last run. */
+/** Warning that the account is likely to run out of credits, by the balance after the last run. */
 function missingInAccount({ lastBalance, estimate, knownPrices }: PlanTotals): string | undefined {
   if (lastBalance === undefined) return undefined;
   const { credits, at } = lastBalance;
@@ -51,20 +51,22 @@ function missingInAccount({ lastBalance, estimate, knownPrices }: PlanTotals): s
   return `likely ${creditsText(missing)} too few in the account, which had ${creditsText(credits)} at ${safeText(at.slice(0, 16).replace('T', ' '))} UTC`;
 }
 
-/** `48 for creates whose charge is not known`; where it is a guess, of what, and the way on. */
+/**
+ * Words like `48 for creates whose charge is not known`; for an estimate, its source and how to find out the charge.
+ */
 function heldText({ held, guessed = [], heldUnpriced = 0 }: PlanTotals): string {
   const text = `${creditsText(held)} for creates whose charge is not known (\`status --list\` shows them, \`resolve\` records it)`;
   if (guessed.length === 0) return text;
   return `${text}; ${safeText(guessText(guessed, heldUnpriced))}`;
 }
 
-/** Says what follows open gates, and is not bought now. */
+/** Words on the purchases that follow open gates and are not made now. */
 function afterPicksText(after: NonNullable<PlanTotals['afterPicks']>): string {
   const { steps } = after;
   return `${pickedText(after)}, for ${countOf(steps, 'step')} that ${steps === 1 ? 'waits' : 'wait'}`;
 }
 
-/** `at most 8 credits + 3 steps of unknown price`. */
+/** Text like `at most 8 credits + 3 steps of unknown price`. */
 export function pickedText(after: NonNullable<PlanTotals['afterPicks']>): string {
   const { steps, credits, unknownPrices, likely, unpriced, mayRetry } = after;
   const known = unknownPrices === 0 ? `at most ${countOf(credits, 'credit')}` : `≈ ${countOf(likely, 'credit')}`;
@@ -78,7 +80,7 @@ export function pickedText(after: NonNullable<PlanTotals['afterPicks']>): string
   return parts.join(' + ');
 }
 
-/** The same with what follows from it: steps of uncertain price go alone first. */
+/** What a plan spends, and how steps of uncertain price are bought: one of them first. */
 function toSpendText(totals: PlanTotals): string {
   if (totals.unknownPrices === 0) return rangeText(totals.estimate) ?? spendText(totals);
   const { list = 0, 'other-lock': charged = 0 } = totals.estimate?.sources ?? {};
@@ -90,13 +92,13 @@ function toSpendText(totals: PlanTotals): string {
   return `${spendText(totals)} (${notes.join('; ')})`;
 }
 
-/** Says what a plan spends: `39 credits`; `≈ 44 credits + 3 steps of unknown price`. Never 0 for unknown. */
+/** What a plan spends, like `39 credits`, `≈ 44 credits + 3 steps of unknown price`. Never 0 for an unknown price. */
 export function spendText(totals: Pick<PlanTotals, 'knownPrices' | 'unknownPrices' | 'estimate' | 'ceiling'>): string {
   const { knownPrices, unknownPrices, estimate } = totals;
   if (unknownPrices === 0) return countOf(knownPrices, 'credit');
   const unpriced = estimate?.unpriced ?? unknownPrices;
   const likely = estimate?.likely ?? knownPrices;
-  // What no list prices is known for certain.
+  // Prices that are in no list are never certain.
   const known = unpriced === unknownPrices ? countOf(knownPrices, 'credit') : likelyText(likely, totals);
   const parts = [
     ...(likely > 0 ? [known] : []),
@@ -105,7 +107,10 @@ export function spendText(totals: Pick<PlanTotals, 'knownPrices' | 'unknownPrice
   return parts.join(' + ');
 }
 
-/** The limit of an approval of prices that are unknown: the budget, unless the ceiling of the estimates is lower. */
+/**
+ * Upper limit when a plan with unknown prices is approved: the budget, or the ceiling of the estimates if that is
+ * lower.
+ */
 export function capText({
   unknownPrices,
   toSpend,
@@ -116,21 +121,21 @@ export function capText({
   return `, within the ${creditsText(budgetLeft)} that are left of the budget`;
 }
 
-/** Says what is likely to be spent, with the ceiling, at which the run ends its creates. */
+/** The likely cost, with the ceiling at which the run sends no more create requests. */
 function likelyText(likely: number, { estimate, ceiling }: Pick<PlanTotals, 'estimate' | 'ceiling'>): string {
   const { low = likely } = estimate ?? {};
   const least = low < likely ? `, at least ${creditsText(low)}` : '';
   return `≈ ${countOf(likely, 'credit')}${least}, at most ${creditsText(ceiling)}`;
 }
 
-/** Says what certain prices come to, where requests of one class were charged differently. */
+/** Range of certain prices, if requests of one class were charged differently. */
 function rangeText(estimate: PlanTotals['estimate']): string | undefined {
   if (estimate === undefined || estimate.high === null || estimate.low === estimate.high) return undefined;
   const { low, likely, high } = estimate;
   return `${creditsText(low)}–${countOf(high, 'credit')}, likely ${creditsText(likely)}`;
 }
 
-/** `200, 176 left now, 152 after this plan`. */
+/** Text like `200, 176 left now, 152 after this plan`. */
 export function budgetText(totals: PlanTotals, budget: number): { text: string; isShort: boolean } {
   const { budgetLeft: before, estimate, knownPrices, unknownPrices } = totals;
   const total = creditsText(budget);

@@ -27,11 +27,11 @@ import { moneyFacts } from './plan-money.ts';
 
 export interface PlanTextOptions {
   style: Style;
-  /** Columns of the terminal. */
+  /** Width of the terminal in columns. */
   width: number;
-  /** Show every row: kept steps one by one, long lists in full. */
+  /** Whether to show every row: kept steps one by one, long lists in full. */
   all?: boolean;
-  /** In ms since 1970: posts whose time is over are said to go out at once. */
+  /** In ms since 1970. Posts with an earlier time are marked as published at once. */
   now?: number;
   /** A sandbox plan; its first line says so. */
   isRehearsal?: boolean;
@@ -52,8 +52,8 @@ export const glyphs: Readonly<Record<Action, string>> = {
 };
 
 /**
- * The plan for people: what happens to which steps, why and for how much, a line for each cause; then the counts, and the
- * money last, because that is what the question after it is about.
+ * The plan for users: actions, steps, reasons and cost, a line for each cause; then the counts, and the costs last,
+ * because the question after the plan is about them.
  */
 function planView(plan: Plan, { all = false, isRehearsal = false, now }: PlanTextOptions): Document {
   const isShort = isQuiet(plan) && !all;
@@ -80,7 +80,7 @@ export function planText(plan: Plan, options: PlanTextOptions): string {
   return terminalText(planView(plan, options), options);
 }
 
-/** The text that `planText` gives for a quiet plan, for callers that know no more of it than this. */
+/** The text that `planText` gives for a plan with nothing to do, for callers that have only these facts. */
 export function quietText(
   { steps, totals }: { steps: number; totals: PlanTotals },
   { style }: { style: Style },
@@ -97,7 +97,7 @@ const columns: readonly Column[] = [
   { title: '', least: 24, cut: 'wrap', below: true },
 ];
 
-/** A row for each item. `creditsOf`: text of the column of credits. */
+/** A table with a row for each item. `creditsOf`: text of the credits column. */
 export function itemTable(items: readonly PlanItem[], index: RowIndex, creditsOf = creditsOfItem): Block {
   const cells = items.map((item): Text[] => {
     const { rows, action, kind = '' } = item;
@@ -127,7 +127,7 @@ const marks: { readonly [action in Action]: Mark } = {
   orphan: 'faint',
 };
 
-/** `24`; `≈ 24` for an estimate; `?` or `24 + ?` with unknown prices. */
+/** Credits of an item, like `24`; `≈ 24` for an estimate; `?` or `24 + ?` with unknown prices. */
 export function creditsOfItem(rows: readonly PlanRow[]): string {
   const { unknownPrices, estimate } = sumPrices(rows);
   if (estimate === undefined) return '';

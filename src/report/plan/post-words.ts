@@ -9,8 +9,8 @@ type AccountNames = ReadonlyMap<string, string>;
 const shownAccounts = 8;
 
 /**
- * `3 posts to Instagram @lamps, at once`: how many, where and when. With `now`, in ms, also which of them go out at once
- * although they name a time.
+ * Number, destinations and times of posts, like `3 posts to Instagram @lamps, at once`. With `now`, in ms, also the
+ * posts that are published at once because their time has passed.
  */
 export function postsText(targets: readonly PostTarget[], now?: number): string {
   const names = new Map(targets.flatMap(({ names = {} }) => Object.entries(names)));
@@ -26,7 +26,7 @@ function overdueText(targets: readonly PostTarget[], now: number): string {
   return `; ${whose} is over, so ${overdue === 1 ? 'it goes' : 'they go'} out at once`;
 }
 
-/** A post that is out, and one that may be the same. */
+/** A published post next to one that may be the same post. */
 export function sideBySide({ address, beside }: Pick<PlanRow, 'address' | 'beside'>): Block {
   const { address: old = '', jobId, before, after } = beside ?? {};
   const quoted = (words: string | undefined) =>

@@ -7,13 +7,13 @@ import { command, type Document, faint, good, line, type Span, stack, table, war
 import { countOf } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 
-/** Up to this many rulings with the same result are listed one by one. */
+/** Limit up to which rulings with the same result are listed one by one. */
 const mostListed = 20;
 
 interface Facts {
   /** The command as the user wrote it. */
   command: string;
-  /** `asked`: recorded after confirmation. */
+  /** `asked`: rulings that are recorded after confirmation. */
   stage: 'recorded' | 'dry run' | 'asked';
 }
 
@@ -36,7 +36,7 @@ function footer(rulings: readonly Ruling[], stage: 'recorded' | 'dry run'): stri
   return stage === 'recorded' ? `${steps} recorded in the lock; 0 credits` : `--dry-run: nothing was recorded`;
 }
 
-/** A ruling, without what it wrote. */
+/** A ruling without the records that it adds to the lock. */
 type Ruled =
   | Extract<Ruling, { is: 'refused' }>
   | { is: Exclude<Ruling['is'], 'refused'>; address: string; text: string };

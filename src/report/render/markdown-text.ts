@@ -2,12 +2,13 @@ import { type Block, type Document, spansOf, type Text, wordsOf } from '../docum
 import { countOf } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 
-/** A comment on GitHub holds 65,536 characters; the rest is left for links that the caller adds. */
+/** Limit in bytes. A GitHub comment can have 65,536 characters; the difference is for links that the caller adds. */
 export const mostCommentBytes = 60_000;
 
 /**
- * A document as Markdown of GitHub, in at most `mostCommentBytes` of UTF-8, with a line feed at its end: of what is too long
- * rows of tables and folded lines are left out whole, and counted. What is marked as a name is inert; other words are Markdown.
+ * A document as GitHub Markdown, in at most `mostCommentBytes` of UTF-8, with a line feed at its end. If it is too
+ * long, whole table rows and folded lines are omitted and counted. Text marked as a name is escaped; other text is
+ * Markdown.
  */
 export function markdownText(document: Document, { marker }: { marker?: string | undefined } = {}): string {
   const parts = [
@@ -24,20 +25,20 @@ export function markdownText(document: Document, { marker }: { marker?: string |
   };
   const indexes = (is: Cut['is']) => [...parts.keys()].filter((index) => (parts[index] as Cut).is === is);
   for (const index of indexes('table')) cutPart(index, left / 2);
-  // The shortest first: what they do not need is there for the others.
+  // The shortest parts first, because the space that they leave is available for the others.
   const sizes = parts.map((part) => (typeof part === 'string' ? 0 : sizeOf(part.lines)));
   const folded = indexes('folded').sort((a, b) => (sizes[a] ?? 0) - (sizes[b] ?? 0));
   for (const [done, index] of folded.entries()) cutPart(index, left / (folded.length - done));
   return `${texts.filter((text) => text !== '').join('\n\n')}\n`;
 }
 
-/** A part that may be too long. */
+/** A part of the document that can be shortened. */
 interface Cut {
   is: 'table' | 'folded';
   head: string;
   lines: string[];
   end: string;
-  /** Says how many lines are left out, from one of them on. */
+  /** Words on how many lines are omitted, counted from this one. */
   more(from: number): string;
 }
 
@@ -71,7 +72,7 @@ function partOf(block: Block): string | Cut {
   }
 }
 
-/** A row is cut into cells before its spans are read, so that each `|` gets a backslash. */
+/** A row is split into cells before its spans are read, so that each `|` gets a backslash. */
 function tablePart({ columns, rows, counts = [] }: Extract<Block, { is: 'table' }>): string | Cut {
   if (rows.length === 0) return '';
   const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
@@ -90,7 +91,7 @@ function tablePart({ columns, rows, counts = [] }: Extract<Block, { is: 'table' 
   };
 }
 
-/** Takes as many lines from the first as fit. Nothing of it where there is no room for one. */
+/** Takes as many lines as fit. Omits the whole part if no line fits. */
 function fitPart({ is, head, lines, end, more }: Cut, room: number): string {
   const around = (inner: readonly string[]) => `${[head, ...inner].join('\n')}${end}`;
   const own = is === 'folded' ? sizeOf([around([more(0)])]) : 0;
@@ -105,7 +106,7 @@ function fitPart({ is, head, lines, end, more }: Cut, room: number): string {
   return around([...lines.slice(0, first), more(first)]);
 }
 
-/** Returns the size in bytes, with what separates blocks. */
+/** Returns the size of blocks in bytes, including separators. */
 function sizeOf(blocks: readonly string[]): number {
   return blocks.reduce((sum, block) => sum + Buffer.byteLength(block) + 2, 0);
 }
@@ -121,7 +122,7 @@ function inline(text: Text, look: 'marked' | 'plain' = 'marked'): string {
     .join('');
 }
 
-/** Names of tasks are ASCII words by the rules of the manifest; a lock that somebody edited may say anything. */
+/** Escapes a title for HTML. Task names are ASCII words in a manifest, but an edited lock may contain any text. */
 function inHtml(text: Text): string {
   return spansOf(text)
     .map((span) => {
@@ -133,8 +134,8 @@ function inHtml(text: Text): string {
 }
 
 /**
- * A text as a code span: shown exactly, but for runs of white space, and inert, because nothing in a span is markup, a
- * link, a person or an issue.
+ * A text as a code span. It is shown exactly, except runs of white space, and GitHub finds no markup, link, user or
+ * issue in it.
  */
 function codeSpan(text: string): string {
   const plain = safeText(text).replace(/\s+/g, ' ').trim();
@@ -144,7 +145,7 @@ function codeSpan(text: string): string {
   return `${fence}${pad}${plain}${pad}${fence}`;
 }
 
-/** A text as a block of code, closed by nothing in it. */
+/** A text as a block of code, with a fence that does not occur in it. */
 function codeBlock({ text, language = '' }: Extract<Block, { is: 'code' }>): string {
   const fence = fenceAround(text, 2);
   return `${fence}${language}\n${text}\n${fence}`;

@@ -3,7 +3,7 @@ import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
 import { cutMiddle, cutToWidth, displayWidth } from '../text-width.ts';
 
-/** A part of a line that is painted in one way, escaped. */
+/** A part of a line with one style, already escaped. */
 interface Piece {
   text: string;
   mark: Mark | undefined;
@@ -15,18 +15,18 @@ export interface Line {
   width: number;
 }
 
-/** How a terminal shows texts. */
+/** Style and width of a terminal. */
 export interface Screen {
   style: Style;
-  /** Columns. */
+  /** Available width in columns. */
   room: number;
 }
 
 const longestSpan = 2000;
-/** Longest code, in columns, that is not broken at its spaces. */
+/** Length up to which a code is not broken at its spaces, in columns. */
 const longestWhole = 40;
 
-/** Columns that a text takes where it is not wrapped. */
+/** Width of a text in columns, if it is not wrapped. */
 export function widthOfText(text: Text, { style }: Pick<Screen, 'style'>): number {
   return widthOf(piecesOf(text, style));
 }
@@ -36,13 +36,13 @@ export function widestWord(text: Text, { style }: Pick<Screen, 'style'>): number
 }
 
 interface Wrapping {
-  /** Columns with shorter lines after the first. */
+  /** Number of columns by which the lines after the first are shorter. */
   hang?: number;
-  /** Most lines; the last one ends in `…` then. */
+  /** Limit of lines. If there are more, the last one ends in `…`. */
   most?: number;
-  /** Breaks a word that is longer than a line. Otherwise it stays whole, so that it can be copied. */
+  /** Whether to break words that are longer than a line. Otherwise they stay whole, so that they can be copied. */
   isHard?: boolean;
-  /** Mark of parts that have none. */
+  /** Mark of parts without a mark. */
   mark?: Mark;
 }
 
@@ -73,13 +73,13 @@ export function wrap(text: Text, { style, room }: Screen, options: Wrapping = {}
   return lines;
 }
 
-/** Ends a line that continues on the next one. */
+/** Completes a line that continues on the next one. */
 function ended(line: Line, room: number): Line {
   const text = line.pieces.map((piece) => piece.text).join('');
   return { pieces: [{ text: cutToWidth(`${text} …`, room), mark: line.pieces[0]?.mark }], width: room };
 }
 
-/** Cuts a text to a width. Of several marks the first one stays. */
+/** Cuts a text to a width. If it has several marks, the first one is used for all. */
 export function cut(text: Text, { style, room }: Screen, part: 'middle' | 'end'): Line {
   const pieces = piecesOf(text, style);
   const line: Line = { pieces: [], width: 0 };
@@ -91,7 +91,7 @@ export function cut(text: Text, { style, room }: Screen, part: 'middle' | 'end')
   return line;
 }
 
-/** Adds pieces to a line. Neighbours that look alike are painted at once. */
+/** Adds pieces to a line. Adjacent pieces of the same style are merged. */
 function append(line: Line, pieces: readonly Piece[]): void {
   for (const piece of pieces.filter(({ text }) => text !== '')) {
     const { text } = piece;
@@ -117,12 +117,14 @@ function breakWord(word: readonly Piece[], room: number): Piece[][] {
   return parts;
 }
 
-/** Some build systems read a line that begins with `::` as a command, and any word may come to begin one. */
+/**
+ * Makes a text safe at the beginning of a line: some build systems read a line that begins with `::` as a command.
+ */
 function inert(text: string): string {
   return text.replace(/^:(?=:)/, '\\x3a');
 }
 
-/** Without colours code has backticks. */
+/** Pieces of a text. Without colours, code is in backticks. */
 function piecesOf(text: Text, style: Style, other?: Mark): Piece[] {
   const hasColor = style.cyan(' ') !== ' ';
   return spansOf(text).map((span): Piece => {
@@ -136,7 +138,10 @@ function widthOf(pieces: readonly Piece[]): number {
   return pieces.reduce((sum, { text }) => sum + displayWidth(text), 0);
 }
 
-/** A word may be painted in several ways: a code with a comma after it. Two spaces leave an empty word between them. */
+/**
+ * Splits pieces into words. A word can have several styles, for example a code with a comma behind it. Two spaces
+ * have an empty word between them.
+ */
 function splitWords(pieces: readonly Piece[]): Piece[][] {
   const words: Piece[][] = [[]];
   for (const { text, mark } of pieces) {

@@ -14,8 +14,8 @@ const mostLines = 20;
 const belowIndent = 4;
 
 /**
- * Rows in columns. Where the terminal is too narrow, spare columns are cut and left out first. What may stand below its row
- * goes there next. Then the widest column is cut, and at last each row becomes a block of lines.
+ * Rows in columns. If the terminal is too narrow, spare columns are cut and omitted first. Next, columns that may be
+ * below their row are moved there. Then the widest column is cut, and finally each row becomes a block of lines.
  */
 export function tableLines({ columns, rows, hasHead }: Table, screen: Screen): string[] {
   const all = columns.flatMap((column, index): Shown[] => {
@@ -48,7 +48,7 @@ export function tableLines({ columns, rows, hasHead }: Table, screen: Screen): s
 
 const isSpare = ({ column }: Shown) => column.spare === true;
 
-/** Leaves spare columns out, the last one first, until no other column has to be cut. */
+/** Omits spare columns, the last one first, until no other column must be cut. */
 function withoutSpare(shown: readonly Shown[], screen: Screen): readonly Shown[] {
   const last = shown.findLast(isSpare);
   if (last === undefined || fitWidths(shown, screen, isSpare) !== undefined) return shown;
@@ -62,7 +62,7 @@ function trimmed(cell: Text): Text {
   return typeof cell === 'string' ? cell.trim() : cell;
 }
 
-/** Widths in which all columns fit; undefined where those that give way are too narrow then. */
+/** Column widths that fit; undefined if flexible columns would become too narrow. */
 function fitWidths(
   shown: readonly Shown[],
   screen: Screen,

@@ -6,17 +6,17 @@ import { tableLines } from './table-lines.ts';
 
 export interface Look {
   style: Style;
-  /** Columns of the terminal; less than 20 counts as 20. Omitted: a file or a pipe, where nothing is wrapped or cut. */
+  /** Width of the terminal in columns, at least 20. Omitted for a file or a pipe, where nothing is wrapped or cut. */
   width?: number | undefined;
 }
 
 const leastWidth = 20;
 const gap = 2;
-/** Further lines of a statement, and what belongs to it. */
+/** Indentation of further lines of a statement, and of its details. */
 const indent = 2;
 const codeIndent = 4;
 
-/** A document for a terminal or a log. Ends with a line feed, unless there is nothing in it. */
+/** A document for a terminal or a log. Ends with a line feed, unless it is empty. */
 export function terminalText(document: Document, { style, width }: Look): string {
   const screen = { style, room: width === undefined ? Number.POSITIVE_INFINITY : Math.max(leastWidth, width) };
   const blocks = document.map((block) => linesOf(block, screen)).filter((lines) => lines.length > 0);
@@ -62,7 +62,10 @@ function indented(lines: readonly string[], columns: number): string[] {
   return lines.map((line) => (line === '' ? '' : ' '.repeat(columns) + line));
 }
 
-/** A command is never broken: one that does not fit begins a line of its own, which a terminal wraps without a line end. */
+/**
+ * Lines of a statement with its command. A command is never broken: if it does not fit, it starts on its own line,
+ * which the terminal wraps without a line break in the text.
+ */
 function statementLines({ text, run, below = [] }: Extract<Block, { is: 'line' }>, screen: Screen): string[] {
   const inner = indented(tight(below, { ...screen, room: screen.room - indent }), indent);
   if (run === undefined) return [...wrapped(text, screen, indent), ...inner];

@@ -20,7 +20,7 @@ const mostNotices = 100;
 const mostDurations = 100;
 
 /**
- * Folds one event into the view. Events of different steps may come in any order; late ones for an ended step change
+ * Folds one event into the view. Events of different steps may come in any order; late events of an ended step change
  * nothing.
  */
 export function foldEvent(view: RunView, event: RunEvent): void {
@@ -66,7 +66,7 @@ export function foldEvent(view: RunView, event: RunEvent): void {
       return;
     case 'job-progressed': {
       const isQueued = event.status === envelope.states.queued;
-      // A finished job may be queried once more, for a new link: the step does not go back.
+      // A finished job may be polled again for a new link, which does not change the stage of the step.
       if (view.stepsByAddress.get(event.address)?.hasCompletedJob !== true) {
         changeStep(view, event.address, { stage: 'running', jobId: event.jobId, isQueued });
       }
@@ -106,7 +106,7 @@ export function foldEvent(view: RunView, event: RunEvent): void {
       return;
     case 'spending-stopped':
       if (event.because !== 'price' && event.because !== 'alike') delete view.awaited;
-      // Whatever ends all buying says more than the end of one price.
+      // A reason that ends all purchases replaces the reason that ended those of one price.
       if (view.stopped === undefined || view.stopped.because === 'price' || view.stopped.because === 'alike') {
         const { because, detail, until } = event;
         view.stopped = { because, detail, ...(until !== undefined && { until }) };
@@ -149,7 +149,7 @@ function startRun(view: RunView, event: Extract<RunEvent, { event: 'run-started'
   };
 }
 
-/** A step that is bought again is charged for each of its jobs. */
+/** A step that is bought again counts the charges of each of its jobs. */
 function createJob(view: RunView, event: Extract<RunEvent, { event: 'job-created' }>): void {
   const { address, jobId, at } = event;
   const before = view.stepsByAddress.get(address)?.credits ?? null;
@@ -186,7 +186,7 @@ function noteDuration(view: RunView, { task }: StepView, ms: number): void {
   if (ms > 0 && tookMs.push(ms) > mostDurations) tookMs.shift();
 }
 
-/** Orphans are not steps of the manifest: they are counted nowhere. */
+/** Orphans are not steps of the manifest, so they are not counted. */
 function leaveStep(view: RunView, event: Extract<RunEvent, { event: 'step-left' }>): void {
   if (event.action === 'orphan') return;
   const waits = { consent: 'awaits-consent', gate: 'awaits-pick' } as const;
@@ -214,7 +214,7 @@ function putStep(
   const { address, task, kind, action } = step;
   const before = view.stepsByAddress.get(address);
   if (view.settled.addresses.has(address) || (before !== undefined && before.begunAt !== undefined)) return;
-  // Its gate was decided during the run, or it turned out not to be needed.
+  // The step's gate was decided during the run, or the step turned out not to be needed.
   if (before !== undefined) count(view, before, -1);
   const { stage } = change;
   count(view, { task, stage }, 1);

@@ -2,26 +2,26 @@ import { isWork, waitsFor } from '../../plan/actions.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { mostStepsShown } from './run-view.ts';
 
-/** A step that is not up to date. */
+/** A step of the plan that is not up to date. */
 export interface PlannedStep {
   address: string;
   task: string;
-  /** Cost in this run, as far as it is known or expected. */
+  /** Cost in this run, known or expected; null if unknown. */
   credits: number | null;
-  /** Addresses of steps of this run that it waits for. */
+  /** Addresses of steps of this run that must end before it. */
   needs: readonly string[];
 }
 
 export interface PlannedTask {
-  /** Credits that its steps are going to cost in this run. */
+  /** Cost of its steps in this run. */
   credits: number;
-  /** The sum has prices that are only expected, or not known. */
+  /** Whether the sum contains expected or unknown prices. */
   isAbout: boolean;
-  /** Tasks with steps that its own wait for. */
+  /** Tasks with steps that must end before its own. */
   needs: readonly string[];
 }
 
-/** Work that a run is going to do, as far as its screen shows it. */
+/** Work of a run, in the detail that its screen shows. */
 export interface PlannedWork {
   /** Steps in the plan's order. Empty when there are too many to show each. */
   steps: readonly PlannedStep[];

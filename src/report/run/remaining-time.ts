@@ -6,21 +6,21 @@ import { hasEnded, type RunView, sinceOf } from './run-view.ts';
 
 export interface RunTimesOptions {
   view: RunView;
-  /** Returns the plan as it is carried out by now: users may decide during a run. */
+  /** Returns the plan as it is carried out now, because users may decide during a run. */
   plan(): Pick<Plan, 'rows' | 'concurrency'>;
   durations: Durations;
   /** Milliseconds since 1970. */
   now(): number;
 }
 
-/** A range that changes more often is not read. */
+/** Shortest time in ms for which a range is shown, because a faster one cannot be read. */
 const lastsMs = 5000;
-/** Time to fetch a file whose job ended before. */
+/** Expected time in ms to download the file of a job that ended before. */
 const fetchMs = 1000;
 
 /**
- * Expects the end of a run from durations of earlier jobs and of those that ended in this run. It is computed when it is
- * shown, and never otherwise.
+ * Estimates the remaining time of a run from durations of earlier jobs and of jobs that ended in this run. Computed
+ * only when it is shown.
  */
 export function createRunTimes(options: RunTimesOptions): Required<RunTimes> {
   const { view, now } = options;
@@ -53,7 +53,7 @@ export function createRunTimes(options: RunTimesOptions): Required<RunTimes> {
   };
 }
 
-/** The run waits, or ends for another reason than that its work is done. */
+/** Whether no time is shown, because the run waits, or ends before its work is done. */
 function isSilent({ campaign, end, awaited, awaitedGates, stopped }: RunView): boolean {
   if (campaign === '' || end !== undefined || stopped?.because === 'signal') return true;
   return awaited !== undefined || awaitedGates !== undefined;
@@ -61,17 +61,19 @@ function isSilent({ campaign, end, awaited, awaitedGates, stopped }: RunView): b
 
 interface PlannedStep {
   address: string;
-  /** Kind and model of its job. Omitted if it only saves a file. */
+  /** Kind and model of the step's job. Omitted if the step only saves a file. */
   name?: string;
-  /** Places of the steps that it waits for, all before its own. */
+  /** Indices of the steps that it waits for, all before its own. */
   needs: readonly number[];
 }
 
-/** Steps and jobs of a plan, to expect its time. Made once for each plan, because a large one has many steps. */
+/**
+ * Steps and jobs of a plan, to estimate its duration. Made once for each plan, because a large one has many steps.
+ */
 interface PlannedTime {
   plan: Pick<Plan, 'rows' | 'concurrency'>;
   steps: readonly PlannedStep[];
-  /** By kind and model: an order, and the tasks that have such. */
+  /** Jobs by kind and model: a sample order, and the tasks with such jobs. */
   jobs: ReadonlyMap<string, { order: StepOrder; tasks: Set<string> }>;
 }
 
@@ -110,7 +112,7 @@ function expectRest(planned: PlannedTime, { view, now, durations }: RunTimesOpti
     byPlace[place] = step;
     open.push(step);
     if (seen?.begunAt === undefined) continue;
-    // The machine that reports it may have another clock.
+    // The machine that reports the time may have another clock.
     step.ageMs = Math.max(0, now() - (sinceOf(seen) ?? now()));
     if (known === fetched) continue;
     isRunning = true;

@@ -7,10 +7,10 @@ import { isPost } from '../../plan/posts/post-record.ts';
 import { safeJson } from '../safe-text.ts';
 import { hasEnded, type RunView } from './run-view.ts';
 
-/** Texts of the service may be long, and `status --json` has them whole. */
+/** Limit of characters. Errors of the service may be long, and `status --json` has them in full. */
 const longestError = 300;
 
-/** A run that has ended: how each step of its plan stands now, and what leads on. */
+/** An ended run: its plan, the state of each step, and the next steps. */
 export interface EndedPlan {
   /** The plan as it was carried out. */
   plan: Pick<Plan, 'campaign' | 'rows' | 'gates'>;
@@ -21,8 +21,8 @@ export interface EndedPlan {
 }
 
 /**
- * The end of a run for programs, as `schemas/result.schema.json` describes it. A line for each step and each gate: a
- * program that reads it pays for every character.
+ * The result of a run for programs, as `schemas/result.schema.json` describes it. Each step and gate takes one line,
+ * because an automated caller may pay for every character that it reads.
  */
 export function resultText({ plan, outcomes, view, end, next }: EndedPlan): string {
   const { campaign, rows, gates = [] } = plan;
@@ -40,7 +40,7 @@ function linesOf(list: readonly unknown[]): string {
   return `[\n${list.map((item) => `    ${safeJson(item)}`).join(',\n')}\n  ]`;
 }
 
-/** How a step of the plan stands now, and why it is not done. */
+/** Current state of a step of the plan, and why it is not done. */
 function rowNow(row: PlanRow, { outcomes, view }: Pick<EndedPlan, 'outcomes' | 'view'>): Json {
   const { address, send, reason, post } = row;
   const seen = send === undefined ? view.stepsByAddress.get(address) : undefined;

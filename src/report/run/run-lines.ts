@@ -23,17 +23,17 @@ import { isTrouble } from './troubles.ts';
 
 interface EventLineOptions {
   style: Style;
-  /** The address at which outputs are looked at and judged during the run, once there is one. */
+  /** Address of the review page of the run, once there is one. */
   page?(): string | undefined;
 }
 
-/** `quiet`: only what went wrong; `steps`: what has ended; `events`: everything that happens. */
+/** Which events are printed. `quiet`: only failures; `steps`: ended steps; `events`: everything. */
 export type Detail = 'quiet' | 'steps' | 'events';
 
 export interface LinesOptions extends EventLineOptions {
   /** Milliseconds since 1970. */
   now(): number;
-  /** The fold of the run. The caller of `on` has folded the event in before. */
+  /** View of the run. The caller of `on` has folded the event into it before. */
   view: RunView;
   /** Default: `steps`. */
   detail?: Detail;
@@ -46,13 +46,13 @@ export interface LinesOptions extends EventLineOptions {
 }
 
 const heartbeatMs = 30_000;
-/** A run of more steps has a line for each tenth of a task. */
+/** Limit of steps up to which each has a line; a larger run has a line for each tenth of a task. */
 const mostStepLines = 200;
 
 /**
- * Log of a run, for where nothing can be redrawn: a line for each step that has ended, or in a large run for each tenth of
- * a task; what failed in any case; every 30 s where the run is. A line starts with an address or with our own
- * words, and holds no control characters.
+ * Log of a run for an output that cannot be redrawn: a line for each ended step, or in a large run for each tenth of
+ * a task; every failure; the progress every 30 s. A line starts with an address or with words of mediabatch, and has
+ * no control characters.
  */
 export function createLines(write: (text: string) => void, options: LinesOptions): RunReporter {
   const { view, detail = 'steps', now } = options;
@@ -87,7 +87,10 @@ export function createLines(write: (text: string) => void, options: LinesOptions
   };
 }
 
-/** `213 of 500 done, 34 running · credits 1,182 spent · 4:12 · about 5–7 min left`, or what the run waits for. */
+/**
+ * Progress like `213 of 500 done, 34 running · credits 1,182 spent · 4:12 · about 5–7 min left`, or what the run
+ * waits for.
+ */
 function heartbeatText(view: RunView, { now, page, times, elapsedMs }: LinesOptions & { elapsedMs: number }): string {
   if (view.awaitedGates !== undefined) return awaitedGatesText(view.awaitedGates, page?.());
   if (view.awaited !== undefined) return awaitedText(view.awaited, now());
@@ -101,16 +104,16 @@ function heartbeatText(view: RunView, { now, page, times, elapsedMs }: LinesOpti
   ].join(' · ');
 }
 
-/** Number of steps for which nothing is left to do. */
+/** Number of steps that need no further work. */
 function doneOf({ stages }: TaskView): number {
   return (stages.get('done') ?? 0) + (stages.get('kept') ?? 0) + (stages.get('unneeded') ?? 0);
 }
 
-/** Lines of a log about steps: that each has ended, or that another tenth of a task has. */
+/** Lines of a log about steps: one when a step has ended, or when another tenth of a task is done. */
 class StepLines {
   readonly #options: LinesOptions;
   #askedUntil = 0;
-  /** Tenths of tasks that were printed. */
+  /** Number of tenths that were printed, by task. */
   readonly #tenths = new Map<string, number>();
 
   constructor(options: LinesOptions) {
@@ -143,7 +146,7 @@ class StepLines {
     }
   }
 
-  /** A wait requested by the service concerns all creates, and is printed once. */
+  /** A wait requested by the service applies to all create requests, so it is printed once. */
   #asked(): string | undefined {
     const { view, style, now } = this.#options;
     const text = askedWaitText(view, now());
@@ -161,13 +164,13 @@ class StepLines {
     return outcome === 'done' ? this.#done(event) : eventLine(event, this.#options.view, this.#options);
   }
 
-  /** Steps that were up to date before have no lines. */
+  /** Whether the run is large. Steps that were up to date before have no lines, so they do not count. */
   get #isLarge(): boolean {
     const { steps, settled } = this.#options.view;
     return steps - (settled.stages.get('kept') ?? 0) > mostStepLines;
   }
 
-  /** `hero@lamp  done  2 credits, 0:58, images/lamp.png (3 of 10)`. */
+  /** Line like `hero@lamp  done  2 credits, 0:58, images/lamp.png (3 of 10)`. */
   #done({ address, credits, at }: Extract<RunEvent, { event: 'step-finished' }>): string {
     const { view, style } = this.#options;
     const step = view.lastEnded?.address === address ? view.lastEnded : undefined;
@@ -193,7 +196,10 @@ class StepLines {
   }
 }
 
-/** An event on one line, which begins with an address or with our own words; undefined when it says nothing of its own. */
+/**
+ * An event on one line, which begins with an address or with words of mediabatch; undefined for an event that needs
+ * no line.
+ */
 function eventLine(event: RunEvent, view: RunView, { style, page }: EventLineOptions): string | undefined {
   switch (event.event) {
     case 'run-started':
@@ -281,7 +287,10 @@ function savedWord(how: 'downloaded' | 'moved' | 'restored'): string {
   return how === 'downloaded' ? 'saved' : how;
 }
 
-/** Done steps were reported when their file was saved; those not started are counted at the end. */
+/**
+ * Word for an ended step. Undefined for done steps, reported when their file was saved, and for steps that were not
+ * started, counted at the end.
+ */
 function outcomeWord(outcome: StepOutcome, style: Style): string | undefined {
   switch (outcome) {
     case 'done':

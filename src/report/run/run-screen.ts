@@ -13,30 +13,30 @@ import { signsOfTerminal } from './screen-look.ts';
 import { FrameWriter, ScreenRenderer, type ScreenStream, sizeOf } from './screen-output.ts';
 
 export interface ScreenOptions {
-  /** The terminal; normally stderr. */
+  /** Terminal of the screen, normally stderr. */
   stream: ScreenStream;
   style: Style;
   /** Milliseconds since 1970. */
   now(): number;
-  /** The fold of the run. The caller of `on` has folded the event in before. */
+  /** View of the run. The caller of `on` has folded the event into it before. */
   view: RunView;
-  /** Work to come, as the plan says it. */
+  /** Work that the plan expects. */
   planned?: PlannedWork;
   times?: RunTimes;
-  /** The address at which outputs are looked at and judged during the run, once there is one. */
+  /** Address of the review page of the run, once there is one. */
   page?(): string | undefined;
 }
 
-/** Most bytes that are put above the screen in one frame: half of it. */
+/** Limit of bytes that are printed above the screen in one frame, which is half of the frame's limit. */
 const mostAboveBytes = 2048;
-/** Failures with the same words that are printed one by one. */
+/** Limit up to which failures with the same text are printed one by one. */
 const mostOfOne = 5;
 const mostNotices = 100;
 
 /**
- * Screen of a run on a terminal, at its lower end: what scrolls above it stays. It redraws five times a second from the
- * fold of the events. Failures, notices and gates are printed above it, once. `end` leaves the last state standing and
- * restores the cursor, also in mid-run. Signals remain the caller's responsibility.
+ * Screen of a run in the last lines of a terminal; the output above it scrolls. It is redrawn five times a second
+ * from the view. Failures, notices and gates are printed above it, once. `end` leaves the last frame on the terminal
+ * and restores the cursor, also before the run has ended. The caller handles signals.
  */
 export function createScreen(options: ScreenOptions): RunReporter {
   const { view, stream, style, now, planned = nothingPlanned, times = {} } = options;
@@ -52,7 +52,7 @@ export function createScreen(options: ScreenOptions): RunReporter {
     const { columns, rows } = sizeOf(stream);
     const page = options.page?.();
     const look = { style, signs, planned, times, startedAt, page, isOver, columns };
-    // The last row is the cursor's.
+    // The last row is for the cursor.
     const lines = frameLines(view, { ...look, rows: rows - (isOver ? 2 : 1), now: now(), frame });
     frame += 1;
     return writer.draw(isOver ? [...lines, ''] : lines, messages.take(columns)) && !messages.isWaiting;
@@ -97,13 +97,13 @@ export function createScreen(options: ScreenOptions): RunReporter {
 }
 
 interface ScreenMessage {
-  /** Its first words, which are coloured. */
+  /** First words, which are coloured. */
   head: string;
   text: string;
   paint(text: string): string;
 }
 
-/** Messages that are put above the screen, each once: they stay in what scrolls away. */
+/** Messages to print above the screen, each once, where they stay in the scrollback. */
 class ScreenMessages {
   readonly #options: ScreenOptions;
   readonly #notices = new Set<string>();
@@ -133,7 +133,7 @@ class ScreenMessages {
         say(style.yellow, stoppingText(event));
         return;
       case 'credits-awaited': {
-        // It is tried again and again.
+        // The wait is reported once, although its create request is repeated many times.
         const isNew = this.#isNew(`until ${event.until}`);
         if (isNew) say(style.yellow, awaitedUntilText(event, now()), `(${safeText(event.detail)})`);
         return;
@@ -158,7 +158,7 @@ class ScreenMessages {
     return this.#waiting.length > 0;
   }
 
-  /** Takes the oldest of what waits, as lines. They are broken at spaces; an address in them stays whole. */
+  /** Removes the oldest waiting messages and returns their lines. They are broken at spaces; addresses stay whole. */
   take(columns: number): string[] {
     const lines: string[] = [];
     for (let bytes = 0; bytes < mostAboveBytes; ) {

@@ -5,29 +5,29 @@ import type { Troubles } from './troubles.ts';
 type RunEnded = Extract<RunEvent, { event: 'run-ended' }>;
 type SettledStage = 'done' | 'kept';
 
-/** Steps that are done, by this run or before it: nearly all of a large campaign. Only their number is reported. */
+/** Steps that were done in or before this run, which are most of a large campaign. Only their number is reported. */
 interface SettledSteps {
   addresses: Set<string>;
   stages: Map<SettledStage, number>;
 }
 
-/** Files that a run has saved. A step may have several, and a large campaign has too many to keep each of them in mind. */
+/** Summary of the files that a run has saved. A large campaign has too many to keep each of them in memory. */
 export interface SavedFiles {
   count: number;
-  /** Path of the first one's file. */
+  /** Path of the first file. */
   path: string;
-  /** Names of the deepest folder that holds all of them. */
+  /** Path segments of the deepest folder that contains all files. */
   folder: string[];
 }
 
-/** A run with at most so many steps to do may be shown step by step. */
+/** Limit of steps up to which a run may be shown step by step. */
 export const mostStepsShown = 60;
 
 /**
- * Stage of a step as a person sees it. `waiting`: no event has named it yet; `working`: begun, without a job;
- * `searching`: its job is looked for in the service's list; `saving`:
- * its job has finished and its file is being fetched; `stays-paid`: this run no longer watches its job; `kept`: up to
- * date before; `awaits-consent`: a post that nobody agreed to, or a step that needs one; `awaits-pick`: a gate is open.
+ * Stage of a step as shown to users. `waiting`: no event has named it yet; `working`: started, without a job;
+ * `searching`: its job is searched for in the service's list; `saving`: its job has finished and its file is being
+ * downloaded; `stays-paid`: this run no longer watches its job; `kept`: up to date before; `awaits-consent`: a post
+ * without consent, or a step that needs one; `awaits-pick`: a gate is open.
  */
 export type Stage =
   | SettledStage
@@ -46,33 +46,36 @@ export interface StepView {
   kind: string;
   action: Action;
   stage: Stage;
-  /** When this run began with it, or with another job for it, in ms since 1970. Omitted when it does not act on the step. */
+  /**
+   * When this run started to work on the step, or on another job for it, in ms since 1970. Omitted when the run does
+   * not work on the step.
+   */
   begunAt?: number;
-  /** When its job was created, and when that was over. */
+  /** Times at which the job of the step was created (`createdAt`) and had ended (`madeAt`), in ms since 1970. */
   createdAt?: number | undefined;
   madeAt?: number | undefined;
   /** Its job started in another run, at an unknown time. */
   isAttached?: boolean;
   jobId?: string;
-  /** The job waits at the service. */
+  /** The job is queued at the service. */
   isQueued?: boolean;
-  /** The job has succeeded, so the rest is free. */
+  /** Whether the job has succeeded, so that the rest is free. */
   hasCompletedJob: boolean;
-  /** Credits charged in this run; `null` unknown. */
+  /** Credits charged in this run; `null` if unknown. */
   credits: number | null;
   /** The error, or the reason why nothing was done. */
   error?: string;
   need?: Need;
-  /** A create for it may have been sent. */
+  /** A create request for the step may have been sent. */
   intended?: true;
-  /** Words on what to do about how it ended. */
+  /** Cause of the outcome, which determines the advice. */
   because?: 'no-operation' | 'key-known';
-  /** The next run can find out what became of it. */
+  /** The next run can find out the outcome. */
   recoverable?: true;
   files: string[];
-  /** It was here, and has a new name. */
+  /** The file was already here, and was renamed. */
   isMoved?: true;
-  /** When the service is going to publish a post that it has. */
+  /** When the service will publish a post that it has accepted. */
   scheduledFor?: string;
 }
 
@@ -80,12 +83,12 @@ export interface TaskView {
   id: string;
   kind: string;
   steps: number;
-  /** Steps per stage; the rest of `steps` waits. */
+  /** Number of steps per stage. Steps that are not counted here are `waiting`. */
   stages: Map<Stage, number>;
   /** Credits charged in this run. */
   spent: number;
   rate: Rate;
-  /** Durations of the jobs that this run has seen start and end, in ms: the latest. */
+  /** Latest durations of jobs that this run has seen start and end, in ms. */
   tookMs: number[];
 }
 
@@ -97,7 +100,7 @@ export interface Money {
   balance: number | null;
 }
 
-/** Everything that a run has reported so far. Screen, lines and summary read it; only `foldEvent` changes it. */
+/** Current state of a run, folded from its events. Screen, lines and summary read it; only `foldEvent` changes it. */
 export interface RunView {
   campaign: string;
   steps: number;
@@ -106,34 +109,34 @@ export interface RunView {
   /** Steps that an event has named, except settled ones. */
   stepsByAddress: Map<string, StepView>;
   settled: SettledSteps;
-  /** The last one to end. */
+  /** Step that ended last. */
   lastEnded?: StepView;
-  /** The first steps that the run has begun, settled ones as well: one more than a screen shows. */
+  /** First steps that the run has started, including settled ones: one more than a screen shows. */
   firstBegun: Map<string, StepView>;
   troubles: Troubles;
   files: SavedFiles;
-  /** The same for files that only have a new name. */
+  /** Files that were only renamed. */
   movedFiles: SavedFiles;
-  /** Posts that this run has sent and the service is going to publish later: addresses with their times. */
+  /** Addresses of posts that this run has sent and the service will publish later, with their times. */
   scheduledPosts: Map<string, string>;
   money: Money;
   /** The likely cost of the approved plan, in credits. Omitted while a price is unknown. */
   toSpend?: number;
-  /** Estimate against charge; known at the end. */
+  /** Estimated and charged credits; known at the end. */
   estimated?: RunEnded['estimated'];
   stopped?: { because: StopReason; detail: string; until?: string };
-  /** The service asks to wait until then, in ms since 1970. */
+  /** The service asked to wait until this time, in ms since 1970. */
   askedUntil?: number;
-  /** The account is empty, and until then one create is tried from time to time. */
+  /** The account is empty. Until `until`, a create request is tried at intervals. */
   awaited?: { until: string; nextTryAt: string };
   /** Number of open gates while the run only waits for decisions. */
   awaitedGates?: number;
-  /** Total of all pauses that ended well. */
+  /** Total duration of all pauses after which the run continued, in ms. */
   waitedMs: number;
-  /** Each once, in order of arrival; at most 100. */
+  /** Distinct notices in order of arrival; at most 100. */
   notices: Set<string>;
   end?: Pick<RunEnded, 'exit' | 'elapsedMs' | 'outcomes' | 'unsaved'>;
-  /** Keeps steps that are done, as the history of a run shows them. A run itself only counts them. */
+  /** Whether done steps are kept in the view, as for the history of a run. A run in progress only counts them. */
   keepsDone?: true;
 }
 
@@ -160,7 +163,7 @@ export function sinceOf({ begunAt, createdAt, madeAt }: StepView): number | unde
   return madeAt ?? createdAt ?? begunAt;
 }
 
-/** True when nothing more happens to the step in this run. */
+/** Whether the step has ended in this run. */
 export function hasEnded(stage: Stage): boolean {
   return stage !== 'working' && stage !== 'searching' && stage !== 'running' && stage !== 'saving';
 }
@@ -168,7 +171,7 @@ export function hasEnded(stage: Stage): boolean {
 const bucketMs = 10_000;
 const buckets = 12;
 
-/** Counts what ends, over the last two minutes. */
+/** Rate of ended steps over the last two minutes. */
 export class Rate {
   readonly #counts = new Array<number>(buckets).fill(0);
   #bucket = 0;
@@ -182,7 +185,7 @@ export class Rate {
     this.#counts[index] = (this.#counts[index] ?? 0) + 1;
   }
 
-  /** Returns the rate per minute. Undefined as long as it says little. */
+  /** Returns the rate per minute. Undefined while there is too little data. */
   perMinute(now: number): number | undefined {
     this.#moveTo(now);
     if (this.#firstAt === undefined || now - this.#firstAt < 30_000) return undefined;

@@ -18,8 +18,8 @@ export interface Word {
 }
 
 /**
- * `7 of 12`, `2 running`, `3 saving`, `1 failed`: words of a task's row on the screen. Their numbers add up to its steps.
- * `isOver`: what is not begun by now is not begun by this run.
+ * Words of a task's row on the screen, like `7 of 12`, `2 running`, `3 saving`, `1 failed`. Their numbers add up to
+ * its steps. `isOver`: steps that have not started will not be started by this run.
  */
 export function taskWords(task: Pick<TaskView, 'kind' | 'steps' | 'stages'>, { isOver }: { isOver: boolean }): Word[] {
   const of = (...stages: Stage[]) => stages.reduce((sum, stage) => sum + (task.stages.get(stage) ?? 0), 0);
@@ -46,7 +46,7 @@ export function taskWords(task: Pick<TaskView, 'kind' | 'steps' | 'stages'>, { i
   return words;
 }
 
-/** Names what a step does before it has a job, if it ever has one. */
+/** Word for a step that has no job yet, or never gets one. */
 function startingWord(kind: string): string {
   const act = kinds[kind]?.act ?? 'job';
   switch (act) {
@@ -61,7 +61,7 @@ function startingWord(kind: string): string {
   }
 }
 
-/** State of a task as a whole: `open` while any of its steps is to come or under way. */
+/** State of a task as a whole: `open` while any of its steps is waiting or in progress. */
 export function taskState(task: TaskView): 'open' | 'done' | 'failed' | 'unfinished' {
   const of = (stage: Stage) => task.stages.get(stage) ?? 0;
   const named = [...task.stages.values()].reduce((sum, count) => sum + count, 0);
@@ -70,7 +70,7 @@ export function taskState(task: TaskView): 'open' | 'done' | 'failed' | 'unfinis
   return of('done') + of('kept') + of('unneeded') === task.steps ? 'done' : 'unfinished';
 }
 
-/** `credits 23 spent (5 now) · 6 reserved · of 120 · 0:41`. */
+/** Text like `credits 23 spent (5 now) · 6 reserved · of 120 · 0:41`. */
 export function moneyRow(money: Money, elapsedMs: number): string {
   const { spentNow, spentEver, held, budget } = money;
   const now = spentEver === spentNow ? '' : ` (${creditsText(spentNow)} now)`;
@@ -80,14 +80,14 @@ export function moneyRow(money: Money, elapsedMs: number): string {
   return [...parts, elapsedText(elapsedMs)].join(' · ');
 }
 
-/** `12 of 60 left`, or the service's balance; empty when nothing is known. */
+/** Text like `12 of 60 left`, or the service's balance; empty if neither is known. */
 export function leftText(money: Money): string {
   const { budget, spentEver, held, balance } = money;
   if (budget !== null) return `${creditsText(Math.max(0, budget - spentEver - held))} of ${creditsText(budget)} left`;
   return balance === null ? '' : `balance ${creditsText(balance)}`;
 }
 
-/** `7 of 12 done, 2 running`: the whole run on one line. */
+/** Progress of the whole run on one line, like `7 of 12 done, 2 running`. */
 export function progressText(view: RunView, options: { isOver: boolean }): string {
   const counts = new Map<Stage, number>(view.settled.stages);
   for (const { stage } of view.stepsByAddress.values()) counts.set(stage, (counts.get(stage) ?? 0) + 1);
@@ -96,19 +96,19 @@ export function progressText(view: RunView, options: { isOver: boolean }): strin
     .join(', ');
 }
 
-/** `waiting for 3 gates · http://127.0.0.1:…/`: people decide there, and then the run goes on. */
+/** Text like `waiting for 3 gates · http://127.0.0.1:…/`. People decide on that page, and then the run continues. */
 export function awaitedGatesText(gates: number, page: string | undefined): string {
   return `waiting for ${countOf(gates, 'gate')}${page === undefined ? '' : ` · ${page}`}`;
 }
 
-/** `waiting for credits until 14:05; next try in 2 min`, by this machine's clock and time zone. */
+/** Text like `waiting for credits until 14:05; next try in 2 min`, in this machine's time zone. */
 export function awaitedText(awaited: NonNullable<RunView['awaited']>, now: number): string {
   const leftMs = Date.parse(awaited.nextTryAt) - now;
   const next = leftMs <= 0 ? 'trying now' : `next try in ${spanText(leftMs)}`;
   return `${awaitedUntilText(awaited, now)}; ${next}`;
 }
 
-/** `waiting for credits until 14:05`. */
+/** Text like `waiting for credits until 14:05`. */
 export function awaitedUntilText(awaited: { until: string }, now: number): string {
   const until = new Date(awaited.until);
   const two = (value: number) => String(value).padStart(2, '0');
@@ -123,7 +123,7 @@ export function endText(view: RunView, elapsedMs: number): string {
   return `${safeText(view.campaign)}: ${progressText(view, { isOver: true })}; ${spent} spent in ${elapsedText(elapsedMs)}`;
 }
 
-/** Reason why no further create is sent, worded as the beginning of a sentence. */
+/** Reason why no further create request is sent, worded as the beginning of a sentence. */
 export function stopText(stopped: NonNullable<RunView['stopped']>): string {
   const detail = stopped.detail === '' ? '' : `: ${safeText(stopped.detail)}`;
   switch (stopped.because) {
@@ -158,24 +158,27 @@ export function stopText(stopped: NonNullable<RunView['stopped']>): string {
   }
 }
 
-/** The answer to a create was that its user is not there, which the documentation gives as 404. */
+/**
+ * Whether the service answered a create request with 404 because the user does not exist, as its documentation
+ * describes.
+ */
 export function isNoUser({ because, detail }: NonNullable<RunView['stopped']>): boolean {
   return because === 'auth' && detail.startsWith('HTTP 404');
 }
 
-/** The same while the run still goes on: what it waits for, and how not to wait. */
+/** Reason like `stopText`, for a run that is still in progress: what it waits for, and how to end it at once. */
 export function stoppingText(stopped: NonNullable<RunView['stopped']>): string {
   const text = stopText(stopped);
   if (isCancelled(stopped)) return `${text}: what runs is collected`;
   return stopped.because === 'signal' ? `${text}; waiting for open requests; Ctrl-C again quits now` : text;
 }
 
-/** Elsewhere, by `cancel`: no key was pressed here, and the first one leaves. */
+/** Whether the run was stopped by `cancel` elsewhere. No key was pressed here, so the first Ctrl-C detaches. */
 export function isCancelled({ because, detail }: NonNullable<RunView['stopped']>): boolean {
   return because === 'signal' && detail === 'cancelled';
 }
 
-/** Result of an unresolved create outside the steps. */
+/** Words on the outcome of an unresolved create request that belongs to no step. */
 export function settledText({ outcome, jobId, error }: Extract<RunEvent, { event: 'send-settled' }>): string {
   if (jobId !== undefined) return `an earlier create of it was made: job ${jobId}, which is on record now`;
   if (outcome === 'done') return 'an earlier create of it made nothing, and was not charged';
@@ -186,12 +189,12 @@ export function noticeText(notice: { address?: string; message: string }): strin
   return notice.address === undefined ? notice.message : `${notice.address}: ${notice.message}`;
 }
 
-/** `the service asks to wait until 14:05`, by this machine's clock. */
+/** Text like `the service asks to wait until 14:05`, in this machine's time zone. */
 function askedText(until: string | undefined): string {
   return until === undefined ? 'the service asks to wait' : `the service asks to wait until ${clockText(until)}`;
 }
 
-/** The same while a run waits that long: `the service asks to wait 2 min, until 14:05`. Empty where it need not. */
+/** Text for a run that waits now, like `the service asks to wait 2 min, until 14:05`. Empty if it need not wait. */
 export function askedWaitText({ askedUntil = 0 }: RunView, now: number): string {
   const leftMs = askedUntil - now;
   return leftMs < leastWaitMs
@@ -199,13 +202,13 @@ export function askedWaitText({ askedUntil = 0 }: RunView, now: number): string 
     : `the service asks to wait ${spanText(leftMs)}, until ${clockText(askedUntil, now)}`;
 }
 
-/** Shorter waits are not worth a line. */
+/** Shortest wait that is shown, in ms. */
 const leastWaitMs = 10_000;
 
 interface Unit {
   name: string;
   seconds: number;
-  /** Number of units that a range is rounded to. */
+  /** Number of units to which a range is rounded. */
   step: number;
 }
 
@@ -215,8 +218,8 @@ const tenMinutes: Unit = { name: 'min', seconds: 60, step: 10 };
 const hours: Unit = { name: 'h', seconds: 3600, step: 1 };
 
 /**
- * `about 5–7 min left`, `under 2 min left`, `longer than usual`, `time unknown`.
- * `short`: `5–7 min`, `<2 min`, `~1 min`, `late`, `time ?`. Never `0`.
+ * Text like `about 5–7 min left`, `under 2 min left`, `longer than usual`, `time unknown`. `short`: `5–7 min`, `<2
+ * min`, `~1 min`, `late`, `time ?`. Never `0`.
  */
 export function remainingText(remaining: Remaining, { short = false } = {}): string {
   if (remaining === 'unknown') return short ? 'time ?' : 'time unknown';
@@ -234,8 +237,8 @@ function betweenText(low: number, to: string, unit: Unit): string {
 }
 
 /**
- * Rounds so coarsely that a range keeps its words for a while: to one number where both ends round to it, else outward.
- * `low`, `high` of the answer: in steps of the unit, `high` at least 1.
+ * Rounds a range coarsely, so that its text changes rarely: to one number if both ends round to it, else outward.
+ * `low` and `high` of the result are in steps of the unit; `high` is at least 1.
  */
 export function shownRange({ lowMs, highMs }: { lowMs: number; highMs: number }): {
   unit: Unit;
@@ -258,7 +261,7 @@ function unitOf(high: number): Unit {
   return high <= 6 * 3600 ? tenMinutes : hours;
 }
 
-/** `5 min`, `1 h 40`, `20 s`. */
+/** Text like `5 min`, `1 h 40`, `20 s`. */
 function numberText(count: number, unit: Unit): string {
   const value = count * unit.step;
   if (unit !== tenMinutes || value < 60) return `${value} ${unit.name}`;
@@ -269,8 +272,8 @@ function numberText(count: number, unit: Unit): string {
 const shownSteps = 5;
 
 /**
- * Renders what a run did not carry out, as workflow commands of GitHub Actions: an error for each reason of failed
- * steps, a warning for what waits and for notices. `file`: the manifest, relative to the checkout.
+ * Renders what a run did not carry out as workflow commands of GitHub Actions: an error for each reason of failed
+ * steps, a warning for waiting steps and for notices. `file`: the manifest, relative to the checkout.
  */
 export function runAnnotations(view: RunView, { file }: { file: string }): string {
   const annotations: Annotation[] = [];
@@ -300,7 +303,7 @@ export function runAnnotations(view: RunView, { file }: { file: string }): strin
   return limitAnnotations(annotations).map(annotationText).join('');
 }
 
-/** The steps in one of these stages, by what is said of them; of several it is said without their names and jobs. */
+/** Groups the steps in these stages by their text. The text of several steps omits their names and jobs. */
 function byReason(steps: readonly StepView[], stages: readonly StepView['stage'][]): [string, StepView[]][] {
   const wanted = steps.filter(({ stage }) => stages.includes(stage));
   return [...groupBy(wanted, textOf)].map(([shared, group]) => {
@@ -310,14 +313,14 @@ function byReason(steps: readonly StepView[], stages: readonly StepView['stage']
   });
 }
 
-/** `hero@de failed`, `21 steps failed`. */
+/** Title like `hero@de failed`, `21 steps failed`. */
 function titleOf(steps: readonly StepView[]): string {
   const [first] = steps;
   if (first === undefined) return '';
   return `${steps.length === 1 ? safeText(first.address, 300) : countOf(steps.length, 'step')} ${first.stage}`;
 }
 
-/** The steps of a group, where the title only counts them. */
+/** Names of the steps of a group, for a title that only counts them. */
 function namesOf(steps: readonly StepView[]): string {
   if (steps.length === 1) return '';
   const names = steps.slice(0, shownSteps).map(({ address }) => safeText(address, 300));

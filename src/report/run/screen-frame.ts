@@ -11,19 +11,20 @@ import { creditsWord, nameOf, nameWidthOf, taskRows } from './screen-rows.ts';
 import type { TroubleGroup } from './troubles.ts';
 
 const mostTroubles = 3;
-/** Most rows of tasks: more are not read, and would not fit a frame of 4 KB. */
+/** Limit of task rows, because more are not readable and would not fit a frame of 4 KB. */
 const mostTasks = 18;
 const mostSteps = 24;
 
 /**
- * The screen of a run at one moment, as at most `look.rows` lines of at most `look.columns` − 1 columns: the first line
- * tells of the whole, then a row for each step or task, the credits, what it waits for, and why steps failed, the latest
- * first. With fewer rows the first line, what it waits for, the credits and the last failure stay longest.
+ * The screen of a run at one moment, as at most `look.rows` lines of at most `look.columns` − 1 columns: a line for
+ * the whole run, then a row for each step or task, the credits, what the run waits for, and the reasons of failures,
+ * latest first. With few rows, the first line, what the run waits for, the credits and the latest failure have
+ * priority.
  */
 export function frameLines(view: RunView, look: Look): string[] {
   const rows = Math.max(0, look.rows);
   const waiting = look.isOver ? [] : waitingLines(view, look);
-  // What is to come of failures has its room from the beginning, so that the rows do not change their form for it.
+  // Space for failures is reserved from the beginning, so that the rows do not change their form when one occurs.
   const spare = rows - 2 - waiting.length;
   const room = look.isOver ? rows - 1 : spare;
   const steps = stepRows(view, look, Math.min(mostSteps, look.isOver ? room : room - mostTroubles));
@@ -65,7 +66,7 @@ function headerLine(view: RunView, look: Look): string {
   const kept = of('kept');
   if (wide) add(kept, 'up to date', 'faint');
   const failed = of('failed', 'lost');
-  // In a narrow terminal there may be no room for both, and running ones are seen below.
+  // A narrow terminal may lack the space for both, and running steps are shown below.
   if (isNarrow(look)) add(failed, look.signs.failed, 'bad');
   add(of('running'), 'running', 'busy');
   if (!isNarrow(look)) add(failed, 'failed', 'bad');
@@ -88,7 +89,9 @@ function headerLine(view: RunView, look: Look): string {
   return fillLine([name, spaces(2), ...joinedWithin(words, room)], right, look);
 }
 
-/** Spent, reserved for creates on their way where there is room to say it, and free, as a bar where there is a budget. */
+/**
+ * Credits spent, reserved for requests in flight if there is space, and remaining, with a bar if there is a budget.
+ */
 function creditsLine(view: RunView, look: Look): string {
   const { spentNow, spentEver, held, budget, balance } = view.money;
   const narrow = isNarrow(look);
@@ -112,7 +115,7 @@ function creditsLine(view: RunView, look: Look): string {
   return fillLine([...start, ...text], [], look);
 }
 
-/** Says what stops the run for now, and what ends its buying. An address is never cut, but has a line of its own. */
+/** What the run waits for, and what ends its purchases. An address is never cut, but gets its own line. */
 function waitingLines(view: RunView, look: Look): string[] {
   const line = (text: string) => fillLine([piece(text, 'unsure')], [], look);
   const lines: string[] = [];
@@ -129,14 +132,14 @@ function waitingLines(view: RunView, look: Look): string[] {
     if (displayWidth(whole) < look.columns || look.page === undefined) lines.push(line(whole));
     else {
       lines.push(line(awaitedGatesText(view.awaitedGates, undefined)));
-      // Half an address leads nowhere; it stands above, where the page was opened.
+      // A cut address is useless. It was already printed above, when the page was opened.
       if (displayWidth(look.page) < look.columns) lines.push(line(look.page));
     }
   }
   return lines;
 }
 
-/** The latest first. */
+/** Lines about failures, latest first. */
 function troubleLines({ troubles }: RunView, look: Look, most: number): string[] {
   const groups = [...troubles.values()];
   return groups
@@ -157,14 +160,12 @@ function troubleLine({ text, outcome, count, credits, address, at }: TroubleGrou
   );
 }
 
-/** A running job is called late from this multiple of what is usual. */
+/** A running job is marked as late from this multiple of its usual duration. */
 const lateFrom = 1.5;
 /** Shortest time shown on the screen. */
 const aSecondMs = 1000;
 
-/**
- * A row for each step that this run has to do. Undefined when they are too many for the rows, or not known.
- */
+/** A row for each step of this run. Undefined if there are too many, or they are unknown. */
 function stepRows(view: RunView, look: Look, rows: number): string[] | undefined {
   const steps = stepsToShow(view, look);
   if (steps.length === 0 || steps.length > rows) return undefined;
@@ -174,8 +175,8 @@ function stepRows(view: RunView, look: Look, rows: number): string[] | undefined
 }
 
 /**
- * Returns the steps of the plan; without one, those that the run has begun, and a run that begins more of them later
- * tells so.
+ * Returns the steps of the plan. Without a plan, the steps that the run has started; empty if more steps may follow,
+ * or if it has started too many.
  */
 function stepsToShow({ steps, settled, firstBegun }: RunView, { planned }: Look): readonly PlannedStep[] {
   if (planned.steps.length > 0) return planned.steps;
@@ -199,7 +200,7 @@ function stepRow(
   const isOpen = begun === undefined || !hasEnded(begun.stage);
   const costs = charged !== null && (charged > 0 || begun?.stage === 'done');
   const amount = costs ? charged : isOpen ? step.credits : null;
-  // What waits for people has no price of its own yet.
+  // The cost of steps that wait for people is not known yet.
   const money = amount === null || (amount === 0 && !costs) ? '' : `${creditsText(amount)} cr`;
   return fillLine(
     [icon, spaces(1), nameOf(step.address, nameWidth), spaces(2), words],
@@ -283,7 +284,7 @@ function waitingText({ needs }: PlannedStep, view: RunView, look: Look): string 
   return `waits for ${safeText(first, 200)}${open.length > 1 ? ` and ${open.length - 1} more` : ''}`;
 }
 
-/** `running 0:21 of about 0:30`; in a narrow terminal `0:21 of ~0:30`. */
+/** Text like `running 0:21 of about 0:30`; in a narrow terminal `0:21 of ~0:30`. */
 function runningText(step: StepView | undefined, look: Look): [string, Tone] {
   const since = step && sinceOf(step);
   if (step === undefined || since === undefined) return ['running', 'plain'];

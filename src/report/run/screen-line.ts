@@ -5,12 +5,12 @@ export type Tone = 'plain' | 'strong' | 'faint' | 'good' | 'busy' | 'unsure' | '
 
 export interface Piece {
   text: string;
-  /** Columns that the text takes. */
+  /** Width of the text in columns. */
   width: number;
   tone: Tone;
 }
 
-/** `text`: safe, on one line. */
+/** Makes a piece of a line. `text`: already escaped, without line breaks. */
 export function piece(text: string, tone: Tone = 'plain'): Piece {
   return { text, width: displayWidth(text), tone };
 }
@@ -19,12 +19,12 @@ export function spaces(width: number): Piece {
   return { text: ' '.repeat(Math.max(0, width)), width: Math.max(0, width), tone: 'plain' };
 }
 
-/** `a · b · c`. */
+/** Joins pieces like `a · b · c`. */
 export function joined(pieces: readonly Piece[]): Piece[] {
   return pieces.flatMap((one, index) => (index === 0 ? [one] : [dot, one]));
 }
 
-/** Joins as many of the first ones as take at most `room` columns, so that no word of them is cut. */
+/** Joins as many of the first pieces as fit `room` columns, so that no word is cut. */
 export function joinedWithin(pieces: readonly Piece[], room: number): Piece[] {
   let width = 0;
   const fitting = pieces.findIndex((one, index) => {
@@ -37,8 +37,8 @@ export function joinedWithin(pieces: readonly Piece[], room: number): Piece[] {
 const dot: Piece = { text: ' · ', width: 3, tone: 'plain' };
 
 /**
- * A line of at most `columns` − 1 columns, because some terminals fold a full one. What is to stand on the right stays
- * as long as half of the line is left, and what is to the left of it is cut.
+ * A line of at most `columns` − 1 columns, because some terminals wrap a full line. The right part is kept while half
+ * of the line remains, and the left part is cut.
  */
 export function fillLine(
   left: readonly Piece[],

@@ -4,21 +4,21 @@ import type { PlannedWork } from './planned-work.ts';
 import type { RunTimes } from './run-time.ts';
 import { type Piece, piece } from './screen-line.ts';
 
-/** Signs that the terminal can show. Each takes one column. */
+/** Characters for states that the terminal can show. Each takes one column. */
 interface Signs {
   done: string;
   failed: string;
   barDone: string;
   barBusy: string;
   barRest: string;
-  /** Signs for what is under way, one after the other. */
+  /** Characters of the progress animation, in order. */
   spinner: readonly string[];
 }
 
 /** Inputs of a frame other than the view of the run. */
 export interface Look {
   columns: number;
-  /** Rows that the frame may take. */
+  /** Limit of rows of the frame. */
   rows: number;
   style: Style;
   signs: Signs;
@@ -30,21 +30,24 @@ export interface Look {
   times: RunTimes;
   /** Address of the review page of the run. */
   page: string | undefined;
-  /** Nothing more happens: what is not begun stays so. */
+  /** Whether the run has ended, so that steps that have not started stay so. */
   isOver: boolean;
 }
 
-/** Words give way to signs. */
+/** Whether words are replaced by single characters. */
 export function isNarrow({ columns }: Pick<Look, 'columns'>): boolean {
   return columns < 70;
 }
 
-/** There is room for rates and for what is expected. */
+/** Whether there is space for rates and expected values. */
 export function isWide({ columns }: Pick<Look, 'columns'>): boolean {
   return columns > 100;
 }
 
-/** Bar of what is done, under way, and to come. Anything under way shows, and only what is done to the end is full. */
+/**
+ * Bar of the parts that are done, in progress, and waiting. Any work in progress is visible, and the bar is full only
+ * when all is done.
+ */
 export function barPieces({ all, done, busy }: { all: number; done: number; busy: number }, look: Look): Piece[] {
   const width = isNarrow(look) ? 10 : isWide(look) ? 24 : 16;
   const { barDone, barBusy, barRest } = look.signs;

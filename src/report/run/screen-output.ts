@@ -8,7 +8,7 @@ export interface ScreenStream {
   readonly rows?: number;
 }
 
-/** Returns the size of a terminal, and a usual one where it does not know its own, and says 0. */
+/** Returns the size of a terminal, or a usual size for a terminal that reports 0. */
 export function sizeOf({ columns, rows }: ScreenStream): { columns: number; rows: number } {
   return { columns: columns || 80, rows: rows || 24 };
 }
@@ -16,7 +16,10 @@ export function sizeOf({ columns, rows }: ScreenStream): { columns: number; rows
 const csi = '\u001b[';
 export const showCursor = `${csi}?25h`;
 const hideCursor = `${csi}?25l`;
-/** Terminals disagree about the width of some scripts: a line that is wider than we think must not take a second row. */
+/**
+ * Control sequence that turns line wrapping off. Terminals disagree about the width of some scripts, and a line that
+ * is wider than computed must not take a second row.
+ */
 const neverFold = `${csi}?7l`;
 const foldAgain = `${csi}?7h`;
 const eraseRestOfLine = `${csi}K`;
@@ -26,9 +29,8 @@ const escapeSequence = new RegExp(`${'\u001b'}\\[[0-9;?]*[A-Za-z]`, 'g');
 const mostBytes = 4096;
 
 /**
- * Lines at the lower end of a terminal that are written over, with the cursor on the line below them. A frame is one
- * write, of the lines that differ from those of the frame before: nothing is erased before it is drawn, so nothing
- * flickers.
+ * Overwrites the last lines of a terminal; the cursor is on the line below them. A frame is one write with the lines
+ * that differ from the previous frame. Lines are not erased before they are drawn, so nothing flickers.
  */
 export class FrameWriter {
   readonly #stream: ScreenStream;
@@ -42,8 +44,8 @@ export class FrameWriter {
   }
 
   /**
-   * Shows `lines` instead of the last frame. `above` is put over them, once, and belongs to what scrolls away. What would
-   * make a frame too long follows with the next one. Returns whether all is there.
+   * Replaces the last frame by `lines`. `above` is printed once before them and scrolls away. If a frame would be too
+   * long, the rest follows with the next one. Returns whether everything was written.
    */
   draw(lines: readonly string[], above: readonly string[] = []): boolean {
     const before = this.#size;
@@ -54,14 +56,14 @@ export class FrameWriter {
     const text = isNew ? this.#drawAll(fitting, above) : this.#drawChanges(fitting);
     this.#lines = fitting;
     if (text !== '' || !this.#isBegun) {
-      // What somebody typed below, such as ^C, goes.
+      // Removes characters that the user typed below the frame, such as ^C.
       this.#stream.write(`${this.#isBegun ? '' : hideCursor}${text}${eraseBelow}`);
     }
     this.#isBegun = true;
     return fitting.every((line, index) => line === lines[index]);
   }
 
-  /** Leaves the last frame where it stands, and gives the cursor back. */
+  /** Leaves the last frame on the terminal, and restores the cursor. */
   end(): void {
     if (this.#isBegun) this.#stream.write(showCursor);
     this.#isBegun = false;
@@ -69,8 +71,8 @@ export class FrameWriter {
   }
 
   /**
-   * A terminal that became narrower has folded lines of the last frame, which take more rows than were written; as many
-   * as there are rows can be reached.
+   * Draws all lines. In a terminal that became narrower, lines of the last frame were wrapped and take more rows than
+   * were written; at most as many rows as the terminal has can be reached.
    */
   #drawAll(lines: readonly string[], above: readonly string[]): string {
     const { columns, rows } = this.#size;
@@ -82,7 +84,7 @@ export class FrameWriter {
   #drawChanges(lines: readonly string[]): string {
     const old = this.#lines;
     let text = '';
-    // The row on which the cursor is, from the first line of the frame.
+    // Row of the cursor, counted from the first line of the frame.
     let row = old.length;
     for (const [index, line] of lines.entries()) {
       if (index < old.length && line === old[index]) continue;
@@ -94,7 +96,7 @@ export class FrameWriter {
   }
 }
 
-/** Lines that are not sent now stay as they were before. */
+/** Limits the bytes of a frame. Lines that are not sent now keep their previous text. */
 function withinFrame(
   lines: readonly string[],
   { before, above }: { before: readonly string[]; above: readonly string[] },
@@ -105,14 +107,14 @@ function withinFrame(
     const old = before[index];
     if (line === old) return line;
     bytes += Buffer.byteLength(line) + perLine;
-    // Every frame brings something, whatever it takes.
+    // Each frame sends at least one line, whatever its length.
     if (bytes > mostBytes && sent > 0) return old ?? '';
     sent += 1;
     return line;
   });
 }
 
-/** Bytes for moving to a line, clearing its end and going on. */
+/** Bytes for moving to a line, clearing its rest and moving on. */
 const perLine = 14;
 
 function up(count: number): string {
@@ -127,20 +129,23 @@ function widthOf(line: string): number {
   return displayWidth(line.replace(escapeSequence, ''));
 }
 
-/** Five frames a second: enough for what turns, and half of what a terminal takes without effort. */
+/**
+ * Time between frames in ms. Five frames a second are enough for the animation, and half of what a terminal can
+ * easily process.
+ */
 const frameMs = 200;
 
 export interface FrameOptions {
   draw(): void;
-  /** Draws the last one, and gives the terminal back. */
+  /** Draws the last frame, and restores the terminal. */
   end(): void;
 }
 
 /**
- * Renderer for listr2, which keeps one task: the run. What is drawn is the fold of the events, because steps as tasks of
- * listr2 cost 290 ms and 23 MB for 10,000 of them before the first frame, have no state for a file that is being saved or
- * a job that stays paid, and never go on once they have ended, as a manifest's task does when picks let more of its steps
- * in. listr2's own renderer erases all rows before it draws them again, and has one for each of its tasks.
+ * Renderer for listr2 with a single task, the run. It draws the view of the run, because steps as tasks of listr2
+ * cost 290 ms and 23 MB for 10,000 of them before the first frame, have no state for a file that is being saved or a
+ * job that stays paid, and cannot continue once ended, as a manifest's task does when picks release more of its
+ * steps. listr2's own renderer erases all rows before it redraws them, and has a row for each of its tasks.
  */
 export class ScreenRenderer implements ListrRenderer {
   static nonTTY = true;

@@ -7,8 +7,8 @@ import { fillLine, joinedWithin, type Piece, piece, spaces, widthOf } from './sc
 import { barPieces, isNarrow, isWide, type Look } from './screen-look.ts';
 
 /**
- * A row for each of the tasks that fit, those with work under way first of all, and one for all others: also for those
- * with which this run has nothing to do, because every step was up to date.
+ * A row for each task that fits, tasks with work in progress first, and one row for all other tasks, including those
+ * that were up to date.
  */
 export function taskRows(view: RunView, look: Look, rows: number): string[] {
   const tasks = [...view.tasks.values()];
@@ -59,7 +59,7 @@ function taskRow(
   return fillLine([...head, ...joinedWithin(words, room)], right, { columns, style });
 }
 
-/** Says what a task does, and what it waits for. Its numbers of steps that are over stand before it. */
+/** Words on what a task does, and what it waits for. The numbers of ended steps are shown before them. */
 function wordsOf(task: TaskView, { view, look }: { view: RunView; look: Look }): Piece[] {
   const of = (...stages: Stage[]) => stages.reduce((sum, stage) => sum + (task.stages.get(stage) ?? 0), 0);
   const words: Piece[] = [];
@@ -92,7 +92,7 @@ function wordsOf(task: TaskView, { view, look }: { view: RunView; look: Look }):
   if (queued === 0) return words;
   const waitsFor = isBusy(task) ? [] : openNeeds(task, { view, look });
   if (waitsFor.length > 0) words.push(piece(`waits for ${safeText(waitsFor.join(', '), 100)}`, 'faint'));
-  // As many of them as there are is what the bar says.
+  // In a narrow terminal, the bar shows the number of queued steps.
   else if (!narrow || words.length === 0) add(queued, 'queued', 'faint');
   return words;
 }
@@ -105,14 +105,14 @@ function openNeeds({ id }: TaskView, { view, look }: { view: RunView; look: Look
   });
 }
 
-/** Steps that no event has named yet. */
+/** Number of steps that no event has named yet. */
 function queuedIn({ steps, stages }: TaskView): number {
   let named = 0;
   for (const count of stages.values()) named += count;
   return Math.max(0, steps - named);
 }
 
-/** Returns the most active tasks, in their order. */
+/** Returns the most active tasks, in the order of the manifest. */
 function mostActive(tasks: readonly TaskView[], rows: number): TaskView[] {
   const byRank: TaskView[][] = [[], [], [], [], []];
   for (const task of tasks) byRank[rankOf(task)]?.push(task);
@@ -150,7 +150,7 @@ function isBusy({ stages }: TaskView): boolean {
   );
 }
 
-/** `… 4 more tasks: 1 waiting, 3 up to date`. */
+/** Row like `… 4 more tasks: 1 waiting, 3 up to date`. */
 function foldedRow(tasks: readonly TaskView[], { columns, style, isOver }: Look): string {
   const counts = { 'under way': 0, failed: 0, waiting: 0, unfinished: 0, done: 0, 'up to date': 0 };
   for (const task of tasks) {
@@ -169,7 +169,7 @@ function foldedRow(tasks: readonly TaskView[], { columns, style, isOver }: Look)
   });
 }
 
-/** Enough for the longest of them, and for the word before the credits, with room for the rest of the line. */
+/** Width of the name column: enough for the longest name, unless the rest of the line needs the space. */
 export function nameWidthOf(ids: readonly string[], look: Look): number {
   const most = isNarrow(look) ? 12 : isWide(look) ? 30 : 16;
   let width = creditsWord.length;

@@ -25,21 +25,21 @@ export interface SummaryOptions extends TroubleOptions {
   /** Base of output paths, relative to the working folder; empty for the folder itself. */
   outputs?: string;
   sandbox?: boolean;
-  /** Workers of an engine execute the run, watched or not. */
+  /** Whether workers of an engine execute the run, attached or not. */
   elsewhere?: boolean;
-  /** Whether what was saved is in the store of the run, and not here. */
+  /** Whether saved files are in the store of the run, and not on this machine. */
   filesStay?: boolean | undefined;
 }
 
 const shownNotices = 10;
 
-/** Lines of a summary: what scrolls away is not read. */
+/** Limit of lines, because users do not read what scrolls away. */
 const mostLines = 12;
 
 /**
- * Summary of a run, from the fold of its events: what is done, what failed and how to go on, what is left, where the
- * files are, and the money. Also for a run that was broken off. At most twelve lines before they are wrapped: what does not
- * fit is shortened, and at last only the state is named.
+ * Summary of a run, from its view: done steps, failures with advice, remaining work, location of the files, and the
+ * costs. Also for a run that was aborted. At most twelve lines before wrapping: parts that do not fit are shortened,
+ * and as a last resort only the state is named.
  */
 export function summaryView(view: RunView, options: SummaryOptions): Document {
   const steps = [...view.stepsByAddress.values()];
@@ -53,7 +53,7 @@ export function summaryView(view: RunView, options: SummaryOptions): Document {
       estimateFact(view),
     ]),
   );
-  // What to do stands last: above it the screen may have scrolled away.
+  // Advice comes last, because the lines above it may have scrolled away.
   const full = [head, noticeBlock(view), ...troubleBlocks(steps, options), stack(...openLines(view, steps, options))];
   for (const document of [full, [stack(...full)]]) if (countLines(document) <= mostLines) return document;
   const ways = [...shortTroubleBlocks(steps, options), ...shortOpenLines(view, steps, options)];
@@ -67,7 +67,7 @@ function countLines(document: Document): number {
   return terminalText(document, { style: makeStyle(false) }).split('\n').length - 1;
 }
 
-/** Takes as many blocks as fit into so many lines; where there are more, `more` is the last line. */
+/** Takes as many blocks as fit the number of lines. If there are more, `more` is the last line. */
 function upTo(most: number, blocks: Document, more: Block): Document {
   if (countLines([stack(...blocks)]) <= most) return blocks;
   const shown = blocks.filter((_, index) => countLines([stack(...blocks.slice(0, index + 1))]) < most);
@@ -88,18 +88,18 @@ function headline(view: RunView, steps: StepView[]): Block {
   return line([strong(view.campaign), ': ', count, before]);
 }
 
-/** Number of steps that are done, with those that turned out not to be needed, and of those done before. */
+/** Numbers of steps that are done, that turned out to be unneeded, and that were done before. */
 function countDone({ settled }: RunView, steps: StepView[]): { done: number; unneeded: number; kept: number } {
   const unneeded = steps.filter(({ stage }) => stage === 'unneeded').length;
   return { done: (settled.stages.get('done') ?? 0) + unneeded, unneeded, kept: settled.stages.get('kept') ?? 0 };
 }
 
 interface OpenSteps {
-  /** Steps whose jobs run, without us. */
+  /** Steps whose jobs continue after the run. */
   goingOn: number;
-  /** Steps whose jobs have ended, and whose files are not here. */
+  /** Steps whose jobs have ended, and whose files are not saved here. */
   unsaved: number;
-  /** Steps whose creates were on the wire. */
+  /** Steps whose create requests were in flight. */
   unsure: number;
   unstarted: number;
 }
@@ -118,12 +118,12 @@ function countOpen(view: RunView, steps: StepView[]): OpenSteps {
   };
 }
 
-/** The user detached: the run's own words report the end. */
+/** Whether the user detached, so that the run's own events report its end. */
 function isLeft(view: RunView, { elsewhere }: SummaryOptions): boolean {
   return elsewhere === true && view.end === undefined;
 }
 
-/** Says what the workers go on with. */
+/** Says that the workers continue the run. */
 function leftLines(view: RunView, steps: StepView[], { paste }: SummaryOptions): Document {
   const { goingOn, unsaved, unsure, unstarted } = countOpen(view, steps);
   const open = goingOn + unsaved + unsure + unstarted;
@@ -133,7 +133,7 @@ function leftLines(view: RunView, steps: StepView[], { paste }: SummaryOptions):
   ];
 }
 
-/** Jobs that go on without us, and steps that never began. */
+/** Lines on jobs that continue after the run, and steps that were not started. */
 function openLines(view: RunView, steps: StepView[], options: SummaryOptions): Document {
   if (isLeft(view, options)) return leftLines(view, steps, options);
   const { goingOn, unsaved, unsure, unstarted } = countOpen(view, steps);
@@ -149,7 +149,7 @@ function openLines(view: RunView, steps: StepView[], options: SummaryOptions): D
   return [...open, waited, ...wayFrom(view, steps, { options, isOpen: open.length > 0 })];
 }
 
-/** The same in two or three lines. */
+/** Lines like `openLines`, shortened to two or three. */
 function shortOpenLines(view: RunView, steps: StepView[], options: SummaryOptions): Document {
   if (isLeft(view, options)) return leftLines(view, steps, options);
   const { goingOn, unsaved, unsure, unstarted } = countOpen(view, steps);
@@ -164,7 +164,7 @@ function shortOpenLines(view: RunView, steps: StepView[], options: SummaryOption
   return [isOpen ? line(parts.join(' · ')) : undefined, ...wayFrom(view, steps, { options, isOpen })];
 }
 
-/** Reason why nothing more is bought, and the way on where anything is left. */
+/** Reason why nothing more is bought, and the next step if work is left. */
 function wayFrom(
   view: RunView,
   steps: StepView[],
@@ -176,7 +176,7 @@ function wayFrom(
   return [line(stopText(view.stopped)), ...(isWhole ? [] : [...missingLines(view), ...wayOn(view.stopped, options)])];
 }
 
-/** Says how many credits the account lacks for what is left. */
+/** How many credits the account lacks for the remaining work. */
 function missingLines({ stopped, toSpend, money: { spentNow, balance } }: RunView): Document {
   if (stopped?.because !== 'balance' || toSpend === undefined || toSpend <= spentNow) return [];
   const left = `what is left costs about ${countOf(toSpend - spentNow, 'credit')}`;
@@ -252,7 +252,7 @@ function storeFact({ count, path }: SavedFiles): Fact | undefined {
   return { label: 'saved', text: `${count === 1 ? path : countOf(count, 'file')} in the store of the run` };
 }
 
-/** Posts that went public in this run, and those that still await agreement. */
+/** Posts that were published in this run, and those that wait for consent. */
 function postsFact(view: RunView): Fact | undefined {
   const tasks = [...view.tasks.values()].filter(({ kind }) => isPost(kind));
   const count = (stage: Stage) => tasks.reduce((sum, { stages }) => sum + (stages.get(stage) ?? 0), 0);
@@ -277,7 +277,7 @@ function moneyText(view: RunView): string {
   return parts.join(' · ');
 }
 
-/** Says what the plan expected, where it was an estimate or turned out otherwise. */
+/** The plan's expected cost, if it was an estimate or was wrong. */
 function estimateFact({ estimated, money }: RunView): Fact | undefined {
   if (estimated === undefined) return undefined;
   const { jobs, likely, charged, unpriced } = estimated;

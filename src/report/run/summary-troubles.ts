@@ -13,9 +13,9 @@ import type { Stage, StepView } from './run-view.ts';
 import { anonymousText, sharedText } from './troubles.ts';
 
 export interface TroubleOptions {
-  /** Writes the commands of the hints. */
+  /** Prints the commands of the hints. */
   paste: Paste;
-  /** Steps whose file is here and paid for, but does not meet the task's expectation. */
+  /** Steps whose file is saved and paid for, but does not meet the task's expectation. */
   unfit?: ReadonlySet<string>;
 }
 
@@ -25,23 +25,23 @@ const shownReasons = 3;
 
 type Troubled = Pick<StepView, 'address' | 'error' | 'jobId'>;
 
-/** Steps that the same command mends. */
+/** Failed steps with the same remedy. */
 interface TroublePart {
   steps: readonly StepView[];
   mend: Document;
-  /** Lists all of them. */
+  /** Selection that matches all of them. */
   select?: string | undefined;
 }
 
 interface Trouble {
   word: string;
   mark: Mark;
-  /** About all of them, after the word. */
+  /** Words about all of them, after the outcome. */
   note?: string;
   parts: readonly TroublePart[];
 }
 
-/** Troubles, equal ones grouped, with a single command that fixes all of them. */
+/** Failures, equal ones grouped, each group with a single command that fixes all of them. */
 export function troubleBlocks(steps: readonly StepView[], options: TroubleOptions): Document {
   const blocks = troublesOf(steps, options).map(({ word, mark, note = '', parts }) =>
     line(
@@ -52,7 +52,7 @@ export function troubleBlocks(steps: readonly StepView[], options: TroubleOption
   return [...blocks, blockedBlock(inStage(steps, 'blocked'))];
 }
 
-/** The same in two lines for each command: how often which reason, and the command. */
+/** Failures in two lines for each command: the reasons with their numbers, and the command. */
 export function shortTroubleBlocks(steps: readonly StepView[], options: TroubleOptions): Document {
   const blocks = troublesOf(steps, options).flatMap(({ word, mark, note = '', parts }) =>
     parts.map(({ steps: own, mend }) => {
@@ -92,7 +92,7 @@ function nameOfOne([only, ...others]: readonly StepView[]): string {
   return only === undefined || others.length > 0 ? '' : `${safeText(only.address, 100)} `;
 }
 
-/** `timed out (21), moderated (4), … and 3 more reasons`: the most frequent first. */
+/** Text like `timed out (21), moderated (4), … and 3 more reasons`, the most frequent reason first. */
 function reasonsText(steps: readonly StepView[]): string {
   const groups = [...groupAlike(steps).values()].sort((a, b) => b.length - a.length);
   const shown = groups.slice(0, shownReasons).map((same) => {
@@ -104,7 +104,7 @@ function reasonsText(steps: readonly StepView[]): string {
   return [...shown, ...(hidden === 0 ? [] : [`… and ${countOf(hidden, 'more reason')}`])].join(', ');
 }
 
-/** Why they wait: the budget may not reach, and most of them need a step that is not done. */
+/** Why steps wait: the budget may not cover them, and most of them need a step that is not done. */
 function blockedReasons(steps: readonly StepView[]): string {
   const needing = steps.filter(({ need }) => need !== undefined);
   const own = steps.filter(({ need }) => need === undefined);
@@ -124,7 +124,7 @@ const classWords = {
   machine: 'failed by the machine',
 } as const satisfies Record<FailureClass, string>;
 
-/** Returns the classes of failed jobs that the service's words tell: ` (2 failed for the prompt)`. */
+/** Classes of failed jobs by the service's words, like ` (2 failed for the prompt)`. */
 function classesText(failed: readonly StepView[]): string {
   const classes = groupBy(failed, ({ error }) => classifyFailure(error));
   const parts = (['prompt', 'output', 'machine'] as const).flatMap((is) => {
@@ -134,7 +134,7 @@ function classesText(failed: readonly StepView[]): string {
   return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
 }
 
-/** Advice where the service refuses the words of a request: its task, before the command. Empty elsewhere. */
+/** Advice to change the task before retrying, if the service refuses the words of a request. Empty otherwise. */
 function wordsAdvice(steps: readonly StepView[]): string {
   const refused = steps.filter(({ error }) => classifyFailure(error) === 'prompt');
   const tasks = new Set(refused.map(({ task }) => `\`${task}\``));
@@ -142,7 +142,10 @@ function wordsAdvice(steps: readonly StepView[]): string {
   return `the same words are likely to fail again: change them in task ${shortList([...tasks], shownNames)}; then `;
 }
 
-/** A failed job is bought again only on request; a finished one whose file could not be fetched is only fetched. */
+/**
+ * Group of failed steps. A failed job is bought again only on request; a finished job whose file could not be
+ * downloaded is only downloaded.
+ */
 function failedTrouble(steps: readonly StepView[], { paste, unfit }: TroubleOptions): Trouble {
   const isUnfit = (step: StepView) => step.files.length > 0 || unfit?.has(step.address) === true;
   const kept = steps.filter(isUnfit);
@@ -175,7 +178,10 @@ function failedTrouble(steps: readonly StepView[], { paste, unfit }: TroubleOpti
   };
 }
 
-/** Ways on for what does not fit: taken as it is, or bought again. `areAll`: nothing else has failed. */
+/**
+ * Remedies for outputs that do not meet the expectation: accept them or buy them again. `areAll`: nothing else has
+ * failed.
+ */
 export function unfitMends(
   steps: readonly Pick<StepView, 'address'>[],
   { paste, areAll }: { paste: Paste; areAll: boolean },
@@ -193,7 +199,7 @@ export function unfitMends(
   ];
 }
 
-/** A single step by its address, several by their outcome. */
+/** Selection of failed steps: a single step by its address, several by their outcome. */
 function failedNames(steps: readonly StepView[]): string {
   return steps.length === 1 ? namesOf(steps) : statesOf(steps);
 }
@@ -205,7 +211,7 @@ function statesOf(steps: readonly StepView[]): string {
 
 function namesOf(steps: readonly Pick<StepView, 'address'>[]): string {
   const [only, ...others] = steps;
-  // A whole address that stands alone is always that address.
+  // A full address is never interpreted as anything else.
   if (only !== undefined && others.length === 0) return only.address;
   return steps.map(({ address }) => writeName(address)).join(' ');
 }
@@ -232,7 +238,7 @@ function refusedTrouble(steps: readonly StepView[], { paste }: TroubleOptions): 
   };
 }
 
-/** `unknown`: missing facts; `ways`: the options that state them. */
+/** `unknown`: missing facts; `ways`: the options that provide them. */
 function unresolvedTrouble(
   steps: readonly StepView[],
   { paste, unknown, ways }: TroubleOptions & { unknown: string; ways: string },
@@ -265,7 +271,10 @@ function unresolvedTrouble(
   };
 }
 
-/** Bought before, by a run whose lock is lost: only a person can tell as which jobs, and no other key is tried. */
+/**
+ * Group of steps that were bought before, by a run whose lock is lost. Only a person can say which jobs they have,
+ * and no other idempotency key is tried.
+ */
 function knownTrouble(steps: readonly StepView[], { paste }: TroubleOptions): Trouble {
   const [first] = steps;
   const them = steps.length === 1 ? '' : ', one after the other';
@@ -282,7 +291,7 @@ function knownTrouble(steps: readonly StepView[], { paste }: TroubleOptions): Tr
   };
 }
 
-/** Most of them wait for a failed step: they are reported by task, not one by one. */
+/** Blocked steps, reported by task, because most of them wait for a failed step. */
 function blockedBlock(steps: readonly StepView[]): Block | undefined {
   if (steps.length === 0) return undefined;
   const ofNeed = groupBy(steps, ({ task, need, error = '' }) => (need === undefined ? error : `${task} ${need.is}`));
@@ -301,7 +310,7 @@ function blockedBlock(steps: readonly StepView[]): Block | undefined {
   return line(warning('blocked'), [...lines, moreGroups(groups)]);
 }
 
-/** One line for a single step, two for several with the same text; `mends` below them. */
+/** One line for a single step, two for several with the same text; the remedies `mends` below them. */
 export function groupLines(
   steps: readonly Troubled[],
   { paste, select, mends }: Pick<TroubleOptions, 'paste'> & { select: string | undefined; mends: Document },
@@ -337,7 +346,7 @@ function moreGroups(groups: readonly (readonly Troubled[])[]): Line | undefined 
   return hidden === 0 ? undefined : line(`… and ${countOf(hidden, 'more step')}`);
 }
 
-/** The message, without text that only names the step and its job. */
+/** The error message, without text that only names the step and its job. */
 export function textOf({ error = '', ...step }: Troubled): string {
   return anonymousText(error, step);
 }

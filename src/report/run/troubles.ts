@@ -1,24 +1,24 @@
 import type { RunEvent, StepOutcome } from '../../contract/event.ts';
 import { likenessOf } from '../../ground/likeness.ts';
 
-/** Steps that failed with the same words. */
+/** Steps that failed with the same message. */
 export interface TroubleGroup {
   text: string;
   outcome: StepOutcome;
   count: number;
   credits: number;
-  /** The last of them, and when it was, in ms since 1970. */
+  /** Address of the latest of them, and its time in ms since 1970. */
   address: string;
   at: number;
 }
 
-/** Troubles by their words, the latest at the end. */
+/** Failures by their message, latest at the end. */
 export type Troubles = Map<string, TroubleGroup>;
 
-/** Limits what is kept of a run in which everything fails with other words. */
+/** Limit of groups, for a run in which every failure has another message. */
 const mostGroups = 50;
 
-/** Counts a failure, once for each end of a step. */
+/** Counts a failure, once each time a step ends. */
 export function noteTrouble(
   troubles: Troubles,
   { address, outcome, credits, error, at }: Extract<RunEvent, { event: 'step-finished' }>,
@@ -38,12 +38,12 @@ export function noteTrouble(
   return group;
 }
 
-/** Whether it is a trouble of the step itself, not of a dependency: a failure is printed once. */
+/** Whether the failure is the step's own and not of a dependency, so that each failure is printed once. */
 export function isTrouble(outcome: StepOutcome): boolean {
   return outcome === 'failed' || outcome === 'refused' || outcome === 'lost' || outcome === 'unresolved';
 }
 
-/** One text for several that are alike: in the place of each word in which they differ stands `…`. */
+/** One text for several similar ones, with `…` in place of each word that differs. */
 export function sharedText(texts: readonly string[]): string {
   const [first = '', ...others] = new Set(texts);
   if (others.length === 0) return first;
@@ -54,7 +54,7 @@ export function sharedText(texts: readonly string[]): string {
   return words.join(' ');
 }
 
-/** The sentence without what names only this step and its job, so that many steps can share it. */
+/** The message without parts that name only this step and its job, so that many steps can share it. */
 export function anonymousText(
   text: string,
   { address, jobId }: { address: string; jobId?: string | undefined },

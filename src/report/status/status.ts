@@ -19,13 +19,13 @@ export interface TaskStatus {
   kind: string;
   steps: number;
   states: { [state in StepState]: number };
-  /** Number of the running ones whose job has finished, as a run saw it, and whose files are not saved. */
+  /** Number of running steps whose job has finished, as seen by a run, and whose files are not saved. */
   unsaved: number;
-  /** Files of steps that are paid and done that are missing or changed; a step that was never saved counts once. */
+  /** Number of missing or changed files of paid, done steps; a step that was never saved counts once. */
   filesMissing: number;
 }
 
-/** The status of a campaign, made from what is on record, without asking the service. */
+/** The status of a campaign, from its records, without querying the service. */
 export interface StatusView {
   campaign: string;
   from: 'manifest';
@@ -38,16 +38,16 @@ export interface StatusView {
   credits: {
     /** Charges of all jobs on record. */
     spent: number;
-    /** Prices of creates whose charge is not known, as far as anything names them. */
+    /** Known prices of create requests whose charge is not known, in credits. */
     held: number;
-    /** Number of those creates for whose kind nothing names a price. */
+    /** Number of create requests whose charge is not known and whose kind has no known price. */
     heldUnknown: number;
     budget?: number;
     left?: number;
   };
   /** Addresses in the lock that the manifest no longer has. Sorted. */
   orphans: string[];
-  /** Addresses held to their output, whatever changes, and those whose output was accepted for a changed input. */
+  /** Addresses of pinned steps, and those whose output was accepted for a changed input. */
   pinned: string[];
   accepted: string[];
   /** Gates with outputs to decide about, or whose outputs were all rejected. Omitted when there are none. */
@@ -55,11 +55,11 @@ export interface StatusView {
 }
 
 export interface GateStatus {
-  /** `hero@lamp`. */
+  /** Name like `hero@lamp`. */
   name: string;
   state: 'open' | 'contested' | 'rejected';
   choose: number;
-  /** Bought outputs that are not rejected, and those that are picked, by address. */
+  /** Addresses of bought outputs that are not rejected, and of those that are picked. */
   toSee: string[];
   picked: string[];
   note?: string;
@@ -76,20 +76,20 @@ export type PresentFiles = ReadonlyMap<string, 'intact' | 'missing' | 'changed'>
 
 export interface StatusFacts {
   situation: Situation;
-  /** A path that is not in it counts as missing. */
+  /** State of each output by path. A path that is missing in the map counts as missing. */
   present: PresentFiles;
-  /** Limits the steps; money is that of the whole campaign. */
+  /** Limits the steps; costs are those of the whole campaign. */
   selected?: ReadonlySet<string>;
   /** Prefix that makes the path of an output relative to the working folder: `` or `campaign.sandbox/`. */
   folder?: string;
   run?: RunStatus | undefined;
   hints?: PriceHints;
-  /** Milliseconds since 1970. Without it, every scheduled post counts as out. */
+  /** Milliseconds since 1970. If omitted, every scheduled post counts as published. */
   now?: number;
   finishedJobs?: Pick<ReadonlySet<string>, 'has'>;
 }
 
-/** Pure: the same facts always give the same view. */
+/** Makes the status from facts. A pure function. */
 export function makeStatus(facts: StatusFacts): StatusView {
   const { situation } = facts;
   const { graph, lock, matches, verdicts } = situation;
@@ -147,7 +147,7 @@ function statusOf(match: Match, facts: StatusFacts): StepStatus {
     ...(unfit !== undefined && { error: unfitText(unfit), code: 'unfit' }),
     ...(isPost(kind) && state === 'not-bought' && { post: targetOf(step.request) }),
     ...(state === 'done' && laterPost(kind, purchase?.request ?? step.request, now)),
-    // The time that was sent, not the one that the manifest has now.
+    // The time that was sent may differ from the time in the manifest.
     ...(state === 'changed' &&
       laterPost(kind, record?.purchases.findLast((one) => one.state === 'done')?.request ?? {}, now)),
   };
@@ -168,7 +168,7 @@ function findOpenGates(gates: readonly DecidedGate[], meant: readonly Match[], v
   });
 }
 
-/** The file of what was not picked may have been deleted (`gc --unpicked`). */
+/** Removes missing files that were not picked, because they may have been deleted (`gc --unpicked`). */
 function withoutMissing(status: StepStatus): StepStatus {
   const { file: _file, files: _files, fileState, ...row } = status;
   return fileState === 'missing' ? row : status;

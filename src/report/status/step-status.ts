@@ -14,20 +14,22 @@ export interface StepStatus {
   verdict?: Said;
   jobId?: string;
   credits?: number;
-  /** Path of its file, or of the first of several, relative to the working folder. */
+  /** Path of the step's file, or of the first of several, relative to the working folder. */
   file?: string;
-  /** Paths of all of them, where there are several. */
+  /** Paths of all files, if there are several. */
   files?: string[];
   fileState?: 'intact' | 'missing' | 'changed';
-  /** Its job has finished, as a run saw it, and its files are not saved. */
+  /** The job of the step has finished, as seen by a run, and its files are not saved. */
   unsaved?: true;
-  /** Where and when a post goes out that was not sent yet. */
+  /** Account and time of a post that was not sent yet. */
   post?: PostTarget;
-  /** A post that the service has, and publishes at that time. */
+  /** Time at which the service will publish a post that it has accepted. */
   scheduledFor?: string;
   /** Error message, in the service's words or ours. */
   error?: string;
-  /** The service's own code (`moderated`), or one of ours: `http-402`, `refused`, `failed`, `lost`, `no-answer`. */
+  /**
+   * The service's own code (`moderated`), or one of mediabatch: `http-402`, `refused`, `failed`, `lost`, `no-answer`.
+   */
   code?: string;
 }
 
@@ -56,7 +58,7 @@ export function describePurchase(
   };
 }
 
-/** Returns the stable code for scripts; its sentence is for users. */
+/** Returns a stable code for scripts. The sentence of the error is for users. */
 function codeOf(state: Purchase['state'], error = ''): string | undefined {
   switch (state) {
     case 'done':

@@ -3,14 +3,14 @@ import { bad, type Document, strong, type Text, table, warning } from '../docume
 import { spanText } from '../numbers.ts';
 
 export interface AccountRow {
-  /** The value for `accountIds` of a post. */
+  /** Account id for the field `accountIds` of a post. */
   id: string;
-  /** The service's name for it; `google` is YouTube. */
+  /** The service's name of the provider; `google` is YouTube. */
   provider: string;
-  /** Empty when the service states none. */
+  /** Empty if the service reports none. */
   name: string;
   username: string;
-  /** ISO 8601. After it the account has to be reconnected. */
+  /** ISO 8601. After this time the account must be connected again. */
   expiresAt?: string;
 }
 
@@ -26,7 +26,7 @@ const platforms: Readonly<Record<string, string>> = {
   pinterest: 'Pinterest',
 };
 
-/** Common name of the provider; an unknown one keeps the service's name. */
+/** Common name of the provider; for an unknown provider, the service's name. */
 export function platformName(provider: string): string {
   const word = provider.toLowerCase();
   return Object.hasOwn(platforms, word) ? (platforms[word] ?? provider) : provider;

@@ -4,9 +4,9 @@ import { envelope } from '../../kinds/envelope.ts';
 import { active, bad, type Document, good, strong, type Text, table, warning } from '../document.ts';
 import { ageText, bytesText, creditsText } from '../numbers.ts';
 
-/** A job as the service lists it, and what the local locks know about it. */
+/** A job in a list of the service, with facts from the local locks. */
 export interface JobRow extends Omit<ListedJob, 'recordId' | 'echoes'> {
-  /** Its step. Omitted when no lock of this folder has the job. */
+  /** Step of the job. Omitted when no lock of this folder has the job. */
   step?: { lock: string; address: string };
 }
 
@@ -51,7 +51,7 @@ function stateCell(status: string): Text {
 
 export interface JobsFacts {
   jobs: readonly JobRow[];
-  /** There were more than requested. */
+  /** Whether the service has more jobs than were requested. */
   more: boolean;
   /** Kinds whose jobs the service does not list. */
   unlisted: readonly string[];
@@ -79,7 +79,7 @@ export interface UploadRow {
   createdAt?: string;
 }
 
-/** `now`: shows ages. */
+/** `now`: time by which ages are shown. */
 export function uploadsView(rows: readonly UploadRow[], now?: number): Document {
   const columns = [
     { title: 'name', least: 10, cut: 'middle' as const },

@@ -21,7 +21,10 @@ export function leftoversView(rows: readonly Leftover[], now: number): Document 
   return [table(columns, cells)];
 }
 
-/** Digests name kept files; people know them by where they were, and tell two of one place apart by the first digits. */
+/**
+ * Name of a file. Kept files are named by their digest, so they are shown by their former path and the first digits,
+ * which distinguish files of one path.
+ */
 function nameOf({ path, was }: Leftover): string {
   return was === undefined ? path : `${was} (${path.slice(0, 8)})`;
 }

@@ -2,7 +2,7 @@ import type { Json } from '../../ground/json.ts';
 import { type Document, faint, strong, table } from '../document.ts';
 import { creditsText } from '../numbers.ts';
 
-/** `documented`: the service was not queried; these are the voices that its documentation lists. */
+/** Source of a list. `documented`: the service was not queried, so the list is that of its documentation. */
 export type Source = 'service' | 'documented';
 
 /** One model, from the service's documentation, its catalog, or both. */
@@ -11,10 +11,10 @@ export interface ModelRow {
   model: string;
   /** Per job, or for each started `per`. `null`: unknown, which does not mean free. */
   credits: number | null;
-  /** `second`, `1000 characters`. */
+  /** Unit like `second`, `1000 characters`. */
   per?: string;
   aliasOf?: string;
-  /** The default when the request names none. */
+  /** Whether it is used when the request names none. */
   isDefault: boolean;
   known: 'documented' | 'catalog' | 'both';
   notes: string;
