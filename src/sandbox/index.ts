@@ -8,8 +8,8 @@
  * - **Faults.** `faults` scripts resets, hangs, lost answers and truncated files; see also `failRate` and `rateLimit`.
  * - **Media.** A file is rendered when it is first fetched. The same request gives the same bytes; repeating a request
  *   gives another take.
- * - **Uploads.** Signed URLs, output URLs and public URLs all refer to the sandbox. Bytes are streamed, with `dataDir` to
- *   disk. The sandbox fetches nothing from other machines.
+ * - **Uploads.** Signed URLs, output URLs and public URLs all refer to the sandbox. Bytes are streamed, to disk with
+ *   `dataDir`. The sandbox fetches nothing from other machines.
  * - **A page** at `/` shows the current state to browsers on this machine; `/sandbox/state` has the same data as JSON.
  * - **Undocumented behaviour** of the service, which the sandbox had to choose, is marked `x-not-shown` in
  *   `/openapi.json`.
