@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process';
 
-/** Output of a program, or why there is none, in words that follow its name. */
+/** Output of a program, or the reason for its failure, in words that follow its name. */
 export type CommandResult = { is: 'done'; out: string } | { is: 'failed'; why: string; said: string };
 
 const mostBytes = 64 * 1024;
 
 /**
- * Runs a program and waits for it. No shell reads its words, it gets no input, and only its stdout counts. It may ask a
- * person on a terminal or a screen of its own, and has `timeoutMs` for that.
+ * Runs a program without a shell or input, and waits for it. Only its stdout is returned. It may ask a person on a
+ * terminal or a screen of its own, for which `timeoutMs` is available.
  */
 export function runCommand([program, ...words]: readonly [string, ...string[]], timeoutMs: number): CommandResult {
   const { error, status, signal, stdout, stderr } = spawnSync(program, words, {

@@ -51,7 +51,7 @@ export async function loadSharp(load: () => Promise<{ default: typeof SharpOf }>
   }
 }
 
-/** Decodes and shrinks a picture. Never rejects for what is in it. `problem`: why it could not, after `the picture`. */
+/** Decodes and shrinks a picture. Never rejects because of its content. `problem`: reason, after `the picture`. */
 export async function shrinkPicture(
   { path, bytes, sha256 }: PictureOrder,
   side = smallSide,
@@ -63,17 +63,17 @@ export async function shrinkPicture(
   if (format === undefined) return { problem: 'is not a PNG, JPEG or WebP' };
   const sharp = await loadSharp().catch(() => undefined);
   if (sharp === undefined) return { problem: 'has no small one, because the package sharp cannot be loaded here' };
-  // Several are made at once: one thread for each is quicker than several for one.
+  // Several pictures are made at once: one thread for each is faster than several threads for one.
   sharp.concurrency(1);
   try {
     return await shrink(sharp, content, side);
   } catch {
-    // What a decoder says is for those who build decoders.
+    // Messages of a decoder do not help users.
     return { problem: `cannot be read: its ${format} is broken, or of a variety that is not known here` };
   }
 }
 
-/** Size of a picture as viewers show it: turned as its EXIF data say. Undefined where this is not known here. */
+/** Size of a picture as viewers show it, rotated according to its EXIF data; `undefined` if it cannot be read. */
 export async function pictureSize({
   path,
   bytes,
@@ -109,7 +109,7 @@ async function shrink(
   return { picture: sharp(data, { raw: info }), width: autoOrient.width, height: autoOrient.height };
 }
 
-/** Reads a whole file. Undefined when it is not there, not plain, or not of this size. */
+/** Reads a whole file; `undefined` if it does not exist, is not a plain file, or has another size. */
 async function readWhole(path: string, size: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const handle = await openPlainFile(path, constants.O_RDONLY).catch(() => undefined);
   if (handle === undefined) return undefined;

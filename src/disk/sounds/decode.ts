@@ -27,17 +27,20 @@ export async function decodeWav(handle: FileHandle, listener: Listener): Promise
   if (samples !== undefined) await hearSamples(handle, samples, listener);
 }
 
-/** Returns the duration of a WAV in seconds by its size. Undefined for an unsupported format. */
+/** Returns the duration of a WAV in seconds, computed from its size; `undefined` for an unsupported format. */
 export async function wavSeconds(handle: FileHandle): Promise<number | undefined> {
   const { form, bytes } = (await findSamples(handle)) ?? {};
   return form && bytes ? Math.floor(bytes / (form.channels * form.bytes)) / form.rate : undefined;
 }
 
-/** Finds the samples of a WAV. A size that was never filled in, or leads beyond the file, ends where the file ends. */
+/**
+ * Finds the samples of a WAV. If the stated size was never filled in, or exceeds the file, the samples end where the
+ * file ends.
+ */
 async function findSamples(handle: FileHandle): Promise<Samples | undefined> {
   const { size: fileBytes } = await handle.stat();
   let form: Form | undefined;
-  // Behind `RIFF`, the size, and `WAVE`.
+  // The first chunk begins after `RIFF`, the size, and `WAVE`.
   for (let at = 12; ; ) {
     const head = await readAt(handle, at, 8);
     if (head.byteLength < 8) return undefined;
@@ -56,7 +59,7 @@ const chunks = { fmt: 0x666d7420, data: 0x64617461 } as const;
 function readForm(view: DataView): Form | undefined {
   if (view.byteLength < 16) return undefined;
   const plain = view.getUint16(0, true);
-  // An extension begins with what would have stood there.
+  // In an extended header, the actual format code is the start of the extension.
   const format = plain === 0xfffe && view.byteLength >= 26 ? view.getUint16(24, true) : plain;
   const [channels, rate, bits] = [view.getUint16(2, true), view.getUint32(4, true), view.getUint16(14, true)];
   const isKnown = format === 3 ? bits === 32 : format === 1 && [8, 16, 24, 32].includes(bits);
@@ -104,12 +107,12 @@ const sliceBytes = 64 * 1024;
 
 /** Decodes an MP3 slice by slice. Skips broken frames. */
 export async function decodeMp3(handle: FileHandle, listener: Listener): Promise<void> {
-  // Large, and only needed if a manifest asks how something sounds.
+  // Imported on demand, because it is large, and only needed if a manifest has an expectation about sound.
   const { MPEGDecoder } = await import('mpg123-decoder');
   const decoder = new MPEGDecoder();
   await decoder.ready;
   try {
-    // The decoder gives it twice.
+    // The decoder returns a mono channel twice.
     const isMono = await readIsMono(handle);
     const slice = new Uint8Array(sliceBytes);
     for (let at = 0; ; ) {
@@ -124,7 +127,10 @@ export async function decodeMp3(handle: FileHandle, listener: Listener): Promise
   }
 }
 
-/** The decoder writes what it stumbles over to the console, which is the user's: frames that are broken count as not there. */
+/**
+ * Decodes bytes; broken frames count as missing. Silences the console meanwhile, because the decoder writes its errors
+ * to the user's console.
+ */
 function decode(decoder: MPEGDecoder, bytes: Uint8Array): MPEGDecodedAudio {
   const { error } = console;
   console.error = () => {};
@@ -135,7 +141,9 @@ function decode(decoder: MPEGDecoder, bytes: Uint8Array): MPEGDecodedAudio {
   }
 }
 
-/** Measures the seconds of an MP3 by its frames, because the counts that its heads state may be of a part only. */
+/**
+ * Measures the duration of an MP3 in seconds by its frames, because the counts in its headers may cover only a part.
+ */
 export async function mp3Seconds(handle: FileHandle): Promise<number | undefined> {
   const { size } = await handle.stat();
   const bytes = Buffer.alloc(size);
@@ -144,7 +152,7 @@ export async function mp3Seconds(handle: FileHandle): Promise<number | undefined
   for (let at = tagLength(bytes); at + 4 <= size; ) {
     const frame = readFrame(bytes, at);
     if (frame === undefined || (at + frame.length < size && readFrame(bytes, at + frame.length) === undefined)) {
-      // A tag between joined pieces, one at the end, or broken bytes.
+      // A tag between joined parts, a tag at the end, or broken bytes.
       const tag = tagLength(bytes.subarray(at, at + tagHead));
       at = tag > 0 ? at + tag : nextSync(bytes, at + (frame?.length ?? 1));
       if (frame !== undefined) seconds += frame.seconds;
@@ -198,16 +206,16 @@ async function readIsMono(handle: FileHandle): Promise<boolean> {
   return false;
 }
 
-/** Bytes of the head of an ID3 tag, which may stand before the frames of an MP3. */
+/** Length in bytes of the header of an ID3 tag, which may precede the frames of an MP3. */
 export const tagHead = 10;
 
-/** Bytes of the tag that begins so, with its head; 0: none does. */
+/** Length in bytes of the ID3 tag that begins with these bytes, including its header; 0 if there is none. */
 export function tagLength(head: Uint8Array): number {
   const isTag = head.length >= tagHead && head[0] === 0x49 && head[1] === 0x44 && head[2] === 0x33;
   return isTag ? tagHead + readSynchsafe(head, 6) : 0;
 }
 
-/** A number of four bytes of seven bits each. */
+/** Reads a number of four bytes with seven bits each. */
 export function readSynchsafe(bytes: Uint8Array, at: number): number {
   return bytes.subarray(at, at + 4).reduce((sum, byte) => sum * 128 + (byte & 0x7f), 0);
 }

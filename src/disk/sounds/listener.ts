@@ -8,11 +8,11 @@ export interface Listener {
   tell(): MediaFacts;
 }
 
-/** Below -50 dBFS is silence: the noise of a room, or what a codec leaves of nothing. */
+/** Amplitude of -50 dBFS, below which samples count as silence: noise of a room, or of a codec. */
 const silent = 10 ** (-50 / 20);
-/** Lowest loudness and peak that are reported: silence for the meter. */
+/** Lowest loudness and peak that are reported; used for silence. */
 const least = { lufs: -70, dB: -120 } as const;
-/** Shortest sound with a defined loudness. */
+/** Shortest sound with a defined loudness, in seconds. */
 const blockSeconds = 0.4;
 
 export class Ear implements Listener {
@@ -38,7 +38,7 @@ export class Ear implements Listener {
     }
   }
 
-  /** Returns nothing for a sound without samples. */
+  /** Returns the measurements; empty for a sound without samples. */
   tell(): MediaFacts {
     if (this.#meter === undefined) return {};
     const isMeasured = this.#samples / this.#rate >= blockSeconds;
@@ -54,9 +54,12 @@ function rounded(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
-/** Stretches of a waveform: as many as a tile has pixels to tell apart. */
+/** Number of stretches of a waveform: about as many as the pixels of a tile can show. */
 const stretches = 120;
-/** Samples of a piece at first, and most pieces: from there on each two become one, because nobody knows how long a sound is. */
+/**
+ * Initial number of samples per piece, and most pieces. When that number is reached, pairs of pieces are merged,
+ * because the duration of the sound is not known in advance.
+ */
 const firstPiece = 16;
 const mostPieces = 1 << 14;
 
@@ -76,7 +79,7 @@ export class WavePen implements Listener {
     }
   }
 
-  /** Returns nothing for a sound too short to draw. */
+  /** Returns the waveform; empty for a sound too short to draw. */
   tell(): MediaFacts {
     if (this.#pieces.length < stretches) return {};
     return { wave: writeWave(findPeaks([Float32Array.from(this.#pieces)], stretches)) };

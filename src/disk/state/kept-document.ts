@@ -3,15 +3,18 @@ import { isMap } from '../../ground/values.ts';
 import { orForgotten } from './kept-json.ts';
 import { readSealedFile, writeSealedFile } from './sealed-file.ts';
 
-/** Answers of a service: its OpenAPI document, its catalog of models, the accounts that posts can go to. */
+/**
+ * Cached answers of a service: its OpenAPI document, its catalog of models, and the accounts that posts can be
+ * published to.
+ */
 type Kept = 'document' | 'catalog' | 'accounts';
 
 /** Longest document, in bytes, as stored. */
 const longestDocument = 8 * 1024 * 1024;
 
 /**
- * Reads a kept answer of a service. Undefined when none was kept here, because it determines where requests go; or when
- * nobody knows the service.
+ * Reads a cached answer of a service; `undefined` if the service is unknown, or if no answer was cached on this
+ * machine: others are ignored, because an answer determines where requests are sent.
  */
 export async function readAnswer(state: string, service: string | undefined, what: Kept): Promise<Json | undefined> {
   if (service === undefined) return undefined;
@@ -22,7 +25,10 @@ export async function readAnswer(state: string, service: string | undefined, wha
   });
 }
 
-/** Stored out of git, like everything in this folder. If it cannot be kept, it is fetched again next time. */
+/**
+ * Caches an answer of a service outside git, like everything in this folder. If that fails, the answer is fetched again
+ * next time.
+ */
 export async function keepAnswer(
   state: string,
   service: string | undefined,

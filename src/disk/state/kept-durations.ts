@@ -13,7 +13,7 @@ interface Place {
   durations: string;
 }
 
-/** Reads durations seen by earlier runs; empty when nothing is usable. They only improve polling and time estimates. */
+/** Reads durations seen by earlier runs; empty if none are usable. They only improve polling and time estimates. */
 export async function readKeptDurations({ state, durations: fileName }: Place): Promise<KeptDurations> {
   const durations = await orForgotten(async () => {
     const bytes = await readSealedFile(state, fileName, mostBytes);
@@ -22,7 +22,7 @@ export async function readKeptDurations({ state, durations: fileName }: Place): 
   return durations ?? {};
 }
 
-/** Stored outside git, like the whole folder. Lost durations are learned again. */
+/** Saves durations outside git, like the whole folder. Lost durations are learned again. */
 export async function keepDurations({ state, durations: fileName }: Place, durations: KeptDurations): Promise<void> {
   if (Object.keys(durations).length === 0) return;
   await orForgotten(async () => {
@@ -40,7 +40,7 @@ function check(json: Json): KeptDurations {
   return kept;
 }
 
-/** A week: longer than any job. */
+/** Durations of a week or more are invalid, because no job takes that long. */
 function isDuration(value: Json): value is number {
   return typeof value === 'number' && value >= 0 && value < 7 * 86_400_000;
 }

@@ -3,7 +3,10 @@ import { UnsafeFileError } from '../../contract/errors.ts';
 import type { Json } from '../../ground/json.ts';
 import { openPlainFile } from '../fs/plain-file.ts';
 
-/** JSON from a plain file, which an editor may have begun with a byte order mark; undefined when there is none, or when it exceeds `mostBytes`. */
+/**
+ * Reads JSON from a plain file, with or without a byte order mark; `undefined` if the file does not exist, or exceeds
+ * `mostBytes`.
+ */
 export async function readJsonFile(path: string, mostBytes: number): Promise<Json | undefined> {
   const handle = await openPlainFile(path, constants.O_RDONLY);
   if (handle === undefined) return undefined;
@@ -16,13 +19,16 @@ export async function readJsonFile(path: string, mostBytes: number): Promise<Jso
   }
 }
 
-/** Makes a cache forgiving: undefined when the disk refuses to read or keep it, or when it is not JSON. */
+/**
+ * Runs an operation on a cache, and ignores its failure: `undefined` if the disk refuses to read or write, or if the
+ * content is not JSON.
+ */
 export async function orForgotten<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();
   } catch (error) {
     const isOfDisk = error instanceof UnsafeFileError || (error as NodeJS.ErrnoException).code !== undefined;
-    // `RangeError`: nested too deeply to walk.
+    // `RangeError`: nested too deeply.
     if (isOfDisk || error instanceof SyntaxError || error instanceof RangeError) return undefined;
     throw error;
   }

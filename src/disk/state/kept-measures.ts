@@ -4,15 +4,15 @@ import type { Aspect, MediaFacts } from '../../plan/outputs/expectation.ts';
 import { orForgotten } from './kept-json.ts';
 import { readSealedFile, writeSealedFile } from './sealed-file.ts';
 
-/** Measures of one file, by aspect; empty where it states nothing. */
+/** Measurements of one file, by aspect; empty for an aspect that the file does not state. */
 export type Measured = { readonly [aspect in Aspect]?: MediaFacts };
 
 const fileName = 'measures.json';
 const mostBytes = 64 * 1024 ** 2;
 
 /**
- * Measurements by the SHA-256 of what was measured: what has the same digest measures the same, and taking them is slow.
- * Read when they are first asked for. Out of git, sealed, and lost without harm.
+ * Cache of slow measurements, by the SHA-256 of the measured file, because equal bytes have equal measurements. Read at
+ * the first request. Stored outside git, sealed; its loss does no harm.
  */
 export class KeptMeasures {
   readonly #state: string;
@@ -50,7 +50,10 @@ export class KeptMeasures {
   }
 }
 
-/** The seal shows that it was written here; only its version may be another. */
+/**
+ * Reads the cache; `undefined` for another version. Other checks are not needed, because the seal shows that it was
+ * written by this user.
+ */
 function readAll(json: Json): Map<string, Measured> | undefined {
   if (!isMap(json) || json.version !== 3 || !isMap(json.measures)) return undefined;
   return new Map(Object.entries(json.measures) as [string, Measured][]);

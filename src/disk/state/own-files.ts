@@ -9,8 +9,8 @@ import { findOwnFolder, makeOwnFolder } from './own-secret.ts';
 import { readSealedFile, writeSealedFile } from './sealed-file.ts';
 
 /**
- * Reads a document from this person's own folder, where no commit can bring one. It has the form in which it was written here.
- * Undefined: there is none that was sealed here under this name.
+ * Reads a document from this user's state folder, which no commit can change, in the form in which it was written.
+ * `undefined` if no document was sealed under this name.
  */
 async function readOwnFile(name: string, mostBytes: number): Promise<Json | undefined> {
   const own = findOwnFolder();
@@ -18,7 +18,7 @@ async function readOwnFile(name: string, mostBytes: number): Promise<Json | unde
   return bytes === undefined ? undefined : (JSON.parse(bytes.toString('utf8')) as Json);
 }
 
-/** Stores a document there. False if this user has no writable state folder. */
+/** Stores a document in this user's state folder. Returns false if there is no writable state folder. */
 async function keepOwnFile(name: string, document: object): Promise<boolean> {
   const own = await makeOwnFolder();
   return own !== undefined && writeSealedFile(own, name, JSON.stringify(document));
@@ -33,7 +33,7 @@ function nameIn(folder: string, subject: string): string {
   return `${folder}/${digestOf(Buffer.from(subject)).sha256.slice(0, 32)}.json`;
 }
 
-/** The path of a lock as what is kept there names it: another way to the same file is no other lock. */
+/** Canonical path of a lock, by which files about it are named: different paths to the same file are equal. */
 export function lockName(path: string): string {
   const whole = resolve(path);
   try {
@@ -43,7 +43,10 @@ export function lockName(path: string): string {
   }
 }
 
-/** The review page of a run. Its address gives the right to decide, so it is stored in a folder of this user alone. */
+/**
+ * The open review page of a run. Its address grants the right to decide, so it is stored in a folder that only this
+ * user can read.
+ */
 interface OpenPage {
   /** Process that holds the lock while the page is open. */
   pid: number;
@@ -52,14 +55,17 @@ interface OpenPage {
 
 const mostPageBytes = 4096;
 
-/** Keeps where the page of a run on this lock is, for other commands of the same person. Returns what forgets it. */
+/**
+ * Records the address of the review page of a run on this lock, for other commands of the same user. Returns a function
+ * that removes the record.
+ */
 export async function noteOpenPage(lock: string, page: OpenPage): Promise<() => Promise<void>> {
   const name = pageName(lock);
   await keepOwnFile(name, page);
   return () => dropOwnFile(name);
 }
 
-/** Returns the page address of the run in this process, if it is open. */
+/** Returns the page address of the run in the process `pid`, if its page is open. */
 export async function findOpenPage(lock: string, pid: number): Promise<string | undefined> {
   const page = (await readOwnFile(pageName(lock), mostPageBytes)) as OpenPage | undefined;
   return page?.pid === pid ? page.url : undefined;
@@ -73,7 +79,7 @@ const approvalsFolder = 'approvals';
 const mostApprovalBytes = 1 << 16;
 const approvalFile = /^[0-9a-f]{32}\.json$/;
 
-/** The approval of exactly this plan for exactly this lock. Undefined: there is none that was sealed here. */
+/** The approval of exactly this plan for exactly this lock; `undefined` if none was sealed on this machine. */
 export function readApproval(of: Pick<Approval, 'digest' | 'lock'>): Promise<Approval | undefined> {
   return readNamed(approvalName(of));
 }
@@ -92,7 +98,7 @@ export async function listApprovals(): Promise<Approval[]> {
   return found.flatMap((one) => one ?? []).sort((a, b) => b.at.localeCompare(a.at));
 }
 
-/** Stores an approval or its new state. False if this user has no writable state folder. */
+/** Stores an approval or its new state. Returns false if this user has no writable state folder. */
 export function keepApproval(approval: Approval): Promise<boolean> {
   return keepOwnFile(approvalName(approval), approval);
 }
@@ -101,7 +107,10 @@ export function dropApproval(approval: Approval): Promise<void> {
   return dropOwnFile(approvalName(approval));
 }
 
-/** The seal covers the name, and the name what is approved: under another name the same bytes are nothing. */
+/**
+ * File name of an approval. The seal covers the name, and the name contains plan and lock, so a copy under another name
+ * is invalid.
+ */
 function approvalName({ digest, lock }: Pick<Approval, 'digest' | 'lock'>): string {
   return nameIn(approvalsFolder, `${digest}\0${lock}`);
 }

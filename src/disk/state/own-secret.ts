@@ -11,30 +11,32 @@ const fileName = 'key';
 const form = /^[0-9a-f]{64}\n$/;
 
 interface Own {
-  /** Outside every working tree, for data that no commit may contain. */
+  /** State folder outside every working tree, for data that no commit may contain. */
   folder: string;
   secret: Buffer;
 }
 
 /**
- * A secret that only this person on this machine has, and no commit can bring: it proves that a file in `.mediabatch/`
- * was written here. Undefined as long as nothing was ever written. Only reads.
+ * Reads the secret of this user on this machine, which no commit can contain. It proves that a file in `.mediabatch/`
+ * was written by this user. `undefined` if it was not created yet. Writes nothing.
  */
 export function readOwnSecret(): Buffer | undefined {
   return findOwn()?.secret;
 }
 
-/** Returns the folder of that secret. Undefined if there is none. */
+/** Returns the folder that contains the secret; `undefined` if the secret was not created yet. */
 export function findOwnFolder(): string | undefined {
   return findOwn()?.folder;
 }
 
-/** The secret, created if missing. Undefined where this person can store nothing: then no sealed files exist. */
+/**
+ * Returns the secret, creating it if missing; `undefined` if this user cannot store files, and so has no sealed files.
+ */
 export async function makeOwnSecret(): Promise<Buffer | undefined> {
   return (await makeOwn())?.secret;
 }
 
-/** The folder of the secret, created with it if missing. Undefined where this person can store nothing. */
+/** Returns the folder of the secret, creating both if missing; `undefined` if this user cannot store files. */
 export async function makeOwnFolder(): Promise<string | undefined> {
   return (await makeOwn())?.folder;
 }
@@ -53,15 +55,15 @@ async function makeOwn(): Promise<Own | undefined> {
     await makeFolders(folder, 0o700);
     await writeSecret(folder, join(folder, fileName));
   } catch (error) {
-    // Read-only, full, or someone else's.
+    // The folder is read-only, full, or owned by another user.
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
   }
   return findOwn();
 }
 
 /**
- * Path of the folder in which a user's programs keep their state. It is never one for temporary files, which a reboot
- * empties. Undefined for a user without a home.
+ * Path of the folder in which a user's programs keep their state. It is never a temporary folder, which a reboot
+ * empties. `undefined` for a user without a home.
  */
 export function stateFolder(): string | undefined {
   const name = 'mediabatch';
@@ -79,7 +81,7 @@ export function stateFolder(): string | undefined {
   }
 }
 
-/** A user without a passwd entry has none. */
+/** Returns the home folder; `undefined` for a user without a passwd entry. */
 function findHome(): string | undefined {
   try {
     const home = homedir();
@@ -89,7 +91,7 @@ function findHome(): string | undefined {
   }
 }
 
-/** Written atomically, even by two runs at once. */
+/** Writes a new secret atomically, even if two runs do so at once. */
 async function writeSecret(folder: string, path: string): Promise<void> {
   const temporary = join(folder, temporaryName('tmp'));
   try {
@@ -105,8 +107,8 @@ async function writeSecret(folder: string, path: string): Promise<void> {
 }
 
 /**
- * Reads a secret. A home folder may itself be a working tree, so the time of the file's last write, to the nanosecond, is
- * part of the secret: a checkout gives a committed file another time.
+ * Reads a secret. Because a home folder may itself be a working tree, the file's modification time, to the nanosecond,
+ * is part of the secret: a checkout gives a committed file another time.
  */
 function readSecret(path: string): Buffer | undefined {
   let fd: number;

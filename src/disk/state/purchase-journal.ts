@@ -21,13 +21,16 @@ import { readSharedLines, SharedLines } from './shared-lines.ts';
 import { SpendingFiles } from './spending-files.ts';
 import { type SpendingClock, SpendingLedger } from './spending-ledger.ts';
 
-/** Below the user's state folder, a file for each account and campaign name. */
+/** Folder below the user's state folder, with a file for each account and campaign name. */
 const folderName = 'purchases';
 const waitMs = 200;
-/** A reservation of a process that cannot be checked from here (another container, a shared home) is void after this. */
+/**
+ * Time in ms after which a reservation expires if its process cannot be checked from here (another container, a shared
+ * home).
+ */
 const foreignMs = 24 * 3_600_000;
 
-/** Beginning of a line, so that most lines are never parsed. `hold`: reserved; `free`: given back. */
+/** Beginning of a line, read without parsing the rest of most lines. `hold`: reserved; `free`: released. */
 const lineForm = /^\{"key":"([^"\\]+)","is":"(send|job|end|hold|free)","id":"([^"\\]*)"/;
 
 interface Reserved {
@@ -59,7 +62,7 @@ class Entry {
     }
   }
 
-  /** Whether a lock with these jobs knows all of it. No line is parsed for that. */
+  /** Whether a lock with these jobs contains everything under this key. Parses no line. */
   isKnownBy(hasJob: (jobId: string) => boolean): boolean {
     return this.#last === 'job' && this.sends <= 1 && [...this.jobs].every(hasJob);
   }
@@ -79,7 +82,7 @@ class Entry {
   }
 }
 
-/** The lines of a file, by key. */
+/** Lines of a file, by idempotency key. */
 class Entries {
   readonly byKey = new Map<string, Entry>();
 
@@ -93,8 +96,8 @@ class Entries {
 }
 
 /**
- * Reads what was bought, or sent without an answer, on this machine under the name `name`, as records of a lock. Keys of
- * which `isKnown` answers true for every job are left out. Only reads.
+ * Reads the purchases, and create requests without an answer, on this machine under the name `name`, as records of a
+ * lock. Omits keys for which `isKnown` returns true for every job. Writes nothing.
  */
 export async function readPurchases(
   name: string,
@@ -111,11 +114,11 @@ export async function readPurchases(
 
 interface OpenOptions {
   clock: SpendingClock;
-  /** Limits over all campaigns, and the lock that they are counted for. Omitted: nothing is going to be held. */
+  /** Limits over all campaigns, and the lock whose purchases are counted. Omitted if no credits will be held. */
   spending?: { limits: SpendingLimits; lock: string };
 }
 
-/** Opens the journal for a run, or for a decision. Undefined where this user has no state folder that can be written. */
+/** Opens the journal for a run, or for a decision; `undefined` if this user has no writable state folder. */
 export async function openPurchases(
   name: string,
   { clock, spending }: OpenOptions,
@@ -137,7 +140,10 @@ export async function openPurchases(
   }
 }
 
-/** Opens the files of the months. Undefined where they cannot be written and no limit needs them; with a limit it rejects. */
+/**
+ * Opens the monthly spending files; `undefined` if they cannot be written and no limit needs them. With a limit it
+ * rejects.
+ */
 async function openHome(
   own: string,
   options: Parameters<typeof SpendingFiles.open>[1],
@@ -161,14 +167,14 @@ interface PurchaseFileParts {
 }
 
 /**
- * The file of one account and campaign name. Lines are only added, each batch with one write, so that all processes see
- * them in one order: of two reservations of a key the first in the file counts.
+ * Journal file of one account and campaign name. Lines are only appended, each batch with one write, so that all
+ * processes see them in one order: of two reservations of an idempotency key the first in the file counts.
  */
 class PurchaseFile implements PurchaseJournal {
   readonly #of: PurchaseFileParts;
   readonly #run = randomBytes(8).toString('hex');
   readonly #entries = new Entries();
-  /** When each key was reserved. */
+  /** Time at which this run reserved each idempotency key. */
   readonly #held = new Map<string, number>();
   readonly #readOn = coalesce(() => this.#of.lines.readOn((line) => this.#entries.add(line)));
 
@@ -193,7 +199,8 @@ class PurchaseFile implements PurchaseJournal {
         this.release(key);
         return { is: 'stopped' };
       }
-      // A process killed before this line was written has sent nothing: the line comes before the request.
+      // The reservation of a killed process can be released: it is written before the request, and a sent request has a
+      // line of its own.
       if (await this.#isGone(first)) await this.#put({ key, is: 'free', id: first.id });
       else await this.#of.clock.sleep(waitMs);
     }
@@ -236,7 +243,10 @@ class PurchaseFile implements PurchaseJournal {
     return this.#put({ key, is: 'hold', id: this.#run, at, by: this.#of.self });
   }
 
-  /** Renews a reservation that is old enough for others to void it soon. Throws where they have: this run was suspended. */
+  /**
+   * Renews a reservation before it expires for other processes. Throws if another run has the key by now, because this
+   * run was suspended.
+   */
   async #confirm(key: string): Promise<void> {
     const at = this.#held.get(key);
     if (at === undefined || Math.abs(this.#of.clock.now() - at) < foreignMs / 2) return;

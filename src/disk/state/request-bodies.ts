@@ -5,10 +5,10 @@ import type { RequestBodies } from '../../contract/ports.ts';
 import { readSealedFile, writeSealedFile } from './sealed-file.ts';
 import { isRealFolder } from './state-folder.ts';
 
-/** Longest body: the service accepts requests of at most 10 MB. */
+/** Longest body in bytes: the service accepts requests of at most 10 MB. */
 const longestBody = 10 * 1024 * 1024;
 
-/** No service knows a key for so long. */
+/** Time in ms after which a body is removed; no service remembers an idempotency key for so long. */
 const keptForMs = 48 * 3_600_000;
 
 export function createRequestBodies(state: string): RequestBodies {
@@ -21,7 +21,8 @@ export function createRequestBodies(state: string): RequestBodies {
       try {
         return (await readSealedFile(state, nameOf(key), longestBody))?.toString('utf8');
       } catch (error) {
-        // Never kept. Any other error (a failing disk) must not lead to different bytes under the same key.
+        // Not written by this program. Any other error (a failing disk) must not lead to different bytes under the same
+        // idempotency key.
         if (error instanceof UnsafeFileError) return undefined;
         throw error;
       }
@@ -36,7 +37,10 @@ export function createRequestBodies(state: string): RequestBodies {
 
 const tidied = new Set<string>();
 
-/** Once in a process: a body is of no use when its key is forgotten. Whatever cannot be looked at stays. */
+/**
+ * Removes old bodies, once per process, because a body is useless once the service has forgotten its idempotency key.
+ * Files that cannot be examined stay.
+ */
 async function forgetOld(state: string): Promise<void> {
   const folder = join(state, 'bodies');
   if (tidied.has(folder) || !isRealFolder(state) || !isRealFolder(folder)) return;

@@ -13,13 +13,18 @@ export interface HistoryLimits {
 
 const historyLimits: HistoryLimits = { runs: 100, bytes: 64 * 1024 ** 2 };
 
-/** `2026-11-22-0435-k3f9`: when the run began, UTC, and four characters without those that look alike. */
+/**
+ * File name of a run's history: UTC time at which the run began, and four random characters without similar-looking
+ * ones, for example `2026-11-22-0435-k3f9`.
+ */
 const runName = /^(\d{4}-\d{2}-\d{2}-\d{4}-[0-9a-hjkmnp-tv-z]{4})\.jsonl$/;
-/** The first line is shorter, and so is the last one. */
+/** Number of bytes read at each end of a file; the first and the last line are shorter. */
 const endBytes = 1 << 18;
 const letters = '0123456789abcdefghjkmnpqrstvwxyz';
 
-/** `now`: ms since 1970. `random`: in [0, 1), called once for each character. */
+/**
+ * Makes the id of a run. `now`: ms since 1970. `random`: returns a number in [0, 1), called once for each character.
+ */
 export function makeRunId(now: number, random: () => number): string {
   const [day, time] = new Date(now).toISOString().split('T');
   const end = Array.from({ length: 4 }, () => letters[Math.floor(random() * letters.length)]);
@@ -28,15 +33,15 @@ export function makeRunId(now: number, random: () => number): string {
 
 export interface Lines {
   values: Json[];
-  /** Position, in bytes, at which to continue. */
+  /** Byte position at which to continue. */
   next: number;
-  /** Bytes of the file. */
+  /** Size of the file in bytes. */
   size: number;
 }
 
 /**
- * Files that tell what earlier runs did, in a folder of the state folder. Nothing relies on them: whatever a branch or a
- * broken disk puts there is read as far as it can be, and only shown.
+ * Histories of earlier runs, in a folder of the state folder. Nothing relies on them: content from a branch or a broken
+ * disk is read as far as possible, and only shown.
  */
 export class RunHistory {
   readonly #state: string;
@@ -47,7 +52,7 @@ export class RunHistory {
     this.#folder = folder;
   }
 
-  /** Ids with the size of their files, newest first. Empty when there is no history, or none that can be read. */
+  /** Ids with the size of their files, newest first. Empty if there is no history, or if it cannot be read. */
   async list(): Promise<{ id: string; bytes: number }[]> {
     try {
       if (!hasRealFolders(this.#state, this.#folder)) return [];
@@ -71,7 +76,7 @@ export class RunHistory {
     return (await this.readFrom(id, 0, 2 * historyLimits.bytes))?.values;
   }
 
-  /** As `read`, for the first and the last lines only. */
+  /** Returns only the first and the last lines of a run, like `read`. */
   async readEnds(id: string): Promise<Json[] | undefined> {
     const first = await this.readFrom(id, 0, endBytes);
     if (first === undefined || first.size <= endBytes) return first?.values;
@@ -80,8 +85,8 @@ export class RunHistory {
   }
 
   /**
-   * Reads lines from a position on, in bytes, as the file grows. `next`: the end of the last whole line. Undefined when
-   * it cannot be read.
+   * Reads lines from a byte position on, while the file may grow. `next`: the end of the last complete line.
+   * `undefined` if it cannot be read.
    */
   async readFrom(id: string, position: number, most = endBytes): Promise<Lines | undefined> {
     if (!runName.test(`${id}.jsonl`)) return undefined;
@@ -94,7 +99,7 @@ export class RunHistory {
         const buffer = Buffer.alloc(Math.max(0, Math.min(size - position, most)));
         const { bytesRead } = await handle.read(buffer, 0, buffer.length, position);
         const end = buffer.lastIndexOf(0x0a, bytesRead - 1) + 1;
-        // No run writes a longer line.
+        // Without a line end, the whole read is skipped: no run writes a longer line.
         const read = end === 0 && bytesRead === most ? bytesRead : end;
         return { values: valuesOfLines(buffer.toString('utf8', 0, end)), next: position + read, size };
       } finally {
@@ -105,7 +110,7 @@ export class RunHistory {
     }
   }
 
-  /** Removes the oldest files until there is room for one more run. Errors of the disk do not matter. */
+  /** Removes the oldest files until there is room for one more run. Ignores errors of the disk. */
   async prune({ runs, bytes }: HistoryLimits = historyLimits): Promise<void> {
     let count = 1;
     let size = 0;

@@ -6,8 +6,8 @@ import { noFollow } from '../fs/plain-file.ts';
 import { prepareStateFolder } from './state-folder.ts';
 
 /**
- * The file that a run's history is written to: appended to in the background and never synced, so that a run does not wait
- * for it. What was not written when a process is killed is lost.
+ * File for a run's history: appended to in the background and never synced, so that the run does not wait for it. Lines
+ * not yet written when the process is killed are lost.
  */
 export class RunJournal {
   readonly #stream: WriteStream;
@@ -22,8 +22,8 @@ export class RunJournal {
   }
 
   /**
-   * Creates `name` below `folder` of the state folder. `onLost`: called once, at the first line that the disk does not
-   * take; later ones are ignored. Rejects with the system's error or `UnsafeFileError` when it cannot be created.
+   * Creates `name` below `folder` of the state folder. `onLost`: called once, at the first line that cannot be written;
+   * later lines are dropped. Rejects with the system's error or `UnsafeFileError` if the file cannot be created.
    */
   static async create(
     state: string,
@@ -36,7 +36,7 @@ export class RunJournal {
     return new RunJournal(handle.createWriteStream().on('error', onLost), mostCharacters);
   }
 
-  /** `line`: without its line feed. */
+  /** Appends `line`, given without its line feed. */
   add(line: string): void {
     if (this.#length + line.length > this.#mostCharacters) {
       this.dropped += 1;

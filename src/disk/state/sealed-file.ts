@@ -7,15 +7,15 @@ import { makeOwnSecret, readOwnSecret } from './own-secret.ts';
 import { hasRealFolders, prepareStateFolder } from './state-folder.ts';
 
 /**
- * Files in `.mediabatch/` that later runs rely on. The folder is in a working tree, so a merged branch could add files to
- * it. Each file carries a seal made with this user's own secret; a file without one is ignored.
+ * Files in `.mediabatch/` that later runs rely on. The folder is in a working tree, so a merged branch could add files
+ * to it. Each file has a seal (HMAC) made with this user's secret; a file without a valid seal is ignored.
  */
 const beginning = 'mediabatch-sealed 1 ';
 const headLength = beginning.length + 64 + 1;
 
 /**
- * Reads what was kept under this name (`durations.json`, `bodies/KEY.json`); undefined when there is nothing, or
- * nothing written here. Throws `UnsafeFileError` for a link or a device in place of the file or of a folder.
+ * Reads the content stored under a name (`durations.json`, `bodies/KEY.json`); `undefined` if there is none, or if this
+ * user did not write it. Throws `UnsafeFileError` for a link or a device in place of the file or of a folder.
  */
 export async function readSealedFile(state: string, name: string, mostBytes: number): Promise<Buffer | undefined> {
   const secret = readOwnSecret();
@@ -32,8 +32,8 @@ export async function readSealedFile(state: string, name: string, mostBytes: num
 }
 
 /**
- * The same for one of thousands of small files: synchronous, as a round trip to a thread takes longer than such a file.
- * `secret`: from `readOwnSecret`, read once for all of them.
+ * Synchronous variant of `readSealedFile` for one of thousands of small files, because a round trip to a thread takes
+ * longer than reading such a file. `secret`: from `readOwnSecret`, read once for all of them.
  */
 export function readSmallSealedFile(
   state: string,
@@ -51,7 +51,7 @@ export function readSmallSealedFile(
   }
 }
 
-/** Writes a file with its seal. False if it cannot be sealed; it is then not written. */
+/** Writes a file with its seal. Returns false, and writes nothing, if it cannot be sealed. */
 export async function writeSealedFile(state: string, name: string, content: string | Uint8Array): Promise<boolean> {
   const secret = await makeOwnSecret();
   if (secret === undefined) return false;
@@ -61,12 +61,12 @@ export async function writeSealedFile(state: string, name: string, content: stri
   return true;
 }
 
-/** Seal stating that `content` was written here under this name; hex. */
+/** Seal, in hex, which proves that this user wrote `content` under this name. */
 export function sealOf(secret: Buffer, name: string, content: string | Uint8Array): string {
   return createHmac('sha256', secret).update(`${name}\0`).update(content).digest('hex');
 }
 
-/** Returns the content of a sealed file. Undefined: it was not sealed here under this name. */
+/** Returns the content of a sealed file; `undefined` if this user did not seal it under this name. */
 function contentOf(bytes: Buffer, name: string, secret: Buffer): Buffer | undefined {
   const content = bytes.subarray(headLength);
   const head = Buffer.from(headOf(secret, name, content));

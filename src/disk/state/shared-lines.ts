@@ -6,8 +6,8 @@ import { noFollow, openPlainFile, statPlainFile } from '../fs/plain-file.ts';
 const pieceBytes = 1 << 18;
 
 /**
- * A file to which several processes append lines, each batch with one write, so that all read them in one order. Nothing is
- * ever removed from it.
+ * A file to which several processes append lines, each batch with one write, so that all processes read them in one
+ * order. Lines are never removed.
  */
 export class SharedLines {
   readonly #handle: FileHandle;
@@ -28,17 +28,18 @@ export class SharedLines {
     return new SharedLines(await open(path, flags, 0o600));
   }
 
-  /** Resolves when other processes see the line. */
+  /** Appends a line. Resolves when other processes can read it. */
   append(line: string): Promise<void> {
-    // What a crash cut off ends at the line feed before.
+    // The leading line feed ends a line that a crash has cut off.
     this.#waiting.push(`\n${line}\n`);
     return this.#flush();
   }
 
-  /** Reads the lines that were added since the last call, by any process. Calls must not overlap. */
+  /** Reads the lines that any process has added since the last call. Calls must not overlap. */
   async readOn(each: (line: string) => void): Promise<void> {
     for (;;) {
-      // Synchronous, like the write: a round trip to a thread costs more than what the system does in memory.
+      // Synchronous, like the write, because a round trip to a thread takes longer than the operation in the system's
+      // memory.
       const bytesRead = readSync(this.#handle.fd, this.#buffer, 0, pieceBytes, this.#position);
       this.#position += bytesRead;
       const text = this.#rest + this.#decoder.decode(this.#buffer.subarray(0, bytesRead), { stream: true });
@@ -63,12 +64,15 @@ export class SharedLines {
     const text = this.#waiting.join('');
     this.#waiting = [];
     const bytes = Buffer.from(text);
-    // A line that the disk took a part of is void: the whole batch follows it, or the disk says why not.
+    // A partly written line is invalid, so the whole batch is written again, or the write fails with the disk's error.
     while (writeSync(this.#handle.fd, bytes) < bytes.length);
   }
 }
 
-/** Reads the lines of such a file as it is now. A line that is not ended is another process's, or was cut off. */
+/**
+ * Reads the current lines of a shared file. An unterminated line is being written by another process, or was cut off,
+ * and is omitted.
+ */
 export async function readSharedLines(path: string): Promise<string[]> {
   const handle = await openPlainFile(path, constants.O_RDONLY);
   try {

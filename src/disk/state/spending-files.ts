@@ -12,7 +12,7 @@ import { readSharedLines, SharedLines } from './shared-lines.ts';
 import type { SpendingClock, SpendingHome } from './spending-ledger.ts';
 import { type Finder, type SpendingLine, SpendingSums, type Verdict } from './spending-sums.ts';
 
-/** Below the user's state folder, a file for each month. */
+/** Folder below the user's state folder, with a file for each month. */
 const folderName = 'spending';
 const fileName = /^\d{4}-\d{2}\.jsonl$/;
 
@@ -23,7 +23,7 @@ interface SpendingFilesParts {
   clock: SpendingClock;
 }
 
-/** The credits of a month, over all campaigns and accounts of this user on this machine. */
+/** Credits of each month, over all campaigns and accounts of this user on this machine. */
 export class SpendingFiles implements SpendingHome {
   readonly limits: SpendingLimits;
   readonly named = 'MEDIABATCH_LIMIT';
@@ -46,7 +46,7 @@ export class SpendingFiles implements SpendingHome {
 
   async add(line: SpendingLine): Promise<Verdict> {
     const month = await this.#monthNow();
-    // Without a limit nothing rests on them that the lock does not have.
+    // Without a limit, nothing depends on these lines that is not in the lock, too.
     const isJudged = 'hold' in line && (this.limits.day ?? this.limits.month) !== undefined;
     if (isJudged) month.verdicts.set(line.line, undefined);
     await month.lines.append(JSON.stringify(line));
@@ -66,7 +66,10 @@ export class SpendingFiles implements SpendingHome {
     for (const month of this.#months.values()) await month.then(({ lines }) => lines.close()).catch(() => undefined);
   }
 
-  /** The month of this clock, or a later one that has begun: no clock that was set back opens a month again. */
+  /**
+   * Opens the current month, or a later one that has begun already, so that setting the clock back does not reopen a
+   * month.
+   */
   #monthNow(): Promise<OpenMonth> {
     const name = monthOf(this.#of.clock.now());
     if (name > this.#name) this.#name = name;
@@ -77,12 +80,12 @@ export class SpendingFiles implements SpendingHome {
   }
 }
 
-/** The file of a month, read once, and then as it grows. */
+/** The open file of a month: read once as a whole, and then only new lines. */
 class OpenMonth {
   readonly lines: SharedLines;
   readonly sums = new SpendingSums();
   readonly verdicts = new Map<string, Verdict | undefined>();
-  /** Resolves when what was written is durable, and judged. */
+  /** Makes the written lines durable and evaluates all new lines. */
   readonly judge = coalesce(async () => {
     await this.lines.datasync();
     await this.lines.readOn((text) => {
@@ -96,7 +99,7 @@ class OpenMonth {
   }
 }
 
-/** Sums what is spent and held on the day and in the month of this time, over all campaigns. */
+/** Sums the credits spent and held on the day and in the month of this time, over all campaigns. */
 export async function readSpent(now: number): Promise<{ day: number; month: number }> {
   const own = findOwnFolder();
   if (own === undefined) return { day: 0, month: 0 };
@@ -124,7 +127,7 @@ function monthsIn(folder: string): string[] {
   }
 }
 
-/** Undefined for a line that was cut off. */
+/** Parses a line; `undefined` if it was cut off. */
 function readValue(line: string): Json | undefined {
   if (!line.startsWith('{')) return undefined;
   try {

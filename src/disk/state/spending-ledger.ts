@@ -7,18 +7,21 @@ import type { ChargeLine, Finder, HoldLine, SpendingLine, UnknownHold, Verdict }
 
 export type SpendingClock = Pick<Clock, 'now' | 'sleep'>;
 
-/** Interval, in ms, at which the price of another probe is checked. */
+/** Interval, in ms, at which another price probe is checked for its result. */
 const waitMs = 200;
 
 /** Storage of spending lines, in one order for all runs. */
 export interface SpendingHome {
-  /** The limits of a day and a month apply to all its runs. */
+  /** Limits per day and month, over all runs that use this storage. */
   readonly limits: SpendingLimits;
   /** Name of these limits in messages. */
   readonly named: string;
-  /** Resolves when the line is durable, with the verdict on a hold. One that does not fit need not be written. */
+  /**
+   * Adds a line. Resolves when it is durable, with the verdict on a hold. A hold that exceeds a limit need not be
+   * written.
+   */
   add(line: SpendingLine): Promise<Verdict>;
-  /** Returns whether a price probe ended without reporting its price. */
+  /** Returns whether the owner of a price probe ended without reporting its price. */
   isGone(finder: Finder): Promise<boolean>;
 }
 
@@ -28,15 +31,18 @@ interface Held {
 }
 
 /**
- * Spending of a run from a home that it shares with others: a line before each create leaves, and one when its charge is
- * known. A create request that left and has no answer stays held.
+ * Records a run's spending in storage that it shares with other runs: a line before each create request leaves, and one
+ * when its charge is known. Credits of a sent create request without an answer stay held.
  */
 export class SpendingLedger {
   readonly #home: SpendingHome;
   readonly #of: { campaign: string; path: string; by: Finder; clock: SpendingClock };
   readonly #held = new Map<string, Held>();
 
-  /** `campaign`: tells its keys from those of others; `path`: names it for users. `by`: who finds prices out. */
+  /**
+   * `campaign`: distinguishes its idempotency keys from those of other campaigns; `path`: names the campaign for users.
+   * `by`: owner of this run's price probes.
+   */
   constructor(home: SpendingHome, of: { campaign: string; path: string; by: Finder; clock: SpendingClock }) {
     this.#home = home;
     this.#of = of;
@@ -79,7 +85,7 @@ export class SpendingLedger {
     }
   }
 
-  /** Reads the result of a reserved create from a line of the lock. */
+  /** Reads the result of a held create request from a line of the lock. */
   note(line: LockLine): void {
     const held = this.#held.get(line.key);
     if (held === undefined) return;
@@ -92,7 +98,10 @@ export class SpendingLedger {
     this.#settle(held.line, isUnsent(line) ? unsent : { credits: line.credits ?? held.line.credits });
   }
 
-  /** No create is under way under this key: it was not sent, or its result is not recorded here. */
+  /**
+   * Ends a hold, because no create request is in flight under this idempotency key: it was not sent, or its result is
+   * not recorded here.
+   */
   release(key: string): void {
     const held = this.#held.get(key);
     if (held === undefined) return;
@@ -104,14 +113,14 @@ export class SpendingLedger {
     }
   }
 
-  /** A dead probe does not report its price. */
+  /** Waits for another price probe, and ends its hold if its process ended without reporting a price. */
   async #await(other: UnknownHold): Promise<void> {
     if (await this.#home.isGone(other.unknown.by)) this.#settle(other, { credits: other.credits, isLost: true });
     else await this.#of.clock.sleep(waitMs);
   }
 
   #settle({ hold, campaign, credits: held }: HoldLine, became: Pick<ChargeLine, 'credits' | 'isLost' | 'isUnsent'>) {
-    // Until it is written it counts as held.
+    // Until this line is written, the credits count as held.
     this.#home.add({ at: this.#now(), charged: hold, campaign, held, ...became }).catch(() => undefined);
   }
 

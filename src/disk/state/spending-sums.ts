@@ -12,15 +12,18 @@ export type SpendingLine = HoldLine | ChargeLine;
 export interface HoldLine {
   at: string;
   hold: string;
-  /** Distinguishes equal keys of different campaigns. */
+  /** Distinguishes equal idempotency keys of different campaigns. */
   campaign: string;
   /** Unique id of the line. */
   line: string;
   /** Reserved credits: the expected amount if the price is unknown. */
   credits: number;
-  /** Nobody knows its price, and it may cost all that is left: who finds it out, and for which lock or campaign. */
+  /**
+   * Set for a purchase of unknown price, which may cost all that is left: owner of its price probe, and the lock or
+   * campaign.
+   */
   unknown?: { by: Finder; path: string };
-  /** Its create was sent before and is retried. */
+  /** True if its create request was sent before and is retried. */
   isSent?: true;
   limits?: Pick<SpendingLimits, 'day' | 'month'>;
 }
@@ -42,7 +45,7 @@ export type Verdict =
   | { is: 'held' }
   /** Another purchase probes its price. */
   | { is: 'later'; other: UnknownHold }
-  /** Another purchase has an unknown charge, which only a run of its campaign can find out. */
+  /** Another purchase has an unknown charge, which only a run of its campaign can determine. */
   | { is: 'lost'; path: string }
   | { is: 'over'; per: 'day' | 'month'; most: number; left: number };
 
@@ -57,8 +60,8 @@ interface Entry {
 }
 
 /**
- * The sums of a month, computed from its lines in order: every reader judges each hold alike, so processes need not query
- * each other. A hold that exceeded the limit at its line counts for nothing.
+ * Sums of a month, computed from its lines in order, so that every reader evaluates each hold alike and processes need
+ * not query each other. A hold that exceeded the limit at its line is not counted.
  */
 export class SpendingSums {
   #at = '';
@@ -67,7 +70,7 @@ export class SpendingSums {
   readonly #entries = new Map<string, Entry>();
   readonly #unknown = new Set<Entry>();
 
-  /** Adds a line. Returns how it was judged if it is a hold. */
+  /** Adds a line. Returns the verdict if it is a hold. */
   add(value: Json | undefined): { line: string; verdict: Verdict } | undefined {
     const line = readLine(value);
     if (line === undefined) return undefined;
@@ -79,7 +82,7 @@ export class SpendingSums {
     return { line: line.line, verdict: this.#hold(line) };
   }
 
-  /** Spent and held on this day, and in this month; `at`: ISO 8601. */
+  /** Credits spent and held on this day, and in this month; `at`: ISO 8601. */
   spentAt(at: string): { day: number; month: number } {
     return { day: dayOf(at) > dayOf(this.#at) ? 0 : this.#today, month: this.#month };
   }
@@ -99,7 +102,7 @@ export class SpendingSums {
   #hold(line: HoldLine): Verdict {
     const name = `${line.campaign} ${line.hold}`;
     const known = this.#entries.get(name);
-    // Its create was about to leave before, or has left: nothing is added.
+    // A create request under this key was about to leave, or has left: nothing is added.
     if (known?.isOpen === true) return { is: 'held' };
     if (known !== undefined && line.isSent === true) {
       known.isOpen = true;
@@ -133,12 +136,15 @@ export class SpendingSums {
     return { is: 'held' };
   }
 
-  /** Prefers a lost probe, which will not report its price. */
+  /** Returns a purchase of unknown price, preferably one whose probe was lost and will not report its price. */
   #findUnknown(): Entry | undefined {
     return [...this.#unknown].find(({ isLost }) => isLost === true) ?? [...this.#unknown][0];
   }
 
-  /** The last word counts: what was held for somebody who died is known once their campaign is gone on with. */
+  /**
+   * Applies a charge. The last line counts: a charge that was held for a killed run becomes known when its campaign is
+   * resumed.
+   */
   #charge({ charged, campaign, credits, held = credits, isLost }: ChargeLine): void {
     const entry = this.#entries.get(`${campaign} ${charged}`);
     if (entry === undefined) {
@@ -168,7 +174,7 @@ function dayOf(at: string): string {
   return at.slice(0, 10);
 }
 
-/** Undefined for a partial or foreign line. */
+/** Parses a line; `undefined` for a partial or invalid one. */
 function readLine(value: Json | undefined): SpendingLine | undefined {
   if (!isMap(value) || Number.isNaN(Date.parse(String(value.at)))) return undefined;
   const { credits, campaign, hold, charged, line, held = 0 } = value;

@@ -1,7 +1,7 @@
 import type { CellFault, Sheet, Workbook } from '../../manifest/rows/rows.ts';
 import { unzip, zip } from './zip.ts';
 
-/** Most cells covered by merged cells. */
+/** Most cells that merged ranges may cover. */
 const maxMergedCells = 1_000_000;
 
 interface Part {
@@ -11,8 +11,9 @@ interface Part {
 }
 
 /**
- * Reads sheets of a workbook: of those asked for, or the only one. What a stranger's file could do to a reader – grow without
- * end, name a cell in the billionth row – is refused before anything else reads it. A problem follows the name of the file.
+ * Reads sheets of a workbook: the requested ones, or the only one. Files that could exhaust a reader – by growing
+ * without end, or by naming a cell in the billionth row – are refused before any other code reads them. A problem
+ * completes a sentence after the name of the file.
  */
 export async function readWorkbook(
   bytes: Uint8Array,
@@ -51,7 +52,7 @@ function listSheets(parts: ReadonlyMap<string, Buffer>): Part[] {
   });
 }
 
-/** The attributes of each tag of a name, without their prefixes. */
+/** Attributes of each tag with this name, without namespace prefixes. */
 function tagsOf(xml: Buffer | undefined, name: string): Map<string, string>[] {
   const tags = (xml?.toString('utf8') ?? '').matchAll(new RegExp(`<(?:\\w{1,20}:)?${name}\\s([^<>]*)>`, 'g'));
   return [...tags].map(([, written = '']) => {
@@ -77,12 +78,13 @@ async function readSheet(
 ): Promise<Sheet | { problem: string }> {
   const notes = scanSheet(parts.get(path)?.toString('utf8') ?? '');
   if ('problem' in notes) return notes;
-  // What is read is what was looked at, and no more: other sheets are left out, and nothing is unpacked again.
+  // The repacked archive contains only the parts that were checked: other sheets are omitted, and nothing is unpacked
+  // again.
   const others = new Set(sheets.filter((sheet) => sheet.path !== path).map((sheet) => sheet.path));
   const packed = zip(
     new Map([...parts].filter(([part]) => !others.has(part)).map(([part, xml]) => [part, plainXml(xml)])),
   );
-  // Large, and needed by few campaigns.
+  // Imported on demand, because it is large, and few campaigns need it.
   const { readSheet: readCells } = await import('read-excel-file/universal');
   try {
     const cells = await readCells(new Blob([new Uint8Array(packed)]), name, { trim: false });
@@ -95,7 +97,10 @@ async function readSheet(
   }
 }
 
-/** Rewrites what the reader of cells gets wrong: characters beyond U+FFFF by number, and the other spelling of the date system. */
+/**
+ * Rewrites XML that the cell reader misreads: numeric references to characters beyond U+FFFF, and the alternative
+ * spelling of the date system.
+ */
 function plainXml(xml: Buffer): Buffer {
   const text = xml.toString('utf8');
   const plain = text
@@ -104,7 +109,7 @@ function plainXml(xml: Buffer): Buffer {
   return plain === text ? xml : Buffer.from(plain);
 }
 
-/** Writes durations, which can exceed 24 hours, in their format. */
+/** Formats durations, which may exceed 24 hours, by their cell format. */
 function showDurations(cells: string[][], { numbers }: SheetNotes, styles: Buffer | undefined): void {
   const xml = styles?.toString('utf8') ?? '';
   const formats = new Map(tagsOf(styles, 'numFmt').map((one) => [one.get('numFmtId'), one.get('formatCode') ?? '']));
@@ -125,13 +130,13 @@ function showDurations(cells: string[][], { numbers }: SheetNotes, styles: Buffe
   }
 }
 
-/** A value as a spreadsheet shows it without formats: 15 digits of a number, a date as ISO 8601 writes it. */
+/** Converts a value to the text of an unformatted cell: numbers with 15 digits, dates in ISO 8601. */
 function textOf(value: unknown): string {
   if (value === null) return '';
   if (typeof value === 'number') return String(Number(value.toPrecision(15)));
   if (!(value instanceof Date)) return String(value);
   if (Number.isNaN(value.valueOf())) return '';
-  // To the second: a day is a fraction there, and 08:30 no exact one.
+  // Rounded to seconds, because a spreadsheet stores times as fractions of a day, which are not exact.
   const [date = '', time = ''] = new Date(Math.round(value.valueOf() / 1000) * 1000)
     .toISOString()
     .slice(0, 19)
@@ -140,7 +145,10 @@ function textOf(value: unknown): string {
   return time === '00:00:00' ? date : `${date}T${time}`;
 }
 
-/** Cells that are merged downwards all have the value of the first; across columns nobody knows what is meant. */
+/**
+ * Gives all cells of a vertical merged range the value of its first cell. A range across columns is reported, because
+ * its meaning is ambiguous.
+ */
 function fillMerged(cells: string[][], { faults, merged }: SheetNotes): { problem: string } | undefined {
   let filled = 0;
   for (const { top, bottom, left, right } of merged) {
@@ -158,17 +166,20 @@ function fillMerged(cells: string[][], { faults, merged }: SheetNotes): { proble
   return undefined;
 }
 
-/** Limits of a spreadsheet itself. A cell beyond them would have its reader fill the memory with empty ones. */
+/** Limits of a spreadsheet program. A cell beyond them would make a reader fill the memory with empty cells. */
 const maxRows = 2 ** 20;
 const maxColumns = 2 ** 14;
 
-/** Most cells from A1 to the last one with a value. */
+/** Most cells from A1 to the last cell with a value. */
 const maxArea = 2_000_000;
 
-/** Finds what a reader of values does not tell of a sheet: cells with errors, formulas that nobody has calculated, merged cells. */
+/**
+ * Facts about a sheet that the cell reader does not report: cells with errors, formulas without a calculated value,
+ * merged cells.
+ */
 interface SheetNotes {
   faults: CellFault[];
-  /** Merged cells: rows and columns count from 1. */
+  /** Merged ranges: rows and columns count from 1. */
   merged: { top: number; bottom: number; left: number; right: number }[];
   /** Styled cells without a type: numbers, dates and durations. */
   numbers: { row: number; column: number; style: number; value: string }[];
@@ -180,13 +191,15 @@ interface OpenCell {
   column: number;
   isError: boolean;
   isNumber: boolean;
-  /** Style. Omitted for texts and booleans. */
+  /** Style. Omitted for strings and booleans. */
   style?: number;
   hasFormula: boolean;
   hasValue: boolean;
 }
 
-/** Goes through the text of a sheet once, without making a tree of it. A problem follows the name of the sheet. */
+/**
+ * Scans the XML of a sheet once, without building a tree. A problem completes a sentence after the name of the sheet.
+ */
 function scanSheet(xml: string): SheetNotes | { problem: string } {
   const notes: SheetNotes = { faults: [], merged: [], numbers: [], hiddenRows: [] };
   let [bottom, right] = [0, 0];
@@ -217,7 +230,7 @@ function scanSheet(xml: string): SheetNotes | { problem: string } {
       };
     } else if (open !== undefined) {
       if (name === 'f') open.hasFormula = true;
-      // Libraries that do not calculate leave `<v/>` beside a formula; an empty text has the type `str`.
+      // Libraries that do not calculate write `<v/>` next to a formula; an empty string has the type `str`.
       const isEmpty = name === 'v' && (tag.endsWith('/>') || xml.startsWith('</', match.index + tag.length));
       if ((name === 'v' || name === 'is') && !(isEmpty && open.isNumber)) open.hasValue = true;
       if (name === 'v' && closing === '' && (open.isError || open.style !== undefined)) {
@@ -248,7 +261,7 @@ function attributeOf(attributes: string, name: keyof typeof patterns): string | 
   return patterns[name].exec(attributes)?.[1];
 }
 
-/** Reads `B7`. */
+/** Parses a cell name, for example `B7`. */
 function readCell(address: string): { row: number; column: number } | undefined {
   const [, letters = '', digits = ''] = /^([A-Z]{1,4})([1-9]\d{0,9})$/.exec(address) ?? [];
   if (letters === '') return undefined;

@@ -1,10 +1,10 @@
 import { inflateRawSync } from 'node:zlib';
 
-/** Limit of the unpacked size of all parts. */
+/** Most bytes of all parts together after unpacking. */
 export const maxUnpackedBytes = 12 * 1024 ** 2;
 const maxParts = 5000;
 
-/** Reason why an archive cannot be read, as it follows the file name. */
+/** Reason why an archive cannot be read, in words that follow the file name. */
 export interface ZipProblem {
   problem: string;
 }
@@ -16,7 +16,7 @@ interface Entry {
   packedBytes: number;
 }
 
-/** Unpacks the wanted files of an archive. No size that it states is believed: what grows beyond the limit ends it. */
+/** Unpacks the wanted files of an archive. Ignores the sizes that it states: unpacking stops at the limit. */
 export function unzip(bytes: Buffer, isWanted: (name: string) => boolean): Map<string, Buffer> | ZipProblem {
   const entries = readEntries(bytes);
   if ('problem' in entries) return entries;
@@ -69,7 +69,7 @@ function readEntries(bytes: Buffer): Entry[] | ZipProblem {
   return entries;
 }
 
-/** Where the end record starts; a comment of up to 64 KiB may follow it. */
+/** Offset of the end record, after which a comment of up to 64 KiB may follow. */
 function findEnd(bytes: Buffer): number | undefined {
   const at = bytes.lastIndexOf('PK\u0005\u0006', undefined, 'latin1');
   return at === -1 || at + 22 > bytes.length ? undefined : at;
@@ -82,7 +82,7 @@ export function zip(parts: ReadonlyMap<string, Uint8Array>): Buffer {
   let offset = 0;
   for (const [name, part] of parts) {
     const nameBytes = Buffer.from(name);
-    // Version, flags, method, time, date, checksum (which its reader does not ask for), both sizes, length of the name.
+    // Version, flags, method, time, date, checksum (which the reader does not check), both sizes, length of the name.
     const common = Buffer.alloc(26);
     common.writeUInt16LE(20, 0);
     common.writeUInt32LE(part.length, 14);
