@@ -16,7 +16,7 @@ export interface ReviewData {
   file: string;
   /** Whether verdicts can be sent to the host. Otherwise they are exported as `picks.json`, or as a command. */
   canDecide: boolean;
-  /** Shell commands for the host, to which addresses are appended. Omitted if `picks.json` suffices. */
+  /** Shell commands for the host, to which addresses are appended. Omitted if the path of the manifest suffices. */
   commands?: ReviewCommands;
   /** Set while a run is active at the host. */
   run?: ReviewRun;
@@ -81,7 +81,7 @@ export interface ReviewGate {
   choose: number;
   /** Criterion of the choice, as written in the manifest. */
   note?: string;
-  /** Reasons for a rejection, each selected by a keyboard key. */
+  /** Reasons for a rejection, each selected by a number key. */
   reasons?: readonly string[];
   state: 'open' | 'decided' | 'contested' | 'rejected';
   /** Number of steps that cannot be bought before the gate is decided. */

@@ -15,7 +15,7 @@ interface Means {
 /** Which orders may start, and in which order: `all`, in the plan's order, or one chain after the other. */
 export type Allotment =
   | { is: 'all'; places?: never }
-  /** `places`: position of each order whose chain the credits can pay for. Other orders that spend credits wait. */
+  /** `places`: position of the chain of each order, for chains that the credits can pay for. Other purchases wait. */
   | { is: 'chains'; places: ReadonlyMap<string, number> };
 
 /**

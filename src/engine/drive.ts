@@ -92,7 +92,7 @@ export class Drive {
     return this.#underWay;
   }
 
-  /** The order with this id, if it has begun. */
+  /** The order of this step, if it has begun. */
   begun(address: string): StepOrder | undefined {
     return this.#begun.has(address) ? this.#orders.get(address) : undefined;
   }

@@ -46,6 +46,7 @@ export class Queue {
   #balance: number | undefined;
   /** Purchases since the last allotment. */
   #bought = 0;
+  /** Number of price changes that the last allotment took into account. */
   #pricesSeen = 0;
   #allotment: Allotment = { is: 'all' };
   readonly #ready = new Heap<Waiting, Place>(comparePlaces);

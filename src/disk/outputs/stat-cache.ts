@@ -64,7 +64,7 @@ export class StatCache {
 
   /** Records a file that this process has just created under a new name. */
   noteOwn(path: string, stats: Stats, sha256: string): void {
-    // If ctime is missing, or the content date was set to the future, the times prove little.
+    // If ctime is missing, or the modification time was set to a later time, the times prove little.
     if (stats.ctimeMs < stats.mtimeMs) return;
     this.#after.set(path, [stats.size, stats.mtimeMs, stats.ctimeMs, stats.ino, sha256]);
   }

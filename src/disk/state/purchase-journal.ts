@@ -199,8 +199,8 @@ class PurchaseFile implements PurchaseJournal {
         this.release(key);
         return { is: 'stopped' };
       }
-      // The reservation of a killed process can be released: it is written before the request, and a sent request has a
-      // line of its own.
+      // The reservation of a killed process can be released: each request that it sent has a line, which was written
+      // before the request left.
       if (await this.#isGone(first)) await this.#put({ key, is: 'free', id: first.id });
       else await this.#of.clock.sleep(waitMs);
     }
