@@ -149,8 +149,8 @@ export async function applyGraph(campaign: OpenCampaign, given: ApplyGraphOption
 }
 
 /**
- * Takes the lock and plans. Where the plan finds outputs of a lost lock (MB3409), they may belong to a run that has begun
- * elsewhere since this client looked for one; this function then attaches to that run.
+ * Takes the lock and plans. If the lock seems to be lost (MB3409), its outputs may belong to a run that has begun
+ * elsewhere since this client last looked for one; this function then attaches to that run.
  */
 export async function holdOrAttach(
   carrier: Carrier,

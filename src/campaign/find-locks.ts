@@ -138,8 +138,8 @@ const longestOtherLock = 8 * 1024 ** 2;
 const mostBytes = 32 * 1024 ** 2;
 
 /**
- * Reads the other locks of the working tree that belong to a service, those next to the campaign first. Skips locks that
- * are broken, too large, behind a link, or of several services.
+ * Reads the other locks of the working tree that belong to a service, those next to the campaign first. Skips locks
+ * that are broken, too large, behind a link, or of several services.
  *
  * Each has its path relative to the working folder.
  *

@@ -225,7 +225,7 @@ async function printResult(
   context.terminal.out(resultText({ plan: carriedOut, outcomes, view, end, next }));
 }
 
-/** Shows whose approval the run has, because nobody is asked. */
+/** Shows by whom the plan was approved, because the user is not asked. */
 function tellApproved(approved: Approved | undefined, { err, style }: Terminal): void {
   if (approved?.is !== 'approved') return;
   const { by, at, what } = approved.approval;

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 
-/** Limits of steps and of texts: below either even a heap that grows as it likes stays under half a GiB. */
+/** Limits of steps and of characters. Below both, even a heap of unlimited growth stays under half a GiB. */
 const manySteps = 20_000;
 const longTexts = 1 << 20;
 /** Number of steps below which the heap may treble. */
@@ -9,14 +9,13 @@ const fewSteps = 2000;
 let isLarge = false;
 
 /**
- * Says by how much the heap may grow before it is collected; changes nothing else. To be asked as soon as something is
- * known of a campaign: how long its texts are (in characters), and then how many steps it makes of them.
+ * Sets by how much V8's heap may grow between garbage collections; changes nothing else. Called as soon as the size of a
+ * campaign is known: first the length of its texts in characters, then its number of steps.
  *
- * - Each step leaves little behind, but at the end of a campaign of 100,000 steps 150 MB are alive, and V8 would let the
- *   heap grow to four times as much. Collecting when it has grown by 40 % costs some 5 % of time, and keeps a run of them
- *   below 400 MiB.
- * - The heap of a small campaign is so small that the bytes of downloads, which pass by it, count for more than it does:
- *   V8 goes through all of it after every few files, which takes an eighth of the CPU of 64 files of 16 MiB.
+ * - At the end of a campaign of 100,000 steps, 150 MB are alive, and V8 would let the heap grow to four times as much.
+ *   Collecting after a growth of 40 % costs about 5 % of the time, and keeps such a run below 400 MiB.
+ * - The heap of a small campaign is small compared with the downloaded bytes outside the heap. V8 would therefore
+ *   collect after every few files, which takes an eighth of the CPU time of 64 files of 16 MiB.
  */
 export function fitHeap(known: { characters: number } | { steps: number }): void {
   const wasLarge = isLarge;

@@ -51,7 +51,10 @@ export async function makeRecorder(
     clock: Clock;
     paths: CampaignPaths;
     events: EventSink | undefined;
-    /** Address of the review page, once there is one. Omitted if nobody decides during the run. */
+    /**
+     * Returns the address of the review page, once there is one. Omitted if no decisions are possible during the
+     * run.
+     */
     page?: (() => string | undefined) | undefined;
     /** Returns the plan as it is carried out now. */
     latest(): Pick<Plan, 'rows' | 'concurrency' | 'gates'>;

@@ -18,7 +18,10 @@ const lookMs = 1000;
  */
 const patience = 10;
 
-/** Shows a notice whenever the run has no suitable worker, because its screen would stand still without a reason. */
+/**
+ * Shows a notice whenever the run has no suitable worker, because its screen would otherwise not change for no
+ * visible reason.
+ */
 export async function tellOfNoWorker(
   { database, shown }: EngineToSee,
   {

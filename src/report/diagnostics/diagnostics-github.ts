@@ -8,7 +8,7 @@ const messageLength = 2000;
 /**
  * Diagnostics as workflow commands of GitHub Actions, one line each: `::error file=…,line=…::message`. The runner shows
  * them beside the lines concerned. Paths are relative to `root`, the folder of the checkout; a path that leads out of
- * it stays as it is. Columns are given only for a place within one line: the runner accepts no others.
+ * it stays as it is. Columns are given only for a range within one line, because the runner accepts no others.
  */
 export function diagnosticsGithub(
   diagnostics: readonly Diagnostic[],

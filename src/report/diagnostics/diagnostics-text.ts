@@ -16,8 +16,8 @@ export interface DiagnosticsTextOptions {
 }
 
 /**
- * Diagnostics for people: place, code, sentence, the line with carets, other places, the expansion trail, the remedy;
- * at the end the counts. Empty for no diagnostics, else with a line feed at the end.
+ * Diagnostics for users: position, code, message, the source line with carets, other positions, the expansion trail,
+ * the fix; at the end the counts. Empty for no diagnostics, else with a line feed at the end.
  *
  * @param sources file texts by the name that diagnostics use; without a text there is no excerpt
  */

@@ -14,9 +14,9 @@ import { creditsOfItem, glyphs } from './plan-text.ts';
 
 /**
  * The plan as Markdown, for a comment on a pull request: a row for each cause as on a terminal, their steps folded away
- * below, the money last.
+ * below, the costs last.
  *
- * @param marker its first line @param unlike why it stands in the place of a comparison @param now ms since 1970
+ * @param marker its first line @param unlike why it is shown instead of a comparison @param now ms since 1970
  */
 export function planMarkdown(
   plan: Plan,
