@@ -13,7 +13,6 @@ export interface CreatedJob {
   recordId?: string;
 }
 
-/** Result of a finished job. */
 export interface JobResult {
   /** Values that other steps may refer to, by output field: `url`, `thumbnailUrl`, `clips.0.url`, … */
   values: { readonly [field: string]: string };

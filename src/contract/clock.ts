@@ -12,7 +12,6 @@ export interface Clock {
 /** Longest delay that Node accepts: it turns longer ones into 1 ms. */
 const longestSleepMs = 2 ** 31 - 1;
 
-/** The real clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   elapsed: () => performance.now(),

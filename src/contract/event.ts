@@ -13,7 +13,6 @@ export type RunFact = Timeless<RunEvent>;
 
 type Timeless<Event> = Event extends RunEvent ? Omit<Event, 'at'> : never;
 
-/** Outcome of a step in this run. */
 export type StepOutcome = Outcome;
 
 /** Reason why no further create request is sent in this run. Running jobs are still collected. */

@@ -125,7 +125,7 @@ export class LocalGate implements CreateGate {
   stop(because: StopReason, detail: string, until?: string): void {
     if (this.#stopped !== undefined) return;
     this.#stopped = because;
-    // Wakes the waiting requests: those of this run give up, those of other runs wait again.
+    // Wakes the waiting requests: those of this run end, and those of other runs wait again.
     this.#account.creditWait.nudge();
     this.#stop.abort();
     this.#emit({ event: 'spending-stopped', because, detail, ...(until !== undefined && { until }) });

@@ -15,7 +15,7 @@ export interface DriveOptions {
   onError: OnError;
   /** Source of known prices, and of the credits that the caps leave. */
   account: Pick<Account, 'prices' | 'unspent'>;
-  /** Pauses steps that resemble those that fail. Without it, nothing is paused. */
+  /** Circuit breaker that pauses steps similar to failing ones. Without it, nothing is paused. */
   breaker?: Breaker | undefined;
   /**
    * Called whenever no order is running, until one begins: returns whether the run continues. Without it, a run ends

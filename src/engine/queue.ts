@@ -109,7 +109,7 @@ export class Queue {
   }
 
   /**
-   * Returns the orders that were set apart to the queue once similar orders have ended; returns those that are dropped.
+   * Moves orders that were set apart back to the queue once similar orders have ended; returns those that are dropped.
    */
   giveUp(
     breaker: Breaker,

@@ -53,7 +53,6 @@ export interface Library {
   /** Returns the unchanged response, whose shape is undocumented. */
   wholeCatalog(): Promise<Json>;
   accounts(): Promise<Account[]>;
-  /** Returns the accounts, and whether the list is complete. */
   accountList(): Promise<{ accounts: Account[]; isWhole: boolean }>;
   /** Returns at most `limit` jobs, newest first. Empty for kinds without a list. */
   jobs(kind: string, options: { limit: number }): Promise<ListedJob[]>;

@@ -21,7 +21,7 @@ export function createRequestBodies(state: string): RequestBodies {
       try {
         return (await readSealedFile(state, nameOf(key), longestBody))?.toString('utf8');
       } catch (error) {
-        // Not written by this program. Any other error (a failing disk) must not lead to different bytes under the same
+        // Treated as never stored. Any other error (a failing disk) must not lead to different bytes under the same
         // idempotency key.
         if (error instanceof UnsafeFileError) return undefined;
         throw error;

@@ -71,7 +71,7 @@ export class RunHistory {
     }
   }
 
-  /** Returns the lines of a run that are valid JSON. Undefined if the file cannot be read. */
+  /** Returns the lines of a run that are valid JSON; `undefined` if the file cannot be read. */
   async read(id: string): Promise<Json[] | undefined> {
     return (await this.readFrom(id, 0, 2 * historyLimits.bytes))?.values;
   }
