@@ -29,7 +29,6 @@ export interface ApplyGraphOptions extends PlanningOptions, RunSettings {
   rehearsal?: RehearsalOptions | undefined;
   /** Asks the user whether the service of the lock has moved to a new address. Defaults to the answer no. */
   askAboutMove?: ((question: MoveQuestion) => Promise<Answer>) | undefined;
-  /** Saved plan to carry out. */
   saved?: SavedPlan | undefined;
   /** True when approval is requested again because the earlier approval is not valid. */
   isAskedAgain?: true | undefined;

@@ -24,7 +24,7 @@ export async function listRuns({ state, runs, lock }: CampaignPaths): Promise<Ru
 
 /**
  * Keeps one record of each run on an engine. A client that attaches again records the run's events again, although
- * its credits were spent once. Keeps the record with the end of the run, or else the longest one.
+ * its credits were spent once. Keeps the record with the end of the run, or else the one with the most credits.
  */
 export function eachRunOnce(stories: readonly RunStory[]): RunStory[] {
   const runOf = ({ engineRun, id }: RunStory) => engineRun ?? id;

@@ -53,7 +53,7 @@ export async function readCommittedCampaign(campaign: OpenCampaign, ref: string)
     const reader = {
       isEarlier: true as const,
       manifest: () => tree.manifest(baseOf(path)),
-      // Variable files outside the manifest's folder are read from the disk, like variables given by options.
+      // A variable file that is not in the commit is read from the disk, like variables given by options.
       vars: (name: string) => {
         const own = relative(paths.folder, resolve(name)).split(sep).join('/');
         return tree.has(own) ? tree.manifest(own) : readManifestText(name);

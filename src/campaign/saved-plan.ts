@@ -25,7 +25,6 @@ export interface SavedPlan extends Agreement, Pick<Saved, 'manifest' | 'options'
   addresses: ReadonlySet<string>;
   /** The steps that `--redo` named. */
   redo: readonly string[];
-  /** Undecided gates of the plan. */
   gates: NonNullable<WrittenPlan['gates']>;
 }
 

@@ -22,7 +22,6 @@ interface Context {
   terminal: Terminal;
   consent: Consent;
   saved?: SavedPlan;
-  /** Whether the saved plan is approved. */
   approved?: Approved | undefined;
   /** Warning about a field that is most likely misspelt, which the user did not see before giving `--yes`. */
   misspelt?: string | undefined;

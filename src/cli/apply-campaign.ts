@@ -39,7 +39,6 @@ export interface ApplyContext {
    */
   given: string | undefined;
   terminal: Terminal;
-  /** Saved plan to carry out. */
   saved?: SavedPlan;
 }
 

@@ -9,8 +9,8 @@ const fewSteps = 2000;
 let isLarge = false;
 
 /**
- * Sets by how much V8's heap may grow between garbage collections; changes nothing else. Called as soon as the size of a
- * campaign is known: first the length of its texts in characters, then its number of steps.
+ * Sets by how much V8's heap may grow between garbage collections; changes nothing else. Called as soon as the size of
+ * a campaign is known: first the length of its texts in characters, then its number of steps.
  *
  * - At the end of a campaign of 100,000 steps, 150 MB are alive, and V8 would let the heap grow to four times as much.
  *   Collecting after a growth of 40 % costs about 5 % of the time, and keeps such a run below 400 MiB.

@@ -19,8 +19,8 @@ const commandInJson = /::(?=[a-z][\w-]*(?:\s[^\n]*?)?::)/gi;
 const names: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /**
- * Escapes a foreign text (from a manifest, data, the service, file names) for one line on a terminal or in a log. Unsafe
- * characters become visible escapes such as `\x1b` and `\u202e`; a text that is too long ends with `…`.
+ * Escapes a foreign text (from a manifest, data, the service, file names) for one line on a terminal or in a log.
+ * Unsafe characters become visible escapes such as `\x1b` and `\u202e`; a text that is too long ends with `…`.
  *
  * @param maxLength in UTF-16 units of the result, the `…` included
  */

@@ -18,7 +18,7 @@ interface Where {
 
 /**
  * Sends the purchases that only the local lock has to an open run. The engine lacks them if its database was restored
- * from an older copy, or if they came here by git. A run that was suspended for an error gets all lines, and is tried
+ * from an older copy, or if they came here by git. A run that was put aside after an error gets all lines, and is tried
  * again.
  */
 export async function giveBackLost({ engine, campaign }: Where, run: Run, lock: Lock): Promise<void> {

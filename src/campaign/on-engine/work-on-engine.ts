@@ -6,7 +6,6 @@ import { type Access, accountDigest } from '../environment.ts';
 export interface WorkOnEngineOptions {
   engine: string;
   access: Access;
-  /** Store as given by the user. */
   store: string | undefined;
   /** Files that are saved at once. */
   files: number;

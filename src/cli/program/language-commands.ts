@@ -2,7 +2,6 @@ import type { CommandRow } from './command-row.ts';
 import { manifestsArgument } from './name-manifest.ts';
 import { sandboxOption, strictOption, variables } from './options.ts';
 
-/** Commands about the manifest language. */
 export const languageCommands: readonly CommandRow[] = [
   {
     name: 'init',

@@ -57,7 +57,6 @@ export interface StepView {
   /** Its job started in another run, at an unknown time. */
   isAttached?: boolean;
   jobId?: string;
-  /** The job is queued at the service. */
   isQueued?: boolean;
   /** Whether the job has succeeded, so that the rest is free. */
   hasCompletedJob: boolean;
@@ -109,7 +108,6 @@ export interface RunView {
   /** Steps that an event has named, except settled ones. */
   stepsByAddress: Map<string, StepView>;
   settled: SettledSteps;
-  /** Step that ended last. */
   lastEnded?: StepView;
   /** First steps that the run has started, including settled ones: one more than a screen shows. */
   firstBegun: Map<string, StepView>;

@@ -5,7 +5,6 @@ export type Tone = 'plain' | 'strong' | 'faint' | 'good' | 'busy' | 'unsure' | '
 
 export interface Piece {
   text: string;
-  /** Width of the text in columns. */
   width: number;
   tone: Tone;
 }
