@@ -32,7 +32,7 @@ export interface ApplyGraphOptions extends PlanningOptions, RunSettings {
   saved?: SavedPlan | undefined;
   /** True when approval is requested again because the earlier approval is not valid. */
   isAskedAgain?: true | undefined;
-  /** Earlier approval. Defaults to that of the saved plan, else to the answer given in this run. */
+  /** Earlier approval. Defaults to the approval of the saved plan, else to the answer given in this run. */
   agreement?: Agreement | undefined;
   /** Addresses that the selections matched when the plan was first made. */
   chosen?: { redo: ReadonlySet<string>; selected?: ReadonlySet<string> } | undefined;

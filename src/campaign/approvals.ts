@@ -65,7 +65,7 @@ export async function keepYes(
   });
 }
 
-/** Records that the approved plan is complete: the next purchase needs another approval. */
+/** Records that the approved plan is complete, so that the next purchase needs another approval. */
 export async function endApproval(approval: Approval, now: number): Promise<void> {
   await keepApproval({ ...approval, ended: new Date(now).toISOString() });
 }

@@ -111,7 +111,7 @@ export async function requireCheckedGraph(campaign: OpenCampaign, options: Check
   return graphOf(await loadChecked(campaign, options), campaign);
 }
 
-/** Returns the graph of a checked manifest, or throws its errors. `reported`: a manifest whose diagnostics were reported. */
+/** Returns the graph of a checked manifest, or throws its errors. `reported`: manifest with reported diagnostics. */
 export function graphOf(checked: CheckedManifest, campaign: OpenCampaign, reported?: LoadedManifest): CheckedGraph {
   const { file, tell } = campaign;
   const known = new Set(reported?.diagnostics.map((diagnostic) => JSON.stringify(diagnostic)));

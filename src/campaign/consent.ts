@@ -23,7 +23,7 @@ export function programIn(env: NodeJS.ProcessEnv): string | undefined {
   return programVariables.find((name) => (env[name] ?? '') !== '');
 }
 
-/** Returns why a user must consent in person, or undefined where a flag is enough. Throws MB3000 for a misspelt value. */
+/** Returns why a user must consent in person, or undefined if a flag is enough. Throws MB3000 for a wrong value. */
 export function consentRequiredBy(env: NodeJS.ProcessEnv): string | undefined {
   const wanted = env.MEDIABATCH_CONSENT?.trim() ?? '';
   // A misspelt value must not switch the check off.

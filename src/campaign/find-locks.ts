@@ -43,7 +43,7 @@ export async function findLocks(folder: string, options: { sandbox: boolean }): 
   return found;
 }
 
-/** Returns a command for the campaign of a lock: the manifest next to it, or any with this lock. */
+/** Returns a command for the campaign of a lock: for the manifest next to it, or else with the option `--lock`. */
 export function callAbout(
   { path, shown }: Pick<FoundLock, 'path' | 'shown'>,
   command: string,

@@ -220,7 +220,7 @@ export const applyOptions = {
     range: limitMs,
     shown: '"auto"',
   }),
-  /** Address of the engine. Commander does not read it from the environment: `--help` would print its password. */
+  /** Address of the engine. Not read from the environment by Commander, because `--help` would print its password. */
   engine: here(
     '--engine <address>',
     'postgres://user@host:5432/database; better in MEDIABATCH_ENGINE, because `ps` shows options',

@@ -85,7 +85,7 @@ export function digestOfSteps(graph: Graph): string {
   const steps = graph.steps.map(({ address, fingerprint, save, retry }) =>
     canonicalJson([address, fingerprint, save, retry === undefined ? null : { ...retry }]),
   );
-  // What hangs on a gate is bought only because people decided there: without it the plan agreed to something else.
+  // Gates are part of the digest, because without a gate its dependent steps would be bought without a decision.
   const gates = (graph.gates ?? []).map(({ name, is, choose, members }) => canonicalJson([name, is, choose, members])); // I27 (saved)
   const canaries = (graph.canaries ?? []).map((one) => canonicalJson({ ...one })); // I28 (saved)
   return digestOf(Buffer.from([graph.name, ...steps, ...gates, ...canaries].join('\n'))).sha256;

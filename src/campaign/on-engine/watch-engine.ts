@@ -176,7 +176,7 @@ function unknownRun(run: string, { shown }: Engine): CampaignError {
   });
 }
 
-/** Steps that a leader reported done but whose lines are missing: the database was restored from a copy. */
+/** Steps that a leader reported done but whose lines are missing, because the database was restored. */
 function doneWithoutRecord(lock: Lock, outcomes: { readonly [step: string]: string }): string[] {
   const isDone = (address: string) => lock.steps.get(address)?.purchases.some(({ state }) => state === 'done') === true;
   return Object.keys(outcomes).filter((address) => outcomes[address] === 'done' && !isDone(address));

@@ -163,6 +163,7 @@ function describeOrigin({ place, from }: Origin): string {
 }
 
 /**
+ * The expansion as JSON:
  * `{mediabatch: 'expansion', version: 1, campaign, budget?, service?, selectors?, prices?, steps: [{address, task, kind,
  * key?, matrix?, take?, with, needs?, save?, …, trail, origins: {'with.prompt': {file, line, column, from?}}}]}`.
  */

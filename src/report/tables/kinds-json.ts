@@ -3,6 +3,7 @@ import type { Kind } from '../../kinds/kind.ts';
 import type { HelperDoc } from '../../manifest/template/helper-docs.ts';
 
 /**
+ * The kinds as JSON:
  * `{mediabatch: 'kinds', version: 1, kinds: [{name, description, media, documented, fields: [{name, description, type,
  * required, values?, default?, maxLength?}], models?, outputs, parts?}]}`.
  */
@@ -38,7 +39,10 @@ export function kindsJson(kinds: readonly Kind[]): Json {
   };
 }
 
-/** `{mediabatch: 'helpers', version: 1, helpers: [{name, usage, description, example, result}], row}`. */
+/**
+ * The helpers as JSON:
+ * `{mediabatch: 'helpers', version: 1, helpers: [{name, usage, description, example, result}], row}`.
+ */
 export function helpersJson(docs: readonly HelperDoc[], row: Json): Json {
   const helpers = docs.map(({ name, usage, description, example, result }) => ({
     name,
