@@ -13,8 +13,7 @@ import {
 } from './options.ts';
 
 /**
- * Refuses values that would lift a budget or stall a run, because library callers can pass values that the CLI
- * rejects.
+ * Refuses values that would lift a budget or stall a run, because library callers can pass values that the CLI rejects.
  */
 export function checkPlanning(options: PlanningOptions): void {
   checkGiven(pickPlanningOptions(options));

@@ -54,8 +54,7 @@ export async function compareWithCommit(
 }
 
 /**
- * Returns how the budget covers the campaign in the working tree. Files on disk are ignored, because they cost
- * nothing.
+ * Returns how the budget covers the campaign in the working tree. Files on disk are ignored, because they cost nothing.
  */
 function fitOf(
   { replays, accountOf }: Pick<OpenCampaign, 'replays' | 'accountOf'>,

@@ -18,8 +18,7 @@ export interface FoundThere {
 export interface DeliveryPlace {
   look(name: string): Promise<FoundThere | undefined>;
   /**
-   * Copies a file to a name and replaces an existing one. Returns false if the source differs from the recorded
-   * output.
+   * Copies a file to a name and replaces an existing one. Returns false if the source differs from the recorded output.
    */
   put(source: string, name: string, output: Output): Promise<boolean>;
   /** Returns the existing list of this name. Refuses a file that this program did not write. */

@@ -65,9 +65,7 @@ export class Desk {
     );
   }
 
-  /**
-   * Writes the lock in its normal form, if it is not. Skips a lock that is held, because its holder will write it.
-   */
+  /** Writes the lock in its normal form, if it is not. Skips a lock that is held, because its holder will write it. */
   async tidy(): Promise<void> {
     if (this.#held?.isLonger !== true) return;
     await this.#guarded(0, async () => {

@@ -103,9 +103,7 @@ export async function addOutput(
   }
 }
 
-/**
- * Every file that the lock names, with all its recorded digests, because a path can have been used more than once.
- */
+/** Every file that the lock names, with all its recorded digests, because a path can have been used more than once. */
 function recordedFiles(lock: Lock): Map<string, { digests: Set<string>; address: string }> {
   const files = new Map<string, { digests: Set<string>; address: string }>();
   for (const { address, purchases } of lock.steps.values()) {

@@ -17,8 +17,7 @@ export interface ListedPurchases {
 
 /**
  * Searches the service's lists for jobs with exactly the requests of steps. Free; sends no request if no kind has a
- * list. `onUnread` receives the error of a list that could not be read, and may throw; without it the error is
- * thrown.
+ * list. `onUnread` receives the error of a list that could not be read, and may throw; without it the error is thrown.
  */
 export async function findListedPurchases(
   campaign: OpenCampaign,

@@ -43,8 +43,7 @@ export interface MakePlanOptions extends PlanningOptions {
   /** Limit of the process that carries the plan out. */
   limitThere?: SpendingLeft | undefined;
   /**
-   * Whether the plan is going to be carried out. If so, a path that cannot be written is an error instead of a
-   * notice.
+   * Whether the plan is going to be carried out. If so, a path that cannot be written is an error instead of a notice.
    */
   isRun?: boolean | undefined;
 }
@@ -77,9 +76,7 @@ export async function makePlan(
     lock: Lock;
     facts?: ServiceFacts | undefined;
     origins?: Origins | undefined;
-    /**
-     * Job and send ids that were restored from this machine's purchase journal, because the lock did not have them.
-     */
+    /** Job and send ids that were restored from this machine's purchase journal, because the lock did not have them. */
     restored?: ReadonlySet<string> | undefined;
   },
   options: MakePlanOptions,

@@ -15,8 +15,7 @@ import {
 /** Reads the files that a manifest names, from the disk or from a commit. */
 export interface InputReader {
   /**
-   * True when the files are from an earlier time, so the manifest may not declare every variable that has a value
-   * now.
+   * True when the files are from an earlier time, so the manifest may not declare every variable that has a value now.
    */
   readonly isEarlier?: true;
   manifest(path: string): Promise<Answers['manifest']>;

@@ -21,8 +21,7 @@ export interface Range {
 }
 
 /**
- * An option of `plan`, `apply` and the library. All code that depends on the set of options is derived from these
- * rows.
+ * An option of `plan`, `apply` and the library. All code that depends on the set of options is derived from these rows.
  */
 export interface OptionRow {
   /** Flags as on the command line. Without a value the option is a switch. */
@@ -30,7 +29,7 @@ export interface OptionRow {
   /** Text for `--help`. */
   readonly about: string;
   /**
-   * What the option determines. `campaign`: which manifest, lock and account are meant; printed commands repeat it.
+   * Scope of the option. `campaign`: which manifest, lock and account are meant; printed commands repeat it.
    * `plan`: what is bought. A saved plan stores options of both kinds and refuses new ones; attaching to a run that
    * was made without them shows a notice. `run`: how a run works, which attaching cannot change. `here`: what this
    * process does.
@@ -51,8 +50,7 @@ export interface OptionRow {
   /** Treatment with a saved plan. Defaults by `settles`. */
   readonly besideSaved?: 'refused' | 'taken';
   /**
-   * Treatment with `plan --compare`. Defaults by `settles`, because options that determine purchases belong to one
-   * run.
+   * Treatment with `plan --compare`. Defaults by `settles`, because options that determine purchases belong to one run.
    */
   readonly compared?: 'refused' | 'ignored';
   /** An option that cannot be combined with this one. */
@@ -108,8 +106,7 @@ export const scopeOptions = {
   /** Limit of rows per task with several rows: only the first ones, with the steps that they need. */
   first: plan('--first <n>', 'only the first rows of each task, as a trial', count),
   /**
-   * Limit of rows per task with several rows: a sample drawn by a digest of their keys, with the steps that they
-   * need.
+   * Limit of rows per task with several rows: a sample drawn by a digest of their keys, with the steps that they need.
    */
   sample: plan('--sample <n>', 'the same with rows drawn by a digest', count),
   /** Limit of credits for this run. */
@@ -198,7 +195,7 @@ export const applyOptions = {
     printed: 'apply',
   }),
   /**
-   * What a run does after a failure. `wait`: go on with other steps, but pause the steps of a task and price when
+   * Action of a run after a failure. `wait`: go on with other steps, but pause the steps of a task and price when
    * five failed for one reason and none is done. `continue`: go on with those steps, too. `finish`: start no new
    * step. Default: `wait`.
    */

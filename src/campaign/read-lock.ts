@@ -25,9 +25,7 @@ export interface LoadedLock {
   needsRewrite: boolean;
   /** Whether a notice about the lock was shown. */
   isNotable: boolean;
-  /**
-   * Whether the lock has purchases of another address and `--service-moved` was given, so that the user must agree.
-   */
+  /** Whether the lock has purchases of another address and `--service-moved` was given, so that the user must agree. */
   isMoved: boolean;
   /**
    * Whether the header in the file does not name this service yet. It must do so, durably, before anything is bought.

@@ -197,8 +197,7 @@ function freshRoutes({ creates, missing }: ServiceDocument): CreateRoutes {
 }
 
 /**
- * Routes from a stored document, which may be old or come from another person, so it can only choose among known
- * paths.
+ * Routes from a stored document, which may be old or come from another person, so it can only choose among known paths.
  */
 function keptRoutes({ creates }: ServiceDocument): CreateRoutes {
   const known = Object.entries(creates).filter(([, { byOperation }]) => byOperation !== true);

@@ -47,11 +47,10 @@ interface CompileCache {
 }
 
 /**
- * Enables Node's compile cache, if available (22.8 and later). Node protects a cached file by a checksum only, and
- * its default folder is in the temporary folder under a predictable name, so another user could have code run in this
- * process. Therefore the cache is in a folder of this user. A set `NODE_COMPILE_CACHE` or
- * `NODE_DISABLE_COMPILE_CACHE` takes precedence. Built-in modules are imported where they are needed, because
- * `--version` needs none of them.
+ * Enables Node's compile cache, if available (22.8 and later). Node protects a cached file by a checksum only, and its
+ * default folder is in the temporary folder under a predictable name, so another user could have code run in this
+ * process. Therefore the cache is in a folder of this user. A set `NODE_COMPILE_CACHE` or `NODE_DISABLE_COMPILE_CACHE`
+ * takes precedence. Built-in modules are imported where they are needed, because `--version` needs none of them.
  */
 function keepCompiledCode(): void {
   const { enableCompileCache } = process.getBuiltinModule('node:module') as CompileCache;

@@ -7,9 +7,8 @@ import { messageOf } from '../ground/values.ts';
 const ownFolder = fileURLToPath(new URL('../..', import.meta.url)).replace(/[\\/]$/, '');
 
 /**
- * Lines of a bug report about an internal error: version, machine, the command without its values, and the stack.
- * Paths are relative to the working folder, this package or home; quoted strings, which may be data of the user, are
- * omitted.
+ * Lines of a bug report about an internal error: version, machine, the command without its values, and the stack. Paths
+ * are relative to the working folder, this package or home; quoted strings, which may be data of the user, are omitted.
  */
 export function bugReport(error: unknown, typed: readonly string[]): string[] {
   const text = error instanceof Error ? (error.stack ?? messageOf(error)) : messageOf(error);

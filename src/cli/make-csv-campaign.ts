@@ -63,9 +63,7 @@ function unusable(file: string, message: string, hint: string): CampaignError {
 /** Limit of lines above the column names: a title, and blank lines that a spreadsheet leaves below it. */
 const mostTitleLines = 4;
 
-/**
- * Reads from the first line. If that is only a title, reads from the first line below it that starts a valid table.
- */
+/** Reads from the first line. If that is only a title, reads from the first line below it that starts a valid table. */
 function readBelowTitle<Read extends ReturnType<typeof readRows>>(
   isTitled: boolean,
   read: (header: number | undefined) => Read,

@@ -1,9 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 
-/**
- * Time in ms in which a program that cannot open the address fails. A viewer may stay in the foreground for longer.
- */
+/** Time in ms in which a program that cannot open the address fails. A viewer may stay in the foreground for longer. */
 const failsWithinMs = 1500;
 
 /** Opens a page of this machine in the user's browser. Returns false if no program does. */

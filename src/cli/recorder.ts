@@ -52,8 +52,7 @@ export async function makeRecorder(
     paths: CampaignPaths;
     events: EventSink | undefined;
     /**
-     * Returns the address of the review page, once there is one. Omitted if no decisions are possible during the
-     * run.
+     * Returns the address of the review page, once there is one. Omitted if no decisions are possible during the run.
      */
     page?: (() => string | undefined) | undefined;
     /** Returns the plan as it is carried out now. */

@@ -27,9 +27,7 @@ export interface Terminal {
   screen: boolean;
   /** Whether a user can be asked. */
   interactive: boolean;
-  /**
-   * Writes commands to the runner of GitHub Actions; undefined elsewhere. `err` escapes such commands in its text.
-   */
+  /** Writes commands to the runner of GitHub Actions; undefined elsewhere. `err` escapes such commands in its text. */
   github?: (text: string) => void;
   /** How this command was called; known once the command line has been read. */
   called: Called;

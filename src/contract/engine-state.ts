@@ -32,7 +32,7 @@ export interface EngineRun {
   /** Why the worker that leads the account has postponed the run; it retries by itself. */
   error?: string;
   /**
-   * What an open run lacks: a live worker of its account, one of its version or with its store, or a leader. Omitted
+   * Missing part of an open run: a live worker of its account, one of its version or with its store, or a leader. Omitted
    * while a worker carries it out, or takes it over within moments.
    */
   lacks?: 'worker' | 'version' | 'store' | 'leader';

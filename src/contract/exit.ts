@@ -28,7 +28,7 @@ export type ExitAnswers = {
   /** Whether a person has to act: credits, an API key, a verdict, a decision. */
   person: boolean;
   /**
-   * What was paid. `nothing`: this command paid nothing. `recorded`: all payments are recorded, and will not be
+   * Payments made. `nothing`: this command paid nothing. `recorded`: all payments are recorded, and will not be
    * repeated. `perhaps`: a create request may have been charged.
    */
   paid: 'nothing' | 'recorded' | 'perhaps';

@@ -326,9 +326,8 @@ export interface LockFile {
 /**
  * Request bodies of create requests in flight, one file per idempotency key, next to the lock but not in git. A body
  * that contains another step's link (which may be signed, and may differ tomorrow) must be resent byte for byte, and
- * links must not be in the lock.
- * The folder may come from another person's branch: only files written on this machine are read, and nothing is written
- * or removed through a link (`UnsafeFileError`).
+ * links must not be in the lock. The folder may come from another person's branch: only files written on this machine
+ * are read, and nothing is written or removed through a link (`UnsafeFileError`).
  */
 export interface RequestBodies {
   keep(key: string, body: string): Promise<void>;

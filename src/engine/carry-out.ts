@@ -47,7 +47,7 @@ export interface CarryOutOptions {
   creditWaitMs: number;
   /** Longest pause between create requests that is accepted from the service. Default: 10 minutes. */
   patienceMs?: number | undefined;
-  /** What to do with create requests whose answers were lost. */
+  /** Treatment of create requests whose answers were lost. */
   onUnknown: 'ask' | 'hold';
   onError: OnError;
   /** Create requests in flight at once. Default: 64. */

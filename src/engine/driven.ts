@@ -5,7 +5,7 @@ import type { Account } from './account.ts';
 import type { Breaker } from './breaker.ts';
 import type { SharedSlots } from './shared-slots.ts';
 
-/** What to do after a failure. `wait`: continue, but buy no more steps similar to five that failed for one reason. */
+/** Action after a failure. `wait`: continue, but buy no more steps similar to five that failed for one reason. */
 export type OnError = 'wait' | 'continue' | 'finish';
 
 export interface DriveOptions {

@@ -4,7 +4,7 @@ import type { Plan, PlanRow, Price, StepOrder } from './plan.ts';
 import { ceilingOf, isWithin } from './prices/prices.ts';
 import { sumPrices } from './prices/sum-prices.ts';
 
-/** What a user approved: the purchases that may be made, the price of each, and the limit of their total charges. */
+/** Approval of a user: the purchases that may be made, the price of each, and the limit of their total charges. */
 export interface Agreement {
   /** Approved purchases by address, with the price of one purchase; `null`: the price is unknown. */
   purchases: ReadonlyMap<string, Purchases & { credits: number | null }>;

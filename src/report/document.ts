@@ -34,9 +34,7 @@ export interface Fact {
   below?: Document;
 }
 
-/**
- * A statement whose further lines are indented, with a command to paste after a colon, and details indented below.
- */
+/** A statement whose further lines are indented, with a command to paste after a colon, and details indented below. */
 export interface Line {
   is: 'line';
   text: Text;

@@ -22,7 +22,7 @@ export interface CreateSituation {
   patienceMs?: number | undefined;
 }
 
-/** What to do after an answer. `again` always means the same idempotency key and the same bytes. */
+/** Action after an answer. `again` always means the same idempotency key and the same bytes. */
 export type Next =
   | { do: 'again'; afterMs: number; because: string; throttled?: true }
   /** Nothing was charged; the next idempotency key may be tried, in this run if this one was refused before. */

@@ -34,7 +34,7 @@ export interface Fault {
 }
 
 /**
- * What happens to a request. `booked`: the request is executed first (a create request is in the ledger), and only its
+ * Fate of a request. `booked`: the request is executed first (a create request is in the ledger), and only its
  * answer is affected.
  */
 export type FaultAction =

@@ -50,7 +50,7 @@ export function readKeyTalk(json: Json | undefined, { key, body }: { key: string
   return malformed.test(all) && !reused.test(all) ? 'form' : 'known';
 }
 
-/** What a 404 reports missing: the operation, the user of the credential, or something that the request names. */
+/** Thing that a 404 reports missing: the operation, the user of the credential, or something that the request names. */
 export type Missing = 'route' | 'user' | 'request';
 
 const namesRoute = /\b(route|endpoint|cannot post|no such (operation|path)|unknown (operation|path))\b/;

@@ -16,9 +16,7 @@ export function ruleOn(verdicts: readonly WantedVerdict[], situation: Situation)
 /** Rulings on a batch, and what its gates show of it. */
 export interface Judged {
   rulings: Ruling[];
-  /**
-   * Gates about which something was recorded, with the current verdicts on the outputs of their steps, by address.
-   */
+  /** Gates about which something was recorded, with the current verdicts on the outputs of their steps, by address. */
   gates: (Pick<DecidedGate, 'name' | 'state'> & { verdicts: ReadonlyMap<string, ReturnType<Verdicts['on']>> })[];
 }
 

@@ -9,7 +9,7 @@ import type { OpenCampaign } from '../open-campaign.ts';
 
 export interface FoundOut {
   address: string;
-  /** What the person found out. If undefined, the error lists the possible findings. */
+  /** Finding of the person. If undefined, the error lists the possible findings. */
   finding: Finding | undefined;
   /** Id of the send, for an address with several open sends. */
   send?: string | undefined;

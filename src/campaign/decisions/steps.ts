@@ -61,8 +61,7 @@ function chosenMatches({ situation }: HeldCampaign, { names = [], select }: Chos
 }
 
 /**
- * Accepts outputs as they are: edited by hand, made from an input that has changed since, or not as `expect`
- * requires.
+ * Accepts outputs as they are: edited by hand, made from an input that has changed since, or not as `expect` requires.
  */
 export async function accept(campaign: OpenCampaign, chosen: Chosen, options: DecideOptions = {}): Promise<Decided> {
   checkCall('accept', [campaign, chosen, options]);

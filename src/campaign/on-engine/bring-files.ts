@@ -106,9 +106,7 @@ export class FileBringer {
   }
 }
 
-/**
- * Stops with an error when the bytes differ from the digest in the lock, so that no such file gets its final name.
- */
+/** Stops with an error when the bytes differ from the digest in the lock, so that no such file gets its final name. */
 function checked(
   body: AsyncIterable<Uint8Array>,
   { output, signal }: { output: Output; signal: AbortSignal },

@@ -25,9 +25,7 @@ export function differencesFrom(then: GivenOfRun, now: GivenOfRun): { isEdited: 
   return { isEdited: then.steps !== now.steps, flags };
 }
 
-/**
- * Notice for a client that attaches: its options and edits that the run does not have. Undefined if there are none.
- */
+/** Notice for a client that attaches: its options and edits that the run does not have. Undefined if there are none. */
 export function notOfRunText({ isEdited, flags }: ReturnType<typeof differencesFrom>): string | undefined {
   const parts = [...(isEdited ? ['what has been changed in the campaign since'] : []), ...flags];
   if (parts.length === 0) return undefined;

@@ -5,8 +5,7 @@ export interface Migrated {
 }
 
 /**
- * Creates the tables of an engine, or migrates them to this version. `grantTo`: a role that gets the right to use
- * them.
+ * Creates the tables of an engine, or migrates them to this version. `grantTo`: a role that gets the right to use them.
  */
 export async function migrateEngine(engine: string, grantTo: string | undefined): Promise<Migrated> {
   const [{ openDatabase }, { checkEngineUrl }, { migrate, grant }, { openBoss }] = await Promise.all([

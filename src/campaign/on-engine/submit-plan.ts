@@ -24,8 +24,7 @@ export function isForThisMachine({ order }: PlanRow): boolean {
 }
 
 /**
- * Makes the submission of a plan: everything that a head needs, without the rows that this machine carries out
- * itself.
+ * Makes the submission of a plan: everything that a head needs, without the rows that this machine carries out itself.
  */
 export function submissionOf(
   plan: Plan,

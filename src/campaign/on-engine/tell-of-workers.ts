@@ -13,8 +13,7 @@ interface Telling {
 /** Polling interval in ms. */
 const lookMs = 1000;
 /**
- * Polls without a worker before a notice, because a new worker may wait for the store, and an ending worker hands
- * over.
+ * Polls without a worker before a notice, because a new worker may wait for the store, and an ending worker hands over.
  */
 const patience = 10;
 

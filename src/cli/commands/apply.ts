@@ -80,9 +80,7 @@ function refuseRealRehearsal(options: ApplyOptions): void {
   });
 }
 
-/**
- * Shows which campaign a saved plan is about, because a plan from a branch can name any campaign of its repository.
- */
+/** Shows which campaign a saved plan is about, because a plan from a branch can name any campaign of its repository. */
 function tellSaved({ path, manifest, options }: SavedPlan, { err, style }: Terminal): void {
   const given = findGiven(options, ({ settles }) => settles === 'campaign');
   const words = [manifest, ...given.flatMap(({ row, value }) => wordsOf(flagOf(row), value))];

@@ -30,26 +30,26 @@ export interface VerbOptions extends StateOptions {
   dryRun?: boolean;
   json?: boolean;
   select?: string[];
-  /** Of `adopt`. */
+  /** For `adopt`. */
   yes?: boolean;
   serviceMoved?: boolean;
   offline?: boolean;
-  /** Of `adopt` for one job, and of `resolve`. */
+  /** For `adopt` for one job, and of `resolve`. */
   credits?: number;
-  /** Of `pick` and `reject`. */
+  /** For `pick` and `reject`. */
   note?: string;
   by?: string;
   reason?: string;
-  /** Of `pick` and `pin`: whether to undo the decision. */
+  /** For `pick` and `pin`: whether to undo the decision. */
   undo?: boolean;
-  /** Of `pick`: files with picks that were made elsewhere. */
+  /** For `pick`: files with picks that were made elsewhere. */
   from?: string[];
-  /** Of `forget`. */
+  /** For `forget`. */
   orphans?: boolean;
   force?: boolean;
-  /** Of `adopt` (several job ids) and `resolve` (one). */
+  /** For `adopt` (several job ids) and `resolve` (one). */
   job?: string | string[];
-  /** Of `resolve`. */
+  /** For `resolve`. */
   notSpent?: boolean;
   spendAgain?: boolean;
   send?: string;

@@ -217,8 +217,7 @@ const schemaName = 'mediabatch.schema.json';
 const ownSchema = fileURLToPath(new URL('../../../schemas/manifest.schema.json', import.meta.url));
 
 /**
- * Names the campaign after its folder. The name is part of every idempotency key, so two folders must be two
- * campaigns.
+ * Names the campaign after its folder. The name is part of every idempotency key, so two folders must be two campaigns.
  */
 function nameAfterFolder(manifest: string, folder: string): string {
   const name = campaignName(basename(resolve(folder)));

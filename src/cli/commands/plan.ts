@@ -23,8 +23,7 @@ import { formOf, outAs, type Terminal } from '../terminal.ts';
 import { endStage } from '../timing.ts';
 
 /**
- * Shows the plan, made from manifest, lock and disk alone. Sends no request, needs no API key, and writes only
- * `--out`.
+ * Shows the plan, made from manifest, lock and disk alone. Sends no request, needs no API key, and writes only `--out`.
  */
 export async function plan(file: string, options: PlanCommandOptions, terminal: Terminal): Promise<number> {
   try {
@@ -85,9 +84,7 @@ function textOf(made: Plan, options: PlanCommandOptions, terminal: Terminal): st
   return github === undefined ? text : inertText(text);
 }
 
-/**
- * Exit code of `--detailed-exitcode`. Insufficient credits take precedence, because a pipeline must not miss them.
- */
+/** Exit code of `--detailed-exitcode`. Insufficient credits take precedence, because a pipeline must not miss them. */
 function detailedExit({ rows, totals }: Plan): number {
   const isShort = (totals.fit?.missing ?? 0) > 0;
   if (isShort || rows.some(({ blockedBy }) => blockedBy === 'budget')) return exitCodes.outOfCredits;

@@ -44,9 +44,7 @@ export async function showRun(file: string, name: string, { options, terminal }:
   return exitCodes.done;
 }
 
-/**
- * Reads earlier runs, newest first. `running`: id of the newest one, if it has no end and a process holds the lock.
- */
+/** Reads earlier runs, newest first. `running`: id of the newest one, if it has no end and a process holds the lock. */
 async function readRuns(file: string, options: Context['options']) {
   const paths = campaignPaths(file, options);
   const history = new RunHistory(paths.state, paths.runs);

@@ -117,8 +117,7 @@ export function makeProgram(context: ProgramContext): Command {
 }
 
 /**
- * Sets `--sandbox` as if it had been typed, so that printed commands contain it and work without
- * `MEDIABATCH_SANDBOX`.
+ * Sets `--sandbox` as if it had been typed, so that printed commands contain it and work without `MEDIABATCH_SANDBOX`.
  */
 async function rehearse(command: Command): Promise<void> {
   const { knowsPlayMoneyOnly } = await import('../../campaign/environment.ts');
@@ -126,9 +125,7 @@ async function rehearse(command: Command): Promise<void> {
   if (knowsPlayMoneyOnly(process.env) && canRehearse) command.setOptionValueWithSource('sandbox', true, 'cli');
 }
 
-/**
- * Command with its arguments, like `plan <file>`, without `[options]`, which leaves more room for the description.
- */
+/** Command with its arguments, like `plan <file>`, without `[options]`, which leaves more room for the description. */
 function termOf(command: Command): string {
   const inputs = command.registeredArguments.map((argument) => {
     const name = `${argument.name()}${argument.variadic ? '...' : ''}`;

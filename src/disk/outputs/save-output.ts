@@ -140,7 +140,8 @@ async function checkReceived(
   if (found.media !== target.media) {
     throw new OutputError('bad-bytes', `the download is ${found.type}, not ${articled(target.media)} file`);
   }
-  // Reaching the announced length proves nothing, because the announced length may itself be too short. I10
+  // Reaching the announced length proves nothing, because the announced length may itself be too short.
+  // I10
   if (isCutShort(found.type, { head, tail, bytes }) && !(await hasEndWithin(found.type, received))) {
     throw new OutputError(
       'bad-bytes',

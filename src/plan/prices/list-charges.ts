@@ -11,7 +11,7 @@ import { heldPurchases } from './held.ts';
 import { pricesFrom } from './prices.ts';
 
 /**
- * What credits were spent on. `delivered`: the purchases that steps of the manifest have now. `running`: unfinished
+ * Uses of credits. `delivered`: the purchases that steps of the manifest have now. `running`: unfinished
  * jobs. `failed`: jobs without an output, or with one that does not fit `expect`. `superseded`: purchases that no step
  * has now, because they were bought again or forgotten, or their step changed or was removed. `held`: possible charges
  * that are not confirmed.

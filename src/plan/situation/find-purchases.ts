@@ -5,7 +5,7 @@ import { isOpenSend } from '../../lock/sends.ts';
 import { isPost, sendsOf } from '../posts/post-record.ts';
 import type { DecidedStep } from './decided-graph.ts';
 
-/** What the lock has for one step. */
+/** Records in the lock for one step. */
 export interface Match {
   step: DecidedStep;
   /**

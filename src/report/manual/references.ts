@@ -238,9 +238,7 @@ function plainWords(text: string): string {
   return text.replace(/[\\*_[\]<>&#]/g, '\\$&');
 }
 
-/**
- * The page for coding agents as a file outside the manual. Links within the manual and marks for tests are removed.
- */
+/** The page for coding agents as a file outside the manual. Links within the manual and marks for tests are removed. */
 export function agentsPage(page: string): string {
   return page.replaceAll(/\[help (\S+)\]\(\S+\.md\)/g, '`mediabatch help $1`').replaceAll(/^(\s*```sh) .*/gm, '$1');
 }

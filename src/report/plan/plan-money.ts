@@ -80,7 +80,7 @@ export function pickedText(after: NonNullable<PlanTotals['afterPicks']>): string
   return parts.join(' + ');
 }
 
-/** What a plan spends, and how steps of uncertain price are bought: one of them first. */
+/** Spending of a plan, and how steps of uncertain price are bought: one of them first. */
 function toSpendText(totals: PlanTotals): string {
   if (totals.unknownPrices === 0) return rangeText(totals.estimate) ?? spendText(totals);
   const { list = 0, 'other-lock': charged = 0 } = totals.estimate?.sources ?? {};
@@ -92,7 +92,7 @@ function toSpendText(totals: PlanTotals): string {
   return `${spendText(totals)} (${notes.join('; ')})`;
 }
 
-/** What a plan spends, like `39 credits`, `≈ 44 credits + 3 steps of unknown price`. Never 0 for an unknown price. */
+/** Spending of a plan, such as `39 credits`, `≈ 44 credits + 3 steps of unknown price`. Never 0 for an unknown price. */
 export function spendText(totals: Pick<PlanTotals, 'knownPrices' | 'unknownPrices' | 'estimate' | 'ceiling'>): string {
   const { knownPrices, unknownPrices, estimate } = totals;
   if (unknownPrices === 0) return countOf(knownPrices, 'credit');

@@ -117,9 +117,7 @@ function breakWord(word: readonly Piece[], room: number): Piece[][] {
   return parts;
 }
 
-/**
- * Makes a text safe at the beginning of a line: some build systems read a line that begins with `::` as a command.
- */
+/** Makes a text safe at the beginning of a line: some build systems read a line that begins with `::` as a command. */
 function inert(text: string): string {
   return text.replace(/^:(?=:)/, '\\x3a');
 }

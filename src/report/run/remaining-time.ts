@@ -67,9 +67,7 @@ interface PlannedStep {
   needs: readonly number[];
 }
 
-/**
- * Steps and jobs of a plan, to estimate its duration. Made once for each plan, because a large one has many steps.
- */
+/** Steps and jobs of a plan, to estimate its duration. Made once for each plan, because a large one has many steps. */
 interface PlannedTime {
   plan: Pick<Plan, 'rows' | 'concurrency'>;
   steps: readonly PlannedStep[];

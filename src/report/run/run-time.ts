@@ -24,9 +24,7 @@ export interface RunReporter {
   end(): Promise<void>;
 }
 
-/**
- * Writes events unchanged as JSON Lines; `schemas/event.schema.json` describes a line. `end`: the output is closed.
- */
+/** Writes events unchanged as JSON Lines; `schemas/event.schema.json` describes a line. `end`: the output is closed. */
 export function createEventLines(
   write: (text: string) => void,
   end: () => Promise<void> = async () => {},

@@ -16,10 +16,9 @@ const mostTasks = 18;
 const mostSteps = 24;
 
 /**
- * The screen of a run at one moment, as at most `look.rows` lines of at most `look.columns` − 1 columns: a line for
- * the whole run, then a row for each step or task, the credits, what the run waits for, and the reasons of failures,
- * latest first. With few rows, the first line, what the run waits for, the credits and the latest failure have
- * priority.
+ * The screen of a run at one moment, as at most `look.rows` lines of at most `look.columns` − 1 columns: a line for the
+ * whole run, then a row for each step or task, the credits, what the run waits for, and the reasons of failures, latest
+ * first. With few rows, the first line, what the run waits for, the credits and the latest failure have priority.
  */
 export function frameLines(view: RunView, look: Look): string[] {
   const rows = Math.max(0, look.rows);
@@ -89,9 +88,7 @@ function headerLine(view: RunView, look: Look): string {
   return fillLine([name, spaces(2), ...joinedWithin(words, room)], right, look);
 }
 
-/**
- * Credits spent, reserved for requests in flight if there is space, and remaining, with a bar if there is a budget.
- */
+/** Credits spent, reserved for requests in flight if there is space, and remaining, with a bar if there is a budget. */
 function creditsLine(view: RunView, look: Look): string {
   const { spentNow, spentEver, held, budget, balance } = view.money;
   const narrow = isNarrow(look);
@@ -115,7 +112,7 @@ function creditsLine(view: RunView, look: Look): string {
   return fillLine([...start, ...text], [], look);
 }
 
-/** What the run waits for, and what ends its purchases. An address is never cut, but gets its own line. */
+/** Reasons why the run waits, and what ends its purchases. An address is never cut, but gets its own line. */
 function waitingLines(view: RunView, look: Look): string[] {
   const line = (text: string) => fillLine([piece(text, 'unsure')], [], look);
   const lines: string[] = [];

@@ -3,9 +3,8 @@ import type { Kind } from '../../kinds/kind.ts';
 import type { HelperDoc } from '../../manifest/template/helper-docs.ts';
 
 /**
- * The kinds as JSON:
- * `{mediabatch: 'kinds', version: 1, kinds: [{name, description, media, documented, fields: [{name, description, type,
- * required, values?, default?, maxLength?}], models?, outputs, parts?}]}`.
+ * The kinds as JSON: `{mediabatch: 'kinds', version: 1, kinds: [{name, description, media, documented, fields: [{name,
+ * description, type, required, values?, default?, maxLength?}], models?, outputs, parts?}]}`.
  */
 export function kindsJson(kinds: readonly Kind[]): Json {
   return {

@@ -38,9 +38,8 @@ export interface ShownPage {
  * Tracks which page of a list, newest first, contains each job. Later jobs come before it, including those of other
  * users. Requests that were in flight together may be listed in another order than their answers arrived, and many of
  * them are spread over many pages. A job that is not at its expected place is searched around it, and counts as missing
- * only when everything was read.
- * The place of a record grows with each new record before it. Its rank, counted from the end of the list, does not
- * change.
+ * only when everything was read. The place of a record grows with each new record before it. Its rank, counted from the
+ * end of the list, does not change.
  */
 export class ListPlaces {
   #size: number;
