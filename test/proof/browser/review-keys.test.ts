@@ -366,11 +366,19 @@ test('a button that is half out of sight can be pressed: nothing moves under the
   const { page, isActive } = await openReview(browser, products(12, 4));
   await page.setViewportSize({ width: 1280, height: 800 });
   const button = page.locator('[data-address="hero@p002,take:2"]').getByRole('button', { name: 'Pick hero' });
-  const before = await button.boundingBox();
-  const groups = await page.locator('.groups').boundingBox();
-  const hidden = (before?.y ?? 0) + 12 - (groups?.y ?? 0) - (groups?.height ?? 0);
-  await page.evaluate(`document.querySelector('.groups').scrollTop += ${hidden}`);
-  await page.waitForTimeout(200);
+  /** How much of the button is below the edge, in CSS pixels, once the layout of the window stands. */
+  const hiddenNow = async () => {
+    const groups = await page.locator('.groups').boundingBox();
+    const { y = 0 } = (await button.boundingBox()) ?? {};
+    return Math.round(y + 12 - (groups?.y ?? 0) - (groups?.height ?? 0));
+  };
+  await expect
+    .poll(async () => {
+      await page.evaluate(`document.querySelector('.groups').scrollTop += ${await hiddenNow()}`);
+      await page.waitForTimeout(200);
+      return hiddenNow();
+    })
+    .toBe(0);
   const box = await button.boundingBox();
   await page.mouse.click((box?.x ?? 0) + 20, (box?.y ?? 0) + 5);
   await isActive('hero@p003,take:1');
