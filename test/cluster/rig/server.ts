@@ -110,7 +110,10 @@ export class Server {
     return server;
   }
 
-  /** Until it answers. After a kill its backends may hold its memory for a while: then it is tried again. */
+  /**
+   * Until it answers. It is tried again while its backends hold its memory after a kill, or a connection of another
+   * process has its port.
+   */
   async start({ under = [] }: { under?: string[] } = {}): Promise<void> {
     const words = ['-D', this.data, '-p', String(this.#port), '-h', '127.0.0.1', '-k', ''];
     const owner = await asServer();
@@ -130,7 +133,7 @@ export class Server {
       const { ended } = this.#postmaster;
       const answers = this.#answers();
       if ((await Promise.race([ended.then(() => 'ended'), answers])) === 'answers') return;
-      if (!/shared memory|lock file/.test(this.#postmaster.err())) break;
+      if (!/shared memory|lock file|Address already in use/.test(this.#postmaster.err())) break;
       await wait(200);
     }
     throw new Error(`Postgres does not start: ${this.#postmaster?.err()}`);
