@@ -33,11 +33,11 @@ export function madeElsewhere(
 }
 
 /** Addresses of outputs that are new since the older data. */
-export function newOutputs(before: ReviewData, now: ReviewData): string[] {
-  const jobs = new Map(before.assets.map(({ address, job, files }) => [address, files.length > 0 ? job : undefined]));
-  return now.assets.flatMap(({ address, job, files }) =>
-    files.length > 0 && jobs.get(address) !== job ? address : [],
-  );
+export function newOutputs(before: Shown, now: ReviewData): string[] {
+  return now.assets.flatMap(({ address, job, files }) => {
+    const was = before.assets.get(address);
+    return files.length > 0 && (was?.files.length ? was.job : undefined) !== job ? address : [];
+  });
 }
 
 function tell(members: readonly ReviewAsset[], changed: readonly ReviewAsset[]): Elsewhere[] {

@@ -67,8 +67,8 @@ function passes(
   if (filter.undecided && !needsVerdict(asset, group)) return false;
   if (chosen.some(({ name, valuesOf }) => !valuesOf(asset).includes(filter[name]))) return false;
   if (words.length === 0) return true;
-  const text = `${group.group.title?.toLowerCase() ?? ''}\n${textOf(asset)}`;
-  return words.every((word) => text.includes(word));
+  const text = textOf(asset);
+  return words.every((word) => text.includes(word) || group.group.title?.toLowerCase().includes(word) === true);
 }
 
 const texts = new WeakMap<ReviewAsset, string>();

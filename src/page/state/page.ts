@@ -184,7 +184,7 @@ export class Page {
    */
   #takeIn(data: ReviewData): void {
     const before = this.shown.value;
-    const came = newOutputs(before.data, data);
+    const came = newOutputs(before, data);
     batch(() => {
       this.fresh.value = [...this.fresh.value.filter((address) => !came.includes(address)), ...came];
       this.data.value = data;

@@ -96,12 +96,11 @@ function neededSteps({ steps, gates }: DecidedGraph): Map<string, readonly strin
  */
 function describeGroups(
   assets: ReviewAsset[],
-  { graph, gateOf, matches }: Situation,
+  { graph, gateOf, byAddress }: Situation,
   waits: readonly ReviewWait[] | undefined,
 ): ReviewGroup[] {
   const nameOf = ({ address, task, key }: ReviewAsset) =>
     gateOf.get(address)?.name ?? stepAddress(task, { key, values: [], take: undefined });
-  const titles = new Map(matches.map(({ step: { address, title } }) => [address, title]));
   const sums = waits && sumWaits(waits);
   const byName = groupBy(assets.entries(), ([, asset]) => nameOf(asset));
   const groups = [...byName].map(([name, entries]): ReviewGroup => {
@@ -110,7 +109,7 @@ function describeGroups(
     const [first] = own;
     const gate = first && gateOf.get(first.address);
     const keys = new Set(own.map(({ key }) => key));
-    const named = new Set(own.map(({ address }) => titles.get(address)));
+    const named = new Set(own.map(({ address }) => byAddress.get(address)?.step.title));
     const [title] = named.size === 1 ? named : [];
     tellDifferences(own);
     return {
