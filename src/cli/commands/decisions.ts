@@ -34,7 +34,7 @@ export interface VerbOptions extends StateOptions {
   yes?: boolean;
   serviceMoved?: boolean;
   offline?: boolean;
-  /** For `adopt` for one job, and of `resolve`. */
+  /** For `resolve`, and for `adopt` of one job. */
   credits?: number;
   /** For `pick` and `reject`. */
   note?: string;

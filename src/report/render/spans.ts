@@ -4,14 +4,14 @@ import type { Style } from '../style.ts';
 import { cutMiddle, cutToWidth, displayWidth } from '../text-width.ts';
 
 /** A part of a line with one style, already escaped. */
-interface Piece {
+export interface Painted {
   text: string;
   mark: Mark | undefined;
 }
 
 /** A line of a terminal, and its width in columns. */
 export interface Line {
-  pieces: Piece[];
+  pieces: Painted[];
   width: number;
 }
 
@@ -92,7 +92,7 @@ export function cut(text: Text, { style, room }: Screen, part: 'middle' | 'end')
 }
 
 /** Adds pieces to a line. Adjacent pieces of the same style are merged. */
-function append(line: Line, pieces: readonly Piece[]): void {
+function append(line: Line, pieces: readonly Painted[]): void {
   for (const piece of pieces.filter(({ text }) => text !== '')) {
     const { text } = piece;
     const last = line.pieces.at(-1);
@@ -107,9 +107,9 @@ function append(line: Line, pieces: readonly Piece[]): void {
   }
 }
 
-function breakWord(word: readonly Piece[], room: number): Piece[][] {
+function breakWord(word: readonly Painted[], room: number): Painted[][] {
   const text = word.map((piece) => piece.text).join('');
-  const parts: Piece[][] = [];
+  const parts: Painted[][] = [];
   for (let rest = text; rest !== ''; rest = inert(rest.slice(parts.at(-1)?.[0]?.text.length))) {
     const head = displayWidth(rest) <= room ? rest : cutToWidth(rest, Math.max(room, 3)).replace(/…$/, '');
     parts.push([{ text: head === '' ? rest : head, mark: word[0]?.mark }]);
@@ -123,16 +123,16 @@ function inert(text: string): string {
 }
 
 /** Pieces of a text. Without colours, code is in backticks. */
-function piecesOf(text: Text, style: Style, other?: Mark): Piece[] {
+function piecesOf(text: Text, style: Style, other?: Mark): Painted[] {
   const hasColor = style.cyan(' ') !== ' ';
-  return spansOf(text).map((span): Piece => {
+  return spansOf(text).map((span): Painted => {
     if (typeof span === 'string') return { text: inert(safeText(span, longestSpan)), mark: other };
     const shown = inert(safeText(span.text, longestSpan));
     return { text: span.mark === 'code' && !hasColor ? `\`${shown}\`` : shown, mark: span.mark };
   });
 }
 
-function widthOf(pieces: readonly Piece[]): number {
+function widthOf(pieces: readonly Painted[]): number {
   return pieces.reduce((sum, { text }) => sum + displayWidth(text), 0);
 }
 
@@ -140,8 +140,8 @@ function widthOf(pieces: readonly Piece[]): number {
  * Splits pieces into words. A word can have several styles, for example a code with a comma behind it. Two spaces
  * have an empty word between them.
  */
-function splitWords(pieces: readonly Piece[]): Piece[][] {
-  const words: Piece[][] = [[]];
+function splitWords(pieces: readonly Painted[]): Painted[][] {
+  const words: Painted[][] = [[]];
   for (const { text, mark } of pieces) {
     const isWhole = mark === 'code' && displayWidth(text) <= longestWhole;
     for (const [index, part] of (isWhole ? [text] : text.split(' ')).entries()) {
@@ -156,7 +156,7 @@ export function paintLine({ pieces }: Line, style: Style): string {
   return pieces.map((piece) => paint(piece, style)).join('');
 }
 
-function paint({ text, mark }: Piece, style: Style): string {
+export function paint({ text, mark }: Painted, style: Style): string {
   switch (mark) {
     case 'strong':
       return style.bold(text);

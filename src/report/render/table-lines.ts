@@ -7,6 +7,8 @@ interface Shown {
   column: Column;
   cells: Text[];
   title: Text;
+  /** Width in columns if nothing is cut. */
+  width: number;
 }
 
 const gap = 2;
@@ -21,7 +23,8 @@ export function tableLines({ columns, rows, hasHead }: Table, screen: Screen): s
   const all = columns.flatMap((column, index): Shown[] => {
     const cells = rows.map((row) => trimmed(row[index] ?? ''));
     const title = hasHead === false ? '' : faint(column.title);
-    return cells.some((cell) => wordsOf(cell) !== '') ? [{ column, cells, title }] : [];
+    if (cells.every((cell) => wordsOf(cell) === '')) return [];
+    return [{ column, cells, title, width: widest([title, ...cells], (text) => widthOfText(text, screen)) }];
   });
   if (all.length === 0) return [];
   const shown = withoutSpare(all, screen);
@@ -68,7 +71,7 @@ function fitWidths(
   screen: Screen,
   mayShrink: (shown: Shown) => boolean = () => true,
 ): number[] | undefined {
-  const widths = shown.map(({ cells, title }) => widest([title, ...cells], (text) => widthOfText(text, screen)));
+  const widths = shown.map(({ width }) => width);
   const gaps = shown.slice(1).reduce((sum, _, index) => sum + gapAfter(shown[index]), 0);
   const total = () => widths.reduce((sum, width) => sum + width, gaps);
   if (total() <= screen.room) return widths;

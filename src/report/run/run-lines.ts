@@ -191,7 +191,7 @@ class StepLines {
     const before = this.#tenths.get(id) ?? Math.floor((10 * (task.stages.get('kept') ?? 0)) / task.steps);
     if (tenth <= before) return undefined;
     this.#tenths.set(id, tenth);
-    const words = taskWords(task, { isOver: false }).map(({ text }) => text);
+    const words = taskWords(task, { isOver: false });
     return stepLine(id, this.#options.style.green(`${tenth * 10} %`), words.join(', '));
   }
 }

@@ -9,40 +9,33 @@ import type { Remaining } from './run-time.ts';
 import type { Money, RunView, Stage, StepView, TaskView } from './run-view.ts';
 import { textOf } from './summary-troubles.ts';
 
-export type Tone = 'plain' | 'bad' | 'unsure';
-
-/** A short text with its coloring. */
-export interface Word {
-  text: string;
-  tone: Tone;
-}
-
 /**
  * Words of a task's row on the screen, like `7 of 12`, `2 running`, `3 saving`, `1 failed`. Their numbers add up to
  * its steps. `isOver`: steps that have not started will not be started by this run.
  */
-export function taskWords(task: Pick<TaskView, 'kind' | 'steps' | 'stages'>, { isOver }: { isOver: boolean }): Word[] {
+export function taskWords(
+  task: Pick<TaskView, 'kind' | 'steps' | 'stages'>,
+  { isOver }: { isOver: boolean },
+): string[] {
   const of = (...stages: Stage[]) => stages.reduce((sum, stage) => sum + (task.stages.get(stage) ?? 0), 0);
-  const words: Word[] = [
-    { text: `${creditsText(of('done', 'kept', 'unneeded'))} of ${creditsText(task.steps)}`, tone: 'plain' },
-  ];
-  const add = (count: number, word: string, tone: Tone) => {
-    if (count > 0) words.push({ text: `${creditsText(count)} ${word}`, tone });
+  const words = [`${creditsText(of('done', 'kept', 'unneeded'))} of ${creditsText(task.steps)}`];
+  const add = (count: number, word: string) => {
+    if (count > 0) words.push(`${creditsText(count)} ${word}`);
   };
   const named = [...task.stages.values()].reduce((sum, count) => sum + count, 0);
   const queued = Math.max(0, task.steps - named);
-  add(of('running'), 'running', 'plain');
-  add(of('saving'), 'saving', 'plain');
-  add(of('searching'), 'searching', 'plain');
-  add(of('working'), startingWord(task.kind), 'plain');
-  if (!isOver) add(queued, 'queued', 'plain');
-  add(of('failed', 'lost', 'refused'), 'failed', 'bad');
-  add(of('unresolved'), 'unresolved', 'unsure');
-  add(of('blocked'), 'blocked', 'unsure');
-  add(of('awaits-consent'), 'waiting for consent', 'unsure');
-  add(of('awaits-pick'), 'waiting for a pick', 'unsure');
-  add(of('stays-paid'), 'to collect', 'unsure');
-  add(of('left') + (isOver ? queued : 0), 'not started', 'unsure');
+  add(of('running'), 'running');
+  add(of('saving'), 'saving');
+  add(of('searching'), 'searching');
+  add(of('working'), startingWord(task.kind));
+  if (!isOver) add(queued, 'queued');
+  add(of('failed', 'lost', 'refused'), 'failed');
+  add(of('unresolved'), 'unresolved');
+  add(of('blocked'), 'blocked');
+  add(of('awaits-consent'), 'waiting for consent');
+  add(of('awaits-pick'), 'waiting for a pick');
+  add(of('stays-paid'), 'to collect');
+  add(of('left') + (isOver ? queued : 0), 'not started');
   return words;
 }
 
@@ -92,7 +85,7 @@ export function progressText(view: RunView, options: { isOver: boolean }): strin
   const counts = new Map<Stage, number>(view.settled.stages);
   for (const { stage } of view.stepsByAddress.values()) counts.set(stage, (counts.get(stage) ?? 0) + 1);
   return taskWords({ kind: '', steps: view.steps, stages: counts }, options)
-    .map(({ text }, index) => (index === 0 ? `${text} done` : text))
+    .map((text, index) => (index === 0 ? `${text} done` : text))
     .join(', ');
 }
 

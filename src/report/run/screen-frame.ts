@@ -1,11 +1,12 @@
 import { kinds } from '../../kinds/index.ts';
+import type { Mark } from '../document.ts';
 import { creditsText, elapsedText, spanText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import { cutMiddle, displayWidth, padRight } from '../text-width.ts';
 import type { PlannedStep } from './planned-work.ts';
 import { hasEnded, mostStepsShown, type RunView, type Stage, type StepView, sinceOf } from './run-view.ts';
 import { askedWaitText, awaitedGatesText, awaitedText, isCancelled, remainingText, stopText } from './run-words.ts';
-import { fillLine, joined, joinedWithin, type Piece, piece, spaces, type Tone, widthOf } from './screen-line.ts';
+import { fillLine, joined, joinedWithin, type Piece, piece, spaces, widthOf } from './screen-line.ts';
 import { barPieces, isNarrow, isWide, type Look } from './screen-look.ts';
 import { creditsWord, nameOf, nameWidthOf, taskRows } from './screen-rows.ts';
 import type { TroubleGroup } from './troubles.ts';
@@ -58,8 +59,8 @@ function headerLine(view: RunView, look: Look): string {
   };
   const done = of('done', 'kept', 'unneeded');
   const words = [piece(`${creditsText(done)} of ${creditsText(view.steps)}`)];
-  const add = (count: number, word: string, tone: Piece['tone'] = 'plain') => {
-    if (count > 0) words.push(piece(`${creditsText(count)} ${word}`, tone));
+  const add = (count: number, word: string, mark?: Mark) => {
+    if (count > 0) words.push(piece(`${creditsText(count)} ${word}`, mark));
   };
   const wide = isWide(look);
   const kept = of('kept');
@@ -67,15 +68,15 @@ function headerLine(view: RunView, look: Look): string {
   const failed = of('failed', 'lost');
   // A narrow terminal may lack the space for both, and running steps are shown below.
   if (isNarrow(look)) add(failed, look.signs.failed, 'bad');
-  add(of('running'), 'running', 'busy');
+  add(of('running'), 'running', 'active');
   if (!isNarrow(look)) add(failed, 'failed', 'bad');
   add(of('refused'), 'refused', 'bad');
-  add(of('unresolved'), 'unresolved', 'unsure');
+  add(of('unresolved'), 'unresolved', 'warning');
   add(of('saving'), 'saving');
   if (wide) {
     const picks = of('awaits-pick');
-    add(of('blocked'), 'blocked', 'unsure');
-    add(picks, picks === 1 ? 'waits for a pick' : 'wait for a pick', 'unsure');
+    add(of('blocked'), 'blocked', 'warning');
+    add(picks, picks === 1 ? 'waits for a pick' : 'wait for a pick', 'warning');
   }
   const remaining = look.isOver ? undefined : look.times.remaining?.();
   const time = [
@@ -97,24 +98,27 @@ function creditsLine(view: RunView, look: Look): string {
   if (budget !== null) {
     const free = Math.max(0, budget - spentEver - held);
     words.push(
-      piece(`${creditsText(free)} free${narrow ? '' : ` of ${creditsText(budget)}`}`, free === 0 ? 'unsure' : 'plain'),
+      piece(
+        `${creditsText(free)} free${narrow ? '' : ` of ${creditsText(budget)}`}`,
+        free === 0 ? 'warning' : undefined,
+      ),
     );
   } else if (balance !== null) words.push(piece(`balance ${creditsText(balance)}`));
   const shown = [...view.tasks.keys()].slice(0, look.rows);
-  const name = piece(padRight(creditsWord, nameWidthOf(shown, look)), 'plain');
+  const name = piece(padRight(creditsWord, nameWidthOf(shown, look)));
   const bar =
     budget === null || budget === 0
       ? []
       : [...barPieces({ all: budget, done: spentEver, busy: held }, look), spaces(2)];
   const start = [name, spaces(2), ...bar];
-  const whole = joined(held > 0 ? words.toSpliced(1, 0, piece(`${creditsText(held)} reserved`, 'busy')) : words);
+  const whole = joined(held > 0 ? words.toSpliced(1, 0, piece(`${creditsText(held)} reserved`, 'active')) : words);
   const text = widthOf(start) + widthOf(whole) < look.columns ? whole : joined(words);
   return fillLine([...start, ...text], [], look);
 }
 
 /** Reasons why the run waits, and what ends its purchases. An address is never cut, but gets its own line. */
 function waitingLines(view: RunView, look: Look): string[] {
-  const line = (text: string) => fillLine([piece(text, 'unsure')], [], look);
+  const line = (text: string) => fillLine([piece(text, 'warning')], [], look);
   const lines: string[] = [];
   if (view.stopped !== undefined) {
     const isInterrupted = view.stopped.because === 'signal' && !isCancelled(view.stopped);
@@ -201,7 +205,7 @@ function stepRow(
   const money = amount === null || (amount === 0 && !costs) ? '' : `${creditsText(amount)} cr`;
   return fillLine(
     [icon, spaces(1), nameOf(step.address, nameWidth), spaces(2), words],
-    [piece(money, isOpen && (charged ?? 0) === 0 ? 'faint' : 'plain')],
+    [piece(money, isOpen && (charged ?? 0) === 0 ? 'faint' : undefined)],
     look,
   );
 }
@@ -211,11 +215,11 @@ function stateOf(step: PlannedStep, view: RunView, look: Look): State {
   const begun = view.firstBegun.get(step.address);
   const seen = view.stepsByAddress.get(step.address) ?? begun;
   const none = piece(' ');
-  const row = (icon: Piece, text: string, tone: Tone = 'plain'): State => ({ icon, words: piece(text, tone) });
+  const row = (icon: Piece, text: string, mark?: Mark): State => ({ icon, words: piece(text, mark) });
   const failed = piece(signs.failed, 'bad');
-  const unsure = piece('?', 'unsure');
+  const unsure = piece('?', 'warning');
   const error = seen?.error === undefined ? '' : safeText(seen.error, 300);
-  const turning = piece(signs.spinner[look.frame % signs.spinner.length] ?? ' ', 'busy');
+  const turning = piece(signs.spinner[look.frame % signs.spinner.length] ?? ' ', 'active');
   const stage: Stage | 'queued' = seen?.stage ?? (view.settled.addresses.has(step.address) ? 'done' : 'queued');
   switch (stage) {
     case 'done':
@@ -234,7 +238,11 @@ function stateOf(step: PlannedStep, view: RunView, look: Look): State {
     case 'saving':
       return row(turning, 'saving');
     case 'stays-paid':
-      return row(unsure, seen?.hasCompletedJob === true ? 'paid, to be fetched' : 'runs on, to be collected', 'unsure');
+      return row(
+        unsure,
+        seen?.hasCompletedJob === true ? 'paid, to be fetched' : 'runs on, to be collected',
+        'warning',
+      );
     case 'failed':
     case 'lost':
     case 'refused': {
@@ -242,15 +250,15 @@ function stateOf(step: PlannedStep, view: RunView, look: Look): State {
       return row(failed, error === '' ? `${stage}${charged}` : `${error}${charged}`, 'bad');
     }
     case 'unresolved':
-      return row(unsure, `unresolved${error === '' ? '' : `: ${error}`}`, 'unsure');
+      return row(unsure, `unresolved${error === '' ? '' : `: ${error}`}`, 'warning');
     case 'blocked':
-      return row(none, error === '' ? 'blocked' : error, 'unsure');
+      return row(none, error === '' ? 'blocked' : error, 'warning');
     case 'awaits-consent':
-      return row(none, 'waits for consent', 'unsure');
+      return row(none, 'waits for consent', 'warning');
     case 'awaits-pick':
-      return row(none, 'waits for a pick', 'unsure');
+      return row(none, 'waits for a pick', 'warning');
     case 'left':
-      return row(none, 'not started', 'unsure');
+      return row(none, 'not started', 'warning');
     default:
       return stage satisfies never;
   }
@@ -282,17 +290,17 @@ function waitingText({ needs }: PlannedStep, view: RunView, look: Look): string 
 }
 
 /** Text like `running 0:21 of about 0:30`; in a narrow terminal `0:21 of ~0:30`. */
-function runningText(step: StepView | undefined, look: Look): [string, Tone] {
+function runningText(step: StepView | undefined, look: Look): [string, Mark?] {
   const since = step && sinceOf(step);
-  if (step === undefined || since === undefined) return ['running', 'plain'];
+  if (step === undefined || since === undefined) return ['running'];
   const narrow = isNarrow(look);
   const ageMs = look.now - since;
   const age = elapsedText(ageMs);
   const known = look.times.usual?.(step.address);
   const queued = narrow ? 'queued ' : 'queued at the service ';
   const word = step.isQueued ? queued : narrow ? '' : 'running ';
-  if (known === undefined) return [`${step.isQueued ? word : 'running '}${age}`, 'plain'];
+  if (known === undefined) return [`${step.isQueued ? word : 'running '}${age}`];
   const usual = Math.max(aSecondMs, known);
-  if (ageMs > Math.max(lateFrom * usual, usual + aSecondMs)) return [`${word}${age}, longer than usual`, 'unsure'];
-  return [`${word}${age} of ${narrow ? '~' : 'about '}${elapsedText(usual)}`, 'plain'];
+  if (ageMs > Math.max(lateFrom * usual, usual + aSecondMs)) return [`${word}${age}, longer than usual`, 'warning'];
+  return [`${word}${age} of ${narrow ? '~' : 'about '}${elapsedText(usual)}`];
 }

@@ -1,21 +1,19 @@
+import type { Mark } from '../document.ts';
+import { type Painted, paint } from '../render/spans.ts';
 import type { Style } from '../style.ts';
 import { cutToWidth, displayWidth } from '../text-width.ts';
 
-export type Tone = 'plain' | 'strong' | 'faint' | 'good' | 'busy' | 'unsure' | 'bad';
-
-export interface Piece {
-  text: string;
+export interface Piece extends Painted {
   width: number;
-  tone: Tone;
 }
 
 /** Makes a piece of a line. `text`: already escaped, without line breaks. */
-export function piece(text: string, tone: Tone = 'plain'): Piece {
-  return { text, width: displayWidth(text), tone };
+export function piece(text: string, mark?: Mark): Piece {
+  return { text, width: displayWidth(text), mark };
 }
 
 export function spaces(width: number): Piece {
-  return { text: ' '.repeat(Math.max(0, width)), width: Math.max(0, width), tone: 'plain' };
+  return { text: ' '.repeat(Math.max(0, width)), width: Math.max(0, width), mark: undefined };
 }
 
 /** Joins pieces like `a · b · c`. */
@@ -33,7 +31,7 @@ export function joinedWithin(pieces: readonly Piece[], room: number): Piece[] {
   return joined(fitting === -1 ? pieces : pieces.slice(0, Math.max(1, fitting)));
 }
 
-const dot: Piece = { text: ' · ', width: 3, tone: 'plain' };
+const dot: Piece = { text: ' · ', width: 3, mark: undefined };
 
 /**
  * A line of at most `columns` − 1 columns, because some terminals wrap a full line. The right part is kept while half
@@ -73,25 +71,4 @@ function cutPieces(pieces: readonly Piece[], room: number, style: Style): { text
     return { text: text + paint({ ...one, text: cut }, style), width: width + displayWidth(cut) };
   }
   return { text, width };
-}
-
-function paint({ text, tone }: Piece, style: Style): string {
-  switch (tone) {
-    case 'plain':
-      return text;
-    case 'strong':
-      return style.bold(text);
-    case 'faint':
-      return style.dim(text);
-    case 'good':
-      return style.green(text);
-    case 'busy':
-      return style.cyan(text);
-    case 'unsure':
-      return style.yellow(text);
-    case 'bad':
-      return style.red(text);
-    default:
-      return tone satisfies never;
-  }
 }

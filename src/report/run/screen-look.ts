@@ -1,4 +1,5 @@
 import { isUnicodeSupported } from 'listr2';
+import type { Mark } from '../document.ts';
 import type { Style } from '../style.ts';
 import type { PlannedWork } from './planned-work.ts';
 import type { RunTimes } from './run-time.ts';
@@ -56,13 +57,13 @@ export function barPieces({ all, done, busy }: { all: number; done: number; busy
   const busyCells = busy <= 0 ? 0 : Math.min(width - doneCells, Math.max(1, cells(done + busy) - doneCells));
   return [
     bar(barDone, doneCells, 'good'),
-    bar(barBusy, busyCells, 'busy'),
+    bar(barBusy, busyCells, 'active'),
     bar(barRest, width - doneCells - busyCells, 'faint'),
   ];
 }
 
-function bar(sign: string, width: number, tone: Piece['tone']): Piece {
-  return { ...piece('', tone), text: sign.repeat(width), width };
+function bar(sign: string, width: number, mark: Mark): Piece {
+  return { ...piece('', mark), text: sign.repeat(width), width };
 }
 
 export const unicodeSigns: Signs = {

@@ -1,3 +1,4 @@
+import type { Mark } from '../document.ts';
 import { countOf, creditsText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import { cutMiddle, displayWidth, padLeft, padRight } from '../text-width.ts';
@@ -64,30 +65,30 @@ function wordsOf(task: TaskView, { view, look }: { view: RunView; look: Look }):
   const of = (...stages: Stage[]) => stages.reduce((sum, stage) => sum + (task.stages.get(stage) ?? 0), 0);
   const words: Piece[] = [];
   const narrow = isNarrow(look);
-  const add = (count: number, word: string, tone: Piece['tone'] = 'plain') => {
-    if (count > 0) words.push(piece(`${creditsText(count)} ${word}`, tone));
+  const add = (count: number, word: string, mark?: Mark) => {
+    if (count > 0) words.push(piece(`${creditsText(count)} ${word}`, mark));
   };
-  add(of('running'), 'running', 'busy');
+  add(of('running'), 'running', 'active');
   add(of('failed', 'lost'), narrow ? look.signs.failed : 'failed', 'bad');
   add(of('refused'), 'refused', 'bad');
-  add(of('unresolved'), narrow ? '?' : 'unresolved', 'unsure');
+  add(of('unresolved'), narrow ? '?' : 'unresolved', 'warning');
   add(of('saving'), 'saving');
   add(of('searching'), 'searching');
   add(of('working'), 'starting');
-  add(of('blocked'), 'blocked', 'unsure');
+  add(of('blocked'), 'blocked', 'warning');
   add(
     of('awaits-consent'),
     narrow ? 'for consent' : of('awaits-consent') === 1 ? 'waits for consent' : 'wait for consent',
-    'unsure',
+    'warning',
   );
   add(
     of('awaits-pick'),
     narrow ? 'for a pick' : of('awaits-pick') === 1 ? 'waits for a pick' : 'wait for a pick',
-    'unsure',
+    'warning',
   );
-  add(of('stays-paid'), 'to collect', 'unsure');
+  add(of('stays-paid'), 'to collect', 'warning');
   const left = of('left') + (look.isOver ? queuedIn(task) : 0);
-  add(left, 'not started', 'unsure');
+  add(left, 'not started', 'warning');
   const queued = look.isOver ? 0 : queuedIn(task);
   if (queued === 0) return words;
   const waitsFor = isBusy(task) ? [] : openNeeds(task, { view, look });
@@ -180,5 +181,5 @@ export function nameWidthOf(ids: readonly string[], look: Look): number {
 export const creditsWord = 'credits';
 
 export function nameOf(id: string, width: number): Piece {
-  return { text: padRight(cutMiddle(safeText(id, 200), width), width), width, tone: 'plain' };
+  return { text: padRight(cutMiddle(safeText(id, 200), width), width), width, mark: undefined };
 }

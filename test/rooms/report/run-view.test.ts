@@ -17,14 +17,7 @@ function foldFacts(facts: RunFact[]): RunView {
 }
 
 function wordsOf(view: RunView, isOver = view.end !== undefined): { [task: string]: string } {
-  return Object.fromEntries(
-    [...view.tasks].map(([id, task]) => [
-      id,
-      taskWords(task, { isOver })
-        .map(({ text }) => text)
-        .join(' · '),
-    ]),
-  );
+  return Object.fromEntries([...view.tasks].map(([id, task]) => [id, taskWords(task, { isOver }).join(' · ')]));
 }
 
 const oneTask = runStarted([{ id: 'hero', kind: 'image', steps: 2 }]);
