@@ -18,7 +18,7 @@ const heads: [string, string][] = [
 ];
 
 test.each(heads)(
-  'files with %s, all at once, from a storage beside the service, of which one is cut at first',
+  'files with %s, all at once, from a storage beside the service, one of them cut at first',
   async (_name, head) => {
     let cut = 0;
     const storage = createTcpServer((socket) => {

@@ -51,7 +51,7 @@ describe('what must be durable before what', () => {
     expect(seen.late).toEqual([]);
   });
 
-  test('I3 whoever hears of a job finds its id on disk', async () => {
+  test('I3 a listener of a job finds its id on disk', async () => {
     const { campaign } = watchedCampaign(4);
     const onDisk: boolean[] = [];
     await campaign.run({

@@ -219,7 +219,7 @@ tasks:
     ]);
   });
 
-  test('what would be made from what is to be made anew is for the next run', async () => {
+  test('what would be made from a step that is to be redone is for the next run', async () => {
     const campaign = makeCampaign(
       `${manifest}  trailer: { kind: video, foreach: [a], with: { prompt: "it turns back", video: "{{tasks.film.url}}" } }\n`,
     );

@@ -122,7 +122,7 @@ async function move(db: Database, id: string): Promise<string> {
   return before;
 }
 
-test('I46 a run without a store in a database that was put back waits for whoever has seen all of it', async () => {
+test('I46 a run without a store in a database that was put back waits for a client that has seen all of it', async () => {
   const engine = await engineHere();
   const { db, boss } = engine;
   const { id } = await submitRun(db, boss, { ...withTwoJobs(), store: null });
@@ -154,7 +154,7 @@ test('a run in a database that was put back goes on where its store has seen no 
   await vi.waitFor(async () => expect(await readRun(engine.db, id)).toMatchObject({ state: 'ended' }), 10_000);
 });
 
-test('I46 whoever watches keeps beside the lock how much there was: a snapshot that knows less is found when they attach', async () => {
+test('I46 a client that watches keeps beside the lock how much there was: a snapshot that knows less is found when they attach', async () => {
   const engine = await engineHere();
   const { db, boss } = engine;
   const { id } = await submitRun(db, boss, {
@@ -187,7 +187,7 @@ test.each([
   await vi.waitFor(async () => expect(await readRun(engine.db, id)).toMatchObject({ state: 'ended' }), 10_000);
 });
 
-test('I46 whoever attaches gives an open run what only the lock here knows, and its head loses the right to write', async () => {
+test('I46 a client that attaches gives an open run what only the lock here knows, and its head loses the right to write', async () => {
   const { db, boss } = await engineHere();
   const { id } = await submitRun(db, boss, withTwoJobs());
   const epoch = async () => (await db.query<{ epoch: string }>('SELECT epoch FROM mediabatch.account'))[0]?.epoch;

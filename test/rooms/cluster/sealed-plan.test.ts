@@ -71,7 +71,7 @@ test.each([
   ['the store', "store = 't'"],
   ['the header, by that of another run', "header = (SELECT header FROM mediabatch.run WHERE campaign = 'summer')"],
   ['a byte of the header', 'header = set_byte(header, 40, get_byte(header, 40) # 1)'],
-])('I50 a run of which somebody has changed %s in the database is not gone on with', async (_, change) => {
+])('I50 a run does not go on after somebody has changed %s of it in the database', async (_, change) => {
   const { db, id } = await submitTwo();
   await db.query(`UPDATE mediabatch.run SET ${change} WHERE id = $1`, [id]);
   await expect(readHeader(db, seal, await known(db, id))).rejects.toMatchObject(isChanged);
@@ -92,7 +92,7 @@ test.each([
   await expect(ordersOf(db, id)).rejects.toMatchObject(isChanged);
 });
 
-test('I50 a run of which orders are missing is put aside', async () => {
+test('I50 a run whose orders are missing is put aside', async () => {
   const { db, boss } = await engineHere();
   const { id } = await submitRun(db, boss, withOrders('spring'));
   await db.query('DELETE FROM mediabatch.part WHERE no = 1');

@@ -52,7 +52,7 @@ test('I46 a server that began a new timeline – promoted, or brought back from 
   expect(isSameServer(before, after)).toBe(false);
 });
 
-test('I46 a database whose tables were made anew is another one', async () => {
+test('I46 a database whose tables were created again is another one', async () => {
   const { database } = await openFresh();
   const before = await whichServer(database);
   await makeAnew(database);

@@ -31,7 +31,7 @@ describe('replacing a file', () => {
     expect(readdirSync(folder).sort()).toEqual(['folder', 'link', 'target']);
   });
 
-  it('shows whoever looks all of the old or all of the new text', async () => {
+  it('shows a reader all of the old or all of the new text', async () => {
     const path = join(makeFolder(), 'file');
     const texts = Array.from({ length: 30 }, (_, index) => `${index} `.repeat(20_000));
     await replaceFile(path, texts[0] ?? '');

@@ -76,7 +76,7 @@ tasks:
     expect(campaign.service.balance).toBe(991);
   });
 
-  test('keeps its seat when it failed, whatever is selected; another request begins anew', async () => {
+  test('keeps its seat when it failed, whatever is selected; another request starts over', async () => {
     const campaign = new TestCampaign(withCanary('1'));
     campaign.service.endOf = ({ body }) => (body.includes('a p1') ? { is: 'failed', error: 'boom' } : undefined);
     await campaign.run();

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { linkOrders, rankOrders, urgencyOf } from '../../../src/engine/order-of-work.ts';
 import { orderId, type Plan, type StepOrder } from '../../../src/plan/plan.ts';
 
-test('I21 what is bought at an address waits for whoever asks about an open send of it', () => {
+test('I21 what is bought at an address waits for the query about an open send of it', () => {
   const orders = [
     { address: 'hero', asksOnly: true, send: { id: 'lost' }, needs: [] },
     { address: 'hero', needs: [], key: 'k' },

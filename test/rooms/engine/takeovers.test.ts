@@ -282,7 +282,7 @@ tasks:
   );
 });
 
-test('I39 whoever takes the run over goes on under the same ceiling', async () => {
+test('I39 a leader that takes the run over goes on under the same ceiling', async () => {
   const listings = [readCatalogListing({ image: [{ key: 'alpha-2', credits: 4 }] }, kinds)];
   const relay = new Relay(new TestCampaign(images(6)), { hints: { listings }, concurrency: 1 });
   const { service } = relay.campaign;

@@ -160,7 +160,7 @@ testMistakes([
     '`a` has no steps',
   ],
   [
-    'outputs of which `from` leaves none',
+    'outputs that `from` filters out entirely',
     tasks(
       '  a: { kind: image, foreach: [x], with: { prompt: x } }',
       '  b: { kind: image, with: { prompt: y, referenceImages: "{{tasks.a.urls}}" }, from: { a: { key: z } } }',

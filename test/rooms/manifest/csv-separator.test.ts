@@ -80,7 +80,7 @@ describe('what separates the columns of a table', () => {
   });
 });
 
-test('a table of 100,000 columns is read, and two of a name among them are told', () => {
+test('a table of 100,000 columns is read, and two of a name among them are reported', () => {
   const columns = Array.from({ length: 100_000 }, (_, index) => `c${index}`);
   expect(read(`${columns.join()}\n${columns.join()}\n`).columns).toHaveLength(100_000);
   const { diagnostics } = read(`${[...columns, 'c7'].join()}\n${columns.join()},x\n`);

@@ -163,7 +163,7 @@ describe('what to expect of a price', () => {
     expect(priceOf(all, { purchases: charges, written })).toEqual({ ...own, credits: 9, high: 9 });
   });
 
-  test('is believed upwards when it is told of a job afterwards', () => {
+  test('is believed upwards when the service reports it of a job afterwards', () => {
     const [known, free, unknown] = [3, 0, null].map((credits) => ({ class: 'x', credits, source: 'prices' as const }));
     if (known === undefined || free === undefined || unknown === undefined) throw new Error('three prices');
     const tell = (price: Price) => [undefined, 0, 1, 9].map((told) => listedCharge(told, price));

@@ -112,7 +112,7 @@ describe('the lines of a plan', () => {
     );
     fc.assert(
       fc.property(drawn, ([all, mixed]) => {
-        // Past ten causes of one task and action, the order decides which are told.
+        // Past ten causes of one task and action, the order decides which are listed.
         const groups = (of: PlanRow[]) => groupPlan({ rows: of }, { all: false }).filter(({ causes }) => causes === 1);
         if (groupPlan({ rows: all }, { all: false }).some(({ causes }) => causes > 1)) return;
         const named = (of: PlanRow[]) =>

@@ -61,7 +61,7 @@ describe('who may ask', () => {
     ['an answer to everybody', { method: 'OPTIONS' }],
     ['a way up', { path: '../../etc/passwd', headers: {} }],
     ['a query', { query: '?x' }],
-  ])('%s is refused, and nothing is told', async (_, given: Record<string, unknown>) => {
+  ])('%s is refused, and nothing is revealed', async (_, given: Record<string, unknown>) => {
     const { running, host } = await served();
     const own = new URL(running.url).pathname;
     const {
@@ -109,7 +109,7 @@ describe('who may ask', () => {
     expect(error.code).toBe('ECONNREFUSED');
   });
 
-  test('the entrance leads to the page once, and only whoever may ask', async () => {
+  test('the entrance leads to the page once, and only an allowed caller', async () => {
     const { running } = await served();
     const { pathname } = new URL(running.entrance);
     const enter = (headers: Record<string, string> = {}, path = pathname, method = 'GET') =>
@@ -242,7 +242,7 @@ describe('files', () => {
     expect(String(answer.body)).not.toContain(host.folder);
   });
 
-  test('of which other bytes of the same length have taken the place are not sent', async () => {
+  test('whose place other bytes of the same length have taken are not sent', async () => {
     const { get, host } = await served();
     expect((await get('media/0')).body).toEqual(bytes);
     const other = Buffer.from(bytes).reverse();

@@ -211,7 +211,7 @@ describe('a post', () => {
     publish: true as const,
   };
 
-  test('that nobody agreed to is left, whoever hands it over', async () => {
+  test('that nobody agreed to is left, whatever hands it over', async () => {
     const { publish: _publish, ...unasked } = post;
     const ran = await run(unasked);
     expect(ran.end).toMatchObject({ outcome: 'left', error: 'nobody agreed to publish it' });
