@@ -61,7 +61,7 @@ function unknownCode(code: string): CampaignError {
 /** Diagnostic codes with the same first digits, or else the numerically nearest ones. */
 function nearCodes(digits: string): string[] {
   const all = Object.keys(titles);
-  const exact = all.filter((code) => code.endsWith(`0000${digits}`.slice(-4)));
+  const exact = all.filter((code) => code.endsWith(digits.padStart(4, '0')));
   if (exact.length > 0) return exact;
   const distance = (code: string) => Math.abs(Number(code.slice(2)) - Number(digits.slice(0, 9)));
   return all.toSorted((a, b) => distance(a) - distance(b)).slice(0, 3);

@@ -5,6 +5,10 @@ import { finished } from 'node:stream/promises';
 import { noFollow } from '../fs/plain-file.ts';
 import { prepareStateFolder } from './state-folder.ts';
 
+/** Bytes that wait at most, and for how long, in ms. */
+const mostWaiting = 1 << 16;
+const flushMs = 1000;
+
 /**
  * File for a run's history: appended to in the background and never synced, so that the run does not wait for it. Lines
  * not yet written when the process is killed are lost.
@@ -12,6 +16,7 @@ import { prepareStateFolder } from './state-folder.ts';
 export class RunJournal {
   readonly #stream: WriteStream;
   readonly #mostCharacters: number;
+  readonly #timer: NodeJS.Timeout;
   #length = 0;
   /** Number of lines dropped because the file is full. */
   dropped = 0;
@@ -19,6 +24,7 @@ export class RunJournal {
   private constructor(stream: WriteStream, mostCharacters: number) {
     this.#stream = stream;
     this.#mostCharacters = mostCharacters;
+    this.#timer = setInterval(() => this.#flush(), flushMs).unref();
   }
 
   /**
@@ -43,11 +49,20 @@ export class RunJournal {
       return;
     }
     this.#length += line.length + 1;
-    if (this.#stream.writable) this.#stream.write(`${line}\n`);
+    if (!this.#stream.writable) return;
+    this.#stream.write(`${line}\n`);
+    // The first line is written at once, and later ones together, because each write costs system calls.
+    if (this.#stream.writableCorked === 0 || this.#stream.writableLength > mostWaiting) this.#flush();
+  }
+
+  #flush(): void {
+    this.#stream.uncork();
+    this.#stream.cork();
   }
 
   /** Writes `last` even if the file is full, and closes it. Never rejects. */
   async close(last: string): Promise<void> {
+    clearInterval(this.#timer);
     if (this.#stream.writable) this.#stream.end(`${last}\n`);
     await finished(this.#stream).catch(() => undefined);
   }
