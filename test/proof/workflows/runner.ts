@@ -174,7 +174,12 @@ class Machine {
         said += text;
       });
     }
-    if (child.pid !== undefined) onStart?.(step.name ?? '', child.pid);
+    if (child.pid !== undefined && onStart !== undefined) {
+      // What a test does at the start of a step is done before the step does anything.
+      child.kill('SIGSTOP');
+      onStart(step.name ?? '', child.pid);
+      child.kill('SIGCONT');
+    }
     const code = await new Promise<number>((resolve, reject) => {
       child.on('error', reject);
       child.on('close', (status) => resolve(status ?? 255));
