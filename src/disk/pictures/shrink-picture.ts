@@ -57,7 +57,7 @@ export async function shrinkPicture(
   side = smallSide,
 ): Promise<SmallPicture | { problem: string }> {
   if (bytes > mostBytes) return { problem: `has ${bytes} bytes, which is too much for a small one` };
-  const content = await readWhole(path, bytes);
+  const content = await readStart(path, { size: bytes });
   if (content === undefined || digestOf(content).sha256 !== sha256) return { problem: 'is not the one that was saved' };
   const format = formats.get(sniffMedia(content)?.type);
   if (format === undefined) return { problem: 'is not a PNG, JPEG or WebP' };
@@ -73,20 +73,25 @@ export async function shrinkPicture(
   }
 }
 
+/** Bytes of a picture that contain its size and turn. Of a WebP with EXIF data the whole file is needed. */
+const headBytes = 1 << 16;
+
 /** Size of a picture as viewers show it, rotated according to its EXIF data; `undefined` if it cannot be read. */
 export async function pictureSize({
   path,
   bytes,
 }: Pick<PictureOrder, 'path' | 'bytes'>): Promise<{ width: number; height: number } | undefined> {
-  const content = bytes > mostBytes ? undefined : await readWhole(path, bytes);
-  if (content === undefined || !formats.has(sniffMedia(content)?.type)) return undefined;
-  try {
-    const sharp = await loadSharp();
-    const { autoOrient } = await sharp(content, { limitInputPixels: false }).metadata();
-    return { width: autoOrient.width, height: autoOrient.height };
-  } catch {
-    return undefined;
+  if (bytes > mostBytes) return undefined;
+  for (const length of bytes > headBytes ? [headBytes, bytes] : [bytes]) {
+    const content = await readStart(path, { size: bytes, length });
+    if (content === undefined || !formats.has(sniffMedia(content)?.type)) return undefined;
+    try {
+      const sharp = await loadSharp();
+      const { autoOrient } = await sharp(content, { limitInputPixels: false }).metadata();
+      return { width: autoOrient.width, height: autoOrient.height };
+    } catch {}
   }
+  return undefined;
 }
 
 async function shrink(
@@ -109,15 +114,18 @@ async function shrink(
   return { picture: sharp(data, { raw: info }), width: autoOrient.width, height: autoOrient.height };
 }
 
-/** Reads a whole file; `undefined` if it does not exist, is not a plain file, or has another size. */
-async function readWhole(path: string, size: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
+/** Reads the first bytes of a file; `undefined` if it does not exist, is not a plain file, or has another size. */
+async function readStart(
+  path: string,
+  { size, length = size }: { size: number; length?: number },
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const handle = await openPlainFile(path, constants.O_RDONLY).catch(() => undefined);
   if (handle === undefined) return undefined;
   try {
     if ((await handle.stat()).size !== size) return undefined;
-    const content = new Uint8Array(size);
-    for (let at = 0; at < size; ) {
-      const { bytesRead } = await handle.read(content, at, size - at, at);
+    const content = new Uint8Array(length);
+    for (let at = 0; at < length; ) {
+      const { bytesRead } = await handle.read(content, at, length - at, at);
       if (bytesRead === 0) return undefined;
       at += bytesRead;
     }
