@@ -47,8 +47,8 @@ export class Outbox {
   readonly #recorded = new Map<WantedVerdict, number>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isSending = false;
-  /** Verdicts in the current request to the host, by address. */
-  #underWay: ReadonlyMap<string, WantedVerdict['is']> = new Map();
+  /** Sent verdicts that the page's data may lack. `until`: the revision that has them, once they are recorded. */
+  #underWay: (Pick<WantedVerdict, 'address' | 'is'> & { until?: number })[] = [];
 
   constructor(options: OutboxOptions) {
     this.#options = options;
@@ -83,15 +83,16 @@ export class Outbox {
   }
 
   /**
-   * Whether this verdict is in the current request. Data with it then reflect this page's own verdict, even if it has
-   * changed since.
+   * Whether this verdict was sent and is not in the page's data. Newer data with it then reflect this page's own verdict,
+   * even if it has changed since.
    */
   isUnderWay(address: string, is: WantedVerdict['is']): boolean {
-    return this.#underWay.get(address) === is;
+    return this.#underWay.some((one) => one.address === address && one.is === is);
   }
 
   /** Removes the recorded verdicts that the data of this revision have. */
   settle(revision: number): void {
+    this.#underWay = this.#underWay.filter(({ until }) => until === undefined || until > revision);
     const own = new Map(this.own.value);
     for (const [verdict, since] of this.#recorded) {
       if (since > revision) continue;
@@ -113,7 +114,8 @@ export class Outbox {
     const batch = this.#nextBatch();
     if (host === undefined || batch.length === 0) return;
     this.#isSending = true;
-    this.#underWay = new Map(batch.map(({ address, is }) => [address, is]));
+    const recorded = this.#underWay.filter(({ until }) => until !== undefined);
+    this.#underWay = [...recorded, ...batch.map(({ address, is }) => ({ address, is }))];
     const answer = await host.send(batch);
     this.#isSending = false;
     if (answer.is !== 'recorded') {
@@ -122,8 +124,8 @@ export class Outbox {
       return;
     }
     this.waits.value = undefined;
+    this.#underWay = this.#underWay.map((one) => ({ until: answer.revision, ...one }));
     this.#conclude(batch, answer);
-    this.#underWay = new Map();
     if (this.#nextBatch().length > 0) this.#sendIn(gathering);
   }
 

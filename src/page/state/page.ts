@@ -185,12 +185,12 @@ export class Page {
   #takeIn(data: ReviewData): void {
     const before = this.shown.value;
     const came = newOutputs(before, data);
+    const elsewhere = madeElsewhere(before, data, (address, is) => this.outbox.isUnderWay(address, is));
     batch(() => {
       this.fresh.value = [...this.fresh.value.filter((address) => !came.includes(address)), ...came];
       this.data.value = data;
       this.outbox.settle(data.revision);
-      const isUnderWay = (address: string, is: Mark) => this.outbox.isUnderWay(address, is);
-      for (const { text, address, members } of madeElsewhere(before, data, isUnderWay)) {
+      for (const { text, address, members } of elsewhere) {
         this.say(text);
         const open = new Set([...members].filter((member) => this.outbox.isOpen(member)));
         if (open.size === 0) this.history.forget(members);

@@ -124,3 +124,16 @@ test('outputs that came since are listed until somebody has gone to them', async
   page.activate(data.assets[1]?.address);
   expect(page.fresh.value).toEqual([]);
 });
+
+test('a recorded verdict of this page that arrives after it was taken back was not made elsewhere', async () => {
+  const { page, answer, sends, verdictOn } = open(decided(1));
+  page.judge(take(1), 'picked');
+  await vi.advanceTimersByTimeAsync(500);
+  page.judge(take(1), 'undecided');
+  const said = page.said.value;
+  sends.at(0).answer({ is: 'recorded', revision: 2, refused: [] });
+  await settled();
+  await answer(0, decided(2, { 1: 'picked' }));
+  expect(page.said.value).toBe(said);
+  expect(verdictOn(take(1))).toBeUndefined();
+});
