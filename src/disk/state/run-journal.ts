@@ -50,12 +50,15 @@ export class RunJournal {
     }
     this.#length += line.length + 1;
     if (!this.#stream.writable) return;
-    this.#stream.write(`${line}\n`);
-    // The first line is written at once, and later ones together, because each write costs system calls.
-    if (this.#stream.writableCorked === 0 || this.#stream.writableLength > mostWaiting) this.#flush();
+    // The first line is written at once, so that a full disk is noticed before the run spends; later ones are written
+    // together, because each write costs system calls.
+    const isFirst = this.#stream.bytesWritten === 0 && this.#stream.writableLength === 0;
+    this.#stream.write(`${line}\n`, isFirst ? () => this.#stream.cork() : undefined);
+    if (this.#stream.writableLength > mostWaiting) this.#flush();
   }
 
   #flush(): void {
+    if (this.#stream.writableCorked === 0) return;
     this.#stream.uncork();
     this.#stream.cork();
   }
