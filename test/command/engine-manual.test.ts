@@ -123,3 +123,55 @@ test.runIf(dumpedPrograms !== undefined)(
   },
   300_000,
 );
+
+test.runIf(dumpedPrograms !== undefined)(
+  'a run is ended, a worker drained and the tables migrated with the roles of the page, and nothing is bought twice',
+  async () => {
+    const { type, done, worker, bought } = await openTerminals(await emptyServer(dumpedPrograms ?? ''));
+    await done(read('sh', 'terminal roles'));
+    await done('mkdir -p store\nmediabatch init spring --example quickstart');
+    const asOwner = (lines: string) => done(`export MEDIABATCH_ENGINE=postgres://owner@db.example/media\n${lines}`);
+    const sql = (statement: string) => asOwner(`psql "$MEDIABATCH_ENGINE" -c '${statement}'`);
+    const apply = () => type('mediabatch apply --store ../store --yes', 'spring');
+    /** Types a command that has to fail with this exit code and message. */
+    const fails = async (command: string, exit: number, says: string) => {
+      const typed = type(command);
+      expect(await typed.ended, typed.said()).toBe(exit);
+      expect(typed.said()).toContain(says);
+    };
+
+    const detached = apply();
+    await waitFor(detached, 'no worker of this account runs');
+    await detached.interrupt();
+    await done('mediabatch cancel campaign.yaml', 'spring');
+    const [, shortId] = / ([0-9a-f]{8}) *$/m.exec(await done('mediabatch workers')) ?? [];
+    await done(`mediabatch unlock --id ${shortId} --force`, 'spring');
+    expect(await bought()).toEqual([]);
+
+    const drained = type(`${read('sh', 'terminal worker')} --drain`);
+    const campaign = apply();
+    await waitFor(drained, 'leader of the account');
+    await drained.interrupt();
+    expect(await drained.ended, drained.said()).toBe(0);
+    expect(await campaign.ended, campaign.said()).toBe(0);
+    expect(await bought()).toHaveLength(15);
+
+    // The tables of the previous version.
+    await sql('ALTER TABLE mediabatch.run DROP COLUMN paused; UPDATE mediabatch.meta SET version = 2');
+    await done(read('sh', 'terminal backup'));
+    await fails('mediabatch workers', 65, 'an older mediabatch made the tables');
+    await fails(read('sh', 'terminal worker'), 77, 'engine migrate');
+    expect(await asOwner('mediabatch engine migrate --grant media')).toContain('from version 2 to 3');
+    const upgraded = worker();
+    expect(await done(read('sh', 'terminal again'), 'spring')).toContain('4 spent now');
+    await upgraded.interrupt();
+    expect(await bought()).toHaveLength(17);
+
+    // The way back, and a machine that was not updated.
+    await done(read('sh', 'terminal restore'));
+    await fails('mediabatch workers', 65, 'an older mediabatch made the tables');
+    await sql('UPDATE mediabatch.meta SET version = 9');
+    await fails(read('sh', 'terminal worker'), 65, 'a newer mediabatch made the tables');
+  },
+  300_000,
+);

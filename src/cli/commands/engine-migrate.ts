@@ -14,8 +14,10 @@ export interface EngineMigrateOptions {
 export async function engineMigrate(options: EngineMigrateOptions, terminal: Terminal): Promise<number> {
   const { before, now } = await migrateEngine(requireEngine(options.engine, process.env), options.grant);
   const { style, err } = terminal;
-  if (before === now) err(`the tables are of version ${now} already: nothing was changed\n`);
-  else err(`${style.green('migrated')} the tables ${before === 0 ? 'were made' : `from version ${before}`}: ${now}\n`);
-  if (options.grant !== undefined) err(`${style.green('granted')} ${safeText(options.grant)} may use them\n`);
+  if (before === now) err(`the tables have version ${now} already: nothing was changed\n`);
+  else if (before === 0) err(`${style.green('created')} the tables, version ${now}\n`);
+  else err(`${style.green('migrated')} the tables from version ${before} to ${now}\n`);
+  if (options.grant !== undefined)
+    err(`${style.green('granted')} the use of the tables to ${safeText(options.grant)}\n`);
   return exitCodes.done;
 }
