@@ -214,7 +214,7 @@ describe('the house', () => {
 
   test('only renderers pad, wrap and colour', () => {
     // `padStart` writes the digits of clocks and code points.
-    const layout = /\.padEnd\(|\bpad(?:Left|Right)\(|\bdisplayWidth\(|\bcut(?:ToWidth|Middle)\(|\bwrapText\(|\\u001b\[/;
+    const layout = /\.padEnd\(|\bpad(?:Left|Right)\(|\bdisplayWidth\(|\bcut(?:ToWidth|Middle)\(|\\u001b\[/;
     const places = files.filter((file) => /^(?:report|cli)\/(?!render\/)/.test(file));
     const found = places.filter((file) => layout.test(readFileSync(join(source, file), 'utf8')));
     expect(found.sort()).toEqual([
@@ -224,9 +224,7 @@ describe('the house', () => {
       // Carets stand below the characters of a source line.
       'report/diagnostics/diagnostics-text.ts',
       // The live screen of a run draws itself.
-      ...['run-screen', 'screen-frame', 'screen-line', 'screen-output', 'screen-rows'].map(
-        (name) => `report/run/${name}.ts`,
-      ),
+      ...['screen-frame', 'screen-line', 'screen-output', 'screen-rows'].map((name) => `report/run/${name}.ts`),
       'report/text-width.ts',
     ]);
   });

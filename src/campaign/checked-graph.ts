@@ -11,6 +11,7 @@ import type { OpenCampaign } from './open-campaign.ts';
 import {
   createsByDocument,
   fetchFacts,
+  isSandboxList,
   needsDocument,
   noServiceFacts,
   readKeptFacts,
@@ -90,7 +91,8 @@ export async function loadChecked(
     const { checker } = facts;
     const listings = wantsNames ? await readListings(campaign, facts) : [];
     const isKnown = checker !== undefined || listings.length > 0;
-    const loaded = isKnown ? await loadManifest(file, { ...campaign, checker, listings }) : plain;
+    const isSandbox = isSandboxList(listings, campaign);
+    const loaded = isKnown ? await loadManifest(file, { ...campaign, checker, listings, isSandbox }) : plain;
     return { ...loaded, facts, byDocument: true };
   };
   const { facts, ask } = await findFacts(campaign, options);

@@ -133,6 +133,11 @@ export async function readListings(
   return kept.length > 0 ? kept : [(await readSandboxDocument(documents)).listing];
 }
 
+/** Returns whether the lists are those of the sandbox, because none of the rehearsed service are stored. */
+export function isSandboxList(listings: readonly Listing[], { documents }: Pick<ReadFor, 'documents'>): boolean {
+  return listings.length > 0 && listings[0] === documents.ofSandbox?.listing;
+}
+
 /** Reads the stored lists of the service. Lists that `facts` has are not read again. */
 export async function readKeptListings(
   { paths, service }: Pick<ReadFor, 'paths' | 'service'>,

@@ -220,11 +220,8 @@ export function tellOpenGates(
     ? `${what} ${isOne ? 'is' : 'are'} open, and nothing waits for ${isOne ? 'it' : 'them'}`
     : `${what} until ${countOf(ready.length, 'gate')} ${isOne ? 'is' : 'are'} decided`;
   const others = open.length - ready.length;
-  const after =
-    others === 0
-      ? `that ${later === 1 ? 'needs' : 'need'} what is made then`
-      : `at ${countOf(others, 'gate')} that ${others === 1 ? 'comes' : 'come'} later`;
-  const text = later === 0 ? head : `${head}, and ${countOf(later, 'step')} ${after}`;
+  const after = others === 0 ? 'after that' : `for ${countOf(others, 'gate')} whose outputs are not made yet`;
+  const text = later === 0 ? head : `${head}; ${countOf(later, 'more step')} ${after}`;
   const look = review
     ? command('to go on looking at them', terminal.paste(call('apply', '--review')))
     : command('to look at them, and pick by keys', terminal.paste(call('review')));

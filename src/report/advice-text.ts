@@ -13,13 +13,23 @@ export function adviceText(advice: Advice, paste: Paste): string {
 
 /** Advice for display below the message that it belongs to: an arrow, with further lines aligned to the first. */
 export function adviceView(advice: Advice | undefined, paste: Paste): Document {
-  const lines =
-    advice === undefined
-      ? []
-      : waysOf(advice).map((one) =>
-          typeof one === 'string' ? paragraph(one) : command(one.to, write(one.run, paste)),
-        );
-  return lines.length === 0 ? [] : [{ is: 'list', items: [lines], signs: [active('→')] }];
+  return viewOf(advice, { sign: '→', textOf: (run) => write(run, paste) });
+}
+
+/** Advice without commands of this program. */
+export function shellView(advice: Advice<Shell> | undefined, sign: string): Document {
+  return viewOf(advice, { sign, textOf: shellText });
+}
+
+function viewOf<Run>(
+  advice: Advice<Run> | undefined,
+  { sign, textOf }: { sign: string; textOf(run: Run): string },
+): Document {
+  if (advice === undefined) return [];
+  const lines = waysOf(advice).map((one) =>
+    typeof one === 'string' ? paragraph(one) : command(one.to, textOf(one.run)),
+  );
+  return lines.length === 0 ? [] : [{ is: 'list', items: [lines], signs: [active(sign)] }];
 }
 
 export function adviceLines(advice: Advice, paste: Paste): string[] {
@@ -30,7 +40,7 @@ function write(run: Call | Shell, paste: Paste): string {
   return 'shell' in run ? shellText(run) : paste(run);
 }
 
-/** Advice without commands of this program, as diagnostics contain it. */
+/** Lines of advice without commands of this program, for programs. */
 export function shellLines(advice: Advice<Shell>): string[] {
   return linesOf(advice, shellText);
 }

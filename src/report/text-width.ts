@@ -59,21 +59,3 @@ export function padRight(text: string, width: number): string {
 export function padLeft(text: string, width: number): string {
   return ' '.repeat(Math.max(0, width - displayWidth(text))) + text;
 }
-
-/**
- * Breaks an escaped text into lines of at most `width` columns, preferably at spaces; at most `maxLines`, the last
- * one cut. No line begins with `::`, which a build system would read as a command.
- */
-export function wrapText(text: string, width: number, options: { maxLines: number }): string[] {
-  const lines: string[] = [];
-  let rest = text.trim();
-  while (displayWidth(rest) > width && lines.length < options.maxLines - 1) {
-    const room = takeColumns(splitGraphemes(rest), Math.max(width, 2));
-    const space = rest[room.length] === ' ' ? room.length : room.lastIndexOf(' ');
-    const end = space > 0 ? space : room.length;
-    lines.push(rest.slice(0, end).trimEnd());
-    rest = rest.slice(end).trimStart();
-  }
-  lines.push(cutToWidth(rest, width));
-  return lines.map((line) => (line.startsWith('::') ? cutToWidth(`\\x3a${line.slice(1)}`, width) : line));
-}

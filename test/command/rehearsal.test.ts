@@ -172,7 +172,7 @@ tasks:
     ]) {
       expect(ran.err).toContain(name);
     }
-    expect(ran.err).toContain('`plan --refresh` with a key lets the sandbox learn what your service has');
+    expect(ran.err).toContain('`plan --refresh` with a key reads what your service has');
     expect(await rehearse('--publish')).toMatchObject({ code: 0 });
     expect(booked()).toHaveLength(5);
   });

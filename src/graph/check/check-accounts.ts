@@ -3,7 +3,7 @@ import { shorten } from '../../ground/values.ts';
 import { type Manifest, taskPath } from '../../manifest/manifest.ts';
 import { listNames, nearestName } from '../../manifest/suggest.ts';
 import type { Step } from '../graph.ts';
-import { sandboxLearns } from './request-fault.ts';
+import { refreshLearns } from './request-fault.ts';
 
 /** An account that can be posted to, as the service lists it. */
 export interface KnownAccount {
@@ -79,7 +79,7 @@ function checkIds(
       if (known === undefined) {
         const meant = nearestName(id, byId.keys());
         const guess = meant === undefined ? '' : `did you mean \`${meant}\`? `;
-        const [severity, learns] = isSandbox ? (['warning', `; ${sandboxLearns}`] as const) : (['error', ''] as const);
+        const [severity, learns] = isSandbox ? (['warning', `; ${refreshLearns}`] as const) : (['error', ''] as const);
         const name = `\`${shorten(id)}\``;
         const message = isSandbox
           ? `the sandbox does not know the account ${name}`

@@ -7,7 +7,14 @@ import { modelOf } from '../../kinds/price.ts';
 import { curlyHint, hasCurlyQuotes, listNames, nearestName, suggestName } from '../../manifest/suggest.ts';
 import { isReference } from '../../manifest/template/references.ts';
 import { isInward } from '../address.ts';
-import type { RequestChecker, RequestFault } from './request-fault.ts';
+import { type RequestChecker, type RequestFault, refreshLearns } from './request-fault.ts';
+
+export interface RequestFacts {
+  listings?: readonly Listing[] | undefined;
+  checker?: RequestChecker | undefined;
+  /** The lists are those of the sandbox. Because the service has others, an unknown model is only a warning. */
+  isSandbox?: boolean | undefined;
+}
 
 /**
  * Checks a request against the documentation of its kind. Outputs of other steps, and `unknownValue`, are allowed
@@ -16,7 +23,7 @@ import type { RequestChecker, RequestFault } from './request-fault.ts';
 export function checkRequest(
   kind: Kind,
   request: JsonMap,
-  { listings = [], checker }: { listings?: readonly Listing[] | undefined; checker?: RequestChecker | undefined } = {},
+  { listings = [], checker, isSandbox = false }: RequestFacts = {},
 ): RequestFault[] {
   const faults: RequestFault[] = [];
   const model = modelIn(kind, request);
@@ -28,7 +35,7 @@ export function checkRequest(
     else if (field === undefined) faults.push(...(isListed ? [] : unknownField(kind, name, request)));
     else faults.push(...checkField(kind, { name, field, value, isNew }));
   }
-  if (model !== undefined) faults.push(...checkModel(kind, { ...model, isNew }, request));
+  if (model !== undefined) faults.push(...checkModel(kind, { ...model, isNew, isSandbox }, request));
   faults.push(...checkChoices(kind, request));
   const isMissing = (name: string) => isBlank(request[name]) && !meantFields(kind, request).has(name);
   for (const name in kind.fields) {
@@ -189,10 +196,15 @@ function checkUrl(field: Field, text: string, at: (string | number)[]): RequestF
 
 function checkModel(
   kind: Kind,
-  chosen: { name: string; model: Model | undefined; isNew: (field: string, value: string) => boolean },
+  chosen: {
+    name: string;
+    model: Model | undefined;
+    isNew: (field: string, value: string) => boolean;
+    isSandbox: boolean;
+  },
   request: JsonMap,
 ): RequestFault[] {
-  const { name, model, isNew } = chosen;
+  const { name, model, isNew, isSandbox } = chosen;
   const at = [kind.model?.field ?? 'model'];
   if (model === undefined && isNew(at[0] ?? '', name)) {
     return [tellNew({ kind, field: at[0] ?? '', value: name }), ...unlistedFields(kind, chosen, request)];
@@ -201,8 +213,13 @@ function checkModel(
     const known = Object.keys(kind.model?.models ?? {});
     const nearest = nearestName(name, known);
     const guess = nearest === undefined ? '' : `did you mean \`${nearest}\`? `;
+    const models = `${guess}Models: ${listNames(known)}`;
+    if (isSandbox) {
+      const message = `the sandbox does not know the model "${shorten(name)}" of kind ${kind.name}`;
+      return [{ code: 'MB1503', severity: 'warning', message, hint: `${models}; ${refreshLearns}`, at }];
+    }
     const message = `"${shorten(name)}" is not a model of kind ${kind.name}`;
-    return [{ code: 'MB1503', message, hint: `${guess}Models: ${listNames(known)}${guess === '' ? wayOn : ''}`, at }];
+    return [{ code: 'MB1503', message, hint: `${models}${guess === '' ? `; ${refreshLearns}` : ''}`, at }];
   }
   return Object.entries(model.allows ?? {}).flatMap(([field, values]): RequestFault[] => {
     const value = request[field];
@@ -234,9 +251,6 @@ function unlistedFields(
   });
 }
 
-/** Advice about values that the service has added since this version. */
-const wayOn = '. What the service has beyond these is taken once `plan --refresh` has asked for it';
-
 function notAllowed(
   field: string,
   value: string,
@@ -255,7 +269,7 @@ function notAllowed(
   return {
     code: 'MB1503',
     message: shown,
-    hint: `${guess}Allowed: ${listed.join(', ')}${silent}${guess === '' ? wayOn : ''}${hasCurlyQuotes(value) ? `; ${curlyHint}` : ''}`,
+    hint: `${guess}Allowed: ${listed.join(', ')}${silent}${guess === '' ? `; ${refreshLearns}` : ''}${hasCurlyQuotes(value) ? `; ${curlyHint}` : ''}`,
     at: [field],
   };
 }
@@ -350,9 +364,7 @@ function checkTier(of: {
     ? `the service's own document has no field \`${field}\``
     : `it is not known here whether the service takes tiers in \`${field}\``;
   const remove = `remove \`${field}\`: the service then uses its default tier`;
-  const hint = isListed
-    ? remove
-    : `${remove}; or let \`plan --refresh\` read the service's own document, which may list it`;
+  const hint = isListed ? remove : `${remove}; or ${refreshLearns}`;
   return [{ code: 'MB1503', message, hint, at: [field] }];
 }
 

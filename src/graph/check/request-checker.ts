@@ -5,7 +5,7 @@ import type { ServiceDocument } from '../../kinds/service-document.ts';
 import type { CompiledSchema, SchemaCompiler, SchemaProblem } from '../../manifest/check/json-schema.ts';
 import { listNames, nearestName } from '../../manifest/suggest.ts';
 import { checkRequest } from './check-request.ts';
-import { type RequestChecker, type RequestFault, sandboxLearns } from './request-fault.ts';
+import { type RequestChecker, type RequestFault, refreshLearns } from './request-fault.ts';
 import { fieldSchemas, findUnlistedFields } from './unlisted-fields.ts';
 
 /** A problem. For a value that fits none of several forms, it includes the requirements of each form. */
@@ -42,7 +42,7 @@ export function makeRequestChecker(
     if (create?.schema === undefined) return 'unchecked';
     const schema = compiledFor(kind, create.schema);
     if (schema === undefined) return 'unchecked';
-    const about = { value: request, path: create.path, fields: fieldNames(create.schema) };
+    const about = { value: request, path: create.path, fields: fieldNames(create.schema), isSandbox };
     const broken = schema.validate(fillIn(request));
     if (broken === 'too-much') return 'unchecked';
     const problems = gather(broken).filter((problem) => isKnown(problem, request));
@@ -51,27 +51,14 @@ export function makeRequestChecker(
       .filter(({ rule, params }) => !(rule === 'required' && meant.has(String(params.missingProperty))))
       .map((problem) => describeSchemaProblem(problem, about));
     const known = wrongFields(kind, request);
-    const unlisted = findUnlistedFields(create.schema, request, create);
-    const found = oneForEachPlace([...faults, ...unlisted]).filter(({ at: [field] }) => !known.has(field));
-    return isSandbox ? found.map((fault) => warnOfSandbox(fault)) : found;
+    const unlisted = findUnlistedFields(create.schema, request, about);
+    return oneForEachPlace([...faults, ...unlisted]).filter(({ at: [field] }) => !known.has(field));
   };
   check.lists = (kind) => {
     const { schema } = createOf(kind) ?? {};
     return schema !== undefined && fieldSchemas(schema).size > 0;
   };
   return check;
-}
-
-function warnOfSandbox({ message, hint, ...fault }: RequestFault): RequestFault {
-  const [advice] = hint.split('; ', 1);
-  return {
-    ...fault,
-    severity: 'warning',
-    message: message
-      .replace('the service does not allow', 'the sandbox does not know')
-      .replace(/\bthe service\b/g, 'the sandbox'),
-    hint: `${advice}; ${sandboxLearns}`,
-  };
 }
 
 /** Finds fields that are wrong by the documentation alone, because these were reported before. */
@@ -178,6 +165,7 @@ interface About {
   value: Json;
   path: string;
   fields: readonly string[];
+  isSandbox: boolean;
 }
 
 const mostForms = 6;
@@ -185,6 +173,10 @@ const mostForms = 6;
 /** Describes how a request violates the service's own description. */
 function describeSchemaProblem(problem: GatheredProblem, about: About): RequestFault {
   const { message, guess, at } = sayWhat(problem, about);
+  if (about.isSandbox) {
+    const hint = guess === undefined ? refreshLearns : `${guess}; ${refreshLearns}`;
+    return { code: 'MB1506', severity: 'warning', message, hint, at };
+  }
   const words = problem.about === undefined ? '' : `: “${problem.about}”`;
   const source = `this rule comes from the service's OpenAPI document, POST ${about.path}${words}`;
   return { code: 'MB1506', message, hint: guess === undefined ? source : `${guess}; ${source}`, at };
@@ -202,6 +194,7 @@ function sayWhat(problem: GatheredProblem, about: About): { message: string; gue
   const { path, params, rule } = problem;
   const name = path.length === 0 ? 'the request' : `\`${shorten(path.join('.'))}\``;
   const seen = valueAt(about.value, path);
+  const owner = about.isSandbox ? 'the sandbox' : 'the service';
   switch (rule) {
     case 'required':
     case 'dependentRequired': {
@@ -230,7 +223,7 @@ function sayWhat(problem: GatheredProblem, about: About): { message: string; gue
       const nearest = typeof seen === 'string' ? nearestName(seen, allowed) : undefined;
       const list = `allowed: ${listNames(allowed.map((text) => shorten(text)))}`;
       return {
-        message: `${name} is ${describeSeen(seen)}, which the service does not allow`,
+        message: `${name} is ${describeSeen(seen)}, which ${owner} does not ${about.isSandbox ? 'know' : 'allow'}`,
         guess: nearest === undefined ? list : `did you mean \`${nearest}\`? ${list}`,
         at: path,
       };
@@ -239,7 +232,7 @@ function sayWhat(problem: GatheredProblem, about: About): { message: string; gue
     case 'oneOf': {
       if (problem.forms === undefined) {
         return {
-          message: `${name} matches several variants in the schema of the service; set the fields of one of them`,
+          message: `${name} matches several variants in the schema of ${owner}; set the fields of one of them`,
           at: path,
         };
       }
@@ -247,15 +240,15 @@ function sayWhat(problem: GatheredProblem, about: About): { message: string; gue
       const more = forms.length > mostForms ? ` and ${forms.length - mostForms} more` : '';
       if (forms.length === 1 && forms[0] !== undefined) return { message: forms[0], at: path };
       return {
-        message: `${name} fits none of the forms that the service allows`,
+        message: `${name} fits none of the forms that ${owner} allows`,
         guess: `one of these stands in the way of each form: ${forms.slice(0, mostForms).join('; ')}${more}`,
         at: path,
       };
     }
     case 'not':
-      return { message: `${name} has a form that the service does not allow`, at: path };
+      return { message: `${name} has a form that ${owner} does not allow`, at: path };
     default:
-      return { message: `${name} is ${describeSeen(seen)}; the service allows ${allowance(problem)}`, at: path };
+      return { message: `${name} is ${describeSeen(seen)}; ${owner} allows ${allowance(problem)}`, at: path };
   }
 }
 

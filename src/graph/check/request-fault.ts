@@ -16,8 +16,8 @@ export interface RequestFault {
   meant?: string;
 }
 
-/** Advice about a name that is unknown to the sandbox but may be known to the user's service. */
-export const sandboxLearns = '`plan --refresh` with a key lets the sandbox learn what your service has';
+/** Advice about a name that only the user's service may know. */
+export const refreshLearns = '`plan --refresh` with a key reads what your service has';
 
 /** Checks requests that only the service's own description documents. */
 export interface RequestChecker {

@@ -1,7 +1,7 @@
 import type { Json } from '../../ground/json.ts';
 import { isMap, type JsonMap, shorten, unknownValue } from '../../ground/values.ts';
 import { listNames, nearestName } from '../../manifest/suggest.ts';
-import type { RequestFault } from './request-fault.ts';
+import { type RequestFault, refreshLearns } from './request-fault.ts';
 
 /** The fields in a schema, in all of its forms. */
 interface ListedFields {
@@ -19,7 +19,11 @@ const deepest = 12;
  * ignore an unknown field and still charge. If the description allows other fields, finds only probable typos of listed
  * fields.
  */
-export function findUnlistedFields(schema: Json, request: Json, { path }: { path: string }): RequestFault[] {
+export function findUnlistedFields(
+  schema: Json,
+  request: Json,
+  from: { path: string; isSandbox: boolean },
+): RequestFault[] {
   const faults: RequestFault[] = [];
   const visit = (schemas: readonly Json[], value: Json, at: (string | number)[]): void => {
     if (value === unknownValue || value === null || typeof value !== 'object' || at.length > deepest) return;
@@ -34,7 +38,7 @@ export function findUnlistedFields(schema: Json, request: Json, { path }: { path
     for (const [name, item] of Object.entries(value)) {
       const own = listed.byName.get(name);
       if (own !== undefined) visit(own, item, [...at, name]);
-      else if (listed.byName.size > 0) faults.push(...describe(name, { at, listed, value, path }));
+      else if (listed.byName.size > 0) faults.push(...describe(name, { at, listed, value, ...from }));
     }
   };
   visit([schema], request, []);
@@ -43,8 +47,9 @@ export function findUnlistedFields(schema: Json, request: Json, { path }: { path
 
 function describe(
   name: string,
-  { at, listed, value, path }: { at: (string | number)[]; listed: ListedFields; value: JsonMap; path: string },
+  of: { at: (string | number)[]; listed: ListedFields; value: JsonMap; path: string; isSandbox: boolean },
 ): RequestFault[] {
+  const { at, listed, value, path, isSandbox } = of;
   const names = [...listed.byName.keys()];
   const meant = nearestField(
     name,
@@ -53,12 +58,13 @@ function describe(
   if (listed.isClosed || (listed.isOpen && meant === undefined)) return [];
   const where = at.length === 0 ? `POST ${path}` : `\`${shorten(at.join('.'))}\` of POST ${path}`;
   const guess = meant === undefined ? '' : `did you mean \`${meant}\`? `;
+  const risk = 'what a service does not know it may ignore, and charge for (plan --strict refuses that)';
   return [
     {
       code: 'MB1501',
       severity: 'warning',
-      message: `\`${shorten(name)}\` is not among the fields that the service's own document lists for ${where}`,
-      hint: `${guess}it lists ${listNames(names)}; what a service does not know it may ignore, and charge for (plan --strict refuses that)`,
+      message: `\`${shorten(name)}\` is not among the fields that the ${isSandbox ? 'sandbox' : 'service'}'s own document lists for ${where}`,
+      hint: `${guess}it lists ${listNames(names)}; ${isSandbox ? refreshLearns : risk}`,
       at: [...at, name],
       ...(meant !== undefined && { meant }),
     },

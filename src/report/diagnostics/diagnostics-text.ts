@@ -1,6 +1,8 @@
 import { countDiagnostics, type Diagnostic, nameCell, type Place, sortDiagnostics } from '../../ground/diagnostic.ts';
-import { shellLines } from '../advice-text.ts';
+import { shellView } from '../advice-text.ts';
+import { bad, strong, type Text, warning } from '../document.ts';
 import { countOf } from '../numbers.ts';
+import { blockLines, indented, wrapped } from '../render/terminal-text.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
 import { displayWidth, padLeft, splitGraphemes } from '../text-width.ts';
@@ -9,7 +11,7 @@ export interface DiagnosticsTextOptions {
   style: Style;
   /** Absolute paths below this folder are shown relative to it. */
   cwd?: string;
-  /** Width for source lines in columns; default: 100. Messages are never cut. */
+  /** Width in columns. Omitted for a file or a pipe, where only source lines are cut, at 100 columns. */
   width?: number;
   /** Limit of diagnostics that are shown; the others are only counted. Default: all. */
   most?: number;
@@ -46,34 +48,32 @@ function countsText(diagnostics: readonly Diagnostic[], style: Style): string {
 }
 
 const messageLength = 2000;
+const indent = 2;
 
 function blockOf(
   diagnostic: Diagnostic,
   sources: ReadonlyMap<string, string>,
   options: DiagnosticsTextOptions,
 ): string[] {
-  const { style } = options;
   const { severity, code, message, place, hint } = diagnostic;
-  const word = severity === 'error' ? style.red(style.bold('error')) : style.yellow(style.bold('warning'));
+  const screen = { style: options.style, room: options.width ?? Number.POSITIVE_INFINITY };
+  const inner = { ...screen, room: screen.room - indent };
+  const below = (text: Text) => indented(wrapped(text, inner, indent), indent);
+  const word = severity === 'error' ? bad('error') : warning('warning');
   const head = [
-    ...(place ? [style.bold(placeText(place, options.cwd))] : []),
+    ...(place ? [strong(placeText(place, options.cwd)), ' '] : []),
     word,
-    code,
-    safeText(message, messageLength),
+    ` ${code} ${safeText(message, messageLength)}`,
   ];
-  const lines = [head.join(' '), ...excerptOf(place, sources, options)];
+  const lines = [...wrapped(head, screen, indent), ...excerptOf(place, sources, options)];
   for (const other of diagnostic.related ?? []) {
-    lines.push(`  ${placeText(other.place, options.cwd)} ${safeText(other.message, messageLength)}`);
+    lines.push(...below(`${placeText(other.place, options.cwd)} ${safeText(other.message, messageLength)}`));
     lines.push(...excerptOf(other.place, sources, options));
   }
   const trail = (diagnostic.trail ?? []).map((part) => safeText(part, 120));
-  if (trail.length > 0) lines.push(`  in ${trail.join(' › ')}`);
-  return [...lines, ...hintLines(hint, style)];
-}
-
-function hintLines(hint: Diagnostic['hint'], style: Style): string[] {
-  const lines = hint === undefined ? [] : shellLines(hint);
-  return lines.map((line, index) => `  ${index === 0 ? style.cyan('hint:') : '     '} ${line}`);
+  if (trail.length > 0) lines.push(...below(`in ${trail.join(' › ')}`));
+  const advice = shellView(hint, 'hint:').flatMap((block) => blockLines(block, inner));
+  return [...lines, ...indented(advice, indent)];
 }
 
 function excerptOf(

@@ -19,11 +19,11 @@ const codeIndent = 4;
 /** A document for a terminal or a log. Ends with a line feed, unless it is empty. */
 export function terminalText(document: Document, { style, width }: Look): string {
   const screen = { style, room: width === undefined ? Number.POSITIVE_INFINITY : Math.max(leastWidth, width) };
-  const blocks = document.map((block) => linesOf(block, screen)).filter((lines) => lines.length > 0);
+  const blocks = document.map((block) => blockLines(block, screen)).filter((lines) => lines.length > 0);
   return blocks.map((lines) => `${lines.join('\n')}\n`).join('\n');
 }
 
-function linesOf(block: Block | undefined, screen: Screen): string[] {
+export function blockLines(block: Block | undefined, screen: Screen): string[] {
   switch (block?.is) {
     case undefined:
     case 'folded':
@@ -49,16 +49,16 @@ function linesOf(block: Block | undefined, screen: Screen): string[] {
   }
 }
 
-function wrapped(text: Text, screen: Screen, hang = 0): string[] {
+export function wrapped(text: Text, screen: Screen, hang = 0): string[] {
   const [first = '', ...others] = wrap(text, screen, { hang }).map((line) => paintLine(line, screen.style));
   return [first, ...indented(others, hang)];
 }
 
 function tight(blocks: Document, screen: Screen): string[] {
-  return blocks.flatMap((block) => linesOf(block, screen));
+  return blocks.flatMap((block) => blockLines(block, screen));
 }
 
-function indented(lines: readonly string[], columns: number): string[] {
+export function indented(lines: readonly string[], columns: number): string[] {
   return lines.map((line) => (line === '' ? '' : ' '.repeat(columns) + line));
 }
 

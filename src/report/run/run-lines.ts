@@ -4,11 +4,12 @@ import { spendText } from '../plan/plan-money.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
 import type { RunReporter, RunTimes } from './run-time.ts';
-import type { RunView, TaskView } from './run-view.ts';
+import type { RunView } from './run-view.ts';
 import {
   askedWaitText,
   awaitedGatesText,
   awaitedText,
+  doneIn,
   endText,
   leftText,
   moneyRow,
@@ -104,11 +105,6 @@ function heartbeatText(view: RunView, { now, page, times, elapsedMs }: LinesOpti
   ].join(' · ');
 }
 
-/** Number of steps that need no further work. */
-function doneOf({ stages }: TaskView): number {
-  return (stages.get('done') ?? 0) + (stages.get('kept') ?? 0) + (stages.get('unneeded') ?? 0);
-}
-
 /** Lines of a log about steps: one when a step has ended, or when another tenth of a task is done. */
 class StepLines {
   readonly #options: LinesOptions;
@@ -179,7 +175,7 @@ class StepLines {
       step?.begunAt === undefined ? '' : elapsedText(Date.parse(at) - step.begunAt),
       safeText(step?.files[0] ?? ''),
     ];
-    const ended = [...view.tasks.values()].reduce((sum, task) => sum + doneOf(task), 0);
+    const ended = [...view.tasks.values()].reduce((sum, task) => sum + doneIn(task), 0);
     const detail = facts.filter((fact) => fact !== '').join(', ');
     return stepLine(address, style.green('done'), `${detail} (${creditsText(ended)} of ${creditsText(view.steps)})`);
   }
@@ -187,7 +183,7 @@ class StepLines {
   #tenth(id: string): string | undefined {
     const task = this.#options.view.tasks.get(id);
     if (task === undefined) return undefined;
-    const tenth = Math.floor((10 * doneOf(task)) / task.steps);
+    const tenth = Math.floor((10 * doneIn(task)) / task.steps);
     const before = this.#tenths.get(id) ?? Math.floor((10 * (task.stages.get('kept') ?? 0)) / task.steps);
     if (tenth <= before) return undefined;
     this.#tenths.set(id, tenth);

@@ -1,9 +1,9 @@
 import { Listr } from 'listr2';
 import type { RunEvent } from '../../contract/event.ts';
 import { creditsText } from '../numbers.ts';
+import { paintLine, wrap } from '../render/spans.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
-import { wrapText } from '../text-width.ts';
 import { nothingPlanned, type PlannedWork } from './planned-work.ts';
 import type { RunReporter, RunTimes } from './run-time.ts';
 import type { RunView } from './run-view.ts';
@@ -160,13 +160,15 @@ class ScreenMessages {
 
   /** Removes the oldest waiting messages and returns their lines. They are broken at spaces; addresses stay whole. */
   take(columns: number): string[] {
+    const { style } = this.#options;
     const lines: string[] = [];
     for (let bytes = 0; bytes < mostAboveBytes; ) {
       const next = this.#waiting.shift();
       if (next === undefined) break;
       const { head, text, paint } = next;
       const whole = text === '' ? head : `${head}  ${text}`;
-      const broken = whole.includes('://') ? [whole] : wrapText(whole, columns - 1, { maxLines: 6 });
+      const wrapped = wrap(whole, { style, room: columns - 1 }, { most: 6, isHard: true });
+      const broken = whole.includes('://') ? [whole] : wrapped.map((line) => paintLine(line, style));
       const [first = '', ...others] = broken;
       lines.push(first.startsWith(head) ? paint(head) + first.slice(head.length) : first, ...others);
       bytes += Buffer.byteLength(whole);

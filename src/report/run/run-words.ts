@@ -1,7 +1,7 @@
 import type { RunEvent } from '../../contract/event.ts';
 import { noUser } from '../../contract/failure.ts';
 import { groupBy } from '../../ground/values.ts';
-import { kinds } from '../../kinds/index.ts';
+import type { Mark } from '../document.ts';
 import { type Annotation, annotationText, limitAnnotations } from '../github-commands.ts';
 import { clockText, countOf, creditsText, elapsedText, spanText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
@@ -9,58 +9,75 @@ import type { Remaining } from './run-time.ts';
 import type { Money, RunView, Stage, StepView, TaskView } from './run-view.ts';
 import { textOf } from './summary-troubles.ts';
 
-/**
- * Words of a task's row on the screen, like `7 of 12`, `2 running`, `3 saving`, `1 failed`. Their numbers add up to
- * its steps. `isOver`: steps that have not started will not be started by this run.
- */
-export function taskWords(
-  task: Pick<TaskView, 'kind' | 'steps' | 'stages'>,
-  { isOver }: { isOver: boolean },
-): string[] {
-  const of = (...stages: Stage[]) => stages.reduce((sum, stage) => sum + (task.stages.get(stage) ?? 0), 0);
-  const words = [`${creditsText(of('done', 'kept', 'unneeded'))} of ${creditsText(task.steps)}`];
-  const add = (count: number, word: string) => {
-    if (count > 0) words.push(`${creditsText(count)} ${word}`);
-  };
-  const named = [...task.stages.values()].reduce((sum, count) => sum + count, 0);
-  const queued = Math.max(0, task.steps - named);
-  add(of('running'), 'running');
-  add(of('saving'), 'saving');
-  add(of('searching'), 'searching');
-  add(of('working'), startingWord(task.kind));
-  if (!isOver) add(queued, 'queued');
-  add(of('failed', 'lost', 'refused'), 'failed');
-  add(of('unresolved'), 'unresolved');
-  add(of('blocked'), 'blocked');
-  add(of('awaits-consent'), 'waiting for consent');
-  add(of('awaits-pick'), 'waiting for a pick');
-  add(of('stays-paid'), 'to collect');
-  add(of('left') + (isOver ? queued : 0), 'not started');
-  return words;
+/** Number of steps at one stage, like `2 running`. */
+interface StageCount {
+  count: number;
+  word: string;
+  /** Word for a narrow terminal. */
+  short: string;
+  mark: Mark | undefined;
 }
 
-/** Word for a step that has no job yet, or never gets one. */
-function startingWord(kind: string): string {
-  const act = kinds[kind]?.act ?? 'job';
-  switch (act) {
-    case 'job':
-      return 'starting';
-    case 'upload':
-      return 'uploading';
-    case 'post':
-      return 'publishing';
-    default:
-      return act satisfies never;
-  }
+type StageSums = Pick<TaskView, 'steps' | 'stages'>;
+
+/** Stages of steps that are not done, by priority. `failed` leaves out refused steps, which cost nothing. */
+const stageWords: readonly (Pick<StageCount, 'word'> & { stages: readonly Stage[]; short?: string; mark?: Mark })[] = [
+  { stages: ['running'], word: 'running', mark: 'active' },
+  { stages: ['failed', 'lost'], word: 'failed', mark: 'bad' },
+  { stages: ['refused'], word: 'refused', mark: 'bad' },
+  { stages: ['unresolved'], word: 'unresolved', short: '?', mark: 'warning' },
+  { stages: ['saving'], word: 'saving' },
+  { stages: ['searching'], word: 'searching' },
+  { stages: ['working'], word: 'starting' },
+  { stages: ['blocked'], word: 'blocked', mark: 'warning' },
+  { stages: ['awaits-consent'], word: 'waiting for consent', short: 'for consent', mark: 'warning' },
+  { stages: ['awaits-pick'], word: 'waiting for a pick', short: 'for a pick', mark: 'warning' },
+  { stages: ['stays-paid'], word: 'to collect', mark: 'warning' },
+  { stages: ['left'], word: 'not started', mark: 'warning' },
+];
+
+function countIn({ stages }: StageSums, ...counted: readonly Stage[]): number {
+  return counted.reduce((sum, stage) => sum + (stages.get(stage) ?? 0), 0);
+}
+
+/** Number of steps that need no further work. */
+export function doneIn(task: StageSums): number {
+  return countIn(task, 'done', 'kept', 'unneeded');
+}
+
+/** Number of steps that this run works on. */
+export function busyIn(task: StageSums): number {
+  return countIn(task, 'working', 'searching', 'running', 'saving');
+}
+
+/** Number of steps that no event has named yet. */
+export function queuedIn({ steps, stages }: StageSums): number {
+  let named = 0;
+  for (const count of stages.values()) named += count;
+  return Math.max(0, steps - named);
+}
+
+/** Counts of steps that are neither done nor queued. `isOver`: queued steps will not be started by this run. */
+export function stageCounts(task: StageSums, { isOver }: { isOver: boolean }): StageCount[] {
+  return stageWords.flatMap(({ stages, word, short = word, mark }) => {
+    const count = countIn(task, ...stages) + (isOver && word === 'not started' ? queuedIn(task) : 0);
+    return count === 0 ? [] : [{ count, word, short, mark }];
+  });
+}
+
+/** Words like `7 of 12`, `2 running`, `1 failed`, `3 queued`. Their numbers add up to the steps. */
+export function taskWords(task: StageSums, options: { isOver: boolean }): string[] {
+  const words = stageCounts(task, options).map(({ count, word }) => `${creditsText(count)} ${word}`);
+  const queued = options.isOver ? 0 : queuedIn(task);
+  if (queued > 0) words.push(`${creditsText(queued)} queued`);
+  return [`${creditsText(doneIn(task))} of ${creditsText(task.steps)}`, ...words];
 }
 
 /** State of a task as a whole: `open` while any of its steps is waiting or in progress. */
-export function taskState(task: TaskView): 'open' | 'done' | 'failed' | 'unfinished' {
-  const of = (stage: Stage) => task.stages.get(stage) ?? 0;
-  const named = [...task.stages.values()].reduce((sum, count) => sum + count, 0);
-  if (named < task.steps || of('working') + of('searching') + of('running') + of('saving') > 0) return 'open';
-  if (of('failed') + of('lost') + of('refused') > 0) return 'failed';
-  return of('done') + of('kept') + of('unneeded') === task.steps ? 'done' : 'unfinished';
+export function taskState(task: StageSums): 'open' | 'done' | 'failed' | 'unfinished' {
+  if (queuedIn(task) + busyIn(task) > 0) return 'open';
+  if (countIn(task, 'failed', 'lost', 'refused') > 0) return 'failed';
+  return doneIn(task) === task.steps ? 'done' : 'unfinished';
 }
 
 /** Text like `credits 23 spent (5 now) · 6 reserved · of 120 · 0:41`. */
@@ -84,7 +101,7 @@ export function leftText(money: Money): string {
 export function progressText(view: RunView, options: { isOver: boolean }): string {
   const counts = new Map<Stage, number>(view.settled.stages);
   for (const { stage } of view.stepsByAddress.values()) counts.set(stage, (counts.get(stage) ?? 0) + 1);
-  return taskWords({ kind: '', steps: view.steps, stages: counts }, options)
+  return taskWords({ steps: view.steps, stages: counts }, options)
     .map((text, index) => (index === 0 ? `${text} done` : text))
     .join(', ');
 }
@@ -131,9 +148,7 @@ export function stopText(stopped: NonNullable<RunView['stopped']>): string {
     case 'auth':
       return `nothing more is bought, ${isNoUser(stopped) ? noUser.text : 'the service refuses the key'}${detail}`;
     case 'signal':
-      return isCancelled(stopped)
-        ? 'nothing more is bought, the run was cancelled'
-        : `nothing more is bought, the run was interrupted${detail}`;
+      return `${interruptionText(stopped)}: nothing more is bought`;
     case 'disk':
       return `nothing more is bought, files cannot be written${detail}`;
     case 'error':
@@ -161,9 +176,17 @@ export function isNoUser({ because, detail }: NonNullable<RunView['stopped']>): 
 
 /** Reason like `stopText`, for a run that is still in progress: what it waits for, and how to end it at once. */
 export function stoppingText(stopped: NonNullable<RunView['stopped']>): string {
-  const text = stopText(stopped);
-  if (isCancelled(stopped)) return `${text}: what runs is collected`;
-  return stopped.because === 'signal' ? `${text}; waiting for open requests; Ctrl-C again quits now` : text;
+  if (isCancelled(stopped)) return `${stopText(stopped)}; running jobs are collected`;
+  if (stopped.because !== 'signal') return stopText(stopped);
+  return `${interruptionText(stopped)}: waiting for open requests; Ctrl-C again quits now`;
+}
+
+/** Text like `interrupted by Ctrl-C`, `cancelled`. */
+function interruptionText(stopped: NonNullable<RunView['stopped']>): string {
+  if (isCancelled(stopped)) return 'cancelled';
+  const { detail } = stopped;
+  if (detail === '') return 'interrupted';
+  return `interrupted by ${detail === 'SIGINT' ? 'Ctrl-C' : safeText(detail)}`;
 }
 
 /** Whether the run was stopped by `cancel` elsewhere. No key was pressed here, so the first Ctrl-C detaches. */

@@ -5,10 +5,18 @@ import { safeText } from '../safe-text.ts';
 import { cutMiddle, displayWidth, padRight } from '../text-width.ts';
 import type { PlannedStep } from './planned-work.ts';
 import { hasEnded, mostStepsShown, type RunView, type Stage, type StepView, sinceOf } from './run-view.ts';
-import { askedWaitText, awaitedGatesText, awaitedText, isCancelled, remainingText, stopText } from './run-words.ts';
+import {
+  askedWaitText,
+  awaitedGatesText,
+  awaitedText,
+  doneIn,
+  remainingText,
+  stageCounts,
+  stoppingText,
+} from './run-words.ts';
 import { fillLine, joined, joinedWithin, type Piece, piece, spaces, widthOf } from './screen-line.ts';
 import { barPieces, isNarrow, isWide, type Look } from './screen-look.ts';
-import { creditsWord, nameOf, nameWidthOf, taskRows } from './screen-rows.ts';
+import { countPiece, creditsWord, nameOf, nameWidthOf, taskRows } from './screen-rows.ts';
 import type { TroubleGroup } from './troubles.ts';
 
 const mostTroubles = 3;
@@ -52,32 +60,20 @@ export function frameLines(view: RunView, look: Look): string[] {
 }
 
 function headerLine(view: RunView, look: Look): string {
-  const of = (...stages: Stage[]) => {
-    let sum = 0;
-    for (const task of view.tasks.values()) for (const stage of stages) sum += task.stages.get(stage) ?? 0;
-    return sum;
-  };
-  const done = of('done', 'kept', 'unneeded');
-  const words = [piece(`${creditsText(done)} of ${creditsText(view.steps)}`)];
-  const add = (count: number, word: string, mark?: Mark) => {
-    if (count > 0) words.push(piece(`${creditsText(count)} ${word}`, mark));
-  };
-  const wide = isWide(look);
-  const kept = of('kept');
-  if (wide) add(kept, 'up to date', 'faint');
-  const failed = of('failed', 'lost');
+  const stages = new Map<Stage, number>();
+  for (const task of view.tasks.values())
+    for (const [stage, count] of task.stages) stages.set(stage, (stages.get(stage) ?? 0) + count);
+  const whole = { steps: view.steps, stages };
+  const kept = stages.get('kept') ?? 0;
+  const counts = stageCounts(whole, { isOver: false });
   // A narrow terminal may lack the space for both, and running steps are shown below.
-  if (isNarrow(look)) add(failed, look.signs.failed, 'bad');
-  add(of('running'), 'running', 'active');
-  if (!isNarrow(look)) add(failed, 'failed', 'bad');
-  add(of('refused'), 'refused', 'bad');
-  add(of('unresolved'), 'unresolved', 'warning');
-  add(of('saving'), 'saving');
-  if (wide) {
-    const picks = of('awaits-pick');
-    add(of('blocked'), 'blocked', 'warning');
-    add(picks, picks === 1 ? 'waits for a pick' : 'wait for a pick', 'warning');
-  }
+  const failed = isNarrow(look) ? counts.filter(({ word }) => word === 'failed') : [];
+  const ordered = [...failed, ...counts.filter((one) => !failed.includes(one))];
+  const words = [
+    piece(`${creditsText(doneIn(whole))} of ${creditsText(view.steps)}`),
+    ...(kept > 0 && isWide(look) ? [piece(`${creditsText(kept)} up to date`, 'faint')] : []),
+    ...ordered.map((one) => countPiece(one, look)),
+  ];
   const remaining = look.isOver ? undefined : look.times.remaining?.();
   const time = [
     piece(elapsedText(view.end?.elapsedMs ?? look.now - look.startedAt)),
@@ -120,11 +116,7 @@ function creditsLine(view: RunView, look: Look): string {
 function waitingLines(view: RunView, look: Look): string[] {
   const line = (text: string) => fillLine([piece(text, 'warning')], [], look);
   const lines: string[] = [];
-  if (view.stopped !== undefined) {
-    const isInterrupted = view.stopped.because === 'signal' && !isCancelled(view.stopped);
-    const interrupted = 'stopping: waiting for open requests; Ctrl-C again quits now';
-    lines.push(line(isInterrupted ? interrupted : stopText(view.stopped)));
-  }
+  if (view.stopped !== undefined) lines.push(line(stoppingText(view.stopped)));
   const asked = askedWaitText(view, look.now);
   if (asked !== '') lines.push(line(asked));
   if (view.awaited !== undefined) lines.push(line(awaitedText(view.awaited, look.now)));

@@ -1,9 +1,8 @@
-import type { Mark } from '../document.ts';
 import { countOf, creditsText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import { cutMiddle, displayWidth, padLeft, padRight } from '../text-width.ts';
-import type { RunView, Stage, TaskView } from './run-view.ts';
-import { taskState } from './run-words.ts';
+import type { RunView, TaskView } from './run-view.ts';
+import { busyIn, doneIn, queuedIn, stageCounts, taskState } from './run-words.ts';
 import { fillLine, joinedWithin, type Piece, piece, spaces, widthOf } from './screen-line.ts';
 import { barPieces, isNarrow, isWide, type Look } from './screen-look.ts';
 
@@ -39,9 +38,7 @@ function taskRow(
   { view, look, nameWidth, digits }: { view: RunView; look: Look; nameWidth: number; digits: number },
 ): string {
   const { columns, style, planned } = look;
-  const of = (...stages: Stage[]) => stages.reduce((sum, stage) => sum + (task.stages.get(stage) ?? 0), 0);
-  const done = of('done', 'kept', 'unneeded');
-  const busy = of('working', 'searching', 'running', 'saving');
+  const done = doneIn(task);
   const counts = isNarrow(look)
     ? piece(`${padLeft(creditsText(done), digits)}/${creditsText(task.steps)}`)
     : piece(`${padLeft(creditsText(done), digits)} of ${padRight(creditsText(task.steps), digits)}`);
@@ -54,7 +51,12 @@ function taskRow(
   const rateText = rate === undefined || rate === 0 ? '' : `${rate < 10 ? rate.toFixed(1) : Math.round(rate)}/min`;
   const money =
     spent > 0 || (isWide(look) && expected !== '') ? `${creditsText(spent)}${isWide(look) ? expected : ''} cr` : '';
-  const head = [nameOf(task.id, nameWidth), spaces(2), ...barPieces({ all: task.steps, done, busy }, look), spaces(2)];
+  const head = [
+    nameOf(task.id, nameWidth),
+    spaces(2),
+    ...barPieces({ all: task.steps, done, busy: busyIn(task) }, look),
+    spaces(2),
+  ];
   const right = [piece(money, 'faint'), ...(isWide(look) ? [piece(padLeft(rateText, 10))] : [])];
   const room = columns - 1 - widthOf(head) - (money === '' ? 0 : widthOf(right) + 2);
   return fillLine([...head, ...joinedWithin(words, room)], right, { columns, style });
@@ -62,40 +64,20 @@ function taskRow(
 
 /** Words on what a task does, and what it waits for. The numbers of ended steps are shown before them. */
 function wordsOf(task: TaskView, { view, look }: { view: RunView; look: Look }): Piece[] {
-  const of = (...stages: Stage[]) => stages.reduce((sum, stage) => sum + (task.stages.get(stage) ?? 0), 0);
-  const words: Piece[] = [];
-  const narrow = isNarrow(look);
-  const add = (count: number, word: string, mark?: Mark) => {
-    if (count > 0) words.push(piece(`${creditsText(count)} ${word}`, mark));
-  };
-  add(of('running'), 'running', 'active');
-  add(of('failed', 'lost'), narrow ? look.signs.failed : 'failed', 'bad');
-  add(of('refused'), 'refused', 'bad');
-  add(of('unresolved'), narrow ? '?' : 'unresolved', 'warning');
-  add(of('saving'), 'saving');
-  add(of('searching'), 'searching');
-  add(of('working'), 'starting');
-  add(of('blocked'), 'blocked', 'warning');
-  add(
-    of('awaits-consent'),
-    narrow ? 'for consent' : of('awaits-consent') === 1 ? 'waits for consent' : 'wait for consent',
-    'warning',
-  );
-  add(
-    of('awaits-pick'),
-    narrow ? 'for a pick' : of('awaits-pick') === 1 ? 'waits for a pick' : 'wait for a pick',
-    'warning',
-  );
-  add(of('stays-paid'), 'to collect', 'warning');
-  const left = of('left') + (look.isOver ? queuedIn(task) : 0);
-  add(left, 'not started', 'warning');
+  const words = stageCounts(task, look).map((one) => countPiece(one, look));
   const queued = look.isOver ? 0 : queuedIn(task);
   if (queued === 0) return words;
-  const waitsFor = isBusy(task) ? [] : openNeeds(task, { view, look });
+  const waitsFor = busyIn(task) > 0 ? [] : openNeeds(task, { view, look });
   if (waitsFor.length > 0) words.push(piece(`waits for ${safeText(waitsFor.join(', '), 100)}`, 'faint'));
   // In a narrow terminal, the bar shows the number of queued steps.
-  else if (!narrow || words.length === 0) add(queued, 'queued', 'faint');
+  else if (!isNarrow(look) || words.length === 0) words.push(piece(`${creditsText(queued)} queued`, 'faint'));
   return words;
+}
+
+/** A number with its word; a narrow terminal has a sign for failed steps. */
+export function countPiece({ count, word, short, mark }: ReturnType<typeof stageCounts>[number], look: Look): Piece {
+  const narrowWord = word === 'failed' ? look.signs.failed : short;
+  return piece(`${creditsText(count)} ${isNarrow(look) ? narrowWord : word}`, mark);
 }
 
 function openNeeds({ id }: TaskView, { view, look }: { view: RunView; look: Look }): string[] {
@@ -104,13 +86,6 @@ function openNeeds({ id }: TaskView, { view, look }: { view: RunView; look: Look
     const task = view.tasks.get(need);
     return task !== undefined && taskState(task) === 'open';
   });
-}
-
-/** Number of steps that no event has named yet. */
-function queuedIn({ steps, stages }: TaskView): number {
-  let named = 0;
-  for (const count of stages.values()) named += count;
-  return Math.max(0, steps - named);
 }
 
 /** Returns the most active tasks, in the order of the manifest. */
@@ -125,7 +100,7 @@ function rankOf(task: TaskView): number {
   const state = taskState(task);
   switch (state) {
     case 'open':
-      return isBusy(task) ? 0 : queuedIn(task) < task.steps ? 2 : 3;
+      return busyIn(task) > 0 ? 0 : queuedIn(task) < task.steps ? 2 : 3;
     case 'failed':
       return 1;
     case 'unfinished':
@@ -141,16 +116,6 @@ function isUpToDate({ steps, stages }: TaskView): boolean {
   return stages.get('kept') === steps;
 }
 
-function isBusy({ stages }: TaskView): boolean {
-  return (
-    (stages.get('running') ?? 0) +
-      (stages.get('working') ?? 0) +
-      (stages.get('searching') ?? 0) +
-      (stages.get('saving') ?? 0) >
-    0
-  );
-}
-
 /** Row like `… 4 more tasks: 1 waiting, 3 up to date`. */
 function foldedRow(tasks: readonly TaskView[], { columns, style, isOver }: Look): string {
   const counts = { 'under way': 0, failed: 0, waiting: 0, unfinished: 0, done: 0, 'up to date': 0 };
@@ -159,7 +124,7 @@ function foldedRow(tasks: readonly TaskView[], { columns, style, isOver }: Look)
     if (isUpToDate(task)) counts['up to date'] += 1;
     else if (state !== 'open') counts[state] += 1;
     else if (isOver) counts.unfinished += 1;
-    else counts[isBusy(task) ? 'under way' : 'waiting'] += 1;
+    else counts[busyIn(task) > 0 ? 'under way' : 'waiting'] += 1;
   }
   const words = Object.entries(counts).flatMap(([word, count]) =>
     count === 0 ? [] : [`${creditsText(count)} ${word}`],

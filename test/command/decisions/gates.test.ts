@@ -34,7 +34,7 @@ describe('draft, pick, final', () => {
     const first = await apply(trial, 5);
     expect(booked(trial)).toBe(3);
     expect(first).toContain(
-      'waiting  1 step until 1 gate is decided, and 1 step at 1 gate that comes later\n         hero: 1 of 3 to be picked (the calm one)\n',
+      'waiting  1 step until 1 gate is decided; 1 more step for 1 gate whose outputs are not made yet\n         hero: 1 of 3 to be picked (the calm one)\n',
     );
     expect(first).toContain(
       'or to pick by name, as in: mediabatch pick campaign.yaml hero/1\n         then: mediabatch apply campaign.yaml\n',
@@ -114,7 +114,7 @@ describe('draft, pick, final', () => {
 
   test('steps after the last gate wait at no gate', async () => {
     const err = await apply(await makeCampaign(manifest.replace('gate: approve, ', '')), 5);
-    expect(err).toContain('waiting  1 step until 1 gate is decided, and 1 step that needs what is made then\n');
+    expect(err).toContain('waiting  1 step until 1 gate is decided; 1 more step after that\n');
   });
 
   test('refused takes are not offered for a pick', async () => {

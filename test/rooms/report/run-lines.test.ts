@@ -83,7 +83,7 @@ describe('createLines', () => {
       goes on  there are credits again, after 31 s
       hero@de  picked
       waiting for 2 gates
-      stopped  nothing more is bought, the run was interrupted; waiting for open requests; Ctrl-C again quits now
+      stopped  interrupted: waiting for open requests; Ctrl-C again quits now
       theme@a  still running
       theme@b  started  create
       theme@c  started  create
@@ -94,7 +94,7 @@ describe('createLines', () => {
       theme@d  blocked  needs hero@it, which is lost
       notice  the service calls the job RENDERING
       notice  hero@de: a file in the way was renamed
-      aurora-launch: 2 of 10 done, 4 failed, 1 unresolved, 1 blocked, 1 to collect, 1 not started; 17 credits spent in 0:41"
+      aurora-launch: 2 of 10 done, 3 failed, 1 refused, 1 unresolved, 1 blocked, 1 to collect, 1 not started; 17 credits spent in 0:41"
     `);
   });
 
@@ -117,14 +117,14 @@ describe('createLines', () => {
       goes on  there are credits again, after 31 s
       hero@de  picked
       waiting for 2 gates
-      stopped  nothing more is bought, the run was interrupted; waiting for open requests; Ctrl-C again quits now
+      stopped  interrupted: waiting for open requests; Ctrl-C again quits now
       theme@a  still running
       theme@c  refused  bad lyrics
       hero@it  lost  unknown job
       theme@d  blocked  needs hero@it, which is lost
       notice  the service calls the job RENDERING
       notice  hero@de: a file in the way was renamed
-      aurora-launch: 2 of 10 done, 4 failed, 1 unresolved, 1 blocked, 1 to collect, 1 not started; 17 credits spent in 0:41"
+      aurora-launch: 2 of 10 done, 3 failed, 1 refused, 1 unresolved, 1 blocked, 1 to collect, 1 not started; 17 credits spent in 0:41"
     `);
   });
 
@@ -137,7 +137,7 @@ describe('createLines', () => {
       "hero@en  failed  moderated \\x1b[2J
       hero@fr  unresolved  no answer
       hero@l'été  failed  the link has expired
-      stopped  nothing more is bought, the run was interrupted; waiting for open requests; Ctrl-C again quits now
+      stopped  interrupted: waiting for open requests; Ctrl-C again quits now
       theme@c  refused  bad lyrics
       hero@it  lost  unknown job"
     `);
@@ -373,13 +373,15 @@ describe('summaryView', () => {
     const start = runStarted([{ id: 'hero', kind: 'image', steps: 1 }]);
     const stop: RunFact = { event: 'spending-stopped', because: 'signal', detail: 'SIGINT' };
     const summaryOf = (...facts: RunFact[]) => summary([start, ...facts, stop].map((fact) => at(0, fact)));
-    expect(summaryOf(...boughtStep('hero@a'))).toMatch(/all 1 step done.*the run was interrupted: SIGINT\n$/s);
+    expect(summaryOf(...boughtStep('hero@a'))).toMatch(
+      /all 1 step done.*interrupted by Ctrl-C: nothing more is bought\n$/s,
+    );
     expect(summaryOf(...boughtStep('hero@a').slice(0, 4))).toContain('to go on: ');
   });
 
   it('speaks of no key where a run on an engine was cancelled', () => {
     const text = told([{ event: 'spending-stopped', because: 'signal', detail: 'cancelled' }]);
-    expect(text).toContain('nothing more is bought, the run was cancelled\n');
+    expect(text).toContain('cancelled: nothing more is bought\n');
     expect(stoppingText({ because: 'signal', detail: 'cancelled' })).not.toContain('Ctrl-C again');
     expect(stoppingText({ because: 'signal', detail: 'SIGINT' })).toContain('Ctrl-C again');
   });

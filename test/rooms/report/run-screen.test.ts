@@ -87,7 +87,7 @@ describe('createScreen', () => {
     const lines = await terminal.all();
     const first = lines.findIndex((line) => line.startsWith('aurora-launch'));
     expect(lines.slice(first).join('\n')).toMatchInlineSnapshot(`
-      "aurora-launch  2 of 10 · 3 failed · 1 refused · 1 unresolved               0:41
+      "aurora-launch  2 of 10 · 3 failed · 1 refused · 1 unresolved · 1 blocked   0:41
       ✔ hero@de     saved  images/hero/hero@de.png                               5 cr
       ✖ hero@en     moderated \\x1b[2J
       ? hero@fr     unresolved: no answer

@@ -28,10 +28,10 @@ describe('foldEvent', () => {
     expect(wordsOf(view)).toEqual({
       logo: '1 of 1',
       hero: '1 of 5 · 3 failed · 1 unresolved',
-      theme: '0 of 4 · 1 failed · 1 blocked · 1 to collect · 1 not started',
+      theme: '0 of 4 · 1 refused · 1 blocked · 1 to collect · 1 not started',
     });
     expect(progressText(view, { isOver: true })).toBe(
-      '2 of 10 done, 4 failed, 1 unresolved, 1 blocked, 1 to collect, 1 not started',
+      '2 of 10 done, 3 failed, 1 refused, 1 unresolved, 1 blocked, 1 to collect, 1 not started',
     );
     expect(view.money).toEqual({ spentNow: 17, spentEver: 41, held: 5, budget: 60, balance: 938 });
     expect(view.end).toMatchObject({ exit: 130, elapsedMs: 41_500 });
@@ -139,7 +139,7 @@ describe('foldEvent', () => {
         expect(new Map([...view.stepsByAddress].sort())).toEqual(new Map([...inOrder.stepsByAddress].sort()));
       }),
     );
-    expect(wordsOf(inOrder)).toEqual({ a: '2 of 2', b: '1 of 4 · 1 running · 1 queued · 1 failed' });
+    expect(wordsOf(inOrder)).toEqual({ a: '2 of 2', b: '1 of 4 · 1 running · 1 failed · 1 queued' });
   });
 
   it('tells what runs from what is finished and waits to be saved, and from what is still to come', () => {
@@ -156,11 +156,11 @@ describe('foldEvent', () => {
     ]);
     expect(wordsOf(view)).toEqual({
       hero: '0 of 10 · 2 running · 3 saving · 1 starting · 4 queued',
-      logo: '0 of 2 · 1 uploading · 1 queued',
+      logo: '0 of 2 · 1 starting · 1 queued',
     });
     expect(wordsOf(view, true)).toEqual({
       hero: '0 of 10 · 2 running · 3 saving · 1 starting · 4 not started',
-      logo: '0 of 2 · 1 uploading · 1 not started',
+      logo: '0 of 2 · 1 starting · 1 not started',
     });
   });
 
