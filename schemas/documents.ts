@@ -34,6 +34,7 @@ const place = object({
   line: ['From 1.', count],
   column: ['From 1.', count],
   'from?': ['The data that a template put there.', text],
+  'reads?': ['Text files that its template reads.', list(path)],
 });
 const model: { [name: string]: Part } = {
   'credits?': ['Credits a job.', anything],

@@ -16,6 +16,7 @@ import { isSpending } from '../plan/actions.ts';
 import { assemblePlan, outputsToCheck } from '../plan/assemble.ts';
 import type { Plan, PlanTotals, StepOrder } from '../plan/plan.ts';
 import { isPost, sendsOf } from '../plan/posts/post-record.ts';
+import { findModelChanges } from '../plan/prices/model-changes.ts';
 import type { PriceHints } from '../plan/prices/prices.ts';
 import { wantedPath } from '../plan/select/names.ts';
 import type { DecidedGraph } from '../plan/situation/decided-graph.ts';
@@ -112,6 +113,10 @@ export async function makePlan(
     ...(spending !== undefined && { spending }),
     ...(options.chosen?.leftOut !== undefined && { leftOut: options.chosen.leftOut }),
   });
+  if (facts?.refreshed !== undefined) {
+    const models = findModelChanges(plan, { matches, lock, hints, lists: facts.refreshed });
+    if (models.length > 0) plan.models = models;
+  }
   tellRestored(plan, restored);
   Object.assign(plan.totals, await expectTimeOf(plan, paths));
   if (!campaign.sandbox && plan.rows.some(({ action }) => isSpending(action))) {

@@ -9,6 +9,7 @@ import { readCatalogListing } from '../kinds/read-catalog.ts';
 import { readServiceDocument, type ServiceDocument } from '../kinds/service-document.ts';
 import { isSpending } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
+import type { RefreshedList } from '../plan/prices/model-changes.ts';
 import type { CreateRoute, CreateRoutes } from '../service/create.ts';
 import type { Access } from './environment.ts';
 import type { CampaignPaths } from './paths.ts';
@@ -21,6 +22,8 @@ export interface ServiceFacts {
   createRoutes: CreateRoutes;
   /** Listing of the service's catalog, if it was requested. */
   catalog?: Listing;
+  /** The lists before and after a refresh that requested the catalog. */
+  refreshed?: readonly RefreshedList[];
 }
 
 export const noServiceFacts: ServiceFacts = { createRoutes: {} };
@@ -110,11 +113,17 @@ export async function fetchFacts(
     return readCatalogListing(document, kinds);
   };
   try {
+    const before = withCatalog
+      ? [(await readKeptServiceDocument(paths, service))?.listing, await readKeptListing(paths, service)]
+      : [];
     const facts = await orKept(askDocument(), () => readKeptFacts(campaign));
     const catalog = withCatalog
       ? await orKept<Listing | undefined>(askCatalog(), () => readKeptListing(paths, service))
       : undefined;
-    return { ...facts, ...(catalog !== undefined && { catalog }) };
+    if (!withCatalog) return facts;
+    const now = [facts.document?.listing, catalog];
+    const refreshed = now.map((listing, index) => ({ before: before[index], now: listing }));
+    return { ...facts, refreshed, ...(catalog !== undefined && { catalog }) };
   } finally {
     await library.close();
   }

@@ -101,6 +101,9 @@ export const envelope = {
     /** Allowed values of fields, by field. */
     allowed: ['allowed'],
     description: ['description', 'label'],
+    /** True, or the time from which it is deprecated. */
+    deprecated: ['deprecated', 'isDeprecated', 'deprecatedAt'],
+    state: ['status', 'state', 'lifecycle'],
   },
 } as const;
 

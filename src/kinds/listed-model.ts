@@ -22,6 +22,7 @@ export interface ListedModel {
   allows: { readonly [field: string]: readonly string[] };
   /** Values that the model uses for fields that a request omits. */
   defaults: { readonly [field: string]: string | number };
+  isDeprecated?: true;
 }
 
 /** Facts about one kind from one source. */
@@ -76,7 +77,15 @@ export function readListedModel(facts: Json, kind: Kind | undefined): ListedMode
     defaults: readDefaults(facts),
     ...(credits !== undefined && { credits }),
     ...(ceiling !== undefined && { ceiling }),
+    ...(isMarkedDeprecated(facts) && { isDeprecated: true }),
   };
+}
+
+function isMarkedDeprecated(facts: Json): boolean {
+  const { deprecated, state } = envelope.catalog;
+  const stated = firstOf(facts, deprecated);
+  const word = firstOf(facts, state);
+  return stated === true || asValue(stated) !== undefined || (typeof word === 'string' && /^deprecated$/i.test(word));
 }
 
 /**

@@ -25,6 +25,15 @@ test('one entry for each step, with the origin of each value', async () => {
   });
 });
 
+test('a text file that a template reads is an origin', async () => {
+  write('rain.txt', 'Rain on the roof of a house in a street by the sea');
+  write('campaign.yaml', manifest.replace(/prompt: .*$/m, 'prompt: "{{read \'rain.txt\'}} {{row.name}}"'));
+  const { out, err } = await run('explain', 'campaign.yaml', '--origins');
+  expect(out, err).toMatch(/campaign\.yaml:\d+, reads rain\.txt$/m);
+  const json = JSON.parse((await run('explain', 'campaign.yaml', '--origins', '--json')).out);
+  expect(json.steps[0].origins['with.prompt']).toMatchObject({ reads: ['rain.txt'] });
+});
+
 test.each(exampleNames())('%s: valid YAML that says the same as its JSON', async (name) => {
   const file = join(root, 'examples', name, 'campaign.yaml');
   const text = await run('explain', file, '--origins');

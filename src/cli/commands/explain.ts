@@ -73,12 +73,12 @@ async function printRequest(file: string, name: string, { options, terminal }: C
 
 /** Prints one or all steps as the manifest would state them with everything resolved. */
 async function printOrigins(file: string, name: string | undefined, { options, terminal }: Context): Promise<number> {
-  const { graph, manifest, diagnostics, sources } = await loadLocally(file, options, terminal);
+  const { graph, manifest, origins, diagnostics, sources } = await loadLocally(file, options, terminal);
   if (graph === undefined || manifest === undefined || hasErrors(diagnostics)) {
     throw mistakesOf(file, { diagnostics, sources });
   }
   tellOn(terminal)({ is: 'diagnostics', diagnostics, sources });
-  const whole = makeExpansion(graph, manifest);
+  const whole = makeExpansion(graph, manifest, origins?.filesOf);
   const only = name === undefined ? undefined : requireStep(name, graph).address;
   const steps = whole.steps.filter(({ address }) => only === undefined || address === only);
   const expansion = { ...whole, steps };

@@ -38,7 +38,10 @@ function reportNoRows(tasks: readonly Task[], label: string, expansion: Expansio
   if (task === undefined) return;
   const { rows } = task;
   const place = expansion.manifest.places.value(taskPath(task.id, 'foreach'));
-  const why = rows.from === 'files' ? `no file matches ${shorten(rows.pattern)}` : `${label} has no rows`;
+  const why =
+    rows.from === 'files'
+      ? `no file matches ${shorten(rows.pattern)}`
+      : `${label} has no rows${rows.from === 'file' && rows.header !== undefined ? ` below its column names (\`header: ${rows.header}\`)` : ''}`;
   const hint =
     rows.from === 'files'
       ? 'patterns are relative to the file that contains them; `*` matches in one folder, `**` in all; hidden files are ignored'

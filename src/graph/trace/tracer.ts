@@ -2,9 +2,9 @@ import type { Place } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
 import { isScalar, type Path, valueAt } from '../../ground/values.ts';
 import { besideManifest } from '../../manifest/file-path.ts';
-import { type Manifest, taskPath } from '../../manifest/manifest.ts';
+import { type Manifest, type Task, taskPath } from '../../manifest/manifest.ts';
 import { renderTemplate, type Scope } from '../../manifest/template/render-template.ts';
-import type { Expression, NamePath, Part, Template } from '../../manifest/template/template.ts';
+import type { Call, Expression, NamePath, Part, Template } from '../../manifest/template/template.ts';
 import type { Draft } from '../expand/draft.ts';
 import { beginExpansion, expandTasks } from '../expand/expand-tasks.ts';
 import { findRowAtHand, scopeOf } from '../expand/tables.ts';
@@ -42,6 +42,8 @@ export interface Origins {
    * filled in.
    */
   find(address: string, field: string): readonly Origin[];
+  /** Lists the paths of the text files that a field of a step reads. */
+  filesOf(address: string, field: string): readonly string[];
 }
 
 /**
@@ -51,6 +53,12 @@ export interface Origins {
  */
 export function makeOrigins(manifest: Manifest, facts: GraphFacts): Origins {
   let known: { expansion: Expansion; drafts: ReadonlyMap<string, Draft> } | undefined;
+  const files = (address: string, field: string) => {
+    known ??= read();
+    const draft = known.drafts.get(address);
+    const written = draft?.task.with.find((one) => one.field === field);
+    return draft === undefined || written === undefined ? [] : filesIn(written, draft, known.expansion);
+  };
   const read = () => {
     const expansion = beginExpansion(manifest, facts);
     expandTasks(orderTasks(expansion) ?? manifest.tasks, expansion);
@@ -72,14 +80,46 @@ export function makeOrigins(manifest: Manifest, facts: GraphFacts): Origins {
       const names = textsIn(written.value).flatMap((text) => expansion.templates.get(text)?.paths ?? []);
       const filledIn = names.flatMap((name) => sourceOf(name, draft, expansion) ?? []);
       const byName = new Map(filledIn.map((origin) => [`${origin.is} ${origin.name}`, origin]));
-      return [originAt(written.path, manifest), ...byName.values()];
+      return [originAt(written.path, manifest), ...byName.values(), ...files(address, field)];
     },
+    filesOf: (address, field) => files(address, field).map(({ file }) => file),
   };
 }
 
 function textsIn(value: Json): string[] {
   if (typeof value === 'string') return [value];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}
+
+/** Returns the text files that the templates of a field read. */
+function filesIn({ value, path }: Task['with'][number], draft: Draft, expansion: Expansion): Origin[] {
+  const found = new Map<string, Origin>();
+  for (const text of textsIn(value)) {
+    const template = expansion.templates.get(text);
+    if (template === undefined || !callsIn(template.body).some(({ helper }) => helper === 'read')) continue;
+    const { scope, files } = scopeWithFiles(path, draft, expansion);
+    piecesOf(template, scope);
+    for (const origin of files.values()) found.set(origin.file, origin);
+  }
+  return [...found.values()];
+}
+
+/** Returns the scope of a step, and the text files that a template reads in it, by the call as written. */
+function scopeWithFiles(path: Path, draft: Draft, expansion: Expansion): { scope: Scope; files: Map<string, Origin> } {
+  const { manifest } = expansion;
+  const files = new Map<string, Origin>();
+  const scope: Scope = {
+    ...scopeOf(draft, expansion),
+    output: () => undefined,
+    file(written, { helper, written: call }) {
+      const at = { folder: draft.task.folder, place: manifest.places.value(path) };
+      const read = helper === 'read' ? readTextFile(written, at, expansion) : undefined;
+      if (read === undefined || !('text' in read)) return undefined;
+      files.set(call, { is: 'data', name: 'text', file: besideManifest(manifest.file, read.path), line: 1 });
+      return read.text;
+    },
+  };
+  return { scope, files };
 }
 
 function trace(draft: Draft, { path, before, after }: Difference, expansion: Expansion): Origin | undefined {
@@ -93,21 +133,17 @@ function trace(draft: Draft, { path, before, after }: Difference, expansion: Exp
   if (template === undefined) return own;
   if (template.whole?.is === 'name') return sourceOf(template.whole, draft, expansion) ?? own;
   if (!isWhole || typeof before !== 'string' || typeof after !== 'string') return own;
-  const files = new Map<string, Origin>();
-  const scope: Scope = {
-    ...scopeOf(draft, expansion),
-    output: () => undefined,
-    file(path, { helper, written: call }) {
-      const at = { folder: draft.task.folder, place: manifest.places.value(field.path) };
-      const read = helper === 'read' ? readTextFile(path, at, expansion) : undefined;
-      if (read === undefined || !('text' in read)) return undefined;
-      files.set(call, { is: 'data', name: 'text', file: besideManifest(manifest.file, read.path), line: 1 });
-      return read.text;
-    },
-  };
+  const { scope, files } = scopeWithFiles(field.path, draft, expansion);
   const source = changedSource(template, scope, before);
   const ofFile = source === undefined ? undefined : files.get(source);
   if (ofFile !== undefined) return ofFile;
+  const lookup = callsIn(template.body).find(({ written: call }) => call === source);
+  const [map, key] = lookup?.arguments ?? [];
+  if (map?.is === 'name' && key !== undefined) {
+    const name = textOf({ is: 'value', value: key }, { template, scope, flipped: undefined });
+    const origin = sourceOf({ ...map, parts: [...map.parts, name ?? ''] }, draft, expansion);
+    return origin?.is === 'variable' ? { ...origin, name: `${origin.name}.${name}` } : (origin ?? own);
+  }
   const found = source === undefined ? undefined : template.paths.find(({ parts }) => parts.join('.') === source);
   return found === undefined ? own : (sourceOf(found, draft, expansion) ?? own);
 }
@@ -229,18 +265,27 @@ function textOf(part: Part, { template, scope }: Context): string | undefined {
  * their content.
  */
 function sourcesIn(part: Part): string[] {
+  return expressionsIn(part).flatMap(sourcesOf);
+}
+
+function expressionsIn(part: Part): Expression[] {
   switch (part.is) {
     case 'text':
       return [];
     case 'value':
-      return sourcesOf(part.value);
+      return [part.value];
     case 'choice':
-      return [...sourcesOf(part.condition), ...[...part.then, ...part.else].flatMap(sourcesIn)];
+      return [part.condition, ...[...part.then, ...part.else].flatMap(expressionsIn)];
     case 'loop':
-      return [...sourcesOf(part.list), ...[...part.body, ...part.else].flatMap(sourcesIn)];
+      return [part.list, ...[...part.body, ...part.else].flatMap(expressionsIn)];
     default:
       return part satisfies never;
   }
+}
+
+function callsIn(parts: readonly Part[]): Call[] {
+  const inside = (one: Expression): Call[] => (one.is === 'call' ? [one, ...one.arguments.flatMap(inside)] : []);
+  return parts.flatMap(expressionsIn).flatMap(inside);
 }
 
 function sourcesOf(expression: Expression): string[] {
@@ -248,7 +293,10 @@ function sourcesOf(expression: Expression): string[] {
     case 'name':
       return [expression.parts.join('.')];
     case 'call':
-      return expression.helper === 'read' ? [expression.written] : expression.arguments.flatMap(sourcesOf);
+      // A file that is read, and a value that is looked up, are sources of their own.
+      return expression.helper === 'read' || (expression.helper === 'lookup' && expression.arguments[0]?.is === 'name')
+        ? [expression.written]
+        : expression.arguments.flatMap(sourcesOf);
     default:
       return [];
   }

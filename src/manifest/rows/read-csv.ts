@@ -3,7 +3,7 @@ import type { Diagnostic } from '../../ground/diagnostic.ts';
 import { shorten } from '../../ground/values.ts';
 import { flatText } from '../flat-text.ts';
 import { placeOfLine, type Source } from '../yaml/source.ts';
-import { hasValue, readTable, type TableRow } from './read-table.ts';
+import { explainNoHeader, hasValue, readTable, type TableRow } from './read-table.ts';
 import type { Rows } from './rows.ts';
 
 interface CsvRecord {
@@ -71,8 +71,7 @@ export function readCsv(
       diagnostics: [
         fail(
           1,
-          `${label} ${at === 1 ? 'is empty' : `has nothing from line ${at} on`}`,
-          'the first line names the columns, as in sku,name,price',
+          ...explainNoHeader(label, at, { is: 'line', count: written.split('\n').filter((one) => one.trim()).length }),
         ),
       ],
     };

@@ -2,7 +2,7 @@ import { type Diagnostic, nameCell, nameColumn, type Place } from '../../ground/
 import { shorten } from '../../ground/values.ts';
 import { flatText } from '../flat-text.ts';
 import { nearestName } from '../suggest.ts';
-import { hasValue, readTable, type TableRow } from './read-table.ts';
+import { explainNoHeader, hasValue, readTable, type TableRow } from './read-table.ts';
 import type { CellFault, Rows, Sheet, Workbook } from './rows.ts';
 
 /**
@@ -50,12 +50,8 @@ function readCells(
   };
   const top = cells.findIndex((row, index) => index >= header - 1 && hasValue({ cells: row }));
   if (top === -1) {
-    const hint = 'the first row has the column names, such as sku, name, price';
-    return {
-      diagnostics: [
-        fail(placeAt(1, 1), `${own} ${header === 1 ? 'is empty' : `has no data from row ${header} on`}`, hint),
-      ],
-    };
+    const count = cells.filter((row) => hasValue({ cells: row })).length;
+    return { diagnostics: [fail(placeAt(1, 1), ...explainNoHeader(own, header, { is: 'row', count }))] };
   }
   const faults = sheet.faults
     .filter(({ row }) => row > top)

@@ -85,6 +85,19 @@ export function readTable(
   return { rows: { rows, label, columns: columns.filter((column) => column !== '') }, diagnostics };
 }
 
+/** Explains that a table has no row with column names. `count`: its rows that have values. */
+export function explainNoHeader(
+  label: string,
+  header: number,
+  { is, count }: { is: 'line' | 'row'; count: number },
+): [message: string, hint: string] {
+  if (count === 0) return [`${label} is empty`, `the first ${is} has the column names, as in sku,name,price`];
+  return [
+    `${label} has only ${count} ${is}${count === 1 ? '' : 's'} with values, and none from ${is} ${header} on, where \`header: ${header}\` expects the column names`,
+    `set \`header\` to the ${is} with the column names, or leave it out if that is the first`,
+  ];
+}
+
 /** Returns whether a row has a value. Spreadsheets write rows of separators for rows that were emptied. */
 export function hasValue({ cells }: { cells: readonly string[] }): boolean {
   return cells.some((cell) => cell.trim() !== '');

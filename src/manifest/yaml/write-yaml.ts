@@ -33,7 +33,10 @@ function addComments(
   node: unknown,
   { path, commentOf }: { path: readonly string[]; commentOf: NonNullable<YamlOptions['commentOf']> },
 ): void {
-  if (!isMap<Node, Node>(node) || node.flow) return;
+  if (!isMap<Node, Node>(node)) return;
+  // Brackets on one line have no room for the comments of their values.
+  if (node.items.some(({ key }) => commentOf([...path, String(key)]) !== undefined)) node.flow = false;
+  if (node.flow) return;
   for (const { key, value } of node.items) {
     const inner = [...path, String(key)];
     const comment = commentOf(inner);

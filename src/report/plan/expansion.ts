@@ -1,5 +1,6 @@
 import { trailOf } from '../../graph/expand/draft.ts';
 import type { Graph, Step } from '../../graph/graph.ts';
+import type { Origins } from '../../graph/trace/tracer.ts';
 import type { Place } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
 import { type CanaryRule, type GateRule, type Manifest, type Task, taskPath } from '../../manifest/manifest.ts';
@@ -11,6 +12,8 @@ import { escapeQuoted, safeText } from '../safe-text.ts';
 export interface Origin {
   place: Place;
   from?: string;
+  /** Paths of text files that its template reads. */
+  reads?: readonly string[];
 }
 
 /** One step in the form of a manifest that lists every step separately. */
@@ -32,8 +35,8 @@ export interface Expansion {
   steps: ExpandedStep[];
 }
 
-/** Makes the expansion of a manifest: each value with its source position. */
-export function makeExpansion(graph: Graph, manifest: Manifest): Expansion {
+/** Makes the expansion of a manifest: each value with its source position. `filesOf`: as in `Origins`. */
+export function makeExpansion(graph: Graph, manifest: Manifest, filesOf?: Origins['filesOf']): Expansion {
   const tasks = new Map(manifest.tasks.map((task) => [task.id, { task, origins: originsOf(task, manifest) }]));
   const { budget, concurrency, selectors, prices } = graph;
   return {
@@ -53,7 +56,7 @@ export function makeExpansion(graph: Graph, manifest: Manifest): Expansion {
         values: valuesOf(step, found?.task),
         // This upload was created by a template, not by a task of the manifest.
         trail: found === undefined ? [`upload of ${step.file?.path}`] : trailOf(step),
-        origins: found?.origins ?? new Map([['with', { place: step.place }]]),
+        origins: found ? withFiles(step, found.origins, filesOf) : new Map([['with', { place: step.place }]]),
       };
     }),
   };
@@ -84,6 +87,19 @@ function originsOf(task: Task, { places }: Manifest): Map<string, Origin> {
     if (isWritten) origins.set(name, { place: places.value(taskPath(task.id, name)) });
   }
   return origins;
+}
+
+function withFiles(
+  { address, request }: Step,
+  origins: ReadonlyMap<string, Origin>,
+  filesOf: Origins['filesOf'] | undefined,
+): ReadonlyMap<string, Origin> {
+  const reading = Object.keys(request).flatMap((field): [string, Origin][] => {
+    const origin = origins.get(`with.${field}`);
+    const reads = filesOf?.(address, field) ?? [];
+    return origin === undefined || reads.length === 0 ? [] : [[`with.${field}`, { ...origin, reads }]];
+  });
+  return reading.length === 0 ? origins : new Map([...origins, ...reading]);
 }
 
 function valuesOf(step: Step, task: Task | undefined): { [name: string]: Json } {
@@ -157,15 +173,16 @@ function isQuoted(text: string): boolean {
   return /##|::|[ \t]$/m.test(text) || text.split('\n').some((line) => safeText(line, line.length * 10) !== line);
 }
 
-function describeOrigin({ place, from }: Origin): string {
-  const where = `${place.file}:${place.start.line}`;
+function describeOrigin({ place, from, reads = [] }: Origin): string {
+  const where = [`${place.file}:${place.start.line}`, ...reads].join(', reads ');
   return from === undefined ? where : `from ${from}, ${where}`;
 }
 
 /**
  * The expansion as JSON:
  * `{mediabatch: 'expansion', version: 1, campaign, budget?, service?, selectors?, prices?, steps: [{address, task, kind,
- * key?, matrix?, take?, with, needs?, save?, …, trail, origins: {'with.prompt': {file, line, column, from?}}}]}`.
+ * key?, matrix?, take?, with, needs?, save?, …, trail, origins: {'with.prompt': {file, line, column, from?,
+ * reads?}}}]}`.
  */
 export function expandJson({ campaign, values, steps }: Expansion): Json {
   return {
@@ -179,11 +196,15 @@ export function expandJson({ campaign, values, steps }: Expansion): Json {
       kind,
       ...own,
       trail,
-      origins: Object.fromEntries([...origins].map(([name, { place, from }]) => [name, placeJson(place, from)])),
+      origins: Object.fromEntries([...origins].map(([name, origin]) => [name, placeJson(origin)])),
     })),
   };
 }
 
-function placeJson({ file, start }: Place, from: string | undefined): Json {
-  return { file, line: start.line, column: start.column, ...(from !== undefined && { from }) };
+function placeJson({ place: { file, start }, from, reads }: Origin): Json {
+  return {
+    ...{ file, line: start.line, column: start.column },
+    ...(from !== undefined && { from }),
+    ...(reads !== undefined && { reads: [...reads] }),
+  };
 }

@@ -102,7 +102,12 @@ describe('the row of names', () => {
   it.each([
     ['a title above them', 'r.csv', { 'r.csv': 'Plan 2026\nk,p\na,x\n' }, 'header: 2'],
     ['a title of a wide table', 'r.csv', { 'r.csv': 'Plan 2026,\nk,p\na,x\n' }, 'header: 2'],
-    ['a line behind the end', '{ file: r.csv, header: 9 }', { 'r.csv': 'k,p\na,x\n' }, 'has nothing from line 9 on'],
+    [
+      'a line behind the end',
+      '{ file: r.csv, header: 9 }',
+      { 'r.csv': 'k,p\na,x\n' },
+      'r.csv has only 2 lines with values, and none from line 9 on',
+    ],
     ['no row', '{ file: r.csv, header: 0 }', { 'r.csv': 'k,p\na,x\n' }, 'is the number 0'],
     [
       'rows that name their values',

@@ -52,6 +52,31 @@ function causes(address: string, before: [string, Facts?], now: [string, Facts?]
 
 const told = ({ is, name, file, line }: Cause) => `${is} ${name} ${file}:${line}`;
 
+test('a value that `lookup` finds is named by its column, or by its name in a map', () => {
+  const text = `version: 1
+name: t
+vars: { cta: { de: Jetzt, en: Now } }
+tables:
+  copy: { file: copy.csv, on: [sku] }
+tasks:
+  hero:
+    kind: image
+    foreach: products.csv
+    key: "{{row.sku}}"
+    matrix: { locale: [de, en] }
+    with: { prompt: "{{lookup copy matrix.locale}}, {{lookup row 'Picture idea'}}: {{lookup vars.cta matrix.locale}}" }
+`;
+  const data = { 'products.csv': 'sku,Picture idea\nlamp,on oak\n', 'copy.csv': 'sku,de,en\nlamp,Hallo,Hello\n' };
+  const prompt = (address: string, from: string, to: string) =>
+    causes(address, [text.replace(from, to), { data: mapped(data, from, to) }], [text, { data }]).prompt;
+  const mapped = (files: { [path: string]: string }, from: string, to: string) =>
+    Object.fromEntries(Object.entries(files).map(([path, one]) => [path, one.replace(from, to)]));
+  expect(prompt('hero@lamp,de', 'Hallo', 'Servus')).toBe('data de copy.csv:2');
+  expect(prompt('hero@lamp,en', 'Hello', 'Hi')).toBe('data en copy.csv:2');
+  expect(prompt('hero@lamp,en', 'on oak', 'on elm')).toBe('data Picture idea products.csv:2');
+  expect(prompt('hero@lamp,en', 'Now', 'Soon')).toBe('variable vars.cta.en campaign.yaml:3');
+});
+
 describe('what made a value of a request another one', () => {
   const changed = (from: string, to: string): [string, Facts?] => [campaign.replace(from, to)];
   const rows = (from: string, to: string): [string, Facts?] => [
