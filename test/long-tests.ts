@@ -48,7 +48,6 @@ export const longTests = [
   'test/rooms/service/polling/scale.test.ts',
   'test/rooms/service/polling/simulation.test.ts',
   'test/rooms/sandbox/media.test.ts',
-  'test/rooms/sandbox/render-clip.test.ts',
   'test/rooms/sandbox/large-files.test.ts',
   'test/proof/package/**/*.test.ts',
   'test/proof/workflows/**/*.test.ts',

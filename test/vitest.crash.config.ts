@@ -23,7 +23,7 @@ const deepened = [
 const beforeARelease = [
   'test/proof/honest-time.test.ts',
   'test/rooms/service/polling/{odd-lists,scale,simulation}.test.ts',
-  'test/rooms/sandbox/{media,render-clip,large-files}.test.ts',
+  'test/rooms/sandbox/{media,large-files}.test.ts',
 ];
 
 const slowest = [

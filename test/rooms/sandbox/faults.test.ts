@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type Fault, readFaults } from '../../../src/sandbox/index.ts';
-import { dataOf, goodBodies, idOf, kindNames, openRig } from './rig.ts';
+import { dataOf, goodBodies, kindNames, openRig } from './rig.ts';
 
 const closers: (() => void)[] = [];
 afterEach(() => {
@@ -110,13 +110,6 @@ describe('without a socket', () => {
     ];
     expect(answers.map(({ status }) => (status === 500 ? 'x' : '.')).join('')).toBe(expected);
   });
-
-  test('a booked answer that was lost is replayed', async () => {
-    const rig = openRig({ faults: [{ on: 'create', do: { type: 'status', status: 502, booked: true } }] });
-    expect((await rig.createImage(body, { key: 'k' })).status).toBe(502);
-    const id = idOf(await rig.createImage(body, { key: 'k' }));
-    expect(rig.sandbox.ledger().map((entry) => entry.id)).toEqual([id]);
-  });
 });
 
 describe('each place of the service', () => {
@@ -153,15 +146,6 @@ describe('each place of the service', () => {
     expect(rig.sandbox.ledger()).toMatchObject([{ kind }]);
   });
 
-  test('a post that is booked and not answered', async () => {
-    const rig = openRig({ faults: [{ on: 'post', match: 'Hello', do: { type: 'html', booked: true } }] });
-    const { body: accounts } = await rig.call('GET', '/api/v1/accounts');
-    const [account] = accounts.data as { id: string }[];
-    const post = { accountIds: [account?.id], caption: 'Hello' };
-    expect((await rig.call('POST', '/api/v1/posts', { body: post })).text).toContain('login');
-    expect(rig.sandbox.ledger()).toMatchObject([{ kind: 'post', credits: 0 }]);
-  });
-
   test('an upload that is stored and not answered; bytes that are refused; a file that is cut', async () => {
     const rig = openRig({
       faults: [
@@ -181,15 +165,6 @@ describe('each place of the service', () => {
       (await rig.sandbox.fetch(new Request(String(uploadUrl), { method: 'PUT', body: 'x' }))).status;
     expect([await put(), await put()]).toEqual([503, 200]);
     expect((await sign()).status).toBe(500);
-  });
-
-  test('a deletion that happens and is not answered', async () => {
-    const rig = openRig({
-      faults: [{ on: 'delete', kind: 'music', do: { type: 'status', status: 502, booked: true } }],
-    });
-    const id = await rig.musicId({ prompt: 'calm', model: 'song-7.5' });
-    const remove = async () => (await rig.call('DELETE', `/api/v1/music-generations/${id}`)).status;
-    expect([await remove(), await remove()]).toEqual([502, 404]);
   });
 });
 

@@ -55,26 +55,6 @@ describe('a job is accepted', () => {
     });
     expect(dataOf(body).id).not.toBe(dataOf(body).jobId);
   });
-
-  test('clips: the job without clips yet', async () => {
-    const rig = openRig();
-    const { body } = await rig.create('clipping', { ...good.clipping, maxClips: 10, ratio: '1:1' });
-    const now = new Date(rig.clock.now).toISOString();
-    expect(body).toEqual({
-      success: true,
-      data: {
-        id: rig.sandbox.ledger()[0]?.id,
-        status: 'QUEUED',
-        ...good.clipping,
-        error: null,
-        createdAt: now,
-        updatedAt: now,
-        clips: [],
-      },
-      creditsDeducted: 10,
-      creditsRemaining: 990,
-    });
-  });
 });
 
 describe('a job is refused', () => {
@@ -155,24 +135,6 @@ describe('the life of a job', () => {
     expect(await rig.status(kind, id)).toEqual({ id, status: 'COMPLETED', error: null, ...times, ...fields });
   });
 
-  test('one status call serves images, influencers and thumbnails; the others only their own', async () => {
-    const rig = openRig();
-    const ids = new Map<KindName, string>();
-    for (const kind of kindNames) ids.set(kind, idOf(await rig.create(kind, good[kind])));
-    const found = async (path: string) => {
-      const names: string[] = [];
-      for (const [kind, id] of ids) {
-        if ((await rig.call('GET', `/api/v1/${path}/${id}`)).status === 200) names.push(kind);
-      }
-      return names;
-    };
-    expect(await found('image/status')).toEqual(['image', 'influencer', 'thumbnail']);
-    expect(await found('video/status')).toEqual(['video']);
-    expect(await found('voiceovers/status')).toEqual(['voiceover']);
-    expect(await found('clippings/status')).toEqual(['clipping']);
-    expect(await found('clippings')).toEqual(['clipping']);
-  });
-
   test.each(kindNames)('%s: failRate', async (kind) => {
     const rig = openRig({ speed: Number.POSITIVE_INFINITY, failRate: 1 });
     const id = idOf(await rig.create(kind, good[kind]));
@@ -188,17 +150,6 @@ describe('Idempotency-Key', () => {
     const counts = kind === 'image' || kind === 'music';
     expect(second === first).toBe(counts);
     expect(rig.sandbox.ledger().map(({ key }) => key)).toEqual(counts ? ['k'] : [null, null]);
-  });
-
-  test('without one, ids follow from the order: two runs of the same calls give the same', async () => {
-    const run = async () => {
-      const rig = openRig();
-      for (const kind of kindNames) for (let take = 0; take < 2; take += 1) await rig.create(kind, good[kind]);
-      return rig.sandbox.ledger().map(({ id }) => id);
-    };
-    const ids = await run();
-    expect(new Set(ids).size).toBe(ids.length);
-    expect(await run()).toEqual(ids);
   });
 });
 

@@ -81,32 +81,6 @@ describe('an item', () => {
       },
     ]);
   });
-
-  test('of thumbnails: without an image of the request, the thumbnail itself when it is done', async () => {
-    const rig = openRig();
-    const jobId = await rig.jobId('thumbnail', { title: 'a' });
-    expect(await listOf(rig, 'thumbnails')).toMatchObject([{ title: 'a', description: null, link: null, jobId }]);
-    expect((await listOf(rig, 'thumbnails'))[0]).not.toHaveProperty('image');
-    rig.clock.now += 8_000;
-    const [record] = await listOf(rig, 'thumbnails');
-    expect(record).toMatchObject({
-      status: 'COMPLETED',
-      completedAt: expect.any(String),
-      image: await rig.outputUrl('thumbnail', jobId),
-    });
-  });
-});
-
-describe('the id of a create’s answer', () => {
-  test('of a thumbnail leads to its status, beside that of the job', async () => {
-    const rig = openRig(infinite);
-    const { body } = await rig.create('thumbnail', goodBodies.thumbnail);
-    const { id, jobId } = dataOf(body);
-    const statusOf = async (one: string) => (await rig.call('GET', `/api/v1/image/status/${one}`)).body.data;
-    expect(id).not.toBe(jobId);
-    expect(await statusOf(String(id))).toEqual(await statusOf(String(jobId)));
-    expect((await rig.call('GET', `/api/v1/music/status/${id}`)).status).toBe(404);
-  });
 });
 
 describe('lists', () => {
@@ -159,14 +133,6 @@ describe('deletion', () => {
       expect((await rig.sandbox.fetch(new Request(outputAsset.url))).status).toBe(404);
     }
   });
-
-  test('what is deleted is no file of this sandbox any more', async () => {
-    const rig = openRig(infinite);
-    const url = await rig.outputUrl('thumbnail', await rig.jobId('thumbnail', goodBodies.thumbnail));
-    expect((await rig.createImage({ prompt: 'x', referenceImages: [url] })).status).toBe(200);
-    await rig.call('DELETE', `/api/v1/thumbnails/${(await listOf(rig, 'thumbnails'))[0]?.id}`);
-    expect((await rig.createImage({ prompt: 'x', referenceImages: [url] })).status).toBe(400);
-  });
 });
 
 describe('clips', () => {
@@ -191,28 +157,5 @@ describe('clips', () => {
     expect(await stored()).toEqual(completed);
     rig.clock.now += 90_000;
     expect(await asked('status')).toEqual(completed);
-  });
-
-  test('at least one and at most as many as asked for, in order', async () => {
-    const counts = new Set<number>();
-    for (let index = 0; index < 12; index += 1) {
-      const rig = openRig(infinite);
-      const videoUrl = `https://cdn.example.com/${index}.mp4`;
-      const id = await rig.jobId('clipping', { videoUrl, maxClips: 4 });
-      const clips = (await rig.status('clipping', id)).clips as Item[];
-      expect(clips.map(({ order }) => order)).toEqual(clips.map((_, order) => order));
-      expect(new Set(clips.map((clip) => clip.id)).size).toBe(clips.length);
-      counts.add(clips.length);
-    }
-    expect(Math.min(...counts)).toBeGreaterThanOrEqual(1);
-    expect(Math.max(...counts)).toBe(4);
-    expect(counts.size).toBeGreaterThan(1);
-  });
-
-  test('a video of one second gives one clip, whatever is asked for', async () => {
-    const rig = openRig(infinite);
-    const videoUrl = await rig.outputUrl('video', await rig.jobId('video', { prompt: 'x', duration: 1 }));
-    const id = await rig.jobId('clipping', { videoUrl, maxClips: 10 });
-    expect((await rig.status('clipping', id)).clips).toHaveLength(1);
   });
 });

@@ -2,22 +2,10 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { runs } from '../../rig/runs.ts';
-import { listOperations, makeSchemaChecker, type Node, readDocument } from './answer-checker.ts';
+import { listOperations, makeSchemaChecker, readDocument } from './answer-checker.ts';
 import { goodBodies, idOf, kindNames, openRig, paths } from './rig.ts';
 
 describe('the document', () => {
-  test('is OpenAPI 3.1.0 with the API version 1.2.0, the same at both places', async () => {
-    const document = await readDocument();
-    expect(document).toMatchObject({
-      openapi: '3.1.0',
-      info: { version: '1.2.0' },
-      servers: [{ url: '/api/v1' }],
-      components: { securitySchemes: { bearerAuth: { type: 'http', scheme: 'bearer' } } },
-    });
-    const { body } = await openRig().call('GET', '/api-docs/openapi.json', { token: '' });
-    expect(body).toEqual(document);
-  });
-
   test('is valid, and one that is not would be seen', async () => {
     const document = await readDocument();
     expect(await new Validator().validate(structuredClone({ ...document }))).toMatchObject({ valid: true });
@@ -44,19 +32,6 @@ describe('the document', () => {
       ids.add(operation.operationId);
     }
     expect(ids.size).toBe(listOperations(document).length);
-  });
-
-  test('every reference in it leads somewhere', async () => {
-    const document = await readDocument();
-    const references = [...JSON.stringify(document).matchAll(/"\$ref":"#([^"]+)"/g)].map((match) => match[1] ?? '');
-    expect(references.length).toBeGreaterThan(10);
-    for (const reference of references) {
-      const found = reference
-        .slice(1)
-        .split('/')
-        .reduce<unknown>((node, name) => (node as Node | undefined)?.[name], document);
-      expect(found, reference).toBeDefined();
-    }
   });
 
   test('prices: music as documented, all others as the choice of the sandbox', async () => {

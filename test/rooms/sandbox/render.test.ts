@@ -5,7 +5,6 @@ import { describe, expect, test } from 'vitest';
 import { drawPicture } from '../../../src/sandbox/render/picture.ts';
 import { renderSong, renderSpeech } from '../../../src/sandbox/render/sound.ts';
 import { renderVideo, renderVideoStill } from '../../../src/sandbox/render/video.ts';
-import { dig, readFilm, readNumber, vp8Size } from './render-reader.ts';
 
 const scene = { seed: 'scene', prompt: 'A red bicycle', footer: 'sandbox', width: 320, height: 180 };
 const digest = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
@@ -28,15 +27,6 @@ describe('pictures', () => {
     const digests = await Promise.all(changes.map(draw));
     expect(new Set(digests).size).toBe(changes.length);
     expect(await draw({})).toBe(digests[0]);
-  });
-
-  test('pictures of two prompts differ above their texts, as on a machine without fonts', async () => {
-    const draw = async (prompt: string) =>
-      sharp(await drawPicture({ ...scene, prompt }))
-        .extract({ left: 0, top: 0, width: 320, height: 60 })
-        .raw()
-        .toBuffer();
-    expect((await draw('A red bicycle')).equals(await draw('A red bicycles'))).toBe(false);
   });
 
   test.each([
@@ -109,36 +99,12 @@ describe('sounds', () => {
 });
 
 describe('videos', () => {
-  const film = async (change: object = {}) => {
-    const bytes = Buffer.from(await renderVideo({ ...scene, durationMs: 2500, ...change }));
-    return { bytes, ...readFilm(bytes) };
-  };
-
-  test('a video is WebM with cues before its clusters and one track of VP8 in its size', async () => {
-    const { docType, order, durationMs, tracks, cues, clusters } = await film();
-    expect([docType, durationMs, tracks.length]).toEqual(['webm', 2500, 1]);
-    expect(order).toEqual(['1549a966', '1654ae6b', '1c53bb6b', '1f43b675', '1f43b675', '1f43b675']);
-    const [video = Buffer.alloc(0)] = tracks;
-    expect([dig(video, '86').toString(), readNumber(dig(video, '83'))]).toEqual(['V_VP8', 1]);
-    expect([readNumber(dig(video, 'e0', 'b0')), readNumber(dig(video, 'e0', 'ba'))]).toEqual([320, 180]);
-    expect(cues.map(({ timeMs, position }) => [timeMs, position])).toEqual(
-      clusters.map(({ timeMs, at }) => [timeMs, at]),
-    );
-  });
-
-  test('has two key frames a second in its size, and no two are the same', async () => {
-    const { frames } = await film();
-    expect(frames.map(({ timeMs, isKey }) => [timeMs, isKey])).toEqual(
-      [0, 500, 1000, 1500, 2000].map((at) => [at, true]),
-    );
-    expect(frames.map(({ data }) => vp8Size(data))).toEqual(frames.map(() => ({ width: 320, height: 180 })));
-    expect(new Set(frames.map(({ data }) => digest(data))).size).toBe(5);
-  });
-
   test('the same order gives the same bytes; another prompt or footer gives others', async () => {
-    const files = [await film(), await film({ prompt: 'A boat' }), await film({ footer: 'take 2' })];
-    expect(new Set(files.map(({ bytes }) => digest(bytes))).size).toBe(3);
-    expect(digest((await film()).bytes)).toBe(digest(files[0]?.bytes ?? Buffer.alloc(0)));
+    const changes = [{}, { prompt: 'A boat' }, { footer: 'take 2' }];
+    const film = (change: object) => renderVideo({ ...scene, durationMs: 2500, ...change }).then(digest);
+    const digests = await Promise.all(changes.map(film));
+    expect(new Set(digests).size).toBe(changes.length);
+    expect(await film({})).toBe(digests[0]);
   });
 
   test('a poster is WebP in the size of the video', async () => {

@@ -124,19 +124,6 @@ describe('after a restart', () => {
     expect(dataOf((await last.call('GET', clip)).body).status).toBe('COMPLETED');
   });
 
-  test('what an upload left unfinished is swept away; what it finished is not', async () => {
-    const before = start();
-    const body = { base64: 'AAAA', fileName: 'a.png' };
-    const { url } = dataOf((await before.call('POST', '/api/v1/uploads', { body })).body);
-    await before.sandbox.close();
-    writeFileSync(join(dataDir, 'uploads', '.unfinished-1-1'), 'half');
-    const after = start();
-    expect(existsSync(join(dataDir, 'uploads', '.unfinished-1-1'))).toBe(false);
-    expect((await after.sandbox.fetch(new Request(String(url)))).status).toBe(200);
-    rmSync(join(dataDir, 'uploads'), { recursive: true });
-    expect((await after.sandbox.fetch(new Request(String(url)))).status).toBe(404);
-  });
-
   test('damaged records of uploads are refused, and the folder is free again', async () => {
     await start().sandbox.close();
     writeFileSync(join(dataDir, 'uploads.jsonl'), '{"type":"painted","token":"x"}\n');
@@ -174,18 +161,6 @@ describe('after a restart', () => {
     const after = start(clock);
     await after.createImage({ prompt: 'x' }, { key: 'k' });
     expect(after.sandbox.ledger()).toHaveLength(2);
-  });
-
-  test('the next take of a request differs from those before', async () => {
-    const before = start();
-    await before.createImage({ prompt: 'x', resolution: '1k' });
-    before.clock.now += 60_000;
-    const first = await before.output('image', before.sandbox.ledger()[0]?.id ?? '');
-    await before.sandbox.close();
-    const after = start(before.clock);
-    const id = await after.imageId({ prompt: 'x', resolution: '1k' });
-    before.clock.now += 60_000;
-    expect((await after.output('image', id)).equals(first)).toBe(false);
   });
 
   test('a torn last line is cut, and what follows stands on its own line', async () => {

@@ -104,7 +104,7 @@ describe('the cost of a job: looks and waiting together', () => {
 
 describe('many jobs', () => {
   test('200 jobs around 3 s, 50 at once: cold, then with what was learned', async () => {
-    // One draw says little: how long a run takes hangs on a few long jobs. test/bench/polling.ts makes more of them.
+    // One draw says little: how long a run takes hangs on a few long jobs.
     const draws = Array.from({ length: 24 }, (_, index) => index + 1);
     const cold: Result[] = [];
     const learned: Result[] = [];
