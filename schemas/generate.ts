@@ -154,7 +154,7 @@ function withRunDefinitions(runs: Schema): Schema {
 function withComparedDefinitions(comparison: Schema): Schema {
   const { change, cause, totals = {} } = readSchema('schemas/plan.schema.json').$defs as { [name: string]: Schema };
   const planned = (totals.properties as { fit: Schema }).fit;
-  const left = { description: 'Credits that are left of it.', type: 'integer', minimum: 0 };
+  const left = { description: 'Credits left.', type: 'integer', minimum: 0 };
   const fit = {
     ...planned,
     required: [...(planned.required as string[]), 'left'],

@@ -66,9 +66,9 @@ describe('what is explained', () => {
     ['a model, with its credits', taskOf('music', 'model: song|-o2'), /song-o2.* 6 credits/],
     ['a voice, with gender and accent', taskOf('voiceover', 'voice_id: Dan|iel'), /Daniel`?: male, british/],
     ['a field by its name', taskOf('voiceover', 'voice|_id: Daniel'), /Charlotte`?: female, swedish/],
-    ['a kind', 'version: 1\nname: x\ntasks:\n  a:\n    kind: im|age\n', /Which request/],
-    ['a key of a task', inTask('mat|rix: { r: ["1:1"] }'), /One step for each combination/],
-    ['the budget', 'version: 1\nname: x\nbud|get: { credits: 10 }\n', /cap on spending/],
+    ['a kind', 'version: 1\nname: x\ntasks:\n  a:\n    kind: im|age\n', /Kind of the request/],
+    ['a key of a task', inTask('mat|rix: { r: ["1:1"] }'), /one step for each combination/],
+    ['the budget', 'version: 1\nname: x\nbud|get: { credits: 10 }\n', /limit on spending/],
   ])('%s', async (_what, text, words) => {
     expect(await editor.hover(text)).toMatch(words);
   });
