@@ -14,7 +14,7 @@ export type { Cost, CostOptions } from './campaign/cost.ts';
 export type { Decided, DecideOptions } from './campaign/decide.ts';
 export { adopt, type LookedAt } from './campaign/decisions/adopt.ts';
 export { type ImportedJob, importStep } from './campaign/decisions/import.ts';
-export { type JudgeOptions, pick, pickFrom, reject, unpick } from './campaign/decisions/judge.ts';
+export { type JudgeOptions, type PickOptions, pick, pickFrom, reject, unpick } from './campaign/decisions/judge.ts';
 export { resolve } from './campaign/decisions/resolve.ts';
 export { accept, type Chosen, type ForgetChosen, forget, move, pin, unpin } from './campaign/decisions/steps.ts';
 export { type Environment, readEnvironment } from './campaign/environment.ts';

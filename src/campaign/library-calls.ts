@@ -55,7 +55,7 @@ export const libraryCalls = {
     example: "await cost(campaign, { by: ['kind', 'month'] })",
   },
   pick: {
-    takes: decides(chosen, ['note', 'by']),
+    takes: decides(chosen, ['note', 'by', 'replace']),
     example: "await pick(campaign, { names: ['draft@lamp/2'] }, { note: 'calm light' })",
   },
   reject: {

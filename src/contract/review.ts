@@ -110,6 +110,8 @@ export interface ReviewAsset {
   files: ReviewFile[];
   /** The request that was bought, or would be; references to other steps as `{ $ref: address, field }`. */
   request: { [field: string]: Json };
+  /** Model that the service uses by default. Omitted if the request names one, or the default is unknown. */
+  model?: string;
   /** Top-level fields of the request in which it differs from others of its group. */
   differs: string[];
   /** Charged credits; `null` if unknown. Omitted if nothing was bought. */

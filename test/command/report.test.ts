@@ -160,6 +160,10 @@ describe('report', () => {
 
   test('--for client has names and pictures; no price, prompt, id, path or command is in any of its bytes', async () => {
     const { folder, report } = await campaignHere();
+    const home = { HOME: folder, XDG_STATE_HOME: join(folder, 'state') };
+    const decide = (...words: string[]) => runInProcess([...words, '--by', 'Uta'], home, folder);
+    await decide('reject', 'hero@vase/2', '--reason', 'six fingers', '--note', 'cheap lighting');
+    await decide('pick', 'hero@lamp/2', '--note', 'the boss likes it');
     expect((await report('--for', 'client', '--note', 'Studio Nord, until Friday', '--out', 'client')).code).toBe(0);
     const data = dataOf(join(folder, 'client/index.html'));
     expect(data.groups.map(({ name }) => name)).toEqual(['A lamp', 'A vase']);
@@ -168,9 +172,19 @@ describe('report', () => {
     const lock = readFileSync(join(folder, 'campaign.lock.jsonl'), 'utf8');
     const jobs = [...lock.matchAll(/"jobId":"([^"]+)"/g)].map(([, job = '']) => job);
     expect(jobs).toHaveLength(4);
+    // Nothing is decided for the client, and what was rejected is not in the gallery.
+    expect(data.assets.map(({ address }) => address)).toEqual(['A lamp, take 1', 'A lamp, take 2', 'A vase']);
+    expect(data.groups.map(({ gate }) => gate?.state)).toEqual(['open', 'open']);
     const text = JSON.stringify(data);
-    for (const secret of [...jobs, 'oak table', 'images/', 'mediabatch', 'campaign.yaml', 'credits"', 'estimated']) {
-      expect(text, secret).not.toContain(secret);
+    const words = ['oak table', 'images/', 'mediabatch', 'campaign.yaml', 'credits"', 'estimated', 'alpha-2'];
+    const judged = ['six fingers', 'cheap lighting', 'the boss', 'Uta', 'rejected', 'picked'];
+    for (const secret of [...jobs, ...words, ...judged]) expect(text, secret).not.toContain(secret);
+    const secrets = [...jobs, 'oak table', 'campaign.yaml', ...judged.slice(0, 4)];
+    for (const name of readdirSync(join(folder, 'client'), { recursive: true, encoding: 'utf8' })) {
+      const path = join(folder, 'client', name);
+      if (!statSync(path).isFile()) continue;
+      const bytes = readFileSync(path);
+      for (const secret of secrets) expect(bytes.includes(secret), `${secret} in ${name}`).toBe(false);
     }
     expect(readdirSync(join(folder, 'client/media')).join()).not.toMatch(/lamp-1-|vase-1-/);
     // What the client sends back names steps, and the job that was looked at.
@@ -181,7 +195,6 @@ describe('report', () => {
     ];
     const picks = { mediabatch: 'picks', version: 1, by: 'Ada', verdicts };
     writeFileSync(join(folder, 'picks.json'), JSON.stringify(picks));
-    const home = { HOME: folder, XDG_STATE_HOME: join(folder, 'state') };
     const picked = await runInProcess(['pick', '--from', 'picks.json'], home, folder);
     expect(picked.out + picked.err).toContain('picked hero@lamp/1');
     expect(picked.out + picked.err).toContain('hero@vase/1: is not what Ada looked at');

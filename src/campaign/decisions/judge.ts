@@ -7,6 +7,7 @@ import type { Json } from '../../ground/json.ts';
 import { isMap, isPlainText } from '../../ground/values.ts';
 import { mostNote, mostReason } from '../../lock/decisions.ts';
 import { comparePicks, type Opinion } from '../../plan/compare/compare-picks.ts';
+import { withGivenUp } from '../../plan/decisions/given-up.ts';
 import { type Judgement, judgeSteps } from '../../plan/decisions/judge.ts';
 import type { Ruling } from '../../plan/decisions/ruling.ts';
 import { gatesByMember } from '../../plan/gates/gates.ts';
@@ -23,6 +24,11 @@ export interface JudgeOptions extends DecideOptions {
   by?: string | undefined;
 }
 
+export interface PickOptions extends JudgeOptions {
+  /** Whether a pattern also picks in groups that are decided. Defaults to false. */
+  replace?: boolean | undefined;
+}
+
 /** Options of rejecting outputs for one of the reasons that the manifest names, or for another reason. */
 export interface RejectOptions extends JudgeOptions {
   /** In 1 to 100 characters. Omitted to keep the current reason. */
@@ -33,7 +39,7 @@ export interface RejectOptions extends JudgeOptions {
  * Picks outputs at their gates: the steps that depend on a gate are made from its picks. At a gate that chooses one,
  * the pick replaces the earlier pick.
  */
-export async function pick(campaign: OpenCampaign, chosen: Chosen, options: JudgeOptions = {}): Promise<Decided> {
+export async function pick(campaign: OpenCampaign, chosen: Chosen, options: PickOptions = {}): Promise<Decided> {
   checkCall('pick', [campaign, chosen, options]);
   return judge(campaign, chosen, { ...options, as: 'picked' });
 }
@@ -87,7 +93,7 @@ export async function pickFrom(
       return as === 'picked' ? rulings : rulings.map(sayRejected);
     });
     const refused = judged.filter(({ is }) => is === 'refused');
-    return refused.length > 0 ? refused : [...judged, ...rulings];
+    return refused.length > 0 ? refused : [...withGivenUp(judged, 'picked', situation), ...rulings];
   });
 }
 
@@ -113,7 +119,7 @@ function sayRejected(ruling: Ruling): Ruling {
 function judge(
   campaign: OpenCampaign,
   chosen: Chosen,
-  { as, note, reason, by, ...options }: RejectOptions & Pick<Judgement, 'as'>,
+  { as, note, reason, by, replace, ...options }: RejectOptions & PickOptions & Pick<Judgement, 'as'>,
 ): Promise<Decided> {
   return decide(campaign, options, ({ situation }) => {
     checkWords('--note', note, mostNote);
@@ -122,7 +128,8 @@ function judge(
     const addresses = new Set(chooseSteps(chosen.names ?? [], chosen.select, situation));
     const meant = situation.matches.filter(({ step }) => addresses.has(step.address));
     const isPattern = chosen.select !== undefined || chosen.names?.some((name) => name.includes('*')) === true;
-    return judgeSteps(meant, { as, isPattern, wordsOf: () => ({ note, reason, by }) }, situation);
+    const judgement = { as, isPattern, replaces: replace, wordsOf: () => ({ note, reason, by }) };
+    return withGivenUp(judgeSteps(meant, judgement, situation), as, situation);
   });
 }
 

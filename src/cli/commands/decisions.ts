@@ -42,6 +42,8 @@ export interface VerbOptions extends StateOptions {
   reason?: string;
   /** For `pick` and `pin`: whether to undo the decision. */
   undo?: boolean;
+  /** For `pick`: whether a pattern also picks in decided groups. */
+  replace?: boolean;
   /** For `pick`: files with picks that were made elsewhere. */
   from?: string[];
   /** For `forget`. */
@@ -126,15 +128,15 @@ async function withWords({ campaign, options, shared }: Called) {
 
 async function pick(called: Called): Promise<Decided> {
   const { campaign, words, options, shared } = called;
-  const { from, select, note, by } = options;
+  const { from, select, note, by, replace } = options;
   if (from === undefined) {
     if (words.length === 0 && select === undefined) throw await whichGates(campaign);
-    return pickOutputs(campaign, chosenBy(called), await withWords(called));
+    return pickOutputs(campaign, chosenBy(called), { ...(await withWords(called)), replace });
   }
-  if (words.length > 0 || select !== undefined || note !== undefined || by !== undefined) {
+  if (words.length > 0 || select !== undefined || [note, by, replace].some((one) => one !== undefined)) {
     throw new CampaignError({
       code: 'MB3000',
-      message: '--from says what is picked and by whom, so steps, -s, --note and --by do not go with it',
+      message: '--from says what is picked and by whom, so steps, -s, --note, --by and --replace do not go with it',
       hint: 'pick by files or by names, one after the other; nothing was recorded',
       options: ['--from'],
     });

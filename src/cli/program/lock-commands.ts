@@ -28,10 +28,11 @@ const decisions: readonly Decision[] = [
     shortForms: { unpick: '--undo' },
     summary: 'pick outputs at their gates',
     description:
-      'Picks outputs at their gates. The next apply uses them for the steps behind the gate. At a gate with a single pick, a new pick replaces the earlier one. Costs nothing.',
+      'Picks outputs at their gates. The next apply uses them for the steps behind the gate. At a gate with a single pick, a new pick by name replaces the earlier one. A pattern leaves decided groups alone. Costs nothing.',
     options: [
       ...noteOptions,
       ['--from <picks.json>', 'what people picked elsewhere; of several files, where they agree', { takes: 'paths' }],
+      ['--replace', 'with a pattern or -s: pick also in groups that are decided'],
       undoOption('take back what was picked or rejected'),
     ],
     examples: [

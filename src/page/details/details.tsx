@@ -7,6 +7,7 @@ import { Film, Sound, Thumb } from '../parts/media.tsx';
 import { bytesText, credits, mainFile, problemOf, stateWords, timeOf } from '../parts/words.ts';
 import type { Page } from '../state/page.ts';
 import { RequestList } from './request-list.tsx';
+import { pixelSize } from './request-rows.ts';
 import { Steps } from './steps.tsx';
 
 /** Sidebar with the details of the active asset. */
@@ -28,14 +29,19 @@ function Asset({ page, asset }: { page: Page; asset: ReviewAsset }) {
   const main = mainFile(asset);
   const measured = useMeasure(main);
   const others = (page.activeGroup.value?.assets ?? []).filter((other) => other !== asset);
+  const known = (one: ReviewAsset) => ({
+    ...(one.model !== undefined && { model: `${one.model} (default)` }),
+    ...one.request,
+    ...(measured !== '' && { [pixelSize]: measured }),
+  });
   return (
     <>
       <h2>
         <Isolated text={address} />
       </h2>
-      <RequestList page={page} request={request} others={others.map((other) => other.request)} />
+      <RequestList page={page} request={known(asset)} others={others.map(known)} />
       <dl class="known">
-        {[...(measured === '' ? [] : [['Size', measured]]), ...factsOf(asset)].map(([name, value]) => (
+        {factsOf(asset).map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>
             <dd>{value}</dd>

@@ -26,6 +26,16 @@ export const matrixView: LateView = {
   move: (page, direction) => moveInLines(linesOf(layMatrix(assetsOf(page), byOf(page))), page.active.value, direction),
 };
 
+/** Titles of row keys: of groups with the same key, the first title. */
+function titlesOf({ groups }: Page['shown']['value']): Map<string, string> {
+  const titles = new Map<string, string>();
+  for (const { group } of groups) {
+    const { key, title } = group;
+    if (key !== undefined && title !== undefined && !titles.has(key)) titles.set(key, title);
+  }
+  return titles;
+}
+
 function assetsOf(page: Page): ReviewAsset[] {
   return page.strips.value.flatMap(({ assets }) => assets);
 }
@@ -56,7 +66,7 @@ function MatrixView({ page }: { page: Page }) {
   const by = byOf(page);
   const axis = by.is === 'axis' ? by.axis : '';
   const assets = useMemo(() => assetsOf(page), [strips]);
-  const matrix = useMemo(() => layMatrix(assets, by), [assets, axis]);
+  const matrix = useMemo(() => layMatrix(assets, by, titlesOf(page.shown.value)), [assets, axis]);
   const widths = useMemo(() => columnWidths(matrix), [matrix]);
   const { items, height, reveal } = useRows({
     count: matrix.rows.length,
@@ -100,9 +110,7 @@ function MatrixView({ page }: { page: Page }) {
           <caption class="away">{axis === '' ? 'Keys and tasks' : `Keys and ${axis}`}</caption>
           <thead>
             <tr class="matrix-head" aria-rowindex={1} style={style}>
-              <th class="corner" scope="col">
-                key
-              </th>
+              <th class="corner" scope="col" />
               {matrix.columns.map((column) => (
                 <th key={column} scope="col">
                   {column}
@@ -153,7 +161,10 @@ function MatrixLine({ page, row, index, start, widths }: MatrixLineProps) {
           height: `${rowHeight}px`,
         }}
       >
-        <th scope="row">{row.name}</th>
+        <th scope="row" title={row.name}>
+          <bdi>{row.title}</bdi>
+          {row.title !== row.name && <span class="quiet">{row.name}</span>}
+        </th>
         {row.cells.map((cell, column) => (
           <td key={column} class="cell">
             {cell.map((asset, place) => (

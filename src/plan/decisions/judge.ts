@@ -2,6 +2,7 @@ import type { Gate } from '../../graph/graph.ts';
 import { groupBy } from '../../ground/values.ts';
 import { mostRevision } from '../../lock/decisions.ts';
 import type { Job, StepRecord, Verdict } from '../../lock/record.ts';
+import type { DecidedGate } from '../situation/decided-graph.ts';
 import type { Match } from '../situation/find-purchases.ts';
 import type { Situation } from '../situation/situation.ts';
 import type { Verdicts } from '../situation/verdicts.ts';
@@ -17,6 +18,8 @@ export interface Judgement {
   as: 'picked' | 'rejected' | 'undecided';
   /** The steps were chosen by a pattern: those without an output are skipped with a message instead of refused. */
   isPattern?: boolean;
+  /** Whether a pattern also picks at gates that are decided. */
+  replaces?: boolean | undefined;
   /** Returns the reason and the reviewer of each step's verdict. */
   wordsOf(address: string): VerdictWords;
 }
@@ -42,20 +45,36 @@ export function judgeSteps(
   judgement: Judgement,
   { graph, gateOf, byAddress, verdicts }: JudgeFacts,
 ): Ruling[] {
+  const leftAlone = new Set<string>();
   const judged = chosen.map((match) => {
-    const isGated = gateOf.get(match.step.address) !== undefined;
-    return isGated ? judgeStep(match, judgement, verdicts) : refuseUngated(match, graph.gates);
+    const { address } = match.step;
+    const gate = gateOf.get(address);
+    if (gate === undefined) return refuseUngated(match, graph.gates);
+    if (!isLeftAlone(address, gate, judgement)) return judgeStep(match, judgement, verdicts);
+    leftAlone.add(address);
+    const { picked } = gate.state;
+    const how = picked.length === 0 ? 'rejected' : `decided: ${listOf(picked)}`;
+    return { is: 'unchanged', address, text: `${gate.name} is ${how}; --replace picks all the same` } as const;
   });
   const isAny = judged.some(({ is }) => is !== 'refused');
   const unpick = (address: string) => {
     const match = byAddress.get(address);
     return match?.record === undefined ? [] : withVerdict(match, match.record, { verdicts });
   };
-  const limited = judgement.as === 'picked' ? limitPicks(judged, gateOf, unpick) : judged;
+  const limited =
+    judgement.as === 'picked'
+      ? limitPicks(judged, (address) => (leftAlone.has(address) ? undefined : gateOf.get(address)), unpick)
+      : judged;
   const leavesOut = judgement.isPattern === true && isAny;
   const rulings = limited.map((one, index) => (leavesOut && judged[index]?.is === 'refused' ? leaveOut(one) : one));
   const refused = rulings.filter(({ is }) => is === 'refused');
   return refused.length > 0 ? refused : rulings;
+}
+
+/** Whether a pattern names this step at a gate that is decided, and would change the decision. */
+function isLeftAlone(address: string, { state }: DecidedGate, { as, isPattern, replaces }: Judgement): boolean {
+  const isDecided = state.is === 'decided' || state.is === 'rejected';
+  return as === 'picked' && isPattern === true && replaces !== true && isDecided && !state.picked.includes(address);
 }
 
 function leaveOut(ruling: Ruling): Ruling {
@@ -144,11 +163,15 @@ function listOf(addresses: readonly string[]): string {
 }
 
 /** Makes sure that no gate has more picks than requested. */
-function limitPicks(rulings: readonly Ruling[], gateOf: GateOf, unpick: (address: string) => StepRecord[]): Ruling[] {
+function limitPicks(
+  rulings: readonly Ruling[],
+  gateOf: GateOf['get'],
+  unpick: (address: string) => StepRecord[],
+): Ruling[] {
   const meant = rulings.filter(({ is }) => is !== 'refused');
-  const byGate = groupBy(meant, ({ address }) => gateOf.get(address));
+  const byGate = groupBy(meant, ({ address }) => gateOf(address));
   return rulings.map((ruling): Ruling => {
-    const gate = gateOf.get(ruling.address);
+    const gate = gateOf(ruling.address);
     if (ruling.is === 'refused' || gate === undefined) return ruling;
     const { name, choose } = gate;
     const named = (byGate.get(gate) ?? []).map(({ address }) => address);

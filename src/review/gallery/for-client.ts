@@ -3,11 +3,9 @@ import { jobToken } from '../../campaign/decisions/judge.ts';
 import type { ReportParts } from '../../contract/report.ts';
 import type { ReviewAsset, ReviewData, ReviewGroup } from '../../contract/review.ts';
 
-type Verdict = NonNullable<ReviewAsset['verdict']>;
-
 /**
- * Reduces a gallery to what a client may see: names, outputs and verdicts. Prices, prompts, ids, paths and commands are
- * removed; files are renamed. `note`: a line above the pictures, for example the sender and a deadline.
+ * Reduces a gallery to what a client may see and decide: names and outputs. Prices, prompts, ids, paths, commands and
+ * earlier decisions with their words are removed, and so are rejected outputs; files are renamed. `note`: a line above the pictures, for example the sender and a deadline.
  */
 export function forClient(
   data: ReviewData & { report: ReportParts },
@@ -24,18 +22,25 @@ export function forClient(
   const groups = data.groups.flatMap((group): ReviewGroup[] => {
     const shown = group.members
       .flatMap((member) => data.assets[member] ?? [])
-      .filter(({ files }) => files.some(({ problem }) => problem === undefined));
+      .filter(({ files, verdict }) => verdict?.is !== 'rejected' && files.some(({ problem }) => problem === undefined));
     const [first] = shown;
     if (first === undefined) return [];
-    const title = unique(group.title ?? group.key ?? group.task, group.task);
+    const key = group.title ?? group.key ?? group.task;
+    const title = unique(key, group.task);
     const members = shown.map((asset) => {
       const name = shown.length === 1 ? title : unique(nameAmong(asset, group, title), group.task);
-      return assets.push(clientAsset(asset, name)) - 1;
+      return assets.push({ ...clientAsset(asset, name), key }) - 1;
     });
     const { task, differBy, gate } = group;
-    return [
-      { name: title, task, differBy, members, ...(gate && { gate: { ...gate, waiting: 0, waitingCredits: null } }) },
-    ];
+    const state = 'open' as const;
+    const asked = gate && {
+      is: gate.is,
+      choose: Math.min(gate.choose, shown.length),
+      state,
+      waiting: 0,
+      waitingCredits: null,
+    };
+    return [{ name: title, task, differBy, members, ...(asked && { gate: asked }) }];
   });
   const { version, revision, campaign, canDecide, report } = data;
   return {
@@ -50,7 +55,7 @@ function nameAmong(asset: ReviewAsset, { differBy }: ReviewGroup, title: string)
 }
 
 function clientAsset(asset: ReviewAsset, name: string): ReviewAsset {
-  const { address, task, kind, matrix, take, job, verdict, isJudged, files } = asset;
+  const { address, task, kind, matrix, take, job, isJudged, files } = asset;
   for (const [index, file] of files.entries()) {
     const safe = name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '-');
     file.path = `${safe}${index === 0 ? '' : `-${index + 1}`}${extname(file.path)}`;
@@ -59,11 +64,6 @@ function clientAsset(asset: ReviewAsset, name: string): ReviewAsset {
     ...{ address: name, task, kind, matrix, tags: [], state: 'done', files, request: {}, differs: [] },
     ...(take !== undefined && { take }),
     ...(job !== undefined && { job: jobToken(job), step: address }),
-    ...(verdict !== undefined && { verdict: withoutName(verdict) }),
     ...{ isJudged, earlier: [], madeFrom: [], usedBy: [] },
   };
-}
-
-function withoutName({ by: _, ...verdict }: Verdict): Verdict {
-  return verdict;
 }

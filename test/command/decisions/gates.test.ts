@@ -60,7 +60,13 @@ describe('draft, pick, final', () => {
     });
 
     // Another one is picked: what was made from the first is done again, and waits to be approved anew.
-    await decide(trial, 'pick', 'hero/3');
+    expect(await decide(trial, 'pick', '-s', 'hero/3')).toContain(
+      'unchanged hero/3: hero is decided: hero/2; --replace picks all the same\nnothing was recorded',
+    );
+    expect(await decide(trial, 'reject', 'hero/2', '--dry-run')).toContain('; gives up poster, card, 4 credits');
+    expect(await decide(trial, 'pick', '-s', 'hero/3', '--replace')).toContain(
+      '; instead of hero/2; gives up poster, card, 4 credits',
+    );
     expect(await apply(trial, 5)).toContain('poster: to be approved');
     expect(booked(trial)).toBe(6);
     // Picked back: everything is there.

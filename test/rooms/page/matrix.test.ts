@@ -57,6 +57,19 @@ describe('the matrix', () => {
     expect(layMatrix([asset('a', undefined, {})], { is: 'task' }).rows[0]?.name).toBe('no key');
   });
 
+  test('names its rows by the titles of their groups, and keeps rows of the same title apart', () => {
+    const titles = new Map([
+      ['lamp', 'Lamp'],
+      ['rug', 'Lamp'],
+    ]);
+    const { rows } = layMatrix(assets, { is: 'axis', axis: 'style' }, titles);
+    expect(rows.map(({ name, title }) => [name, title])).toEqual([
+      ['lamp · 1k', 'Lamp · 1k'],
+      ['rug · 1k', 'Lamp · 1k'],
+      ['rug · 2k', 'Lamp · 2k'],
+    ]);
+  });
+
   test('says the task in its rows where there are several, and where there is no key', () => {
     const others = [asset('a', 'k', { x: '1' }), asset('b', 'k', { x: '1' })];
     expect(layMatrix(others, { is: 'axis', axis: 'x' }).rows.map(({ name }) => name)).toEqual(['a · k', 'b · k']);
