@@ -31,7 +31,8 @@ export function readTask(
   const known = kind !== undefined && kinds[kind] !== undefined ? kind : undefined;
   const key = text('key');
   const writtenTakes = ownValue(written, 'takes');
-  const takes = isTakes(writtenTakes) ? writtenTakes : undefined;
+  // A wrong number still makes `{{take}}` known.
+  const takes = isTakes(writtenTakes) ? writtenTakes : writtenTakes === undefined ? undefined : 1;
   return {
     id,
     kind: known,

@@ -48,6 +48,7 @@ interface Answer {
   code: number | null;
   said: string;
   next: Next[];
+  totals: unknown;
 }
 
 /** As somebody pastes it into a shell, where `mediabatch` is the command that was built. */
@@ -80,7 +81,10 @@ async function atTheDesk() {
     const ended = new Promise<number | null>((resolve) => child.on('close', resolve));
     return { child, said, ended };
   };
+  /** What the program has typed and read. */
+  const walked = { calls: 0, characters: 0 };
   return {
+    walked,
     path: (name: string) => join(shop, name),
     write: (name: string, text: string) => writeFileSync(join(folder(), name), text),
     bought: () => (service.ledger() as Booking[]).map(({ kind }) => kind).sort(),
@@ -88,8 +92,10 @@ async function atTheDesk() {
     async program(text: string): Promise<Answer> {
       const { said, ended } = start(text, { ...ofPerson, AI_AGENT: 'x' });
       const code = await ended;
-      const { next = [] } = (said.out.startsWith('{') ? JSON.parse(said.out) : {}) as Partial<Answer>;
-      return { code, said: `${said.out}\n${said.err}`, next };
+      walked.calls += 1;
+      walked.characters += said.out.length + said.err.length;
+      const document = (said.out.startsWith('{') ? JSON.parse(said.out) : {}) as Partial<Answer>;
+      return { next: [], totals: undefined, ...document, code, said: `${said.out}\n${said.err}` };
     },
     /** The person, on a terminal of their own, who says yes. */
     async agrees(text: string): Promise<void> {
@@ -162,5 +168,55 @@ test.runIf(hasTerminals)(
     expect(walked, at.said).toEqual([...agreement, 'person: review', 'plan', ...agreement]);
     expect(after).toEqual([Array(4).fill('image'), [...Array(6).fill('image'), 'post']]);
     expect([at.code, at.next], at.said).toEqual([0, []]);
+  },
+);
+
+/** Three products, each with a picture, a film from it and a thumbnail. */
+const nine = `tasks:
+  picture:
+    kind: image
+    foreach: products.csv
+    key: "{{row.sku}}"
+    with: { prompt: "{{row.name}} on a plain background", aspectRatio: "9:16" }
+    save: pictures/{{key}}
+  film:
+    kind: video
+    foreach: products.csv
+    key: "{{row.sku}}"
+    with: { prompt: Slow push in, model: motion-2-fast, image: "{{tasks.picture.url}}" }
+    save: films/{{key}}
+  thumbnail:
+    kind: thumbnail
+    foreach: products.csv
+    key: "{{row.sku}}"
+    with: { title: "{{row.name}}", image: "{{tasks.picture.url}}" }
+    save: thumbnails/{{key}}
+`;
+
+test.runIf(hasTerminals)(
+  'an agent makes nine files within 60 credits, 25 calls and 40,000 characters, and only what a user approved',
+  async () => {
+    const { program, agrees, bought, write, walked } = await atTheDesk();
+    write('products.csv', `${brief}chair,Oak Chair\n`);
+    await program('mediabatch help agents');
+    await program('mediabatch help kinds');
+    await program('mediabatch list models --kind video');
+    expect((await program('mediabatch init shop --from-csv products.csv')).code).toBe(0);
+    write('campaign.yaml', `version: 1\nname: shop\nbudget: { credits: 60 }\n${nine}`);
+    expect((await program('mediabatch validate --json')).code).toBe(0);
+    const plan = await program('mediabatch plan --refresh --json --out campaign.plan.json');
+    expect(plan.totals).toMatchObject({ toSpend: 48, ceiling: 60, estimate: { unpriced: 0 } });
+    expect((await program('mediabatch apply --sandbox --yes')).code).toBe(0);
+    for (const words of ['--yes', 'campaign.plan.json --yes'])
+      expect((await program(`mediabatch apply --json ${words}`)).code).toBe(5);
+    expect(bought()).toEqual([]);
+    await agrees('mediabatch approve campaign.plan.json');
+    const ran = await program('mediabatch apply campaign.plan.json --json');
+    expect([ran.code, ran.next], ran.said).toEqual([0, []]);
+    for (const words of ['outputs --json', 'status --json'])
+      expect((await program(`mediabatch ${words}`)).code).toBe(0);
+    expect(bought()).toEqual(['image', 'thumbnail', 'video'].flatMap((kind) => [kind, kind, kind]));
+    expect(walked.calls).toBeLessThanOrEqual(25);
+    expect(walked.characters).toBeLessThanOrEqual(40_000);
   },
 );

@@ -95,6 +95,7 @@ testMistakes([
   ['a template of 65 KiB', image(`prompt: "{{vars.x}}${'x'.repeat(65 * 1024)}"`), 'MB1007 7:16'],
   ['a template with too many parts', image(`prompt: "${'{{! }}{{vars.x}}'.repeat(1200)}"`), 'MB1007 7:16016'],
   ['a take where there is one', image('prompt: "{{take}}"'), 'MB1203 7:18', 'takes:'],
+  ['a take of too many', tasks('  a: { kind: image, takes: 300, with: { prompt: "{{take}}" } }'), 'MB1103 4:28'],
   [
     'an output in a key',
     tasks(
