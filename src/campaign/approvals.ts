@@ -6,7 +6,7 @@ import { keepApproval, listApprovals, lockName, readApproval } from '../disk/sta
 import { readPurchases } from '../disk/state/purchase-journal.ts';
 import { isOpenSend } from '../lock/sends.ts';
 import type { Plan } from '../plan/plan.ts';
-import { isReplayed } from '../plan/purchases/open-sends.ts';
+import { isReplayed } from '../plan/purchases/next.ts';
 import { requireAccess } from './environment.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { nameOfPurchases } from './restore-purchases.ts';

@@ -1,3 +1,9 @@
+/*
+ * What engine, run, service and disk share: ports, events, failures, exit codes, the clock.
+ * Takes and returns nothing: types, and the small functions that belong to them.
+ * May not know: an implementation of a port. A port exists only where there are two, or a test double.
+ */
+
 import type { Media } from '../kinds/kind.ts';
 import type { LockLine, Output, Purchase, PurchaseState, StepRecord } from '../lock/record.ts';
 import type { Aspect, MediaFacts } from '../plan/outputs/expectation.ts';

@@ -1,9 +1,9 @@
 import type { RunFact } from '../contract/event.ts';
-import { isSpending } from '../plan/actions.ts';
+import { isCharged } from '../plan/actions.ts';
 import { addressOf, orderId, type PlanTotals, type StepOrder } from '../plan/plan.ts';
 import { type Price, type PriceBook, saidOf } from '../plan/prices/price-book.ts';
 import { ceilingOf } from '../plan/prices/prices.ts';
-import { shareOf, withMargin } from '../plan/prices/shares.ts';
+import { shareOf, shareOnceCharged, withMargin } from '../plan/prices/shares.ts';
 import type { LocalGate } from './create-gate.ts';
 
 /**
@@ -38,7 +38,7 @@ export class Approval {
     this.#prices = prices;
     this.#gate = gate;
     this.#emit = emit;
-    for (const order of orders) if (isBought(order)) this.#expect(orderId(order), order.price);
+    for (const order of orders) if (isCharged(order)) this.#expect(orderId(order), order.price);
     this.#closeAsBefore(orders);
   }
 
@@ -85,8 +85,9 @@ export class Approval {
     const expected = Math.max(before, saidOf(price));
     const isFirst = before === 0 && this.#unpriced.has(price.class);
     const others = isFirst ? [...this.#open.values()].filter((one) => one.class === price.class) : [];
-    const isToAsk = isFirst && this.#asksAgain && others.length > 0;
-    if (isFirst) this.#most += isToAsk ? charged : withMargin(charged * (1 + others.length));
+    const count = 1 + others.length;
+    const isToAsk = isFirst && this.#asksAgain && count > 1;
+    if (isFirst) this.#most += shareOnceCharged(charged, { count, asksAgain: this.#asksAgain });
     const left = this.#most - spent;
     const most = ceilingOf(price);
     const isTooMuch = charged > expected && this.#rest > left;
@@ -122,8 +123,4 @@ export class Approval {
   #sum(prices: readonly Price[]): number {
     return prices.reduce((sum, price) => sum + this.#prices.expected(price), 0);
   }
-}
-
-function isBought({ action, jobId, sharesJobOf }: StepOrder): boolean {
-  return isSpending(action) && jobId === undefined && sharesJobOf === undefined;
 }

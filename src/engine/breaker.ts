@@ -4,7 +4,7 @@ import { kinds } from '../kinds/index.ts';
 import { priceClass } from '../kinds/price.ts';
 import type { Lock } from '../lock/record.ts';
 import { orderId, type Plan, type PlanRow, type StepOrder } from '../plan/plan.ts';
-import { isBought } from './chains.ts';
+import { isPurchase } from './chains.ts';
 
 /** Number of failures for one reason, without a success, after which similar orders wait. */
 const mostFailures = 5;
@@ -135,7 +135,7 @@ export class Breaker {
 
 /** Whether an order is a new purchase: a create request of an earlier run is looked up even if similar orders fail. */
 function isNew(order: StepOrder): boolean {
-  return isBought(order) && order.send === undefined;
+  return isPurchase(order) && order.send === undefined;
 }
 
 function nameOf({ task, price }: StepOrder): string {

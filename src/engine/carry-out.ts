@@ -12,6 +12,7 @@ import type {
 import type { Lock } from '../lock/record.ts';
 import { orderId, type Plan, type StepOrder } from '../plan/plan.ts';
 import type { PriceBook } from '../plan/prices/price-book.ts';
+import { hasOpenSend } from '../plan/purchases/next.ts';
 import { AccountGate } from './account-gate.ts';
 import { Breaker } from './breaker.ts';
 import { LocalGate } from './create-gate.ts';
@@ -99,7 +100,9 @@ export function carryOut(plan: Plan, options: CarryOutOptions): CarriedOut {
     breaker?.note(fact);
     emit(fact);
   };
-  const mayRetry = (order: StepOrder, error: string) => breaker?.allowsRetry(order, error) !== false;
+  const mayRetry = (order: StepOrder, error: string) =>
+    !hasOpenSend(ledger.lock.steps.get(order.address)?.purchases ?? [], order) &&
+    breaker?.allowsRetry(order, error) !== false;
   const ports: Ports = {
     ledger,
     gate,

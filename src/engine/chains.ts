@@ -1,4 +1,4 @@
-import { isSpending, waitsFor } from '../plan/actions.ts';
+import { isCharged, waitsFor } from '../plan/actions.ts';
 import type { StepOrder } from '../plan/plan.ts';
 import { chainOf } from '../plan/prices/fund.ts';
 
@@ -54,9 +54,9 @@ export function allot(open: ReadonlyMap<string, StepOrder>, ends: readonly StepO
   return { is: 'chains', places };
 }
 
-/** True if a run pays for the order. An order that has a job, or shares one, is free. */
-export function isBought({ action, jobId, sharesJobOf, asksOnly }: StepOrder): boolean {
-  return isSpending(action) && jobId === undefined && sharesJobOf === undefined && !asksOnly;
+/** True if a run buys something new for the order. */
+export function isPurchase(order: StepOrder): boolean {
+  return isCharged(order) && !order.asksOnly;
 }
 
 /** Outputs that no other output of this run depends on, row by row; rows in the order of their first step. */
@@ -70,7 +70,7 @@ export function findEnds(
     const row = rowOf(order);
     if (!rows.has(row)) rows.set(row, rows.size);
   }
-  const ends = [...orders.values()].filter((order) => isBought(order) && !dependents.has(order.address));
+  const ends = [...orders.values()].filter((order) => isPurchase(order) && !dependents.has(order.address));
   return ends
     .map((order) => ({ order, row: rows.get(rowOf(order)) ?? 0 }))
     .sort((a, b) => a.row - b.row)

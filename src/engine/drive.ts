@@ -1,3 +1,11 @@
+/*
+ * Executes a plan in this process: queue, credit account, create gate, ledger.
+ * Takes: a plan with its orders, the lock, and the ports of `contract/ports.ts`.
+ * Returns: the end of each order, events, and lock lines that are durable before the act that relies on them.
+ * May not know: files, HTTP, users. It buys nothing that has no order, and nothing above the approved total (I14,
+ * I39).
+ */
+
 import type { StepOutcome } from '../contract/event.ts';
 import type { Ports } from '../contract/ports.ts';
 import { Condition } from '../ground/condition.ts';

@@ -14,7 +14,7 @@ import type { Lock, LockLine, Output, Purchase, StepRecord } from '../lock/recor
 import { type AwaitedSend, closedSends, isJob, isOpenSend } from '../lock/sends.ts';
 import { writeLine } from '../lock/write.ts';
 import type { StepOrder } from '../plan/plan.ts';
-import { isOwnSend, isReplayed, type SendFacts } from '../plan/purchases/open-sends.ts';
+import { isOwnSend, isReplayed, type SendFacts } from '../plan/purchases/next.ts';
 import { digestOfBody } from '../run/kept-body.ts';
 
 /**

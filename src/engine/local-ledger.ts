@@ -22,7 +22,8 @@ import { type AskedSend, orderId, type PlanTotals, type Price, type StepOrder } 
 import { capsOf, tightestCap } from '../plan/prices/caps.ts';
 import { PriceBook } from '../plan/prices/price-book.ts';
 import { worstFactor } from '../plan/prices/price-sources.ts';
-import { askedSend, isOwnSend, type SendFacts } from '../plan/purchases/open-sends.ts';
+import { isOwnSend, type SendFacts } from '../plan/purchases/next.ts';
+import { askedSend } from '../plan/purchases/open-sends.ts';
 import { takeKeptBody } from '../run/kept-body.ts';
 import { Account, uncharged } from './account.ts';
 import { Approval } from './approval.ts';

@@ -3,7 +3,7 @@ import { Heap } from '../ground/heap.ts';
 import { orderId, type StepOrder } from '../plan/plan.ts';
 import type { Account } from './account.ts';
 import type { Breaker } from './breaker.ts';
-import { type Allotment, allot, findEnds, isBought } from './chains.ts';
+import { type Allotment, allot, findEnds, isPurchase } from './chains.ts';
 import { comparePlaces, type Place, stageOf } from './order-of-work.ts';
 
 /**
@@ -63,7 +63,7 @@ export class Queue {
   ) {
     this.#orders = orders;
     this.#ranks = order.ranks;
-    this.#open = new Map([...orders].filter(([, one]) => isBought(one)));
+    this.#open = new Map([...orders].filter(([, one]) => isPurchase(one)));
     this.#ends = findEnds(orders, order.dependents);
     this.#account = account;
     this.#balance = balance;
@@ -77,7 +77,7 @@ export class Queue {
     const stays = ({ order }: Waiting) => !gone.has(orderId(order));
     this.#held = [...this.#ready.clear(), ...this.#held].filter(stays);
     this.#apart = this.#apart.filter(stays);
-    for (const order of added) if (isBought(order)) this.#open.set(order.address, order);
+    for (const order of added) if (isPurchase(order)) this.#open.set(order.address, order);
     this.#ends = findEnds(this.#orders, dependents);
     this.#reallot();
   }
@@ -151,7 +151,7 @@ export class Queue {
       }
       const { address, price } = order;
       if (this.#open.has(address)) this.#begun.add(address);
-      const asks = isBought(order) && this.#priceOf(order) === null && !this.#unreported.has(price.class);
+      const asks = isPurchase(order) && this.#priceOf(order) === null && !this.#unreported.has(price.class);
       if (asks) this.#askedBy.set(price.class, address);
       return order;
     }
@@ -207,7 +207,7 @@ export class Queue {
   }
 
   #isHeld(order: StepOrder): boolean {
-    if (!isBought(order) || order.send !== undefined) return false;
+    if (!isPurchase(order) || order.send !== undefined) return false;
     const { address, price } = order;
     const asked = this.#askedBy.get(price.class);
     // It would only wait for that price in a slot.

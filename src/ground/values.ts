@@ -1,3 +1,9 @@
+/*
+ * Small helpers that need nothing else: JSON, diagnostics, ids, queues, likeness.
+ * Takes and returns plain values.
+ * May not know: any noun of the domain. A helper with one user belongs to that user.
+ */
+
 import type { Json } from './json.ts';
 
 /** A map without a prototype: `constructor` and `__proto__` are ordinary keys. */

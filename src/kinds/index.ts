@@ -1,3 +1,10 @@
+/*
+ * One file for each kind: all that is known about the API, as data.
+ * Takes: nothing, or a catalogue and a document that the service published.
+ * Returns: fields, limits, models, list prices, and how a lost answer is recovered.
+ * May not know: steps, plans, HTTP. An undocumented fact is omitted, never guessed.
+ */
+
 import { clipping } from './clipping.ts';
 import { image } from './image.ts';
 import { influencer } from './influencer.ts';

@@ -1,3 +1,10 @@
+/*
+ * Text → manifest, or diagnostics with positions. Also templates and tables.
+ * Takes: text, and the text of files that it names.
+ * Returns: a typed manifest, or all its mistakes at once.
+ * May not know: disk, network, clock, the lock. No input may hang it or exhaust memory.
+ */
+
 import { type Diagnostic, hasErrors, type Place } from '../ground/diagnostic.ts';
 import type { Json } from '../ground/json.ts';
 import {

@@ -6,6 +6,11 @@ export function isSpending(action: Action): action is SpendingAction {
   return action === 'create' || action === 'redo' || action === 'retry';
 }
 
+/** Returns whether a run may be charged for an order. An order that has a job, or shares one, is free. */
+export function isCharged({ action, jobId, sharesJobOf }: StepOrder): boolean {
+  return isSpending(action) && jobId === undefined && sharesJobOf === undefined;
+}
+
 /** Returns whether carrying out this row makes something public. */
 export function publishes({ action, kind }: Pick<PlanRow, 'action' | 'kind'>): boolean {
   return isSpending(action) && isPost(kind);

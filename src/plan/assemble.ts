@@ -1,3 +1,11 @@
+/*
+ * (Graph, lock, facts) → plan: an action, a reason and a price for every step.
+ * Takes: a `SeenSituation` and facts as values. The same facts give the same plan.
+ * Returns: rows with orders. A run carries out exactly these (I18). Decisions and approvals are pure functions over
+ * them.
+ * May not know: disk, network, clock, randomness. What may happen next with a purchase stands in `purchases/next.ts`.
+ */
+
 import { countedPurchases } from '../lock/decisions.ts';
 import type { Output, StepRecord } from '../lock/record.ts';
 import { isCarriedOut, isSpending } from './actions.ts';
@@ -14,7 +22,8 @@ import { blockUnfunded, leaveOut } from './prices/block-unfunded.ts';
 import { findLostPrices, heldPurchases, waitForPrices } from './prices/held.ts';
 import { heldWhereUnpriced, type PriceHints, type PriceOf, pricesFrom } from './prices/prices.ts';
 import { makeOrder } from './purchases/make-order.ts';
-import { blockUndecidable, openSendRows, type SendFacts } from './purchases/open-sends.ts';
+import type { SendFacts } from './purchases/next.ts';
+import { blockUndecidable, openSendRows } from './purchases/open-sends.ts';
 import { costOfRetries } from './purchases/retry.ts';
 import { tellChanges } from './reason.ts';
 import { blockDependents } from './rows/block.ts';

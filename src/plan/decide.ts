@@ -1,7 +1,6 @@
 import { kinds } from '../kinds/index.ts';
 import { countedPurchases } from '../lock/decisions.ts';
 import type { Job, OpenSend, Output, Purchase, Refusal } from '../lock/record.ts';
-import { mayBeCharged } from '../lock/sends.ts';
 import type { ChangeFacts } from './compare/changes.ts';
 import { decidedText } from './decisions/resolve-purchase.ts';
 import { type Unfit, unfitText } from './outputs/expectation.ts';
@@ -9,9 +8,11 @@ import type { Reason } from './plan.generated.ts';
 import type { Action } from './plan.ts';
 import { isPost } from './posts/post-record.ts';
 import { decidePost } from './posts/posts.ts';
+import type { PriceOf } from './prices/prices.ts';
 import { nextPurchase } from './purchases/key.ts';
-import { ownOpenSend, type SendFacts, settlingOf } from './purchases/open-sends.ts';
-import { findRetry } from './purchases/retry.ts';
+import { hasOpenSend, next, type RetryRefusal, type SendFacts } from './purchases/next.ts';
+import { ownOpenSend } from './purchases/open-sends.ts';
+import { retriesLeft } from './purchases/retry.ts';
 import { jobFailed, reasonOf, tellChanges, upToDate } from './reason.ts';
 import { wantedPath, withoutExtension } from './select/names.ts';
 import type { Match } from './situation/find-purchases.ts';
@@ -23,6 +24,8 @@ export interface DecisionFacts extends SendFacts, ChangeFacts {
   unfit: ReadonlyMap<string, Unfit>;
   /** True when the user asked to buy this step again. */
   redo: boolean;
+  /** Omitted where prices do not matter. */
+  priceOf?: PriceOf;
   /** Returns the address under which a request of this fingerprint was posted, if any. */
   postedAs?(fingerprint: string): string | undefined;
 }
@@ -42,36 +45,36 @@ export interface Decision {
 export function decide(match: Match, facts: DecisionFacts): Decision {
   const posted = decidePost(match, facts);
   if (posted !== undefined) return posted; // I24
-  const { purchase } = match;
-  if (purchase === undefined) return decideUnbought(match, facts);
-  // A paid job is collected before it is bought again, because the command may have been interrupted and repeated.
-  if (facts.redo && !mayBeCharged(purchase) && purchase.state !== 'running') return buyAgain(match, purchase); // I1 (redo)
-  switch (purchase.state) {
-    case 'intent':
-    case 'unresolved':
-      return decideOpenSend(ownOpenSend(match, facts) ?? purchase, facts);
-    case 'refused':
+  const { purchase, record, step } = match;
+  const failed = purchase?.state === 'failed';
+  const act = next(ownOpenSend(match, facts) ?? purchase, {
+    ...facts,
+    isOpen: purchase !== undefined && record !== undefined && hasOpenSend(record.purchases, purchase),
+    retries: failed ? retriesLeft(match) : undefined,
+    price: failed ? (facts.priceOf?.(step.kind, step.request).credits ?? null) : null,
+  });
+  switch (act.do) {
+    case 'create':
+      if (act.refused === undefined) return decideUnbought(match, facts);
       return {
         action: 'create',
-        reason: reasonOf('refused', refusedBefore(purchase, match)),
-        purchase: next(match),
+        reason: reasonOf('refused', refusedBefore(act.refused, match)),
+        purchase: nextOf(match),
       };
-    case 'running':
-      return collect(match, purchase, facts.redo ? '; it is collected first, and a later --redo buys another' : ''); // I1
-    case 'failed':
-      return decideFailed(match, purchase);
-    case 'lost':
-      return {
-        action: 'attach',
-        reason: reasonOf(
-          'job-lost',
-          `the service no longer knew job ${purchase.jobId}; it is requested once more (--redo buys it again)`,
-        ),
-      };
-    case 'done':
-      return decideDone(match, purchase, facts);
+    case 'ask':
+      return { action: 'create', reason: reasonOf('answer-lost', act.reason), asks: act.send };
+    case 'hold':
+      return { action: 'unresolved', reason: reasonOf(act.isKeyKnown ? 'key-known' : 'answer-lost', act.reason) };
+    case 'collect':
+      return collect(match, act.job, facts);
+    case 'save':
+      return decideDone(match, act.job, facts);
+    case 'again':
+      return buyAgain(match, act.job, facts);
+    case 'end':
+      return { action: 'failed', reason: jobFailed(act.job, `${failedText(act.job)}; ${noRetryText(match, act.why)}`) };
     default:
-      return purchase satisfies never;
+      return act satisfies never;
   }
 }
 
@@ -88,66 +91,53 @@ function decideUnbought(match: Match, facts: DecisionFacts): Decision {
       return {
         action: 'create',
         reason: reasonOf('forgotten', 'what was bought for it is forgotten'),
-        purchase: next(match),
+        purchase: nextOf(match),
       };
     const neededIf = part === undefined || part.index === 0 ? undefined : { of: part.of, parts: part.index + 1 };
     const only = neededIf === undefined ? '' : `; needed if ${neededIf.of} gives ${neededIf.parts} or more`;
     const verb = isPost(match.step.kind) ? 'posted' : 'bought';
     const reason = reasonOf('not-bought', `not ${verb} yet${only}`);
-    const purchase = next(match);
+    const purchase = nextOf(match);
     return { action: 'create', reason: { ...reason, ...(neededIf !== undefined && { neededIf }) }, purchase };
   }
   const reason = tellChanges('changed', { bought, match }, { facts });
-  return { action: 'redo', reason, purchase: next(match) };
+  return { action: 'redo', reason, purchase: nextOf(match) };
 }
 
-function collect(match: Match, { jobId }: Job, then = ''): Decision {
+function collect(match: Match, { jobId, state }: Job, { redo }: DecisionFacts): Decision {
+  if (state === 'lost') {
+    const text = `the service no longer knew job ${jobId}; it is requested once more (--redo buys it again)`;
+    return { action: 'attach', reason: reasonOf('job-lost', text) };
+  }
+  const then = redo ? '; it is collected first, and a later --redo buys another' : '';
   return { action: 'attach', reason: reasonOf('job-running', `job ${jobId} is running${movedFrom(match)}${then}`) };
 }
 
-function buyAgain(match: Match, purchase: Job | Refusal): Decision {
-  const failed = purchase.state === 'failed' || purchase.state === 'lost';
-  if (purchase.state === 'refused') {
-    return {
-      action: 'create',
-      reason: reasonOf('refused', refusedBefore(purchase, match)),
-      purchase: next(match),
-    };
+function buyAgain(match: Match, job: Job, { redo }: DecisionFacts): Decision {
+  const purchase = nextOf(match);
+  if (job.state === 'done') {
+    return { action: 'redo', reason: reasonOf('redo-asked', '--redo asks for another'), purchase };
   }
-  return {
-    action: failed ? 'retry' : 'redo',
-    reason: failed
-      ? jobFailed(purchase, `job ${purchase.jobId} ${purchase.state}${because(purchase)}; --redo asks`)
-      : reasonOf('redo-asked', '--redo asks for another'),
-    purchase: next(match),
+  const { attempts = 1 } = match.step.retry ?? {};
+  const made = attempts - (retriesLeft(match)?.left ?? 0);
+  const how = redo ? '--redo asks' : `attempt ${made + 1} of ${attempts}`;
+  return { action: 'retry', reason: jobFailed(job, `${failedText(job)}; ${how}`), purchase };
+}
+
+function failedText(job: Job): string {
+  return `job ${job.jobId} ${job.state}${because(job)}`;
+}
+
+/** Explains why a failed job is not bought again without `--redo`. */
+function noRetryText({ step: { retry } }: Match, why: RetryRefusal): string {
+  const reasons: { [why in RetryRefusal]: string } = {
+    'open-send': 'another create request of it is unresolved, so nothing is bought before that is settled',
+    'not-asked': '--redo buys it again',
+    prompt: 'the prompt was refused, and `retry` does not buy the same one again (--redo buys it again)',
+    attempts: `all ${retry?.attempts} attempts of \`retry\` were made (--redo buys it again)`,
+    credits: `the ${retry?.credits} credits of \`retry\` do not reach for another (--redo buys it again)`,
   };
-}
-
-/** Decides about a create request that was sent before and has no answer. Spends at most once. */
-function decideOpenSend(purchase: OpenSend, facts: DecisionFacts): Decision {
-  const settling = settlingOf(purchase, facts);
-  const isKnown = settling.by === 'person' && settling.isKeyKnown === true;
-  const reason = reasonOf(isKnown ? 'key-known' : 'answer-lost', settling.reason);
-  return settling.by === 'person' ? { action: 'unresolved', reason } : { action: 'create', reason, asks: purchase };
-}
-
-function decideFailed(match: Match, purchase: Job): Decision {
-  const failed = `job ${purchase.jobId} failed${because(purchase)}`;
-  const retry = findRetry(match);
-  switch (retry.is) {
-    case 'none':
-      return { action: 'failed', reason: jobFailed(purchase, `${failed}; --redo buys it again`) };
-    case 'used-up':
-      return { action: 'failed', reason: jobFailed(purchase, `${failed}; ${retry.why} (--redo buys it again)`) };
-    case 'again':
-      return {
-        action: 'retry',
-        reason: jobFailed(purchase, `${failed}; attempt ${retry.made + 1} of ${retry.attempts}`),
-        purchase: next(match),
-      };
-    default:
-      return retry satisfies never;
-  }
+  return reasons[why];
 }
 
 function decideDone(match: Match, purchase: Job, facts: DecisionFacts): Decision {
@@ -211,8 +201,8 @@ function decideSaved(unfit: Unfit | undefined): Decision {
   return { action: 'failed', reason: { ...reasonOf('unfit', text), unmet: unfit.unmet } };
 }
 
-/** Returns the next purchase of this step's request. */
-function next(match: Match): { generation: number; repeat: number } {
+/** Returns the numbers of the next purchase of this step's request. */
+function nextOf(match: Match): { generation: number; repeat: number } {
   return nextPurchase(match.record?.purchases ?? [], match.step.fingerprint);
 }
 

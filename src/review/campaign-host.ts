@@ -1,3 +1,10 @@
+/*
+ * The review page's server and the writer of the gallery.
+ * Takes: one loaded campaign, and requests of one browser on a loopback address.
+ * Returns: data for `page/`, and decisions that `campaign/decisions` records.
+ * May not know: other hosts, other users, the terminal. It answers only itself and the user who opened it (I29).
+ */
+
 import { lstat } from 'node:fs/promises';
 import type { Judged } from '../campaign/decisions/judge-batch.ts';
 import { Desk } from '../campaign/desk.ts';

@@ -1,6 +1,6 @@
 import type { CreateAnswer } from '../contract/answer.ts';
 import type { StopReason } from '../contract/event.ts';
-import { isReplayed, knownKeyError } from '../plan/purchases/open-sends.ts';
+import { knownKeyError, recoveryOf } from '../plan/purchases/next.ts';
 
 /** Facts known when a create request has returned. */
 export interface CreateSituation {
@@ -93,7 +93,7 @@ function describeKnown({ message, mayBe }: Extract<CreateAnswer, { is: 'known' }
  * one.
  */
 export function canReplay({ replays, ageMs }: Pick<CreateSituation, 'replays' | 'ageMs'>): boolean {
-  return replays && isReplayed(ageMs); // I4
+  return recoveryOf({ replays, ageMs }) === 'replay'; // I4
 }
 
 /**

@@ -1,6 +1,7 @@
+import { groupBy } from '../ground/values.ts';
 import { kinds } from '../kinds/index.ts';
+import { countedPurchases } from '../lock/decisions.ts';
 import type { Job, Lock, Purchase, StepRecord } from '../lock/record.ts';
-import { isJob, isOpenSend } from '../lock/sends.ts';
 import { spentCredits } from '../lock/spent.ts';
 import { isSpending } from '../plan/actions.ts';
 import { agreementOf } from '../plan/agreement.ts';
@@ -18,9 +19,10 @@ import { leftUnder } from '../plan/prices/ceiling.ts';
 import { findLostPrices, heldPurchases } from '../plan/prices/held.ts';
 import { PriceBook } from '../plan/prices/price-book.ts';
 import { heldWhereUnpriced, type PriceOf, pricesFrom, type WrittenPrices } from '../plan/prices/prices.ts';
-import { shareOf, withMargin } from '../plan/prices/shares.ts';
+import { shareOf, shareOnceCharged } from '../plan/prices/shares.ts';
 import { countRefused, idempotencyKey } from '../plan/purchases/key.ts';
-import { askedSend, type SendFacts, settlingOf } from '../plan/purchases/open-sends.ts';
+import { type Act, currentPurchase, hasOpenSend, next, type SendFacts } from '../plan/purchases/next.ts';
+import { askedSend } from '../plan/purchases/open-sends.ts';
 import { sumDoubts } from '../plan/sum-up.ts';
 import { nextOrder } from './step.ts';
 import type { StepEnd } from './step-end.ts';
@@ -87,7 +89,7 @@ export function resumePlan(plan: Plan, facts: ResumeFacts): ResumedPlan {
   });
   const open = rows.filter(({ order }) => order !== undefined && !ends.has(orderId(order)));
   const { totals, spentBefore } = sumAgain(plan.totals, open, facts);
-  const ceiling = leftUnder(agreementOf(plan), { rows: open }, lock) + agreedSince(plan.rows, learned); // I39 (resumed)
+  const ceiling = leftUnder(agreementOf(plan), { rows: open }, lock) + approvedSince(plan, charges); // I39 (resumed)
   return {
     plan: { ...plan, rows, totals: { ...totals, ceiling } },
     ends,
@@ -108,12 +110,17 @@ function newJobs({ address }: StepOrder, { before, lock }: ResumeFacts): readonl
 
 /**
  * Credits approved during the run for purchases without an estimate, when the first of their price class was charged.
+ * Which charge was the first is not on record, so it is the lowest.
  */
-function agreedSince(rows: readonly PlanRow[], learned: PriceBook): number {
+function approvedSince({ rows, totals: { asksAgain } }: Plan, charges: ResumedPlan['charges']): number {
   const unpriced = rows.flatMap(({ order, action }) =>
     order !== undefined && isSpending(action) && shareOf(order.price) === undefined ? [order.price.class] : [],
   );
-  return withMargin(unpriced.reduce((sum, name) => sum + learned.charged(name), 0));
+  const shares = [...groupBy(unpriced, (name) => name)].map(([name, { length: count }]) => {
+    const known = charges.flatMap(({ price, charged }) => (price.class === name && charged ? [charged] : []));
+    return known.length === 0 ? 0 : shareOnceCharged(Math.min(...known), { count, asksAgain });
+  });
+  return shares.reduce((sum, share) => sum + share, 0);
 }
 
 function sumAgain(
@@ -175,49 +182,38 @@ export function resumeOrder(
 ): Resumed {
   // Such an order only looks up a create request, and the ledger knows whether that is still open.
   if (order.asksOnly || record === undefined) return { order, spent: 0 };
-  const same = record.purchases.filter(
-    ({ fingerprint, forgotten, kind = record.kind }) =>
-      fingerprint === order.fingerprint && forgotten !== true && kind === order.kind,
+  const same = countedPurchases(record).filter(
+    ({ fingerprint, kind = record.kind }) => fingerprint === order.fingerprint && kind === order.kind,
   );
   if (order.sharesJobOf !== undefined && order.jobId === undefined) return resumeShared(order, same, before);
   let current: Carry = order;
   let spent: number | null = 0;
   for (;;) {
-    const made = same.filter(({ generation }) => generation === current.generation);
-    const job = chooseJob(made, current);
-    if (job === undefined) return resumeSend(current, made, { facts, spent, record });
-    const isNew = current.jobId === undefined;
-    if (isNew) spent = addUp(spent, job.credits ?? null);
+    const { jobId: known, retries, generation, price } = current;
+    const made = same.filter((one) => one.generation === generation);
+    const purchase = made.find(({ jobId }) => jobId !== undefined && jobId === known) ?? currentPurchase(made, facts);
+    const isOpen = same.every((one) => one.generation <= generation) && hasOpenSend(same, current);
+    const act = next(purchase, { ...facts, retries, price: price.credits, isOpen, redo: false });
+    if (act.do === 'create' || act.do === 'ask' || act.do === 'hold') {
+      if (known !== undefined) return { order: current, spent };
+      if (act.do === 'hold') return { end: { outcome: 'unresolved', credits: null, error: act.reason } };
+      return { order: resumeSend(current, act, record), spent };
+    }
+    const { job } = act;
+    if (known === undefined) spent = addUp(spent, job.credits ?? null);
     const attached = attach(current, job);
     const old = before?.purchases.find(({ jobId, key }) => jobId === job.jobId && key === job.key);
-    if (old !== undefined && isSame(old, job)) return { order: isNew ? attached : current, spent };
-    switch (job.state) {
-      case 'done':
-        return isCollected(current, job) ? { end: { outcome: 'done', credits: spent } } : { order: attached, spent };
-      case 'failed':
-      case 'lost': {
-        const error = job.error ?? `job ${job.jobId} ${job.state}`;
-        const charged = isNew ? (job.credits ?? null) : (order.credits ?? null);
-        const next = job.state === 'failed' ? nextOrder(attached, { error, charged }) : undefined;
-        if (next === undefined) return { end: { outcome: job.state, credits: spent, error } };
-        current = next;
-        break;
-      }
-      default:
-        return { order: attached, spent };
+    if (old !== undefined && isSame(old, job)) return { order: known === undefined ? attached : current, spent };
+    if (act.do === 'save') {
+      return isCollected(current, job) ? { end: { outcome: 'done', credits: spent } } : { order: attached, spent };
     }
+    if (job.state === 'running') return { order: attached, spent };
+    const { state: outcome, error = `job ${job.jobId} ${job.state}` } = job;
+    const charged = known === undefined ? (job.credits ?? null) : (order.credits ?? null);
+    const following = act.do === 'again' ? nextOrder(attached, { error, charged }) : undefined;
+    if (following === undefined) return { end: { outcome, credits: spent, error } };
+    current = following;
   }
-}
-
-/**
- * Chooses a purchase with a job. Of several in one generation, it is the job that the order knows, or the one that has
- * progressed furthest.
- */
-function chooseJob(made: readonly Purchase[], { jobId }: Carry): Job | undefined {
-  const jobs = made.filter(isJob);
-  const furthest = ['done', 'running', 'failed', 'lost'];
-  const [first] = [...jobs].sort((a, b) => furthest.indexOf(a.state) - furthest.indexOf(b.state));
-  return jobs.find((purchase) => purchase.jobId === jobId) ?? first;
 }
 
 function attach(order: Carry, { jobId, key, attempt, credits }: Job): Carry {
@@ -238,28 +234,18 @@ function isCollected({ kind, expect }: Carry, { outputs }: Job): boolean {
   return kinds[kind]?.media === 'none' || (outputs !== undefined && expect === undefined);
 }
 
-/** Resumes an order without a known job, as its newest create request requires. */
-function resumeSend(
-  order: Carry,
-  made: readonly Purchase[],
-  { facts, spent, record }: { facts: SendFacts; spent: number | null; record: StepRecord },
-): Resumed {
-  if (order.jobId !== undefined) return { order, spent };
+/** Resumes an order without a known job: asks about its open create request, or walks its idempotency keys again. */
+function resumeSend(order: Carry, act: Extract<Act, { do: 'create' | 'ask' }>, { purchases }: StepRecord): Carry {
   const { campaign, fingerprint, repeat } = order;
-  const refused = countRefused(record.purchases, { campaign, fingerprint, repeat });
-  const open = made.filter(isOpenSend);
-  const asked = open.find((purchase) => settlingOf(purchase, facts).by !== 'person') ?? open[0];
-  if (asked !== undefined) {
-    const settling = settlingOf(asked, facts);
-    if (settling.by === 'person') return { end: { outcome: 'unresolved', credits: null, error: settling.reason } };
-    const { key, attempt } = asked;
-    return { order: { ...order, key, attempt, refused, send: askedSend(asked) }, spent };
+  const refused = countRefused(purchases, { campaign, fingerprint, repeat });
+  if (act.do === 'ask') {
+    const { key, attempt } = act.send;
+    return { ...order, key, attempt, refused, send: askedSend(act.send) };
   }
   const unsent = withoutSend(order);
-  if (made.every(({ state }) => state !== 'refused')) return { order: unsent, spent };
+  if (act.refused === undefined) return unsent;
   // A refusal is free, and may not apply any more.
-  const key = idempotencyKey({ campaign, fingerprint, repeat, attempt: 1 });
-  return { order: { ...unsent, attempt: 1, key, refused }, spent };
+  return { ...unsent, attempt: 1, key: idempotencyKey({ campaign, fingerprint, repeat, attempt: 1 }), refused };
 }
 
 /** Resumes an order that uses another step's job, but saves files of its own. */

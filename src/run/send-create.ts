@@ -5,6 +5,7 @@ import type { Departure, Ports } from '../contract/ports.ts';
 import { kinds } from '../kinds/index.ts';
 import { type StepOrder, withoutSend } from '../plan/plan.ts';
 import { idempotencyKey } from '../plan/purchases/key.ts';
+import { recoveryOf } from '../plan/purchases/next.ts';
 import { canReplay, type Next, nextAfterCreate } from './outcome.ts';
 import {
   type Create,
@@ -39,7 +40,7 @@ export async function sendCreate(
     // A prompt, a long queue or a suspended machine may have used up the service's replay window for the key.
     if (create.is === 'sent' && !canReplay({ replays, ageMs: at - create.send.at })) {
       const error = 'the time in which its answer could be asked for again has passed';
-      return { end: giveUp(purchase, { error, recoverable: false }) };
+      return { end: giveUp(purchase, { error, recoverable: create.send.fence !== undefined }) };
     }
     purchase.tries += 1;
     const leftAt = elapsedOf(clock);
@@ -113,7 +114,7 @@ export async function sendCreate(
         if (next.stop === 'balance') departure = { is: 'out-of-credits', error: next.error };
         else stopGate(next, ports);
         const recoverable =
-          sent === undefined || sent.fence !== undefined || canReplay({ replays, ageMs: at - sent.at });
+          sent === undefined || recoveryOf({ fence: sent.fence, replays, ageMs: at - sent.at }) !== undefined;
         return { end: giveUp(purchase, { error: next.error, recoverable }) };
       }
       default:
@@ -255,7 +256,7 @@ async function leaveOff(
   end: StepEnd,
 ): Promise<StepEnd> {
   const { order, ports } = purchase;
-  const { ledger, service, signal } = ports;
+  const { ledger, service, clock, signal } = ports;
   switch (create.is) {
     case 'new':
       ledger.release(order);
@@ -268,11 +269,12 @@ async function leaveOff(
         ledger.doubt(order);
         return end;
       }
-      const { because, fence } = create.send;
+      const { because, fence, at } = create.send;
       const error = signal.aborted
         ? 'interrupted before its answer was known'
         : `${because}; nothing more is bought, so it was not sent again`;
-      return giveUp(purchase, { error, recoverable: service.replays(order.kind) || fence !== undefined });
+      const recovery = recoveryOf({ fence, replays: service.replays(order.kind), ageMs: clock.now() - at });
+      return giveUp(purchase, { error, recoverable: recovery !== undefined });
     }
     default:
       return create satisfies never;

@@ -1,3 +1,11 @@
+/*
+ * One step, from its create request to its saved file.
+ * Takes: an order of the plan, and ports.
+ * Returns: how the step ended. Before each paid act its record is durable (I2, I3).
+ * May not know: other steps, budgets, concurrency. When a request may be sent again: `outcome.ts` after an answer,
+ * `plan/purchases/next.ts` from the record.
+ */
+
 import { isDefect } from '../contract/failure.ts';
 import type { Ports } from '../contract/ports.ts';
 import { messageOf } from '../ground/values.ts';
@@ -6,7 +14,7 @@ import { isOpenSend } from '../lock/sends.ts';
 import type { Carry, StepOrder } from '../plan/plan.ts';
 import { laterPost } from '../plan/posts/post-accounts.ts';
 import { idempotencyKey } from '../plan/purchases/key.ts';
-import { classifyFailure } from '../plan/purchases/refusals.ts';
+import { costOfAnother, recoveryOf, whyNotAgain } from '../plan/purchases/next.ts';
 import { findMissingPart, type PartCondition } from '../plan/situation/parts.ts';
 import { buyJob } from './buy.ts';
 import { emptiesList } from './references.ts';
@@ -243,13 +251,15 @@ type Left = Exclude<ReturnType<Ports['ledger']['abandon']>, 'broken'>;
 
 function stateOf(
   { kind }: StepOrder,
-  { service }: Ports,
+  { service, clock }: Ports,
   left: Left,
 ): Pick<StepEnd, 'outcome' | 'credits' | 'recoverable'> {
   if (left === undefined) return { outcome: 'failed', credits: 0 };
   // I26 (open)
   if (isOpenSend(left)) {
-    const isFound = service.replays(kind) || requireKind(kind).recovery === 'list';
+    const { fence, since = '', keyKnown } = left;
+    const recovery = recoveryOf({ fence, replays: service.replays(kind), ageMs: clock.now() - Date.parse(since) });
+    const isFound = recovery !== undefined && !keyKnown;
     return { outcome: 'unresolved', credits: null, ...(isFound && { recoverable: true }) };
   }
   switch (left.state) {
@@ -268,12 +278,10 @@ function stateOf(
  */
 export function nextOrder(order: StepOrder, failed: { error: string; charged: number | null }): Carry | undefined {
   if (order.asksOnly) return undefined;
-  const { retries, campaign, fingerprint } = order;
-  if (retries === undefined || retries.left <= 0 || classifyFailure(failed.error) === 'prompt') return undefined;
-  // The charge for the failed job is the best available estimate of the next one.
-  const price = Math.max(1, order.price.credits ?? 0, failed.charged ?? 0);
-  const left = retries.credits === null ? null : retries.credits - price;
-  if (left !== null && left < 0) return undefined;
+  const { retries, campaign, fingerprint, price } = order;
+  const cost = { charged: failed.charged, price: price.credits };
+  if (retries === undefined || whyNotAgain(retries, { error: failed.error, ...cost }) !== undefined) return undefined;
+  const left = retries.credits === null ? null : retries.credits - costOfAnother(cost);
   const { generation, repeat } = retries;
   const {
     jobId: _jobId,

@@ -1,3 +1,10 @@
+/*
+ * The HTTP client of the service, behind ports.
+ * Takes: a base URL, an API key, and rendered bytes of requests.
+ * Returns: answers as closed unions, or a `ServiceError`. A create request is sent once, and never repeated here.
+ * May not know: steps, plans, the lock, credits. The key leaves only to the base URL's host (I17).
+ */
+
 import { basename, join } from 'node:path';
 import type { UploadAnswer } from '../contract/answer.ts';
 import { type Clock, steadyClock } from '../contract/clock.ts';

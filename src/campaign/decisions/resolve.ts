@@ -1,7 +1,7 @@
 import { CampaignError } from '../../contract/failure.ts';
 import { call, way } from '../../ground/advice.ts';
 import { type Finding, ruleOnSend } from '../../plan/decisions/resolve-purchase.ts';
-import { settlingOf } from '../../plan/purchases/open-sends.ts';
+import { settlingOf } from '../../plan/purchases/next.ts';
 import { checkCall } from '../check-call.ts';
 import { checkFinding, checkJob } from '../check-options.ts';
 import { type Decided, type DecideOptions, decide } from '../decide.ts';

@@ -1,3 +1,11 @@
+/*
+ * The command line. Each file of `commands/` is one command.
+ * Takes: arguments, environment variables, a terminal. Each option is declared once in `program/` or in
+ * `campaign/option-table.ts`.
+ * Returns: a call of `campaign/`, text from `report/`, and an exit code of `contract/exit.ts`.
+ * May not know: the service, the lock's format, prices. A rule about money or purchases belongs below this folder.
+ */
+
 import { readFileSync, statSync } from 'node:fs';
 import { knowsPlayMoneyOnly } from '../../campaign/environment.ts';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';

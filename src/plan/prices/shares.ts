@@ -20,6 +20,17 @@ export function shareOf(price: Priced): number | undefined {
 }
 
 /**
+ * Returns the credits that are approved when the first of `count` purchases without an estimate was charged: for all of
+ * them, or for this one alone if the user is asked again.
+ */
+export function shareOnceCharged(
+  charged: number,
+  { count, asksAgain = false }: { count: number; asksAgain?: boolean | undefined },
+): number {
+  return asksAgain && count > 1 ? charged : withMargin(charged * count);
+}
+
+/**
  * Returns the maximum cost that is agreed to for purchases at these prices: guaranteed maximums, and for the others the
  * estimate with a margin, or the highest charge that was seen. Prices without an estimate are not included.
  */

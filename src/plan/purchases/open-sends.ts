@@ -1,5 +1,6 @@
 import { taskOfAddress } from '../../graph/address.ts';
 import { kinds } from '../../kinds/index.ts';
+import { countedPurchases } from '../../lock/decisions.ts';
 import type { Decisions, OpenSend, StepRecord } from '../../lock/record.ts';
 import { type AwaitedSend, isOpenSend, openSends } from '../../lock/sends.ts';
 import { isSpending } from '../actions.ts';
@@ -10,106 +11,19 @@ import { reasonOf } from '../reason.ts';
 import { type Draft, lastingFacts } from '../rows/draft.ts';
 import type { Match } from '../situation/find-purchases.ts';
 import type { Situation } from '../situation/situation.ts';
-
-/** Facts that decide how an open send may be settled. */
-export interface SendFacts {
-  /** Whether repeating an idempotency key recovers a lost answer; `unknown` without an API key. */
-  replays: 'yes' | 'no' | 'unknown';
-  /** `hold`: a user must resolve a possible charge. By default the service is asked about it. */
-  onUnknown?: 'ask' | 'hold';
-  /** Time in ms since 1970, by which a key is, or is no longer, within the service's replay window. */
-  now: number;
-  /** Digest of a send's ID and the API key in use; `undefined` when there is no API key. */
-  accountOf?: (send: string) => string | undefined;
-}
-
-/**
- * How an open send is settled. `replay`: the same key is sent again, which is charged once. `search`: the service's
- * list is searched. Otherwise a user must resolve it.
- */
-export type Settling =
-  | { by: 'replay' | 'search'; reason: string }
-  | { by: 'person'; reason: string; isKeyKnown?: true };
-
-/** The service replays for 24 h from the first send; one hour is kept in reserve for clock differences. */
-export const replayWindowMs = 23 * 3_600_000;
-
-/** Tolerance for the time of a send in the future. If it is exceeded, one of the two clocks is wrong. */
-const clockSlackMs = 5 * 60_000;
-
-/**
- * Returns whether the service still replays a key first sent `ageMs` ago. A time in the future means that a clock was
- * wrong.
- */
-export function isReplayed(ageMs: number): boolean {
-  return ageMs >= -clockSlackMs && ageMs < replayWindowMs; // I4
-}
-
-/** Returns whether a send was made with the API key in use, as far as that is known. */
-export function isOwnSend({ send, account }: OpenSend, accountOf: SendFacts['accountOf']): boolean {
-  if (account === undefined) return true;
-  const own = accountOf?.(send);
-  return own === undefined || own === account; // I21
-}
-
-/**
- * Error text for a send whose key the service knows. `said`: the service's message, with anything that may help to find
- * the job.
- */
-export function knownKeyError(said?: string): string {
-  const words = said === undefined ? '' : ` (${said})`;
-  return `the service knows a purchase under its key, and does not say as which job${words}`;
-}
-
-/** Decides how an open send is settled; `reason` is a sentence without full stop. */
-export function settlingOf(purchase: OpenSend, facts: SendFacts): Settling {
-  const person = (reason: string) => ({ by: 'person' as const, reason });
-  if (facts.onUnknown === 'hold') {
-    return person('the answer to its create was lost, and is not asked for (--on-unknown hold)');
-  }
-  if (!isOwnSend(purchase, facts.accountOf)) {
-    return person(
-      'its create was sent with another API key, and this one cannot tell whether that account was charged',
-    );
-  }
-  if (purchase.state === 'unresolved') {
-    if (purchase.keyKnown) return { ...person(purchase.error ?? knownKeyError()), isKeyKnown: true };
-    if (purchase.fence === undefined)
-      return person(`it is not known whether the create was charged${because(purchase)}`);
-    return {
-      by: 'search',
-      reason: "the answer to its create was lost; the service's list is searched first, which pays once",
-    };
-  }
-  if (facts.replays === 'no') {
-    return person(
-      'the answer to its create was lost, and this credential cannot ask for it again (only an API key can)',
-    );
-  }
-  const ageMs = purchase.since === undefined ? Number.NaN : facts.now - Date.parse(purchase.since);
-  if (isReplayed(ageMs)) {
-    return { by: 'replay', reason: 'the answer to its create was lost; the same key is sent again, which pays once' };
-  }
-  const when = ageMs < 0 ? 'at a time that is still to come by this clock' : 'more than 23 hours ago';
-  return person(`the answer to its create was lost ${when}, and the service no longer replays it`);
-}
+import { currentPurchase, type SendFacts, type Settling, settlingOf } from './next.ts';
 
 const unknownRequest: Settling = {
   by: 'person',
   reason: 'the answer to its create was lost, and what it asked for is not on record',
 };
 
-function because(purchase: OpenSend): string {
-  return purchase.error === undefined ? '' : `: ${purchase.error}`;
-}
-
-/** Returns the open send that the step's own row asks about: the first that can be asked about. */
+/** Returns the open send that the step's own row asks about. */
 export function ownOpenSend({ purchase, record, step }: Match, facts: SendFacts): AwaitedSend | undefined {
-  if (purchase === undefined || !isOpenSend(purchase)) return undefined;
-  const same = openSendsOf(record).filter(
-    ({ fingerprint, forgotten }) => fingerprint === step.fingerprint && !forgotten,
-  );
-  return same.find((one) => settlingOf(one, facts).by !== 'person') ?? purchase;
+  if (purchase === undefined || record === undefined || !isOpenSend(purchase)) return undefined;
+  const same = countedPurchases(record).filter(({ fingerprint }) => fingerprint === step.fingerprint);
+  const own = currentPurchase(same, facts);
+  return own !== undefined && isOpenSend(own) ? own : purchase;
 }
 
 /** Returns the data that an order needs to recover the answer to a create request. */

@@ -3,42 +3,27 @@ import { isJob } from '../../lock/sends.ts';
 import type { Price, Retries } from '../plan.ts';
 import type { Match } from '../situation/find-purchases.ts';
 import { nextPurchase } from './key.ts';
-import { classifyFailure } from './refusals.ts';
 
-export type RetryAnswer =
-  | { is: 'none' }
-  | { is: 'used-up'; why: string }
-  | { is: 'again'; made: number; attempts: number };
-
-/** Returns whether `retry:` allows a step whose job failed to be bought again. */
-export function findRetry({ step, record, purchase }: Match): RetryAnswer {
+/** Returns what `retry:` leaves for a step; `undefined`: it has none. */
+export function retriesLeft({ step, record }: Match): Pick<Retries, 'left' | 'credits'> | undefined {
   const { retry } = step;
-  if (retry === undefined) return { is: 'none' };
-  if (classifyFailure(purchase?.error) === 'prompt') {
-    return { is: 'used-up', why: 'the prompt was refused, and `retry` does not buy the same one again' };
-  }
+  if (retry === undefined) return undefined;
   const { made, spent } = countPurchases({ step, record });
-  if (made >= retry.attempts) return { is: 'used-up', why: `all ${retry.attempts} attempts of \`retry\` were made` };
-  if (retry.credits !== undefined && spent + Math.max(1, purchase?.credits ?? 0) > retry.credits) {
-    return { is: 'used-up', why: `the ${retry.credits} credits of \`retry\` do not reach for another` };
-  }
-  return { is: 'again', made, attempts: retry.attempts };
+  return { left: retry.attempts - made, credits: retry.credits === undefined ? null : retry.credits - spent };
 }
 
 /** Returns the purchases that may follow if the job of an order fails. */
 export function retriesAfter(
-  { step, record }: Match,
+  match: Match,
   bought: { generation: number; repeat: number; jobIsKnown: boolean },
 ): Retries | undefined {
-  const { retry } = step;
-  if (retry === undefined) return undefined;
-  const { made, spent } = countPurchases({ step, record });
-  const left = retry.attempts - made - (bought.jobIsKnown ? 0 : 1);
-  if (left <= 0) return undefined;
-  const next = nextPurchase(record?.purchases ?? [], step.fingerprint);
+  const rest = retriesLeft(match);
+  const left = (rest?.left ?? 0) - (bought.jobIsKnown ? 0 : 1);
+  if (rest === undefined || left <= 0) return undefined;
+  const next = nextPurchase(match.record?.purchases ?? [], match.step.fingerprint);
   return {
     left,
-    credits: retry.credits === undefined ? null : Math.max(0, retry.credits - spent),
+    credits: rest.credits === null ? null : Math.max(0, rest.credits),
     generation: bought.jobIsKnown ? next.generation : Math.max(next.generation, bought.generation + 1),
     repeat: bought.jobIsKnown ? next.repeat : Math.max(next.repeat, bought.repeat + 1),
   };

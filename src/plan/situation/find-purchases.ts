@@ -1,8 +1,8 @@
 import { countedPurchases } from '../../lock/decisions.ts';
 import { joinParts } from '../../lock/join.ts';
 import type { Lock, Purchase, StepRecord } from '../../lock/record.ts';
-import { isOpenSend } from '../../lock/sends.ts';
 import { isPost, sendsOf } from '../posts/post-record.ts';
+import { currentPurchase } from '../purchases/next.ts';
 import type { DecidedStep } from './decided-graph.ts';
 
 /** Records in the lock for one step. */
@@ -121,18 +121,9 @@ function shareJobs(matches: Match[]): void {
   }
 }
 
-/**
- * Picks the purchase of this request that counts: the newest that is bought or running, else an open send, which must
- * be asked about before anything is bought, else the newest failure, else the newest refusal.
- */
+/** Picks the purchase of this request that counts. */
 export function purchaseOf(record: StepRecord, fingerprint: string): Purchase | undefined {
-  const same = countedPurchases(record).filter((purchase) => purchase.fingerprint === fingerprint);
-  return (
-    same.find(({ state }) => state === 'done' || state === 'running') ??
-    same.find(isOpenSend) ??
-    same.find(({ state }) => state !== 'refused') ??
-    same[0]
-  );
+  return currentPurchase(countedPurchases(record).filter((purchase) => purchase.fingerprint === fingerprint));
 }
 
 /** Returns the address under which a request was bought, by the request's fingerprint. */

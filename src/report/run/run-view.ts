@@ -1,3 +1,10 @@
+/*
+ * Everything that is shown: plans, events, status, failures.
+ * Takes: values of `plan/`, `lock/` and `contract/`, among them the events of a run.
+ * Returns: a `Document` of blocks (`document.ts`), which `render/` turns into text, Markdown or JSON.
+ * May not know: files, the network, a clock, a terminal. It decides nothing and changes nothing.
+ */
+
 import type { RunEvent, StepOutcome, StopReason } from '../../contract/event.ts';
 import type { Action, Need } from '../../plan/plan.ts';
 import type { Troubles } from './troubles.ts';

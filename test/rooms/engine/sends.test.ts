@@ -208,3 +208,20 @@ tasks:
     expect(campaign.plan().totals.alreadyPaid).toBe(6);
   });
 });
+
+test('a lost create beside the failed job of another clone is asked about, and nothing is bought in its place', async () => {
+  const text = manifest('video').replace('kind: video,', 'kind: video, retry: { attempts: 3 },');
+  const a = await lose(new TestCampaign(text));
+  await calibrate(a);
+  const b = a.clone();
+  b.file.text = '';
+  b.service.endOf = () => ({ is: 'failed', error: 'no' });
+  await b.run({ onEvent: (fact, abort) => fact.event === 'job-created' && abort() });
+  await b.run();
+  const merged = merge(a, b);
+  const made = merged.service.ledger.length;
+  const { plan } = await merged.run();
+  expect(plan.rows.filter(({ send }) => send !== undefined)).toHaveLength(1);
+  expect(hasOpenSends(merged.file.read())).toBe(false);
+  expect(merged.service.ledger).toHaveLength(made);
+});

@@ -255,6 +255,18 @@ describe('what is done with one step', () => {
       expect(decideA([create(a, { state: 'refused', generation: 3 }), after])).toEqual(sentAgain(after));
     });
 
+    test('beside the failed job of the same purchase: nothing is bought before it is settled', () => {
+      const patient = graphOfSteps([song('a', { retry: { attempts: 3 } })]);
+      const lock = lockOf({ a: [job(a, { state: 'failed', generation: 2, error: 'no' }), { ...after, attempt: 2 }] });
+      const reason =
+        'job a-2 failed: no; another create request of it is unresolved, so nothing is bought before that is settled';
+      expect(decideOn(patient, lock)).toEqual({ action: 'failed', reason });
+      expect(decideOn(patient, lock, { redo: true })).toEqual({ action: 'failed', reason });
+      expect(decideA([job(a, { state: 'lost', generation: 2 }), after], { redo: true })).toMatchObject({
+        action: 'attach',
+      });
+    });
+
     test('but was written off: it is bought as another purchase', () => {
       const off = create(a, { generation: 2, state: 'unresolved', writtenOff: true });
       expect(decideA([off, job(a, { state: 'failed' })]).action).toBe('failed');

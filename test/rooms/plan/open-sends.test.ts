@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Graph } from '../../../src/graph/graph.ts';
 import type { Lock, OpenSend, Purchase } from '../../../src/lock/record.ts';
 import { orderId, type PlanRow } from '../../../src/plan/plan.ts';
-import { isOwnSend, isReplayed } from '../../../src/plan/purchases/open-sends.ts';
+import { isOwnSend, isReplayed } from '../../../src/plan/purchases/next.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import {
   create,

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Step } from '../../../src/graph/graph.ts';
 import type { Purchase } from '../../../src/lock/record.ts';
-import { costOfRetries, findRetry, type RetryAnswer, retriesAfter } from '../../../src/plan/purchases/retry.ts';
+import { type RetryRefusal, whyNotAgain } from '../../../src/plan/purchases/next.ts';
+import { costOfRetries, retriesAfter, retriesLeft } from '../../../src/plan/purchases/retry.ts';
 import type { Match } from '../../../src/plan/situation/find-purchases.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import { create, earlier, job, song, stepOf } from './facts.ts';
@@ -22,68 +23,57 @@ function matchOf(retry: Step['retry'], purchases: Purchase[]): Match {
 }
 
 describe('whether a failed job is bought again', () => {
-  const hopeless = 'the prompt was refused, and `retry` does not buy the same one again';
-  const madeAll = 'all 2 attempts of `retry` were made';
-  const noCredits = (credits: number) => `the ${credits} credits of \`retry\` do not reach for another`;
   const other = earlier(plain);
+  const answerTo = (match: Match, price: number | null = null) => {
+    const { error, credits: charged } = match.purchase ?? {};
+    return whyNotAgain(retriesLeft(match), { error, charged, price }) ?? 'again';
+  };
 
-  test.each<[string, Step['retry'], Purchase[], RetryAnswer]>([
-    ['nobody asked for it', undefined, failures(4), { is: 'none' }],
-    ['it was the first of two', { attempts: 2 }, failures(4), { is: 'again', made: 1, attempts: 2 }],
-    ['it was the second of two', { attempts: 2 }, failures(4, 4), { is: 'used-up', why: madeAll }],
-    ['it was the third of two', { attempts: 2 }, failures(4, 4, 4), { is: 'used-up', why: madeAll }],
+  test.each<[string, Step['retry'], Purchase[], RetryRefusal | 'again']>([
+    ['nobody asked for it', undefined, failures(4), 'not-asked'],
+    ['it was the first of two', { attempts: 2 }, failures(4), 'again'],
+    ['it was the second of two', { attempts: 2 }, failures(4, 4), 'attempts'],
+    ['it was the third of two', { attempts: 2 }, failures(4, 4, 4), 'attempts'],
     [
       'it was refused for what it shows',
       { attempts: 9 },
       [job(plain, { state: 'failed', error: 'Moderated' })],
-      { is: 'used-up', why: hopeless },
+      'prompt',
     ],
-    [
-      'nothing is known of the error',
-      { attempts: 2 },
-      [job(plain, { state: 'failed' })],
-      { is: 'again', made: 1, attempts: 2 },
-    ],
+    ['nothing is known of the error', { attempts: 2 }, [job(plain, { state: 'failed' })], 'again'],
     [
       'what was bought for another request does not count',
       { attempts: 2, credits: 4 },
       [...failures(4), job(other, { state: 'failed', generation: 0 })],
-      { is: 'again', made: 1, attempts: 2 },
+      'again',
     ],
     [
       'what has no job does not count',
       { attempts: 2, credits: 4 },
       [...failures(4), create(plain, { state: 'refused', generation: 0 })],
-      { is: 'again', made: 1, attempts: 2 },
+      'again',
     ],
-    ['its credits reach for one more', { attempts: 9, credits: 4 }, failures(4), { is: 'again', made: 1, attempts: 9 }],
-    ['its credits do not reach', { attempts: 9, credits: 3 }, failures(4), { is: 'used-up', why: noCredits(3) }],
-    [
-      'the first one is not paid by them',
-      { attempts: 9, credits: 8 },
-      failures(4, 100),
-      { is: 'again', made: 2, attempts: 9 },
-    ],
-    ['the second one is', { attempts: 9, credits: 8 }, failures(4, 5, 1), { is: 'used-up', why: noCredits(8) }],
-    [
-      'a charge that nobody knows counts as one credit at least',
-      { attempts: 9, credits: 0 },
-      failures(0),
-      { is: 'used-up', why: noCredits(0) },
-    ],
-    ['one credit reaches for that', { attempts: 9, credits: 1 }, failures(0), { is: 'again', made: 1, attempts: 9 }],
+    ['its credits reach for one more', { attempts: 9, credits: 4 }, failures(4), 'again'],
+    ['its credits do not reach', { attempts: 9, credits: 3 }, failures(4), 'credits'],
+    ['the first one is not paid by them', { attempts: 9, credits: 8 }, failures(4, 100), 'again'],
+    ['the second one is', { attempts: 9, credits: 8 }, failures(4, 5, 1), 'credits'],
+    ['a charge that nobody knows counts as one credit at least', { attempts: 9, credits: 0 }, failures(0), 'credits'],
+    ['one credit reaches for that', { attempts: 9, credits: 1 }, failures(0), 'again'],
   ])('%s', (_name, retry, purchases, answer) => {
-    expect(findRetry(matchOf(retry, purchases))).toEqual(answer);
+    expect(answerTo(matchOf(retry, purchases))).toBe(answer);
   });
 
   test('the first purchase is the one of the lowest generation, wherever it stands', () => {
-    expect(findRetry(matchOf({ attempts: 9, credits: 8 }, failures(4, 100).reverse()))).toMatchObject({
-      is: 'used-up',
-    });
+    expect(answerTo(matchOf({ attempts: 9, credits: 8 }, failures(4, 100).reverse()))).toBe('credits');
     const [second, first] = failures(4, 7);
     if (first === undefined || second === undefined) throw new Error('there are two');
     const { credits: _credits, ...unknown } = second;
-    expect(findRetry(matchOf({ attempts: 9, credits: 1 }, [unknown, first]))).toMatchObject({ is: 'again' });
+    expect(answerTo(matchOf({ attempts: 9, credits: 1 }, [unknown, first]))).toBe('again');
+  });
+
+  test('another costs at least its price, even if the failed one was not charged', () => {
+    const match = matchOf({ attempts: 9, credits: 3 }, failures(0));
+    expect([3, 4].map((price) => answerTo(match, price))).toEqual(['again', 'credits']);
   });
 });
 

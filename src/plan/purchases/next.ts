@@ -1,0 +1,218 @@
+import type { Job, OpenSend, Purchase, Refusal } from '../../lock/record.ts';
+import { isJob, isOpenSend } from '../../lock/sends.ts';
+import { classifyFailure } from './refusals.ts';
+
+/** Facts that decide how an open send may be settled. */
+export interface SendFacts {
+  /** Whether repeating an idempotency key recovers a lost answer; `unknown` without an API key. */
+  replays: 'yes' | 'no' | 'unknown';
+  /** `hold`: a user must resolve a possible charge. By default the service is asked about it. */
+  onUnknown?: 'ask' | 'hold';
+  /** Time in ms since 1970, by which a key is, or is no longer, within the service's replay window. */
+  now: number;
+  /** Digest of a send's ID and the API key in use; `undefined` when there is no API key. */
+  accountOf?: (send: string) => string | undefined;
+}
+
+/** Facts about buying a failed job again. */
+interface RetryFacts {
+  /** Rest of `retry:`. */
+  retries: { left: number; credits: number | null } | undefined;
+  /** Expected cost of another purchase; `null` if unknown. */
+  price: number | null;
+  /** True if an open send stands beside the job (`hasOpenSend`): nothing is bought before it is settled. */
+  isOpen: boolean;
+}
+
+/** The next step of a purchase. Only `create` and `again` may lead to a charge that is not on record. */
+export type Act =
+  /** Nothing was charged: a create request may leave. `refused`: the newest refusal, if there is one. */
+  | { do: 'create'; refused?: Refusal }
+  /** It may have been charged: its answer is recovered before anything else is bought. */
+  | { do: 'ask'; send: OpenSend; reason: string }
+  /** It may have been charged, and only a user can find out. */
+  | { do: 'hold'; send: OpenSend; reason: string; isKeyKnown?: true }
+  /** Its job is running, or the service no longer knew it: the job is polled. */
+  | { do: 'collect'; job: Job }
+  /** Its job is finished: the files are saved or kept. */
+  | { do: 'save'; job: Job }
+  /** Its job is over, and another purchase is allowed. */
+  | { do: 'again'; job: Job }
+  /** Its job failed, and no other purchase is allowed. */
+  | { do: 'end'; job: Job; why: RetryRefusal };
+
+/**
+ * The only table that decides what may happen next with a purchase on record: in a plan, and when another process
+ * continues a run. Rows are the states of a purchase, columns are facts. What follows an answer while the request is in
+ * flight is in `run/outcome.ts`. `redo`: a user asked for another purchase.
+ */
+export function next(purchase: Purchase | undefined, facts: SendFacts & RetryFacts & { redo: boolean }): Act {
+  switch (purchase?.state) {
+    case undefined:
+      return { do: 'create' };
+    case 'refused':
+      return { do: 'create', refused: purchase };
+    case 'intent':
+    case 'unresolved': {
+      const settling = settlingOf(purchase, facts);
+      const { reason } = settling;
+      if (settling.by !== 'person') return { do: 'ask', send: purchase, reason };
+      return { do: 'hold', send: purchase, reason, ...(settling.isKeyKnown && { isKeyKnown: true }) };
+    }
+    case 'running':
+      // A paid job is collected before it is bought again, because the command may have been interrupted and repeated.
+      return { do: 'collect', job: purchase }; // I1 (running)
+    case 'lost':
+      return { do: facts.redo && !facts.isOpen ? 'again' : 'collect', job: purchase };
+    case 'done':
+      return { do: facts.redo ? 'again' : 'save', job: purchase };
+    case 'failed': {
+      if (facts.isOpen) return { do: 'end', job: purchase, why: 'open-send' }; // I1 (open)
+      const { error, credits } = purchase;
+      const why = facts.redo ? undefined : whyNotAgain(facts.retries, { error, charged: credits, price: facts.price });
+      return why === undefined ? { do: 'again', job: purchase } : { do: 'end', job: purchase, why };
+    }
+    default:
+      return purchase satisfies never;
+  }
+}
+
+/**
+ * Picks the purchase that counts among those of one request, newest first: one that is bought or running, else an open
+ * send, which must be asked about before anything is bought, else the newest failure, else the newest refusal. Of
+ * several open sends it is the first that can be asked about, if `facts` are given. An open send of a generation that
+ * has a job is asked about on its own (`openSendRows`): sending it again would buy that generation twice.
+ */
+export function currentPurchase(purchases: readonly Purchase[], facts?: SendFacts): Purchase | undefined {
+  const made = new Set(purchases.filter(isJob).map(({ generation }) => generation));
+  const open = purchases.filter(isOpenSend).filter(({ generation }) => !made.has(generation)); // I1 (job)
+  return (
+    purchases.find(({ state }) => state === 'done' || state === 'running') ??
+    (facts && open.find((one) => settlingOf(one, facts).by !== 'person')) ??
+    open[0] ??
+    purchases.find(isJob) ??
+    purchases.find(({ state }) => state === 'refused')
+  );
+}
+
+/** Returns whether a create request of this purchase, or of an earlier one of the same request, is open. */
+export function hasOpenSend(
+  purchases: readonly Purchase[],
+  { fingerprint, generation }: Pick<Purchase, 'fingerprint' | 'generation'>,
+): boolean {
+  const open = purchases.filter(isOpenSend).filter((one) => !one.forgotten && one.fingerprint === fingerprint);
+  return open.some((one) => one.generation <= generation);
+}
+
+/** Reason why a failed job is not bought again: an open send, nobody asked for it, or a limit of `retry:`. */
+export type RetryRefusal = 'open-send' | 'not-asked' | 'prompt' | 'attempts' | 'credits';
+
+/** Returns why a failed job may not be bought again; `undefined`: it may. */
+export function whyNotAgain(
+  retries: RetryFacts['retries'],
+  failed: { error: string | undefined; charged: number | null | undefined; price: number | null },
+): RetryRefusal | undefined {
+  if (retries === undefined) return 'not-asked';
+  if (classifyFailure(failed.error) === 'prompt') return 'prompt';
+  if (retries.left <= 0) return 'attempts';
+  return retries.credits !== null && costOfAnother(failed) > retries.credits ? 'credits' : undefined;
+}
+
+/** Returns the expected cost of buying a failed job again: at least what it was charged, and at least 1. */
+export function costOfAnother({
+  charged,
+  price,
+}: {
+  charged: number | null | undefined;
+  price: number | null;
+}): number {
+  return Math.max(1, price ?? 0, charged ?? 0);
+}
+
+/** The service replays for 24 h from the first send; one hour is kept in reserve for clock differences. */
+export const replayWindowMs = 23 * 3_600_000;
+
+/** Tolerance for the time of a send in the future. If it is exceeded, one of the two clocks is wrong. */
+const clockSlackMs = 5 * 60_000;
+
+/**
+ * Returns whether the service still replays a key first sent `ageMs` ago. A time in the future means that a clock was
+ * wrong.
+ */
+export function isReplayed(ageMs: number): boolean {
+  return ageMs >= -clockSlackMs && ageMs < replayWindowMs; // I4
+}
+
+/**
+ * Returns how the answer to a create request that may have been charged can be recovered without a user: from the
+ * service's list if its newest job was known before the request, or with the same idempotency key.
+ */
+export function recoveryOf(sent: {
+  fence?: string | undefined;
+  replays: boolean;
+  ageMs: number;
+}): 'search' | 'replay' | undefined {
+  if (sent.fence !== undefined) return 'search';
+  return sent.replays && isReplayed(sent.ageMs) ? 'replay' : undefined;
+}
+
+/** Returns whether a send was made with the API key in use, as far as that is known. */
+export function isOwnSend({ send, account }: OpenSend, accountOf: SendFacts['accountOf']): boolean {
+  if (account === undefined) return true;
+  const own = accountOf?.(send);
+  return own === undefined || own === account; // I21
+}
+
+/**
+ * Error text for a send whose key the service knows. `said`: the service's message, with anything that may help to find
+ * the job.
+ */
+export function knownKeyError(said?: string): string {
+  const words = said === undefined ? '' : ` (${said})`;
+  return `the service knows a purchase under its key, and does not say as which job${words}`;
+}
+
+/**
+ * How an open send is settled. `replay`: the same key is sent again, which is charged once. `search`: the service's
+ * list is searched. Otherwise a user must resolve it.
+ */
+export type Settling =
+  | { by: 'replay' | 'search'; reason: string }
+  | { by: 'person'; reason: string; isKeyKnown?: true };
+
+/** Decides how an open send is settled; `reason` is a sentence without full stop. */
+export function settlingOf(purchase: OpenSend, facts: SendFacts): Settling {
+  const person = (reason: string) => ({ by: 'person' as const, reason });
+  if (facts.onUnknown === 'hold') {
+    return person('the answer to its create was lost, and is not asked for (--on-unknown hold)');
+  }
+  if (!isOwnSend(purchase, facts.accountOf)) {
+    return person(
+      'its create was sent with another API key, and this one cannot tell whether that account was charged',
+    );
+  }
+  const { state, keyKnown, error, fence, since } = purchase;
+  if (state === 'unresolved' && keyKnown) return { ...person(error ?? knownKeyError()), isKeyKnown: true };
+  const ageMs = since === undefined ? Number.NaN : facts.now - Date.parse(since);
+  const replays = state === 'intent' && facts.replays !== 'no';
+  switch (recoveryOf({ fence, replays, ageMs })) {
+    case 'search':
+      return {
+        by: 'search',
+        reason: "the answer to its create was lost; the service's list is searched first, which pays once",
+      };
+    case 'replay':
+      return { by: 'replay', reason: 'the answer to its create was lost; the same key is sent again, which pays once' };
+    default:
+  }
+  if (state === 'unresolved') {
+    return person(`it is not known whether the create was charged${error === undefined ? '' : `: ${error}`}`);
+  }
+  if (!replays) {
+    return person(
+      'the answer to its create was lost, and this credential cannot ask for it again (only an API key can)',
+    );
+  }
+  const when = ageMs < 0 ? 'at a time that is still to come by this clock' : 'more than 23 hours ago';
+  return person(`the answer to its create was lost ${when}, and the service no longer replays it`);
+}
