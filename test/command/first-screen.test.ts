@@ -29,20 +29,3 @@ test('lists all commands by theme before their options', async () => {
     expect(first).toContain(`\`${name}\``);
   }
 });
-
-test('the options of apply stand below headings, none of them apart', async () => {
-  const { out } = await place.run('apply', '--help');
-  const headings = [...out.matchAll(/^(\w.*):$/gm)].map(([, heading]) => heading);
-  expect(headings).toEqual([
-    'Arguments',
-    'Consent and money',
-    'Which campaign',
-    'Which steps',
-    'Output',
-    'Pace and failures',
-    'Sandbox',
-    'Engine',
-    'Options',
-    'Examples',
-  ]);
-});

@@ -66,12 +66,3 @@ test('refuses what viewers of Mermaid would not draw', async () => {
   expect(await place.run('status', '--graph', '--list', '--select', 'hero')).toMatchObject({ code: 64, out: '' });
   expect((await place.run('status', '--graph')).out).toContain('hero<br/>image · 4000 steps');
 });
-
-test('reports errors of the manifest like other commands', async () => {
-  place.write('campaign.yaml', manifest.replace('kind: image', 'kind: imaage'));
-  expect(await place.run('status', '--graph')).toMatchObject({
-    code: 65,
-    out: '',
-    err: expect.stringContaining('imaage'),
-  });
-});

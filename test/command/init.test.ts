@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { root } from '../rig/command.ts';
 import { exampleNames } from '../rig/examples.ts';
 import { sheetXml, workbook } from '../rig/workbook.ts';
-import { products, workplaceForEach } from './workplace.ts';
+import { workplaceForEach } from './workplace.ts';
 
 const workplace = workplaceForEach();
 const { run, write, read } = workplace;
@@ -86,15 +86,6 @@ test('installed packages are nothing for git', async () => {
   expect(read('spring/.gitignore')).not.toContain('node_modules');
 });
 
-test('what stands around a campaign is kept, and what it lacks is said', async () => {
-  write('.gitignore', 'node_modules/\n.env\n');
-  const { code, err } = await run('init', '.');
-  expect(code).toBe(0);
-  expect(read('.gitignore')).toBe('node_modules/\n.env\n');
-  expect(err).toContain('kept  .gitignore\n         add to it:\n         .mediabatch/\n');
-  expect(err).not.toContain('         .env\n');
-});
-
 test('writes the page for agents next to the campaign, without dead links; an existing page stays', async () => {
   expect((await run('init', 'plain')).code).toBe(0);
   expect(readdirSync(join(workplace.folder, 'plain'))).not.toContain('AGENTS.md');
@@ -146,22 +137,6 @@ test.each([
   const { steps } = JSON.parse(out);
   expect(steps.map(({ address }: { address: string }) => address)).toEqual(addresses);
   expect(steps[0].with.prompt).toContain(prompt);
-});
-
-test('--from-csv: a table in the folder is named where it is', async () => {
-  mkdirSync(join(workplace.folder, 'data'));
-  write('data/products.csv', products);
-  expect((await run('init', '.', '--from-csv', 'data/products.csv')).code).toBe(0);
-  expect(read('campaign.yaml')).toContain('foreach: "data/products.csv"');
-  expect(await run('validate', 'campaign.yaml')).toMatchObject({ code: 0 });
-  expect(readdirSync(workplace.folder).sort()).toEqual([
-    '.env.example',
-    '.gitattributes',
-    '.gitignore',
-    'campaign.yaml',
-    'data',
-    'mediabatch.schema.json',
-  ]);
 });
 
 test.each<[string, string | Buffer, number]>([

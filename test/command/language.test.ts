@@ -77,11 +77,4 @@ describe('validate', () => {
     const [{ range, text }] = report.diagnostics.flatMap(({ fix }: { fix?: object }) => fix ?? []);
     expect(broken.slice(0, range.start.offset) + text + broken.slice(range.end.offset)).toBe(whole);
   });
-
-  test('a name that is there already is no fix', async () => {
-    write('campaign.yaml', manifest.replace('with:', 'tag: [a]\n    tags: [a]\n    with:'));
-    const report = JSON.parse((await run('validate', 'campaign.yaml', '--json')).out);
-    expect(report.diagnostics).toEqual([expect.objectContaining({ code: 'MB1101' })]);
-    expect(report.diagnostics[0]).not.toHaveProperty('fix');
-  });
 });

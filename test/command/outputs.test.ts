@@ -96,21 +96,6 @@ describe('outputs', () => {
     expect(validate(JSON.parse(out)), JSON.stringify(validate.errors)).toBe(true);
   });
 
-  test('adds up to the charges', async () => {
-    const { folder, list } = campaign();
-    const files = await list();
-    const { out } = await runInProcess(['status', 'campaign.yaml', '--sandbox', '--json'], {}, folder);
-    expect(files.reduce((sum, { credits }) => sum + credits, 0)).toBe(JSON.parse(out).credits.spent);
-  });
-
-  test('is a line of JSON for each file, which the published schema describes', async () => {
-    const { run } = campaign();
-    const lines = (await run('--format', 'jsonl')).out.trimEnd().split('\n');
-    expect(lines).toHaveLength(7);
-    for (const line of lines) expect(validate(JSON.parse(line)), JSON.stringify(validate.errors)).toBe(true);
-    expect(validate({ ...JSON.parse(lines[0] ?? ''), more: 1 })).toBe(false);
-  });
-
   test('is a table for people, and says what it does not show', async () => {
     const { folder, run } = campaign();
     rmSync(join(folder, 'campaign.sandbox/output/final.png'));
@@ -233,12 +218,4 @@ describe('outputs --sidecar', () => {
     expect(readFileSync(own, 'utf8')).toBe('{"mine": true}');
     expect(existsSync(join(dirname(own), 'elsewhere.json')) || existsSync(join(folder, 'elsewhere.json'))).toBe(false);
   });
-});
-
-test('a template in rights is a mistake, because rights are read as they are', async () => {
-  const { folder, run } = campaign();
-  writeFileSync(join(folder, 'campaign.yaml'), manifest.replace('licence: web', 'licence: "{{vars.x}}"'));
-  const { code, err } = await run();
-  expect(code).toBe(65);
-  expect(err).toMatch(/MB1202[\s\S]*a value of `rights` cannot be a template/);
 });

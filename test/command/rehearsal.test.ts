@@ -53,13 +53,6 @@ describe('the account of a rehearsal', () => {
     expect(existsSync(join(place.folder, '.mediabatch'))).toBe(false);
   });
 
-  test('jobs fail at the given rate', async () => {
-    place.write('campaign.yaml', manifest());
-    const { code, err } = await rehearse('--sandbox-fail-rate', '1');
-    expect([code, err]).toEqual([3, expect.stringContaining('all 3 again')]);
-    expect(await rehearse('--redo', 'state:failed')).toMatchObject({ code: 0 });
-  });
-
   test('is as large as what may be bought, or the budget', () => {
     const retried = new TestCampaign(
       `version: 1

@@ -203,14 +203,6 @@ describe('accept', () => {
     expect((await plan())['hero@vase']?.reason.text).toContain('was edited by hand and is missing');
   });
 
-  test('both at once', async () => {
-    start();
-    place.write('campaign.yaml', after);
-    writeFileSync(join(place.folder, 'output/hero-lamp.png'), png('retouched'));
-    await place.run('accept', 'campaign.yaml', 'hero@lamp');
-    expect(await actions()).toMatchObject({ 'hero@lamp': 'keep' });
-  });
-
   const refused: [name: string, act: () => void, text: string][] = [
     ['it is up to date', () => {}, 'hero@lamp is up to date: there is nothing to accept'],
     ['its file is gone', () => rmSync(join(place.folder, 'output/hero-lamp.png')), 'is not there to be accepted'],
@@ -309,14 +301,6 @@ describe('move', () => {
     expect(await actions()).toEqual({ 'hero@lantern': 'redo', 'hero@vase': 'keep', cover: 'redo' });
     await place.run('accept', 'campaign.yaml', 'hero@lantern');
     expect(await actions()).toEqual({ 'hero@lantern': 'move', 'hero@vase': 'keep', cover: 'keep' });
-  });
-
-  test('a pin goes along', async () => {
-    start();
-    await place.run('pin', 'campaign.yaml', 'hero@lamp');
-    place.write('campaign.yaml', renamed);
-    await place.run('move', 'campaign.yaml', 'hero@lamp', 'hero@lantern');
-    expect(await plan()).toMatchObject({ 'hero@lantern': { action: 'move', wouldCost: 5 }, cover: { action: 'keep' } });
   });
 
   test('a step that still exists counts as not bought afterwards', async () => {

@@ -115,16 +115,6 @@ describe('the guard', () => {
     expect(clock.slept).toBeLessThan(1000);
   });
 
-  it('is not released by one that lost it', async () => {
-    const { lock, guard } = pathsIn(makeFolder());
-    const first = await take(lock);
-    if (first.is !== 'taken') throw new Error('held');
-    changeGuard(guard, { id: '0123456789abcdef' });
-    expect(await first.guard.stillOurs()).toBe(false);
-    await first.guard.release();
-    expect(existsSync(guard)).toBe(true);
-  });
-
   it('is removed by hand only under its id', async () => {
     const { lock, guard } = pathsIn(makeFolder());
     expect(await removeGuard(lock, 'x')).toBe('absent');
@@ -232,16 +222,6 @@ describe.runIf(has.linux)('a holder that is gone (Linux)', () => {
       expect(ends.filter(({ out }) => out.includes('ours'))).toHaveLength(1);
       expect(ends.map(({ code }) => code)).toEqual([0, 0, 0, 0, 0, 0]);
     }
-  });
-
-  it('is taken over when it died while it took over itself', async () => {
-    const { lock, guard } = pathsIn(makeFolder());
-    await leaveDeadGuard(lock);
-    const first = JSON.parse(readFileSync(guard, 'utf8'));
-    const right = `${guard}.stale.${first.id}`;
-    writeFileSync(right, JSON.stringify({ ...first, id: 'fedcba9876543210' }));
-    expect(await take(lock)).toMatchObject({ is: 'taken', tookOver: { id: first.id } });
-    expect(existsSync(right)).toBe(false);
   });
 
   it('is taken over after any number of runs that died in the act, under names that do not grow', async () => {

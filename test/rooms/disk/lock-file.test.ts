@@ -37,14 +37,6 @@ describe('appending', () => {
     expect(text()).toBe(`${header}{"a":1}\n{"b":1}\n`);
   });
 
-  it('puts the header into an empty file', async () => {
-    const { path, text } = lockIn(makeFolder(), '');
-    const file = await openLockFile(path, { header });
-    await file.append('{"a":1}\n');
-    await file.close();
-    expect(text()).toBe(`${header}{"a":1}\n`);
-  });
-
   it('keeps the order of lines that are appended at the same time', async () => {
     const batches = fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 1, maxLength: 5 });
     await fc.assert(
@@ -83,14 +75,6 @@ describe('appending', () => {
     expect(torn.text()).toBe(`${header}{"a":1}\n{"b":1}\n`);
   });
 
-  it('starts anew when everything was torn', async () => {
-    const { path, text } = lockIn(makeFolder(), '{"hea');
-    const file = await openLockFile(path, { header, cutAt: 0 });
-    await file.append('{"a":1}\n');
-    await file.close();
-    expect(text()).toBe(`${header}{"a":1}\n`);
-  });
-
   it('refuses what is not one line', async () => {
     const file = await openLockFile(lockIn(makeFolder()).path, { header });
     expect(() => file.append('{"a":1}')).toThrow('internal error');
@@ -110,19 +94,6 @@ describe('appending', () => {
 });
 
 describe('replacing', () => {
-  it('goes on with the new file', async () => {
-    const { path, text } = lockIn(makeFolder());
-    const file = await openLockFile(path, { header });
-    await file.append('{"a":1}\n');
-    const replaced = file.replace(`${header}{"all":1}\n`);
-    const appended = file.append('{"later":1}\n');
-    await Promise.all([replaced, appended]);
-    await file.replace(`${text()}{"more":1}\n`);
-    await file.append('{"last":1}\n');
-    await file.close();
-    expect(text()).toBe(`${header}{"all":1}\n{"later":1}\n{"more":1}\n{"last":1}\n`);
-  });
-
   it('takes many lines as they come, and knows what was written of a file that is larger than any piece of it', async () => {
     const { path, text } = lockIn(makeFolder());
     const lines = Array.from({ length: 40_000 }, (_, index) => `{"line":${index},"text":"größer 🙂"}\n`);

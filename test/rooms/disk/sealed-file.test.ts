@@ -176,17 +176,6 @@ describe('what a branch of somebody else puts into .mediabatch', () => {
     expect(await everything(state)).toEqual(nothing);
   });
 
-  test('counts for nothing without seals', async () => {
-    await makeOwnSecret();
-    mkdirSync(join(state, 'bodies'), { recursive: true });
-    mkdirSync(join(state, 'service'));
-    writeFileSync(join(state, 'bodies/mb1-a.json'), '{"prompt":"theirs"}');
-    writeFileSync(join(state, 'service/abc.json'), '{"document":{}}');
-    writeFileSync(join(state, 'durations.json'), '{"version":1,"durations":{"image":[1]}}');
-    writeFileSync(join(state, 'saved-files'), `${'0'.repeat(32)} ${'f'.repeat(64)} a.png\n`);
-    expect(await everything(state)).toEqual(nothing);
-  });
-
   test('nothing is kept, and nothing fails, for a person who can keep nothing', async () => {
     const taken = join(makeFolder(), 'file');
     writeFileSync(taken, '');

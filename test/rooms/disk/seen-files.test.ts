@@ -89,16 +89,6 @@ test('a file that was changed just before it was read is read again: a second ch
   expect(seen.knowsAll(1)).toBe(true);
 });
 
-test('a date that was set by hand, or a system that does not tell when a file was changed, proves nothing', async () => {
-  const { path, open } = place();
-  const later = new Date(Date.now() + 3_600_000);
-  utimesSync(path, later, later);
-  const seen = await open();
-  seen.note('a.png', statsOf(path), { sha256: wrong, readAt: muchLater() });
-  seen.noteOwn('a.png', statsOf(path), wrong);
-  expect(seen.recall('a.png', statsOf(path))).toBeUndefined();
-});
-
 test('only what somebody asked about is kept, with what was made of it, and only when something is new', async () => {
   const where = place();
   const { file, open, path } = where;

@@ -117,14 +117,6 @@ it.each([
   ]);
 });
 
-it('every value of a table is a text', () => {
-  const text = tasks('  a: { kind: image, foreach: p.csv, key: "{{row.sku}}", with: { prompt: "{{row.n}}" } }');
-  expect(steps(text, { data: { 'p.csv': 'sku,n\n007,1.50\n' } })[0]).toMatchObject({
-    address: 'a@007',
-    request: { prompt: '1.50' },
-  });
-});
-
 it('a row that lacks a field is told with its place, unless the template says what then', () => {
   const data = { 'p.json': '[{"id":"a","x":"1"},\n{"id":"b"}]' };
   const text = (prompt: string) =>
@@ -179,16 +171,6 @@ it('ten thousand steps', () => {
   expect(list).toHaveLength(10_000);
   expect(new Set(list.map((step) => step.address)).size).toBe(10_000);
   expect(list.at(-1)?.needs).toEqual(['hero@S2499,1:1']);
-});
-
-it('a long chain of tasks', () => {
-  const lines = Array.from({ length: 3000 }, (_, index) =>
-    index === 0
-      ? '  t0: { kind: image, with: { prompt: x } }'
-      : `  t${index}: { kind: image, with: { prompt: "{{tasks.t${index - 1}.url}}" } }`,
-  );
-  const list = steps(tasks(...lines.reverse()));
-  expect(list.slice(0, 3).map((step) => step.address)).toEqual(['t0', 't1', 't2']);
 });
 
 it('says how a save path is made, in one form for every system', () => {

@@ -51,12 +51,3 @@ describe('a mistake in a data file', () => {
     ]);
   });
 });
-
-test('a mistake of the manifest stands where it is written, once for each task', () => {
-  const found = mistakesOf(3, `${rows}a,A,1:1\nb,B,1:1\n`, { with: '{ prompt: x, aspectRatio: "7:7" }' });
-  expect(found.map(({ code, place }) => `${code} ${place?.start.line}`)).toEqual([
-    'MB1503 9',
-    'MB1503 16',
-    'MB1503 23',
-  ]);
-});

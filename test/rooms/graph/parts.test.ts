@@ -33,14 +33,6 @@ describe('going through the parts of an output', () => {
     expect(new Set(graph.steps.map(({ fingerprint }) => fingerprint)).size).toBe(4);
   });
 
-  test('of every step of the other task, named by its key', () => {
-    const graph = graphOf(`${talk('foreach: [A, B],')}${shorts}`);
-    expect(graph.steps.filter(({ task }) => task === 'short').map(({ address }) => address)).toEqual(
-      ['A-1', 'A-2', 'A-3', 'B-1', 'B-2', 'B-3'].map((key) => `short@${key}`),
-    );
-    expect(graph.steps.at(-1)?.part).toMatchObject({ of: 'talk@B', index: 2 });
-  });
-
   test('`from` narrows which ones, a key of one’s own names them', () => {
     const graph = graphOf(
       `${talk('foreach: [A, B],')}${shorts.replace('maxItems', 'from: { talk: { key: B } }\n    key: "{{row.key}}.{{row.number}}"\n    maxItems')}`,

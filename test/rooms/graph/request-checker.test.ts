@@ -254,24 +254,6 @@ describe('what nobody can judge', () => {
     const faults = checkerFor({ properties })('video', { prompt: 'x', model: 'x' });
     expect(faults === 'unchecked' ? faults : faults.map(({ at }) => at)).toEqual([['model']]);
   });
-
-  it('a schema is compiled once', () => {
-    let count = 0;
-    const document = readServiceDocument(
-      {
-        paths: {
-          '/videos': { post: { requestBody: { content: { 'application/json': { schema: { type: 'object' } } } } } },
-        },
-      },
-      kinds,
-    );
-    const checker = makeRequestChecker(document, (schema) => {
-      count += 1;
-      return compile(schema);
-    });
-    for (let time = 0; time < 3; time += 1) expect(checker('video', {})).toEqual([]);
-    expect(count).toBe(1);
-  });
 });
 
 describe('fields that the document does not list', () => {

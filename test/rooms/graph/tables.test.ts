@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import type { DataFile, Sheet, Workbook } from '../../../src/manifest/rows/rows.ts';
+import type { Sheet, Workbook } from '../../../src/manifest/rows/rows.ts';
 import { describeChanges, findChanges } from '../../../src/plan/compare/changes.ts';
 import { type Facts, load, steps } from '../manifest/load.ts';
 import { testMistakes } from '../manifest/mistakes.ts';
@@ -31,14 +31,6 @@ describe('a table', () => {
       'hero@vase,en': 'Tide: Tide Vase',
       'hero@vase,de': 'Flut: Tide Vase',
     });
-  });
-
-  it('gives the values of an axis, and what else its rows hold', () => {
-    const task = [
-      'matrix: { locale: "{{tables.locales}}" }',
-      'with: { prompt: "{{matrix.locale.cta}} in {{matrix.locale}}" }',
-    ];
-    expect(prompts(campaign(both, ...task))).toEqual({ 'hero@en': 'Buy now in en', 'hero@de': 'Jetzt kaufen in de' });
   });
 
   it.each([
@@ -81,16 +73,6 @@ describe('a table', () => {
     const task = ['matrix: { locale: "{{tables.locales}}" }', 'when: "{{ne matrix.locale.skip \'yes\'}}"'];
     const list = steps(campaign(both, ...task, 'with: { prompt: x }', 'save: "{{slug matrix.locale.cta}}"'), { data });
     expect(list.map(({ address, save }) => [address, save])).toEqual([['hero@en', 'buy-now']]);
-  });
-
-  it('may stand in an included manifest, beside its file', () => {
-    const shared = 'tables:\n  copy: { file: copy.csv, on: [sku] }\n';
-    const text = campaign(['locales: locales.csv'], ...rows, 'with: { prompt: "{{copy.headline}}" }').replace(
-      'name: test',
-      'name: test\ninclude: [shared/brand.yaml]',
-    );
-    const found = { 'shared/brand.yaml': shared, 'shared/copy.csv': 'sku,headline\nlamp,L\nvase,V\n' };
-    expect(prompts(text, { data: { ...data, ...found } })).toEqual({ 'hero@lamp': 'L', 'hero@vase': 'V' });
   });
 });
 
@@ -519,39 +501,3 @@ testMistakes([
     ],
   },
 ]);
-
-test('one sheet gives the same requests as csv, JSON and a workbook', () => {
-  const requests = (file: string, data: DataFile | string) => {
-    const text = `version: 1
-name: t
-tasks:
-  a:
-    kind: video
-    foreach: ${file}
-    key: "{{row.sku}}"
-    when: "{{not row.done}}"
-    with: { prompt: "{{row.text}}{{#if row.glow}} glows{{/if}}", duration: "{{row.seconds}}", ratio: "16:9" }
-`;
-    const { graph, diagnostics } = load(text, { data: { [file]: data } });
-    expect(diagnostics).toEqual([]);
-    return graph?.steps.map(({ address, request }) => [address, request]);
-  };
-  const cells = [
-    ['sku', 'text', 'done', 'glow', 'seconds', ''],
-    ['a', 'warm\nlight', 'false', 'true', '5', ''],
-    ['b', 'dark', 'false', 'false', '10', ''],
-    ['c', 'dark', 'true', '', '5', ''],
-  ];
-  const csv =
-    'sku,text,done,glow,seconds,\r\na,"warm\r\nlight",FALSE,TRUE,5,\r\nb,dark,FALSE,FALSE,10,\r\nc,dark,TRUE,,5,\r\n';
-  const json = JSON.stringify([
-    { sku: 'a', text: 'warm\r\nlight', done: false, glow: true, seconds: 5 },
-    { sku: 'b', text: 'dark', done: false, glow: false, seconds: 10 },
-    { sku: 'c', text: 'dark', done: true, glow: null, seconds: 5 },
-  ]);
-  const workbook = { workbook: { names: ['S'], sheets: [{ name: 'S', cells, faults: [], hiddenRows: [] }] } };
-  const fromCsv = requests('p.csv', csv);
-  expect(fromCsv).toHaveLength(2);
-  expect(requests('p.json', json)).toEqual(fromCsv);
-  expect(requests('p.xlsx', workbook)).toEqual(fromCsv);
-});

@@ -150,16 +150,6 @@ tasks:
     expect(causes('film', [text(5)], [text(8)])).toEqual({ duration: 'variable vars.seconds campaign.yaml:3' });
   });
 
-  test('an item of a list that a name gives', () => {
-    const text = (value: string) =>
-      campaign
-        .replace(/referenceImages: .*/, 'referenceImages: "{{vars.images}}"')
-        .replace('vars: {', `vars: { images: ["https://a.example/a.png", "https://a.example/${value}.png"],`);
-    expect(causes(address, [text('b')], [text('c')])).toEqual({
-      'referenceImages.1': 'variable vars.images campaign.yaml:3',
-    });
-  });
-
   test('an axis, of which a value of an old address became another', () => {
     const { trace } = open(campaign);
     const difference: Difference = { path: ['aspectRatio'], before: '4:3', after: '9:16' };
@@ -198,18 +188,6 @@ tasks:
       name: 'tasks.hero.with',
     });
     expect(trace('nobody', { path: ['prompt'], before: 'a', after: 'b' })).toBeUndefined();
-  });
-
-  test('of an included file, in that file', () => {
-    const main = 'version: 1\nname: t\ninclude: [tasks/pic.yaml]\n';
-    const included = (word: string): Facts => ({
-      data: {
-        'tasks/pic.yaml': `vars: { style: ${word} }\ntasks:\n  pic: { kind: image, with: { prompt: "{{vars.style}} table" } }\n`,
-      },
-    });
-    expect(causes('pic', [main, included('warm')], [main, included('cold')])).toEqual({
-      prompt: 'variable vars.style tasks/pic.yaml:1',
-    });
   });
 });
 

@@ -49,16 +49,6 @@ describe('uploads', () => {
     expect(b?.request.prompt).toEqual({ $text: ['like ', { $ref: 'upload@photos:b%20c.jpg', field: 'url' }] });
   });
 
-  test('the path may come from a row', () => {
-    const graph = graphOf(
-      tasks(
-        '  a: { kind: influencer, foreach: rows.csv, key: "{{row.k}}", with: { prompt: p, referenceImages: ["{{upload row.photo}}"] } }\n',
-      ),
-      { data: { 'rows.csv': 'k,photo\n1,logo.png\n2,photos/b c.jpg\n' } },
-    );
-    expect(graph.steps).toHaveLength(4);
-  });
-
   test.each([
     ['half a character', 'a\ud800.png'],
     ['bytes that are no UTF-8', 'a\ufffd.png'],
@@ -124,16 +114,6 @@ ${key}    with: { prompt: "{{row.stem}} {{row.extension}}", referenceImages: ["{
       'a@a',
       'a@b',
     ]);
-  });
-
-  test('paths are as the file that asks for them would write them', () => {
-    const text = 'version: 1\nname: t\ninclude: [shop/more.yaml]\ntasks: { z: { kind: image, with: { prompt: x } } }\n';
-    const included = rows().replace('version: 1\nname: t\n', '');
-    const graph = graphOf(text, {
-      data: { 'shop/more.yaml': included, 'shop/photos/*.jpg': { files: ['shop/photos/a.jpg'] } },
-      uploads: { 'shop/photos/a.jpg': digest('a') },
-    });
-    expect(graph.steps[0]).toMatchObject({ address: 'upload@shop:photos:a.jpg' });
   });
 
   test('or by its path where stems are not enough', () => {

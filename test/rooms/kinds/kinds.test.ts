@@ -19,16 +19,6 @@ const imageTable: [model: string, resolutions: string, ratios: string, aliasOf?:
   ['gamma-image-2', '1k 2k 4k', 'auto 1:1 9:16 16:9 4:3 3:4'],
 ];
 
-it.each(imageTable)('%s allows what is documented', (model, resolutions, ratios, aliasOf) => {
-  const facts = modelsOf('image')[model];
-  expect(facts?.allows).toEqual({
-    resolution: resolutions.split(' ').filter(Boolean),
-    aspectRatio: ratios.split(' ').filter(Boolean),
-  });
-  expect(facts?.aliasOf).toBe(aliasOf);
-  expect(facts?.credits).toBeUndefined();
-});
-
 it('image models are those that are documented; that under beta-v5-lite has its values and tiers', () => {
   expect(Object.keys(modelsOf('image')).sort()).toEqual([...imageTable.map(([model]) => model), 'beta-5.0-pro'].sort());
   const { 'beta-5.0-pro': real, 'beta-v5-lite': alias } = modelsOf('image');
@@ -91,14 +81,6 @@ it.each([
   expect([kind(name).status?.path, kind(name).list?.path, kind(name).remove?.path]).toEqual([status, list, remove]);
   // Replay is documented for images and music only.
   expect(kind(name).recovery).not.toBe('replay');
-});
-
-it('there are 20 voices, each with gender and accent', () => {
-  const { values = [], about = {} } = kind('voiceover').fields.voice_id ?? {};
-  expect(values).toHaveLength(20);
-  expect(about.River).toBe('neutral, american');
-  expect(about.Charlotte).toBe('female, swedish');
-  expect(Object.keys(about)).toEqual(values);
 });
 
 it('names of every object are no kinds', () => {

@@ -54,19 +54,6 @@ it('the including file wins over the included one, and a later include over an e
   ]);
 });
 
-it('a file that several others include is read once, before all of them', () => {
-  const { manifest, diagnostics } = parse(including('a.yaml, ./b.yaml, b.yaml'), {
-    data: {
-      'a.yaml': 'include: [base.yaml]\nvars: { v: a }\n',
-      'b.yaml': 'include: [x/../base.yaml]\n',
-      'base.yaml': `vars: { v: base }\n${oneTask}`,
-    },
-  });
-  expect(diagnostics).toEqual([]);
-  expect({ ...manifest?.vars }).toEqual({ v: 'a' });
-  expect(manifest?.tasks.map(({ id }) => id)).toEqual(['hero']);
-});
-
 it('files are asked for as soon as they are known to be needed, with the place that needs them', () => {
   const text = including('a.yaml, sub/b.yaml');
   const ask = (included: Record<string, string>) => {

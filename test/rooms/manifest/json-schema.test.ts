@@ -62,16 +62,6 @@ describe('a schema of somebody else', () => {
     expect(isValid({ uniqueItems: true }, [1, 2, { a: 1 }, { a: 1 }])).toBe(false);
   });
 
-  test('tells all that is wrong with a value', () => {
-    const schema = { properties: { a: { type: 'number' }, b: { maxLength: 1 } }, required: ['c'] };
-    const found = compiled(schema).validate({ a: 'x', b: 'long' });
-    expect(found).toMatchObject([
-      { rule: 'required' },
-      { rule: 'type', path: ['a'] },
-      { rule: 'maxLength', path: ['b'] },
-    ]);
-  });
-
   test('takes texts for numbers where it is told to, also when it tells what is wrong', () => {
     const found = compiled({ properties: { a: { type: 'number' }, b: { type: 'number' } } }, { textsAreValues: true });
     expect(found.validate({ a: '1', b: '2' })).toEqual([]);

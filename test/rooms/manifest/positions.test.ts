@@ -41,14 +41,6 @@ it.each(cases)('points into %s', (_, marked) => {
   expect(diagnostics.map((one) => [one.place?.start.offset, one.place?.end.offset])).toEqual(expected);
 });
 
-it('counts lines and columns from 1, in every kind of line end', () => {
-  for (const lineEnd of ['\n', '\r\n']) {
-    const { diagnostics } = load(image('prompt: |', '  one', '  two {{vars.x}}').replaceAll('\n', lineEnd));
-    expect(diagnostics[0]?.place?.start).toMatchObject({ line: 9, column: 15 });
-    expect(diagnostics[0]?.place?.end).toMatchObject({ line: 9, column: 21 });
-  }
-});
-
 it('points at the rows of a data file as well', () => {
   const text = tasks(
     '  hero:',

@@ -94,17 +94,6 @@ tasks:
   expect(load(text('"{{vars.n}}"')).diagnostics[0]?.message).toContain('the number 7');
 });
 
-it('loops in loops end', () => {
-  const list = JSON.stringify(Array.from({ length: 100 }, () => 1));
-  const text = `version: 1
-name: test
-vars: { l: ${list} }
-tasks:
-  t: { kind: image, with: { prompt: "x{{#each vars.l}}{{#each vars.l}}{{#each vars.l}}{{#each vars.l}}{{/each}}{{/each}}{{/each}}{{/each}}" } }
-`;
-  expect(load(text).diagnostics.map((one) => one.code)).toEqual(['MB1007']);
-});
-
 it('an output is limited', () => {
   const text = `version: 1
 name: test

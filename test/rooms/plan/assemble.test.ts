@@ -183,26 +183,6 @@ describe('what a plan row says', () => {
       'attach',
     ]);
   });
-
-  test('the plan has the name and the pace of the campaign', () => {
-    const { rows: _rows, ...plan } = planOf(graph, empty, { concurrency: 7 });
-    expect(plan).toStrictEqual({
-      mediabatch: 'plan',
-      version: 2,
-      campaign: 'test',
-      concurrency: 7,
-      totals: {
-        toSpend: 4,
-        ceiling: 4,
-        knownPrices: 4,
-        unknownPrices: 0,
-        alreadyPaid: 0,
-        held: 0,
-        discarded: 0,
-        estimate: { low: 4, likely: 4, high: 4, unpriced: 0, sources: { documented: 1 } },
-      },
-    });
-  });
 });
 
 describe('a step that is about one part of an output', () => {
@@ -517,21 +497,6 @@ describe('a step that needs one that is not going to be done', () => {
     ]);
   });
 
-  test('is blocked, too, where it stands before the step whose job it shares', () => {
-    const same = { model: 'song-7.5', prompt: 'same' };
-    const twins = graphOfSteps([
-      song('twin', { request: same }),
-      song('a'),
-      song('b', { request: same, needs: ['a'] }),
-    ]);
-    const refused = create(stepOf(twins, 'b'), { state: 'refused' });
-    expect(tell(planOf(twins, lockOf({ a: [open], b: [refused] })).rows)).toEqual([
-      ['twin', 'blocked', 'needs b, which is blocked'],
-      ['a', 'unresolved', expect.any(String)],
-      ['b', 'blocked', 'needs a, which is unresolved'],
-    ]);
-  });
-
   test.each<[string, Lock, GivenFacts]>([
     ['create', empty, {}],
     ['redo', lockOf({ a: [saved(earlier(a))] }), {}],
@@ -596,16 +561,6 @@ describe('orphans', () => {
   test('are no part of a run of some steps', () => {
     const plan = planOf(graph, lockOf({ gone: [saved(gone)] }), { selected: new Set(['a']) });
     expect(plan.rows.map(({ address }) => address)).toEqual(['a']);
-  });
-
-  test('are not what is empty, moved away, or on record elsewhere', () => {
-    const lock = lockOf({
-      refused: [create(gone, { state: 'refused' })],
-      held: [saved(a, { jobId: 'a-7' })],
-      a: [saved(a, { jobId: 'a-7' })],
-    });
-    expect(planOf(graph, lock).rows.map(({ address }) => address)).toEqual(['a']);
-    expect(planOf(graph, lockOf({ old: [saved(a)] })).rows.map(({ address }) => address)).toEqual(['a']);
   });
 
   test('that are pinned say so', () => {

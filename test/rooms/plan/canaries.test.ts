@@ -186,18 +186,6 @@ tasks:
     );
   });
 
-  it('is no step that keeps what was bought for an earlier request', () => {
-    const before = graphOf(heroes('1', { prompt: 'before {{row}}' }));
-    const lock = lockWith(before, { 'hero@a': saved });
-    const record = lock.steps.get('hero@a') as StepRecord;
-    const { fingerprint = '' } = record.purchases[0] ?? {};
-    const pinned = {
-      ...lock,
-      steps: new Map([['hero@a', { ...record, decisions: { pin: { fingerprint, revision: 1 } } }]]),
-    };
-    expect(plain(check, pinned).slice(0, 3)).toEqual(['hero@a keep', 'hero@b create first', 'hero@c create < hero@b']);
-  });
-
   it('lets nothing that runs be followed by another purchase before it is proven', () => {
     const retrying = graphOf(heroes('1', { more: ', retry: { attempts: 3 }' }));
     const lock = lockWith(retrying, { 'hero@b': job });

@@ -101,14 +101,4 @@ describe('two versions of a campaign', () => {
   ])('give up paid work: %s', (_name, there, here, discarded) => {
     expect(compareVersions({ graph: before, lock: there }, { graph: after, lock: here }).discarded).toBe(discarded);
   });
-
-  it('tell purchases that only one of them knows', () => {
-    const [there, here] = [lockOf({ a: [saved(a)] }), lockOf({ b: [saved(b)] })];
-    const { bought, boughtThere, toBuy } = compareVersions(
-      { graph: before, lock: there },
-      { graph: before, lock: here },
-    );
-    expect([bought, boughtThere].map((charges) => charges.map(({ id }) => id))).toEqual([['b-1'], ['a-1']]);
-    expect(toBuy).toEqual({ credits: 4, unknownPrices: 1 });
-  });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Graph } from '../../../src/graph/graph.ts';
-import type { Lock, OpenSend, Output, Purchase } from '../../../src/lock/record.ts';
+import type { Lock, OpenSend, Purchase } from '../../../src/lock/record.ts';
 import { type Decision, type DecisionFacts, decide } from '../../../src/plan/decide.ts';
 import type { MediaFacts } from '../../../src/plan/outputs/expectation.ts';
 import { type SeenFiles, situate, withFiles } from '../../../src/plan/situation/situation.ts';
@@ -415,14 +415,6 @@ describe('what is done with one step', () => {
         expect(decideOn(talks, lockOf({ talk: [job(talk, { state: 'done' })] }))).toEqual({
           action: 'download',
           reason: 'paid, and not saved yet',
-        });
-      });
-
-      test('tells the file that is missing', () => {
-        const fileState = ({ path }: Output) => (path === 'output/talk-2.mp4' ? 'missing' : 'intact');
-        expect(decideOn(talks, listed('output/talk-1.mp4', 'output/talk-2.mp4'), { fileState })).toEqual({
-          action: 'download',
-          reason: 'paid; output/talk-2.mp4 is missing',
         });
       });
 

@@ -133,14 +133,6 @@ describe('a verdict', () => {
     expect(all.every(({ revision }) => revision <= mostRevision)).toBe(true);
   });
 
-  test('of several is for as many as are to be picked', () => {
-    const lock = freshLock();
-    judge(lock, 'picked', ['two/1']);
-    expect(picked(lock).two).toBe('open: two/1');
-    judge(lock, 'picked', ['two/3']);
-    expect(picked(lock).two).toBe('decided: two/1 two/3');
-  });
-
   test('by a pattern takes what is there, and says what is not', () => {
     const { matches, ...situation } = situate(graph, freshLock());
     const chosen = matches.filter(({ step }) => step.address.endsWith('/1') || step.address === 'free');

@@ -58,7 +58,6 @@ const first: StepOrder = {
   price: { class: 'music/song-7.5', credits: 4, source: 'unknown' },
   replaces: [],
 };
-const files = [output('output/a-x.mp3')];
 
 describe('the order of a step', () => {
   test('that was never bought', () => {
@@ -138,46 +137,9 @@ describe('the order of a step', () => {
     });
   });
 
-  test('whose job is running', () => {
-    expect(orderOf(graph, lockOf({ 'a@x': [job(a, { generation: 2, attempt: 3 })] }))).toStrictEqual({
-      ...first,
-      action: 'attach',
-      generation: 2,
-      attempt: 3,
-      key: 'key of a@x 2.3',
-      jobId: 'a@x-2',
-      credits: 4,
-    });
-  });
-
   test('whose job runs, and whose charge nobody knows', () => {
     const { credits: _credits, ...unknown } = job(a);
     expect(orderOf(graph, lockOf({ 'a@x': [unknown] }))).not.toHaveProperty('credits');
-  });
-
-  test('whose file is missing', () => {
-    expect(orderOf(graph, lockOf({ 'a@x': [saved(a)] }), { fileState: () => 'missing' })).toStrictEqual({
-      ...first,
-      action: 'download',
-      key: 'key of a@x 1.1',
-      jobId: 'a@x-1',
-      credits: 4,
-      outputs: files,
-      replaces: ['sha of output/a-x.mp3'],
-    });
-  });
-
-  test('that was bought under another name', () => {
-    expect(orderOf(graph, lockOf({ old: [saved(a)] }))).toStrictEqual({
-      ...first,
-      action: 'move',
-      key: 'key of a@x 1.1',
-      jobId: 'a@x-1',
-      credits: 4,
-      outputs: files,
-      movedFrom: 'old',
-      replaces: ['sha of output/a-x.mp3'],
-    });
   });
 
   test('that shares the job of another step', () => {

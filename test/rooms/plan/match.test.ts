@@ -92,15 +92,6 @@ describe('a step without a purchase of its own', () => {
     ]);
   });
 
-  test('takes the first of several, by address', () => {
-    const lock = lockOf({
-      z: [saved(a, { jobId: 'z' })],
-      b: [saved(a, { jobId: 'b' })],
-      c: [saved(a, { jobId: 'c' })],
-    });
-    expect(found(graph, lock)).toEqual([{ is: 'a', record: ['b'], purchase: 'b', movedFrom: 'b' }]);
-  });
-
   test('takes what was refused, so that its key is not used again, but rather what was not', () => {
     const refused = create(a, { state: 'refused' });
     const taken = { is: 'a', record: [refused.key], purchase: refused.key, movedFrom: 'old' };
@@ -145,30 +136,11 @@ describe('a step without a purchase of its own', () => {
       { is: 'b', record: ['a-1', 'b-1'], purchase: 'b-1', movedFrom: 'a' },
     ]);
   });
-
-  test('takes each address once, however often the request was bought there', () => {
-    const takes = graphOfSteps([song('a'), song('b', { request: { prompt: 'a' } })]);
-    const lock = lockOf({ x: [saved(a, { generation: 2, jobId: 'x-2' }), saved(a, { jobId: 'x-1' })] });
-    expect(found(takes, lock)).toEqual([
-      { is: 'a', record: ['x-2', 'x-1'], purchase: 'x-2', movedFrom: 'x' },
-      { is: 'b', sharesJobOf: 'a' },
-    ]);
-    const both = lockOf({ x: [saved(a, { jobId: 'x' })], y: [saved(a, { jobId: 'y' })] });
-    expect(found(takes, both)).toMatchObject([{ movedFrom: 'x' }, { movedFrom: 'y' }]);
-  });
 });
 
 describe('equal requests', () => {
   const twins = graphOfSteps(['a', 'b', 'c'].map((address) => song(address, { request: { prompt: 'same' } })));
   const same = stepOf(twins, 'a');
-
-  test('are bought by the first of them', () => {
-    expect(found(twins, lockOf({}))).toEqual([
-      { is: 'a' },
-      { is: 'b', sharesJobOf: 'a' },
-      { is: 'c', sharesJobOf: 'a' },
-    ]);
-  });
 
   test('share the first job that is bought', () => {
     const lock = lockOf({ b: [saved(same, { jobId: 'b' })], c: [saved(same, { jobId: 'c' })] });

@@ -150,16 +150,6 @@ describe('an open send is a row of every plan, whatever became of its step', () 
     ]);
     expect(renamed[0]?.reason.text).toBe(`of an earlier input: ${replayed}`);
   });
-
-  test('after the rows of the steps, and before orphans', () => {
-    const lock = lockOf({ gone: [create(old, { since, generation: 2 }), saved(old)] });
-    expect(planOf(graph, lock).rows.map(({ address, action }) => `${address} ${action}`)).toEqual([
-      'a create',
-      'b create',
-      'gone create',
-      'gone orphan',
-    ]);
-  });
 });
 
 describe('what is asked', () => {

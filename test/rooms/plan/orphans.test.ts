@@ -90,15 +90,6 @@ describe('the record that a rename has left behind', () => {
   ])('%s', (_name, lock, addresses) => {
     expect(Object.keys(left(lock))).toEqual(addresses);
   });
-
-  test('nothing else of the lock changes', () => {
-    const lock: Lock = { ...lockOf({ old: [one], a: [one], b: [saved(b)] }), service: 'abc' };
-    expect(withoutMovedAway(lock, outlineOf(graph))).toStrictEqual({
-      ...lockOf({ a: [one], b: [saved(b)] }),
-      service: 'abc',
-    });
-    expect([...lock.steps.keys()]).toEqual(['old', 'a', 'b']);
-  });
 });
 
 describe('what was decided about it', () => {
@@ -192,15 +183,6 @@ describe('what is known of it', () => {
     const { steps } = withoutMovedAway(lockOf({ old: [one], a: [moved] }), outlineOf(graph));
     expect(steps.get('a')?.purchases).toMatchObject([{ generation: 5, jobId: 'one' }]);
     expect(steps.size).toBe(1);
-  });
-
-  test('keeps its kind', () => {
-    const image: Purchase = { ...one, kind: 'image' };
-    const { steps } = withoutMovedAway(lockOf({ old: [two, image], a: [two, image] }), outlineOf(graph));
-    expect(steps.get('a')).toMatchObject({
-      kind: 'music',
-      purchases: [{ jobId: 'two' }, { jobId: 'one', kind: 'image' }],
-    });
   });
 });
 

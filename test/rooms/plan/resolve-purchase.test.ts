@@ -62,14 +62,6 @@ describe('what a person has found out about a lost answer', () => {
     expect(resolvePurchase(around, open, finding)).toStrictEqual(line);
   });
 
-  test('leaves out what the lock does not have', () => {
-    const { request: _request, take: _take, ...bare } = open;
-    const { request: _asked, take: _taken, ...kept } = thisCreate;
-    const line = resolvePurchase(record(bare), bare, { is: 'not-spent' });
-    const refused = { state: 'refused', decided: true, error: 'decided: it was not charged' };
-    expect(line).toStrictEqual({ ...kept, ...refused, decisions });
-  });
-
   test('is of the kind that the send is, whatever the record has become', () => {
     const sent: OpenSend = { ...open, kind: 'video' };
     expect(resolvePurchase(record(saved(earlier(a), { generation: 9 }), sent), sent, { is: 'not-spent' }).kind).toBe(

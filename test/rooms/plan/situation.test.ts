@@ -1,45 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Gate, Graph } from '../../../src/graph/graph.ts';
 import { limit, situate, withFiles } from '../../../src/plan/situation/situation.ts';
 import { graphOf } from '../../rig/campaign.ts';
-import { graphOfSteps } from '../../rig/steps.ts';
-import { lockOf, picture, saved, stepOf, urlOf } from './facts.ts';
-
-describe('a purchase that two steps need in turn', () => {
-  const from = (address: string) => ({ prompt: 'k', image: urlOf(address) });
-  const gate: Gate = { name: 'look', task: 'look', is: 'choose', choose: 2, members: ['one', 'two'] };
-  // What is second at the gate decides whether `late` asks for what `one` asks for.
-  const graph: Graph = graphOfSteps(
-    [
-      picture('base'),
-      picture('same', { request: from('base') }),
-      picture('one', { request: from('same') }),
-      picture('two', { request: from('base') }),
-      picture('late', { request: { prompt: 'k', image: { ...urlOf('look'), pick: 2 } }, needs: ['look'] }),
-    ],
-    { gates: [gate] },
-  );
-  const bought = (address: string) => saved(stepOf(graph, address));
-  const picked = (address: string) => {
-    const { fingerprint, jobId: job = '' } = bought(address);
-    return { verdicts: [{ fingerprint, job, is: 'picked' as const, revision: 1 }] };
-  };
-  const lock = lockOf({ base: [bought('base')], same: [bought('same')], two: [bought('two')], late: [bought('one')] });
-  const decide = (address: string, of: string) => {
-    const record = lock.steps.get(address);
-    if (record !== undefined) lock.steps.set(address, { ...record, decisions: picked(of) });
-  };
-  decide('two', 'two');
-  decide('late', 'one');
-
-  it('ends with one that has it, and with the other waiting', () => {
-    const { graph: decided, byAddress } = situate(graph, lock);
-    expect(decided.gates[0]?.state).toEqual({ is: 'open', picked: ['two'], toSee: 2 });
-    expect(byAddress.get('one')).toMatchObject({ movedFrom: 'late', purchase: { jobId: bought('one').jobId } });
-    expect(byAddress.get('late')?.step.waits).toEqual(['look']);
-    expect(byAddress.get('late')).not.toHaveProperty('purchase');
-  });
-});
+import { lockOf, saved, stepOf } from './facts.ts';
 
 describe('a situation within limits', () => {
   const graph = graphOf(`version: 1

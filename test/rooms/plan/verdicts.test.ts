@@ -137,16 +137,6 @@ describe('where verdicts stand elsewhere than their purchases', () => {
     }
     return { ...lock, steps };
   };
-  const gates = (lock: Lock) =>
-    situate(exchanged, lock).graph.gates.map(({ name, state }) => `${name} ${state.picked}`);
-
-  test('another is picked, and nothing that was said of others is lost', () => {
-    const before = gates(moved());
-    expect(before).toContain('hero@k1 hero@k1/1');
-    expect(before).toContain('hero@k2 hero@k2/2');
-    const after = gates(judge(moved(), 'picked', 'hero@k1/2'));
-    expect(after).toEqual(before.map((text) => text.replace('hero@k1 hero@k1/1', 'hero@k1 hero@k1/2')));
-  });
 
   test('what is taken back does not come back when names do', () => {
     const back = graphOf(written);

@@ -106,24 +106,6 @@ describe('the lines of a plan', () => {
     );
   });
 
-  test('are the same for the same plan in another order, but for the order of its steps', () => {
-    const drawn = rows.chain((own) =>
-      fc.tuple(fc.constant(own), fc.shuffledSubarray([...own], { minLength: own.length })),
-    );
-    fc.assert(
-      fc.property(drawn, ([all, mixed]) => {
-        // Past ten causes of one task and action, the order decides which are listed.
-        const groups = (of: PlanRow[]) => groupPlan({ rows: of }, { all: false }).filter(({ causes }) => causes === 1);
-        if (groupPlan({ rows: all }, { all: false }).some(({ causes }) => causes > 1)) return;
-        const named = (of: PlanRow[]) =>
-          groups(of)
-            .map((item) => [item.action, ...item.rows.map(({ address }) => address).sort()].join(' '))
-            .sort();
-        expect(named(mixed)).toEqual(named(all));
-      }),
-    );
-  });
-
   test('say of parts that may not be needed that they are the most that there are', () => {
     const stills = [1, 2, 3].map((parts) => {
       const neededIf = { of: 'talk', parts };

@@ -56,33 +56,6 @@ describe('planText', () => {
     expect(text.match(/^[-+~^@v>?!x=] /gm)).toHaveLength(fullPlan().rows.length);
   });
 
-  it('puts reasons below where there is no room beside', () => {
-    const rows = [row('hero@de,16:9', 'redo', { reason: 'prompt: “a lamp” → “a lamp on a table”', discards: 5 })];
-    expect(show(rows, { width: 44 })).toMatchInlineSnapshot(`
-      "aurora-launch
-
-      ~ hero@de,16:9  image  5
-          prompt: “a lamp” → “a lamp on a table”
-          gives up 5
-
-      1 to redo
-
-      to spend      5 credits
-      already paid  0
-      discarded     5 of paid work that is
-                    replaced
-      "
-    `);
-  });
-
-  it('keeps kinds where there is little room', () => {
-    const rows = [
-      row('hero@a', 'create', { kind: 'influencer', credits: 12_345 }),
-      row('hero@b', 'create', { kind: 'influencer', credits: null }),
-    ];
-    expect(show(rows, { width: 45 })).toContain('+ hero  influencer  2 steps  12\u202f345 + ?\n    not bought yet\n');
-  });
-
   it('says so when there is nothing to do', () => {
     const rows = Array.from({ length: 14 }, (_, index) => row(`hero@${index}`, 'keep'));
     const done = plan(rows, { alreadyPaid: 70, budget: 120, budgetLeft: 50 });
@@ -116,12 +89,6 @@ describe('planText', () => {
       expect.stringMatching(/^~ hero@x +image +5 {2}prompt: a → b$/),
     ]);
     expect(show(manyRows(1000), { all: true }).match(/^\+ hero@\d+ +image +5 {2}not bought yet$/gm)).toHaveLength(1000);
-  });
-
-  it('names no keys where all steps of the task are meant, and all where they are few', () => {
-    const whole = show(manyRows(1000));
-    expect(whole).toContain('1000 steps  5000  not bought yet\n');
-    expect(show([...manyRows(3), row('hero@x', 'keep')])).toContain('3 steps  15  not bought yet (0  1  2)\n');
   });
 
   it('counts known and unknown prices of one line apart', () => {

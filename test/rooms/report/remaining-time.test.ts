@@ -142,16 +142,6 @@ describe('the time left', () => {
     expect(run.times.remaining?.()).toBeUndefined();
   });
 
-  test('takes in what people let go on', () => {
-    let plan: Pick<Plan, 'rows' | 'concurrency'> = { rows: jobs(1), concurrency: 1 };
-    const run = rig([], { plan: () => plan });
-    expect(run.seconds()).toBe(10);
-    run.begin('hero@1');
-    plan = { rows: jobs(3), concurrency: 1 };
-    run.wait(5000);
-    expect(run.seconds()).toBe(25);
-  });
-
   test('comes to one answer for one state', () => {
     const durations = { image: [5000, 9000, 20_000, 14_000, 8000] };
     const first = rig(jobs(40), { durations }).times.remaining?.();

@@ -199,14 +199,6 @@ describe('createLines', () => {
     expect(lines()).toHaveLength(before + 1);
   });
 
-  it('leaves no ticker behind', async () => {
-    const { reporter, on, ticks } = rig(true);
-    on(oneTask);
-    expect(ticks.size).toBe(1);
-    await reporter.end();
-    expect(ticks.size).toBe(0);
-  });
-
   it('ends with one line also when it is broken off, and says nothing of a run that never began', async () => {
     const broken = rig(false);
     broken.on(oneTask, ...boughtStep('hero@de'));
@@ -295,19 +287,6 @@ describe('summaryView', () => {
     `);
   });
 
-  it('does not call a file saved that has only a new name', () => {
-    const output = { path: 'images/hero/de.png', sha256: '0'.repeat(64), bytes: 1, type: 'image/png' };
-    const facts: RunFact[] = [
-      runStarted([{ id: 'hero', kind: 'image', steps: 1 }]),
-      { event: 'step-started', address: 'hero@de', task: 'hero', kind: 'image', action: 'move' },
-      { event: 'output-saved', address: 'hero@de', output, how: 'moved' },
-      { event: 'step-finished', address: 'hero@de', task: 'hero', outcome: 'done', credits: 0 },
-    ];
-    const text = summary(facts.map((fact) => at(0, fact)));
-    expect(text).toContain('moved    images/hero/de.png\n');
-    expect(text).not.toContain('saved');
-  });
-
   it('is short when all went well', () => {
     const facts = [runStarted([{ id: 'hero', kind: 'image', steps: 2 }], { alreadyPaid: 0 })];
     const paid: RunFact = { event: 'credits-changed', spentNow: 10, spentEver: 10, held: 0, budget: 60, balance: null };
@@ -332,16 +311,6 @@ describe('summaryView', () => {
     expect(summary([oneTask, ...clips].map((fact) => at(0, fact)))).toContain('saved    3 files in c/\n');
   });
 
-  it('tells what goes on when a run was broken off in the middle', () => {
-    const open = ['a', 'b', 'c'].flatMap((key) => boughtStep(`hero@${key}`).slice(0, 4));
-    const saving = boughtStep('hero@d').slice(0, 5);
-    const start = runStarted([{ id: 'hero', kind: 'image', steps: 6 }]);
-    const text = summary([start, ...open, ...saving].map((fact) => at(0, fact)));
-    expect(text).toContain('3 jobs keep running and are paid; run again to collect');
-    expect(text).toContain('1 job is finished and paid, not saved yet; run again to fetch');
-    expect(text).toContain('2 steps were not started');
-  });
-
   it('says of a watch that somebody left only that the steps go on', () => {
     const view = createRunView();
     const facts = [runStarted([{ id: 'hero', kind: 'image', steps: 6 }]), ...boughtStep('hero@a').slice(0, 4)];
@@ -349,24 +318,6 @@ describe('summaryView', () => {
     const text = textOf(summaryView(view, { paste: pasteFor('campaign.yaml'), elsewhere: true }));
     expect(text).toContain('6 steps go on without this command\n');
     expect(text).not.toContain('not started');
-  });
-
-  it('says where the files of a run on an engine are that do not come here', () => {
-    const view = createRunView();
-    const facts = [
-      runStarted([{ id: 'hero', kind: 'image', steps: 2 }]),
-      ...boughtStep('hero@a'),
-      ...boughtStep('hero@b'),
-    ];
-    for (const fact of facts) foldEvent(view, at(0, fact));
-    const text = textOf(
-      summaryView(view, {
-        paste: pasteFor('campaign.yaml'),
-        elsewhere: true,
-        filesStay: true,
-      }),
-    );
-    expect(text).toContain('saved    2 files in the store of the run\n');
   });
 
   it('goes on with nothing where a run was interrupted after all was done', () => {
@@ -446,18 +397,6 @@ describe('summaryView', () => {
         2 steps of clip  need hero@0, hero@1, which are not done and not selected
         cover  the credits do not reach"
     `);
-  });
-
-  it('sums up equal failures of earlier runs, each of which names its job', () => {
-    const text = told(
-      many(13, (index) => [
-        {
-          ...{ event: 'step-left', address: `hero@${index}`, task: 'hero', kind: 'image', action: 'failed' },
-          reason: `job ${index}a7f failed: moderated; --redo buys it again`,
-        },
-      ]),
-    );
-    expect(text).toContain('  13 steps  job … failed: moderated; --redo buys it again\n');
   });
 
   it('sums up what was refused, what only a person can decide, and what waits for what failed', () => {

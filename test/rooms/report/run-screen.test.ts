@@ -115,24 +115,6 @@ describe('createScreen', () => {
     expect((await terminal.visible())[1]).toMatch(/^hero {4} ▒+·* {2}0 of 2 · 1 running · 1 not started/);
   });
 
-  it('listens to no signals itself', async () => {
-    const count = () => ['SIGINT', 'SIGTERM', 'SIGHUP'].map((name) => process.listenerCount(name));
-    const before = count();
-    const { reporter, on } = rig();
-    on(twoTasks);
-    expect(count()).toEqual(before);
-    await reporter.end();
-  });
-
-  it('writes nothing to stdout and takes nothing away from it', async () => {
-    const { write } = process.stdout;
-    const { reporter, on } = rig();
-    on(twoTasks);
-    expect(process.stdout.write).toBe(write);
-    await reporter.end();
-    expect(process.stdout.write).toBe(write);
-  });
-
   it('writes nothing at all for a run that never began, and can be ended twice', async () => {
     const never = rig();
     await never.reporter.end();

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import type { RunEvent, RunFact } from '../../../src/contract/event.ts';
 import { foldEvent } from '../../../src/report/run/fold-event.ts';
@@ -41,17 +40,6 @@ describe('foldEvent', () => {
   it('knows the money of the plan before anything is spent', () => {
     const view = foldFacts([runStarted([], { alreadyPaid: 24, held: 3, budget: 60, balance: 7 })]);
     expect(view.money).toEqual({ spentNow: 0, spentEver: 24, held: 3, budget: 60, balance: 7 });
-  });
-
-  it('follows a step through its life', () => {
-    const view = createRunView();
-    const seen: string[] = [];
-    for (const fact of [oneTask, ...boughtStep('hero@de')]) {
-      foldEvent(view, at(0, fact));
-      const settled = view.settled.addresses.has('hero@de') ? 'done' : 'waiting';
-      seen.push(view.stepsByAddress.get('hero@de')?.stage ?? settled);
-    }
-    expect(seen).toEqual(['waiting', 'working', 'working', 'running', 'running', 'saving', 'saving', 'done']);
   });
 
   it('does not go back when a finished job is asked about once more', () => {
@@ -102,46 +90,6 @@ describe('foldEvent', () => {
     expect(foldFacts(strange).settled.addresses.has('__proto__')).toBe(true);
   });
 
-  it('keeps at most a hundred notices, each once', () => {
-    const notices = Array.from(
-      { length: 300 },
-      (_, index): RunFact => ({ event: 'noticed', message: `n${index >> 1}` }),
-    );
-    expect(foldFacts(notices).notices.size).toBe(100);
-  });
-
-  it('comes to the same whatever order steps run in', () => {
-    const addresses = ['a@1', 'a@2', 'b@1', 'b@2', 'b@3'];
-    const start = runStarted([
-      { id: 'a', kind: 'image', steps: 2 },
-      { id: 'b', kind: 'image', steps: 4 },
-    ]);
-    const lives = addresses.map((address, index) => {
-      const life = boughtStep(address);
-      const cut = index === 4 ? life.slice(0, 3) : life;
-      return index === 3 ? [...life.slice(0, 4), failed(address)] : cut;
-    });
-    // At one moment, because steps know when they began.
-    const foldAtOnce = (facts: RunFact[]) => fold(facts.map((fact) => at(0, fact)));
-    const inOrder = foldAtOnce([start, ...lives.flat()]);
-    const turns = lives.flatMap((life, index) => life.map(() => index));
-    fc.assert(
-      fc.property(fc.shuffledSubarray(turns, { minLength: turns.length }), (order) => {
-        const next = lives.map(() => 0);
-        const facts = order.flatMap((index) => {
-          const position = next[index] ?? 0;
-          next[index] = position + 1;
-          const fact = lives[index]?.[position];
-          return fact === undefined ? [] : [fact];
-        });
-        const view = foldAtOnce([start, ...facts]);
-        expect(wordsOf(view)).toEqual(wordsOf(inOrder));
-        expect(new Map([...view.stepsByAddress].sort())).toEqual(new Map([...inOrder.stepsByAddress].sort()));
-      }),
-    );
-    expect(wordsOf(inOrder)).toEqual({ a: '2 of 2', b: '1 of 4 · 1 running · 1 failed · 1 queued' });
-  });
-
   it('tells what runs from what is finished and waits to be saved, and from what is still to come', () => {
     const life = (address: string, length: number) => boughtStep(address).slice(0, length);
     const view = foldFacts([
@@ -177,23 +125,7 @@ describe('foldEvent', () => {
       }
     }
   });
-
-  it('never counts more steps than there are, at any moment', () => {
-    const view = createRunView();
-    for (const event of eventfulRun()) {
-      foldEvent(view, event);
-      for (const task of view.tasks.values()) {
-        const counted = [...task.stages.values()];
-        expect(counted.every((count) => count >= 0)).toBe(true);
-        expect(counted.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(task.steps);
-      }
-    }
-  });
 });
-
-function failed(address: string): RunFact {
-  return { event: 'step-finished', address, task: address.slice(0, 1), outcome: 'failed', credits: 5, error: 'e' };
-}
 
 test.each<[RunFact[], string]>([
   [[], 'open'],

@@ -86,14 +86,6 @@ describe('safeText', () => {
       { numRuns: 2000 },
     );
   });
-
-  it('leaves every text alone that is safe and short enough', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: fc.constantFrom('a', ' ', 'ß', '漢', '🎉', '#', '\\') }), (text) => {
-        expect(safeText(text)).toBe(text);
-      }),
-    );
-  });
 });
 
 describe('safeJson', () => {

@@ -64,20 +64,6 @@ describe('tableText', () => {
     `);
   });
 
-  test('too narrow for a table: a block for each row', () => {
-    expect(tableText(columns, rows, 20)).toMatchInlineSnapshot(`
-      "id       job-1
-      credits  5
-      note     a long note that goes on
-      path     images/hero/at/the/end.png
-
-      id       job-22
-      credits  ?
-      path     a.png
-      "
-    `);
-  });
-
   test('empty columns are left out, and no rows are no text', () => {
     expect(tableText(columns, [['a', '', '', 'x']])).toBe('id  path\na   x\n');
     expect(tableText(columns, [])).toBe('');

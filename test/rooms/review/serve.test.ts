@@ -165,13 +165,6 @@ describe('who may ask', () => {
       expect(headers['access-control-allow-origin']).toBeUndefined();
     }
   });
-
-  test('the name of the campaign is text in the page', async () => {
-    const { get } = await served();
-    const html = String((await get('')).body);
-    expect(html).toContain('<h1>a &lt;b&gt; &amp; &quot;c&quot;</h1>');
-    expect(html).not.toMatch(/<script(?! src="page(?:-later)?\.js" defer>)|<style|style=| on\w+=/);
-  });
 });
 
 describe('files', () => {

@@ -54,14 +54,6 @@ function plain(width: number, height: number, colorOf: (x: number, y: number) =>
 }
 
 describe('a small picture', () => {
-  test.each(['png', 'jpeg', 'webp'] as const)('of a %s is a JPEG of at most 384 pixels', async (format) => {
-    const file = put(folderHere(), `a.${format}`, await draw(format));
-    const thumb = await makeThumb(orderOf(file));
-    const { width, height } = await decoded(thumb);
-    expect({ width, height }).toEqual({ width: 384, height: 256 });
-    expect('jpeg' in thumb && thumb.jpeg.length).toBeLessThan(40_000);
-  });
-
   test('of a JPEG that lies on its side stands upright', async () => {
     const wide = await plain(60, 20, (x) => (x < 30 ? [255, 0, 0, 255] : [0, 0, 255, 255]))
       .jpeg()

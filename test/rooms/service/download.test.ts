@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Download } from '../../../src/contract/answer.ts';
 import { createDownloader, type DownloaderOptions } from '../../../src/service/download.ts';
-import { raw, serve, tcp } from './loopback.ts';
+import { raw, serve } from './loopback.ts';
 
 const { signal } = new AbortController();
 
@@ -178,17 +178,6 @@ describe('answers', () => {
     expect(seen).toHaveLength(1);
   });
 
-  test.each(['100 Continue', '102 Processing', '103 Early Hints\r\nlink: </x>; rel=preload'])(
-    '%j only announces one',
-    async (announced) => {
-      const port = await raw(
-        `HTTP/1.1 ${announced}\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 5\r\ncontent-type: image/png\r\n\r\nbytes`,
-      );
-      const download = await openOne(`http://127.0.0.1:${port}`);
-      expect([download.type, String(await readAll(download))]).toEqual(['image/png', 'bytes']);
-    },
-  );
-
   test.each([
     ['nobody listens', 'refused', (port: number) => `http://127.0.0.1:${port === 9 ? 8 : 9}/x`],
     ['what answers is no server of HTTP', 'nonsense', undefined],
@@ -235,27 +224,6 @@ describe('a body', () => {
       else await expect(read).rejects.toThrow();
     });
   }
-
-  test('a reset while its reader is behind ends it, one way or the other', async () => {
-    let reset = () => {};
-    const port = await tcp((socket) => {
-      socket.once('data', () => {
-        socket.write('HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n');
-        // More than the system holds for a reader that is behind.
-        socket.write(Buffer.alloc(64 << 20));
-        reset = () => socket.resetAndDestroy();
-      });
-    });
-    const { body } = await openOne(`http://127.0.0.1:${port}`);
-    await fallBehind();
-    reset();
-    await fallBehind();
-    const read = async () => {
-      for await (const _chunk of body);
-    };
-    // Where a part of it was read already, the system tells an end: then the format of the file shows that it was cut.
-    await read().catch((error: unknown) => expect(error).toBeInstanceOf(Error));
-  });
 
   test('ends at once where there is none', async () => {
     const { url } = await serve((_request, response) => response.writeHead(200, { 'content-length': 0 }).end());

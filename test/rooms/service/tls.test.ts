@@ -5,7 +5,6 @@ import { createServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createDownloader } from '../../../src/service/download.ts';
 import { createHttp } from '../../../src/service/http.ts';
 import { command, temporaryFolder } from '../../rig/command.ts';
 
@@ -67,18 +66,6 @@ describe.skipIf(openssl === undefined)('a certificate', () => {
       });
     }
     expect([connections(), requests]).toEqual([2, []]);
-  });
-
-  test('that nobody vouches for: nothing is fetched', async () => {
-    const { port, requests } = await encrypted('IP:127.0.0.1');
-    const base = `https://127.0.0.1:${port}`;
-    const downloader = createDownloader({ baseUrl: `${base}/api/v1`, redact, requestTimeoutMs: 5000 });
-    onTestFinished(() => downloader.close());
-    expect(await downloader.open(`${base}/a.png`, new AbortController().signal)).toMatchObject({
-      is: 'unreachable',
-      message: expect.stringMatching(/self.signed certificate/),
-    });
-    expect(requests).toEqual([]);
   });
 
   const manifest = `version: 1

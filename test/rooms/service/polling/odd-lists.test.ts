@@ -30,21 +30,3 @@ test('pages that are shorter each time hide no job', async () => {
     jumps: [{ atMs: 43_243, byMs: -3_600_000 }],
   });
 }, 60_000);
-
-test('images that are watched one by one are seen soon beside thousands of videos', async () => {
-  const { ends } = await watchAll({
-    oddity: 'honest',
-    counts: { video: 3000, image: 30 },
-    medianMs: 60_000,
-    createsPerSecond: 100,
-    perSecond: 10,
-    readMs: 100,
-    seed: 4,
-  });
-  const lagOf = (kind: string) => {
-    const lags = ends.flatMap(({ job, lagMs }) => (job.kind === kind ? [lagMs] : []));
-    return lags.reduce((sum, lag) => sum + lag, 0) / lags.length;
-  };
-  expect(lagOf('image')).toBeLessThan(15_000);
-  expect(lagOf('video')).toBeLessThan(15_000);
-}, 120_000);

@@ -181,25 +181,6 @@ describe('many jobs', () => {
     expect(meanOf(results, 'perJob')).toBeLessThan(14);
   });
 
-  test('jobs of no time at all are seen at once', async () => {
-    const { meanLagMs, perJob } = await simulate(
-      'image',
-      manyOf(500, () => 0),
-      { concurrency: 32 },
-    );
-    expect(meanLagMs).toBeLessThan(100);
-    expect(perJob).toBeLessThan(1.3);
-  });
-
-  test('1,000 videos at once and 2 reads a second: the list tells', async () => {
-    const draw = logNormal(150_000, 0.4, seeded(3));
-    const result = await simulate('video', manyOf(1500, draw), { concurrency: 1000, perSecond: 2 });
-    expect(result.times).toBeLessThan(1.03);
-    expect(result.perJob).toBeLessThan(0.5);
-    // When all have a slot nobody waits for one.
-    expect(result.meanLagMs).toBeLessThan(8000);
-  });
-
   test.each([
     [11, 0],
     [3, 0],
@@ -213,15 +194,6 @@ describe('many jobs', () => {
     expect(result.perJob).toBeLessThan(0.36);
     expect(result.times).toBeLessThan(1.045);
     expect(result.refused).toBeLessThan(5);
-  });
-
-  test('where durations are known and the list is not, it has the time to be the first with some news', async () => {
-    const draw = logNormal(120_000, 0.4, seeded(4));
-    const durations = new Durations({ video: manyOf(100, draw) });
-    const result = await simulate('video', manyOf(60, draw), { concurrency: 32, perSecond: 5, durations });
-    expect(result.times).toBeLessThan(1.03);
-    expect(result.perJob).toBeLessThan(1.6);
-    expect(result.refused).toBe(0);
   });
 
   test('a list that does not know is not believed', async () => {
