@@ -11,7 +11,6 @@ import type { OpenCampaign } from './open-campaign.ts';
 import {
   createsByDocument,
   fetchFacts,
-  isSandboxList,
   needsDocument,
   noServiceFacts,
   readKeptFacts,
@@ -91,8 +90,7 @@ export async function loadChecked(
     const { checker } = facts;
     const listings = wantsNames ? await readListings(campaign, facts) : [];
     const isKnown = checker !== undefined || listings.length > 0;
-    const isSandbox = isSandboxList(listings, campaign);
-    const loaded = isKnown ? await loadManifest(file, { ...campaign, checker, listings, isSandbox }) : plain;
+    const loaded = isKnown ? await loadManifest(file, { ...campaign, checker, listings }) : plain;
     return { ...loaded, facts, byDocument: true };
   };
   const { facts, ask } = await findFacts(campaign, options);

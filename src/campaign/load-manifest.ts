@@ -41,8 +41,6 @@ export interface LoadOptions {
   reader?: InputReader | undefined;
   /** Lists of the service, as a source of newer names. */
   listings?: readonly Listing[] | undefined;
-  /** The lists are those of the sandbox. */
-  isSandbox?: boolean | undefined;
   /** As in `OpenCampaign`. */
   strict?: boolean | undefined;
   /** If given, receives the row of each step. */
@@ -78,7 +76,7 @@ export async function loadManifest(file: string, options: LoadOptions = {}): Pro
     const built = buildGraph(manifest, {
       ...known,
       ...(options.checker && { checker: options.checker }),
-      ...(options.listings && { listings: options.listings, isSandbox: options.isSandbox }),
+      ...(options.listings && { listings: options.listings }),
       ...(options.rows && { rows: options.rows }),
     });
     if (built.files.length === 0) {
@@ -194,11 +192,9 @@ export async function loadWithNames(
 ): Promise<LoadedManifest> {
   const plain = await loadManifest(campaign.file, { ...campaign, reader, rows });
   if (!hasUnknownNames(plain)) return plain;
-  const { isSandboxList, readListings } = await import('./service-facts.ts');
+  const { readListings } = await import('./service-facts.ts');
   const listings = await readListings(campaign);
-  if (listings.length === 0) return plain;
-  const isSandbox = isSandboxList(listings, campaign);
-  return loadManifest(campaign.file, { ...campaign, reader, rows, listings, isSandbox });
+  return listings.length === 0 ? plain : loadManifest(campaign.file, { ...campaign, reader, rows, listings });
 }
 
 /** Returns the graph, or ends the command with every error. Warnings are shown. */

@@ -139,12 +139,9 @@ export async function readListings(
 ): Promise<Listing[]> {
   if (!sandbox) return readKeptListings({ paths, service }, facts);
   const kept = await readKeptListings({ paths, service: rehearsed });
-  return kept.length > 0 ? kept : [(await readSandboxDocument(documents)).listing];
-}
-
-/** Returns whether the lists are those of the sandbox, because none of the rehearsed service are stored. */
-export function isSandboxList(listings: readonly Listing[], { documents }: Pick<ReadFor, 'documents'>): boolean {
-  return listings.length > 0 && listings[0] === documents.ofSandbox?.listing;
+  if (kept.length > 0) return kept;
+  const { listing } = await readSandboxDocument(documents);
+  return [Object.fromEntries(Object.entries(listing).map(([kind, listed]) => [kind, { ...listed, isSandbox: true }]))];
 }
 
 /** Reads the stored lists of the service. Lists that `facts` has are not read again. */

@@ -167,7 +167,7 @@ tasks:
   picture:
     kind: image
     foreach: ${source}
-    key: ${JSON.stringify(key.template)} # names a row for ever: what is paid for is found again by it
+    key: ${JSON.stringify(key.template)} # the permanent id of a row: purchases are found by it
     with:
       prompt: ${JSON.stringify(prompt)}
       aspectRatio: "1:1"

@@ -14,7 +14,7 @@ import { command, type Document, facts, line, warning } from '../report/document
 import { countOf } from '../report/numbers.ts';
 import { spendText } from '../report/plan/plan-money.ts';
 import { postsText, sideBySide } from '../report/plan/post-words.ts';
-import { safeText } from '../report/safe-text.ts';
+import { safeText, shortList } from '../report/safe-text.ts';
 import { approving, type Consent } from './consent.ts';
 import type { ApplyOptions } from './open.ts';
 import { type Terminal, tell } from './terminal.ts';
@@ -56,6 +56,23 @@ export function tellWaiting(carriedOut: Plan, context: WaitingContext): void {
   tellAsked(carriedOut, context);
   tellPurchases(carriedOut, context);
   tellPosts(carriedOut, context);
+  tellReplaced(carriedOut, context);
+}
+
+/** Reports sent posts with an output that this run has replaced. */
+function tellReplaced({ rows }: Plan, { terminal, outcomes }: WaitingContext): void {
+  const stale = rows.filter(
+    ({ changedSince, reason }) =>
+      changedSince === true && reason.follows?.some((address) => outcomes.get(address) === 'done') === true,
+  );
+  const [first] = stale;
+  if (first === undefined) return;
+  const text = `${countOf(stale.length, 'sent post')} ${stale.length === 1 ? 'keeps' : 'keep'} the earlier output: ${shortList(
+    stale.map(({ address }) => address),
+    shownAddresses,
+  )}`;
+  const again = terminal.paste(call('apply', '--redo', first.address, '--publish'));
+  tellHead(terminal, text, [command('to replace a scheduled post, delete it at the service, then', again)], 'posted');
 }
 
 /** Rows with purchases that were not made because only paid outputs were collected, as planned. */

@@ -29,8 +29,6 @@ export interface GraphFacts {
   checker?: RequestChecker | undefined;
   /** Lists of the service, with names that this version does not know. */
   listings?: readonly Listing[] | undefined;
-  /** The lists are those of the sandbox. */
-  isSandbox?: boolean | undefined;
   /**
    * If given, collects the row values of each step as its templates see them. A part of another step's output has none.
    */

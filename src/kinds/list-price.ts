@@ -49,7 +49,8 @@ export function highestListed(kind: Kind, request: Body, listings: readonly List
 function priceIn(listed: ListedKind, kind: Kind, request: Body): ListPrice | undefined {
   const { models, defaults } = listed;
   const name = modelName(kind, request) ?? modelOfDefaults(listed, kind);
-  const model = name !== undefined && Object.hasOwn(models, name) ? models[name] : undefined;
+  const known = name !== undefined && Object.hasOwn(models, name) ? name : undefined;
+  const model = models[known ?? (listed.isSandbox && modelOfDefaults(listed, kind)) ?? ''];
   if (name === undefined || model === undefined) return undefined;
   const valueFor = (field: string): Json | undefined =>
     ownValue(request, field) ??

@@ -34,6 +34,8 @@ export interface ListedKind {
   values: { readonly [field: string]: readonly string[] };
   /** Fields that a request may have, if the source lists them. */
   fields?: readonly string[];
+  /** The source is the sandbox, which takes any model and charges for its default. */
+  isSandbox?: true;
 }
 
 export type Listing = { readonly [kind: string]: ListedKind };

@@ -28,7 +28,7 @@ import { costOfRetries } from './purchases/retry.ts';
 import { tellChanges } from './reason.ts';
 import { blockDependents } from './rows/block.ts';
 import { Draft } from './rows/draft.ts';
-import { tellFollowing } from './rows/follow.ts';
+import { tellFollowing, tellReplaced } from './rows/follow.ts';
 import { orphanRows } from './rows/orphans.ts';
 import { notNeeded } from './rows/unneeded.ts';
 import { boughtAtIn, type Match } from './situation/find-purchases.ts';
@@ -83,6 +83,7 @@ type Pass = (draft: Draft, about: About) => void;
 const beforeMoney: readonly Pass[] = [
   // While all rows are as they were decided: rows that a later pass blocks are traced to the same change.
   tellFollowing,
+  tellReplaced,
   // Before gates, which would give another reason for rows that only a newer version can decide.
   blockUndecidable,
   // Before canaries, because a canary that waits at a gate must not delay other steps.

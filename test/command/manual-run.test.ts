@@ -28,6 +28,19 @@ test('every command of the manual does what it says', async () => {
   expect(run).toBeGreaterThan(8);
 }, 600_000);
 
+test('the commands of README lead from a spreadsheet to a gallery', async () => {
+  const folder = temporary();
+  for (const { name, text } of blocksOf('start', 'csv')) writeFileSync(join(folder, name), `${text}\n`);
+  const blocks = blocksOf('../../README', 'sh').filter(({ name }) => name !== 'not-run');
+  const lines = blocks.flatMap(({ text }) => text.replaceAll(/^npx /gm, '').split('\n'));
+  for (const line of lines) {
+    const { code, said } = await typeLine(line, { folder, how: undefined });
+    expect([line, code], said).toEqual([line, 0]);
+  }
+  expect(lines.length).toBeGreaterThanOrEqual(4);
+  expect(existsSync(join(folder, 'campaign.sandbox.report/index.html'))).toBe(true);
+}, 120_000);
+
 test('the ten minutes of `help start` lead from a spreadsheet to a gallery, in one folder', async () => {
   const folder = temporary();
   for (const { name, text } of blocksOf('start', 'csv')) writeFileSync(join(folder, name), `${text}\n`);

@@ -78,7 +78,7 @@ function describeFine(
   const left = `${text}, ${countOf(unchecked, 'request')} unchecked`;
   if (hasDocument)
     return `${left}, because the service's own document does not describe ${unchecked === 1 ? 'it' : 'them'}\n`;
-  return `${left}: ${terminal.paste({ ...call('plan', '--refresh'), file })}\n`;
+  return `${left}; with the key of the service: ${terminal.paste({ ...call('plan', '--refresh'), file })}\n`;
 }
 
 /** Loads a manifest. A file that cannot be read becomes a diagnostic, so that the other files are still checked. */

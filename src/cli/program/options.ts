@@ -105,7 +105,7 @@ export function optionOf(given: CommandOption): Option {
     'flags' in given ? given : { flags: given[0], about: given[1], ...given[2] };
   const option = new Option(row.flags, row.about);
   if (row.words !== undefined) option.choices(row.words);
-  const reader = readerOf(row);
+  const reader = readerOf(row) ?? (/<(?:file|dir)>$/.test(row.flags) ? readPath : undefined);
   if (reader !== undefined) option.argParser(reader);
   if (row.conflicts !== undefined) option.conflicts(row.conflicts);
   return row.shown === undefined ? option : option.default(row.standard ?? row.shown, row.shown);
@@ -137,6 +137,12 @@ function readerOf({ takes, read, range = { least: 0 } }: OptionDetails): Reader 
     default:
       return takes satisfies never;
   }
+}
+
+/** Refuses the next option, which would be taken for the path that was forgotten. */
+function readPath(text: string): string {
+  if (/^--\w/.test(text)) throw new InvalidArgumentError(`give a path before ${text} (one of that name: ./${text})`);
+  return text;
 }
 
 function readPair(text: string): Record<string, string> {

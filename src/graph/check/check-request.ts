@@ -9,13 +9,6 @@ import { isReference } from '../../manifest/template/references.ts';
 import { isInward } from '../address.ts';
 import { type RequestChecker, type RequestFault, refreshLearns } from './request-fault.ts';
 
-export interface RequestFacts {
-  listings?: readonly Listing[] | undefined;
-  checker?: RequestChecker | undefined;
-  /** The lists are those of the sandbox. Because the service has others, an unknown model is only a warning. */
-  isSandbox?: boolean | undefined;
-}
-
 /**
  * Checks a request against the documentation of its kind. Outputs of other steps, and `unknownValue`, are allowed
  * wherever a string is. A value that is not documented but listed by the service is allowed with a warning.
@@ -23,10 +16,12 @@ export interface RequestFacts {
 export function checkRequest(
   kind: Kind,
   request: JsonMap,
-  { listings = [], checker, isSandbox = false }: RequestFacts = {},
+  { listings = [], checker }: { listings?: readonly Listing[] | undefined; checker?: RequestChecker | undefined } = {},
 ): RequestFault[] {
   const faults: RequestFault[] = [];
   const model = modelIn(kind, request);
+  // The service has other models than the sandbox, so an unknown one is only a warning there.
+  const isSandbox = listings.some((listing) => ownKind(listing, kind)?.isSandbox);
   const isNew = (field: string, value: string) => isListed({ kind, field, value, model: model?.name }, listings);
   for (const [name, value] of Object.entries(request)) {
     const field = Object.hasOwn(kind.fields, name) ? kind.fields[name] : undefined;

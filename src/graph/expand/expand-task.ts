@@ -99,7 +99,7 @@ function isWanted(draft: Draft, key: (typeof conditionKeys)[number], expansion: 
   const truth = readTruth(value);
   if (truth !== undefined) return truth;
   const message = `\`when\` is ${describeValue(value)}, and must be true or false`;
-  const hint = 'compare it, as in "{{eq row.state \'live\'}}", or write true and false in the data';
+  const hint = 'compare it, as in "{{eq row.state \'live\'}}" or, for a filled cell, "{{ne row.date \'\'}}"';
   const place = manifest.places.value(path);
   expansion.report(withTrail({ code: 'MB1409', severity: 'error', message, hint, place }, draft));
   return false;

@@ -1,6 +1,9 @@
 import { isSpending } from '../actions.ts';
 import { describeChanges } from '../compare/changes.ts';
 import type { PlanRow } from '../plan.ts';
+import { isPost } from '../posts/post-record.ts';
+import { reasonOf } from '../reason.ts';
+import type { Match } from '../situation/find-purchases.ts';
 import type { Draft } from './draft.ts';
 
 /** Completes the reasons of steps that are redone because other steps are: names the changes that caused it. */
@@ -12,6 +15,31 @@ export function tellFollowing(draft: Draft): void {
   for (const row of following) {
     const text = describeChanges(row.reason.changes ?? [], (address) => describeFollowed(address, byAddress));
     draft.put({ ...row, reason: { ...row.reason, text } });
+  }
+}
+
+/**
+ * Tells which steps stay as they were made from an output that this plan buys again. Their requests are the same, so
+ * they are not redone.
+ */
+export function tellReplaced(draft: Draft, { matches }: { matches: readonly Match[] }): void {
+  const redone = draft.inRun.filter(({ action, reason }) => action === 'redo' && reason.code === 'redo-asked');
+  if (redone.length === 0) return;
+  const users = new Map<string, string[]>(redone.map(({ address }) => [address, []]));
+  for (const { step } of matches) {
+    const row = draft.at(step.address);
+    const used = row?.action === 'keep' ? step.needs.filter((address) => users.has(address)) : [];
+    for (const address of used) users.get(address)?.push(step.address);
+    const [first] = used;
+    if (row === undefined || first === undefined || !isPost(step.kind)) continue;
+    const reason = { ...reasonOf('posted-changed', `sent, and keeps the earlier ${first}`), follows: used };
+    draft.put({ ...row, changedSince: true, reason });
+  }
+  for (const row of redone) {
+    const [first, ...others] = users.get(row.address) ?? [];
+    if (first === undefined) continue;
+    const names = others.length === 0 ? `${first} keeps` : `${first} and ${others.length} more keep`;
+    draft.put({ ...row, reason: { ...row.reason, text: `${row.reason.text}; ${names} the earlier one` } });
   }
 }
 

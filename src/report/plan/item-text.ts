@@ -87,7 +87,12 @@ function describeMany(item: PlanItem, index: RowIndex): string {
     case 'pinned':
     case 'accepted':
     case 'posted-changed':
-      return first.reason.changes === undefined ? text : describeChanged(rows, { code, index });
+      if (first.reason.changes !== undefined) return describeChanged(rows, { code, index });
+      return first.reason.follows === undefined ? text : 'sent, and keep the earlier outputs';
+    case 'redo-asked':
+      return rows.every(({ reason }) => reason.text === text)
+        ? text
+        : '--redo asks for others; what was made from the earlier ones stays as it is';
     case 'not-bought': {
       const targets = rows.flatMap(({ post }) => post ?? []);
       if (targets.length > 0) return `not posted yet: ${postsText(targets)}`;
