@@ -79,7 +79,10 @@ export async function deliver(
   await copyAll(wanting, { to, place, outputs: campaign.paths.outputs, look });
   const files = deliveries.map(({ file, name }) => ({ ...file, output: { ...file.output, path: name } }));
   if (files.length > 0) {
-    await place.putIndex(deliveryIndex, outputsList({ campaign: found.campaign, files, folder: '' }, 'csv', 'file'));
+    await place.putIndex(
+      deliveryIndex,
+      outputsList({ campaign: found.campaign, files, posts: [], folder: '' }, 'csv', 'file'),
+    );
   }
   return delivered;
 }

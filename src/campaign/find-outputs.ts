@@ -1,8 +1,8 @@
 import { measureFiles } from '../disk/outputs/measure-files.ts';
-import type { Json } from '../ground/json.ts';
+import type { StepRows } from '../graph/expansion.ts';
 import type { Output } from '../lock/record.ts';
 import { outputsToCheck } from '../plan/assemble.ts';
-import { type FoundOutput, findSaved, listOutputs } from '../plan/outputs/list-outputs.ts';
+import { type FoundOutput, findSaved, listOutputs, type PostEntry } from '../plan/outputs/list-outputs.ts';
 import { situate, withFiles } from '../plan/situation/situation.ts';
 import { requireTracedGraph } from './load-manifest.ts';
 import { lookAtOutputs } from './look-at-outputs.ts';
@@ -19,6 +19,7 @@ export interface OutputsOptions extends Pick<PlanningOptions, 'select' | 'exclud
 export interface FoundOutputs {
   campaign: string;
   files: FoundOutput[];
+  posts: PostEntry[];
   /** Whether a file with this digest is recorded as a current or earlier output of this campaign. */
   isOnRecord(sha256: string): boolean;
   without: number;
@@ -28,7 +29,7 @@ export interface FoundOutputs {
 
 /** Returns every file of a campaign with facts from manifest, lock and disk. No network. */
 export async function findOutputs(campaign: OpenCampaign, options: OutputsOptions): Promise<FoundOutputs> {
-  const rows = new Map<string, Json>();
+  const rows = new Map<string, StepRows>();
   const { graph } = await requireTracedGraph(campaign, rows);
   const { lock } = await requireRestoredLock(campaign, graph, { isOnlyRead: true });
   const recorded = situate(graph, lock);
@@ -41,7 +42,7 @@ export async function findOutputs(campaign: OpenCampaign, options: OutputsOption
   const situation = withFiles(recorded, facts);
   const selected = makeSelector(situation).chosen(options);
   const which = options.picked === true ? 'picked' : 'all';
-  const { entries, without, undecided } = listOutputs({ situation, selected, which, rows });
+  const { entries, posts, without, undecided } = listOutputs({ situation, selected, which, rows });
   const stateOf = ({ path }: Output) => states.get(path) ?? 'missing';
   const intact = entries.flatMap(({ output }) =>
     stateOf(output) === 'intact' ? [{ output, aspects: ['size', 'credentials'] as const }] : [],
@@ -60,5 +61,5 @@ export async function findOutputs(campaign: OpenCampaign, options: OutputsOption
   for (const { purchases } of lock.steps.values()) {
     for (const { outputs = [] } of purchases) for (const { sha256 } of outputs) digests.add(sha256);
   }
-  return { campaign: graph.name, files, without, undecided, isOnRecord: (sha256) => digests.has(sha256) };
+  return { campaign: graph.name, files, posts, without, undecided, isOnRecord: (sha256) => digests.has(sha256) };
 }

@@ -3,11 +3,11 @@ import { join, resolve } from 'node:path';
 import { CampaignError } from '../contract/failure.ts';
 import { buildGraph } from '../graph/build.ts';
 import type { RequestChecker } from '../graph/check/request-checker.ts';
+import type { StepRows } from '../graph/expansion.ts';
 import type { FileFact, Graph } from '../graph/graph.ts';
 import { makeOrigins, type Origins } from '../graph/trace/tracer.ts';
 import { call, way } from '../ground/advice.ts';
 import { countDiagnostics, type Diagnostic, hasErrors } from '../ground/diagnostic.ts';
-import type { Json } from '../ground/json.ts';
 import type { Listing } from '../kinds/listed-model.ts';
 import type { SchemaCompiler } from '../manifest/check/json-schema.ts';
 import { besideManifest } from '../manifest/file-path.ts';
@@ -43,8 +43,8 @@ export interface LoadOptions {
   listings?: readonly Listing[] | undefined;
   /** As in `OpenCampaign`. */
   strict?: boolean | undefined;
-  /** If given, receives the row of each step. */
-  rows?: Map<string, Json> | undefined;
+  /** If given, receives the rows of each step. */
+  rows?: Map<string, StepRows> | undefined;
   /** As in `OpenCampaign`. */
   onSize?: OpenCampaign['onSize'] | undefined;
 }
@@ -202,10 +202,10 @@ export async function requireGraph(campaign: OpenCampaign): Promise<Graph> {
   return (await requireTracedGraph(campaign)).graph;
 }
 
-/** Returns the graph like `requireGraph`, with the origins of its requests. `rows`: receives the row of each step. */
+/** Returns the graph like `requireGraph`, with the origins of its requests. `rows`: receives the rows of each step. */
 export async function requireTracedGraph(
   campaign: OpenCampaign,
-  rows?: Map<string, Json>,
+  rows?: Map<string, StepRows>,
 ): Promise<{ graph: Graph; origins?: Origins; asked: readonly Asked[] }> {
   const { file, tell } = campaign;
   const { graph, origins, asked, diagnostics, sources } = await loadWithNames(campaign, { rows });

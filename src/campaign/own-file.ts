@@ -24,10 +24,10 @@ export interface OwnFile {
 }
 
 /** Writes a file of the user's choice (`--out`): a new one, or an earlier one of the same type. */
-export async function saveOwnFile(path: string, text: string, own: OwnFile): Promise<void> {
+export async function saveOwnFile(path: string, content: string | Uint8Array, own: OwnFile): Promise<void> {
   refuseOther(path, own);
   try {
-    await replaceFile(path, text);
+    await replaceFile(path, content);
   } catch (error) {
     throw unsaved(path, own, `cannot be written: ${messageOf(error)}`, 'choose a path in an existing folder');
   }

@@ -7,7 +7,16 @@ import { prepareOutputFolder } from '../disk/outputs/output-path.ts';
 import { PlacedFiles } from '../disk/outputs/placed-files.ts';
 import { messageOf } from '../ground/values.ts';
 import type { FoundOutput } from '../plan/outputs/list-outputs.ts';
-import { isOwnList, type ListFormat, listFormatOf, outputJson, outputsList } from '../report/outputs/outputs-list.ts';
+import { countOf } from '../report/numbers.ts';
+import {
+  isOwnList,
+  type ListFormat,
+  listFormatOf,
+  type OutputsList,
+  outputJson,
+  outputsList,
+  outputsTable,
+} from '../report/outputs/outputs-list.ts';
 import { safeJson } from '../report/safe-text.ts';
 import { type FoundOutputs, findOutputs } from './find-outputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
@@ -31,7 +40,7 @@ export function readOutputsList(path: string): string | undefined {
  * Writes the list of files to a path given by the user. Paths in the list are relative to its folder. `name`: as in
  * `OwnFile`.
  */
-export function saveOutputsList(
+export async function saveOutputsList(
   path: string,
   found: FoundOutputs,
   {
@@ -42,7 +51,20 @@ export function saveOutputsList(
 ): Promise<void> {
   const view = { ...found, folder: folderFrom(dirname(resolve(path)), paths.outputs) };
   const own = { ...ownList(format), lock: paths.lock, ...(name !== undefined && { name }) };
-  return saveOwnFile(path, outputsList(view, format, 'file'), own);
+  await saveOwnFile(path, format === 'xlsx' ? await workbookOf(view) : outputsList(view, format, 'file'), own);
+}
+
+/** The list as a workbook. Its writer is loaded only if there is one to write. */
+async function workbookOf(view: OutputsList): Promise<Uint8Array> {
+  const { writeWorkbook } = await import('../disk/workbook/write-workbook.ts');
+  const workbook = writeWorkbook(outputsTable(view), 'outputs');
+  if (workbook !== undefined) return workbook;
+  throw new CampaignError({
+    code: 'MB3000',
+    message: `--out: ${countOf(view.files.length, 'file')} are more than the rows of a sheet`,
+    hint: 'write a .csv file, or select fewer steps',
+    options: ['--out'],
+  });
 }
 
 /** Path of the output folder relative to another one; empty, or ends in `/`. */

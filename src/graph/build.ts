@@ -111,7 +111,7 @@ function renderSteps(expansion: Expansion): Map<string, RenderedStep[]> {
   for (const { id } of expansion.manifest.tasks) {
     const drafts = expansion.expanded.get(id)?.drafts ?? [];
     for (const { address, row } of drafts) {
-      if (row !== undefined && row.part === undefined) expansion.facts.rows?.set(address, row.value);
+      expansion.facts.rows?.set(address, row === undefined || row.part !== undefined ? {} : { row: row.value });
     }
     rendered.set(
       id,

@@ -29,10 +29,15 @@ export interface GraphFacts {
   checker?: RequestChecker | undefined;
   /** Lists of the service, with names that this version does not know. */
   listings?: readonly Listing[] | undefined;
-  /**
-   * If given, collects the row values of each step as its templates see them. A part of another step's output has none.
-   */
-  rows?: Map<string, Json> | undefined;
+  /** If given, collects the rows of each step as its templates see them. */
+  rows?: Map<string, StepRows> | undefined;
+}
+
+export interface StepRows {
+  /** Row of `foreach`. A part of another step's output has none. */
+  row?: Json;
+  /** Rows of joined tables that its templates use, by table. */
+  tables?: { [name: string]: Json };
 }
 
 /**

@@ -90,20 +90,20 @@ export function shortList(names: readonly string[], most: number): string {
 
 /**
  * A table in CSV by RFC 4180. A string that a spreadsheet would calculate gets an apostrophe before it; numbers stay
- * numbers.
+ * numbers. Where a locale separates cells by semicolons, it writes decimals with a comma.
  */
-export function csvText(rows: Iterable<readonly (string | number)[]>): string {
+export function csvText(rows: Iterable<readonly (string | number)[]>, separator: ',' | ';' = ','): string {
   const lines: string[] = [];
-  for (const cells of rows) lines.push(`${cells.map(cellText).join(',')}\r\n`);
+  for (const cells of rows) lines.push(`${cells.map((cell) => cellText(cell, separator)).join(separator)}\r\n`);
   return lines.join('');
 }
 
-function cellText(cell: string | number): string {
-  if (typeof cell === 'number') return String(cell);
+function cellText(cell: string | number, separator: ',' | ';'): string {
+  if (typeof cell === 'number') return separator === ',' ? String(cell) : String(cell).replace('.', ',');
   const inert = mayCalculate.test(cell) && !isNumber.test(cell) ? `'${cell}` : cell;
   return mustQuote.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
 }
 
 const mayCalculate = /^[=+\-@\t\r]/;
 const isNumber = /^[+-]?\d+(?:\.\d+)?$/;
-const mustQuote = /[",\r\n]/;
+const mustQuote = /[",;\r\n]/;

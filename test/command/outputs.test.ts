@@ -3,6 +3,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symli
 import { basename, dirname, join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { readWorkbook } from '../../src/disk/workbook/read-workbook.ts';
 import { command, temporaryFolder } from '../rig/command.ts';
 import { runInProcess } from './in-process.ts';
 
@@ -218,4 +219,57 @@ describe('outputs --sidecar', () => {
     expect(readFileSync(own, 'utf8')).toBe('{"mine": true}');
     expect(existsSync(join(dirname(own), 'elsewhere.json')) || existsSync(join(folder, 'elsewhere.json'))).toBe(false);
   });
+});
+
+test('a post is a row, joined columns are listed, and a spreadsheet keeps every text', async () => {
+  const { path: folder, remove } = temporaryFolder();
+  onTestFinished(remove);
+  const run = (...words: string[]) => runInProcess(words, {}, folder);
+  const accounts = JSON.parse((await run('list', 'accounts', '--sandbox', '--json')).out).accounts as { id: string }[];
+  writeFileSync(join(folder, 'rows.csv'), 'sku,note\n007,=1+1\n');
+  writeFileSync(join(folder, 'copy.csv'), 'sku,title\n007,"A; B"\n');
+  writeFileSync(
+    join(folder, 'campaign.yaml'),
+    `version: 1
+name: joined
+tables: { copy: { file: copy.csv, on: [sku] } }
+tasks:
+  pic: { kind: image, foreach: rows.csv, key: "{{row.sku}}", with: { prompt: "{{copy.title}}", resolution: 1k } }
+  say:
+    kind: post
+    foreach: rows.csv
+    key: "{{row.sku}}"
+    with: { caption: "{{copy.title}}", media: ["{{tasks.pic.url}}"], accountIds: [${accounts[0]?.id}] }
+`,
+  );
+  const applied = await run(
+    ...['apply', '--sandbox', '--yes', '--publish', '--sandbox-speed', '10000'],
+    '--poll-interval',
+    '10',
+  );
+  expect(applied.code, applied.err).toBe(0);
+  const outputs = (...words: string[]) => run('outputs', '--sandbox', ...words);
+  const { files, posts } = JSON.parse((await outputs('--json')).out);
+  const tables = { copy: { sku: '007', title: 'A; B' } };
+  expect(files).toMatchObject([{ address: 'pic@007', tables }]);
+  expect(posts).toMatchObject([{ address: 'say@007', tables, state: 'done', credits: 0, madeFrom: ['pic@007'] }]);
+  expect((await outputs()).err).toContain('1 file, 1 post');
+
+  await outputs('--format', 'csv-semicolon', '--out', 'list.csv');
+  const [head, ...lines] = readFileSync(join(folder, 'list.csv'), 'utf8').split('\r\n');
+  expect(head).toMatch(/^\ufeffsku;row\.note;copy\.sku;copy\.title;address;/);
+  expect(lines.slice(0, 2).map((line) => line.slice(0, 27))).toEqual([
+    `007;'=1+1;007;"A; B";pic@00`,
+    `007;'=1+1;007;"A; B";say@00`,
+  ]);
+
+  expect((await outputs('--format', 'xlsx')).code).toBe(64);
+  await outputs('--out', 'list.xlsx');
+  expect((await outputs('--out', 'list.xlsx')).code).toBe(0);
+  const read = await readWorkbook(readFileSync(join(folder, 'list.xlsx')), [undefined]);
+  const [, file, post] = 'sheets' in read ? (read.sheets[0]?.cells ?? []) : [];
+  expect(file?.slice(0, 5)).toEqual(['007', '=1+1', '007', 'A; B', 'pic@007']);
+  expect(post?.slice(0, 5)).toEqual(['007', '=1+1', '007', 'A; B', 'say@007']);
+  writeFileSync(join(folder, 'other.xlsx'), 'PK\u0003\u0004');
+  expect((await outputs('--out', 'other.xlsx')).code).not.toBe(0);
 });

@@ -36,6 +36,7 @@ export async function outputs(file: string, options: OutputsCommandOptions, term
   } else {
     const view = { ...found, folder: folderFrom('', paths.outputs) };
     if (format === 'text') show(terminal, outputsView(view));
+    else if (format === 'xlsx') throw noStream();
     else terminal.out(outputsList(view, format, 'stream'));
   }
   if (options.sidecar === true) await tellSidecars(paths.outputs, found, terminal);
@@ -51,15 +52,25 @@ function formatOf({ format, json, out }: OutputsCommandOptions): 'text' | ListFo
     throw new CampaignError({
       code: 'MB3000',
       message: `--out: ${out} does not end as a list of outputs does`,
-      hint: 'let it end in .csv, .json or .jsonl',
+      hint: 'let it end in .csv, .xlsx, .json or .jsonl',
       options: ['--out'],
     });
   }
   if (given === undefined || given === byEnding) return byEnding;
+  if (given === 'csv-semicolon' && byEnding === 'csv') return given;
   throw new CampaignError({
     code: 'MB3000',
     message: `--format ${given} does not go with --out ${out}`,
     hint: 'leave --format out: the ending of the file says it',
+    options: ['--format', '--out'],
+  });
+}
+
+function noStream(): CampaignError {
+  return new CampaignError({
+    code: 'MB3000',
+    message: '--format xlsx needs --out: a workbook is a file',
+    hint: 'name the file: --out outputs.xlsx',
     options: ['--format', '--out'],
   });
 }

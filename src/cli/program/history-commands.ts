@@ -13,23 +13,23 @@ export const historyCommands: readonly CommandRow[] = [
     isEveryday: true,
     summary: 'list every file with its row, verdict, credits and request',
     description:
-      'Lists every purchased file on a line of its own, with its row and matrix columns, path, digest, size, review decision, credits, sources and request. Needs no network and no key. Files that are not on this machine are listed from the lock.',
+      'Lists every purchased file and every post on a line of its own, with the columns of its row, joined tables and matrix, path, digest, size, review decision, credits, sources and request. Needs no network and no key. Files that are not on this machine are listed from the lock.',
     arguments: [manifestArgument],
     options: [
       ['--picked', 'leave out candidates of a gate that are not picked'],
       [
         '--format <format>',
-        'text for the eye (default), csv for spreadsheets, json or jsonl for programs',
-        { words: ['text', 'csv', 'json', 'jsonl'] },
+        'text (default), csv or xlsx for spreadsheets, json or jsonl for programs',
+        { words: ['text', 'csv', 'csv-semicolon', 'xlsx', 'json', 'jsonl'] },
       ],
       ['--json', 'the same as --format json'],
-      ['--out <file>', 'write it here; .csv (as Excel opens it), .json or .jsonl says the format'],
+      ['--out <file>', 'write it here; .csv, .xlsx, .json or .jsonl says the format'],
       ['--sidecar', 'write FILE.json with the same data next to each file'],
       ...state,
       ...selecting,
     ],
     notes:
-      'In CSV an apostrophe stands before a text that a spreadsheet would calculate (=, +, -, @); numbers stay numbers.\nA file (--out) begins with a byte order mark and has paths as seen from its own folder. JSON has every text as it is.',
+      'In CSV an apostrophe stands before a text that a spreadsheet would calculate (=, +, -, @); numbers stay numbers.\nA file (--out) begins with a byte order mark and has paths as seen from its own folder. JSON and .xlsx have every text as it is.\ncsv-semicolon is CSV for a spreadsheet with decimal commas (German, French): semicolons, and 3,5 for 3.5.',
     examples: [
       ['mediabatch outputs --sandbox', 'what there is, and what it was made for'],
       ['mediabatch outputs --sandbox --out outputs.csv', 'for a spreadsheet'],

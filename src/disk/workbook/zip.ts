@@ -1,4 +1,4 @@
-import { inflateRawSync } from 'node:zlib';
+import { crc32, inflateRawSync } from 'node:zlib';
 
 /** Most bytes of all parts together after unpacking. */
 export const maxUnpackedBytes = 12 * 1024 ** 2;
@@ -75,6 +75,9 @@ function findEnd(bytes: Buffer): number | undefined {
   return at === -1 || at + 22 > bytes.length ? undefined : at;
 }
 
+/** 1980-01-01, the first date of the format, so that equal files make equal archives. */
+const firstDay = 0x21;
+
 /** Packs files without compressing them. */
 export function zip(parts: ReadonlyMap<string, Uint8Array>): Buffer {
   const files: Buffer[] = [];
@@ -82,9 +85,11 @@ export function zip(parts: ReadonlyMap<string, Uint8Array>): Buffer {
   let offset = 0;
   for (const [name, part] of parts) {
     const nameBytes = Buffer.from(name);
-    // Version, flags, method, time, date, checksum (which the reader does not check), both sizes, length of the name.
+    // Version, flags, method, time, date, checksum, both sizes, length of the name.
     const common = Buffer.alloc(26);
     common.writeUInt16LE(20, 0);
+    common.writeUInt16LE(firstDay, 8);
+    common.writeUInt32LE(crc32(part), 10);
     common.writeUInt32LE(part.length, 14);
     common.writeUInt32LE(part.length, 18);
     common.writeUInt16LE(nameBytes.length, 22);

@@ -118,7 +118,10 @@ export function findRowAtHand({ parts }: NamePath, draft: Draft, expansion: Expa
   const table = expansion.tables.get(root);
   if (table === undefined) return undefined;
   const row = findJoined(table, draft, expansion);
-  return row === undefined ? { value: unknownValue, parts: [] } : { ...row, parts: parts.slice(1) };
+  if (row === undefined) return { value: unknownValue, parts: [] };
+  const collected = expansion.facts.rows?.get(draft.address);
+  if (collected !== undefined) collected.tables = { ...collected.tables, [root]: row.value };
+  return { ...row, parts: parts.slice(1) };
 }
 
 /** Finds the row of a step in a table. Undefined if there is none, which is reported once for equal values. */

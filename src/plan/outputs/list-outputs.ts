@@ -1,3 +1,4 @@
+import type { StepRows } from '../../graph/expansion.ts';
 import type { GraphTask, OpenRequest } from '../../graph/graph.ts';
 import { findReferences, replaceReferences } from '../../graph/render/fingerprint.ts';
 import type { Json } from '../../ground/json.ts';
@@ -8,6 +9,7 @@ import { countedPurchases } from '../../lock/decisions.ts';
 import type { Output, Purchase } from '../../lock/record.ts';
 import { isJob } from '../../lock/sends.ts';
 import { chargeName, chargesByJob } from '../../lock/spent.ts';
+import { isPost, sendsOf } from '../posts/post-record.ts';
 import { type BoughtAt, boughtAtIn, type Match } from '../situation/find-purchases.ts';
 import type { Situation } from '../situation/situation.ts';
 import { type StepState, stateOfStep } from '../situation/step-state.ts';
@@ -21,6 +23,8 @@ export interface OutputEntry {
   key?: string;
   /** Values of the row from which the step was made: its columns, or a single value. */
   row?: Json;
+  /** Rows of joined tables, by table. */
+  tables?: { [name: string]: Json };
   matrix: { readonly [axis: string]: string };
   take?: number;
   output: Output;
@@ -57,8 +61,12 @@ export interface FoundOutput extends OutputEntry {
   contentCredentials?: 'present';
 }
 
+/** A post that is, or may be, published. It has no file. */
+export type PostEntry = Omit<OutputEntry, 'output' | 'part' | 'verdict'>;
+
 export interface ListedOutputs {
   entries: OutputEntry[];
+  posts: PostEntry[];
   /** Number of steps that should have files but have none saved. */
   without: number;
   /** With `picked`: the undecided gates, whose files are omitted. */
@@ -71,11 +79,11 @@ interface ListFacts {
   selected?: ReadonlySet<string> | undefined;
   /** `picked` drops files that are not picked at their gate. */
   which: 'all' | 'picked';
-  rows: ReadonlyMap<string, Json>;
+  rows: ReadonlyMap<string, StepRows>;
 }
 
 /**
- * Lists every file of a campaign's steps, in the order of the graph. If a step's input has changed, its last bought
+ * Lists every file and post of a campaign's steps, in the order of the graph. If a step's input has changed, its last bought
  * files are listed.
  */
 export function listOutputs({ situation, selected, which, rows }: ListFacts): ListedOutputs {
@@ -84,11 +92,18 @@ export function listOutputs({ situation, selected, which, rows }: ListFacts): Li
   const rights = new Map(graph.tasks.map((task) => [task.id, task.rights]));
   const charges = new Charges(chargesByJob(lock));
   const entries: OutputEntry[] = [];
+  const posts: PostEntry[] = [];
   let without = 0;
   const undecided = new Set<string>();
   for (const match of matches) {
     const { address, task, kind } = match.step;
-    if (selected?.has(address) === false || kinds[kind]?.media === 'none') continue;
+    if (selected?.has(address) === false) continue;
+    const ofTask = rights.get(task) === undefined ? {} : { rights: rights.get(task) };
+    if (isPost(kind) && match.record !== undefined) {
+      const [sent] = sendsOf(match.record);
+      if (sent !== undefined) posts.push({ ...describe(match, sent), ...ofTask, credits: charges.take(sent) });
+    }
+    if (kinds[kind]?.media === 'none') continue;
     const { purchase } = findSaved(match);
     const outputs = purchase?.outputs ?? [];
     if (purchase === undefined || outputs.length === 0) {
@@ -104,14 +119,14 @@ export function listOutputs({ situation, selected, which, rows }: ListFacts): Li
     const common = {
       ...describe(match, purchase),
       ...(verdict !== undefined && { verdict }),
-      ...(rights.get(task) !== undefined && { rights: rights.get(task) }),
+      ...ofTask,
     };
     for (const [index, output] of outputs.entries()) {
       const part = outputs.length > 1 ? { part: index + 1 } : {};
       entries.push({ ...common, ...part, output, credits: charges.take(purchase) });
     }
   }
-  return { entries, without, undecided: [...undecided] };
+  return { entries, posts, without, undecided: [...undecided] };
 }
 
 /** Returns the purchase of a step's files: that of its present request, else the last that has files. */
@@ -151,13 +166,14 @@ function describer(
     const { address, task, kind, key, matrix, take, tags } = step;
     const isPresent = purchase.fingerprint === step.fingerprint && step.decided?.wanted === undefined;
     const request = isPresent ? step.request : purchase.request && readableRequest(purchase.request, boughtAt);
-    const row = rows.get(address);
+    const { row, tables } = rows.get(address) ?? {};
     const model = request && modelOf(kinds[kind], request);
     const prompt = request && wordsOf(kinds[kind], request);
     return {
       ...{ address, task, kind, matrix, tags, state: stateOfStep(match, situation) },
       ...(key !== undefined && { key }),
       ...(row !== undefined && { row }),
+      ...(tables !== undefined && { tables }),
       ...(take !== undefined && { take }),
       ...(purchase.jobId !== undefined && { job: purchase.jobId }),
       madeFrom: (isPresent ? step.needs : findReferences(request ?? {})).flatMap((need) =>

@@ -1,16 +1,16 @@
 import type { Json } from '../../ground/json.ts';
-import { isMap } from '../../ground/values.ts';
+import { isMap, mapOf } from '../../ground/values.ts';
 import { readCsv } from '../../manifest/rows/read-csv.ts';
 import { readSource } from '../../manifest/yaml/source.ts';
-import type { FoundOutput } from '../../plan/outputs/list-outputs.ts';
+import type { FoundOutput, PostEntry } from '../../plan/outputs/list-outputs.ts';
 import { bad, type Document, good, type Text, table, warning } from '../document.ts';
 import { bytesText, countOf, creditsText, elapsedText } from '../numbers.ts';
 import { csvText, safeJson, safeText } from '../safe-text.ts';
 
-export type ListFormat = 'csv' | 'json' | 'jsonl';
+export type ListFormat = 'csv' | 'csv-semicolon' | 'xlsx' | 'json' | 'jsonl';
 
 export function listFormatOf(ending: string): ListFormat | undefined {
-  return (['csv', 'json', 'jsonl'] as const).find((format) => ending.toLowerCase() === `.${format}`);
+  return (['csv', 'xlsx', 'json', 'jsonl'] as const).find((format) => ending.toLowerCase() === `.${format}`);
 }
 
 /** Without a byte order mark, spreadsheets read UTF-8 in the code page of their system. */
@@ -21,14 +21,19 @@ const byteOrderMark = '\ufeff';
  * unchanged. On a `stream`, which may be a terminal or a build log, it has no byte order mark, and control sequences
  * are escaped.
  */
-export function outputsList(view: OutputsList, format: ListFormat, into: 'file' | 'stream'): string {
+export function outputsList(view: OutputsList, format: Exclude<ListFormat, 'xlsx'>, into: 'file' | 'stream'): string {
   switch (format) {
     case 'csv':
-      return into === 'file' ? byteOrderMark + outputsCsv(view, asItIs) : outputsCsv(view, harmless);
+    case 'csv-semicolon': {
+      const text = csvText(outputsTable(view, into === 'file' ? asItIs : harmless), format === 'csv' ? ',' : ';');
+      return into === 'file' ? byteOrderMark + text : text;
+    }
     case 'json':
       return `${safeJson(outputsJson(view), 2)}\n`;
     case 'jsonl':
-      return view.files.map((file) => `${safeJson(outputJson(file, view))}\n`).join('');
+      return [...view.files.map((file) => outputJson(file, view)), ...view.posts.map((post) => postJson(post, view))]
+        .map((line) => `${safeJson(line)}\n`)
+        .join('');
     default:
       return format satisfies never;
   }
@@ -41,11 +46,14 @@ export function outputsList(view: OutputsList, format: ListFormat, into: 'file' 
 export function isOwnList(format: ListFormat, start: string): boolean {
   switch (format) {
     case 'csv':
-      return /^[^\r\n]*/.exec(start)?.[0].includes(ownHeader) === true;
+    case 'csv-semicolon':
+      return /^[^\r\n]*/.exec(start)?.[0].replaceAll(';', ',').includes(ownHeader) === true;
+    case 'xlsx':
+      return start.startsWith('PK') && start.includes('<Application>mediabatch</Application>');
     case 'json':
       return /^\{\s*"mediabatch": "outputs"/.test(start);
     case 'jsonl':
-      return start.replaceAll('\0', '') === '' || start.startsWith('{"mediabatch":"output"');
+      return start.replaceAll('\0', '') === '' || /^\{"mediabatch":"(?:output|post)"/.test(start);
     default:
       return format satisfies never;
   }
@@ -75,18 +83,26 @@ function asItIs(text: string): string {
 
 type Cell = string | number;
 
+/** A row of the table. A post has no file. */
+type Entry = FoundOutput | (PostEntry & { [field in Exclude<keyof FoundOutput, keyof PostEntry>]?: never });
+
+interface TableColumn {
+  name: string;
+  of(entry: Entry, folder: string): Cell | null | undefined;
+}
+
 /** Columns that every table has, in their order, after those of the data. */
-const ownColumns: readonly { name: string; of(file: FoundOutput, folder: string): Cell | null | undefined }[] = [
+const ownColumns: readonly TableColumn[] = [
   { name: 'address', of: ({ address }) => address },
   { name: 'task', of: ({ task }) => task },
   { name: 'kind', of: ({ kind }) => kind },
   { name: 'key', of: ({ key }) => key },
   { name: 'take', of: ({ take }) => take },
-  { name: 'path', of: ({ output }, folder) => `${folder}${output.path}` },
+  { name: 'path', of: ({ output }, folder) => output && `${folder}${output.path}` },
   { name: 'fileState', of: ({ fileState }) => fileState },
-  { name: 'type', of: ({ output }) => output.type },
-  { name: 'sha256', of: ({ output }) => output.sha256 },
-  { name: 'bytes', of: ({ output }) => output.bytes },
+  { name: 'type', of: ({ output }) => output?.type },
+  { name: 'sha256', of: ({ output }) => output?.sha256 },
+  { name: 'bytes', of: ({ output }) => output?.bytes },
   { name: 'width', of: ({ width }) => width },
   { name: 'height', of: ({ height }) => height },
   { name: 'seconds', of: ({ seconds }) => seconds },
@@ -113,44 +129,62 @@ const ownHeader = ownColumns
   .join(',');
 
 /**
- * CSV with a line for each file: the columns of the data, values of the matrix, then mediabatch's own columns. A name
- * that is already in use gets the prefix `row.` or `matrix.`; `rights.` is always prefixed. `textOf` formats a string
- * of the data.
+ * Table with a row for each file and each post: the columns of the data, of joined tables and of the matrix, then
+ * mediabatch's own columns. A name that is already in use gets the prefix `row.` or `matrix.`; columns of a joined table
+ * (`copy.title`) and `rights.` always have one. `textOf` formats a string of the data.
  */
-export function outputsCsv({ files, folder }: OutputsList, textOf: (text: string) => string): string {
-  const columns = [...columnsOf(files), ...ownColumns, ...rightsOf(files)];
+export function outputsTable(
+  { files, posts, folder }: OutputsList,
+  textOf: (text: string) => string = asItIs,
+): (string | number)[][] {
+  const entries: readonly Entry[] = [...files, ...posts];
+  const columns = [...columnsOf(entries), ...ownColumns, ...rightsOf(entries)];
   const text = (cell: Cell | null | undefined) => (typeof cell === 'string' ? textOf(cell) : (cell ?? ''));
   const head = columns.map(({ name }) => textOf(name));
-  return csvText([head, ...files.map((file) => columns.map((column) => text(column.of(file, folder))))]);
+  return [head, ...entries.map((entry) => columns.map((column) => text(column.of(entry, folder))))];
 }
 
-/** Columns of rows and matrix axes, each in the order of first appearance. */
-function columnsOf(files: readonly FoundOutput[]): { name: string; of(file: FoundOutput): Cell | null | undefined }[] {
-  const ofRows = namesOf(files, ({ row }) => (isMap(row) ? row : row === undefined ? {} : { row }));
-  const ofAxes = namesOf(files, ({ matrix }) => matrix);
-  const rows = ofRows.map((name) => ({
-    name: ownNames.has(name) ? `row.${name}` : name,
-    of: ({ row }: FoundOutput) => cellOf(isMap(row) ? row[name] : name === 'row' ? row : undefined),
-  }));
-  const axes = ofAxes.map((name) => ({
-    name: ownNames.has(name) || ofRows.includes(name) ? `matrix.${name}` : name,
-    of: ({ matrix }: FoundOutput) => matrix[name],
-  }));
-  return [...rows, ...axes];
+/** Columns of rows, joined tables and matrix axes, each in the order of first appearance. */
+function columnsOf(entries: readonly Entry[]): TableColumn[] {
+  const ofRows = namesOf(entries, ({ row }) => (isMap(row) ? row : row === undefined ? {} : { row }));
+  const ofAxes = namesOf(entries, ({ matrix }) => matrix);
+  const rows = ofRows.map(
+    (name): TableColumn => ({
+      name: ownNames.has(name) ? `row.${name}` : name,
+      of: ({ row }) => cellOf(isMap(row) ? row[name] : name === 'row' ? row : undefined),
+    }),
+  );
+  const joined = namesOf(entries, ({ tables }) => tables ?? {}).flatMap((table) =>
+    namesOf(entries, ({ tables }) => mapOf(tables?.[table])).map(
+      (name): TableColumn => ({
+        name: `${table}.${name}`,
+        of: ({ tables }) => cellOf(mapOf(tables?.[table])[name]),
+      }),
+    ),
+  );
+  const axes = ofAxes.map(
+    (name): TableColumn => ({
+      name: ownNames.has(name) || ofRows.includes(name) ? `matrix.${name}` : name,
+      of: ({ matrix }) => matrix[name],
+    }),
+  );
+  return [...rows, ...joined, ...axes];
 }
 
-function rightsOf(files: readonly FoundOutput[]) {
-  return namesOf(files, ({ rights }) => rights ?? {}).map((name) => ({
-    name: `rights.${name}`,
-    of: ({ rights }: FoundOutput) => cellOf(rights?.[name]),
-  }));
+function rightsOf(entries: readonly Entry[]) {
+  return namesOf(entries, ({ rights }) => rights ?? {}).map(
+    (name): TableColumn => ({
+      name: `rights.${name}`,
+      of: ({ rights }) => cellOf(rights?.[name]),
+    }),
+  );
 }
 
-function namesOf(files: readonly FoundOutput[], mapOf: (file: FoundOutput) => object): string[] {
+function namesOf(entries: readonly Entry[], valuesOf: (entry: Entry) => object): string[] {
   const names = new Set<string>();
   let last: object | undefined;
-  for (const file of files) {
-    const map = mapOf(file);
+  for (const entry of entries) {
+    const map = valuesOf(entry);
     if (map === last) continue;
     last = map;
     for (const name of Object.keys(map)) names.add(name);
@@ -164,7 +198,7 @@ function cellOf(value: Json | undefined): Cell | undefined {
   return typeof value === 'string' || typeof value === 'number' ? value : JSON.stringify(value);
 }
 
-export function outputsView({ files, folder }: OutputsList): Document {
+export function outputsView({ files, posts, folder }: OutputsList): Document {
   const columns = [
     { title: 'step', least: 8, cut: 'middle' as const },
     { title: 'file', least: 12, cut: 'middle' as const },
@@ -187,7 +221,11 @@ export function outputsView({ files, folder }: OutputsList): Document {
     stateCell(file),
     file.prompt ?? '',
   ]);
-  return [table(columns, cells)];
+  const published = posts.map((post): Text[] => [
+    ...[post.address, `post ${post.job ?? ''}`, '', '', creditsText(post.credits), '', ''],
+    ...[stateCell(post), post.prompt ?? ''],
+  ]);
+  return [table(columns, [...cells, ...published])];
 }
 
 function measuresText({ width, height, seconds }: FoundOutput): string {
@@ -201,54 +239,85 @@ function verdictCell({ verdict }: FoundOutput): Text {
 }
 
 /** State of a file. Empty if it needs no attention. */
-function stateCell({ state, fileState }: FoundOutput): Text {
+function stateCell({ state, fileState = 'intact' }: Entry): Text {
   const notes = [...(state === 'done' ? [] : [state]), ...(fileState === 'intact' ? [] : [`file ${fileState}`])];
   return warning(notes.join(', '));
 }
 
 /** Footer that says what the list omits. */
-export function outputsFooter({ files, without }: { files: readonly FoundOutput[]; without: number }): string {
+export function outputsFooter({
+  files,
+  posts,
+  without,
+}: Pick<OutputsList, 'files' | 'posts'> & { without: number }): string {
   const away = files.filter(({ fileState }) => fileState !== 'intact').length;
   const parts = [
     countOf(files.length, 'file'),
+    ...(posts.length > 0 ? [countOf(posts.length, 'post')] : []),
     ...(away > 0 ? [`${away} not here as ${away === 1 ? 'it was' : 'they were'} saved`] : []),
     ...(without > 0 ? [`${countOf(without, 'step')} without one`] : []),
   ];
   return `${parts.join(', ')}\n`;
 }
 
-/** Files of a campaign, and how to print them. */
-interface OutputsList {
+/** Files and posts of a campaign, and how to print them. */
+export interface OutputsList {
   campaign: string;
   files: readonly FoundOutput[];
+  posts: readonly PostEntry[];
   /** Prefix that makes paths relative to the location of the list: empty, or ends in `/`. */
   folder: string;
 }
 
-export function outputsJson({ campaign, files, folder }: OutputsList): Json {
-  return { mediabatch: 'outputs', version: 1, campaign, files: files.map((file) => fileJson(file, folder)) };
+function outputsJson({ campaign, files, posts, folder }: OutputsList): Json {
+  return {
+    ...{ mediabatch: 'outputs', version: 1, campaign, files: files.map((file) => fileJson(file, folder)) },
+    ...given({ posts: posts.length === 0 ? undefined : posts.map((post) => entryJson(post)) }),
+  };
+}
+
+/** JSON of a single post, a line of JSON Lines. */
+function postJson(post: PostEntry, { campaign }: OutputsList): Json {
+  return { mediabatch: 'post', version: 1, campaign, ...entryJson(post) };
 }
 
 /** JSON of a single file: a line of JSON Lines, or a sidecar file. */
-export function outputJson(file: FoundOutput, { campaign, folder }: Omit<OutputsList, 'files'>): Json {
+export function outputJson(file: FoundOutput, { campaign, folder }: Pick<OutputsList, 'campaign' | 'folder'>): Json {
   return { mediabatch: 'output', version: 1, campaign, ...fileJson(file, folder) };
 }
 
 function fileJson(file: FoundOutput, folder: string): { [field: string]: Json } {
   const { path, sha256, bytes, type, edited, accepted } = file.output;
-  return {
-    ...{ address: file.address, task: file.task, kind: file.kind },
-    ...given({ key: file.key, row: file.row, matrix: some({ ...file.matrix }), take: file.take }),
+  return entryJson(file, {
     ...{ path: `${folder}${path}`, fileState: file.fileState, type, sha256, bytes },
     ...given({ width: file.width, height: file.height, seconds: file.seconds, part: file.part }),
     ...given({ contentCredentials: file.contentCredentials }),
-    ...given({ edited, accepted }),
-    state: file.state,
-    ...given({ verdict: file.verdict && { ...file.verdict }, job: file.job }),
-    credits: file.credits,
-    madeFrom: [...file.madeFrom],
-    ...given({ model: file.model, prompt: file.prompt, request: file.request }),
-    ...given({ tags: file.tags.length === 0 ? undefined : [...file.tags], rights: file.rights && { ...file.rights } }),
+    ...given({ edited, accepted, verdict: file.verdict && { ...file.verdict } }),
+  });
+}
+
+/** JSON of a file or a post. `ofFile`: fields that only a file has. */
+function entryJson(entry: PostEntry, ofFile: { [field: string]: Json } = {}): { [field: string]: Json } {
+  const { verdict, ...facts } = ofFile;
+  return {
+    ...{ address: entry.address, task: entry.task, kind: entry.kind },
+    ...given({
+      key: entry.key,
+      row: entry.row,
+      tables: entry.tables,
+      matrix: some({ ...entry.matrix }),
+      take: entry.take,
+    }),
+    ...facts,
+    state: entry.state,
+    ...given({ verdict, job: entry.job }),
+    credits: entry.credits,
+    madeFrom: [...entry.madeFrom],
+    ...given({ model: entry.model, prompt: entry.prompt, request: entry.request }),
+    ...given({
+      tags: entry.tags.length === 0 ? undefined : [...entry.tags],
+      rights: entry.rights && { ...entry.rights },
+    }),
   };
 }
 

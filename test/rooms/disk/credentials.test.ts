@@ -7,7 +7,7 @@ import { findOutputs } from '../../../src/campaign/find-outputs.ts';
 import { openCampaign } from '../../../src/campaign/open-campaign.ts';
 import { findCredentials } from '../../../src/disk/outputs/find-credentials.ts';
 import { PlacedFiles, PlacedReader } from '../../../src/disk/outputs/placed-files.ts';
-import { outputsCsv, outputsJson } from '../../../src/report/outputs/outputs-list.ts';
+import { outputsList, outputsTable } from '../../../src/report/outputs/outputs-list.ts';
 import { temporaryFolder } from '../../rig/command.ts';
 import { buyEverything } from '../../rig/review/bought-campaign.ts';
 
@@ -120,11 +120,12 @@ describe('content credentials', () => {
     );
     const made = { signed: await png(true), plain: await png(false) };
     await buyEverything(file, ({ key = '' }) => ({ path: `${key}.png`, bytes: made[key as keyof typeof made] }));
-    const { campaign, files } = await findOutputs(await openCampaign(file), {});
-    const view = { campaign, files, folder: '' };
-    expect(outputsJson(view)).toMatchObject({ files: [{ contentCredentials: 'present' }, { key: 'plain' }] });
-    expect(JSON.stringify(outputsJson(view)).match(/contentCredentials/g)).toHaveLength(1);
-    expect(outputsCsv(view, (text) => text)).toContain(',present,');
+    const { campaign, files, posts } = await findOutputs(await openCampaign(file), {});
+    const view = { campaign, files, posts, folder: '' };
+    const listed = JSON.parse(outputsList(view, 'json', 'file'));
+    expect(listed).toMatchObject({ files: [{ contentCredentials: 'present' }, { key: 'plain' }] });
+    expect(JSON.stringify(listed).match(/contentCredentials/g)).toHaveLength(1);
+    expect(outputsTable(view)[1]).toContain('present');
     const digest = createHash('sha256')
       .update(readFileSync(join(folder, 'signed.png')))
       .digest('hex');

@@ -1,6 +1,7 @@
 import { deflateRawSync } from 'node:zlib';
 import { describe, expect, it, test } from 'vitest';
 import { readWorkbook } from '../../../src/disk/workbook/read-workbook.ts';
+import { writeWorkbook } from '../../../src/disk/workbook/write-workbook.ts';
 import { unzip, zip } from '../../../src/disk/workbook/zip.ts';
 import { sheetXml, workbook, workbookParts } from '../../rig/workbook.ts';
 
@@ -128,4 +129,13 @@ it('an archive keeps its files', () => {
     ['b/ä.xml', Buffer.from('two')],
   ]);
   expect(unzip(zip(parts), () => true)).toEqual(parts);
+});
+
+test('a written workbook has the texts and numbers that it was given', async () => {
+  const texts = ['007', '=1+1', ' a & <b> "c" ', 'two\nlines', '😀', '1e5', '\u0000', 'x'.repeat(40_000)];
+  const read = await readWorkbook(writeWorkbook([texts, [1.5, '', 2]], 'outputs') ?? new Uint8Array(), ['outputs']);
+  const [first = [], second] = 'sheets' in read ? (read.sheets[0]?.cells ?? []) : [];
+  expect(first.slice(0, 7)).toEqual([...texts.slice(0, 6), '\ufffd']);
+  expect(first[7]).toHaveLength(32_767);
+  expect(second?.slice(0, 3)).toEqual(['1.5', '', '2']);
 });
