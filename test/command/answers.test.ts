@@ -1,14 +1,4 @@
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { userInfo } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { listenForInterruption } from '../../src/cli/signals.ts';
 import { makeTrial, withFaults } from '../rig/trial.ts';
@@ -78,14 +68,6 @@ describe('errors for users', () => {
     expect(err).toContain('MEDIABATCH_BASE_URL is not set');
   });
 
-  test('an empty account exits with 4 and collects purchased jobs', async () => {
-    const trial = await makeTrial(two, { service: { credits: 3 } });
-    const { code, err } = await trial.apply();
-    expect(code, err).toBe(4);
-    expect(trial.sandbox.ledger()).toHaveLength(1);
-    expect(readdirSync(trial.path('output'))).toHaveLength(1);
-  });
-
   test('a budget that is too low exits with 4 and is never exceeded', async () => {
     const trial = await makeTrial(
       two.replace('tasks:', 'budget: { credits: 3 }\ntasks:').replace('[a, b]', '[a, b, c, d]'),
@@ -103,25 +85,6 @@ describe('errors for users', () => {
     expect(code).toBe(5);
     expect(err).toContain('--yes');
     expect(trial.sandbox.ledger()).toHaveLength(0);
-  });
-
-  test('an unknown job state is reported once, and polling continues', async () => {
-    const trial = await makeTrial(
-      two.replace('[a, b]', '[a]'),
-      withFaults([
-        { on: 'status', nth: 1, do: { type: 'status', status: 404 } },
-        {
-          on: 'status',
-          nth: 2,
-          times: 2,
-          do: { type: 'answer', body: { success: true, data: { id: '{id}', status: 'RENDERING' } } },
-        },
-      ]),
-    );
-    const { code, err } = await trial.apply();
-    expect(code, err).toBe(0);
-    expect(err).toContain('RENDERING');
-    expect(trial.events().filter(({ event }) => event === 'noticed')).toHaveLength(1);
   });
 
   test('escapes in service messages never reach a terminal', async () => {
@@ -171,13 +134,6 @@ describe('errors for users', () => {
     expect(trial.sandbox.ledger()).toHaveLength(2);
   });
 
-  test('a truncated body is downloaded again, and no partial file is visible', async () => {
-    const trial = await makeTrial(two, withFaults([{ on: 'file', nth: 1, do: { type: 'truncate', bytes: 1000 } }]));
-    const { code, err } = await trial.apply();
-    expect(code, err).toBe(0);
-    expect(readdirSync(trial.path('output')).sort()).toEqual(['pic-a.png', 'pic-b.png']);
-  });
-
   test('a foreign file in the way is reported, and kept under another name', async () => {
     const trial = await makeTrial(two);
     mkdirSync(trial.path('output'));
@@ -205,14 +161,6 @@ describe('errors for users', () => {
     expect(trial.sandbox.ledger()).toHaveLength(0);
   });
 
-  test.runIf(userInfo().uid !== 0)('a folder that cannot be written: exit 73', async () => {
-    const trial = await makeTrial(two);
-    mkdirSync(trial.path('output'));
-    chmodSync(trial.path('output'), 0o555);
-    expect((await trial.apply()).code).toBe(73);
-    expect(trial.sandbox.ledger()).toHaveLength(0);
-  });
-
   test.runIf(existsSync('/dev/full'))('a full disk under --events is reported, and the run continues', async () => {
     const trial = await makeTrial(two);
     const { code, err } = await trial.run([
@@ -227,17 +175,6 @@ describe('errors for users', () => {
     expect(code, err).toBe(0);
     expect(err).toContain('no more events');
     expect(trial.sandbox.ledger()).toHaveLength(2);
-  });
-
-  test('--events never overwrites the campaign', async () => {
-    const trial = await makeTrial(two);
-    await trial.apply();
-    const lock = readFileSync(trial.path('campaign.lock.jsonl'), 'utf8');
-    for (const file of ['campaign.lock.jsonl', 'campaign.yaml']) {
-      expect((await trial.run(['apply', 'campaign.yaml', '--yes', '--events', file])).code).toBe(64);
-    }
-    expect(readFileSync(trial.path('campaign.lock.jsonl'), 'utf8')).toBe(lock);
-    expect((await trial.run(['apply', 'campaign.yaml', '--events', 'nowhere/x.jsonl'])).code).toBe(73);
   });
 
   test('a failed first run at a wrong address does not bind the lock to it', async () => {
@@ -259,17 +196,6 @@ describe('errors for users', () => {
     }
   });
 
-  test('a file that only needs another name needs no service', async () => {
-    const trial = await makeTrial(two);
-    await trial.apply();
-    await trial.sandbox.close();
-    trial.write('campaign.yaml', two.replace('image,', 'image, save: "x/{{row}}",'));
-    const { code, err } = await trial.apply();
-    expect(code, err).toBe(0);
-    expect(existsSync(trial.path('x/a.png'))).toBe(true);
-    expect(existsSync(trial.path('output/pic-a.png'))).toBe(false);
-  });
-
   test('two signals at once count as one: open requests are awaited', async () => {
     const names = ['SIGTERM', 'SIGHUP'] as const;
     const before = names.map((name) => new Set(process.listeners(name)));
@@ -287,23 +213,6 @@ describe('errors for users', () => {
     expect([signal.aborted, signal.reason, isLeft]).toEqual([true, 'SIGTERM', false]);
   });
 
-  test('Ctrl-C twice exits at once, and the next run has every record', async () => {
-    const trial = await makeTrial(two, { service: { speed: 0.001 } });
-    let pressed = 0;
-    const first = await trial.apply(['-v'], {
-      onErr: (_seen, child) => {
-        if (trial.sandbox.ledger().length > 0 && pressed < 2) {
-          pressed += 1;
-          child.kill('SIGINT');
-          // A signal within 300 ms of the first one would be the same wish.
-          if (pressed === 1) setTimeout(() => child.kill('SIGINT'), 1000);
-        }
-      },
-    });
-    expect(first.code).toBe(130);
-    expect(readFileSync(trial.path('campaign.lock.jsonl'), 'utf8')).toContain(trial.sandbox.ledger()[0]?.key);
-  });
-
   test('wrong usage exits with 64 and prints the correct form', async () => {
     const trial = await makeTrial(two);
     for (const args of [
@@ -316,14 +225,6 @@ describe('errors for users', () => {
       expect(code, err).toBe(64);
       expect(err.length).toBeGreaterThan(10);
     }
-  });
-
-  test('help and version', async () => {
-    const trial = await makeTrial(two);
-    const help = await trial.run(['--help']);
-    expect(help.code).toBe(0);
-    for (const name of ['validate', 'plan', 'apply', 'status', 'sandbox', 'init']) expect(help.out).toContain(name);
-    expect((await trial.run(['--version'], { apart: true })).out).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 
   test.each([[[]], [['--json']], [['--select', 'nothing']], [['--max-credits', '1']]])(

@@ -79,15 +79,6 @@ test('texts that YAML would read as something else come back as they are', async
   expect(out).not.toContain('\u202e');
 });
 
-test('reports errors of the manifest', async () => {
-  write('campaign.yaml', manifest.replace('row.name', 'row.nmae'));
-  expect(await run('explain', 'campaign.yaml', '--origins')).toMatchObject({
-    code: 65,
-    out: '',
-    err: expect.stringContaining('MB1203'),
-  });
-});
-
 test('explain prints one step of all with --origins, its request with --request, and needs a step otherwise', async () => {
   const origins = await run('explain', 'campaign.yaml', 'hero@vase', '--origins', '--json');
   const { steps, ...campaign } = JSON.parse((await run('explain', 'campaign.yaml', '--origins', '--json')).out);

@@ -134,14 +134,4 @@ describe('history', () => {
     expect(before).not.toContain('campaign.sandbox.lock.jsonl');
     expect(await listed(folder, '--sandbox')).toEqual([]);
   });
-
-  test('a full disk causes one notice', async () => {
-    const folder = place();
-    const preload = join(root, 'test/rig/lose-history.mjs');
-    const { code, err } = await run([...apply, ...sandbox, '--events', 'events.ndjson'], folder, { preload });
-    expect(code, err).toBe(0);
-    expect(noticesIn(folder, 'events.ndjson')).toEqual([expect.stringContaining('is not kept: ENOSPC')]);
-    const events = linesOf(folder, 'events.ndjson').map(({ event }) => event);
-    expect([events[0], events.at(-1)]).toEqual(['run-started', 'run-ended']);
-  });
 });

@@ -104,13 +104,4 @@ describe('with such a key', () => {
     expect(code).toBe(77);
     expect(err).toContain('.env has it, and is not read');
   });
-
-  test('white space around a key is no part of it', async () => {
-    const trial = await makeTrial(campaign);
-    const { code, err } = await trial.apply([], {
-      env: { MEDIABATCH_API_KEY: ` ${trial.sandbox.env.MEDIABATCH_API_KEY}\r\n` },
-    });
-    expect(code, err).toBe(0);
-    expect(trial.sandbox.ledger()).toHaveLength(1);
-  });
 });

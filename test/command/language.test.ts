@@ -26,15 +26,6 @@ describe('validate', () => {
     expect(said.err).toBe('ok other.yaml: 1 task, 2 steps\n');
   });
 
-  test('says by what the columns of a table are separated, and a plan does not say it again', async () => {
-    write('campaign.yaml', manifest);
-    write('products.csv', products.replaceAll(',', ';'));
-    const said = 'notice the columns of products.csv are separated by `;`';
-    expect((await run('validate', 'campaign.yaml')).err).toContain(said);
-    const planned = await run('plan', 'campaign.yaml', '--sandbox');
-    expect(planned).toMatchObject({ code: 0, err: expect.not.stringContaining('separated') });
-  });
-
   test('its fixes make the manifest right', async () => {
     write('campaign.yaml', wrong);
     const { out } = await run('validate', 'campaign.yaml', '--json');

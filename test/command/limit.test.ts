@@ -54,19 +54,6 @@ test('I44 a killed run keeps its reservation, also for other runs', async () => 
   expect(spent()).toBeGreaterThan(2);
 });
 
-test('the plan says which limit is the tightest, and what it holds back', async () => {
-  const { run, apply, spent } = await limited('5/run,400/day');
-  const plan = await run(['plan', 'campaign.yaml']);
-  expect(plan.out).toMatch(/^limit +5 a run$/m);
-  expect(plan.out).toMatch(/MEDIABATCH_LIMIT does not reach 2 steps \(cost 4 credits\)/);
-  expect((await apply()).code).toBe(4);
-  expect(spent()).toBe(4);
-  const day = await run(['plan', 'vase.yaml'], { env: { MEDIABATCH_LIMIT: '400/day' } });
-  expect(day.out).toMatch(/^limit +400 a day, 396 left$/m);
-  expect((await apply()).code).toBe(0);
-  expect(spent()).toBe(8);
-});
-
 test('a plan that was saved while a limit held steps back does what it said once more is left, and no more', async () => {
   const { run, spent } = await limited('5/day');
   const saved = await run(['plan', 'campaign.yaml', '--out', 'a.plan.json']);

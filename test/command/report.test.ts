@@ -218,16 +218,6 @@ describe('report', () => {
     );
   });
 
-  test('finds files by names in all scripts, with signs that mean something in addresses', async () => {
-    const { folder, report } = await campaignHere({ lamp: '50% #1?/ランプ', vase: 'it\'s "it" & <b>/מנורה' });
-    const { code, err } = await report();
-    expect(code, err).toBe(0);
-    const page = join(folder, 'campaign.report/index.html');
-    const urls = dataOf(page).assets.flatMap(({ files }) => files.flatMap(({ url }) => url ?? []));
-    expect(urls).toHaveLength(4);
-    for (const url of urls) expect(statSync(new URL(url, `file://${page}`)).size).toBeGreaterThan(0);
-  });
-
   test('--single-file has the small pictures in it, and says how many; --select chooses', async () => {
     const { folder, report } = await campaignHere();
     const { err } = await report('--single-file', 'gallery.html', '-s', 'hero@vase*');
@@ -276,11 +266,5 @@ describe('report', () => {
     expect(nowhere).toMatchObject({ code: 73, err: expect.stringContaining('name a file in a folder that exists') });
     expect((await report('--single-file', 'a.html', '--copy')).code).toBe(64);
     expect((await report('-s', 'nothing')).code).toBe(64);
-  });
-
-  test('of a campaign of which nothing is bought it is a page all the same', async () => {
-    const { folder, report } = await campaignHere();
-    rmSync(join(folder, 'campaign.lock.jsonl'));
-    expect(await report()).toMatchObject({ code: 0, err: expect.stringContaining('0 outputs of 5 steps') });
   });
 });

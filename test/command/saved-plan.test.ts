@@ -89,18 +89,6 @@ describe('apply of a saved plan', () => {
     expect(booked(trial)).toBe(1);
   });
 
-  test('tasks may have names that every object knows', async () => {
-    const odd = manifest
-      .replace('  hero:', '  constructor:')
-      .replace('tasks:', 'tasks:\n  toString: { kind: image, with: { prompt: x, resolution: 1k } }');
-    const trial = await makeCampaign(odd);
-    expect((await trial.run(['apply', 'campaign.yaml', '--yes', '-s', 'toString'])).code).toBe(0);
-    await save(trial);
-    const applied = await trial.run(['apply', name, '--yes']);
-    expect(applied, applied.err).toMatchObject({ code: 0 });
-    expect(booked(trial)).toBe(4);
-  });
-
   test('asks where it does not say what everything costs', async () => {
     const trial = await makeCampaign(manifest.replace('prices: { image: 2 }\n', ''));
     await save(trial);
@@ -379,15 +367,6 @@ describe('apply of a saved plan', () => {
     const applied = await trial.run(['apply', name, '--yes']);
     expect(applied).toMatchObject({ code: 0, err: expect.stringContaining(`${name} is a plan of campaign.yaml\n`) });
     expect(booked(trial)).toBe(3);
-  });
-
-  test('a manifest in JSON is a manifest', async () => {
-    const trial = await makeCampaign();
-    const text =
-      '{"version":1,"name":"j","prices":{"image":2},"tasks":{"a":{"kind":"image","with":{"prompt":"x","resolution":"1k"}}}}';
-    trial.write('plan.json', text);
-    expect((await trial.run(['apply', 'plan.json', '--yes'])).code).toBe(0);
-    expect(booked(trial)).toBe(1);
   });
 });
 

@@ -117,25 +117,6 @@ describe('what the service says', () => {
     expect(of('song-9')).toMatchObject({ credits: 5, known: 'documented' });
   });
 
-  test('an account that ends is warned of', async () => {
-    const data = [
-      {
-        id: 'a1',
-        provider: 'google',
-        accountName: 'Lamps',
-        accountUsername: 'lamps',
-        expiresAt: '2020-01-01T00:00:00Z',
-      },
-      { id: 'a2', provider: 'tiktok', accountName: 'Lamps', accountUsername: 'lamps' },
-    ];
-    const { env } = await scripted({ 'GET /accounts': [200, { success: true, data }] });
-    const { out, err, code } = await run(['list', 'accounts'], env);
-    expect(code, err).toBe(0);
-    expect(out).toContain('YouTube');
-    expect(err.match(/warning/g)).toHaveLength(1);
-    expect(err).toContain('YouTube @lamps has expired');
-  });
-
   test('without a list of uploads, says so and sends no request', async () => {
     const paths = { '/uploads': { post: {} } };
     const { env, seen } = await scripted({ 'GET /openapi.json': [200, { openapi: '3.1.0', paths }] });
@@ -216,21 +197,6 @@ describe('jobs', () => {
     ).toEqual(ids);
   });
 
-  test.each([
-    [['--limit', '1'], 1, true],
-    [['--limit', '2'], 2, false],
-    [['--limit', '1', '--state', 'failed'], 1, false],
-  ])('%j of two says whether there are more', async (args, count, isMore) => {
-    const { env } = await scripted({ 'GET /videos/all': answers['GET /videos/all'] ?? [500, {}] });
-    const { out, err } = await run(['list', 'jobs', '--json', '--kind', 'video', ...args], env);
-    const { jobs, more } = JSON.parse(out);
-    expect([jobs.length, more]).toEqual([count, isMore]);
-    expect(
-      (await run(['list', 'jobs', '--kind', 'video', ...args], env)).err.includes('and more: raise --limit'),
-      err,
-    ).toBe(isMore);
-  });
-
   test('a job is known from a step whose newest send nobody has answered', async () => {
     const { env } = await scripted(answers);
     const film = { address: 'film', kind: 'video' };
@@ -245,17 +211,5 @@ describe('jobs', () => {
       undefined,
       'film',
     ]);
-  });
-
-  test('a state or model that is not there shows what is', async () => {
-    const { env } = await scripted(answers);
-    expect(await run(['list', 'jobs', '--state', 'done'], env)).toMatchObject({
-      code: 64,
-      err: expect.stringContaining('completed'),
-    });
-    expect(await run(['list', 'jobs', '--model', 'x'], env)).toMatchObject({
-      code: 64,
-      err: expect.stringContaining('motion-2'),
-    });
   });
 });

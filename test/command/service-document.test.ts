@@ -180,38 +180,6 @@ describe('a service that makes jobs elsewhere', () => {
     expect(made).toHaveLength(4);
   });
 
-  test('the error of the service itself still is: no such user', async () => {
-    const error = JSON.stringify({
-      success: false,
-      error: 'user not found',
-      code: 'NOT_FOUND',
-      message: 'user not found',
-    });
-    const { env } = await serviceAt({ create: '/somewhere', missing: [404, error] });
-    const { code, err } = await apply(folderWith({ 'campaign.yaml': only('film') }), env);
-    expect(code, err).toBe(77);
-    expect(err).toContain('the service does not know the user of this key');
-    expect(err).toContain('create a new key');
-    expect(err).not.toContain('refuses the key');
-  });
-
-  test('the error of the service itself, where its document has no such operation, is about the operation', async () => {
-    const error = JSON.stringify({ success: false, error: 'not found', code: 'NOT_FOUND', message: 'not found' });
-    const document = documentOf({ '/videos/create': post('prompt') });
-    const { made, env } = await serviceAt({ document, missing: [404, error] });
-    // Music is documented elsewhere, so it is tried.
-    const folder = folderWith({
-      'campaign.yaml': campaign
-        .replace('kind: image', 'kind: music')
-        .replace('prompt: hero', 'prompt: hero, model: song-7.5')
-        .replace('image: 2', 'music: 4'),
-    });
-    const { code, err } = await apply(folder, env);
-    expect(code, err).toBe(3);
-    expect(made).toEqual(['v1', 'v2', 'v3']);
-    expect(err).toContain('the service has no POST /music-generations/create (HTTP 404: not found');
-  });
-
   test('a document that lies on disk sends nothing to a path that this version does not know', async () => {
     const create = '/videos/generations/new';
     const served = await serviceAt({ create, document: documentOf({ [create]: post('prompt') }) });
@@ -265,20 +233,6 @@ tasks:
     expect([refused.code, made.length], refused.err).toEqual([5, 0]);
     expect(refused.err).toContain(warned);
     expect(refused.err).toContain('--yes does not cover a field that is most likely misspelt');
-  });
-
-  test('what the document lists passes, and help names fields as it does', async () => {
-    const { env } = await serviceAt({ document });
-    const folder = folderWith({ 'campaign.yaml': film('imageUrl') });
-    const run = (...args: string[]) => command(args, { cwd: folder, env });
-    const before = (await run('help', 'kinds')).out.replaceAll(/\s+/g, ' ');
-    expect(before).toContain('the names below are those of the sandbox');
-    const planned = await run('plan', 'campaign.yaml', '--refresh', '--strict');
-    expect(planned, planned.err).toMatchObject({ code: 0, err: expect.not.stringContaining('MB1501') });
-    const film2 = (await run('help', 'kinds')).out.split(/\n(?=VIDEO|video|## video)/i);
-    const ofVideo = film2.find((part) => /^\W*video\b/i.test(part)) ?? '';
-    expect(ofVideo).toContain('imageUrl');
-    expect(ofVideo).not.toMatch(/^\s*image\s/m);
   });
 });
 

@@ -82,12 +82,6 @@ describe('--var-file', () => {
     expect({ code, err }).toEqual({ code: 65, err: expect.stringContaining(said) });
   });
 
-  test('names a missing file', async () => {
-    place.write('campaign.yaml', manifest);
-    const { code, err } = await place.run('plan', '--var-file', 'north.yaml');
-    expect({ code, err }).toEqual({ code: 65, err: expect.stringContaining('there is no file north.yaml') });
-  });
-
   test('a saved plan reads it again, and is stale when it says something else', async () => {
     mkdirSync('plans');
     place.write('campaign.yaml', manifest);

@@ -110,19 +110,6 @@ describe('apply --wait-for-balance', () => {
     await campaign.run();
     expect(campaign.service.ledger).toHaveLength(6);
   });
-
-  test('a create that is refused as invalid gives its turn to the next one', async () => {
-    const campaign = poorCampaign(60_000);
-    const empty = campaign.service.trouble;
-    campaign.service.trouble = (create, body) => {
-      empty(create, body);
-      const isInvalid = create > 5 && body.includes('p4') && campaign.service.balance > 10;
-      return isInvalid ? { answer: { is: 'refused', status: 400, why: 'invalid', message: 'HTTP 400' } } : undefined;
-    };
-    const { outcomes } = await campaign.run({ concurrency: 1, creditWaitMs: hourMs });
-    expect(outcomes['pic@p4']).toBe('refused');
-    expect(Object.values(outcomes).filter((outcome) => outcome === 'done')).toHaveLength(5);
-  });
 });
 
 describe('I15 402 without waiting', () => {

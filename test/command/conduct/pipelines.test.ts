@@ -43,12 +43,6 @@ test('mistakes are annotations at their places, from plan and apply, ten at most
   }
 });
 
-test('other runners get no such lines', async () => {
-  const trial = await makeTrial(pictures('a'));
-  const { err } = await trial.apply();
-  expect(err).not.toMatch(/::(?:group|error|warning|endgroup)/);
-});
-
 test('-q prints one line for a successful run, and the failures of another', async () => {
   const faults = withFaults([
     { on: 'create', match: 'error::b', do: { type: 'status', status: 400, body: { success: false, error: 'no' } } },

@@ -92,19 +92,4 @@ describe.runIf(hasTerminals)('on a terminal (python3)', () => {
     expect(ran, ran.text).toMatchObject(expected);
     expect(kindsOf(trial)).toHaveLength(booked);
   });
-
-  test('the prompt marks a past time', async () => {
-    const trial = await makeTrial(manifest.replace('2030-05-01', '2020-05-01'));
-    const ran = await applyOnTerminal(trial, 'y,n');
-    expect(ran.questions[1], ran.text).toBe(
-      'Publish 2 posts to Instagram @sandbox.studio, all at 2020-05-01T09:00:00Z; their time is over, so they go out at once? This cannot be taken back. [y/N]',
-    );
-    expect(kindsOf(trial)).toEqual(['image']);
-  });
-
-  test('free steps are not shown as purchases for 0 credits', async () => {
-    const trial = await makeTrial('version: 1\nname: up\ntasks:\n  logo: { kind: upload, with: { file: a.txt } }\n');
-    trial.write('a.txt', 'a');
-    expect((await applyOnTerminal(trial, 'n')).questions).toEqual(['Carry out 1 step for 0 credits? [y/N]']);
-  });
 });

@@ -83,30 +83,6 @@ describe('apply --review', () => {
     expect(place.service.ledger()).toHaveLength(3);
   }, 60_000);
 
-  test('a gate without dependents is waited for, and shown only while it is open', async () => {
-    const place = await makePlace(manifest.replace(/ {2}(?:poster|card).*\n/g, ''));
-    expect((await place.apply()).code).toBe(0);
-    const run = place.start(live);
-    const page = await pageOf(run);
-    await waits(run, 1);
-    await page.judge({ 'hero@warm': 'picked' });
-    expect((await run.ended).code).toBe(0);
-    const again = place.start(live);
-    expect((await again.ended).code).toBe(0);
-    expect(again.err()).not.toContain('http://');
-    expect(place.service.ledger()).toHaveLength(2);
-  }, 60_000);
-
-  test('Ctrl-C while jobs run ends the run as usual', async () => {
-    const place = await makePlace(manifest, { speed: 1 });
-    const run = place.start([...live, '-v']);
-    await pageOf(run);
-    await until(() => run.err().includes('created'));
-    run.child.kill('SIGINT');
-    expect((await run.ended).code).toBe(130);
-    expect(findLosses(remainsOf(place))).toEqual([]);
-  }, 60_000);
-
   test('a saved plan with steps after picks needs --yes without a terminal', async () => {
     const place = await makePlace(manifest);
     const saved = place.start(['plan', 'campaign.yaml', '--out', 'p.plan.json']);

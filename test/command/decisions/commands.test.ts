@@ -122,30 +122,6 @@ describe('pin, and pin --undo', () => {
     expect(text).toContain('1 left as it is by a pin');
     expect(text).toContain('= hero@lamp');
   });
-
-  test('pinning twice leaves the same lock', async () => {
-    start();
-    await place.run('pin', 'campaign.yaml', 'hero@lamp');
-    const lock = place.read('campaign.lock.jsonl');
-    const again = await place.run('pin', 'campaign.yaml', 'hero@lamp');
-    expect(again).toMatchObject({ code: 0 });
-    expect(again.err).toContain('is pinned already');
-    expect(place.read('campaign.lock.jsonl')).toBe(lock);
-  });
-
-  const refused: [name: string, more: Parameters<typeof leaveBought>[2], text: string][] = [
-    ['nothing was bought', { 'hero@lamp': 'not bought' }, 'hero@lamp has nothing that was bought'],
-    ['its answer was lost', { 'hero@lamp': { state: 'unresolved' } }, 'hero@lamp has a create whose answer was lost'],
-    ['its job failed', { 'hero@lamp': { state: 'failed' } }, 'hero@lamp has nothing that was bought'],
-  ];
-  test.each(refused)('refused: %s', async (_name, more, text) => {
-    start(more);
-    const lock = place.read('campaign.lock.jsonl');
-    const { code, err } = await place.run('pin', 'campaign.yaml', 'hero@lamp');
-    expect(code).toBe(64);
-    expect(err).toContain(text);
-    expect(place.read('campaign.lock.jsonl')).toBe(lock);
-  });
 });
 
 describe('accept', () => {
@@ -170,24 +146,6 @@ describe('accept', () => {
     expect((await place.run('status', 'campaign.yaml')).out).toContain('accepted  1 step');
   });
 
-  test('the file of a job that is not saved yet', async () => {
-    start({ 'hero@lamp': { state: 'running' } });
-    const { code, err } = await place.run('accept', 'campaign.yaml', 'hero@lamp');
-    expect(code, err).toBe(0);
-    expect(err).toContain('apply saves it for 0 credits, even if it is not whole');
-    expect(await plan()).toMatchObject({ 'hero@lamp': { action: 'attach' } });
-  });
-
-  test('accepts a whole chain at once', async () => {
-    start();
-    place.write('campaign.yaml', after.replace('prompt: cover', 'prompt: title'));
-    const { code, err } = await place.run('accept', 'campaign.yaml', '-s', 'hero cover');
-    expect(code, err).toBe(0);
-    expect(await actions()).toEqual({ 'hero@lamp': 'keep', 'hero@vase': 'keep', cover: 'keep' });
-    const { out } = await place.run('plan', 'campaign.yaml', '--json', '--redo', 'cover');
-    expect(JSON.parse(out).totals).toMatchObject({ knownPrices: 5 });
-  });
-
   test('an edited file is never deleted or overwritten', async () => {
     start();
     const edited = join(place.folder, 'output/hero-vase.png');
@@ -201,24 +159,6 @@ describe('accept', () => {
     place.write('campaign.yaml', before);
     rmSync(edited);
     expect((await plan())['hero@vase']?.reason.text).toContain('was edited by hand and is missing');
-  });
-
-  const refused: [name: string, act: () => void, text: string][] = [
-    ['it is up to date', () => {}, 'hero@lamp is up to date: there is nothing to accept'],
-    ['its file is gone', () => rmSync(join(place.folder, 'output/hero-lamp.png')), 'is not there to be accepted'],
-    [
-      'its file is no media',
-      () => writeFileSync(join(place.folder, 'output/hero-lamp.png'), '<html>'),
-      'is not a known image, sound or video',
-    ],
-    ['it was never bought', () => start({ 'hero@lamp': 'not bought' }), 'has nothing that was bought'],
-  ];
-  test.each(refused)('refused: %s', async (_name, act, text) => {
-    start();
-    act();
-    const { code, err } = await place.run('accept', 'campaign.yaml', 'hero@lamp');
-    expect(code).toBe(64);
-    expect(err).toContain(text);
   });
 });
 
@@ -247,25 +187,6 @@ describe('forget', () => {
     expect(await plan()).toMatchObject({ 'hero@vase': { action: 'create' } });
   });
 
-  test('forgetting a refusal keeps purchases and unresolved creates of another branch', async () => {
-    start({ 'hero@vase': { state: 'refused', error: 'no' } });
-    const refused = place.read('campaign.lock.jsonl');
-    await place.run('forget', 'campaign.yaml', 'hero@vase');
-    const ours = place.read('campaign.lock.jsonl');
-    start();
-    const bought = lineOf('hero@vase');
-    start({ 'hero@vase': { state: 'unresolved', error: 'cut off' } });
-    const open = lineOf('hero@vase');
-    for (const [theirs, action] of [
-      [bought, 'keep'],
-      [open, 'unresolved'],
-    ] as const) {
-      place.write('campaign.lock.jsonl', `${ours}${theirs}`);
-      expect(await plan()).toMatchObject({ 'hero@vase': { action } });
-    }
-    expect(refused).not.toBe(ours);
-  });
-
   test('a running job needs --force, and an unresolved create is never forgotten', async () => {
     start({ 'hero@lamp': { state: 'running' }, 'hero@vase': { state: 'unresolved' } });
     const running = await place.run('forget', 'campaign.yaml', 'hero@lamp');
@@ -274,15 +195,6 @@ describe('forget', () => {
     expect((await place.run('forget', 'campaign.yaml', 'hero@lamp', '--force')).code).toBe(0);
     expect((await place.run('forget', 'campaign.yaml', 'hero@vase', '--force')).code).toBe(64);
     expect(recordOf('hero@lamp')?.purchases[0]?.jobId).toBe('job-hero@lamp');
-  });
-
-  test('what is pinned is not given up', async () => {
-    start();
-    await place.run('pin', 'campaign.yaml', 'hero@lamp');
-    const { code, err } = await place.run('forget', 'campaign.yaml', 'hero');
-    expect(code).toBe(0);
-    expect(err).toContain('left alone hero@lamp: is pinned');
-    expect(err).toContain('forgotten hero@vase');
   });
 });
 
@@ -301,30 +213,6 @@ describe('move', () => {
     expect(await actions()).toEqual({ 'hero@lantern': 'redo', 'hero@vase': 'keep', cover: 'redo' });
     await place.run('accept', 'campaign.yaml', 'hero@lantern');
     expect(await actions()).toEqual({ 'hero@lantern': 'move', 'hero@vase': 'keep', cover: 'keep' });
-  });
-
-  test('a step that still exists counts as not bought afterwards', async () => {
-    start({ 'hero@vase': 'not bought' });
-    const tooEarly = await place.run('move', 'campaign.yaml', 'hero@lamp', 'hero@vase');
-    expect(tooEarly).toMatchObject({ code: 64 });
-    expect(tooEarly.err).toContain('asks for exactly what it has');
-    place.write('campaign.yaml', after);
-    await place.run('move', 'campaign.yaml', 'hero@lamp', 'hero@vase');
-    expect(recordOf('hero@lamp')?.purchases[0]?.jobId).toBe('job-hero@lamp');
-    expect(await actions()).toMatchObject({ 'hero@lamp': 'create', 'hero@vase': 'redo' });
-  });
-
-  test('a forgotten step has the moved purchases', async () => {
-    start();
-    await place.run('forget', 'campaign.yaml', 'hero@vase');
-    place.write('campaign.yaml', after);
-    await place.run('move', 'campaign.yaml', 'hero@lamp', 'hero@vase');
-    expect(await actions()).toMatchObject({ 'hero@vase': 'redo' });
-    expect(
-      recordOf('hero@vase')
-        ?.purchases.map(({ jobId }) => jobId)
-        .sort(),
-    ).toEqual(['job-hero@lamp', 'job-hero@vase']);
   });
 
   const refused: [name: string, args: [string, string], text: string][] = [
@@ -364,22 +252,6 @@ describe('adopt of one job, offline', () => {
     expect(await into('hero@lamp', 'paid-1', '--credits', '9')).toMatchObject({ code: 64 });
   });
 
-  test('a create whose answer was lost is answered by it', async () => {
-    start({ 'hero@lamp': { state: 'unresolved' } });
-    expect((await into('hero@lamp', 'paid-1', '--credits', '4')).code).toBe(0);
-    expect(recordOf('hero@lamp')?.purchases).toMatchObject([{ state: 'running', jobId: 'paid-1', generation: 1 }]);
-  });
-
-  test('it stays resolved after a merge with a branch that has it open', async () => {
-    start({ 'hero@lamp': { state: 'unresolved' } });
-    const open = lineOf('hero@lamp');
-    await into('hero@lamp', 'paid-1', '--credits', '4');
-    expect(place.read('campaign.lock.jsonl')).toContain(`"sends":["${sendAt('hero@lamp')}"]`);
-    appendFileSync(join(place.folder, 'campaign.lock.jsonl'), open);
-    expect(await rows('hero@lamp')).toEqual(['attach']);
-    expect((await place.run('status', 'campaign.yaml')).out).toContain('14 spent · 86 of 100 left');
-  });
-
   test('the user names which of several creates it answers', async () => {
     start({ 'hero@lamp': { state: 'unresolved' } });
     const other = lineOf('hero@lamp').replace(sendAt('hero@lamp'), 'send-of-another-branch');
@@ -392,14 +264,6 @@ describe('adopt of one job, offline', () => {
     expect((await place.run('resolve', 'campaign.yaml', ...(advised ?? '').split(' '))).code).toBe(0);
     expect(await rows('hero@lamp')).toEqual(['attach', 'unresolved']);
     expect(recordOf('hero@lamp')?.purchases).toHaveLength(2);
-  });
-
-  test('a forgotten job can be adopted again', async () => {
-    start();
-    await place.run('forget', 'campaign.yaml', 'hero@vase');
-    expect((await into('hero@vase', 'job-hero@vase', '--credits', '5')).code).toBe(0);
-    expect(await actions()).toMatchObject({ 'hero@vase': 'attach' });
-    expect((await place.run('status', 'campaign.yaml')).out).toContain('15 spent');
   });
 
   const refused: [name: string, args: [address: string, job: string], text: string][] = [
@@ -444,14 +308,5 @@ describe('all of them', () => {
     const typo = await place.run(command, 'campaign.yaml', 'hera');
     expect(typo).toMatchObject({ code: 64 });
     expect(typo.err).toContain('near it: hero@lamp');
-  });
-
-  test('distinguishes a decision in an older lock from damage', async () => {
-    start();
-    const text = place.read('campaign.lock.jsonl').replace('"request"', '"decisions":{"pin":{"revision":0}},"request"');
-    place.write('campaign.lock.jsonl', text);
-    const { code, err } = await place.run('plan', 'campaign.yaml');
-    expect(code).toBe(65);
-    expect(err).toContain('"revision"');
   });
 });

@@ -103,26 +103,6 @@ describe('draft, pick, final', () => {
     expect(booked(trial)).toBe(3);
   });
 
-  test('a failure takes precedence over a gate: exit 3', async () => {
-    const trial = await makeCampaign(
-      `${manifest}  odd: { kind: image, with: { prompt: "x", resolution: 1k }, expect: { width: 7 } }\n`,
-    );
-    await apply(trial, 3);
-  }, 30_000);
-
-  test('a run that stops before a gate has outputs does not print a review command', async () => {
-    const first = 'tasks:\n  first: { kind: image, foreach: [a, b], with: { prompt: "{{row}}", resolution: 1k } }';
-    const unpriced = manifest.replace('prices: { image: 2 }', 'budget: { credits: 5 }').replace('tasks:', first);
-    const err = await apply(await makeCampaign(unpriced), 4);
-    expect(err).toContain('steps were not started');
-    expect(err).not.toMatch(/to look at them|to pick by name, as in/);
-  });
-
-  test('steps after the last gate wait at no gate', async () => {
-    const err = await apply(await makeCampaign(manifest.replace('gate: approve, ', '')), 5);
-    expect(err).toContain('waiting  1 step until 1 gate is decided; 1 more step after that\n');
-  });
-
   test('refused takes are not offered for a pick', async () => {
     const text = `version: 1
 name: posters
@@ -287,36 +267,3 @@ test('gc --unpicked deletes unpicked outputs of decided gates, and a later pick 
   const both = await trial.run(['gc', 'campaign.yaml', '--unpicked', '--kept']);
   expect([both.code, both.err]).toEqual([64, expect.stringContaining('exclude each other')]);
 }, 60_000);
-
-describe('a budget, and what follows the picks', () => {
-  const withBudget = (credits: number) => manifest.replace('prices:', `budget: { credits: ${credits} }\nprices:`);
-
-  test('is shown before drafts are bought, in the plan, its exit code and its JSON', async () => {
-    const trial = await makeCampaign(withBudget(9));
-    const run = (...args: string[]) => trial.run(['plan', 'campaign.yaml', '--detailed-exitcode', ...args]);
-    const plan = await run();
-    expect(plan.code, plan.err).toBe(4);
-    expect(plan.out.replace(/\n +/g, ' ')).toContain(
-      'the budget carries what is bought now, and of what follows the picks nothing of card: 1 credit too few\n',
-    );
-    expect(JSON.parse((await run('--json')).out).totals.fit).toEqual({
-      carries: 'now',
-      missing: 1,
-      afterPicks: [
-        { task: 'poster', steps: 1, carried: 1 },
-        { task: 'card', steps: 1, carried: 0 },
-      ],
-    });
-    expect(booked(trial)).toBe(0);
-    trial.write('campaign.yaml', withBudget(10));
-    expect((await run()).code).toBe(2);
-  });
-
-  test('a group of takes is bought completely or not at all', async () => {
-    const trial = await makeCampaign(withBudget(5));
-    const plan = await trial.run(['plan', 'campaign.yaml']);
-    expect(plan.out).toContain('x hero    image  3 steps  the budget does not reach');
-    expect((await trial.run(['apply', 'campaign.yaml', '--yes'])).code).toBe(4);
-    expect(booked(trial)).toBe(0);
-  });
-});

@@ -187,23 +187,6 @@ describe('a campaign is compared with a commit', () => {
       ['theirs'],
     ]);
   });
-
-  test('a variable that is only declared here', async () => {
-    const here = repository();
-    here.write('shop/campaign.yaml', manifest.replace('brand: Northlight', 'brand: Northlight, mood: dark'));
-    expect(await compare(here, 'v1', ['--var', 'mood=bright'])).toMatchObject(same);
-    expect(told(await compare(here, 'v1', ['--var', 'brand=Southlight']))).toEqual([]);
-  });
-
-  test('in another worktree', async () => {
-    const here = repository();
-    const { path, remove } = temporaryFolder();
-    onTestFinished(remove);
-    here.git('worktree', 'add', '--quiet', '--detach', join(path, 'tree'));
-    const tree = new CampaignRepository(join(path, 'tree'));
-    tree.write('shop/rows.csv', 'sku,name\na,lamp\n');
-    expect(told(await compare(tree, 'main'))).toEqual(['removed side@b: removed', 'removed hero@b: removed']);
-  });
 });
 
 describe('a commit that cannot be compared with', () => {
@@ -299,21 +282,6 @@ describe('a commit that cannot be compared with', () => {
     clone.git('config', 'remote.origin.uploadpack', `touch ${join(path, 'ran')}`);
     expect(await refuse(clone, 'HEAD~1')).toMatch(/^65 error MB3606 [\s\S]*git fetch --refetch/);
     expect(existsSync(join(path, 'ran'))).toBe(false);
-  });
-
-  test('with what is about a run', async () => {
-    const here = repository();
-    const { code, err } = await here.runIn(
-      'shop',
-      'plan',
-      'campaign.yaml',
-      '--compare',
-      'HEAD',
-      '--out',
-      'x.plan.json',
-    );
-    expect({ code, err }).toEqual({ code: 64, err: expect.stringContaining('error MB3000') });
-    expect(existsSync(join(here.folder, 'shop/x.plan.json'))).toBe(false);
   });
 });
 

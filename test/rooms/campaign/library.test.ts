@@ -201,13 +201,6 @@ test('what a campaign cost, and what it changes since a commit, are data', async
   expect(discarded).toBe(totals.spent);
 });
 
-test('planning leaves nothing behind', async () => {
-  const campaign = makeCampaign();
-  await campaign.plan();
-  expect(existsSync(campaign.path('.mediabatch'))).toBe(false);
-  expect(existsSync(campaign.path('campaign.sandbox.lock.jsonl'))).toBe(false);
-});
-
 test('numbers that are none lift no budget and stall no run', async () => {
   const campaign = await makeCampaign(manifest.replace('tasks:', 'budget: { credits: 5 }\ntasks:')).load();
   for (const wrong of [Number.NaN, -1, 1.5, Number.POSITIVE_INFINITY]) {

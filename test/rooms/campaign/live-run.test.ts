@@ -58,27 +58,6 @@ describe('a run during which people decide', () => {
     expect(campaign.plan().rows.every(({ action }) => action === 'keep')).toBe(true);
   });
 
-  test('makes what is picked while other drafts still run', async () => {
-    const campaign = makeCampaign();
-    const { service } = campaign;
-    // The last draft takes an hour.
-    service.trouble = (create) => {
-      service.jobMs = create === 4 ? 3_600_000 : 5000;
-      return undefined;
-    };
-    const run = await campaign.run({
-      async people(live) {
-        await campaign.clock.sleep(whileMs);
-        expect(live.state().is).toBe('running');
-        await say(live, { 'hero@a/1': 'picked', 'hero@b/1': 'picked' });
-      },
-    });
-    const index = (event: string, address: string) =>
-      run.events.findIndex((fact) => fact.event === event && 'address' in fact && fact.address === address);
-    expect(index('step-finished', 'film@b')).toBeLessThan(index('step-finished', 'hero@b/2'));
-    expect(service.ledger).toHaveLength(6);
-  });
-
   test('a budget that does not reach for everything is kept to', async () => {
     const campaign = makeCampaign(`${manifest}budget: { credits: 13 }\n`);
     const run = await campaign.run({
@@ -252,26 +231,6 @@ tasks:
       },
     });
     expect(blockedIn(run)).toEqual({ 'film@b': 'gate' });
-    expect(campaign.service.ledger).toHaveLength(5);
-  });
-
-  test('whoever stops waiting keeps everything, and the next run goes on', async () => {
-    const campaign = makeCampaign();
-    let left = false;
-    await campaign.run({
-      async people(live) {
-        expect(live.stopWaiting()).toBe(false);
-        await campaign.clock.sleep(whileMs);
-        await say(live, { 'hero@a/1': 'picked' });
-        await campaign.clock.sleep(whileMs);
-        expect(live.stopWaiting()).toBe(true);
-        await campaign.clock.sleep(1000);
-        left = live.needsPeople;
-      },
-    });
-    expect(left).toBe(true);
-    expect(campaign.service.ledger).toHaveLength(5);
-    await campaign.run();
     expect(campaign.service.ledger).toHaveLength(5);
   });
 
