@@ -120,18 +120,6 @@ test('draft, pick, final in one command with keys alone; each job is paid once',
   expect(await expectPaidOnce(run)).toEqual(['draft@lamp/2', 'draft@rug/2', 'draft@vase/3']);
 });
 
-test('the same by pointer alone', async () => {
-  const run = await startRun();
-  const { page } = run;
-  for (const address of ['draft@lamp/1', 'draft@rug/3', 'draft@vase/2']) {
-    await page
-      .locator(`[data-address="${address}"]`)
-      .getByRole('button', { name: `Pick ${address}` })
-      .click();
-  }
-  expect(await expectPaidOnce(run)).toEqual(['draft@lamp/1', 'draft@rug/3', 'draft@vase/2']);
-});
-
 test('a run in another process: its takes appear, and what is decided meanwhile is recorded when it ends', async () => {
   const run = await startReview();
   const { page, folder, service } = run;

@@ -1,7 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openChromium } from '../../rig/chromium.ts';
-import { axeFindings, hasAxe } from '../../rig/review/axe.ts';
 import { asset, campaign as campaignOf, file, products } from '../../rig/review/campaign.ts';
 import { openReview } from '../../rig/review/open-page.ts';
 import { openServed, type ServedCampaign, serveCampaign } from '../../rig/review/served.ts';
@@ -123,25 +122,6 @@ test('a verdict is about the active side alone; then the next one comes in again
   await press('Escape', '[', 'ArrowRight', 'ArrowRight', 'c');
   await isActive('hero@lamp/3');
   expect(await sides(page)).toEqual(['hero@lamp/1', 'hero@lamp/3']);
-});
-
-test('the same by pointer: sides, candidates, verdicts', async () => {
-  const { page, press, isActive, data } = await openServed(browser, campaign);
-  // The first group is decided, and the second is active.
-  await press(']', 'Home');
-  await page.getByRole('button', { name: 'Compare' }).click();
-  await isActive('hero@vase/1');
-  await page.locator('.pane.right .zoomed').click();
-  await isActive('hero@vase/2');
-  await page.getByRole('list', { name: 'Outputs of hero@vase' }).getByRole('button', { name: 'take 4' }).click();
-  await isActive('hero@vase/4');
-  expect(await sides(page)).toEqual(['hero@vase/1', 'hero@vase/4']);
-  await page.getByRole('button', { name: 'Swap' }).click();
-  expect(await sides(page)).toEqual(['hero@vase/4', 'hero@vase/1']);
-  await page.getByRole('region', { name: 'Right: hero@vase/1' }).getByRole('button', { name: 'Reject' }).click();
-  await expect
-    .poll(async () => (await data()).assets.find(({ address }) => address === 'hero@vase/1')?.verdict?.is)
-    .toBe('rejected');
 });
 
 test('wipe and blink show the same place', async () => {
@@ -275,34 +255,6 @@ test('one output is compared with what it is made from', async () => {
   await page.locator('.said').getByText('Gives up final@a, 2 credits.').waitFor();
 });
 
-test('the loupe zooms too, and shows the same place of the next take', async () => {
-  const { page, press, isActive } = await openServed(browser, campaign);
-  await press('Enter');
-  await isActive('hero@rug/1');
-  const seen = page.locator('.on-stage:not([hidden]) .zoomed-media');
-  const place = async () => {
-    const style = await seen.getAttribute('style');
-    return style ?? '';
-  };
-  await expect.poll(place).toContain('translate');
-  const whole = await place();
-  await seen.hover();
-  await page.mouse.wheel(0, -400);
-  await expect.poll(place).not.toBe(whole);
-  const near = await place();
-  await press('ArrowRight');
-  await isActive('hero@rug/2');
-  await expect.poll(place).toBe(near);
-  await press('Shift+ArrowDown');
-  await expect.poll(place).not.toBe(near);
-  await press('0');
-  await expect.poll(place).toBe(whole);
-  await page.getByRole('button', { name: '1:1' }).click();
-  await expect.poll(place).toContain('1024px');
-  await page.getByRole('button', { name: '1:1', pressed: true }).click();
-  await expect.poll(place).toBe(whole);
-});
-
 test('the space bar plays the film that is active, and pauses it', async () => {
   const { page, press } = await openServed(browser, campaign);
   await page.locator('[data-asset="clip/1"]').click();
@@ -336,19 +288,4 @@ test('films play in step', async () => {
   expect(stopped[0]).toBe(stopped[1]);
   await page.getByRole('slider', { name: 'Time' }).fill('2');
   expect(await times()).toEqual([2, 2]);
-});
-
-test.skipIf(!hasAxe)('axe finds nothing (MEDIABATCH_AXE says where axe.min.js is)', async () => {
-  const { page, press } = await openServed(browser, campaign);
-  await press(']');
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    for (const width of [1280, 640]) {
-      await page.setViewportSize({ width, height: width / 1.6 });
-      for (const mode of ['c', 'w', 'b']) {
-        await press('c', mode);
-        expect(await axeFindings(page), `${colorScheme} ${width} ${mode}`).toEqual([]);
-      }
-    }
-  }
 });

@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openChromium } from '../../rig/chromium.ts';
-import { axeFindings, hasAxe } from '../../rig/review/axe.ts';
 import { asset, campaign as campaignOf } from '../../rig/review/campaign.ts';
 import { openReview } from '../../rig/review/open-page.ts';
 import { openServed, type ServedCampaign, serveCampaign } from '../../rig/review/served.ts';
@@ -132,16 +131,4 @@ test('have the command that says the same in a terminal', async () => {
   expect(code, err).toBe(0);
   await page.locator('.details').getByText('picked').waitFor();
   expect(readFileSync(`${campaign.folder}/campaign.sandbox.lock.jsonl`, 'utf8')).toContain('"picked"');
-});
-
-test.skipIf(!hasAxe)('axe finds nothing (MEDIABATCH_AXE says where axe.min.js is)', async () => {
-  const { page, press } = await openServed(browser, campaign);
-  await press('i');
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    for (const width of [1280, 640]) {
-      await page.setViewportSize({ width, height: width / 1.6 });
-      expect(await axeFindings(page), `${colorScheme} ${width}`).toEqual([]);
-    }
-  }
 });

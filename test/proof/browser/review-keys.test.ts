@@ -310,12 +310,6 @@ test('Esc ends what is being composed, and then the field', async () => {
   expect(await page.locator('.note').count()).toBe(0);
 });
 
-test('a double click on Pick picks', async () => {
-  const { page } = await openReview(browser, products(2, 2));
-  await page.getByRole('button', { name: `Pick ${at(1, 1)}` }).dblclick();
-  await page.getByText('1 of 2 groups decided').waitFor();
-});
-
 test('views open above each other, Esc leads back, the active one stays', async () => {
   const { page, press, isActive } = await openReview(browser, products(3, 4));
   await press('ArrowRight', 'Enter');
@@ -383,16 +377,6 @@ test('a button that is half out of sight can be pressed: nothing moves under the
   await page.mouse.click((box?.x ?? 0) + 20, (box?.y ?? 0) + 5);
   await isActive('hero@p003,take:1');
   await page.getByText('1 of 12 groups decided').waitFor();
-});
-
-test('a note is a field beside the verdict', async () => {
-  const { page, host, press, isActive } = await openReview(browser, products(2, 2));
-  await press('x', 'ArrowLeft', 'n');
-  await page.keyboard.type('too dark');
-  await press('Enter');
-  await isActive(at(1, 1));
-  await expect.poll(() => host.data.assets[0]?.verdict).toEqual({ is: 'rejected', note: 'too dark' });
-  expect(await page.evaluate('document.activeElement.dataset.asset')).toBe(at(1, 1));
 });
 
 test('what arrives during a run appears, and nothing else moves', async () => {

@@ -2,7 +2,6 @@ import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ReviewAsset } from '../../../src/contract/review.ts';
 import { openChromium } from '../../rig/chromium.ts';
-import { axeFindings, hasAxe } from '../../rig/review/axe.ts';
 import { products } from '../../rig/review/campaign.ts';
 import { openReview } from '../../rig/review/open-page.ts';
 import { openServed, type ServedCampaign, serveCampaign } from '../../rig/review/served.ts';
@@ -112,16 +111,4 @@ test('of a thousand keys only those that are near are in the page', async () => 
   const box = await page.locator('[data-address="hero@p031,take:1"]').boundingBox();
   expect(box && box.y > 100 && box.y + box.height < 760).toBe(true);
   expect(await rows.count()).toBeLessThan(40);
-});
-
-test.skipIf(!hasAxe)('axe finds nothing (MEDIABATCH_AXE says where axe.min.js is)', async () => {
-  const { page, press } = await openServed(browser, campaign);
-  await press('m');
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    for (const width of [1280, 640]) {
-      await page.setViewportSize({ width, height: width / 1.6 });
-      expect(await axeFindings(page), `${colorScheme} ${width}`).toEqual([]);
-    }
-  }
 });

@@ -4,7 +4,6 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { ReviewData } from '../../../src/contract/review.ts';
 import { openChromium } from '../../rig/chromium.ts';
 import { root } from '../../rig/command.ts';
-import { axeFindings, hasAxe } from '../../rig/review/axe.ts';
 import { asset, campaign as campaignOf, file } from '../../rig/review/campaign.ts';
 import { complaintsOf, openReview } from '../../rig/review/open-page.ts';
 import { openServed, type ServedCampaign, serveCampaign } from '../../rig/review/served.ts';
@@ -216,15 +215,4 @@ test('from disk, players of the browser do the same, as loud as they are', async
   await page.locator(clock).getByText('0:02 /').waitFor();
   expect(readFileSync(`${report}/index.html`, 'utf8')).toContain('jingle/2');
   expect(complaints).toEqual([]);
-});
-
-test.skipIf(!hasAxe)('axe finds nothing (MEDIABATCH_AXE says where axe.min.js is)', async () => {
-  const { page } = await openSpied();
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    for (const width of [1280, 640]) {
-      await page.setViewportSize({ width, height: width / 1.6 });
-      expect(await axeFindings(page), `${colorScheme} ${width}`).toEqual([]);
-    }
-  }
 });

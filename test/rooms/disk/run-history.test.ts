@@ -25,13 +25,6 @@ async function journalIn(state: string, mostCharacters: number): Promise<RunJour
 }
 
 describe('the history of runs', () => {
-  it('names a run by its minute and four characters', () => {
-    let next = 0;
-    const random = () => [0.6, 0.11, 0.49, 0.3][next++] ?? 0;
-    expect(makeRunId(Date.UTC(2026, 10, 22, 4, 35, 59), random)).toBe('2026-11-22-0435-k3f9');
-    expect(makeRunId(Date.UTC(2026, 0, 2, 23, 5), () => 0.9999)).toBe('2026-01-02-2305-zzzz');
-  });
-
   it('keeps the newest, by number and by size, with room for one more', async () => {
     const byNumber = withRuns(5);
     await byNumber.history.prune({ runs: 3, bytes: 1000 });

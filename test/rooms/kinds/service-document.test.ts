@@ -145,17 +145,6 @@ describe('the schema of a body', () => {
     });
   });
 
-  it('is found behind references of the body and of the path', () => {
-    const { creates } = read({
-      paths: { '/videos': { $ref: '#/components/pathItems/v' } },
-      components: {
-        pathItems: { v: { post: { requestBody: { $ref: '#/components/requestBodies/b' } } } },
-        requestBodies: { b: { content: { 'application/json; charset=utf-8': { schema: { type: 'object' } } } } },
-      },
-    });
-    expect(creates.video).toEqual({ path: '/videos', schema: { type: 'object' } });
-  });
-
   it.each(['application/vnd.service+json', 'application/*', '*/*'])('goes by other media types, too: %s', (type) => {
     const content = { 'multipart/form-data': { schema: { type: 'string' } }, [type]: { schema: { type: 'object' } } };
     expect(read(documentOf({ '/videos': { post: { requestBody: { content } } } })).creates.video).toEqual({

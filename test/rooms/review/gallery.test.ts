@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { unpack } from '../../../src/page/gallery/unpack.ts';
-import { encodePath, nameOfCopy, urlFrom } from '../../../src/review/gallery/gallery-files.ts';
 import { GalleryFolder } from '../../../src/review/gallery/gallery-folder.ts';
 import { folderHtml, pack, safeInHtml, singleHtml } from '../../../src/review/gallery/gallery-html.ts';
 import { holdGallery } from '../../../src/review/gallery/make-gallery.ts';
@@ -63,13 +62,6 @@ describe('the page', () => {
     const single = singleHtml(data, { scripts: ['const a = "</script><!--<script>";'], styles: 'body{}' });
     expect(single.match(/<script/g)).toHaveLength(2);
     expect(single).toMatch(/script-src 'sha256-[\w+/]{43}='; style-src 'sha256-/);
-  });
-
-  test('finds files by any name', () => {
-    const path = join('/a', 'b', 'c d', '50% #1?.png');
-    expect(urlFrom('/a/x', path)).toBe('../b/c%20d/50%25%20%231%3F.png');
-    expect(encodePath('日本/ä"\'.png')).toBe("%E6%97%A5%E6%9C%AC/%C3%A4%22'.png");
-    expect(nameOfCopy(file(1, 'image', { path: 'x/lamp.png' }))).toBe('media/lamp-000000000000.png');
   });
 });
 

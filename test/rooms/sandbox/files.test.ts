@@ -36,13 +36,6 @@ describe('a picture follows from its request', () => {
     expect(first.equals(await pictureOf(body))).toBe(true);
     expect(first.equals(await pictureOf({ ...body, prompt: 'a lump' }))).toBe(false);
   });
-
-  test('the same request once more is another take', async () => {
-    const rig = openRig(infinite);
-    const [first, second] = [await rig.imageId(body), await rig.imageId(body)];
-    expect((await rig.output('image', first)).equals(await pictureOf(body))).toBe(true);
-    expect((await rig.output('image', second)).equals(await pictureOf(body))).toBe(false);
-  });
 });
 
 describe('the file over HTTP', () => {

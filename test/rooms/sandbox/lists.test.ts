@@ -62,25 +62,6 @@ describe('an item', () => {
     url: expect.stringMatching(new RegExp(`^http://sandbox.test/files/[0-9a-f]{40}/${name}$`)),
     mimeType,
   });
-
-  test('of videos', async () => {
-    const rig = openRig();
-    const id = await rig.jobId('video', { prompt: 'x', ratio: '1:1', duration: 2 });
-    const fields = { id, model: 'motion-2', prompt: 'x', ratio: '1:1', duration: 2, creditsUsed: 8, error: null };
-    const createdAt = new Date(rig.clock.now).toISOString();
-    expect(await listOf(rig, 'videos/all')).toEqual([{ ...fields, status: 'QUEUED', createdAt, updatedAt: createdAt }]);
-    rig.clock.now += 60_000;
-    expect(await listOf(rig, 'videos/all')).toEqual([
-      {
-        ...fields,
-        status: 'COMPLETED',
-        createdAt,
-        updatedAt: expect.any(String),
-        outputAsset: asset('video.webm', 'video/webm'),
-        thumbnailAsset: asset('poster.webp', 'image/webp'),
-      },
-    ]);
-  });
 });
 
 describe('lists', () => {
