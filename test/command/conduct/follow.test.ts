@@ -64,8 +64,8 @@ describe('status --follow', () => {
   test('reports a run whose process was killed, and how to go on', async () => {
     const trial = await makeTrial(manifest, { service: { speed: 0.2 } });
     const run = await startRun(trial);
-    setTimeout(() => run.kill('SIGKILL'), 1500);
-    const { code, err } = await trial.run(['status', 'campaign.yaml', '--follow']);
+    const killed = { onErr: () => void run.kill('SIGKILL') };
+    const { code, err } = await trial.run(['status', 'campaign.yaml', '--follow'], killed);
     expect(code, err).toBe(0);
     expect(err).toContain('the process of the run is gone');
     expect(err).toContain('mediabatch apply campaign.yaml\n');

@@ -100,7 +100,7 @@ test('I46 a run whose record lacks what its store has seen is put aside until a 
   const marks = inMemory();
   marks.kept.set(id, markOf(4, 3));
   const isAside = () =>
-    vi.waitFor(async () => expect((await readRun(db, id))?.error).toContain('the database was put back'), 10_000);
+    vi.waitFor(async () => expect((await readRun(db, id))?.error).toContain('the database was put back'), 50_000);
   await drive(engine, marks);
   await isAside();
   const here = clone(db);
@@ -111,7 +111,7 @@ test('I46 a run whose record lacks what its store has seen is put aside until a 
   await isAside();
   await giveBackLost(here, aside, lockOf(1, 2, 3));
   await drive(engine, marks);
-  await vi.waitFor(async () => expect(await readRun(db, id)).toMatchObject({ state: 'ended', error: null }), 10_000);
+  await vi.waitFor(async () => expect(await readRun(db, id)).toMatchObject({ state: 'ended', error: null }), 50_000);
   expect((await readAllLines(db, id)).join('')).toContain('job-3');
 });
 
@@ -128,7 +128,7 @@ test('I46 a run without a store in a database that was put back waits for a clie
   const { id } = await submitRun(db, boss, { ...withTwoJobs(), store: null });
   const server = await move(db, id);
   const isAside = () =>
-    vi.waitFor(async () => expect((await readRun(db, id))?.error).toContain('another server has taken over'), 10_000);
+    vi.waitFor(async () => expect((await readRun(db, id))?.error).toContain('another server has taken over'), 50_000);
   await drive(engine, inMemory());
   await isAside();
   const other = clone(db);
@@ -140,7 +140,7 @@ test('I46 a run without a store in a database that was put back waits for a clie
   await writeSeenOnEngine(submitter.lock, { run: id, server, epoch: '0', lines: 2, jobs: 3 });
   await giveBackLost(submitter, await known(db, id), lockOf(1, 2, 3));
   await drive(engine, inMemory());
-  await vi.waitFor(async () => expect(await readRun(db, id)).toMatchObject({ state: 'ended', error: null }), 10_000);
+  await vi.waitFor(async () => expect(await readRun(db, id)).toMatchObject({ state: 'ended', error: null }), 50_000);
   expect((await readAllLines(db, id)).join('')).toContain('job-3');
 });
 
@@ -151,7 +151,7 @@ test('a run in a database that was put back goes on where its store has seen no 
   const marks = inMemory();
   marks.kept.set(id, markOf(2, 2));
   await drive(engine, marks);
-  await vi.waitFor(async () => expect(await readRun(engine.db, id)).toMatchObject({ state: 'ended' }), 10_000);
+  await vi.waitFor(async () => expect(await readRun(engine.db, id)).toMatchObject({ state: 'ended' }), 50_000);
 });
 
 test('I46 a client that watches keeps beside the lock how much there was: a snapshot that knows less is found when they attach', async () => {
@@ -172,7 +172,7 @@ test('I46 a client that watches keeps beside the lock how much there was: a snap
   await giveBackLost(here, await known(db, id), lockOf(1));
   expect(here.said.join()).toContain('has an older copy of this run');
   await drive(engine, inMemory());
-  await vi.waitFor(async () => expect((await readRun(db, id))?.error).toContain('put back from a copy'), 10_000);
+  await vi.waitFor(async () => expect((await readRun(db, id))?.error).toContain('put back from a copy'), 50_000);
 });
 
 test.each([
@@ -184,7 +184,7 @@ test.each([
   const marks = inMemory();
   marks.kept.set(id, mark);
   await drive(engine, marks);
-  await vi.waitFor(async () => expect(await readRun(engine.db, id)).toMatchObject({ state: 'ended' }), 10_000);
+  await vi.waitFor(async () => expect(await readRun(engine.db, id)).toMatchObject({ state: 'ended' }), 50_000);
 });
 
 test('I46 a client that attaches gives an open run what only the lock here knows, and its head loses the right to write', async () => {

@@ -195,7 +195,7 @@ describe('a file for a bucket', () => {
     bucket.holdBack = (asked) => (isCopy(asked) ? held : undefined);
     const other = Buffer.concat([png.subarray(0, 30), Buffer.from('x'), png.subarray(30)]);
     const saved = files.save(target({ save: 'hero' }), { body: chunks(other) });
-    await vi.waitFor(() => expect(bucket.asked.some(isCopy)).toBe(true));
+    await vi.waitFor(() => expect(bucket.asked.some(isCopy)).toBe(true), 50_000);
     // As long as a put that does not wait would take.
     await wait(100);
     expect(bucket.asked.filter(({ method }) => method === 'PUT')).toHaveLength(1);

@@ -123,5 +123,5 @@ test('I50 a run whose orders are missing is put aside', async () => {
     await running;
     seat.lease.lose();
   });
-  await vi.waitFor(async () => expect((await known(db, id)).error).toContain('it was changed there'), 10_000);
+  await vi.waitFor(async () => expect((await known(db, id)).error).toContain('it was changed there'), 50_000);
 });

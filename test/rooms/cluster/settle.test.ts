@@ -166,7 +166,7 @@ async function watchOpenRun() {
     const text = "UPDATE mediabatch.run SET state = 'ended', ended = now(), result = $2 WHERE id = $1";
     await db.query(text, [id, JSON.stringify({ exit: 0, outcomes })]);
   };
-  await vi.waitFor(() => expect(has('job-1')).toBe(true), 10_000);
+  await vi.waitFor(() => expect(has('job-1')).toBe(true), 50_000);
   return { db, id, lock, has, add, end, watched, leaving, said, heard };
 }
 
@@ -179,7 +179,7 @@ test.each(['ends', 'is left'])(
     renameSync(`${lock}.git`, lock);
     await add(2);
     await add(3);
-    await vi.waitFor(() => expect(heard).toContain('of line 3'), 10_000);
+    await vi.waitFor(() => expect(heard).toContain('of line 3'), 50_000);
     if (how === 'ends') await end({});
     else leaving.abort();
     await watched;

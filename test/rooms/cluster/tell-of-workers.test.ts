@@ -41,7 +41,7 @@ async function watchRun({ store = null, protocol = 1 }: { store?: string | null;
     ...{ db, told },
     async looks(more: number) {
       const from = count;
-      await vi.waitFor(() => expect(count).toBeGreaterThanOrEqual(from + more), { timeout: 10_000, interval: 1 });
+      await vi.waitFor(() => expect(count).toBeGreaterThanOrEqual(from + more), { timeout: 50_000, interval: 1 });
     },
   };
 }

@@ -13,5 +13,5 @@ test('small pictures are made before anybody asks for them, as soon as nobody as
   const made = () => (existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.jpg')).length : 0);
   expect((await fetch(new URL('data.json', running.url))).status).toBe(200);
   expect(made()).toBe(0);
-  await expect.poll(made, { timeout: 10_000 }).toBe(5);
+  await expect.poll(made).toBe(5);
 });

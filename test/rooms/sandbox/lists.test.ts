@@ -56,14 +56,6 @@ describe('pages', () => {
   });
 });
 
-describe('an item', () => {
-  const asset = (name: string, mimeType: string) => ({
-    id: expect.any(String),
-    url: expect.stringMatching(new RegExp(`^http://sandbox.test/files/[0-9a-f]{40}/${name}$`)),
-    mimeType,
-  });
-});
-
 describe('lists', () => {
   test.each([
     ['video', 'videos/all'],

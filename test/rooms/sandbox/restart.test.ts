@@ -248,7 +248,7 @@ describe('another process', () => {
       headers,
       body: JSON.stringify({ prompt: 'x' }),
     }).catch(() => 'no answer');
-    await expect.poll(() => readFileSync(join(dataDir, 'ledger.jsonl'), 'utf8'), { timeout: 10_000 }).toContain('"k"');
+    await expect.poll(() => readFileSync(join(dataDir, 'ledger.jsonl'), 'utf8')).toContain('"k"');
     await kill(child);
     expect(await create).toBe('no answer');
 
