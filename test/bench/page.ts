@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { type Goal, isMet, type Results } from './goals.ts';
 import { figure, table, tellMachine } from './print.ts';
 import type { Start } from './start.ts';
@@ -57,10 +58,17 @@ export function pageOfNumbers({ trials, results, starts, goals }: Measured, extr
         ...missed.map(({ trial, text, most, value }) => [trial, text, `≤ ${most}`, figure(value, 2)]),
       ],
     ),
+    `## Before a release\n\n${releaseLine()}`,
     'To measure again, run `npm run --silent bench -- --markdown > src/manual/numbers.md`, in a clone.',
   ]
     .filter((part) => part !== '')
     .join('\n\n');
+}
+
+/** What `npm run test:release` wrote there. From the commit: a shell has emptied the page before this runs. */
+function releaseLine(): string {
+  const page = execFileSync('git', ['show', 'HEAD:src/manual/numbers.md'], { encoding: 'utf8' });
+  return /^`npm run test:release`.*$/m.exec(page)?.[0] ?? '';
 }
 
 /** Nothing where there is nothing to tell but a heading. */

@@ -1,13 +1,14 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openPurchases } from '../../../src/disk/state/purchase-journal.ts';
 import { readSpent } from '../../../src/disk/state/spending-files.ts';
 import type { LockLine } from '../../../src/lock/record.ts';
 import { temporaryFolder } from '../../rig/command.ts';
 import { runs } from '../../rig/runs.ts';
+import { fixture } from './fixtures.ts';
+import { run } from './tools.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -182,19 +183,11 @@ describe('I44 what a person spends in all campaigns', () => {
     await expect(readSpent(now)).rejects.toMatchObject(refused);
   });
 
-  const spender = fileURLToPath(new URL('../../rig/spend-here.ts', import.meta.url));
-  const spend = (words: string[], env: Record<string, string> = {}) =>
-    new Promise<number[]>((resolve) => {
-      const child = spawn(process.execPath, ['--import', 'tsx', spender, ...words], {
-        env: { PATH: process.env.PATH ?? '', XDG_STATE_HOME: state, ...env },
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
-      let out = '';
-      child.stdout.setEncoding('utf8').on('data', (text: string) => {
-        out += text;
-      });
-      child.on('close', () => resolve(out.split('\n').filter(Boolean).map(Number)));
-    });
+  const spend = async (words: string[], env: Record<string, string>) => {
+    const { out, err } = await run(fixture('spend', ...words), { XDG_STATE_HOME: state, ...env });
+    expect(err).toBe('');
+    return out.split('\n').filter(Boolean).map(Number);
+  };
 
   test.each(['known', 'unknown'])(
     'many processes at once, some killed: never more, nothing left over (%s price)',
