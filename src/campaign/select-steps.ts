@@ -5,7 +5,6 @@ import { nearNames } from '../plan/select/names.ts';
 import { type Condition, parseSelection, type Selection, type Vocabulary } from '../plan/select/parse-selection.ts';
 import {
   findSteps,
-  matchCondition,
   matchSelection,
   type Sample,
   type SelectionFacts,
@@ -121,7 +120,7 @@ function unknownName({ terms }: Selection, graph: Graph): string | undefined {
 /** Reason why a selection matches nothing: the first condition that no step meets, or all of them together. */
 function whyNothing({ terms }: Selection, facts: SelectionFacts): string {
   for (const condition of terms.flat()) {
-    const found = matchCondition(condition, facts);
+    const found = matchSelection({ terms: [[condition]] }, facts);
     if (found instanceof Set && found.size === 0) return whyNone(condition, facts.graph);
   }
   return 'each of its conditions holds for some steps, but no step has all of them; white space is “or”';

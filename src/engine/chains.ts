@@ -1,6 +1,6 @@
 import { isCharged, waitsFor } from '../plan/actions.ts';
 import type { StepOrder } from '../plan/plan.ts';
-import { chainOf } from '../plan/prices/fund.ts';
+import { chainOf, endsOf } from '../plan/prices/fund.ts';
 
 /** Credits and prices that decide the order in which purchases start. */
 interface Means {
@@ -59,20 +59,16 @@ export function isPurchase(order: StepOrder): boolean {
   return isCharged(order) && !order.asksOnly;
 }
 
-/** Outputs that no other output of this run depends on, row by row; rows in the order of their first step. */
-export function findEnds(
-  orders: ReadonlyMap<string, StepOrder>,
-  dependents: ReadonlyMap<string, unknown>,
-): StepOrder[] {
-  const rows = new Map<string, number>();
+/**
+ * Outputs that no other output of this run depends on, row by row; rows in the order of their first step. An order with
+ * a known job needs nothing.
+ */
+export function findEnds(orders: ReadonlyMap<string, StepOrder>): StepOrder[] {
   const rowOf = ({ address }: StepOrder) => /@([^,/]*)/.exec(address)?.[1] ?? '';
-  for (const order of orders.values()) {
-    const row = rowOf(order);
-    if (!rows.has(row)) rows.set(row, rows.size);
-  }
-  const ends = [...orders.values()].filter((order) => isPurchase(order) && !dependents.has(order.address));
-  return ends
-    .map((order) => ({ order, row: rows.get(rowOf(order)) ?? 0 }))
-    .sort((a, b) => a.row - b.row)
-    .map(({ order }) => order);
+  const rows = [...new Set([...orders.values()].map(rowOf))];
+  const places = new Map(rows.map((row, place) => [row, place]));
+  const placeOf = (order: StepOrder) => places.get(rowOf(order)) ?? 0;
+  const open = [...orders.values()].filter(({ jobId, asksOnly }) => jobId === undefined && !asksOnly);
+  const ends = endsOf(open, { namesOf: ({ address }) => [address], needsOf: (order: StepOrder) => waitsFor(order) });
+  return ends.filter(isPurchase).sort((a, b) => placeOf(a) - placeOf(b));
 }

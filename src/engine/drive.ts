@@ -87,7 +87,7 @@ export class Drive {
     const ranks = rankOrders(this.#orders, dependents, plan.gates);
     const before = options.ends ?? new Map<string, StepEnd>();
     const open = before.size === 0 ? this.#orders : new Map([...this.#orders].filter(([name]) => !before.has(name)));
-    this.#ready = new Queue(open, { dependents, ranks }, { account: options.account, balance: plan.totals.balance });
+    this.#ready = new Queue(open, ranks, { account: options.account, balance: plan.totals.balance });
     this.#posts = holdPosts(this.#orders, {
       start: (order) => this.#ready.add(order),
       leave: (order, why) => this.#follow(this.#endUnbegun(order, 'blocked', { error: why })),
@@ -136,7 +136,7 @@ export class Drive {
       for (const name of names) this.#waiting.set(name, (this.#waiting.get(name) ?? 0) + 1);
     }
     const ranks = rankOrders(this.#orders, dependents, this.#gates);
-    this.#ready.relink({ dependents, ranks, added: news.map(([, order]) => order), gone });
+    this.#ready.relink({ ranks, added: news.map(([, order]) => order), gone });
     for (const [name, order] of news) {
       const links = this.#brokenNeeds(order);
       if (links.length > 0) this.#follow(links);

@@ -307,7 +307,7 @@ export class LocalLedger implements Ledger {
   }
 
   async firstBody(order: StepOrder): Promise<string | undefined> {
-    return takeKeptBody(order.request, await readFirstBody(this.#bodies, order.key));
+    return takeKeptBody(order.request, await this.#bodies.read(firstOf(order.key)));
   }
 
   async #recordDone(order: StepOrder, result: Extract<StepResult, { state: 'done' }>): Promise<void> {
@@ -408,11 +408,6 @@ async function keepBody(bodies: RequestBodies, { key, body }: { key: string; bod
     await bodies.keep(firstOf(key), before);
   }
   await bodies.keep(key, body);
-}
-
-/** First request body sent under an idempotency key, as far as this machine knows, if it differs from the last one. */
-function readFirstBody(bodies: RequestBodies, key: string): Promise<string | undefined> {
-  return bodies.read(firstOf(key));
 }
 
 /**

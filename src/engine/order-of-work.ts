@@ -148,17 +148,8 @@ function provesEnough(canary: StepOrder, end: StepEnd, { parts = [] }: StepOrder
   return parts.some(isLater);
 }
 
-/** Explains why a step that waits for a canary does not start: `waits for its canary: hero@lamp was refused`. */
+/** Explains why a step that waits for a canary does not start: `waits for its canary: hero@lamp is refused`. */
 export function describeHold({ address }: StepOrder, outcome: StepOutcome): string {
-  return `waits for its canary: ${address} ${words[outcome] ?? outcome}`;
+  const words = { failed: 'failed', left: 'was not bought', unneeded: 'is not needed' };
+  return `waits for its canary: ${address} ${words[outcome as keyof typeof words] ?? `is ${outcome}`}`;
 }
-
-const words: { readonly [outcome in StepOutcome]?: string } = {
-  refused: 'was refused',
-  left: 'was not bought',
-  running: 'is running',
-  blocked: 'is blocked',
-  unresolved: 'is unresolved',
-  unneeded: 'is not needed; the next run lets another one go first',
-  lost: 'is lost',
-};

@@ -14,10 +14,6 @@ const looks = 16;
 const smallCampaign = 500;
 
 /** Dependencies between the orders of a run. */
-interface Links {
-  dependents: ReadonlyMap<string, string[]>;
-  ranks: ReadonlyMap<string, number>;
-}
 
 /** An order that could start. `arrival`: sequence number in which it became ready. */
 interface Waiting {
@@ -58,27 +54,35 @@ export class Queue {
 
   constructor(
     orders: ReadonlyMap<string, StepOrder>,
-    order: Links,
+    ranks: ReadonlyMap<string, number>,
     { account, balance }: { account: Pick<Account, 'prices' | 'unspent'>; balance?: number | undefined },
   ) {
     this.#orders = orders;
-    this.#ranks = order.ranks;
+    this.#ranks = ranks;
     this.#open = new Map([...orders].filter(([, one]) => isPurchase(one)));
-    this.#ends = findEnds(orders, order.dependents);
+    this.#ends = findEnds(orders);
     this.#account = account;
     this.#balance = balance;
     this.#reallot();
   }
 
-  /** Updates dependencies and ranks after orders were added or removed. */
-  relink({ dependents, ranks, added, gone }: Links & { added: readonly StepOrder[]; gone: ReadonlySet<string> }): void {
+  /** Updates ranks after orders were added or removed. */
+  relink({
+    ranks,
+    added,
+    gone,
+  }: {
+    ranks: ReadonlyMap<string, number>;
+    added: readonly StepOrder[];
+    gone: ReadonlySet<string>;
+  }): void {
     this.#ranks = ranks;
     for (const id of gone) this.#close(id);
     const stays = ({ order }: Waiting) => !gone.has(orderId(order));
     this.#held = [...this.#ready.clear(), ...this.#held].filter(stays);
     this.#apart = this.#apart.filter(stays);
     for (const order of added) if (isPurchase(order)) this.#open.set(order.address, order);
-    this.#ends = findEnds(this.#orders, dependents);
+    this.#ends = findEnds(this.#orders);
     this.#reallot();
   }
 

@@ -54,73 +54,41 @@ export function compareNewestFirst(a: Purchase, b: Purchase): number {
   );
 }
 
-export function joinRefusals(a: Refusal, b: Refusal): Refusal {
-  return { ...joinAny(a, b), state: 'refused', ...((a.decided ?? b.decided) && { decided: true as const }) };
-}
+/** How two reports of a field are joined; if one report lacks the field, the other counts. */
+const joins: { readonly [field in keyof Purchase]?: (a: never, b: never) => unknown } = {
+  ...{ key: smaller, kind: smaller, account: smaller, digest: smaller, since: earliest },
+  ...{ credits: larger, take: larger, recordId: largerText, url: largerText, request: largerJson },
+};
 
-export function joinSends(a: OpenSend, b: OpenSend): OpenSend {
-  const since = earliest(a.since, b.since);
-  const fence = joinFences(a, b, since);
-  const account = smaller(a.account, b.account);
-  const digest = smaller(a.digest, b.digest);
-  return {
-    ...joinAny(a, b),
-    state: further(a, b).state,
-    send: a.send,
-    ...(account !== undefined && { account }),
-    ...(digest !== undefined && { digest }),
-    ...((a.writtenOff ?? b.writtenOff) && { writtenOff: true as const }),
-    ...(since !== undefined && { since }),
-    ...(fence !== undefined && { fence }),
-    ...((a.resent ?? b.resent) && { resent: true as const }),
-    ...((a.keyKnown ?? b.keyKnown) && { keyKnown: true as const }),
-  };
-}
-
-export function joinJobs(a: Job, b: Job): Job {
-  const credits = larger(a.credits, b.credits);
-  const files = joinFiles(a, b);
-  const recordId = largerText(a.recordId, b.recordId);
-  const url = largerText(a.url, b.url);
-  return {
-    ...joinAny(a, b),
-    state: further(a, b).state,
-    jobId: a.jobId,
-    ...(credits !== undefined && { credits }),
-    ...(files.outputs !== undefined && { outputs: files.outputs }),
-    ...(files.revision !== undefined && { revision: files.revision }),
-    ...(recordId !== undefined && { recordId }),
-    ...(url !== undefined && { url }),
-  };
-}
-
-/** Joins the fields that all kinds of purchases have. */
-function joinAny<Fact extends Purchase>(a: Fact, b: Fact): Omit<Refusal, 'state' | 'decided'> {
+/** Joins two reports of one fact. Marks are only ever set, so that one of them suffices. */
+export function joinFacts<Fact extends Purchase>(a: Fact, b: Fact): Fact {
+  const joined = { ...b, ...a, state: further(a, b).state } as Fact;
+  for (const [field, join] of Object.entries(joins)) {
+    const [one, other] = [a, b].map((fact) => fact[field as keyof Fact]);
+    if (one !== undefined && other !== undefined)
+      Object.assign(joined, { [field]: join(one as never, other as never) });
+  }
   const error = a.state === b.state ? largerText(a.error, b.error) : further(a, b).error;
-  const kind = smaller(a.kind, b.kind);
-  const take = larger(a.take, b.take);
-  const request = largerJson(a.request, b.request);
-  return {
-    fingerprint: a.fingerprint,
-    generation: a.generation,
-    attempt: a.attempt,
-    key: smaller(a.key, b.key),
-    ...((a.forgotten ?? b.forgotten) && { forgotten: true as const }),
-    ...(kind !== undefined && { kind }),
-    ...(error !== undefined && { error }),
-    ...(take !== undefined && { take }),
-    ...(request !== undefined && { request }),
+  const { outputs, revision } = joinFiles(a, b);
+  // Of two create requests the fence of the earlier one counts, because all jobs made since are newer than it.
+  const fences = [a, b].map(({ since, fence }) => (since === joined.since ? fence : undefined));
+  return setAll(joined, {
+    ...{ error, outputs, revision, fence: smaller(fences[0], fences[1]), unknownFields: undefined },
     ...joinUnknown(a, b), // I42
-  };
+  });
+}
+
+/** Sets fields, and removes those that are `undefined`. */
+function setAll<Fact extends Purchase>(fact: Fact, fields: { [field in keyof Purchase]?: unknown }): Fact {
+  for (const [field, value] of Object.entries(fields)) {
+    if (value === undefined) delete fact[field as keyof Fact];
+    else Object.assign(fact, { [field]: value });
+  }
+  return fact;
 }
 
 function further<Fact extends Purchase>(a: Fact, b: Fact): Fact {
   return ranks[a.state] >= ranks[b.state] ? a : b; // I8
-}
-
-/** Picks the fence of the earlier create request, because all jobs made since are newer than it. */
-function joinFences(a: OpenSend, b: OpenSend, since: string | undefined): string | undefined {
-  return smaller(a.since === since ? a.fence : undefined, b.since === since ? b.fence : undefined);
 }
 
 /**
@@ -181,7 +149,7 @@ function normalJob(purchase: Job): Job {
  * Joins files: the higher revision wins, and of equal revisions the larger text; equal files keep the unknown fields of
  * both sides.
  */
-function joinFiles(a: Job, b: Job): Pick<Job, 'outputs' | 'revision'> {
+function joinFiles(a: Purchase, b: Purchase): Pick<Purchase, 'outputs' | 'revision'> {
   const byRevision = (a.revision ?? 0) - (b.revision ?? 0);
   const order = byRevision || (a.outputs === b.outputs ? 0 : compareText(textOf(a.outputs), textOf(b.outputs)));
   if (order !== 0 || a.outputs === undefined || a.outputs === b.outputs) return order >= 0 ? a : b;

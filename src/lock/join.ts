@@ -8,15 +8,7 @@
 
 import { compareVersions } from '../ground/version.ts';
 import { joinDecisions } from './decisions.ts';
-import {
-  compareNewestFirst,
-  factOf,
-  joinJobs,
-  joinRefusals,
-  joinSends,
-  normalPurchase,
-  smaller,
-} from './join-purchases.ts';
+import { compareNewestFirst, factOf, joinFacts, normalPurchase, smaller } from './join-purchases.ts';
 import {
   type Decisions,
   type Job,
@@ -70,7 +62,7 @@ function joinNext(known: StepRecord, next: StepRecord): StepRecord | undefined {
   } else if (!mayBeCharged(before) || next.closes?.includes(before.send) !== true) return undefined;
   const { address, kind, closes: closed = [] } = known;
   const part = { kind, closes: [...closed, ...(next.closes ?? [])], purchases: [] };
-  return normalRecord(address, part, isJob(before) ? joinJobs(before, job) : job);
+  return normalRecord(address, part, isJob(before) ? joinFacts(before, job) : job);
 }
 
 /** Applies `joinRecords` to each address. The locks must be of one service: reading a file checks this. */
@@ -154,9 +146,9 @@ export function joinParts(address: string, parts: readonly [Part, ...Part[]]): S
   for (const { kind, purchases } of parts) {
     for (const one of purchases) {
       const purchase = one.kind === undefined ? { ...one, kind } : one;
-      if (isJob(purchase)) addFact(jobs, purchase, joinJobs);
-      else if (mayBeCharged(purchase)) addFact(sends, purchase, joinSends);
-      else addFact(refusals, purchase, joinRefusals);
+      if (isJob(purchase)) addFact(jobs, purchase);
+      else if (mayBeCharged(purchase)) addFact(sends, purchase);
+      else addFact(refusals, purchase);
     }
   }
   // A refusal only determines the next idempotency key: once its purchase has a job, no key follows.
@@ -180,14 +172,10 @@ export function joinParts(address: string, parts: readonly [Part, ...Part[]]): S
 }
 
 /** Adds a report, joined with the known report of the same fact, if any. */
-function addFact<Fact extends Purchase>(
-  facts: Map<string, Fact>,
-  report: Fact,
-  join: (a: Fact, b: Fact) => Fact,
-): void {
+function addFact<Fact extends Purchase>(facts: Map<string, Fact>, report: Fact): void {
   const name = factOf(report);
   const known = facts.get(name);
-  facts.set(name, known === undefined ? report : join(known, report));
+  facts.set(name, known === undefined ? report : joinFacts(known, report));
 }
 
 function boughtAs({ generation, fingerprint }: Purchase): string {

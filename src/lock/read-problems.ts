@@ -9,43 +9,13 @@ export interface Source {
   bytes: Uint8Array;
 }
 
-/**
- * Reports each unreadable line, or only the common cause if nearly all lines are unreadable and the cause is evident.
- */
-export function damagedLines(source: Source, damages: readonly { line: FileLine; problem: string }[]): Diagnostic[] {
-  const [first] = damages;
-  if (first === undefined) return [];
-  const whole = describeWhole(source.bytes);
-  if (whole === undefined) return damages.map((damage) => damagedLine(source, damage));
-  const { problem, hint } = whole;
-  const message = `${source.file}:${first.line.number}: ${problem}`;
-  const place = placeOf(source, first.line);
-  return [{ code: 'MB2001', severity: 'error', message, hint: wayBack(source.file, hint), place }];
-}
-
-/** Recognizes damage that a program did to the whole file, for example another encoding. */
-function describeWhole(bytes: Uint8Array): { problem: string; hint: string } | undefined {
-  const [first, second] = bytes;
-  const hasMark = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
-  if (hasMark || (first === 0) !== (second === 0)) {
-    return { problem: 'the file was saved as UTF-16', hint: 'or save it as UTF-8 again' };
-  }
-  const start = new TextDecoder().decode(bytes.subarray(0, 1000)).trimStart();
-  if (/^\{\s*[\r\n]/.test(start) || /^\[\s*\{/.test(start)) {
-    const problem = 'an editor has formatted the file, and its records are no longer on one line each';
-    return { problem, hint: 'or write each record on one line again, as `jq -c` does' };
-  }
-  return undefined;
-}
-
-function damagedLine(source: Source, damage: { line: FileLine; problem: string }): Diagnostic {
-  const { line } = damage;
+export function damagedLine(source: Source, { line, problem }: { line: FileLine; problem: string }): Diagnostic {
   return {
     code: 'MB2001',
     severity: 'error',
-    message: `${source.file}:${line.number}: the line ${damage.problem}`,
+    message: `${source.file}:${line.number}: the line ${problem}`,
     hint: wayBack(source.file, 'or repair this line by hand'),
-    place: placeOf(source, damage.line),
+    place: placeOf(source, line),
   };
 }
 

@@ -8,7 +8,7 @@ import { agreeOnSends, type Header, joinHeaders, joinParts, type Part, partOf } 
 import { groupOf } from './join-purchases.ts';
 import {
   conflictMarkers,
-  damagedLines,
+  damagedLine,
   lostEnd,
   missingHeader,
   newerVersion,
@@ -35,7 +35,7 @@ export interface LockReading {
 }
 
 /** Most damaged lines reported; more would give no new information. */
-const maxDamages = 20;
+const maxDamages = 5;
 
 interface Findings {
   parts: Map<string, [Part, ...Part[]]>;
@@ -86,7 +86,7 @@ export function readLock(file: string, bytes: Uint8Array, { isOnlyRead = false }
     };
   }
   const lock = foldFindings(findings);
-  const diagnostics = damagedLines(source, damages);
+  const diagnostics = damages.map((damage) => damagedLine(source, damage));
   // A damaged file is never truncated.
   const torn = damages.length > 0 ? undefined : begun;
   if (headers.length === 0 && parts.size > 0 && damages.length === 0) diagnostics.push(missingHeader(source));

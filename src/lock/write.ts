@@ -1,6 +1,7 @@
 import { canonicalJson } from '../ground/json.ts';
 import { agreeOnSends, lineOf } from './join.ts';
 import {
+  type Acceptance,
   type Decisions,
   type Lock,
   type LockLine,
@@ -66,56 +67,39 @@ function earlierText(purchase: Purchase): string {
   return `{${kind}${purchaseFields(purchase)}}`;
 }
 
-/** Built by hand, because the request is written as canonical JSON, so that equal requests give equal bytes. */
+/** The request is written as canonical JSON, so that equal requests give equal bytes. */
 function purchaseFields(purchase: Purchase): string {
   const { fingerprint, generation, attempt, state, key, send, account, digest, since, jobId } = purchase;
-  const { credits, error } = purchase;
-  const { writtenOff, forgotten, decided, fence, resent, keyKnown, outputs, recordId, url, revision, take, request } =
-    purchase;
-  const { unknownFields } = purchase;
-  const named = { fingerprint, generation, attempt, state, key, send, account, digest, since, jobId, credits, error };
-  const parts = [JSON.stringify(named).slice(1, -1)];
-  if (writtenOff) parts.push('"writtenOff":true');
-  if (forgotten) parts.push('"forgotten":true');
-  if (decided) parts.push('"decided":true');
-  if (fence !== undefined) parts.push(`"fence":${JSON.stringify(fence)}`);
-  if (resent !== undefined) parts.push('"resent":true');
-  if (keyKnown !== undefined) parts.push('"keyKnown":true');
+  const { credits, error, writtenOff, forgotten, decided, fence, resent, keyKnown } = purchase;
+  const { outputs, recordId, url, revision, take, request, unknownFields } = purchase;
+  const first = { fingerprint, generation, attempt, state, key, send, account, digest, since, jobId, credits, error };
+  const parts = [JSON.stringify({ ...first, writtenOff, forgotten, decided, fence, resent, keyKnown }).slice(1, -1)];
   if (outputs !== undefined) parts.push(`"outputs":[${outputs.map(outputText).join(',')}]`);
-  if (recordId !== undefined) parts.push(`"recordId":${JSON.stringify(recordId)}`);
-  if (url !== undefined) parts.push(`"url":${JSON.stringify(url)}`);
-  if (revision !== undefined) parts.push(`"revision":${revision}`);
-  if (take !== undefined) parts.push(`"take":${take}`);
+  parts.push(JSON.stringify({ recordId, url, revision, take }).slice(1, -1));
   if (request !== undefined) parts.push(`"request":${canonicalJson(request)}`);
-  parts.push(...unknownText(unknownFields));
-  return parts.join(',');
+  return [...parts, ...unknownText(unknownFields)].filter((part) => part !== '').join(',');
 }
 
-export function outputText({ path, sha256, bytes, type, edited, accepted, unknownFields }: Output): string {
-  const marks = {
-    ...(edited === true && { edited }),
-    ...(accepted === true && { accepted }),
-  };
-  return objectText({ path, sha256, bytes, type, ...marks }, unknownFields);
+function outputText({ path, sha256, bytes, type, edited, accepted, unknownFields }: Output): string {
+  return objectText({ path, sha256, bytes, type, edited, accepted }, unknownFields);
 }
 
 function decisionsText({ pin, accepted, verdicts, sends, unknownFields }: Decisions): string {
   const parts: string[] = [];
+  const listOf = <Any>(all: readonly Any[], textOf: (one: Any) => string) => `[${all.map(textOf).join(',')}]`;
   if (pin !== undefined) {
-    const { fingerprint, revision } = pin;
-    parts.push(`"pin":${objectText({ fingerprint, revision }, pin.unknownFields)}`);
+    parts.push(`"pin":${objectText({ fingerprint: pin.fingerprint, revision: pin.revision }, pin.unknownFields)}`);
   }
-  if (accepted !== undefined) {
-    const texts = accepted.map(({ wanted, fingerprint, job, revision, ...one }) =>
-      objectText({ wanted, fingerprint, job, revision }, one.unknownFields),
-    );
-    parts.push(`"accepted":[${texts.join(',')}]`);
-  }
-  if (verdicts !== undefined) parts.push(`"verdicts":[${verdicts.map(verdictText).join(',')}]`);
+  if (accepted !== undefined) parts.push(`"accepted":${listOf(accepted, acceptanceText)}`);
+  if (verdicts !== undefined) parts.push(`"verdicts":${listOf(verdicts, verdictText)}`);
   if (sends !== undefined) parts.push(`"sends":${JSON.stringify(sends)}`);
   return `{${[...parts, ...unknownText(unknownFields)].join(',')}}`;
 }
 
-export function verdictText({ fingerprint, job, is, note, reason, by, revision, unknownFields }: Verdict): string {
+function verdictText({ fingerprint, job, is, note, reason, by, revision, unknownFields }: Verdict): string {
   return objectText({ fingerprint, job, is, note, reason, by, revision }, unknownFields);
+}
+
+function acceptanceText({ wanted, fingerprint, job, revision, unknownFields }: Acceptance): string {
+  return objectText({ wanted, fingerprint, job, revision }, unknownFields);
 }

@@ -76,20 +76,5 @@ export function waitsFor({ needs, canaries }: Pick<StepOrder, 'needs' | 'canarie
 
 /** State of a step that is not up to date and whose outcome no run has reported. */
 export function stateLeft(action: Exclude<Action, 'keep'>): 'failed' | 'blocked' | 'unresolved' | 'left' {
-  switch (action) {
-    case 'failed':
-    case 'blocked':
-    case 'unresolved':
-      return action;
-    case 'create':
-    case 'redo':
-    case 'retry':
-    case 'attach':
-    case 'download':
-    case 'move':
-    case 'orphan':
-      return 'left';
-    default:
-      return action satisfies never;
-  }
+  return action === 'failed' || action === 'blocked' || action === 'unresolved' ? action : 'left';
 }

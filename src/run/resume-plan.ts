@@ -24,7 +24,7 @@ import { countRefused, idempotencyKey } from '../plan/purchases/key.ts';
 import { type Act, currentPurchase, hasOpenSend, next, type SendFacts } from '../plan/purchases/next.ts';
 import { askedSend } from '../plan/purchases/open-sends.ts';
 import { sumDoubts } from '../plan/sum-up.ts';
-import { nextOrder } from './step.ts';
+import { addCredits, nextOrder } from './step.ts';
 import type { StepEnd } from './step-end.ts';
 
 export interface ResumeFacts extends SendFacts {
@@ -200,7 +200,7 @@ export function resumeOrder(
       return { order: resumeSend(current, act, record), spent };
     }
     const { job } = act;
-    if (known === undefined) spent = addUp(spent, job.credits ?? null);
+    if (known === undefined) spent = addCredits(spent, job.credits ?? null);
     const attached = attach(current, job);
     const old = before?.purchases.find(({ jobId, key }) => jobId === job.jobId && key === job.key);
     if (old !== undefined && isSame(old, job)) return { order: known === undefined ? attached : current, spent };
@@ -255,8 +255,4 @@ function resumeShared(order: Carry, same: readonly Purchase[], before: StepRecor
   const isNews = saved !== undefined && (old === undefined || !isSame(old, saved));
   const isOver = isNews && order.expect === undefined;
   return isOver ? { end: { outcome: 'done', credits: 0 } } : { order, spent: 0 };
-}
-
-function addUp(a: number | null, b: number | null): number | null {
-  return a === null || b === null ? null : a + b;
 }

@@ -21,16 +21,9 @@ export interface StepEnd {
 }
 
 /** Stops all buying after a refused credential or an unreachable host, independent of the step that met it. */
-export function stopFor(end: Extract<JobEnd, { is: 'unwatched' }>, { gate }: Pick<Ports, 'gate'>): void {
-  switch (end.because) {
-    case 'auth':
-    case 'unreachable':
-      gate.stop(end.because, end.error);
-      return;
-    case 'signal':
-    case 'patience':
-      return;
-    default:
-      end.because satisfies never;
-  }
+export function stopFor(
+  { because, error }: Pick<Extract<JobEnd, { is: 'unwatched' }>, 'because' | 'error'>,
+  { gate }: Pick<Ports, 'gate'>,
+): void {
+  if (because === 'auth' || because === 'unreachable') gate.stop(because, error);
 }

@@ -196,7 +196,8 @@ function withCredits({ outcome, error, unmet, unsaved }: Omit<StepEnd, 'credits'
   return unsaved ? { outcome, credits, error, unsaved } : { outcome, credits, error };
 }
 
-function addCredits(a: number | null, b: number | null): number | null {
+/** Adds charges; `null`: unknown. */
+export function addCredits(a: number | null, b: number | null): number | null {
   return a === null || b === null ? null : a + b;
 }
 

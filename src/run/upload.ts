@@ -41,7 +41,7 @@ export async function uploadFile(order: StepOrder, ports: Ports): Promise<StepEn
       return { outcome: 'refused', credits: 0, error: answer.message };
     case 'auth':
     case 'unreachable':
-      stopFor({ is: 'unwatched', because: answer.why, error: answer.message }, ports);
+      stopFor({ because: answer.why, error: answer.message }, ports);
       return { outcome: 'left', credits: 0, error: answer.message };
     case 'interrupted':
       return { outcome: 'left', credits: 0 };

@@ -89,15 +89,13 @@ class Funding {
 
   /** Finds rows that no other row waits for. The first row of a group represents the group. */
   #ends(): PlanRow[] {
-    const needed = new Set<string>();
-    for (const row of this.#wanted.values()) for (const need of this.#hangs.needsOf(row)) needed.add(need);
-    const seen = new Set<string>();
-    return [...this.#wanted.values()].filter((row) => {
-      const group = isLater(row) ? undefined : this.#hangs.groupOf?.(row);
-      const isEnd = !needed.has(row.address) && (group === undefined || !(needed.has(group) || seen.has(group)));
-      if (isEnd && group !== undefined) seen.add(group);
-      return isEnd;
+    const groupOf = (row: PlanRow) => (isLater(row) ? undefined : this.#hangs.groupOf?.(row));
+    const ends = endsOf([...this.#wanted.values()], {
+      namesOf: (row) => [row.address, groupOf(row) ?? row.address],
+      needsOf: (row) => this.#hangs.needsOf(row),
     });
+    const byGroup = groupBy(ends, groupOf);
+    return ends.filter((row) => groupOf(row) === undefined || byGroup.get(groupOf(row))?.[0] === row);
   }
 
   /** Collects a row and everything it waits for that is not funded yet, with whole groups. */
@@ -116,6 +114,15 @@ class Funding {
       ],
     });
   }
+}
+
+/** Returns the items that no other item needs under one of its names. */
+export function endsOf<Item>(
+  items: readonly Item[],
+  { namesOf, needsOf }: { namesOf(item: Item): readonly string[]; needsOf(item: Item): readonly string[] },
+): Item[] {
+  const needed = new Set(items.flatMap(needsOf));
+  return items.filter((item) => !namesOf(item).some((name) => needed.has(name)));
 }
 
 /** Returns an item and everything that it still needs, without items that are already in another chain. */

@@ -32,10 +32,6 @@ export function matchSelection(selection: Selection, facts: SelectionFacts): Set
   return new Matching(facts).match(selection, []);
 }
 
-export function matchCondition(condition: Condition, facts: SelectionFacts): Set<string> | { problem: string } {
-  return matchSelection({ terms: [[condition]] }, facts);
-}
-
 class Matching {
   readonly #facts: SelectionFacts;
   #vocabulary: Vocabulary | undefined;
@@ -167,20 +163,11 @@ function follow(start: ReadonlySet<string>, into: Set<string>, next: (address: s
 
 function compareCost(cost: number | null, { operator, credits }: Extract<Condition, { is: 'cost' }>): boolean {
   if (cost === null || credits === null) return cost === credits;
-  switch (operator) {
-    case '>':
-      return cost > credits;
-    case '>=':
-      return cost >= credits;
-    case '<':
-      return cost < credits;
-    case '<=':
-      return cost <= credits;
-    case '=':
-      return cost === credits;
-    default:
-      return operator satisfies never;
-  }
+  return (
+    (operator.includes('=') && cost === credits) ||
+    (operator[0] === '>' && cost > credits) ||
+    (operator[0] === '<' && cost < credits)
+  );
 }
 
 /**

@@ -39,7 +39,7 @@ describe('a run with a canary', () => {
           trouble: () => ({ answer: { is: 'refused', status: 400, why: 'invalid', message: 'no' } }),
         }),
       'refused',
-      'was refused',
+      'is refused',
     ],
     ['does not fit', ({ outputs }) => Object.assign(outputs.facts, { current: { width: 7 } }), 'failed', 'failed'],
   ])('that %s buys nothing else', async (_how, trouble, outcome, words) => {

@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import type { RunFact } from '../../../src/contract/event.ts';
 import { Account } from '../../../src/engine/account.ts';
 import { allot, findEnds } from '../../../src/engine/chains.ts';
-import { linkOrders } from '../../../src/engine/order-of-work.ts';
 import { Queue } from '../../../src/engine/queue.ts';
 import type { StepOrder } from '../../../src/plan/plan.ts';
 import type { Cap } from '../../../src/plan/prices/caps.ts';
@@ -17,7 +16,7 @@ function order(address: string, needs: string[], price: string, more: Partial<St
 
 function decide(orders: StepOrder[], left: number) {
   const all = new Map(orders.map((one) => [one.address, one]));
-  const ends = findEnds(all, linkOrders(all).dependents);
+  const ends = findEnds(all);
   const allotment = allot(all, ends, { left, priceOf: ({ price }) => price.credits });
   return allotment.is === 'all' ? 'all' : [...allotment.places].map(([address, place]) => `${place} ${address}`);
 }
@@ -56,7 +55,7 @@ describe('who goes first', () => {
     const two = [order('a@1', [], '50'), order('b@1', [], '5')];
     const all = new Map(two.map((one) => [one.address, one]));
     const means = { left: 8, priceOf: ({ price }: StepOrder) => price.credits, isMoving: true };
-    expect(allot(all, findEnds(all, new Map()), means)).toEqual({ is: 'chains', places: new Map() });
+    expect(allot(all, findEnds(all), means)).toEqual({ is: 'chains', places: new Map() });
   });
 
   test('what several chains need is paid for once', () => {
@@ -80,7 +79,7 @@ describe('who goes first', () => {
       order('c', [], '9', { sharesJobOf: 'b' }),
     ];
     const all = new Map(given.map((one) => [one.address, one]));
-    expect(findEnds(all, linkOrders(all).dependents).map(({ address }) => address)).toEqual(['b']);
+    expect(findEnds(all).map(({ address }) => address)).toEqual(['b']);
   });
 
   test('never more than there is; whoever has a place has all that it needs', () => {
@@ -101,7 +100,7 @@ describe('who goes first', () => {
           ),
         );
         const all = new Map(orders.map((one) => [one.address, one]));
-        const found = allot(all, findEnds(all, linkOrders(all).dependents), {
+        const found = allot(all, findEnds(all), {
           left,
           priceOf: ({ price }) => price.credits,
         });
@@ -199,7 +198,7 @@ describe('steps of a price that nobody knows', () => {
     const orders = ['a', 'b', 'c'].map((address) => order(address, [], '?'));
     const all = new Map(orders.map((one) => [one.address, one]));
     const account = new Account({ caps, spentBefore: 0 });
-    const ready = new Queue(all, { dependents: new Map(), ranks: new Map() }, { account });
+    const ready = new Queue(all, new Map(), { account });
     for (const one of orders) ready.add(one);
     const take = (isIdle = false) => ready.take({ isIdle })?.address;
     return { account, ready, take };

@@ -23,7 +23,7 @@ test('orders leave by what is done of them, then by rank, and among equals in th
       const orders = new Map(all.map(({ order }) => [order.address, order]));
       const ranks = new Map(all.map(({ order, rank }) => [order.address, rank]));
       const account = new Account({ caps: [], spentBefore: 0 });
-      const queue = new Queue(orders, { dependents: new Map(), ranks }, { account });
+      const queue = new Queue(orders, ranks, { account });
       const waiting: typeof all = [];
       const takeOne = () => {
         const next = waiting.toSorted((a, b) => compare(a.key, b.key))[0];

@@ -128,7 +128,7 @@ describe('a job that is no longer watched', () => {
     ['patience', []],
   ] as const)('because of “%s” ends all buying, or nothing', (because, expected) => {
     const { ports, told } = tracedPorts();
-    stopFor({ is: 'unwatched', because, error: 'e' }, ports);
+    stopFor({ because, error: 'e' }, ports);
     expect(told).toEqual(expected);
   });
 });
