@@ -13,6 +13,7 @@ import { exitCodes } from '../contract/exit.ts';
 import { CampaignError } from '../contract/failure.ts';
 import { isSpending } from '../plan/actions.ts';
 import type { Plan, PlanRow } from '../plan/plan.ts';
+import { good, line } from '../report/document.ts';
 import { closeGroup, openGroup } from '../report/github-commands.ts';
 import { clockText } from '../report/numbers.ts';
 import { planText } from '../report/plan/plan-text.ts';
@@ -27,7 +28,7 @@ import type { ApplyOptions } from './open.ts';
 import { findUnselected, tellCredential, tellUnselected, type Unselected } from './plan-notices.ts';
 import { makeRecorder, openEvents } from './recorder.ts';
 import { type Interruption, listenForInterruption, listenForStrayErrors } from './signals.ts';
-import type { Terminal } from './terminal.ts';
+import { type Terminal, tell } from './terminal.ts';
 import { endStage } from './timing.ts';
 import { showingCall, tellOpenGates, tellWaiting } from './waiting.ts';
 
@@ -225,10 +226,10 @@ async function printResult(
 }
 
 /** Shows by whom the plan was approved, because the user is not asked. */
-function tellApproved(approved: Approved | undefined, { err, style }: Terminal): void {
+function tellApproved(approved: Approved | undefined, terminal: Terminal): void {
   if (approved?.is !== 'approved') return;
   const { by, at, what } = approved.approval;
-  err(`${style.green('approved')} by ${safeText(by, 100)} at ${clockText(at)}: ${safeText(what, 500)}\n`);
+  tell(terminal, line([good('approved'), ` by ${safeText(by, 100)} at ${clockText(at)}: ${safeText(what, 500)}`]));
 }
 
 /** Whether the approval of a plan permits no further purchase. */

@@ -83,7 +83,6 @@ type Pass = (draft: Draft, about: About) => void;
 const beforeMoney: readonly Pass[] = [
   // While all rows are as they were decided: rows that a later pass blocks are traced to the same change.
   tellFollowing,
-  tellReplaced,
   // Before gates, which would give another reason for rows that only a newer version can decide.
   blockUndecidable,
   // Before canaries, because a canary that waits at a gate must not delay other steps.
@@ -102,8 +101,9 @@ const beforeMoney: readonly Pass[] = [
 const afterMoney: readonly Pass[] = [
   // Before dependents are blocked, so that steps that need a post wait together with it.
   holdPosts,
-  // Last, when it is known for each row whether it will be done.
+  // When it is known for each row whether it will be done.
   blockDependents,
+  tellReplaced,
 ];
 
 /** Assigns every step an action, a reason and a price. Pure; `apply` carries out exactly this. */

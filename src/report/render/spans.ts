@@ -152,6 +152,13 @@ function splitWords(pieces: readonly Painted[]): Painted[][] {
   return words;
 }
 
+/** A text on one line, whatever its length. */
+export function inlineText(text: Text, style: Style): string {
+  return wrap(text, { style, room: Number.POSITIVE_INFINITY })
+    .map((line) => paintLine(line, style))
+    .join('');
+}
+
 export function paintLine({ pieces }: Line, style: Style): string {
   return pieces.map((piece) => paint(piece, style)).join('');
 }

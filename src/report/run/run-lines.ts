@@ -1,6 +1,8 @@
 import type { RunEvent, StepOutcome } from '../../contract/event.ts';
+import { active, bad, faint, good, type Span, type Text, warning } from '../document.ts';
 import { bytesText, countOf, creditsText, elapsedText, spanText } from '../numbers.ts';
 import { spendText } from '../plan/plan-money.ts';
+import { inlineText } from '../render/spans.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
 import type { RunReporter, RunTimes } from './run-time.ts';
@@ -22,16 +24,13 @@ import {
 } from './run-words.ts';
 import { isTrouble } from './troubles.ts';
 
-interface EventLineOptions {
-  style: Style;
-  /** Address of the review page of the run, once there is one. */
-  page?(): string | undefined;
-}
-
 /** Which events are printed. `quiet`: only failures; `steps`: ended steps; `events`: everything. */
 export type Detail = 'quiet' | 'steps' | 'events';
 
-export interface LinesOptions extends EventLineOptions {
+export interface LinesOptions {
+  style: Style;
+  /** Address of the review page of the run, once there is one. */
+  page?(): string | undefined;
   /** Milliseconds since 1970. */
   now(): number;
   /** View of the run. The caller of `on` has folded the event into it before. */
@@ -77,8 +76,8 @@ export function createLines(write: (text: string) => void, options: LinesOptions
         stopTicking();
         stopTicking = options.every?.(heartbeatMs, beat) ?? stopTicking;
       }
-      const line = detail === 'events' ? eventLine(event, view, options) : steps.lineOf(event);
-      if (line !== undefined) say(line);
+      const line = detail === 'events' ? eventLine(event, view, options.page) : steps.lineOf(event);
+      if (line !== undefined) say(inlineText(line, options.style));
       beat();
     },
     async end() {
@@ -116,13 +115,13 @@ class StepLines {
     this.#options = options;
   }
 
-  lineOf(event: RunEvent): string | undefined {
+  lineOf(event: RunEvent): Text | undefined {
     const { view, detail } = this.#options;
     switch (event.event) {
       case 'step-finished':
         return this.#finished(event);
       case 'spending-stopped':
-        return eventLine(event, view, this.#options);
+        return eventLine(event, view);
       case 'create-repeated':
         return detail === 'quiet' || !event.throttled ? undefined : this.#asked();
       case 'run-started':
@@ -136,28 +135,28 @@ class StepLines {
       case 'output-judged':
       case 'picks-awaited':
       case 'noticed':
-        return detail === 'quiet' ? undefined : eventLine(event, view, this.#options);
+        return detail === 'quiet' ? undefined : eventLine(event, view, this.#options.page);
       default:
         return undefined;
     }
   }
 
   /** A wait requested by the service applies to all create requests, so it is printed once. */
-  #asked(): string | undefined {
-    const { view, style, now } = this.#options;
+  #asked(): Text | undefined {
+    const { view, now } = this.#options;
     const text = askedWaitText(view, now());
     const until = view.askedUntil ?? 0;
     if (text === '' || until < this.#askedUntil + 60_000) return undefined;
     this.#askedUntil = until;
-    return `${style.yellow('paused')}  ${text}`;
+    return [warning('paused'), `  ${text}`];
   }
 
-  #finished(event: Extract<RunEvent, { event: 'step-finished' }>): string | undefined {
+  #finished(event: Extract<RunEvent, { event: 'step-finished' }>): Text | undefined {
     const { outcome, task } = event;
-    if (isTrouble(outcome)) return eventLine(event, this.#options.view, this.#options);
+    if (isTrouble(outcome)) return eventLine(event, this.#options.view);
     if (this.#options.detail === 'quiet') return undefined;
     if (this.#isLarge) return this.#tenth(task);
-    return outcome === 'done' ? this.#done(event) : eventLine(event, this.#options.view, this.#options);
+    return outcome === 'done' ? this.#done(event) : eventLine(event, this.#options.view);
   }
 
   /** Whether the run is large. Steps that were up to date before have no lines, so they do not count. */
@@ -167,8 +166,8 @@ class StepLines {
   }
 
   /** Line like `hero@lamp  done  2 credits, 0:58, images/lamp.png (3 of 10)`. */
-  #done({ address, credits, at }: Extract<RunEvent, { event: 'step-finished' }>): string {
-    const { view, style } = this.#options;
+  #done({ address, credits, at }: Extract<RunEvent, { event: 'step-finished' }>): Text {
+    const { view } = this.#options;
     const step = view.lastEnded?.address === address ? view.lastEnded : undefined;
     const facts = [
       credits === null ? 'price unknown' : credits > 0 ? countOf(credits, 'credit') : '',
@@ -177,10 +176,10 @@ class StepLines {
     ];
     const ended = [...view.tasks.values()].reduce((sum, task) => sum + doneIn(task), 0);
     const detail = facts.filter((fact) => fact !== '').join(', ');
-    return stepLine(address, style.green('done'), `${detail} (${creditsText(ended)} of ${creditsText(view.steps)})`);
+    return stepLine(address, good('done'), `${detail} (${creditsText(ended)} of ${creditsText(view.steps)})`);
   }
 
-  #tenth(id: string): string | undefined {
+  #tenth(id: string): Text | undefined {
     const task = this.#options.view.tasks.get(id);
     if (task === undefined) return undefined;
     const tenth = Math.floor((10 * doneIn(task)) / task.steps);
@@ -188,7 +187,7 @@ class StepLines {
     if (tenth <= before) return undefined;
     this.#tenths.set(id, tenth);
     const words = taskWords(task, { isOver: false });
-    return stepLine(id, this.#options.style.green(`${tenth * 10} %`), words.join(', '));
+    return stepLine(id, good(`${tenth * 10} %`), words.join(', '));
   }
 }
 
@@ -196,72 +195,72 @@ class StepLines {
  * An event on one line, which begins with an address or with words of mediabatch; undefined for an event that needs
  * no line.
  */
-function eventLine(event: RunEvent, view: RunView, { style, page }: EventLineOptions): string | undefined {
+export function eventLine(event: RunEvent, view: RunView, page?: () => string | undefined): Text | undefined {
   switch (event.event) {
     case 'run-started':
       return `${safeText(event.campaign)}: ${startText(event)}`;
     case 'step-started':
       return event.action === 'attach'
-        ? stepLine(event.address, style.cyan('attached'), 'its job is running')
-        : stepLine(event.address, style.cyan('started'), event.action);
+        ? stepLine(event.address, active('attached'), 'its job is running')
+        : stepLine(event.address, active('started'), event.action);
     case 'create-repeated': {
       const detail = `${safeText(event.because)}; the same key again in ${secondsText(event.afterMs)}`;
-      return stepLine(event.address, style.yellow('repeated'), detail);
+      return stepLine(event.address, warning('repeated'), detail);
     }
     case 'create-searched': {
       const detail = `${safeText(event.because)}; the service's list is searched for its job`;
-      return stepLine(event.address, style.yellow('searching'), detail);
+      return stepLine(event.address, warning('searching'), detail);
     }
     case 'job-found':
-      return stepLine(event.address, style.green('found'), `job ${safeText(event.jobId)} is in the service's list`);
+      return stepLine(event.address, good('found'), `job ${safeText(event.jobId)} is in the service's list`);
     case 'send-asked':
-      return stepLine(event.address, style.yellow('asking'), 'the answer to an earlier create of it was lost');
+      return stepLine(event.address, warning('asking'), 'the answer to an earlier create of it was lost');
     case 'send-settled':
-      return stepLine(event.address, style.yellow('asked'), safeText(settledText(event)));
+      return stepLine(event.address, warning('asked'), safeText(settledText(event)));
     case 'job-created': {
       const left = leftText(view.money);
       const price =
         event.credits === null ? ', price unknown' : event.credits > 0 ? `, ${countOf(event.credits, 'credit')}` : '';
       const money = price === '' || left === '' ? '' : ` (${left})`;
       const detail = `job ${safeText(event.jobId, 48)}${price}${money}`;
-      return stepLine(event.address, style.cyan('created'), detail);
+      return stepLine(event.address, active('created'), detail);
     }
     case 'job-retried':
-      return stepLine(event.address, style.yellow('failed'), `${safeText(event.error)}; it is bought again`);
+      return stepLine(event.address, warning('failed'), `${safeText(event.error)}; it is bought again`);
     case 'file-uploaded': {
       const size = event.bytes === null ? '' : ` (${bytesText(event.bytes)})`;
-      return stepLine(event.address, style.green('uploaded'), `${safeText(event.assetId, 48)}${size}`);
+      return stepLine(event.address, good('uploaded'), `${safeText(event.assetId, 48)}${size}`);
     }
     case 'output-saved': {
       const { path, bytes } = event.output;
-      return stepLine(event.address, style.green(savedWord(event.how)), `${safeText(path)} (${bytesText(bytes)})`);
+      return stepLine(event.address, good(savedWord(event.how)), `${safeText(path)} (${bytesText(bytes)})`);
     }
     case 'step-finished': {
-      const word = event.unsaved ? style.yellow('not saved') : outcomeWord(event.outcome, style);
-      return word === undefined ? undefined : stepLine(event.address, word, safeText(event.error ?? ''));
+      const word = event.unsaved ? warning('not saved') : outcomeWord(event.outcome);
+      const charged = isTrouble(event.outcome) && event.credits !== null && event.credits > 0;
+      const detail = `${safeText(event.error ?? '')}${charged ? `; charged ${creditsText(event.credits ?? 0)}` : ''}`;
+      return word === undefined ? undefined : stepLine(event.address, word, detail);
     }
     case 'credits-awaited':
-      return `${style.yellow('paused')}  ${awaitedText(event, Date.parse(event.at))} (${safeText(event.detail)})`;
+      return [warning('paused'), `  ${awaitedText(event, Date.parse(event.at))} (${safeText(event.detail)})`];
     case 'spending-resumed':
-      return `${style.green('goes on')}  there are credits again, after ${spanText(event.waitedMs)}`;
+      return [good('goes on'), `  there are credits again, after ${spanText(event.waitedMs)}`];
     case 'spending-stopped':
-      return `${style.yellow('stopped')}  ${stoppingText(event)}`;
+      return [warning('stopped'), `  ${stoppingText(event)}`];
     case 'output-judged':
-      return stepLine(event.address, event.is === 'picked' ? style.green(event.is) : style.yellow(event.is), '');
+      return stepLine(event.address, event.is === 'picked' ? good(event.is) : warning(event.is));
     case 'picks-awaited':
-      return style.yellow(awaitedGatesText(event.gates, page?.()));
+      return warning(awaitedGatesText(event.gates, page?.()));
     case 'noticed':
-      return `${style.yellow('notice')}  ${safeText(noticeText(event))}`;
+      return [warning('notice'), `  ${safeText(noticeText(event))}`];
     case 'create-intended':
-      return stepLine(event.address, style.dim('sending'), '');
+      return stepLine(event.address, faint('sending'));
     case 'job-progressed':
-      return stepLine(event.address, style.dim('is'), safeText(event.status, 60));
+      return stepLine(event.address, faint('is'), safeText(event.status, 60));
     case 'job-completed':
-      return stepLine(event.address, style.cyan('made'), 'its file is fetched');
+      return stepLine(event.address, active('made'), 'its file is fetched');
     case 'step-left':
-      return event.action === 'keep'
-        ? undefined
-        : stepLine(event.address, style.yellow('left'), safeText(event.reason));
+      return event.action === 'keep' ? undefined : stepLine(event.address, warning('left'), safeText(event.reason));
     case 'credits-changed':
     case 'run-ended':
       return undefined;
@@ -275,8 +274,8 @@ function startText(event: Extract<RunEvent, { event: 'run-started' }>): string {
   return `${countOf(event.steps, 'step')}, ${spending} to spend, ${event.concurrency} at a time`;
 }
 
-function stepLine(address: string, word: string, detail: string): string {
-  return `${safeText(address, 300)}  ${word}${detail === '' ? '' : `  ${detail}`}`;
+function stepLine(address: string, word: Span, detail = ''): Text {
+  return [`${safeText(address, 300)}  `, word, detail === '' ? '' : `  ${detail}`];
 }
 
 function savedWord(how: 'downloaded' | 'moved' | 'restored'): string {
@@ -287,22 +286,22 @@ function savedWord(how: 'downloaded' | 'moved' | 'restored'): string {
  * Word for an ended step. Undefined for done steps, reported when their file was saved, and for steps that were not
  * started, counted at the end.
  */
-function outcomeWord(outcome: StepOutcome, style: Style): string | undefined {
+function outcomeWord(outcome: StepOutcome): Span | undefined {
   switch (outcome) {
     case 'done':
     case 'left':
       return undefined;
     case 'unneeded':
-      return style.dim('not needed');
+      return faint('not needed');
     case 'failed':
     case 'refused':
     case 'lost':
-      return style.red(outcome);
+      return bad(outcome);
     case 'unresolved':
     case 'blocked':
-      return style.yellow(outcome);
+      return warning(outcome);
     case 'running':
-      return style.yellow('still running');
+      return warning('still running');
     default:
       return outcome satisfies never;
   }

@@ -1,13 +1,13 @@
 import { Listr } from 'listr2';
 import type { RunEvent } from '../../contract/event.ts';
-import { creditsText } from '../numbers.ts';
+import { type Text, wordsOf } from '../document.ts';
 import { paintLine, wrap } from '../render/spans.ts';
-import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
 import { nothingPlanned, type PlannedWork } from './planned-work.ts';
+import { eventLine } from './run-lines.ts';
 import type { RunReporter, RunTimes } from './run-time.ts';
 import type { RunView } from './run-view.ts';
-import { awaitedGatesText, awaitedUntilText, noticeText, stoppingText } from './run-words.ts';
+import { noticeText } from './run-words.ts';
 import { frameLines } from './screen-frame.ts';
 import { signsOfTerminal } from './screen-look.ts';
 import { FrameWriter, ScreenRenderer, type ScreenStream, sizeOf } from './screen-output.ts';
@@ -29,7 +29,7 @@ export interface ScreenOptions {
 
 /** Limit of bytes that are printed above the screen in one frame, which is half of the frame's limit. */
 const mostAboveBytes = 2048;
-/** Limit up to which failures with the same text are printed one by one. */
+/** Limit of failures with the same text that are printed. */
 const mostOfOne = 5;
 const mostNotices = 100;
 
@@ -96,61 +96,40 @@ export function createScreen(options: ScreenOptions): RunReporter {
   };
 }
 
-interface ScreenMessage {
-  /** First words, which are coloured. */
-  head: string;
-  text: string;
-  paint(text: string): string;
-}
-
 /** Messages to print above the screen, each once, where they stay in the scrollback. */
 class ScreenMessages {
   readonly #options: ScreenOptions;
   readonly #notices = new Set<string>();
-  #waiting: ScreenMessage[] = [];
+  #waiting: Text[] = [];
 
   constructor(options: ScreenOptions) {
     this.#options = options;
   }
 
   note(event: RunEvent): void {
-    const { style, page, now, view } = this.#options;
-    const say = (paint: ScreenMessage['paint'], head: string, text = '') => {
-      this.#waiting.push({ head: safeText(head, 300), text, paint });
-    };
+    const text = this.#isShown(event) ? eventLine(event, this.#options.view, this.#options.page) : undefined;
+    if (text !== undefined) this.#waiting.push(text);
+  }
+
+  #isShown(event: RunEvent): boolean {
     switch (event.event) {
       case 'step-finished': {
-        const { outcome, address } = event;
-        const trouble = [...view.troubles.values()].at(-1);
-        if (trouble?.address !== address || trouble.count > mostOfOne) return;
-        say(outcome === 'unresolved' ? style.yellow : style.red, address, failureWords(event, trouble.count));
-        return;
+        const trouble = [...this.#options.view.troubles.values()].at(-1);
+        return trouble?.address === event.address && trouble.count <= mostOfOne;
       }
       case 'job-retried':
-        say(style.yellow, event.address, `job failed: ${withoutStop(event.error)}; it is bought again`);
-        return;
       case 'spending-stopped':
-        say(style.yellow, stoppingText(event));
-        return;
-      case 'credits-awaited': {
-        // The wait is reported once, although its create request is repeated many times.
-        const isNew = this.#isNew(`until ${event.until}`);
-        if (isNew) say(style.yellow, awaitedUntilText(event, now()), `(${safeText(event.detail)})`);
-        return;
-      }
       case 'spending-resumed':
-        say(style.green, 'there are credits again');
-        return;
       case 'picks-awaited':
-        say(style.yellow, awaitedGatesText(event.gates, page?.()));
-        return;
+        return true;
+      case 'credits-awaited':
+        // The wait is reported once, although its create request is repeated many times.
+        return this.#isNew(`until ${event.until}`);
       case 'noticed':
-        if (this.#notices.size > mostNotices || !this.#isNew(noticeText(event))) return;
-        if (this.#notices.size > mostNotices) say(style.yellow, 'notices', 'go on, and are only recorded from here');
-        else say(style.yellow, 'notice', safeText(noticeText(event)));
-        return;
+        // All of them are recorded.
+        return this.#notices.size < mostNotices && this.#isNew(noticeText(event));
       default:
-        return;
+        return false;
     }
   }
 
@@ -165,12 +144,9 @@ class ScreenMessages {
     for (let bytes = 0; bytes < mostAboveBytes; ) {
       const next = this.#waiting.shift();
       if (next === undefined) break;
-      const { head, text, paint } = next;
-      const whole = text === '' ? head : `${head}  ${text}`;
-      const wrapped = wrap(whole, { style, room: columns - 1 }, { most: 6, isHard: true });
-      const broken = whole.includes('://') ? [whole] : wrapped.map((line) => paintLine(line, style));
-      const [first = '', ...others] = broken;
-      lines.push(first.startsWith(head) ? paint(head) + first.slice(head.length) : first, ...others);
+      const whole = wordsOf(next);
+      const room = whole.includes('://') ? Number.POSITIVE_INFINITY : columns - 1;
+      lines.push(...wrap(next, { style, room }, { most: 6, isHard: true }).map((line) => paintLine(line, style)));
       bytes += Buffer.byteLength(whole);
     }
     return lines;
@@ -181,15 +157,4 @@ class ScreenMessages {
     this.#notices.add(name);
     return true;
   }
-}
-
-function failureWords(event: Extract<RunEvent, { event: 'step-finished' }>, printed: number): string {
-  const { outcome, error, credits } = event;
-  const why = error === undefined ? '' : `: ${withoutStop(error)}`;
-  const charged = credits !== null && credits > 0 ? `; charged ${creditsText(credits)}` : '';
-  return `${outcome}${why}${charged}${printed === mostOfOne ? ' (more of these are only counted)' : ''}`;
-}
-
-function withoutStop(text: string): string {
-  return safeText(text).replace(/\.$/, '');
 }

@@ -119,7 +119,7 @@ export function awaitedText(awaited: NonNullable<RunView['awaited']>, now: numbe
 }
 
 /** Text like `waiting for credits until 14:05`. */
-export function awaitedUntilText(awaited: { until: string }, now: number): string {
+function awaitedUntilText(awaited: { until: string }, now: number): string {
   const until = new Date(awaited.until);
   const two = (value: number) => String(value).padStart(2, '0');
   const time = `${two(until.getHours())}:${two(until.getMinutes())}`;

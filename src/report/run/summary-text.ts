@@ -56,7 +56,7 @@ export function summaryView(view: RunView, options: SummaryOptions): Document {
   // Advice comes last, because the lines above it may have scrolled away.
   const full = [head, noticeBlock(view), ...troubleBlocks(steps, options), stack(...openLines(view, steps, options))];
   for (const document of [full, [stack(...full)]]) if (countLines(document) <= mostLines) return document;
-  const ways = [...shortTroubleBlocks(steps, options), ...shortOpenLines(view, steps, options)];
+  const ways = [...shortTroubleBlocks(steps, options), ...openLines(view, steps, options)];
   const all = [...shortNoticeLines(view), ...ways];
   const room = mostLines - countLines([head]);
   const more = command('… more', options.paste(call('status')));
@@ -133,35 +133,23 @@ function leftLines(view: RunView, steps: StepView[], { paste }: SummaryOptions):
   ];
 }
 
-/** Lines on jobs that continue after the run, and steps that were not started. */
+/** Jobs that continue after the run and steps that were not started, on one line, and what to do. */
 function openLines(view: RunView, steps: StepView[], options: SummaryOptions): Document {
   if (isLeft(view, options)) return leftLines(view, steps, options);
   const { goingOn, unsaved, unsure, unstarted } = countOpen(view, steps);
-  const outcome = unsure === 1 ? 'its outcome is' : 'their outcomes are';
   const counts: [count: number, noun: string, words: string][] = [
-    [goingOn, 'job', `${goingOn === 1 ? 'keeps' : 'keep'} running and ${are(goingOn)} paid; run again to collect`],
-    [unsaved, 'job', `${are(unsaved)} finished and paid, not saved yet; run again to fetch`],
-    [unsure, 'create', `${were(unsure)} on the wire, ${outcome} not known yet; run again to find out`],
-    [unstarted, 'step', `${were(unstarted)} not started`],
+    [goingOn, 'job', 'still running, paid'],
+    [unsaved, 'job', 'finished and paid, to be fetched'],
+    [unsure, 'create', 'sent, outcome unknown'],
+    [unstarted, 'step', 'not started'],
   ];
-  const open = counts.flatMap(([count, noun, words]) => (count > 0 ? [line(`${countOf(count, noun)} ${words}`)] : []));
-  const waited = view.waitedMs > 0 ? line(`waited ${spanText(view.waitedMs)} for credits`) : undefined;
-  return [...open, waited, ...wayFrom(view, steps, { options, isOpen: open.length > 0 })];
-}
-
-/** Lines like `openLines`, shortened to two or three. */
-function shortOpenLines(view: RunView, steps: StepView[], options: SummaryOptions): Document {
-  if (isLeft(view, options)) return leftLines(view, steps, options);
-  const { goingOn, unsaved, unsure, unstarted } = countOpen(view, steps);
-  const counts: [count: number, words: string][] = [
-    [goingOn, 'running on, paid'],
-    [unsaved, 'paid, to be fetched'],
-    [unsure, 'on the wire, to be found out'],
-    [unstarted, 'not started'],
-  ];
-  const parts = counts.flatMap(([count, words]) => (count === 0 ? [] : [`${creditsText(count)} ${words}`]));
+  const parts = counts.flatMap(([count, noun, words]) => (count === 0 ? [] : [`${countOf(count, noun)} ${words}`]));
   const isOpen = parts.length > 0;
-  return [isOpen ? line(parts.join(' · ')) : undefined, ...wayFrom(view, steps, { options, isOpen })];
+  return [
+    isOpen ? line(parts.join(' · ')) : undefined,
+    view.waitedMs > 0 ? line(`waited ${spanText(view.waitedMs)} for credits`) : undefined,
+    ...wayFrom(view, steps, { options, isOpen }),
+  ];
 }
 
 /** Reason why nothing more is bought, and the next step if work is left. */
@@ -289,12 +277,4 @@ function estimateFact({ estimated, money }: RunView): Fact | undefined {
   const others = unpriced > 0 ? ` · ${countOf(unpriced, 'job')} had no estimate` : '';
   const text = `${creditsText(likely)} for ${countOf(jobs, 'job')} · ${creditsText(charged)} charged, ${how}${others}`;
   return { label, text };
-}
-
-function are(count: number): string {
-  return count === 1 ? 'is' : 'are';
-}
-
-function were(count: number): string {
-  return count === 1 ? 'was' : 'were';
 }

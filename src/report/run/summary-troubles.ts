@@ -1,7 +1,6 @@
 import { call } from '../../ground/advice.ts';
 import { likenessOf } from '../../ground/likeness.ts';
 import { groupBy } from '../../ground/values.ts';
-import { kinds } from '../../kinds/index.ts';
 import { isPost } from '../../plan/posts/post-record.ts';
 import { classifyFailure, type FailureClass } from '../../plan/purchases/refusals.ts';
 import { writeName } from '../../plan/select/names.ts';
@@ -243,11 +242,8 @@ function unresolvedTrouble(
   steps: readonly StepView[],
   { paste, unknown, ways }: TroubleOptions & { unknown: string; ways: string },
 ): Trouble {
-  const isListed = ({ kind }: StepView) => kinds[kind]?.recovery === 'list';
   const open = steps.filter(({ recoverable }) => recoverable !== true);
-  const listed = steps.filter((step) => step.recoverable === true && isListed(step));
-  const replayed = steps.filter((step) => step.recoverable === true && !isListed(step));
-  const apply = paste(call('apply'));
+  const recoverable = steps.filter((step) => step.recoverable === true);
   const select = 'state:unresolved';
   const [first] = open;
   const them = open.length === 1 ? '' : ', one after the other';
@@ -256,11 +252,10 @@ function unresolvedTrouble(
     mark: 'warning',
     note: `, it is not known ${unknown}`,
     parts: [
-      { steps: replayed, select, mend: [command('run it again, the same key is sent, which pays once', apply)] },
       {
-        steps: listed,
+        steps: recoverable,
         select,
-        mend: [command("run it again, the service's list is searched first, which pays once", apply)],
+        mend: [command('to find out, which never pays twice', paste(call('apply')))],
       },
       {
         steps: open,

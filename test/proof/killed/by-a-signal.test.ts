@@ -24,8 +24,8 @@ describe('the first signal', () => {
       expect(await run.ended).toEqual({ code: 130, signal: null });
       expect(place.service.ledger()).toHaveLength(1);
       expect(createsSeen(place.service)).toBe(1);
-      expect(run.err()).toContain('1 job keeps running and is paid; run again to collect');
-      expect(run.err()).toContain('3 steps were not started');
+      expect(run.err()).toContain('1 job still running, paid');
+      expect(run.err()).toContain('3 steps not started');
       expectNothingLost(place);
       const purchases = [...readLockFile(place.lock).steps.values()].flatMap((step) => step.purchases);
       expect(purchases.map(({ state }) => state)).toEqual(['running']);
@@ -45,7 +45,7 @@ describe('the second signal', () => {
     // Right after the first one it counts as the same wish.
     const repeated = setInterval(() => run.child.kill('SIGINT'), 400);
     expect(await run.ended.finally(() => clearInterval(repeated))).toEqual({ code: 130, signal: null });
-    expect(run.err()).toContain('1 create was on the wire, its outcome is not known yet; run again to find out');
+    expect(run.err()).toContain('1 create sent, outcome unknown');
     expectNothingLost(place);
     const again = await place.apply();
     expect(again.code, again.err).toBe(0);

@@ -89,7 +89,7 @@ describe('createLines', () => {
       theme@c  started  create
       theme@c  refused  bad lyrics
       hero@it  started  create
-      hero@it  lost  unknown job
+      hero@it  lost  unknown job; charged 5
       theme@d  started  create
       theme@d  blocked  needs hero@it, which is lost
       notice  the service calls the job RENDERING
@@ -120,7 +120,7 @@ describe('createLines', () => {
       stopped  interrupted: waiting for open requests; Ctrl-C again quits now
       theme@a  still running
       theme@c  refused  bad lyrics
-      hero@it  lost  unknown job
+      hero@it  lost  unknown job; charged 5
       theme@d  blocked  needs hero@it, which is lost
       notice  the service calls the job RENDERING
       notice  hero@de: a file in the way was renamed
@@ -139,7 +139,7 @@ describe('createLines', () => {
       hero@l'été  failed  the link has expired
       stopped  interrupted: waiting for open requests; Ctrl-C again quits now
       theme@c  refused  bad lyrics
-      hero@it  lost  unknown job"
+      hero@it  lost  unknown job; charged 5"
     `);
   });
 
@@ -420,11 +420,11 @@ describe('summaryView', () => {
       3 refused, nothing was charged: HTTP 400: too wide [bad_ratio]
         when the cause is mended: mediabatch apply campaign.yaml
       2 unresolved, it is not known whether these were charged: no answer
-        run it again, the same key is sent, which pays once: mediabatch apply campaign.yaml
+        to find out, which never pays twice: mediabatch apply campaign.yaml
       7 unresolved, it is not known whether these were charged: no answer
         to decide, one after the other, with --job and its id, --not-spent or --spend-again: mediabatch resolve campaign.yaml hero@u0
       11 blocked: the credits do not reach: it costs 2 (2), needs teaser@1, which is blocked (1); 8 by steps that they need
-      27 not started
+      27 steps not started
       to go on: mediabatch apply campaign.yaml
       "
     `);
