@@ -4,25 +4,23 @@
  * and so is what looks back: `compare`, `cost`.
  */
 import { consentRequiredBy } from './campaign/consent.ts';
-import { type Campaign, load as loadCampaign } from './campaign/load.ts';
 import type { OpenOptions } from './campaign/open-campaign.ts';
+import { type Campaign, load as loadCampaign } from './campaign/plan.ts';
 
 export { type ApplyOptions, apply } from './campaign/apply.ts';
+export type { PlanningOptions, RehearsalOptions, RunSettings } from './campaign/check-options.ts';
 export type { CommitComparison } from './campaign/compare-with-commit.ts';
 export { compare, cost, readLock } from './campaign/compare-with-commit.ts';
 export type { Cost, CostOptions } from './campaign/cost.ts';
 export type { Decided, DecideOptions } from './campaign/decide.ts';
-export { adopt, type LookedAt } from './campaign/decisions/adopt.ts';
-export { type ImportedJob, importStep } from './campaign/decisions/import.ts';
+export { adopt, type ImportedJob, importStep, type LookedAt, resolve } from './campaign/decisions/adopt.ts';
 export { type JudgeOptions, type PickOptions, pick, pickFrom, reject, unpick } from './campaign/decisions/judge.ts';
-export { resolve } from './campaign/decisions/resolve.ts';
 export { accept, type Chosen, type ForgetChosen, forget, move, pin, unpin } from './campaign/decisions/steps.ts';
 export { type Environment, readEnvironment } from './campaign/environment.ts';
-export type { Campaign } from './campaign/load.ts';
-export type { Answer, MoveQuestion } from './campaign/lock-service.ts';
 export type { OpenCampaign, OpenOptions } from './campaign/open-campaign.ts';
-export type { PlanningOptions, RehearsalOptions, RunSettings } from './campaign/options.ts';
+export type { Campaign } from './campaign/plan.ts';
 export { type Planned, plan } from './campaign/plan.ts';
+export type { Answer, MoveQuestion } from './campaign/read-lock.ts';
 export type { RunResult } from './campaign/run.ts';
 export type { ListedJob } from './contract/answer.ts';
 export { BrokenRunError } from './contract/errors.ts';

@@ -9,27 +9,41 @@ import { systemClock } from '../contract/clock.ts';
 import type { RunEvent } from '../contract/event.ts';
 import { CampaignError, failureOf, orFailure } from '../contract/failure.ts';
 import type { Tell } from '../contract/notice.ts';
+import { type Graph, outlineOf } from '../graph/graph.ts';
 import { call, way } from '../ground/advice.ts';
 import { Scope } from '../ground/scope.ts';
 import { messageOf } from '../ground/values.ts';
 import { hasWork, publishes } from '../plan/actions.ts';
-import { type Agreement, agreementOf, findUncovered } from '../plan/agreement.ts';
+import { agreementOf } from '../plan/agreement.ts';
 import type { Plan } from '../plan/plan.ts';
 import { allowPosts, withholdPosts } from '../plan/posts/post-consent.ts';
 import { isBought, withholdPurchases } from '../plan/prices/spend-consent.ts';
-import type { Applied, ApplyGraphOptions } from './apply-options.ts';
-import type { Carrier, Running } from './carrier.ts';
+import { markStrangeSends } from './approvals.ts';
+import type { ApplyTerms, Carrier, Held, Observer, Running } from './carrier.ts';
 import { carryHere } from './carry-here.ts';
-import { checkCall } from './check-call.ts';
-import { checkSettings } from './check-options.ts';
-import { graphOf } from './checked-graph.ts';
-import { type Held, holdAndPlan } from './hold-and-plan.ts';
+import {
+  checkSettings,
+  pickPlanningOptions,
+  pickRunSettings,
+  type RehearsalOptions,
+  type RunSettings,
+} from './check-options.ts';
+import { chosenBy, goOnUnder, refuseStale, refuseUncovered } from './check-saved-plan.ts';
+import { type CheckedGraph, graphOf, planByDocument } from './checked-graph.ts';
+import { holdGuard } from './hold-guard.ts';
+import { checkCall } from './library-calls.ts';
+import { lookAtOutputs } from './look-at-outputs.ts';
+import { lookAtPosts } from './look-at-posts.ts';
+import { refuseLostLock } from './lost-lock.ts';
+import { makePlan } from './make-plan.ts';
 import type { OpenCampaign } from './open-campaign.ts';
-import { pickPlanningOptions, pickRunSettings, type RehearsalOptions, type RunSettings } from './options.ts';
 import type { Planned } from './plan.ts';
+import { agreeToMove } from './read-lock.ts';
 import { recordRun } from './record-run.ts';
 import type { Ending, RunResult } from './run.ts';
 import { keepIndex } from './save-outputs-list.ts';
+import { Session } from './session.ts';
+import { noteUpToDate } from './up-to-date.ts';
 
 export interface ApplyOptions extends RunSettings, Pick<Ending, 'signal'> {
   /** Receives every event as it happens. */
@@ -58,21 +72,23 @@ export async function apply(planned: Planned, options: ApplyOptions = {}): Promi
   }
   const { lockTimeoutMs, rehearsal } = options;
   const agreement = agreementOf(planned.plan);
-  const work = applyGraph(campaign, {
-    check: async () => graphOf(campaign.checked, campaign, campaign.checked),
-    ...pickRunSettings(options),
-    ...pickPlanningOptions(planned.options),
-    lockTimeoutMs,
-    rehearsal,
-    chosen: { redo, ...(selected && { selected }) },
-    agreement,
-    verify: (now) => refuseUncovered(agreement, now),
-    agree: async (plan) => agreeByCall(plan, campaign, options),
-    observe: async () => ({ on: listener(options.on, campaign.tell), signal: options.signal }),
-  });
-  const done = await orFailure(work);
-  if (done.is !== 'ran') throw new Error('internal error: a plan that was agreed to did not run');
-  return done.result;
+  const carryOut = async () => {
+    const session = await ApplySession.open(campaign, graphOf(campaign.checked, campaign, campaign.checked), {
+      ...pickRunSettings(options),
+      ...pickPlanningOptions(planned.options),
+      ...{ lockTimeoutMs, rehearsal, agreement },
+      chosen: { redo, ...(selected && { selected }) },
+    });
+    try {
+      const found = await session.plan();
+      const running = 'watch' in found ? found : await session.start(agreeByCall(found.made, campaign, options));
+      if ('result' in running) return running.result;
+      return await session.watch(running, { on: listener(options.on, campaign.tell), signal: options.signal });
+    } finally {
+      await session.close();
+    }
+  };
+  return orFailure(carryOut());
 }
 
 /**
@@ -96,15 +112,6 @@ function agreeByCall(plan: Plan, { environment, file, sandbox }: OpenCampaign, {
   });
 }
 
-/** Refuses a plan that buys more than its approval contains. */
-export function refuseUncovered(agreement: Agreement, plan: Plan): void {
-  const found = findUncovered(agreement, plan);
-  if (found === undefined) return;
-  const { text, addresses } = found;
-  const hint = 'plan again; nothing was spent';
-  throw new CampaignError({ code: 'MB3102', message: `the plan is stale: ${text}`, hint, addresses });
-}
-
 /** Wraps a listener so that it cannot fail the run. It is removed after its first exception. */
 function listener(on: (event: RunEvent) => void = () => {}, tell: Tell): (event: RunEvent) => void {
   let isBroken = false;
@@ -124,76 +131,166 @@ function listener(on: (event: RunEvent) => void = () => {}, tell: Tell): (event:
   };
 }
 
-/**
- * Locks the campaign, plans, asks for approval, starts the plan and watches it. Attaches to the campaign's run if one
- * is under way.
- */
-export async function applyGraph(campaign: OpenCampaign, given: ApplyGraphOptions): Promise<Applied> {
-  checkSettings(given);
-  const scope = new Scope();
-  try {
-    const { carrier, options } = await openCarrier(campaign, given, scope);
-    const held = (await carrier.attach()) ?? (await holdOrAttach(carrier, campaign, options));
-    if ('watch' in held) {
-      const result = await watch(held, campaign, { options, scope });
-      return { is: 'ran', made: held.plan, carriedOut: held.plan, result };
-    }
-    scope.add(() => held.guard.release());
-    const plan = await options.agree(held.made, held);
-    if (plan === 'no' || plan === 'interrupted') return { is: plan };
-    const running = await carrier.start(plan, held);
-    if ('result' in running) {
-      await keepIndex(campaign, held.index);
-      return { is: 'ran', made: held.made, carriedOut: plan, result: running.result };
-    }
-    const result = await watch(running, campaign, { options, scope });
-    await campaign.seen.keep(held.finding);
-    await keepIndex(campaign, held.index);
-    return { is: 'ran', made: held.made, carriedOut: running.judge?.carriedOut ?? running.plan, result };
-  } finally {
-    await scope.close();
-  }
+interface Means {
+  campaign: OpenCampaign;
+  terms: ApplyTerms;
+  carrier: Carrier;
+  /** Closed at the end of the session. */
+  scope: Scope;
 }
 
 /**
- * Takes the lock and plans. If the lock seems to be lost (MB3409), its outputs may belong to a run that has begun
- * elsewhere since this client last looked for one; this function then attaches to that run.
+ * One `apply`, step by step: `open`, `plan`, `start` of the agreed plan, `watch`, `close`. Holds the lock from planning
+ * to the end. If the campaign has a run under way, `plan` returns that run, which is only watched.
  */
-export async function holdOrAttach(
-  carrier: Carrier,
-  campaign: OpenCampaign,
-  options: ApplyGraphOptions,
-): Promise<Running | Held> {
-  try {
-    return await holdAndPlan(campaign, options);
-  } catch (error) {
-    const begun = failureOf(error)?.code === 'MB3409' ? await carrier.attach() : undefined;
-    if (begun === undefined) throw error;
-    return begun;
+export class ApplySession {
+  readonly #means: Means;
+  /** Released at the start of the run, because a graph can be as large as all other data of the run. */
+  #checked: CheckedGraph | undefined;
+  #held: Held | undefined;
+
+  constructor(checked: CheckedGraph, means: Means) {
+    this.#checked = checked;
+    this.#means = means;
+  }
+
+  static async open(campaign: OpenCampaign, checked: CheckedGraph, terms: ApplyTerms): Promise<ApplySession> {
+    checkSettings(terms);
+    const scope = new Scope();
+    try {
+      const carrier = await openCarrier(campaign, checked.graph, { terms, scope });
+      return new ApplySession(checked, { campaign, terms, carrier, scope });
+    } catch (error) {
+      await scope.close();
+      throw error;
+    }
+  }
+
+  /** The checked graph of the plan, until the run starts. */
+  get checked(): CheckedGraph {
+    if (this.#checked === undefined) throw new Error('internal error: the run has started');
+    return this.#checked;
+  }
+
+  /** Takes the lock and plans, or returns the run that is under way. */
+  async plan(): Promise<Held | Running> {
+    const running = await this.#means.carrier.attach();
+    if (running !== undefined) return running;
+    try {
+      this.#held = await this.#hold();
+      return this.#held;
+    } catch (error) {
+      // Outputs without a lock may belong to a run that has begun elsewhere since this client last looked for one.
+      const begun = failureOf(error)?.code === 'MB3409' ? await this.#means.carrier.attach() : undefined;
+      if (begun === undefined) throw error;
+      return begun;
+    }
+  }
+
+  /** Starts the part of the plan that was agreed to. `result`: the run has already ended. */
+  async start(agreed: Plan): Promise<Running | { result: RunResult }> {
+    const held = this.#held;
+    if (held === undefined) throw new Error('internal error: there is no plan');
+    this.#checked = undefined;
+    const running = await this.#means.carrier.start(agreed, held);
+    if ('result' in running) await keepIndex(this.#means.campaign, held.index);
+    return running;
+  }
+
+  /** Watches a run to its end, and records its history. */
+  async watch(running: Running, observer: Observer): Promise<RunResult> {
+    const { plan, isWork, engineRun } = running;
+    const { on, times, approved, ...ending } = observer;
+    const { campaign } = this.#means;
+    const run = (record: (event: RunEvent) => void) => running.watch({ ...ending, on: record });
+    const recorded = { on, clock: systemClock, times, approved, engineRun, run };
+    const result = await (isWork ? recordRun(plan, campaign, recorded) : run(on));
+    if (this.#held !== undefined) {
+      await campaign.seen.keep(this.#held.finding);
+      await keepIndex(campaign, this.#held.index);
+    }
+    return result;
+  }
+
+  /** Ends something with the session. What was added last ends first. */
+  add(end: () => unknown): void {
+    this.#means.scope.add(end);
+  }
+
+  async close(): Promise<void> {
+    await this.#means.scope.close();
+  }
+
+  /** Takes the lock and plans. The lock is released at once if there is no plan. */
+  async #hold(): Promise<Held> {
+    const { campaign, terms, scope } = this.#means;
+    const { lockTimeoutMs = 0, engine } = terms;
+    const forEngine = engine !== undefined;
+    const guard = await holdGuard(campaign.paths.lock, lockTimeoutMs, campaign.tell, { forEngine });
+    try {
+      const held = await this.#planHeld(guard);
+      scope.add(() => guard.release());
+      return held;
+    } catch (error) {
+      await guard.release();
+      throw error;
+    }
+  }
+
+  async #planHeld(guard: Held['guard']): Promise<Held> {
+    const { campaign, terms, carrier } = this.#means;
+    const { service, seen } = campaign;
+    const { saved, askAboutMove, given, isAskedAgain, new: isNew } = terms;
+    const agreement = isAskedAgain ? undefined : (terms.agreement ?? saved);
+    const moved = { service, serviceMoved: askAboutMove !== undefined, new: isNew };
+    const { loaded, lock } = await Session.open(campaign, { graph: this.checked.graph, ...moved });
+    if (askAboutMove !== undefined) await agreeToMove(loaded, campaign, askAboutMove);
+    const chosen = saved === undefined ? terms.chosen : chosenBy(saved, lock);
+    const { limitThere } = carrier;
+    const planOf = (checked: CheckedGraph, { again }: { again: boolean }) => {
+      // The notices of the first plan were already shown.
+      const teller = again ? { ...campaign, tell: () => {} } : campaign;
+      const session = new Session(teller, checked.graph, loaded);
+      return makePlan(session, checked, { ...terms, limitThere, chosen, isRun: true }); // I18
+    };
+    const { planned, ...checked } = await planByDocument(this.checked, planOf);
+    this.#checked = checked;
+    const { graph, facts, asked, misspelt } = checked;
+    const { plan: made, states, redo, selected, hints } = planned;
+    await markStrangeSends(made, campaign);
+    await lookAtPosts(made, campaign, { checked, asks: true });
+    await refuseLostLock(campaign, { lock, plan: made, isNew: isNew === true });
+    if (saved !== undefined && !isAskedAgain) refuseStale(saved, { plan: made, graph, service });
+    if (terms.agreement !== undefined) refuseUncovered(terms.agreement, made);
+    if (agreement !== undefined) goOnUnder(agreement, made, lock);
+    // The list of outputs is written even if there is nothing else to do.
+    const finding = graph.index === undefined ? noteUpToDate(made, { given, asked, loaded, states, seen }) : undefined;
+    return {
+      made,
+      outline: outlineOf(graph),
+      prices: graph.prices,
+      ...{ loaded, facts, misspelt, guard, finding },
+      ...(graph.index !== undefined && { index: graph.index }),
+      ...(terms.review === true && {
+        live: {
+          ...{ agreement, graph, lock, redo, selected, hints, onUnknown: terms.onUnknown },
+          means: {
+            ...{ replays: campaign.replays, accountOf: campaign.accountOf, now: () => systemClock.now() },
+            look: async (recorded) => (await lookAtOutputs(recorded, campaign)).facts,
+          },
+        },
+      }),
+    };
   }
 }
 
 async function openCarrier(
   campaign: OpenCampaign,
-  options: ApplyGraphOptions,
-  scope: Scope,
-): Promise<{ carrier: Carrier; options: ApplyGraphOptions }> {
-  const { engine } = options;
-  if (engine === undefined) return { carrier: carryHere(campaign, options, scope), options };
+  graph: Graph,
+  { terms, scope }: { terms: ApplyTerms; scope: Scope },
+): Promise<Carrier> {
+  const { engine } = terms;
+  if (engine === undefined) return carryHere(campaign, terms, scope);
   const { carryOnEngine } = await import('./on-engine/carry-on-engine.ts');
-  return carryOnEngine(campaign, { ...options, engine }, scope);
-}
-
-async function watch(
-  running: Running,
-  campaign: OpenCampaign,
-  { options, scope }: { options: ApplyGraphOptions; scope: Scope },
-): Promise<RunResult> {
-  const { plan, judge, isWork, engineRun } = running;
-  const { on, end, times, approved, ...ending } = await options.observe(running);
-  if (end !== undefined) scope.add(end);
-  const reviewed = judge && (await options.review?.(judge));
-  if (reviewed !== undefined) scope.add(() => reviewed.end());
-  const run = (record: (event: RunEvent) => void) => running.watch({ ...ending, on: record });
-  return isWork ? recordRun(plan, campaign, { on, clock: systemClock, times, approved, engineRun, run }) : run(on);
+  return carryOnEngine(campaign, graph, { terms: { ...terms, engine }, scope });
 }

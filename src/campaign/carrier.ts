@@ -1,11 +1,78 @@
+import type { RunEvent } from '../contract/event.ts';
+import type { SpendingLeft } from '../contract/spending.ts';
+import type { Guard } from '../disk/lock/guard.ts';
+import type { GraphOutline } from '../graph/graph.ts';
+import type { Json } from '../ground/json.ts';
+import type { Agreement } from '../plan/agreement.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { Observer } from './apply-options.ts';
-import type { Held } from './hold-and-plan.ts';
-import type { LiveRun } from './live-run.ts';
-import type { RunResult } from './run.ts';
+import type { WrittenPrices } from '../plan/prices/prices.ts';
+import type { RunTimes } from '../report/run/run-time.ts';
+import type { RehearsalOptions, RunSettings } from './check-options.ts';
+import type { LiveRun, LiveRunOptions } from './live-run.ts';
+import type { MakePlanOptions } from './make-plan.ts';
+import type { RestoredLock } from './restore-purchases.ts';
+import type { Ending, RunResult } from './run.ts';
+import type { SavedPlan } from './saved-plan.ts';
+import type { ServiceFacts } from './service-facts.ts';
+import type { HoldTerms } from './session.ts';
+
+/** Terms of one `apply`: what is planned, and how it is carried out. */
+export interface ApplyTerms
+  extends Omit<MakePlanOptions, 'isRun' | 'limitThere'>,
+    RunSettings,
+    Pick<HoldTerms, 'lockTimeoutMs' | 'askAboutMove'> {
+  rehearsal?: RehearsalOptions | undefined;
+  saved?: SavedPlan | undefined;
+  /** True when approval is requested again because the earlier approval is not valid. */
+  isAskedAgain?: true | undefined;
+  /** Earlier approval. Defaults to the approval of the saved plan, else to the answer given in this run. */
+  agreement?: Agreement | undefined;
+  /** Whether people decide at gates during the run, which then buys what its plan named as following the gates. */
+  review?: boolean | undefined;
+  /** Digest of the plan's inputs other than files. Omitted if it is never compared. */
+  given?: string | undefined;
+  /** Engine whose workers carry the plan out. Defaults to this process. */
+  engine?: EngineChoice | undefined;
+}
+
+/** Engine that carries a run out instead of this machine. */
+export interface EngineChoice {
+  url: string;
+  /** Destination of the workers' files, as the user wrote it. By default they come to the attached client. */
+  store?: string | undefined;
+}
+
+/** A plan that was made while the lock is held, and what its run needs. */
+export interface Held {
+  made: Plan;
+  outline: GraphOutline;
+  prices: WrittenPrices;
+  loaded: RestoredLock;
+  facts: ServiceFacts;
+  /** Warning about a field that is most likely misspelt. */
+  misspelt: string | undefined;
+  guard: Pick<Guard, 'stillOurs'>;
+  /** Result to store if there was nothing to do. */
+  finding: Json | undefined;
+  /** Path of the list of outputs that the manifest asks for. */
+  index?: string;
+  /** Facts for decisions during the run of this plan. Omitted without a review. */
+  live?: Omit<LiveRunOptions, 'agreed'>;
+}
+
+/** Client that watches a run and can end it. */
+export interface Observer extends Ending {
+  on: (event: RunEvent) => void;
+  /** Time left, recorded in the history for clients that follow the run. */
+  times?: RunTimes | undefined;
+  /** Name of the person who approved the run, and the time of the approval. */
+  approved?: { by: string; at: string } | undefined;
+}
 
 /** Executor of plans: this process, or the workers of an engine. */
 export interface Carrier {
+  /** Spending limit of the process that carries plans out, when that is not this process. */
+  limitThere?: SpendingLeft | undefined;
   /** The open run of this campaign, or a run whose end is not recorded here. Undefined if there is none. */
   attach(): Promise<Running | undefined>;
   /** Prepares an approved plan while the lock is held. `result`: the run has already ended. */

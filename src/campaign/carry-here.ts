@@ -1,3 +1,4 @@
+import { join, relative } from 'node:path';
 import { systemClock } from '../contract/clock.ts';
 import { BrokenRunError } from '../contract/errors.ts';
 import { CampaignError } from '../contract/failure.ts';
@@ -7,19 +8,26 @@ import { openPurchases } from '../disk/state/purchase-journal.ts';
 import { createRequestBodies } from '../disk/state/request-bodies.ts';
 import { fetchHere } from '../engine/fetch-here.ts';
 import { lookUpTimes } from '../engine/lost-creates.ts';
+import { findReferences } from '../graph/render/fingerprint.ts';
+import { call, way } from '../ground/advice.ts';
 import type { Scope } from '../ground/scope.ts';
-import { isWork } from '../plan/actions.ts';
+import type { JsonMap } from '../ground/values.ts';
+import { requireKind } from '../kinds/index.ts';
+import { listPrice } from '../kinds/list-price.ts';
+import type { Listing } from '../kinds/listed-model.ts';
+import type { Lock } from '../lock/record.ts';
+import { isSpending, isWork } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
+import { countOf } from '../report/numbers.ts';
 import { Durations } from '../service/polling/durations.ts';
-import type { ApplyGraphOptions } from './apply-options.ts';
-import type { Carrier, Running, Watching } from './carrier.ts';
-import { sandboxKey } from './embed-sandbox.ts';
+import type { ApplyTerms, Carrier, Held, Running, Watching } from './carrier.ts';
+import { type RehearsalOptions, settle } from './check-options.ts';
+import { embedSandbox, type RunningSandbox, sandboxKey } from './embed-sandbox.ts';
 import { type Access, requireAccess, requireService } from './environment.ts';
-import type { Held } from './hold-and-plan.ts';
+import { LiveRun } from './live-run.ts';
 import { outputFilesOf } from './look-at-outputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
-import { settle } from './options.ts';
-import { rehearse } from './rehearse.ts';
+import type { CampaignPaths } from './paths.ts';
 import { nameOfPurchases } from './restore-purchases.ts';
 import { type RunResult, runPlan } from './run.ts';
 import { readKeptListings } from './service-facts.ts';
@@ -42,12 +50,13 @@ function unasked(): never {
 }
 
 /** Runs plans in this process. Such a run ends with the process, so there is never a run to attach to. */
-export function carryHere(campaign: OpenCampaign, options: ApplyGraphOptions, scope: Scope): Carrier {
+export function carryHere(campaign: OpenCampaign, options: ApplyTerms, scope: Scope): Carrier {
   return {
     attach: async () => undefined,
     async start(plan, held) {
       // Without work and without gates there is nothing to review.
-      const live = plan.rows.some(isWork) || plan.gates !== undefined ? held.makeLive?.(plan) : undefined;
+      const reviewed = plan.rows.some(isWork) || plan.gates !== undefined ? held.live : undefined;
+      const live = reviewed && new LiveRun({ ...reviewed, agreed: plan });
       const waits = live !== undefined && plan.rows.some(({ later }) => later !== undefined);
       const needsService = waits || plan.rows.some(isWork);
       const access = needsService ? await openService(campaign, { options, held, waits, scope }) : undefined;
@@ -57,7 +66,7 @@ export function carryHere(campaign: OpenCampaign, options: ApplyGraphOptions, sc
 }
 
 interface Here {
-  options: ApplyGraphOptions;
+  options: ApplyTerms;
   held: Pick<Held, 'outline' | 'loaded' | 'guard' | 'facts'>;
   /** Access to the service; absent when nothing in the plan needs it. */
   access: Access | undefined;
@@ -159,7 +168,7 @@ async function openHttp(
 /** Opens the service client. `waits`: decisions during the run can need more requests than the plan has. */
 async function openService(
   campaign: OpenCampaign,
-  { options, held, waits, scope }: { options: ApplyGraphOptions; held: Held; waits: boolean; scope: Scope },
+  { options, held, waits, scope }: { options: ApplyTerms; held: Held; waits: boolean; scope: Scope },
 ): Promise<Access> {
   const { sandbox, environment, paths, tell } = campaign;
   const { made, loaded } = held;
@@ -175,4 +184,95 @@ async function openService(
     await requireService(access, { clock: systemClock, tell });
   }
   return access;
+}
+
+/** Highest price of one job of the sandbox. */
+const mostForOne = 100;
+/** Credits of a new sandbox. Users know this number. */
+const leastBalance = 1000;
+const defaultSpeed = 5;
+
+/** Starts the embedded service for a run. Its account covers the plan, unless its credits were given. */
+export async function rehearse(
+  plan: Plan,
+  of: {
+    options: RehearsalOptions;
+    paths: CampaignPaths;
+    lock: Lock;
+    /** Whether steps after gates are bought in the same run. */
+    withPicks?: boolean;
+    /** Lists of the service that is rehearsed. Empty if only the sandbox is known. */
+    listings: readonly Listing[];
+  },
+): Promise<RunningSandbox> {
+  const { options, paths, lock, withPicks = false, listings } = of;
+  const dataDir = join(paths.state, 'sandbox');
+  const { credits: given, speed = defaultSpeed, failRate = 0 } = options;
+  const priceOf = (kind: string, body: JsonMap) => listPrice(requireKind(kind), body, listings)?.likely;
+  const running = await embedSandbox({ dataDir, port: 0, speed, failRate, rehearsal: { priceOf } });
+  try {
+    const gone = neededJobs(plan, lock).filter(({ jobId }) => !running.knows(jobId));
+    if (gone.length > 0) throw sandboxGone(gone, { paths, dataDir });
+    const credits = given ?? Math.max(running.balance(), creditsToCover(plan, { withPicks }));
+    if (credits !== running.balance()) running.setBalance(credits);
+    return running;
+  } catch (error) {
+    await running.close();
+    throw error;
+  }
+}
+
+/**
+ * Returns the budget or the most that the plan may cost, whichever is more, so that a rehearsal never runs out of
+ * sandbox credits.
+ */
+export function creditsToCover({ rows, totals }: Plan, { withPicks = false }: { withPicks?: boolean } = {}): number {
+  let most = 0;
+  for (const { action, order, later, wouldCost } of rows) {
+    if (later !== undefined && withPicks) most += (1 + (later.retries ?? 0)) * (wouldCost ?? mostForOne);
+    if (order === undefined) continue;
+    const purchases = (isSpending(action) ? 1 : 0) + (order.retries?.left ?? 0);
+    most += purchases * (order.price.credits ?? mostForOne);
+  }
+  return Math.max(leastBalance, totals.budgetLeft ?? 0, most);
+}
+
+interface NeededJob {
+  address: string;
+  jobId: string;
+}
+
+/** Jobs of earlier runs that this run needs: jobs that it collects, and jobs whose links are used in requests. */
+export function neededJobs({ rows }: Plan, lock: Lock): NeededJob[] {
+  const needed = new Map<string, string>();
+  const spending = new Set(rows.filter(({ action }) => isSpending(action)).map(({ address }) => address));
+  for (const { address, action, order } of rows) {
+    if (order === undefined) continue;
+    // The files of a move are on this disk.
+    if (order.jobId !== undefined && action !== 'move') needed.set(address, order.jobId);
+    if (!isSpending(action)) continue;
+    for (const used of findReferences(order.request)) {
+      const purchases = lock.steps.get(used)?.purchases ?? [];
+      const jobId = purchases.find(({ state }) => state === 'done' || state === 'running')?.jobId;
+      if (jobId !== undefined && !spending.has(used)) needed.set(used, jobId);
+    }
+  }
+  return [...needed].map(([address, jobId]) => ({ address, jobId }));
+}
+
+const mostNamed = 20;
+
+/** Error for jobs that the sandbox no longer has, because a run would poll each of them until it gives up. */
+function sandboxGone(
+  gone: readonly NeededJob[],
+  { paths, dataDir }: { paths: CampaignPaths; dataDir: string },
+): CampaignError {
+  const shown = (path: string) => relative('', path) || path;
+  const names = gone.length > mostNamed ? ['*'] : gone.map(({ address }) => address);
+  return new CampaignError({
+    code: 'MB3404',
+    message: `${shown(paths.lock)} is of a sandbox that is gone: ${shown(dataDir)} does not have ${countOf(gone.length, 'job')} that this run needs (it was deleted, or the lock is from another machine)`,
+    hint: way('only sandbox credits are lost; create them again', call('forget', ...names, '--force')),
+    lock: shown(paths.lock),
+  });
 }

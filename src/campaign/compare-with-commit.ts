@@ -1,23 +1,21 @@
 import { systemClock } from '../contract/clock.ts';
 import { orFailure } from '../contract/failure.ts';
 import { findMergeBase } from '../disk/git/repository.ts';
-import type { Graph } from '../graph/graph.ts';
 import { type LockReading, readLock as readLockBytes } from '../lock/read.ts';
-import type { Lock } from '../lock/record.ts';
 import { assemblePlan } from '../plan/assemble.ts';
 import { type Comparison, compareVersions } from '../plan/compare/compare-versions.ts';
 import type { PlanTotals } from '../plan/plan.ts';
 import type { PriceHints } from '../plan/prices/prices.ts';
-import { situate, withFiles } from '../plan/situation/situation.ts';
-import { checkCall } from './check-call.ts';
+import { type Situation, situate, withFiles } from '../plan/situation/situation.ts';
 import { checkCost } from './check-options.ts';
 import { type CheckedGraph, graphOf } from './checked-graph.ts';
 import { type Cost, type CostOptions, sumUpCost } from './cost.ts';
-import type { Campaign } from './load.ts';
+import { checkCall } from './library-calls.ts';
 import type { OpenCampaign } from './open-campaign.ts';
+import type { Campaign } from './plan.ts';
 import { findPriceHints } from './price-hints.ts';
 import { readCommittedCampaign } from './read-committed.ts';
-import { requireRestoredLock } from './restore-purchases.ts';
+import { Session } from './session.ts';
 
 /** Changes of the working tree relative to a commit. */
 export interface CommitComparison extends Comparison {
@@ -34,7 +32,7 @@ export async function compareWithCommit(
   { graph, origins, facts }: CheckedGraph,
   { ref, serviceMoved }: { ref: string; serviceMoved?: boolean | undefined },
 ): Promise<CommitComparison> {
-  const { lock } = await requireRestoredLock(campaign, graph, { service: campaign.service, serviceMoved });
+  const { lock, situation } = await Session.open(campaign, { graph, service: campaign.service, serviceMoved });
   const there = await readCommittedCampaign(campaign, ref);
   const { commit, repository } = there;
   if (there.isAbsent && lock.steps.size > 0) {
@@ -45,10 +43,10 @@ export async function compareWithCommit(
     const text = `${ref} has commits that are not here, which show as undone; compare with ${base.slice(0, 12)}, where the branches parted, to leave them out`;
     campaign.tell({ is: 'notice', text });
   }
-  const matches = [...situate(graph, lock).matches, ...situate(there.graph, lock).matches];
+  const matches = [...situation.matches, ...situate(there.graph, lock).matches];
   const everything = new Set(matches.map(({ step }) => step.address));
   const hints = await findPriceHints(campaign, { graph, lock, matches, redo: everything, facts });
-  const fit = fitOf(campaign, { graph, lock, hints });
+  const fit = fitOf(campaign, situation, hints);
   const compared = compareVersions(there, { graph, lock, origins }, { hints });
   return { campaign: graph.name, ref, commit, ...compared, ...(fit && { fit }) };
 }
@@ -58,10 +56,11 @@ export async function compareWithCommit(
  */
 function fitOf(
   { replays, accountOf }: Pick<OpenCampaign, 'replays' | 'accountOf'>,
-  { graph, lock, hints }: { graph: Graph; lock: Lock; hints: PriceHints },
+  situation: Situation,
+  hints: PriceHints,
 ): CommitComparison['fit'] {
   const { totals } = assemblePlan({
-    situation: withFiles(situate(graph, lock), { fileState: () => 'intact' }),
+    situation: withFiles(situation, { fileState: () => 'intact' }),
     hints,
     replays,
     accountOf,

@@ -22,8 +22,8 @@ import { seeExpected } from './look-at-outputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import type { CampaignPaths } from './paths.ts';
 import { readCommittedLock } from './read-committed.ts';
-import { requireRestoredLock } from './restore-purchases.ts';
 import { runsOfLock } from './runs-of-lock.ts';
+import { Session } from './session.ts';
 
 /** Returns the run of a job by its address and id. Undefined if unknown. */
 type RunOf = (job: { address: string; id: string }) => string | undefined;
@@ -91,8 +91,7 @@ async function readCharges(
   graph: Graph,
   { by, since: ref }: CostOptions,
 ): Promise<Pick<Cost, 'since' | 'approved'> & { charges: Charge[]; keysOf(charge: Charge): (string | null)[] }> {
-  const { lock } = await requireRestoredLock(campaign, graph, { isOnlyRead: true });
-  const recorded = situate(graph, lock);
+  const { situation: recorded } = await Session.open(campaign, { graph, isOnlyRead: true });
   const situation = withFiles(recorded, await seeExpected(recorded, campaign));
   let charges = listCharges(situation);
   const found: Pick<Cost, 'since' | 'approved'> = {};

@@ -5,36 +5,20 @@ import { openPurchases } from '../disk/state/purchase-journal.ts';
 import { type Graph, outlineOf } from '../graph/graph.ts';
 import { isFreelyRepeated } from '../kinds/index.ts';
 import { joinInto } from '../lock/join.ts';
-import type { Lock, LockLine, StepRecord } from '../lock/record.ts';
+import type { LockLine, StepRecord } from '../lock/record.ts';
 import { writeLines } from '../lock/write.ts';
 import type { Ruling } from '../plan/decisions/ruling.ts';
 import { withoutMovedAway } from '../plan/rows/orphans.ts';
-import { type Situation, situate } from '../plan/situation/situation.ts';
 import { checkFlags } from './check-options.ts';
-import { holdGuard } from './hold-guard.ts';
-import { requireGraph } from './load-manifest.ts';
-import { type Answer, agreeToMove, type MoveQuestion } from './lock-service.ts';
 import type { OpenCampaign } from './open-campaign.ts';
-import { type LoadedLock, openLoadedLock } from './read-lock.ts';
-import { nameOfPurchases, requireRestoredLock } from './restore-purchases.ts';
+import { type Answer, openLoadedLock } from './read-lock.ts';
+import { nameOfPurchases } from './restore-purchases.ts';
+import { type HoldTerms, Session } from './session.ts';
 
 /** Options that all decisions share. */
-export interface DecideOptions {
-  /** How long to wait for a run on the same lock, in ms. Defaults to no wait. */
-  lockTimeoutMs?: number | undefined;
-  dryRun?: boolean | undefined;
+export interface DecideOptions extends Omit<HoldTerms, 'service'> {
   /** Asked before anything is recorded. Default: yes. */
   confirm?: ((rulings: readonly Ruling[]) => Promise<Answer>) | undefined;
-  /** Asks the user whether the service of the lock has moved to a new address. Defaults to the answer no. */
-  askAboutMove?: ((question: MoveQuestion) => Promise<Answer>) | undefined;
-}
-
-/** A campaign with its lock held until the decision is recorded. */
-export interface HeldCampaign {
-  campaign: OpenCampaign;
-  graph: Graph;
-  lock: Lock;
-  situation: Situation;
 }
 
 export type Decided =
@@ -44,44 +28,31 @@ export type Decided =
   | { is: 'no' | 'interrupted' };
 
 /** Computes the rulings of a decision about steps, while the lock is held. */
-export type Rule = (held: HeldCampaign) => Promise<Ruling[]> | Ruling[];
+export type Rule = (session: Session) => Promise<Ruling[]> | Ruling[];
 
 /**
  * Holds the lock while `rule` computes the rulings, and records them. Spends nothing. `service`: the decision is
  * about jobs of the service, so the lock must belong to that service.
  */
-export function decide(campaign: OpenCampaign, options: DecisionOptions, rule: Rule): Promise<Decided> {
-  checkFlags({ dryRun: options.dryRun });
-  return orFailure(decideHeld(campaign, options, rule));
-}
-
-type DecisionOptions = DecideOptions & {
-  service?: string | undefined;
-};
-
-async function decideHeld(campaign: OpenCampaign, options: DecisionOptions, rule: Rule): Promise<Decided> {
-  const { paths, tell } = campaign;
-  const { dryRun = false, askAboutMove, lockTimeoutMs = 0 } = options;
-  const graph = await requireGraph(campaign);
-  // A dry run writes nothing, not even the file that guards the lock, so it works on a read-only mount.
-  const guard = dryRun ? undefined : await holdGuard(paths.lock, lockTimeoutMs, tell);
-  try {
-    const { service } = options;
-    const loaded = await requireRestoredLock(campaign, graph, { service, serviceMoved: askAboutMove !== undefined });
-    if (askAboutMove !== undefined && !dryRun) await agreeToMove(loaded, campaign, askAboutMove);
-    const { lock } = loaded;
-    const rulings = await rule({ campaign, graph, lock, situation: situate(graph, lock) });
+export function decide(
+  campaign: OpenCampaign,
+  options: DecideOptions & Pick<HoldTerms, 'service'>,
+  rule: Rule,
+): Promise<Decided> {
+  const { dryRun, confirm } = options;
+  checkFlags({ dryRun });
+  const decided = Session.hold(campaign, options, async (session): Promise<Decided> => {
+    const rulings = await rule(session);
     const isRecorded = rulings.some(({ is }) => is === 'recorded');
     if (!isRecorded) requireSome(rulings);
-    if (isRecorded && !dryRun) {
-      const agreed = await (options.confirm?.(rulings) ?? 'yes');
+    if (isRecorded && dryRun !== true) {
+      const agreed = await (confirm?.(rulings) ?? 'yes');
       if (agreed !== 'yes') return { is: agreed };
-      await record(rulings, { campaign, graph, loaded });
+      await record(rulings, session);
     }
-    return { is: dryRun ? 'dry run' : 'recorded', rulings };
-  } finally {
-    await guard?.release();
-  }
+    return { is: dryRun === true ? 'dry run' : 'recorded', rulings };
+  });
+  return orFailure(decided);
 }
 
 /** Throws if there is no ruling that can be recorded. */
@@ -97,10 +68,7 @@ function requireSome(rulings: readonly Ruling[]): void {
   });
 }
 
-async function record(
-  rulings: readonly Ruling[],
-  { campaign, graph, loaded }: { campaign: OpenCampaign; graph: Graph; loaded: LoadedLock },
-): Promise<void> {
+async function record(rulings: readonly Ruling[], { campaign, graph, loaded }: Session): Promise<void> {
   const { lock } = loaded;
   const path = campaign.paths.lock;
   for (const ruling of rulings) {

@@ -7,12 +7,11 @@ import { type Graph, outlineOf } from '../graph/graph.ts';
 import type { Lock } from '../lock/record.ts';
 import { writeLines, writeRecord } from '../lock/write.ts';
 import { withoutMovedAway } from '../plan/rows/orphans.ts';
-import { situate } from '../plan/situation/situation.ts';
 import { changedMeanwhile } from './decide.ts';
 import { Bench, type Judged } from './decisions/judge-batch.ts';
 import { holdGuard } from './hold-guard.ts';
 import type { OpenCampaign } from './open-campaign.ts';
-import { requireRestoredLock } from './restore-purchases.ts';
+import { Session } from './session.ts';
 import { openRunLock } from './settle.ts';
 
 /** The lock as it was read, with the lines that this process has appended since. */
@@ -105,9 +104,8 @@ export class Desk {
     await this.#letGo();
     const campaign = this.#campaign;
     const stamp = this.#stamp();
-    const loaded = await requireRestoredLock(campaign, graph);
-    const { lock } = loaded;
-    const bench = new Bench(situate(graph, lock));
+    const { loaded, lock, situation } = await Session.open(campaign, { graph });
+    const bench = new Bench(situation);
     const file = await openRunLock(campaign.paths.lock, { loaded, lock, claims: false });
     this.#held = { graph, lock, file, bench, stamp, isLonger: loaded.needsRewrite };
     return this.#held;

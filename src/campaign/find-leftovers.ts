@@ -1,17 +1,23 @@
 import { lstat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { OutputError, UnsafeFileError } from '../contract/errors.ts';
-import type { Leftover } from '../contract/leftovers.ts';
+import type { Leftover, RemoteRecord } from '../contract/leftovers.ts';
 import { syncFolder } from '../disk/fs/durable.ts';
 import { listFolder } from '../disk/fs/folders.ts';
 import { isErrno, orAbsent } from '../disk/fs/plain-file.ts';
 import { type Digest, hashFile } from '../disk/outputs/hash-file.ts';
+import type { KeptFiles } from '../disk/outputs/kept-files.ts';
+import { lookAtOutput } from '../disk/outputs/look-at-output.ts';
 import { checkOutputPath, findOutputFile, findOutputFolder } from '../disk/outputs/output-path.ts';
 import type { SavedFiles } from '../disk/outputs/saved-files.ts';
 import { kinds } from '../kinds/index.ts';
-import type { Lock } from '../lock/record.ts';
+import type { Job, Lock, StepRecord } from '../lock/record.ts';
+import { isJob } from '../lock/sends.ts';
+import { findOrphans } from '../plan/rows/orphans.ts';
 import { withoutExtension } from '../plan/select/names.ts';
+import type { Match } from '../plan/situation/find-purchases.ts';
 import type { Situation } from '../plan/situation/situation.ts';
+import type { PresentFiles } from '../report/status/status.ts';
 
 /** An output and its purchase. A job with several outputs was charged once. */
 interface PaidOutput {
@@ -40,7 +46,7 @@ export interface OtherLock {
   prefix: string;
 }
 
-export interface LeftoverFacts {
+interface LeftoverFacts {
   situation: Situation;
   others: readonly OtherLock[];
   /**
@@ -55,7 +61,7 @@ export interface LeftoverFacts {
  * Age in ms from which a partial file is a broken download. A download in progress, perhaps of another campaign of
  * this folder, has written more recently.
  */
-export const brokenAfterMs = 3_600_000;
+const brokenAfterMs = 3_600_000;
 const notSavedHere =
   'the lock names it, but nothing here shows that mediabatch saved it; delete it yourself if it is not wanted';
 const partialName = /^\.mediabatch-[0-9a-f]{16}\.part$/;
@@ -82,7 +88,7 @@ export async function findLeftovers(root: string, facts: LeftoverFacts): Promise
 }
 
 /** Adds an existing output to the deletable or to the changed files. */
-export async function addOutput(
+async function addOutput(
   found: Leftovers,
   path: string,
   known: {
@@ -119,12 +125,12 @@ function recordedFiles(lock: Lock): Map<string, { digests: Set<string>; address:
 }
 
 /** Form of a path for comparison: names are compared without case, as in some file systems. */
-export function samePath(path: string): string {
+function samePath(path: string): string {
   return path.normalize('NFC').toLowerCase();
 }
 
 /** Returns paths on record in other campaigns of this folder, relative to this one. */
-export function pathsOfOthers(others: readonly OtherLock[]): string[] {
+function pathsOfOthers(others: readonly OtherLock[]): string[] {
   return others.flatMap(({ lock, prefix }) =>
     [...recordedFiles(lock).keys()].map((path) => samePath(`${prefix}${path}`)),
   );
@@ -228,7 +234,7 @@ export async function deleteLeftover(root: string, file: LeftoverFile): Promise<
 }
 
 /** Every recorded output, by SHA-256 (hex). Of several outputs with the same bytes, one is returned. */
-export function findPaidOutputs(lock: Lock): Map<string, PaidOutput> {
+function findPaidOutputs(lock: Lock): Map<string, PaidOutput> {
   const paid = new Map<string, PaidOutput>();
   for (const record of lock.steps.values()) {
     for (const { jobId, credits, outputs = [] } of record.purchases) {
@@ -248,4 +254,193 @@ export function chargeOf(
 ): Pick<PaidOutput, 'jobId' | 'credits'> {
   const { jobId, credits } = paid ?? {};
   return { ...(credits !== undefined && { credits }), ...(jobId !== undefined && { jobId }) };
+}
+
+/**
+ * Finds files that newer outputs replaced: those that this lock names, and those that no lock here names. A file that
+ * another campaign of the folder keeps is not included. `wanted`: digests of the files that stay.
+ */
+export async function findReplaced(
+  files: KeptFiles,
+  facts: {
+    lock: Lock;
+    others: readonly Lock[];
+    wanted: ReadonlySet<string>;
+    now: number;
+  },
+): Promise<Leftovers> {
+  const { lock, others, wanted, now } = facts;
+  const paid = findPaidOutputs(lock);
+  const elsewhere = new Set(others.flatMap((other) => [...findPaidOutputs(other).keys()]));
+  const found: Leftovers = { files: [], kept: [] };
+  for (const entry of await files.list()) {
+    const { name: path, is, sha256, bytes, sinceMs } = entry;
+    if (is === 'partial') {
+      if (now - sinceMs > brokenAfterMs) found.files.push({ path, bytes, is: 'partial' });
+      continue;
+    }
+    const bought = sha256 === undefined ? undefined : paid.get(sha256);
+    if (sha256 !== undefined && bought === undefined && elsewhere.has(sha256)) continue;
+    if (sha256 === undefined || (await files.find({ path, sha256, bytes })) === undefined) {
+      const why = sha256 === undefined ? 'it is nothing that mediabatch keeps' : 'it was changed after it was kept';
+      found.kept.push({ path, why });
+      continue;
+    }
+    if (wanted.has(sha256)) {
+      found.kept.push({ path, why: 'the next apply takes it back' });
+      continue;
+    }
+    const of = bought === undefined ? {} : { address: bought.address, was: bought.path };
+    const since = new Date(sinceMs).toISOString();
+    found.files.push({ path, bytes, is: 'kept', ...of, ...chargeOf(bought), since, digests: new Set([sha256]) });
+  }
+  return found;
+}
+
+/**
+ * Digests of current outputs of the manifest's steps that are missing at their paths, because a plan would restore
+ * them from the replaced files.
+ */
+export async function findWanted({ matches }: Situation, root: string): Promise<Set<string>> {
+  const wanted = new Set<string>();
+  for (const { step, purchase } of matches) {
+    for (const output of (step.unpicked === true ? undefined : purchase?.outputs) ?? []) {
+      if ((await lookAtOutput(root, output)).is !== 'intact') wanted.add(output.sha256);
+    }
+  }
+  return wanted;
+}
+
+/**
+ * Finds local files of outputs that people rejected, or that were not picked at a decided gate. Excludes files that
+ * another step, another campaign or an upload has at the same path, and files that `findLeftovers` would keep.
+ */
+export async function findUnpicked(
+  root: string,
+  { situation, others, saved }: Omit<LeftoverFacts, 'now'>,
+): Promise<Leftovers> {
+  const { matches } = situation;
+  const owned = new Set([...pathsOfOthers(others), ...matches.flatMap(pathsInUse)]);
+  const found: Leftovers = { files: [], kept: [] };
+  for (const { step, purchase } of matches) {
+    if (step.unpicked !== true) continue;
+    for (const { path, sha256, edited } of purchase?.outputs ?? []) {
+      if (owned.has(samePath(path))) continue;
+      const digests = new Set(edited === true ? [] : [sha256]);
+      const { address } = step;
+      await addOutput(found, path, { root, address, digests, saved, paidOf: () => purchase });
+    }
+  }
+  return found;
+}
+
+function pathsInUse({ step, purchase }: Match): string[] {
+  const outputs = step.unpicked === true ? [] : (purchase?.outputs ?? []);
+  const sent = step.file === undefined ? [] : [step.file];
+  return [...outputs, ...sent].map(({ path }) => samePath(path));
+}
+
+export interface RemoteRecords {
+  records: RemoteRecord[];
+  /** Records that were chosen but are still needed. */
+  skipped: { address: string; why: string }[];
+}
+
+/**
+ * Returns the jobs of these addresses whose records at the service can be removed, each job once. A record is kept
+ * while a step of the manifest needs it: for a file that is not on this machine, or a link in the request of a step
+ * that is not done.
+ */
+export function findRemoteRecords(
+  situation: Situation,
+  present: PresentFiles,
+  addresses: ReadonlySet<string>,
+): RemoteRecords {
+  const { lock, matches, byAddress } = situation;
+  const waitingFor = findWaiting(situation);
+  const orphans = new Set(findOrphans(situation));
+  const inUse = new Set(matches.flatMap(({ purchase }) => purchase?.jobId ?? []));
+  const found: RemoteRecords = { records: [], skipped: [] };
+  const seen = new Set<string>();
+  for (const address of [...addresses].sort()) {
+    const record = lock.steps.get(address);
+    if (record === undefined || kinds[record.kind]?.remove === undefined) continue;
+    const isOrphan = orphans.has(address);
+    const why = isOrphan ? undefined : whyKept({ own: byAddress.get(address), waiting: waitingFor(address), present });
+    if (why !== undefined) {
+      found.skipped.push({ address, why });
+      continue;
+    }
+    for (const purchase of record.purchases) {
+      if (!isJob(purchase)) continue;
+      const { jobId, state } = purchase;
+      if (seen.has(jobId) || (isOrphan && inUse.has(jobId))) continue;
+      if (state === 'running') {
+        found.skipped.push({ address, why: `its job ${jobId} is still running; apply collects it first` });
+        continue;
+      }
+      seen.add(jobId);
+      found.records.push(recordOf(record, purchase, { isOrphan, present }));
+    }
+  }
+  return found;
+}
+
+function recordOf(
+  { kind, address }: StepRecord,
+  job: Job,
+  { isOrphan, present }: { isOrphan: boolean; present: PresentFiles },
+): RemoteRecord {
+  const { jobId, recordId, credits } = job;
+  return {
+    kind,
+    address,
+    jobId,
+    ...(recordId !== undefined && { recordId }),
+    ...(credits !== undefined && { credits }),
+    files: filesOf(job, present),
+    isOrphan,
+  };
+}
+
+function filesOf({ state, outputs }: Job, present: PresentFiles): RemoteRecord['files'] {
+  if (outputs === undefined || outputs.length === 0) return state === 'done' ? 'missing' : 'none';
+  return outputs.every(({ path }) => present.get(path) === 'intact') ? 'intact' : 'missing';
+}
+
+/** Returns a function that finds the steps that are not done and use a given step, directly or through a gate. */
+function findWaiting({ matches, gateOf }: Situation): (address: string) => readonly Match[] {
+  const waiting = new Map<string, Match[]>();
+  for (const match of matches) {
+    if (match.purchase?.state === 'done') continue;
+    for (const need of match.step.needs) {
+      const known = waiting.get(need);
+      if (known === undefined) waiting.set(need, [match]);
+      else known.push(match);
+    }
+  }
+  return (address) => {
+    const names = new Set([address, gateOf.get(address)?.name ?? address]);
+    return [...names].flatMap((name) => waiting.get(name) ?? []);
+  };
+}
+
+/** Why a step of the manifest still needs the service's record. */
+function whyKept({
+  own,
+  waiting,
+  present,
+}: {
+  own: Match | undefined;
+  waiting: readonly Match[];
+  present: PresentFiles;
+}): string | undefined {
+  if (own?.purchase?.state === 'done' && filesOf(own.purchase, present) === 'missing') {
+    const way = own.step.unpicked === true ? 'when it is picked, apply fetches it' : 'apply fetches it';
+    return `its file is not here as it was paid for; ${way}, and after that the record can go`;
+  }
+  const [first] = waiting;
+  if (first === undefined) return undefined;
+  const more = waiting.length > 1 ? ` and ${waiting.length - 1} more` : '';
+  return `${first.step.address}${more} needs its link and is not done yet`;
 }

@@ -3,13 +3,13 @@ import type { StepRows } from '../graph/expansion.ts';
 import type { Output } from '../lock/record.ts';
 import { outputsToCheck } from '../plan/assemble.ts';
 import { type FoundOutput, findSaved, listOutputs, type PostEntry } from '../plan/outputs/list-outputs.ts';
-import { situate, withFiles } from '../plan/situation/situation.ts';
+import { withFiles } from '../plan/situation/situation.ts';
+import type { PlanningOptions } from './check-options.ts';
 import { requireTracedGraph } from './load-manifest.ts';
 import { lookAtOutputs } from './look-at-outputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
-import type { PlanningOptions } from './options.ts';
-import { requireRestoredLock } from './restore-purchases.ts';
 import { makeSelector } from './select-steps.ts';
+import { Session } from './session.ts';
 
 export interface OutputsOptions extends Pick<PlanningOptions, 'select' | 'exclude'> {
   /** Only picked outputs, and outputs without a gate. */
@@ -31,8 +31,7 @@ export interface FoundOutputs {
 export async function findOutputs(campaign: OpenCampaign, options: OutputsOptions): Promise<FoundOutputs> {
   const rows = new Map<string, StepRows>();
   const { graph } = await requireTracedGraph(campaign, rows);
-  const { lock } = await requireRestoredLock(campaign, graph, { isOnlyRead: true });
-  const recorded = situate(graph, lock);
+  const { lock, situation: recorded } = await Session.open(campaign, { graph, isOnlyRead: true });
   const earlier = recorded.matches.flatMap((match) => {
     const { purchase, isEarlier } = findSaved(match);
     return isEarlier ? (purchase?.outputs ?? []) : [];

@@ -8,29 +8,47 @@ import type { Graph } from '../graph/graph.ts';
 import { Condition } from '../ground/condition.ts';
 import { messageOf } from '../ground/values.ts';
 import type { Lock } from '../lock/record.ts';
+import { type Agreement, agreementOf, covers, holdToCeilings } from '../plan/agreement.ts';
+import { assemblePlan, type OutputToCheck, outputsToCheck } from '../plan/assemble.ts';
 import type { Ruling } from '../plan/decisions/ruling.ts';
 import { type Added, findAdded, findUnwanted, waitingRows, withAdded } from '../plan/gates/add-to-run.ts';
 import { type Plan, type PlanRow, rowId, type StepOrder } from '../plan/plan.ts';
-import { situate } from '../plan/situation/situation.ts';
+import type { PriceHints } from '../plan/prices/prices.ts';
+import type { DecidedGraph } from '../plan/situation/decided-graph.ts';
+import type { Match } from '../plan/situation/find-purchases.ts';
+import { situate, withFiles } from '../plan/situation/situation.ts';
 import { gatesToDecide } from '../plan/situation/verdicts.ts';
 import { foldEvent } from '../report/run/fold-event.ts';
 import { createRunView } from '../report/run/run-view.ts';
 import { progressText } from '../report/run/run-words.ts';
 import { ruleOn } from './decisions/judge-batch.ts';
-import type { PlannedAgain } from './plan-again.ts';
+import type { OutputFacts } from './look-at-outputs.ts';
+import type { OpenCampaign } from './open-campaign.ts';
 
-interface LiveRunOptions {
+export interface LiveRunOptions {
   agreed: Plan;
+  /** Agreement under which the run was started, beside the agreed plan itself. */
+  agreement?: Agreement | undefined;
   /** Graph as written: without decisions. */
   graph: Graph;
   lock: Lock;
   redo: ReadonlySet<string>;
   /** The steps that the run is about. Defaults to all. */
   selected?: ReadonlySet<string> | undefined;
-  /** `took`: orders that were added to the plan during the run, by address. */
-  plan(lock: Lock, redo: ReadonlySet<string>, took: ReadonlyMap<string, PlanRow>): Promise<PlannedAgain>;
-  /** Whether the agreement of this run covers the row, and the agreement to the saved plan does, too. */
-  covers(row: PlanRow): boolean;
+  hints: PriceHints;
+  onUnknown?: 'ask' | 'hold' | undefined;
+  means: Pick<OpenCampaign, 'replays' | 'accountOf'> & {
+    /** Milliseconds since 1970. */
+    now(): number;
+    /** Reads the state of recorded outputs on disk. */
+    look(recorded: readonly OutputToCheck[]): Promise<OutputFacts>;
+  };
+}
+
+/** A plan made during a run, and its graph with the current verdicts. */
+interface PlannedAgain {
+  plan: Plan;
+  graph: DecidedGraph;
 }
 
 /** Parts of a run that carry the plan out. */
@@ -62,6 +80,8 @@ interface LiveState {
  */
 export class LiveRun {
   readonly #options: LiveRunOptions;
+  /** A row must be covered by each of them. */
+  readonly #agreements: readonly Agreement[];
   readonly #agreed: ReadonlyMap<string, PlanRow>;
   readonly #took = new Map<string, PlanRow>();
   /** Steps of the plan that were dropped at some time. */
@@ -86,6 +106,7 @@ export class LiveRun {
 
   constructor(options: LiveRunOptions) {
     this.#options = options;
+    this.#agreements = [agreementOf(options.agreed), options.agreement ?? []].flat();
     this.#agreed = new Map(options.agreed.rows.map((row) => [rowId(row), row]));
   }
 
@@ -206,8 +227,8 @@ export class LiveRun {
   async end(): Promise<Plan> {
     await this.close();
     const { agreed } = this.#options;
-    const { driven, emit, ledger } = this.#requireWorks();
-    const now = await this.#options.plan(ledger.lock, this.#redo(), this.#took);
+    const { driven, emit } = this.#requireWorks();
+    const now = await this.#plan();
     this.#now = now;
     const took = new Map([...this.#took].filter(([address]) => driven.endOf(address) !== undefined));
     const found = this.#find(now.plan);
@@ -263,11 +284,48 @@ export class LiveRun {
     });
   }
 
+  /**
+   * Makes the plan again from the run's lock. Only steps that wait at gates can change, so only their inputs are
+   * checked on disk; the budget is ignored, because the run's own accounting enforces it.
+   */
+  async #plan(): Promise<PlannedAgain> {
+    const { means, graph, agreed, agreement, selected, hints, onUnknown } = this.#options;
+    const { lock } = this.#requireWorks().ledger;
+    const redo = this.#redo();
+    const waiting = waitingRows(agreed);
+    const orders = agreed.rows.flatMap(({ address, order }) => (order ? [address] : []));
+    const underWay = new Set([...orders, ...this.#took.keys()]);
+    const look = () => situate({ ...graph, budget: undefined }, lock, { redo, selected, underWay });
+    const first = look();
+    // The check of a canary's outputs can release steps that waited for it.
+    const goFirst = new Set((graph.canaries ?? []).flatMap(({ members }) => members));
+    const matters = ({ step }: Match) => waiting.has(step.address) || goFirst.has(step.address);
+    const recorded = outputsToCheck(first.matches.filter(matters));
+    const facts = await means.look(recorded);
+    // The run may have changed the lock while the files were read.
+    const situation = recorded.length === 0 ? first : look();
+    const looked = new Set(recorded.map(({ output }) => output.path));
+    const plan = assemblePlan({
+      situation: withFiles(situation, {
+        ...facts,
+        fileState: (output) => (looked.has(output.path) ? facts.fileState(output) : 'intact'),
+      }),
+      hints,
+      replays: means.replays,
+      accountOf: means.accountOf,
+      now: means.now(),
+      concurrency: agreed.concurrency,
+      ...(onUnknown !== undefined && { onUnknown }),
+    });
+    if (agreement !== undefined) holdToCeilings(agreement, plan);
+    return { plan, graph: situation.graph };
+  }
+
   /** Makes the plan again, and adds newly possible steps to the run. */
   async #look(): Promise<void> {
-    const { ledger, driven, signal, gate } = this.#requireWorks();
+    const { driven, signal, gate } = this.#requireWorks();
     if (this.#is === 'ended' || signal.aborted || gate.stopped !== undefined) return;
-    const now = await this.#options.plan(ledger.lock, this.#redo(), this.#took);
+    const now = await this.#plan();
     this.#now = now;
     // After a stop nothing more is bought, but decisions are still recorded.
     if (this.#isEnough) return;
@@ -295,9 +353,8 @@ export class LiveRun {
 
   #find(now: Plan): Added {
     const { driven } = this.#requireWorks();
-    const { agreed, covers } = this.#options;
-    return findAdded(agreed, now, {
-      covers,
+    return findAdded(this.#options.agreed, now, {
+      covers: (row) => this.#agreements.every((one) => covers(one, row)),
       begun: (address) => driven.begun(address),
       makes: ({ address, fingerprint }) => {
         const own = driven.begun(address) ?? this.#agreed.get(address)?.order;

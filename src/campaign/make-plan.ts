@@ -5,15 +5,13 @@ import { type BadPlace, findBadPlaces } from '../disk/outputs/check-places.ts';
 import { findStrangers, mayBeOutput, type OutputState } from '../disk/outputs/outputs.ts';
 import { readKeptDurations } from '../disk/state/kept-durations.ts';
 import { RunHistory } from '../disk/state/run-history.ts';
-import type { Graph } from '../graph/graph.ts';
 import type { Origins } from '../graph/trace/tracer.ts';
 import { call, way } from '../ground/advice.ts';
 import { mapOf } from '../ground/values.ts';
 import { kinds } from '../kinds/index.ts';
 import type { Lock } from '../lock/record.ts';
 import { countJobs } from '../lock/sends.ts';
-import { isSpending } from '../plan/actions.ts';
-import { assemblePlan, outputsToCheck } from '../plan/assemble.ts';
+import { assemblePlan } from '../plan/assemble.ts';
 import type { Plan, PlanTotals, StepOrder } from '../plan/plan.ts';
 import { isPost, sendsOf } from '../plan/posts/post-record.ts';
 import { findModelChanges } from '../plan/prices/model-changes.ts';
@@ -21,19 +19,19 @@ import type { PriceHints } from '../plan/prices/prices.ts';
 import { wantedPath } from '../plan/select/names.ts';
 import type { DecidedGraph } from '../plan/situation/decided-graph.ts';
 import type { Match } from '../plan/situation/find-purchases.ts';
-import { limit, situate, withFiles } from '../plan/situation/situation.ts';
-import { expectTime } from '../plan/time-left.ts';
+import { limit } from '../plan/situation/situation.ts';
 import { shellWord } from '../report/shell-word.ts';
-import { checkPlanning } from './check-options.ts';
+import { checkPlanning, type PlanningOptions } from './check-options.ts';
+import type { CheckedGraph } from './checked-graph.ts';
 import { tightestLimit } from './environment.ts';
-import { lookAtOutputs } from './look-at-outputs.ts';
+import { lookAtPosts } from './look-at-posts.ts';
+import { tellLostLock } from './lost-lock.ts';
 import type { OpenCampaign } from './open-campaign.ts';
-import type { PlanningOptions } from './options.ts';
 import type { CampaignPaths } from './paths.ts';
 import { findPriceHints } from './price-hints.ts';
-import { tellRestored } from './restore-purchases.ts';
 import { makeSelector } from './select-steps.ts';
 import type { ServiceFacts } from './service-facts.ts';
+import type { Session } from './session.ts';
 
 export interface MakePlanOptions extends PlanningOptions {
   /**
@@ -56,7 +54,7 @@ export interface MadePlan {
   /** Addresses that `--redo` selects. */
   redo: ReadonlySet<string>;
   /** Addresses of the steps that the plan is about. Defaults to all. */
-  selected?: ReadonlySet<string>;
+  selected?: ReadonlySet<string> | undefined;
   /** Price facts from sources other than manifest and lock. */
   hints: PriceHints;
 }
@@ -65,31 +63,17 @@ const defaultConcurrency = 8;
 
 /** Reads the facts on disk, and makes the plan. */
 export async function makePlan(
-  campaign: OpenCampaign,
-  {
-    graph,
-    lock,
-    facts,
-    origins,
-    restored,
-  }: {
-    graph: Graph;
-    lock: Lock;
-    facts?: ServiceFacts | undefined;
-    origins?: Origins | undefined;
-    /** Job and send ids that were restored from this machine's purchase journal, because the lock did not have them. */
-    restored?: ReadonlySet<string> | undefined;
-  },
+  session: Session,
+  { facts, origins }: { facts?: ServiceFacts | undefined; origins?: Origins | undefined },
   options: MakePlanOptions,
 ): Promise<MadePlan> {
-  const { paths, replays, accountOf, tell, onSize } = campaign;
+  const { campaign, graph, lock, loaded } = session;
+  const { paths, sandbox, replays, accountOf, tell, onSize } = campaign;
   checkPlanning(options);
   const { redo: texts = [], isRun = false } = options;
   onSize({ steps: graph.steps.length });
-  const recorded = situate(graph, lock);
-  const { matches } = recorded;
-  const outputs = await lookAtOutputs(outputsToCheck(matches), campaign);
-  const everything = withFiles(recorded, outputs.facts);
+  const { states, situation: everything } = await session.look();
+  const { matches } = everything;
   const select = makeSelector(everything);
   const { selected, redo: asked } = options.chosen ?? {
     selected: select.chosen(options),
@@ -99,7 +83,8 @@ export async function makePlan(
   const redo = sparePosts(asked, { texts, matches, settled, tell });
   if (redo.size > 0) refusePinned(everything.graph, redo);
   const hints = await findPriceHints(campaign, { ...everything, redo, facts });
-  const spending = campaign.sandbox ? undefined : await limitOf(campaign, options.limitThere);
+  const spending = sandbox ? undefined : await limitOf(campaign, options.limitThere);
+  const lastBalance = sandbox ? undefined : await readLastBalance(paths);
   const plan = assemblePlan({
     hints,
     situation: limit(everything, { redo, selected }),
@@ -112,19 +97,29 @@ export async function makePlan(
     ...(options.maxCredits !== undefined && { maxCredits: options.maxCredits }),
     ...(spending !== undefined && { spending }),
     ...(options.chosen?.leftOut !== undefined && { leftOut: options.chosen.leftOut }),
+    ...(loaded.restored !== undefined && { restored: loaded.restored }),
+    ...(lastBalance !== undefined && { lastBalance }),
+    durations: await readKeptDurations(paths),
   });
   if (facts?.refreshed !== undefined) {
     const models = findModelChanges(plan, { matches, lock, hints, lists: facts.refreshed });
     if (models.length > 0) plan.models = models;
   }
-  tellRestored(plan, restored);
-  Object.assign(plan.totals, await expectTimeOf(plan, paths));
-  if (!campaign.sandbox && plan.rows.some(({ action }) => isSpending(action))) {
-    const lastBalance = await readLastBalance(paths);
-    if (lastBalance !== undefined) plan.totals = { ...plan.totals, lastBalance };
-  }
   await checkPlaces(plan, lock, { paths, tell, isRun, isNew: options.new === true });
-  return { plan, states: outputs.states, redo, hints, ...(selected !== undefined && { selected }) };
+  return { plan, states, redo, hints, selected };
+}
+
+/** Plans for users to see, and reports what `apply` would ask or refuse. `asks`: queries the service about posts. */
+export async function showPlan(
+  session: Session,
+  checked: CheckedGraph,
+  options: MakePlanOptions & { asks?: boolean },
+): Promise<MadePlan> {
+  const made = await makePlan(session, checked, options);
+  const { campaign, lock } = session;
+  await lookAtPosts(made.plan, campaign, { checked, asks: options.asks === true });
+  await tellLostLock(campaign, { lock, plan: made.plan, isNew: options.new === true });
+  return made;
 }
 
 /** Returns the tightest limit of this machine and of the engine. */
@@ -134,12 +129,6 @@ async function limitOf(
 ): Promise<SpendingLeft | undefined> {
   const here = await tightestLimit(environment.limits, Date.now());
   return here === undefined || (there !== undefined && there.left < here.left) ? there : here;
-}
-
-/** Expected duration of a plan. Stored durations are read only if the plan has jobs to watch. */
-async function expectTimeOf({ rows, concurrency }: Plan, paths: CampaignPaths) {
-  const isWatched = rows.some(({ action }) => isSpending(action) || action === 'attach');
-  return isWatched ? expectTime(rows, { concurrency, durations: await readKeptDurations(paths) }) : {};
 }
 
 /** Limit of addresses in a suggested command. */

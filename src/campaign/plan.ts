@@ -1,18 +1,16 @@
 import { orFailure } from '../contract/failure.ts';
-import type { Notice } from '../contract/notice.ts';
+import type { Notice, Tell } from '../contract/notice.ts';
+import type { Graph } from '../graph/graph.ts';
+import { type Diagnostic, hasErrors } from '../ground/diagnostic.ts';
 import type { Plan } from '../plan/plan.ts';
-import { checkCall } from './check-call.ts';
-import { chosenBy, refuseStale } from './check-saved-plan.ts';
-import { graphOf, requireCheckedGraph } from './checked-graph.ts';
-import { goOnUnder } from './hold-and-plan.ts';
-import { type Campaign, collectNotices } from './load.ts';
-import { lookAtPosts } from './look-at-posts.ts';
-import { tellLostLock } from './lost-lock.ts';
-import { makePlan } from './make-plan.ts';
-import type { OpenCampaign } from './open-campaign.ts';
-import { type PlanningOptions, pickPlanningOptions } from './options.ts';
-import { requireRestoredLock } from './restore-purchases.ts';
+import { type PlanningOptions, pickPlanningOptions } from './check-options.ts';
+import { chosenBy, goOnUnder, refuseStale } from './check-saved-plan.ts';
+import { type CheckedManifest, graphOf, loadChecked, requireCheckedGraph } from './checked-graph.ts';
+import { checkCall } from './library-calls.ts';
+import { showPlan } from './make-plan.ts';
+import { type OpenCampaign, type OpenOptions, openCampaign } from './open-campaign.ts';
 import type { SavedPlan } from './saved-plan.ts';
+import { Session } from './session.ts';
 
 /** A plan, and everything that `apply` needs to carry it out. */
 export interface Planned {
@@ -37,12 +35,9 @@ export async function plan(campaign: Campaign, given: PlanningOptions = {}): Pro
   const { notices, tell } = collectNotices(campaign.tell);
   const teller = { ...campaign, tell };
   const checked = graphOf(campaign.checked, teller, campaign.checked);
-  const { graph, facts, origins } = checked;
-  const { lock, restored } = await requireRestoredLock(teller, graph, { service: campaign.service, new: options.new });
-  const inputs = { graph, lock, facts, origins, restored };
-  const { plan: made, redo, selected } = await orFailure(makePlan(teller, inputs, options));
-  await orFailure(lookAtPosts(made, teller, { checked, asks: false }));
-  await orFailure(tellLostLock(teller, { lock, plan: made, isNew: options.new === true }));
+  const terms = { graph: checked.graph, service: campaign.service, new: options.new };
+  const session = await Session.open(teller, terms);
+  const { plan: made, redo, selected } = await orFailure(showPlan(session, checked, options));
   return { plan: made, notices, campaign, options, redo, ...(selected && { selected }) };
 }
 
@@ -54,13 +49,49 @@ export async function planSaved(saved: SavedPlan, campaign: OpenCampaign): Promi
   const { service } = campaign;
   const { options } = saved;
   const checked = await requireCheckedGraph(campaign, {});
-  const { graph, facts, origins } = checked;
-  const { lock, restored } = await requireRestoredLock(campaign, graph, { service, new: options.new });
-  const chosen = chosenBy(saved, lock);
-  const { plan } = await makePlan(campaign, { graph, lock, facts, origins, restored }, { ...options, chosen });
-  await lookAtPosts(plan, campaign, { checked, asks: false });
-  await tellLostLock(campaign, { lock, plan, isNew: options.new === true });
+  const { graph } = checked;
+  const session = await Session.open(campaign, { graph, service, new: options.new });
+  const { lock } = session;
+  const { plan } = await showPlan(session, checked, { ...options, chosen: chosenBy(saved, lock) });
   refuseStale(saved, { plan, graph, service });
   goOnUnder(saved, plan, lock);
   return plan;
+}
+
+/** A campaign as it was read: what `plan` needs. */
+export interface Campaign extends OpenCampaign {
+  /** Steps of the campaign. Omitted when a diagnostic is an error. */
+  graph?: Graph;
+  /** Every error and warning, with its position. */
+  diagnostics: readonly Diagnostic[];
+  /** Texts of the files that diagnostics point into, by file name. */
+  sources: ReadonlyMap<string, string>;
+  notices: readonly Notice[];
+  checked: CheckedManifest;
+}
+
+/**
+ * Reads a manifest and all files that it names: included files, data, uploads. Mistakes are in `diagnostics`; a file
+ * that cannot be read throws. Sends nothing, and writes nothing.
+ */
+export async function load(file: string, options: OpenOptions = {}): Promise<Campaign> {
+  checkCall('load', [file, options]);
+  const { notices, tell } = collectNotices(options.tell);
+  const opened = await openCampaign(file, { ...options, tell });
+  const checked = await orFailure(loadChecked(opened, { isRun: true, asksLater: true }));
+  const { diagnostics, sources, graph } = checked;
+  for (const text of graph?.notices ?? []) tell({ is: 'notice', text });
+  return { ...opened, ...(graph && !hasErrors(diagnostics) && { graph }), diagnostics, sources, notices, checked };
+}
+
+/** A `tell` that stores notices and passes them on. */
+function collectNotices(passOn: Tell = () => {}): { notices: readonly Notice[]; tell: Tell } {
+  const notices: Notice[] = [];
+  return {
+    notices,
+    tell(notice) {
+      notices.push(notice);
+      passOn(notice);
+    },
+  };
 }

@@ -4,16 +4,13 @@ import { joinInto, joinLocks } from '../lock/join.ts';
 import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
 import { isJob, mayBeCharged } from '../lock/sends.ts';
 import { emptyLock } from '../lock/write.ts';
+import { restoredText } from '../plan/assemble.ts';
 import { asForgotten } from '../plan/decisions/forget.ts';
-import type { Plan } from '../plan/plan.ts';
 import { isPost } from '../plan/posts/post-record.ts';
-import { reasonOf } from '../plan/reason.ts';
 import { situate } from '../plan/situation/situation.ts';
 import { countOf } from '../report/numbers.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { type LoadedLock, requireLock } from './read-lock.ts';
-
-const restoredText = "restored from this machine's purchase journal";
 
 /** A lock joined with the purchases of its campaign in this machine's purchase journal. */
 export interface RestoredLock extends LoadedLock {
@@ -32,6 +29,13 @@ export function nameOfPurchases(
   return sandbox || service === undefined ? undefined : accountOf(`purchases ${service} ${campaign}`);
 }
 
+/** Which lock is expected, and what of the purchase journal counts. */
+export type LockTerms = NonNullable<Parameters<typeof requireLock>[2]> & {
+  /** Digest of the service that the lock must belong to. Omitted if no address is known or needed. */
+  service?: string | undefined;
+  new?: boolean | undefined;
+};
+
 /**
  * Reads the lock and adds purchases from this machine's journal that it lacks, for the steps of the graph, so that
  * purchases count even if the lock was lost. Writes nothing. `new`: the added purchases count as forgotten, except
@@ -40,7 +44,7 @@ export function nameOfPurchases(
 export async function requireRestoredLock(
   campaign: OpenCampaign,
   graph: Graph,
-  options: Parameters<typeof requireLock>[2] & { service?: string | undefined; new?: boolean | undefined } = {},
+  options: LockTerms = {},
 ): Promise<RestoredLock> {
   const loaded = await requireLock(campaign, options.service, options);
   const name = nameOfPurchases(campaign, graph.name);
@@ -59,19 +63,6 @@ export async function requireRestoredLock(
   const forgotten = forgetAt(graph, records);
   tellForgotten(campaign, records, restored);
   return { ...loaded, lock: joinLocks(loaded.lock, lockOf(forgotten)), isLonger: true };
-}
-
-/** Notes the source of the purchase in the rows that use restored purchases. */
-export function tellRestored({ rows }: Plan, restored: ReadonlySet<string> | undefined): void {
-  if (restored === undefined) return;
-  for (const row of rows) {
-    const { jobId, send = row.order?.send?.id, reason, action } = row;
-    const isOpen = send !== undefined && restored.has(send);
-    if (!isOpen && (jobId === undefined || !restored.has(jobId))) continue;
-    const isOwn = action === 'attach' || action === 'download' || reason.code === 'up-to-date';
-    row.reason =
-      isOwn && !isOpen ? reasonOf('restored', restoredText) : { ...reason, text: `${reason.text}; ${restoredText}` };
-  }
 }
 
 /** Records of the journal that match steps of the graph and whose jobs the lock lacks. */

@@ -9,8 +9,8 @@ import { messageOf } from '../ground/values.ts';
 import { countForRun } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
 import { partsOnRecord, withoutUnneeded } from '../plan/rows/unneeded.ts';
+import { type RunSettings, settle } from './check-options.ts';
 import type { LiveRun } from './live-run.ts';
-import { type RunSettings, settle } from './options.ts';
 import type { LoadedLock } from './read-lock.ts';
 import { settleLock } from './settle.ts';
 

@@ -1,6 +1,6 @@
 import type { Options } from '../plan/plan.generated.ts';
+import { findGiven, flagOf } from './check-options.ts';
 import type { OptionRow } from './option-table.ts';
-import { findGiven, flagOf } from './options.ts';
 
 /** Whether a saved plan stores this option, because it determines the plan. */
 export function isKept({ settles }: OptionRow): boolean {

@@ -1,11 +1,11 @@
 import { join, resolve } from 'node:path';
-import { applyGraph } from '../campaign/apply.ts';
-import type { Applied } from '../campaign/apply-options.ts';
+import { ApplySession } from '../campaign/apply.ts';
 import { type Approved, endApproval, findApproval } from '../campaign/approvals.ts';
+import type { EngineChoice, Held, Running } from '../campaign/carrier.ts';
 import { requireCheckedGraph } from '../campaign/checked-graph.ts';
-import type { LiveRun } from '../campaign/live-run.ts';
 import type { OpenCampaign } from '../campaign/open-campaign.ts';
 import { optionTable } from '../campaign/option-table.ts';
+import type { RunResult } from '../campaign/run.ts';
 import type { SavedPlan } from '../campaign/saved-plan.ts';
 import { systemClock } from '../contract/clock.ts';
 import type { StepOutcome } from '../contract/event.ts';
@@ -25,9 +25,9 @@ import { askAboutMove } from './ask-person.ts';
 import { type Consent, consentIn, withConsent } from './consent.ts';
 import { engineFor } from './engine-choice.ts';
 import type { ApplyOptions } from './open.ts';
-import { findUnselected, tellCredential, tellUnselected, type Unselected } from './plan-notices.ts';
+import { findUnselected, tellCredential, tellUnselected } from './plan-notices.ts';
 import { makeRecorder, openEvents } from './recorder.ts';
-import { type Interruption, listenForInterruption, listenForStrayErrors } from './signals.ts';
+import { listenForInterruption, listenForStrayErrors } from './signals.ts';
 import { type Terminal, tell } from './terminal.ts';
 import { endStage } from './timing.ts';
 import { showingCall, tellOpenGates, tellWaiting } from './waiting.ts';
@@ -75,140 +75,169 @@ interface Ended {
   hasRun: boolean;
 }
 
+/** The plan as made and as carried out, and the end of its run. */
+export interface Applied {
+  made: Plan;
+  carriedOut: Plan;
+  result: RunResult;
+}
+
+/** One question to the user, and the run of the plan that was agreed to. */
+interface Round extends RoundContext {
+  options: ApplyOptions;
+  engine: EngineChoice | undefined;
+  session: ApplySession;
+  events: ReturnType<typeof openEvents>;
+  /** Port of the review page. Omitted for any that is free. */
+  port: number | undefined;
+  approved?: Approved;
+  view: RunView;
+  /** Whether charges exceeded what was agreed to. */
+  isPassed: boolean;
+}
+
 async function applyOnce(options: ApplyOptions, context: RoundContext): Promise<Ended> {
+  const { campaign, terminal, isAskedAgain } = context;
+  const round = await openRound(options, context);
+  const applied = await carryOut(round).finally(() => round.session.close());
+  endStage('run');
+  if (applied === 'no' || applied === 'interrupted') {
+    terminal.err(`nothing ${isAskedAgain ? 'more ' : ''}was spent\n`);
+    return { exit: applied === 'no' ? exitCodes.done : exitCodes.interrupted, isPassed: false, hasRun: false };
+  }
+  const { made: planned, carriedOut, result } = applied;
+  const { exit, outcomes } = result;
+  const { view, approved, isPassed } = round;
+  const shown = { ...context, file: campaign.file, options };
+  if (options.json === true) await printResult(applied, { ...shown, view });
+  if (approved?.is === 'approved' && isDone(applied)) await endApproval(approved.approval, systemClock.now());
+  tellWaiting(carriedOut, { ...shown, planned, outcomes });
+  tellOpenGates(carriedOut, terminal, { review: options.review, isDone: exit === exitCodes.done, outcomes });
+  return { exit, isPassed: isPassed && exit === exitCodes.outOfCredits, hasRun: true };
+}
+
+/** Checks the options, the manifest and the file of `--events`. */
+async function openRound(options: ApplyOptions, context: RoundContext): Promise<Round> {
   const { campaign, terminal, given, saved, isAskedAgain, consent } = context;
-  const { paths, replays, file } = campaign;
-  const { serviceMoved, yes } = options;
+  const { paths, varFiles } = campaign;
+  const { yes, serviceMoved, sandboxCredits: credits, sandboxSpeed: speed, sandboxFailRate: failRate } = options;
   const engine = engineFor(options);
-  const port = options.review === true ? (await import('./review-run.ts')).reviewPortIn(process.env) : undefined;
-  let events: ReturnType<typeof openEvents>;
-  let interruption: Interruption | undefined;
-  let unselected: Unselected | undefined;
-  let live: LiveRun | undefined;
-  let address: string | undefined;
-  let isPassed = false;
-  let approved: Approved | undefined;
-  let view = createRunView();
+  const port = options.review === true ? (await import('./serve-page.ts')).reviewPortIn(process.env) : undefined;
+  const checked = await requireCheckedGraph(campaign, { isRun: true });
+  endStage('graph');
+  const files = checked.inputs.map((path) => join(paths.folder, path));
+  const inputs = [paths.manifest, paths.lock, ...varFiles, ...files].map((path) => resolve(path));
+  const events = openEvents(options.events, { inputs, terminal });
+  const session = await ApplySession.open(campaign, checked, {
+    ...options,
+    ...{ saved, isAskedAgain, given, engine, rehearsal: { credits, speed, failRate } },
+    lockTimeoutMs: options.lockTimeoutMs ?? optionTable.lockTimeoutMs.standard,
+    createTimeoutMs: options.requestTimeoutMs,
+    ...(serviceMoved === true && { askAboutMove: (question) => askAboutMove(question, { yes, terminal, consent }) }),
+  });
+  return { ...context, options, engine, session, events, port, view: createRunView(), isPassed: false };
+}
+
+async function carryOut(round: Round): Promise<Applied | 'no' | 'interrupted'> {
+  const { session } = round;
+  const found = await session.plan();
+  if ('watch' in found) return watch(found, found.plan, round);
+  endStage('plan');
+  const agreed = await agree(found, round);
+  if (agreed === 'no' || agreed === 'interrupted') return agreed;
+  const { made } = found;
+  const running = await session.start(agreed);
+  return 'result' in running ? { made, carriedOut: agreed, result: running.result } : watch(running, made, round);
+}
+
+async function agree({ made, misspelt }: Held, round: Round): Promise<Plan | 'no' | 'interrupted'> {
+  const { options, campaign, session, terminal, saved, isAskedAgain, consent } = round;
+  const { file, replays } = campaign;
+  const unselected = findUnselected(made, { options, graph: session.checked.graph, command: 'apply' });
+  // Checked while the lock is held, because another run may have used the approval up.
+  if (saved !== undefined && !isAskedAgain) {
+    round.approved = await findApproval(saved, { campaign, now: systemClock.now() });
+  }
+  tellApproved(round.approved, terminal);
   const show = (planned: Plan) => {
-    // A user who must consent sees the plan before the question.
-    const isQuiet = options.quiet === true && (yes === true || !terminal.interactive);
-    if (!options.json && options.events !== '-' && !isQuiet) {
-      const text = planText(planned, {
-        ...{ style: terminal.style, width: terminal.width },
-        ...{ isRehearsal: campaign.sandbox, now: systemClock.now() },
-      });
-      terminal.github?.(openGroup('plan'));
-      terminal.err(text);
-      terminal.github?.(closeGroup);
-    }
+    showPlan(planned, round);
     tellUnselected(unselected, terminal, { ends: true });
     tellCredential(planned, replays, terminal);
   };
-  const applied = await applyGraph(campaign, {
-    async check() {
-      const checked = await requireCheckedGraph(campaign, { isRun: true });
-      endStage('graph');
-      const ours = [
-        paths.manifest,
-        paths.lock,
-        ...campaign.varFiles,
-        ...checked.inputs.map((path) => join(paths.folder, path)),
-      ];
-      events = openEvents(options.events, { inputs: ours.map((path) => resolve(path)), terminal });
-      return checked;
+  return agreeTo(made, options, {
+    ...{
+      terminal,
+      consent,
+      show,
+      approved: round.approved,
+      file,
+      showing: showingCall(file, options, saved),
+      misspelt,
     },
-    ...options,
-    saved,
-    isAskedAgain,
-    given,
-    lockTimeoutMs: options.lockTimeoutMs ?? optionTable.lockTimeoutMs.standard,
-    createTimeoutMs: options.requestTimeoutMs,
-    rehearsal: {
-      credits: options.sandboxCredits,
-      speed: options.sandboxSpeed,
-      failRate: options.sandboxFailRate,
-    },
-    engine,
-    ...(serviceMoved === true && { askAboutMove: (question) => askAboutMove(question, { yes, terminal, consent }) }),
-    verify(made, graph) {
-      endStage('plan');
-      unselected = findUnselected(made, { options, graph, command: 'apply' });
-    },
-    review:
-      options.review === true
-        ? async (run) => {
-            const shown = await (await import('./review-run.ts')).showRun(run, port, context);
-            live = run;
-            address = shown.url;
-            return shown;
-          }
-        : undefined,
-    async agree(made, { misspelt }) {
-      // Checked while the lock is held, because another run may have used the approval up.
-      if (saved !== undefined && !isAskedAgain) {
-        approved = await findApproval(saved, { campaign, now: systemClock.now() });
-      }
-      tellApproved(approved, terminal);
-      const agreed = await agreeTo(made, options, {
-        ...{ terminal, consent, show, approved, file, showing: showingCall(file, options, saved), misspelt },
-        ...(!isAskedAgain && saved && { saved }),
-      });
-      return interruption?.signal.aborted === true ? 'interrupted' : agreed;
-    },
-    async observe({ plan, filesStay }) {
-      if (plan.rows.some(({ action }) => isSpending(action))) {
-        // The lock now has purchases, so a command that continues must not contain `--new`.
-        const { new: isNew, ...given } = terminal.called.options;
-        terminal.called = { ...terminal.called, options: given };
-      }
-      const recorder = await makeRecorder(plan, {
-        ...{ terminal, clock: systemClock, paths },
-        events: events?.(),
-        page: options.review === true ? () => address : undefined,
-        latest: () => live?.latest ?? plan,
-        detail: options.quiet === true ? 'quiet' : options.verbose === true ? 'events' : undefined,
-        elsewhere: engine !== undefined,
-        filesStay,
-      });
-      view = recorder.view;
-      // Until a run begins, a signal or an unhandled error ends the process.
-      const listening = listenForInterruption();
-      interruption = listening;
-      const stray = listenForStrayErrors();
-      return {
-        on(event) {
-          if (event.event === 'spending-stopped' && event.because === 'price') isPassed = true;
-          recorder.on(event);
-        },
-        times: recorder.times,
-        approved: approved?.is === 'approved' ? approved.approval : undefined,
-        signal: listening.signal,
-        leave: listening.secondSignal,
-        stray,
-        async end() {
-          await recorder.end();
-          listening.stop();
-          stray.stop();
-        },
-      };
-    },
+    ...(!isAskedAgain && saved && { saved }),
   });
-  endStage('run');
-  if (applied.is !== 'ran') {
-    terminal.err(`nothing ${isAskedAgain ? 'more ' : ''}was spent\n`);
-    return { exit: applied.is === 'no' ? exitCodes.done : exitCodes.interrupted, isPassed: false, hasRun: false };
+}
+
+function showPlan(planned: Plan, { options, campaign, terminal }: Round): void {
+  const { quiet, yes, json, events } = options;
+  // A user who must consent sees the plan before the question.
+  if (json || events === '-' || (quiet === true && (yes === true || !terminal.interactive))) return;
+  const { style, width } = terminal;
+  const text = planText(planned, { style, width, isRehearsal: campaign.sandbox, now: systemClock.now() });
+  terminal.github?.(openGroup('plan'));
+  terminal.err(text);
+  terminal.github?.(closeGroup);
+}
+
+async function watch(running: Running, made: Plan, round: Round): Promise<Applied> {
+  const { options, campaign, terminal, session, engine, events, port, approved } = round;
+  const { review, quiet, verbose } = options;
+  const { plan, judge, filesStay } = running;
+  if (plan.rows.some(({ action }) => isSpending(action))) {
+    // The lock now has purchases, so a command that continues must not contain `--new`.
+    const { new: isNew, ...given } = terminal.called.options;
+    terminal.called = { ...terminal.called, options: given };
   }
-  if (options.json === true) await printResult(applied, { ...context, file, options, view });
-  const { exit, outcomes } = applied.result;
-  if (approved?.is === 'approved' && isDone(applied)) await endApproval(approved.approval, systemClock.now());
-  tellWaiting(applied.carriedOut, { ...context, consent, file, options, planned: applied.made, outcomes });
-  tellOpenGates(applied.carriedOut, terminal, { review: options.review, isDone: exit === exitCodes.done, outcomes });
-  return { exit, isPassed: isPassed && exit === exitCodes.outOfCredits, hasRun: true };
+  let page: string | undefined;
+  const recorder = await makeRecorder(plan, {
+    ...{ terminal, clock: systemClock, paths: campaign.paths, filesStay },
+    events: events?.(),
+    page: review === true ? () => page : undefined,
+    latest: () => judge?.latest ?? plan,
+    detail: quiet === true ? 'quiet' : verbose === true ? 'events' : undefined,
+    elsewhere: engine !== undefined,
+  });
+  round.view = recorder.view;
+  // Until a run begins, a signal or an unhandled error ends the process.
+  const interruption = listenForInterruption();
+  const stray = listenForStrayErrors();
+  session.add(async () => {
+    await recorder.end();
+    interruption.stop();
+    stray.stop();
+  });
+  if (judge !== undefined) {
+    const shown = await (await import('./serve-page.ts')).showRun(judge, port, round);
+    page = shown.url;
+    session.add(() => shown.end());
+  }
+  const result = await session.watch(running, {
+    on(event) {
+      if (event.event === 'spending-stopped' && event.because === 'price') round.isPassed = true;
+      recorder.on(event);
+    },
+    times: recorder.times,
+    approved: approved?.is === 'approved' ? approved.approval : undefined,
+    signal: interruption.signal,
+    leave: interruption.secondSignal,
+    stray,
+  });
+  return { made, carriedOut: judge?.carriedOut ?? plan, result };
 }
 
 /** Prints one JSON document on stdout: how the run ended, the state of each step, and the next steps. */
 async function printResult(
-  applied: Extract<Applied, { is: 'ran' }>,
+  applied: Applied,
   { view, ...context }: ApplyContext & { file: string; options: ApplyOptions; view: RunView },
 ): Promise<void> {
   const { carriedOut, result } = applied;
@@ -233,7 +262,7 @@ function tellApproved(approved: Approved | undefined, terminal: Terminal): void 
 }
 
 /** Whether the approval of a plan permits no further purchase. */
-function isDone({ carriedOut, result }: Extract<Applied, { is: 'ran' }>): boolean {
+function isDone({ carriedOut, result }: Applied): boolean {
   const ends: readonly (StepOutcome | undefined)[] = ['done', 'failed', 'unneeded'];
   const isOver = ({ address, action }: PlanRow) =>
     action === 'keep' || action === 'orphan' || ends.includes(result.outcomes.get(address));

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
-import type { Answer, MoveQuestion } from '../campaign/lock-service.ts';
+import type { Answer, MoveQuestion } from '../campaign/read-lock.ts';
 import { CampaignError } from '../contract/failure.ts';
 import { Condition } from '../ground/condition.ts';
 import { line, type Text } from '../report/document.ts';

@@ -1,10 +1,10 @@
 import { relative, resolve, sep } from 'node:path';
+import { findGiven, flagOf } from '../campaign/check-options.ts';
 import { requireCheckedGraph } from '../campaign/checked-graph.ts';
 import { compareWithCommit } from '../campaign/compare-with-commit.ts';
 import { makePlan } from '../campaign/make-plan.ts';
 import type { OptionRow } from '../campaign/option-table.ts';
-import { findGiven, flagOf } from '../campaign/options.ts';
-import { requireRestoredLock } from '../campaign/restore-purchases.ts';
+import { Session } from '../campaign/session.ts';
 import { systemClock } from '../contract/clock.ts';
 import { exitCodes } from '../contract/exit.ts';
 import { CampaignError, failureOf, failures } from '../contract/failure.ts';
@@ -12,8 +12,7 @@ import { repositoryOf } from '../disk/fs/own-tree.ts';
 import { commentMarker, compareMarkdown, failureMarkdown, isSame } from '../report/plan/compare-markdown.ts';
 import { compareJson, compareText } from '../report/plan/compare-text.ts';
 import { planMarkdown } from '../report/plan/plan-markdown.ts';
-import type { PlanCommandOptions } from './open.ts';
-import { open } from './open.ts';
+import { open, type PlanCommandOptions } from './open.ts';
 import { formOf, outAs, type Terminal } from './terminal.ts';
 
 /**
@@ -40,8 +39,8 @@ export async function comparePlan(file: string, options: PlanCommandOptions, ter
     return exitOf(!isSame(view), view.fit?.missing);
   } catch (error) {
     if (formOf(options) !== 'markdown' || !isUnusableThere(error)) throw error;
-    const { lock } = await requireRestoredLock(campaign, checked.graph, { service: campaign.service, serviceMoved });
-    const { plan } = await makePlan(campaign, { ...checked, lock }, {});
+    const terms = { graph: checked.graph, service: campaign.service, serviceMoved };
+    const { plan } = await makePlan(await Session.open(campaign, terms), checked, {});
     const marker = commentMarker(pathInTree(file));
     terminal.out(planMarkdown(plan, { marker, unlike: error.failure.message, now: systemClock.now() }));
     return exitOf(true, plan.totals.fit?.missing);

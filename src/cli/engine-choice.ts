@@ -1,4 +1,4 @@
-import type { EngineChoice } from '../campaign/apply-options.ts';
+import type { EngineChoice } from '../campaign/carrier.ts';
 import { engineOf } from '../campaign/on-engine/engine-address.ts';
 import { CampaignError } from '../contract/failure.ts';
 import type { ApplyOptions } from './open.ts';

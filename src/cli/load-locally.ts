@@ -4,9 +4,8 @@ import { failureOf } from '../contract/failure.ts';
 import { hasErrors } from '../ground/diagnostic.ts';
 import { isPost } from '../plan/posts/post-record.ts';
 import { fitHeap } from './fit-heap.ts';
-import { open, type StateOptions } from './open.ts';
+import { collectVars, open, type StateOptions } from './open.ts';
 import type { Terminal } from './terminal.ts';
-import { collectVars } from './vars.ts';
 
 export interface LoadedLocally extends LoadedManifest {
   /** Whether the manifest was checked against the service's own document. */

@@ -1,4 +1,4 @@
-import type { Applied } from '../campaign/apply-options.ts';
+import type { RunResult } from '../campaign/run.ts';
 import type { SavedPlan } from '../campaign/saved-plan.ts';
 import type { StepOutcome } from '../contract/event.ts';
 import type { ExitAnswers } from '../contract/exit.ts';
@@ -59,10 +59,11 @@ function agreeing(
   ];
 }
 
-type Ran = Extract<Applied, { is: 'ran' }>;
-
 /** Next steps after a run that has ended: find out, collect, agree, decide, plan what failed. */
-export function nextOfRun({ made, carriedOut, result }: Ran, context: Context): NextStep[] {
+export function nextOfRun(
+  { made, carriedOut, result }: { made: Plan; carriedOut: Plan; result: Pick<RunResult, 'outcomes'> },
+  context: Context,
+): NextStep[] {
   const { options, terminal } = context;
   const step = stepsFor(terminal);
   const { outcomes } = result;

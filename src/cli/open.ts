@@ -1,3 +1,4 @@
+import type { Values } from '../campaign/check-options.ts';
 import { readEnvironment } from '../campaign/environment.ts';
 import { type OpenCampaign, type OpenOptions, openCampaign } from '../campaign/open-campaign.ts';
 import type {
@@ -9,11 +10,9 @@ import type {
   sharedOptions,
   varOptions,
 } from '../campaign/option-table.ts';
-import type { Values } from '../campaign/options.ts';
 import { fitHeap } from './fit-heap.ts';
 import { type Terminal, tellOn } from './terminal.ts';
 import { endStage } from './timing.ts';
-import { collectVars } from './vars.ts';
 
 /** The options that select the lock, the account and the manifest's variables. */
 export type StateOptions = Values<typeof lockOptions & typeof varOptions & Pick<typeof planOptions, 'strict'>>;
@@ -40,9 +39,20 @@ function openOptions({ sandbox, lock, var: vars, varFile, strict }: StateOptions
 }
 
 /** Options of a plan's scope: the part of the campaign, and the limit. */
-export type ScopeOptions = StateOptions & Values<typeof selectionOptions & typeof scopeOptions>;
+type ScopeOptions = StateOptions & Values<typeof selectionOptions & typeof scopeOptions>;
 
 export type PlanCommandOptions = ScopeOptions & Values<typeof sharedOptions & typeof planOptions>;
 
 /** Options as they were typed, without defaults. */
 export type ApplyOptions = PlanCommandOptions & Values<typeof applyOptions>;
+
+const prefix = 'MEDIABATCH_VAR_';
+
+/** Collects values for declared variables: `--var name=value` overrides `MEDIABATCH_VAR_name`. */
+export function collectVars(given: Record<string, string> | undefined): Record<string, string> {
+  const vars: Record<string, string> = {};
+  for (const [name, value] of Object.entries(process.env)) {
+    if (name.startsWith(prefix) && value !== undefined) vars[name.slice(prefix.length)] = value;
+  }
+  return { ...vars, ...given };
+}

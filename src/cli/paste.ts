@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
+import { flagOf } from '../campaign/check-options.ts';
 import { type OptionRow, optionTable } from '../campaign/option-table.ts';
-import { flagOf } from '../campaign/options.ts';
 import { wordsOf } from '../campaign/saved-options.ts';
 import type { Paste } from '../report/advice-text.ts';
 import { shellWord } from '../report/shell-word.ts';

@@ -25,7 +25,7 @@ import { makeOrder } from './purchases/make-order.ts';
 import type { SendFacts } from './purchases/next.ts';
 import { blockUndecidable, openSendRows } from './purchases/open-sends.ts';
 import { costOfRetries } from './purchases/retry.ts';
-import { tellChanges } from './reason.ts';
+import { reasonOf, tellChanges } from './reason.ts';
 import { blockDependents } from './rows/block.ts';
 import { Draft } from './rows/draft.ts';
 import { tellFollowing, tellReplaced } from './rows/follow.ts';
@@ -41,6 +41,7 @@ import {
 } from './situation/parts.ts';
 import type { SeenSituation } from './situation/situation.ts';
 import { budgetCap, type Doubts, sumUp } from './sum-up.ts';
+import { type Durations, expectTime } from './time-left.ts';
 
 /** All inputs of a plan. The same facts always give the same plan. */
 export interface PlanFacts extends SendFacts {
@@ -57,6 +58,12 @@ export interface PlanFacts extends SendFacts {
   causeOf?: ChangeFacts['causeOf'] | undefined;
   /** Price estimates from sources other than the manifest and the lock. */
   hints?: PriceHints;
+  /** Job and send ids that were restored from this machine's purchase journal, because the lock did not have them. */
+  restored?: ReadonlySet<string>;
+  /** Durations of earlier jobs. Omitted where the expected time is not shown. */
+  durations?: Durations;
+  /** Balance that the service last reported; shown beside what is to be spent. */
+  lastBalance?: NonNullable<PlanTotals['lastBalance']>;
 }
 
 /** An output file whose state a plan needs, and the measurements to make of it. */
@@ -75,6 +82,9 @@ export function outputsToCheck(matches: readonly Match[]): OutputToCheck[] {
   }
   return outputs;
 }
+
+/** Why a purchase that the lock lacks costs nothing. */
+export const restoredText = "restored from this machine's purchase journal";
 
 type About = PlanFacts & SeenSituation & { priceOf: PriceOf };
 type Pass = (draft: Draft, about: About) => void;
@@ -108,6 +118,7 @@ const afterMoney: readonly Pass[] = [
 
 /** Assigns every step an action, a reason and a price. Pure; `apply` carries out exactly this. */
 export function assemblePlan(given: PlanFacts): Plan {
+  const { concurrency, durations, lastBalance } = given;
   const { graph, lock, matches, selected } = given.situation;
   const about = { ...given, ...given.situation, priceOf: pricesFrom(lock, graph.prices, given.hints) };
   const draft = new Draft(makeRows(about), selected);
@@ -116,16 +127,35 @@ export function assemblePlan(given: PlanFacts): Plan {
   for (const pass of afterMoney) pass(draft, about);
   const orphans = selected === undefined ? orphanRows(matches, lock) : [];
   const rows = [...draft.inRun, ...draft.asks, ...orphans]; // I21
+  tellRestored(rows, given.restored);
   const open = openGates(draft, rows, about);
   return {
     mediabatch: 'plan',
     version: 2,
     campaign: graph.name,
-    concurrency: given.concurrency,
+    concurrency,
     rows,
     ...(open && { gates: open }),
-    totals: { ...sumUp(rows, about, doubts), ...(fit && { fit }) },
+    totals: {
+      ...sumUp(rows, about, doubts),
+      ...(fit && { fit }),
+      ...(durations && expectTime(rows, { concurrency, durations })),
+      ...(lastBalance && rows.some(({ action }) => isSpending(action)) && { lastBalance }),
+    },
   };
+}
+
+/** Names the source of the purchase in the rows that use restored purchases. */
+function tellRestored(rows: readonly PlanRow[], restored: ReadonlySet<string> | undefined): void {
+  if (restored === undefined) return;
+  for (const row of rows) {
+    const { jobId, send = row.order?.send?.id, reason, action } = row;
+    const isOpen = send !== undefined && restored.has(send);
+    if (!isOpen && (jobId === undefined || !restored.has(jobId))) continue;
+    const isOwn = action === 'attach' || action === 'download' || reason.code === 'up-to-date';
+    row.reason =
+      isOwn && !isOpen ? reasonOf('restored', restoredText) : { ...reason, text: `${reason.text}; ${restoredText}` };
+  }
 }
 
 function askAboutSends(draft: Draft, about: About): void {

@@ -12,14 +12,14 @@ import { requireTracedGraph } from '../campaign/load-manifest.ts';
 import { type Asked, ManifestInputs } from '../campaign/manifest-inputs.ts';
 import type { OpenCampaign } from '../campaign/open-campaign.ts';
 import { findPriceHints } from '../campaign/price-hints.ts';
-import { requireRestoredLock } from '../campaign/restore-purchases.ts';
 import { makeSelector } from '../campaign/select-steps.ts';
+import { Session } from '../campaign/session.ts';
 import { CampaignError, failureOf } from '../contract/failure.ts';
 import type { JudgeAnswer, ReviewData, ReviewFile, ReviewHost, WantedVerdict } from '../contract/review.ts';
 import { PlacedFiles } from '../disk/outputs/placed-files.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { PriceHints } from '../plan/prices/prices.ts';
-import { type Situation, situate } from '../plan/situation/situation.ts';
+import type { Situation } from '../plan/situation/situation.ts';
 import type { Paste } from '../report/advice-text.ts';
 import { describeCampaign, withVerdicts } from './describe/describe-campaign.ts';
 import { FileFinder } from './find-files.ts';
@@ -182,8 +182,7 @@ export class CampaignHost implements ReviewHost {
     // The stamp is taken before reading, so that a change during it gives another stamp.
     const source = await this.#stampSource();
     const graph = await this.#graph.get();
-    const { lock } = await requireRestoredLock(this.#campaign, graph);
-    const situation = situate(graph, lock);
+    const { situation } = await Session.open(this.#campaign, { graph });
     const { rows } = planForPage(this.#campaign, situation, await this.#priceHints(situation));
     const described = describeCampaign({
       situation,

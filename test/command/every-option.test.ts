@@ -1,10 +1,16 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { checkPlanning, checkSettings } from '../../src/campaign/check-options.ts';
-import { differencesFrom, givenOf, notOfRunText } from '../../src/campaign/on-engine/given-of-run.ts';
+import {
+  checkPlanning,
+  checkSettings,
+  flagOf,
+  pickPlanningOptions,
+  pickRunSettings,
+  settle,
+} from '../../src/campaign/check-options.ts';
+import { differencesFrom, givenOf, notOfRunText } from '../../src/campaign/on-engine/other-runs.ts';
 import { type OptionRow, optionTable, planOptions } from '../../src/campaign/option-table.ts';
-import { flagOf, pickPlanningOptions, pickRunSettings, settle } from '../../src/campaign/options.ts';
 import { wordsOf } from '../../src/campaign/saved-options.ts';
 import { pasteAfter } from '../../src/cli/paste.ts';
 import { typedOptions } from '../../src/cli/program/options.ts';

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { creditsToCover, neededJobs } from '../../src/campaign/rehearse.ts';
+import { creditsToCover, neededJobs } from '../../src/campaign/carry-here.ts';
 import { TestCampaign } from '../rig/campaign.ts';
 import { type CommandResult, command, readLines, root, temporaryFolder } from '../rig/command.ts';
 import { described } from '../rig/other-service/manners.ts';

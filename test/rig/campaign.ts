@@ -1,5 +1,4 @@
 import { LiveRun } from '../../src/campaign/live-run.ts';
-import { planAgain } from '../../src/campaign/plan-again.ts';
 import { runPlan } from '../../src/campaign/run.ts';
 import type { RunEvent, RunFact, StepOutcome } from '../../src/contract/event.ts';
 import type { LocalGate } from '../../src/engine/create-gate.ts';
@@ -10,7 +9,6 @@ import { type Graph, outlineOf } from '../../src/graph/graph.ts';
 import type { Origins } from '../../src/graph/trace/tracer.ts';
 import type { Lock, Output } from '../../src/lock/record.ts';
 import { parseManifest } from '../../src/manifest/parse.ts';
-import { agreementOf, covers } from '../../src/plan/agreement.ts';
 import { assemblePlan } from '../../src/plan/assemble.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import { allowPosts } from '../../src/plan/posts/post-consent.ts';
@@ -184,13 +182,10 @@ export class TestCampaign {
   #live(agreed: Plan, lock: Lock, { redo = [], selected, onUnknown, hints = {} }: RunOptions): LiveRun {
     const { graph } = this;
     const look = async () => ({ ...this.#files(), isKept: () => false });
-    const means = { ...this.#facts(), now: () => this.clock.now(), look };
-    const same = { hints, onUnknown, ...(selected !== undefined && { selected: new Set(selected) }) };
-    const agreement = agreementOf(agreed);
     return new LiveRun({
-      ...{ agreed, graph, lock, redo: new Set(redo), selected: same.selected },
-      covers: (row) => covers(agreement, row),
-      plan: (now, stillRedone, took) => planAgain(means, { graph, lock: now, redo: stillRedone, agreed, took }, same),
+      ...{ agreed, graph, lock, redo: new Set(redo), hints, onUnknown },
+      ...(selected !== undefined && { selected: new Set(selected) }),
+      means: { ...this.#facts(), now: () => this.clock.now(), look },
     });
   }
 

@@ -1,21 +1,30 @@
 import { relative } from 'node:path';
 import { CampaignError } from '../../contract/failure.ts';
 import type { Tell } from '../../contract/notice.ts';
+import type { Step } from '../../graph/graph.ts';
 import { call, way } from '../../ground/advice.ts';
 import { hasErrors } from '../../ground/diagnostic.ts';
+import { mustGet } from '../../ground/values.ts';
+import { envelope } from '../../kinds/envelope.ts';
 import { kinds } from '../../kinds/index.ts';
 import type { Lock } from '../../lock/record.ts';
 import { importJob } from '../../plan/decisions/import-job.ts';
+import { type Finding, ruleOnSend } from '../../plan/decisions/resolve-purchase.ts';
 import { type Ruling, refuse } from '../../plan/decisions/ruling.ts';
 import { listedCharge, pricesFrom } from '../../plan/prices/prices.ts';
-import type { Adoption } from '../../plan/purchases/match-listed.ts';
+import { type Adoption, matchListed } from '../../plan/purchases/match-listed.ts';
+import { settlingOf } from '../../plan/purchases/next.ts';
 import type { Match } from '../../plan/situation/find-purchases.ts';
-import type { ListedJob } from '../../service/library.ts';
-import { checkCall } from '../check-call.ts';
-import { type Decided, type DecideOptions, decide, type HeldCampaign } from '../decide.ts';
+import type { Library, ListedJob } from '../../service/library.ts';
+import { mostLookedThrough } from '../../service/listing.ts';
+import { checkFinding, checkJob } from '../check-options.ts';
+import { type Decided, type DecideOptions, decide } from '../decide.ts';
 import { findLocks } from '../find-locks.ts';
-import { findListedPurchases, isUnbought, jobIdsOf } from '../listed-purchases.ts';
+import { checkCall } from '../library-calls.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
+import { requireStep } from '../select-steps.ts';
+import type { Session } from '../session.ts';
+import { withLibraryOf } from '../with-library.ts';
 
 /** Counts of steps and jobs compared, and the matches that only a person can choose. */
 export interface LookedAt {
@@ -120,7 +129,7 @@ function chooseJobs(
   });
 }
 
-function ruleEach(found: readonly { match: Match; job: ListedJob }[], { graph, lock }: HeldCampaign): Ruling[] {
+function ruleEach(found: readonly { match: Match; job: ListedJob }[], { graph, lock }: Session): Ruling[] {
   const used = new Set<string>();
   const priceOf = pricesFrom(lock, graph.prices);
   return found.map(({ match, job }) => {
@@ -130,5 +139,188 @@ function ruleEach(found: readonly { match: Match; job: ListedJob }[], { graph, l
     const { credits: listed, ...facts } = job;
     const credits = listedCharge(listed, priceOf(match.step.kind, match.step.request));
     return importJob(match, { ...facts, ...(credits !== undefined && { credits }) }, { campaign: graph.name, lock });
+  });
+}
+
+export interface ImportedJob {
+  address: string;
+  job: string;
+  /** Credits charged for the job, where the service does not report them. */
+  credits?: number | undefined;
+  /** Whether to record the job without querying the service. */
+  offline?: boolean | undefined;
+}
+
+/** Records a job that is already paid at a step without a purchase. */
+export async function importStep(
+  campaign: OpenCampaign,
+  imported: ImportedJob,
+  options: DecideOptions = {},
+): Promise<Decided> {
+  checkCall('importStep', [campaign, imported, options]);
+  const { address, job, credits, offline } = imported;
+  checkJob(job, credits);
+  const { service } = campaign;
+  return decide(campaign, { ...options, service }, async ({ graph, lock, situation }) => {
+    const written = requireStep(address, graph);
+    if (kinds[written.kind]?.status === undefined) {
+      throw new CampaignError({
+        code: 'MB3005',
+        message: `${address} is of kind ${written.kind}, which has no jobs that can be adopted`,
+        hint: 'only what has a job at the service can be collected',
+        addresses: [address],
+      });
+    }
+    const match = mustGet(situation.byAddress, written.address);
+    const context = { campaign: graph.name, lock };
+    const given = { jobId: job, ...(credits !== undefined && { credits }) };
+    const ruling = importJob(match, given, context);
+    if (ruling.is !== 'recorded' || offline === true) return [ruling];
+    const asked = await withLibraryOf(campaign, ({ library }) => askFor(match.step, job, library));
+    if (isRuling(asked)) return [asked];
+    const { credits: listed, ...facts } = asked;
+    const charge = listedCharge(listed, pricesFrom(lock, graph.prices)(match.step.kind, match.step.request));
+    return [importJob(match, { ...facts, ...(charge !== undefined && { credits: charge }), ...given }, context)];
+  });
+}
+
+type Asked = { credits?: number; recordId?: string };
+
+function isRuling(asked: Asked | Ruling): asked is Ruling {
+  return 'is' in asked;
+}
+
+/** Returns facts about the job from the service, or the reason why the step cannot use it. */
+async function askFor({ address, kind }: Step, jobId: string, library: Library): Promise<Asked | Ruling> {
+  const facts = await library.job(kind, jobId);
+  if (facts === undefined) {
+    return refuse(
+      address,
+      `cannot have job ${jobId}: the service knows no ${kind} job of this id`,
+      'check the id, and that it was made with this account; --offline records it all the same',
+    );
+  }
+  if (facts.kind !== undefined && facts.kind !== kind) {
+    return refuse(
+      address,
+      `is of kind ${kind}, and job ${jobId} is of kind ${facts.kind}`,
+      'adopt it for a step of that kind',
+    );
+  }
+  if (facts.status === envelope.states.failed) {
+    const why = facts.error === undefined ? '' : `: ${facts.error}`;
+    return refuse(
+      address,
+      `cannot have job ${jobId}: it failed${why}`,
+      'apply buys the step; --offline records it all the same',
+    );
+  }
+  if (kinds[kind]?.list === undefined) return facts.credits === undefined ? {} : { credits: facts.credits };
+  const listed = (await library.jobs(kind, { limit: mostLookedThrough })).find((one) => one.jobId === jobId);
+  const credits = facts.credits ?? listed?.credits;
+  const recordId = listed?.recordId;
+  return { ...(credits !== undefined && { credits }), ...(recordId !== undefined && { recordId }) };
+}
+
+/** Steps of listed kinds, jobs of the lists that no lock contains, and their matches. */
+interface ListedPurchases {
+  listable: readonly Match[];
+  jobs: readonly ListedJob[];
+  adoption: Adoption<ListedJob>;
+}
+
+/**
+ * Searches the service's lists for jobs with exactly the requests of steps. Free; sends no request if no kind has a
+ * list. `onUnread` receives the error of a list that could not be read, and may throw; without it the error is thrown.
+ */
+async function findListedPurchases(
+  campaign: OpenCampaign,
+  matches: readonly Match[],
+  { known, onUnread }: { known(): Promise<ReadonlySet<string>>; onUnread?(kind: string, error: unknown): void },
+): Promise<ListedPurchases> {
+  const listable = matches.filter((match) => isUnbought(match) && kinds[match.step.kind]?.list !== undefined);
+  const names = [...new Set(listable.map(({ step }) => step.kind))];
+  if (names.length === 0) return { listable, jobs: [], adoption: { adopted: [], open: [] } };
+  const theirs = await known();
+  const listed = await withLibraryOf(campaign, ({ library }) => listAll(library, names, onUnread));
+  const jobs = listed.filter(({ jobId, status }) => !theirs.has(jobId) && status !== envelope.states.failed);
+  return { listable, jobs, adoption: matchListed(listable, jobs, fieldsOf) };
+}
+
+/** Whether this lock has no purchase for the step. */
+function isUnbought({ purchase, sharesJobOf, movedFrom, step }: Match): boolean {
+  if (sharesJobOf !== undefined || movedFrom !== undefined || step.decided?.wanted !== undefined) return false;
+  return purchase === undefined || ['refused', 'intent', 'unresolved', 'lost'].includes(purchase.state);
+}
+
+function jobIdsOf(locks: Iterable<Lock>): Set<string> {
+  const ids = new Set<string>();
+  for (const { steps } of locks) {
+    for (const { purchases } of steps.values())
+      for (const { jobId } of purchases) if (jobId !== undefined) ids.add(jobId);
+  }
+  return ids;
+}
+
+function fieldsOf(kind: string): readonly string[] {
+  return Object.keys(kinds[kind]?.list?.echoes ?? {});
+}
+
+async function listAll(
+  library: Library,
+  names: readonly string[],
+  onUnread: (kind: string, error: unknown) => void = (_kind, error) => {
+    throw error;
+  },
+): Promise<ListedJob[]> {
+  const listed: ListedJob[] = [];
+  for (const name of names) {
+    try {
+      listed.push(...(await library.jobs(name, { limit: mostLookedThrough })));
+    } catch (error) {
+      onUnread(name, error);
+    }
+  }
+  return listed;
+}
+
+interface FoundOut {
+  address: string;
+  /** Finding of the person. If undefined, the error lists the possible findings. */
+  finding: Finding | undefined;
+  /** Id of the send, for an address with several open sends. */
+  send?: string | undefined;
+}
+
+/** Records what a person has found out about a create request whose answer was lost. Spends nothing itself. */
+export async function resolve(campaign: OpenCampaign, found: FoundOut, options: DecideOptions = {}): Promise<Decided> {
+  checkCall('resolve', [campaign, found, options]);
+  const { address, finding, send } = found;
+  if (finding !== undefined) checkFinding(finding);
+  if (finding?.is === 'job') checkJob(finding.jobId, finding.credits);
+  const { replays, accountOf } = campaign;
+  return decide(campaign, options, ({ lock }) => {
+    const facts = { replays, accountOf, now: Date.now() };
+    // Whether to query the service is known before; whether the finding can be recorded is not.
+    const ruling = ruleOnSend(address, {
+      ...{ lock, finding, send },
+      canBeAskedFor: (open) => open.request !== undefined && settlingOf(open, facts).by === 'replay',
+    });
+    if (ruling === undefined) throw nothingFound(address);
+    return [ruling];
+  });
+}
+
+/** Error for a command that was pasted from a hint without filling in the finding. */
+function nothingFound(address: string): CampaignError {
+  return new CampaignError({
+    code: 'MB3405',
+    message: `it is not known yet whether the create request of ${address} succeeded: look for its job in the service's dashboard`,
+    hint: [
+      'if it shows the job, add --job and its id',
+      way('if it does not', call('resolve', address, '--not-spent')),
+      way('to buy it whatever happened', call('resolve', address, '--spend-again')),
+    ],
+    address,
   });
 }

@@ -12,10 +12,10 @@ import { type Judgement, judgeSteps } from '../../plan/decisions/judge.ts';
 import type { Ruling } from '../../plan/decisions/ruling.ts';
 import { gatesByMember } from '../../plan/gates/gates.ts';
 import type { DecidedGate } from '../../plan/situation/decided-graph.ts';
-import { checkCall } from '../check-call.ts';
-import { chooseSteps } from '../choose-steps.ts';
 import { type Decided, type DecideOptions, decide } from '../decide.ts';
+import { checkCall } from '../library-calls.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
+import { chooseSteps } from '../select-steps.ts';
 import type { Chosen } from './steps.ts';
 
 export interface JudgeOptions extends DecideOptions {

@@ -6,7 +6,6 @@ import { mustGet } from '../../ground/values.ts';
 import { countedPurchases } from '../../lock/decisions.ts';
 import { joinInto } from '../../lock/join.ts';
 import type { Lock, Output } from '../../lock/record.ts';
-import { outputsToCheck } from '../../plan/assemble.ts';
 import { acceptOutput, findAcceptable, type SeenOutput } from '../../plan/decisions/accept.ts';
 import { forgetRecord } from '../../plan/decisions/forget.ts';
 import { moveRecord } from '../../plan/decisions/move-record.ts';
@@ -15,13 +14,12 @@ import { type Ruling, refuse } from '../../plan/decisions/ruling.ts';
 import { pricesFrom } from '../../plan/prices/prices.ts';
 import { findOrphans } from '../../plan/rows/orphans.ts';
 import type { Match } from '../../plan/situation/find-purchases.ts';
-import { type Situation, situate, withFiles } from '../../plan/situation/situation.ts';
-import { checkCall } from '../check-call.ts';
+import { type Situation, situate } from '../../plan/situation/situation.ts';
 import { checkFlags } from '../check-options.ts';
-import { chooseSteps, nearTo, requireStep } from '../choose-steps.ts';
-import { type Decided, type DecideOptions, decide, type HeldCampaign } from '../decide.ts';
-import { lookAtOutputs } from '../look-at-outputs.ts';
+import { type Decided, type DecideOptions, decide } from '../decide.ts';
+import { checkCall } from '../library-calls.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
+import { chooseSteps, nearTo, requireStep } from '../select-steps.ts';
 
 /** Steps by name (`hero@lamp`, `hero`, `hero@*`) and by selection (`tag:launch`). */
 export interface Chosen {
@@ -47,17 +45,12 @@ function decideEach(
   options: DecideOptions,
   rule: (match: Match, price: number | null) => Ruling,
 ): Promise<Decided> {
-  return decide(campaign, options, (held) => {
-    const priceOf = pricesFrom(held.lock, held.graph.prices);
-    return chosenMatches(held, chosen).map((match) =>
-      rule(match, priceOf(match.step.kind, match.step.request).credits),
-    );
+  return decide(campaign, options, ({ graph, lock, situation }) => {
+    const priceOf = pricesFrom(lock, graph.prices);
+    const addresses = new Set(chooseSteps(chosen.names ?? [], chosen.select, situation));
+    const matches = situation.matches.filter(({ step }) => addresses.has(step.address));
+    return matches.map((match) => rule(match, priceOf(match.step.kind, match.step.request).credits));
   });
-}
-
-function chosenMatches({ situation }: HeldCampaign, { names = [], select }: Chosen): Match[] {
-  const chosen = new Set(chooseSteps(names, select, situation));
-  return situation.matches.filter(({ step }) => chosen.has(step.address));
 }
 
 /**
@@ -66,9 +59,8 @@ function chosenMatches({ situation }: HeldCampaign, { names = [], select }: Chos
 export async function accept(campaign: OpenCampaign, chosen: Chosen, options: DecideOptions = {}): Promise<Decided> {
   checkCall('accept', [campaign, chosen, options]);
   const { names = [], select } = chosen;
-  return decide(campaign, options, async ({ situation: recorded }) => {
-    const { facts } = await lookAtOutputs(outputsToCheck(recorded.matches), campaign);
-    const situation = withFiles(recorded, facts);
+  return decide(campaign, options, async (session) => {
+    const { situation } = await session.look();
     const steps = new Set(chooseSteps(names, select, situation));
     return acceptEach(steps, situation, (output) => lookAtOutput(campaign.paths.outputs, output));
   });

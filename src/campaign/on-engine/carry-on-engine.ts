@@ -6,6 +6,7 @@ import type { RunEvent } from '../../contract/event.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import type { Notice, Tell } from '../../contract/notice.ts';
+import type { SpendingLeft } from '../../contract/spending.ts';
 import { readEngineNote, removeEngineNote } from '../../disk/lock/engine-note.ts';
 import { keepDurations, readKeptDurations } from '../../disk/state/kept-durations.ts';
 import type { Graph } from '../../graph/graph.ts';
@@ -13,21 +14,27 @@ import type { Scope } from '../../ground/scope.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { adviceLines } from '../../report/advice-text.ts';
 import { shellWord } from '../../report/shell-word.ts';
-import type { ApplyGraphOptions, EngineChoice } from '../apply-options.ts';
-import type { Carrier, Running } from '../carrier.ts';
+import type { ApplyTerms, Carrier, EngineChoice, Held, Running } from '../carrier.ts';
 import { runningHere } from '../carry-here.ts';
 import { type Access, requireAccess, requireService } from '../environment.ts';
-import type { Held } from '../hold-and-plan.ts';
 import { holdGuard } from '../hold-guard.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 import { type LoadedLock, requireLock } from '../read-lock.ts';
 import type { RunResult } from '../run.ts';
-import { sealOf } from './engine-helpers.ts';
 import { lostRun, refuseHere, refuseNamesake, refuseOtherEngine } from './engine-refusals.ts';
-import { giveBackLost } from './give-back.ts';
-import { differencesFrom, givenOf, notOfRunText } from './given-of-run.ts';
 import { learnDurations } from './learn-durations.ts';
-import { findUnseenRun, forgetSubmit, headerOf, noteRun, refuseAnother } from './other-runs.ts';
+import {
+  differencesFrom,
+  findUnseenRun,
+  forgetSubmit,
+  giveBackLost,
+  givenOf,
+  headerOf,
+  noteRun,
+  notOfRunText,
+  refuseAnother,
+  sealOf,
+} from './other-runs.ts';
 import { checkStore, isForThisMachine, makeStore, storeOfRun, submissionOf } from './submit-plan.ts';
 import { tellOfNoWorker } from './tell-of-workers.ts';
 import { watchOnEngine } from './watch-engine.ts';
@@ -47,7 +54,7 @@ interface TellInRun {
   end(): void;
 }
 
-type Options = ApplyGraphOptions & { engine: EngineChoice };
+type Options = ApplyTerms & { engine: EngineChoice };
 
 interface Ground {
   engine: Engine;
@@ -67,12 +74,12 @@ interface Ground {
  */
 export async function carryOnEngine(
   opened: OpenCampaign,
-  given: Options,
-  scope: Scope,
-): Promise<{ carrier: Carrier; options: ApplyGraphOptions }> {
+  graph: Graph,
+  { terms: options, scope }: { terms: Options; scope: Scope },
+): Promise<Carrier> {
   const telling = makeTellInRun(opened.tell, systemClock.now);
   const campaign = { ...opened, tell: telling.tell };
-  refuseHere(campaign, given);
+  refuseHere(campaign, options);
   const closing = new AbortController();
   setMaxListeners(0, closing.signal);
   const [{ openEngine }, { readLimit }] = await Promise.all([
@@ -81,25 +88,23 @@ export async function carryOnEngine(
   ]);
   const { tell } = campaign;
   const access = requireAccess(campaign.environment);
-  const engine = await openEngine(given.engine.url, access, {
+  const engine = await openEngine(options.engine.url, access, {
     onAway: (error) => tell({ is: 'notice', text: `the engine is away: ${error.message}; the run waits for it` }),
     onBack: () => tell({ is: 'notice', text: 'the engine answers again' }),
     signal: closing.signal,
   });
   scope.add(() => engine.close());
-  const checked = await given.check();
   const limitThere = await readLimit(engine.database, engine.account);
-  const options = { ...given, check: async () => checked, limitThere };
-  const ground = { engine, access, campaign, telling, options, graph: checked.graph, scope, closing };
-  const carrier = new EngineCarrier(ground);
-  return { carrier, options };
+  return new EngineCarrier({ engine, access, campaign, telling, options, graph, scope, closing }, limitThere);
 }
 
 class EngineCarrier implements Carrier {
+  readonly limitThere: SpendingLeft | undefined;
   readonly #ground: Ground;
 
-  constructor(ground: Ground) {
+  constructor(ground: Ground, limitThere: SpendingLeft | undefined) {
     this.#ground = ground;
+    this.limitThere = limitThere;
   }
 
   /**

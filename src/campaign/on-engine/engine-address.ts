@@ -1,4 +1,9 @@
+import type { Shown } from '../../cluster/engine-state.ts';
+import { systemClock } from '../../contract/clock.ts';
+import type { EngineState, WorkerNews } from '../../contract/engine-state.ts';
 import { CampaignError } from '../../contract/failure.ts';
+import type { SpendingLimits } from '../../contract/spending.ts';
+import { type Access, accountDigest } from '../environment.ts';
 
 /**
  * Returns the address of the engine: the given one, or `MEDIABATCH_ENGINE`. Never reads a `.env`, because a file in a
@@ -30,4 +35,80 @@ export function requireEngine(
       ? 'a run in a process of its own ends there, with Ctrl-C; for one on an engine, give the address of its database: MEDIABATCH_ENGINE=postgres://user@host:5432/database'
       : 'give the address of the database: MEDIABATCH_ENGINE=postgres://user@host:5432/database',
   });
+}
+
+/** Reads runs, accounts and workers of an engine once. Needs no API key. */
+export async function lookAtEngine(engine: string, shown?: Shown): Promise<EngineState> {
+  const [{ openDatabase }, { checkEngineUrl }, { hasTables }, { readEngineState }] = await Promise.all([
+    import('../../cluster/database/database.ts'),
+    import('../../cluster/database/engine-url.ts'),
+    import('../../cluster/database/schema.ts'),
+    import('../../cluster/engine-state.ts'),
+  ]);
+  const db = await openDatabase(checkEngineUrl(engine), { name: 'mediabatch workers', most: 1 });
+  try {
+    if (!(await hasTables(db))) return { runs: [], accounts: [], workers: [] };
+    return await readEngineState(db, shown);
+  } finally {
+    await db.close();
+  }
+}
+
+/** Versions of the tables before and after the migration; 0 if there were none. */
+interface Migrated {
+  before: number;
+  now: number;
+}
+
+/**
+ * Creates the tables of an engine, or migrates them to this version. `grantTo`: a role that gets the right to use them.
+ */
+export async function migrateEngine(engine: string, grantTo: string | undefined): Promise<Migrated> {
+  const [{ openDatabase }, { checkEngineUrl }, { migrate, grant }, { openBoss }] = await Promise.all([
+    import('../../cluster/database/database.ts'),
+    import('../../cluster/database/engine-url.ts'),
+    import('../../cluster/database/schema.ts'),
+    import('../../cluster/database/boss.ts'),
+  ]);
+  const db = await openDatabase(checkEngineUrl(engine), { name: 'mediabatch engine migrate', most: 2 });
+  try {
+    const migrated = await migrate(db);
+    const boss = await openBoss(db);
+    await boss.stop({ graceful: false });
+    if (grantTo !== undefined) await grant(db, grantTo);
+    return migrated;
+  } finally {
+    await db.close();
+  }
+}
+
+interface WorkOnEngineOptions {
+  engine: string;
+  access: Access;
+  store: string | undefined;
+  /** Files that are saved at once. */
+  files: number;
+  /** Port on which metrics and health of this worker are served. */
+  port: { port: number; host: string } | undefined;
+  /** Spending limits of this worker, for all campaigns together. */
+  limits?: SpendingLimits | undefined;
+  /** Ended runs of the account are removed after this time, in ms. */
+  keepMs?: number | undefined;
+  exitWhenIdle: boolean;
+  /** Aborted when the worker has to end as soon as its account has no open run. */
+  drain?: AbortSignal | undefined;
+  version: string;
+  /** Aborted when the worker has to hand over and end. Its reason is reported. */
+  signal: AbortSignal;
+  tell(news: WorkerNews): void;
+  /** Receives the number of steps of a run before they are read. */
+  onSize(known: { steps: number }): void;
+}
+
+/** Works on the runs of an engine until its signal is aborted. */
+export async function workOnEngine(options: WorkOnEngineOptions): Promise<void> {
+  const { startWorker } = await import('../../cluster/worker/start-worker.ts');
+  const { access } = options;
+  const accountOf = (send: string) => accountDigest(send, false, access);
+  await startWorker({ ...options, accountOf, clock: systemClock });
 }

@@ -3,15 +3,15 @@ import type { RunHeader, RunRecord } from '../../cluster/runs/run-record.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import type { Graph } from '../../graph/graph.ts';
 import { type Advice, call, way } from '../../ground/advice.ts';
-import type { ApplyGraphOptions } from '../apply-options.ts';
+import type { ApplyTerms } from '../carrier.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 
 /** Throws MB3000 for options that cannot be combined. */
-export function refuseHere({ sandbox }: OpenCampaign, { review }: Pick<ApplyGraphOptions, 'review'>): void {
+export function refuseHere({ sandbox }: OpenCampaign, { review }: Pick<ApplyTerms, 'review'>): void {
   const refuse = (options: string[], message: string, hint: Advice) => {
     throw new CampaignError({ code: 'MB3000', message, hint, options });
   };
-  if (review !== undefined) {
+  if (review === true) {
     const message = '--review and --engine do not go together: people decide between two runs then';
     refuse(['--review', '--engine'], message, 'leave --review out, or the engine (--engine, MEDIABATCH_ENGINE)');
   }

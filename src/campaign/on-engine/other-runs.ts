@@ -1,14 +1,21 @@
 import type { Engine } from '../../cluster/open-engine.ts';
 import type { RunHeader, RunRecord } from '../../cluster/runs/run-record.ts';
-import { readEngineNote, removeEngineNote, writeEngineNote } from '../../disk/lock/engine-note.ts';
+import type { Seal } from '../../cluster/seal.ts';
+import { readEngineNote, readSeenOnEngine, removeEngineNote, writeEngineNote } from '../../disk/lock/engine-note.ts';
 import type { Graph } from '../../graph/graph.ts';
+import { call, way } from '../../ground/advice.ts';
+import { canonicalJson, type Json } from '../../ground/json.ts';
+import { joinLocks } from '../../lock/join.ts';
 import type { Lock } from '../../lock/record.ts';
 import { closedSends, isOpenSend } from '../../lock/sends.ts';
-import type { ApplyGraphOptions } from '../apply-options.ts';
+import { writeLines } from '../../lock/write.ts';
+import type { ApplyTerms } from '../carrier.ts';
+import { findGiven, flagOf } from '../check-options.ts';
+import { digestOfSteps } from '../check-saved-plan.ts';
+import { requireAccess } from '../environment.ts';
 import { holdGuard } from '../hold-guard.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 import { requireLock } from '../read-lock.ts';
-import { sealOf } from './engine-helpers.ts';
 import { isOfGraph, refuseNamesake } from './engine-refusals.ts';
 import { lockOfRun } from './engine-run.ts';
 
@@ -70,16 +77,16 @@ export async function headerOf(
 interface Where {
   engine: Engine;
   campaign: OpenCampaign;
-  options: Pick<ApplyGraphOptions, 'check' | 'lockTimeoutMs'>;
+  options: Pick<ApplyTerms, 'lockTimeoutMs'>;
+  graph: Graph;
 }
 
 /** Throws if the run that was submitted first belongs to another campaign of the same name. */
-export async function refuseAnother({ engine, campaign, options }: Where, id: string): Promise<void> {
+export async function refuseAnother({ engine, campaign, graph }: Where, id: string): Promise<void> {
   const { readRun } = await import('../../cluster/runs/runs.ts');
   const run = await readRun(engine.database, id);
   if (run === undefined) return;
   try {
-    const { graph } = await options.check();
     refuseNamesake(await headerOf({ engine, campaign }, run), graph, { run, engine });
   } catch (error) {
     await removeEngineNote(campaign.paths.lock);
@@ -91,7 +98,7 @@ export async function refuseAnother({ engine, campaign, options }: Where, id: st
  * Removes the note of a submission that did not reach the engine. The caller holds the lock, so no submission is in
  * progress.
  */
-export async function forgetSubmit({ engine, campaign, options }: Where, run: string): Promise<void> {
+export async function forgetSubmit({ engine, campaign, options }: Omit<Where, 'graph'>, run: string): Promise<void> {
   const { paths, tell } = campaign;
   const { readRun } = await import('../../cluster/runs/runs.ts');
   const guard = await holdGuard(paths.lock, options.lockTimeoutMs ?? 0, tell, { forEngine: true });
@@ -111,4 +118,99 @@ export async function noteRun(
 ): Promise<void> {
   const { account, shown } = engine;
   await writeEngineNote(campaign.paths.lock, { run, account, engine: shown, since: since.toISOString(), submitted });
+}
+
+/** Returns the cipher for a campaign's runs on an engine. Workers decrypt them with the same API key. */
+export async function sealOf({ environment }: Pick<OpenCampaign, 'environment'>): Promise<Seal> {
+  const { makeSeal } = await import('../../cluster/seal.ts');
+  return makeSeal(requireAccess(environment).token);
+}
+
+type Run = Pick<RunRecord, 'id' | 'error' | 'server'>;
+
+/**
+ * Sends the purchases that only the local lock has to an open run. The engine lacks them if its database was restored
+ * from an older copy, or if they came here by git. A run that was put aside after an error gets all lines, and is tried
+ * again.
+ */
+export async function giveBackLost(
+  { engine, campaign }: { engine: Pick<Engine, 'database' | 'shown'>; campaign: Pick<OpenCampaign, 'paths' | 'tell'> },
+  run: Run,
+  lock: Lock,
+): Promise<void> {
+  const { database, shown } = engine;
+  const record = await lockOfRun(database, run.id);
+  const found = await compareRecord(database, run, { path: campaign.paths.lock, known: () => joinLocks(lock, record) });
+  if (found.is === 'as it was' && run.error === null && !hasNews(lock, record)) return; // I46 (given)
+  const { giveBack } = await import('../../cluster/runs/runs.ts');
+  const [, ...lines] = writeLines(lock);
+  await giveBack(database, { id: run.id, server: found.server }, lines);
+  campaign.tell({ is: 'notice', ...wordsFor(found.is, { shown, isAside: run.error !== null }) });
+}
+
+/** Comparison of a run's record on the engine with what this client has seen of it. */
+type Found = 'as it was' | 'an older copy, and known here' | 'an older copy';
+
+/** `server`: database server to note as one that has the complete record. */
+async function compareRecord(
+  database: Engine['database'],
+  { id, server }: Run,
+  { path, known }: { path: string; known(): Lock },
+): Promise<{ is: Found; server: string | null }> {
+  const [{ isSameServer, whichServer }, { countLines }, { countJobs }] = await Promise.all([
+    import('../../cluster/database/which-server.ts'),
+    import('../../cluster/head/lines.ts'),
+    import('../../cluster/store/run-mark.ts'),
+  ]);
+  const now = await whichServer(database);
+  const last = readSeenOnEngine(path);
+  const seen = last?.run === id ? last : undefined;
+  const isMoved = !isSameServer(server, now);
+  const isShort = seen !== undefined && (await countLines(database, id, seen.epoch)) < seen.lines; // I46 (seen)
+  if (!isMoved && !isShort) return { is: 'as it was', server };
+  // A client that first saw the run after the copy was restored has no more lines than the copy.
+  const isKnown = seen !== undefined && isSameServer(server, seen.server) && countJobs(known()) >= seen.jobs; // I46 (vouched)
+  if (isKnown) return { is: 'an older copy, and known here', server: now };
+  return { is: 'an older copy', server: isMoved ? server : null };
+}
+
+function wordsFor(found: Found, { shown, isAside }: { shown: string; isAside: boolean }) {
+  if (found === 'an older copy') {
+    return {
+      text: `${shown} has an older copy of this run, or another server has taken over, and nobody here has seen all that it had: its workers buy nothing more for it unless its store says that nothing is missing`,
+      hint: [
+        'apply in the clone that watched the run gives back what is missing',
+        way('what was bought, and no lock knows', call('list jobs', '--unknown')),
+      ],
+    };
+  }
+  const why = isAside ? 'had put the run aside' : 'did not know all that was bought';
+  return { text: `${shown} ${why}: what the lock here knows was given to it, and its workers go on from there` };
+}
+
+/** Steps and options of a run, as far as they are compared with those of a client that attaches to it. */
+export type GivenOfRun = NonNullable<RunHeader['given']>;
+
+export function givenOf(graph: Graph, options: Partial<ApplyTerms>): GivenOfRun {
+  const found = findGiven(options, ({ settles }) => settles === 'plan' || settles === 'run');
+  const flags = found.map(({ row, value }) => [flagOf(row), value as Json] as const);
+  const given = [...flags, ['the saved plan', options.saved?.path ?? false] as const].filter(
+    ([, value]) => value !== false && !(Array.isArray(value) && value.length === 0),
+  );
+  return { steps: digestOfSteps(graph), options: Object.fromEntries(given) };
+}
+
+export function differencesFrom(then: GivenOfRun, now: GivenOfRun): { isEdited: boolean; flags: string[] } {
+  const flags = Object.entries(now.options).flatMap(([flag, value]) => {
+    const before = then.options[flag];
+    return before !== undefined && canonicalJson(before) === canonicalJson(value) ? [] : [flag];
+  });
+  return { isEdited: then.steps !== now.steps, flags };
+}
+
+/** Notice for a client that attaches: its options and edits that the run does not have. Undefined if there are none. */
+export function notOfRunText({ isEdited, flags }: ReturnType<typeof differencesFrom>): string | undefined {
+  const parts = [...(isEdited ? ['what has been changed in the campaign since'] : []), ...flags];
+  if (parts.length === 0) return undefined;
+  return `not part of that run, which goes on as it was submitted: ${parts.join(', ')}`;
 }

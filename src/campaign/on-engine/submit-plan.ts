@@ -12,11 +12,11 @@ import { writeLines } from '../../lock/write.ts';
 import type { Plan, PlanRow } from '../../plan/plan.ts';
 import type { WrittenPrices } from '../../plan/prices/prices.ts';
 import type { CreateRoutes } from '../../service/create.ts';
+import { type RunSettings, settle } from '../check-options.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
-import { type RunSettings, settle } from '../options.ts';
 import { ownVersion } from '../own-version.ts';
 import { userName } from '../person.ts';
-import type { GivenOfRun } from './given-of-run.ts';
+import type { GivenOfRun } from './other-runs.ts';
 
 /** Whether only this machine can carry a row out: an upload of a local file, or a rename in the local folder. */
 export function isForThisMachine({ order }: PlanRow): boolean {

@@ -7,9 +7,9 @@
  */
 
 import { readFileSync, statSync } from 'node:fs';
+import { findGiven, flagOf } from '../../campaign/check-options.ts';
 import { knowsPlayMoneyOnly } from '../../campaign/environment.ts';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
-import { findGiven, flagOf } from '../../campaign/options.ts';
 import { wordsOf } from '../../campaign/saved-options.ts';
 import type { SavedPlan } from '../../campaign/saved-plan.ts';
 import { isUpToDate } from '../../campaign/up-to-date.ts';

@@ -1,19 +1,15 @@
 import type { Decided, DecideOptions } from '../../campaign/decide.ts';
-import { adopt as adoptJobs, type LookedAt } from '../../campaign/decisions/adopt.ts';
-import { importStep } from '../../campaign/decisions/import.ts';
+import { adopt as adoptJobs, importStep, type LookedAt, resolve } from '../../campaign/decisions/adopt.ts';
 import { pickFrom, pick as pickOutputs, reject, unpick } from '../../campaign/decisions/judge.ts';
-import { resolve } from '../../campaign/decisions/resolve.ts';
 import { accept, forget, move, pin, unpin } from '../../campaign/decisions/steps.ts';
-import { requireGraph } from '../../campaign/load-manifest.ts';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
 import { nameInGit } from '../../campaign/person.ts';
-import { requireRestoredLock } from '../../campaign/restore-purchases.ts';
+import { Session } from '../../campaign/session.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import { call, way } from '../../ground/advice.ts';
 import type { Finding } from '../../plan/decisions/resolve-purchase.ts';
 import type { Ruling } from '../../plan/decisions/ruling.ts';
-import { situate } from '../../plan/situation/situation.ts';
 import { countOf } from '../../report/numbers.ts';
 import { candidatesView, rulingsJson, rulingsView } from '../../report/plan/rulings-text.ts';
 import { safeText, shortList } from '../../report/safe-text.ts';
@@ -148,9 +144,8 @@ const mostGates = 10;
 
 /** Error for a `pick` without names; lists the open gates. */
 async function whichGates(campaign: OpenCampaign): Promise<CampaignError> {
-  const graph = await requireGraph(campaign);
-  const { lock } = await requireRestoredLock(campaign, graph);
-  const { gates } = makeStatus({ situation: situate(graph, lock), present: new Map() });
+  const { situation } = await Session.open(campaign);
+  const { gates } = makeStatus({ situation, present: new Map() });
   const [first] = gates ?? [];
   const named = (gates ?? []).map(gateText);
   return new CampaignError({

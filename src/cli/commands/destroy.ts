@@ -1,9 +1,7 @@
-import { chooseRecorded } from '../../campaign/choose-steps.ts';
-import { findRemoteRecords, type RemoteRecords } from '../../campaign/find-remote-records.ts';
-import { holdGuard } from '../../campaign/hold-guard.ts';
-import { requireGraph } from '../../campaign/load-manifest.ts';
-import { agreeToMove } from '../../campaign/lock-service.ts';
-import { requireLock } from '../../campaign/read-lock.ts';
+import { findRemoteRecords, type RemoteRecords } from '../../campaign/find-leftovers.ts';
+import type { MoveQuestion } from '../../campaign/read-lock.ts';
+import { chooseRecorded } from '../../campaign/select-steps.ts';
+import { Session } from '../../campaign/session.ts';
 import { withLibraryOf } from '../../campaign/with-library.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { type Failure, failures, serviceFailure } from '../../contract/failure.ts';
@@ -11,7 +9,6 @@ import type { RemoteRecord, Removal } from '../../contract/leftovers.ts';
 import { checkOutputs } from '../../disk/outputs/outputs.ts';
 import type { Lock } from '../../lock/record.ts';
 import { findOrphans } from '../../plan/rows/orphans.ts';
-import { situate } from '../../plan/situation/situation.ts';
 import { countOf } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { destroyJson, recordsView } from '../../report/tables/leftovers-text.ts';
@@ -45,18 +42,10 @@ export async function destroy(
   const options = withConsent(typed, consent);
   const campaign = await open(file, options, terminal);
   const { paths, service } = campaign;
-  const graph = await requireGraph(campaign);
-  const guard = await holdGuard(paths.lock, options.lockTimeout, campaign.tell);
-  try {
-    const { serviceMoved } = options;
-    const loaded = await requireLock(campaign, service, { serviceMoved });
-    if (serviceMoved === true) {
-      await agreeToMove(loaded, campaign, (question) =>
-        askAboutMove(question, { yes: options.yes, terminal, consent }),
-      );
-    }
-    const { lock } = loaded;
-    const situation = situate(graph, lock);
+  const { serviceMoved, yes, lockTimeout: lockTimeoutMs } = options;
+  const ask = (question: MoveQuestion) => askAboutMove(question, { yes, terminal, consent });
+  const terms = { lockTimeoutMs, service, askAboutMove: serviceMoved === true ? ask : undefined };
+  return Session.hold(campaign, terms, async ({ graph, lock, situation }) => {
     const orphans = options.orphans === true ? findOrphans(situation) : undefined;
     const chosen = chooseRecorded(addresses, { graph, lock, orphans });
     const present = await checkOutputs(paths.outputs, outputsOf(lock, chosen));
@@ -69,10 +58,8 @@ export async function destroy(
       terminal.err('nothing to remove: only music, thumbnails and clippings have records that can be removed\n');
       return exitCodes.done;
     }
-    return await withLibraryOf(campaign, ({ library }) => removeAll(library, found, { options, terminal, consent }));
-  } finally {
-    await guard.release();
-  }
+    return withLibraryOf(campaign, ({ library }) => removeAll(library, found, { options, terminal, consent }));
+  });
 }
 
 function* outputsOf(lock: Lock, addresses: ReadonlySet<string>) {

@@ -1,5 +1,4 @@
-import { requireEngine } from '../../campaign/on-engine/engine-address.ts';
-import { migrateEngine } from '../../campaign/on-engine/migrate-engine.ts';
+import { migrateEngine, requireEngine } from '../../campaign/on-engine/engine-address.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { safeText } from '../../report/safe-text.ts';
 import type { Terminal } from '../terminal.ts';

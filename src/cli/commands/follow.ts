@@ -1,5 +1,5 @@
 import { relative } from 'node:path';
-import { type Followed, followRun } from '../../campaign/follow-run.ts';
+import { type Followed, followRun } from '../../campaign/find-run.ts';
 import { type CampaignPaths, campaignPaths } from '../../campaign/paths.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';

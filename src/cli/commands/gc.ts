@@ -2,17 +2,18 @@ import { basename, dirname, relative } from 'node:path';
 import {
   deleteLeftover,
   findLeftovers,
+  findReplaced,
+  findUnpicked,
+  findWanted,
   type LeftoverFile,
   type Leftovers,
   type OtherLock,
 } from '../../campaign/find-leftovers.ts';
 import { findLocks } from '../../campaign/find-locks.ts';
-import { findReplaced, findUnpicked, findWanted } from '../../campaign/find-replaced.ts';
 import { holdGuard } from '../../campaign/hold-guard.ts';
-import { requireGraph } from '../../campaign/load-manifest.ts';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
 import type { CampaignPaths } from '../../campaign/paths.ts';
-import { requireRestoredLock } from '../../campaign/restore-purchases.ts';
+import { Session } from '../../campaign/session.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
@@ -20,7 +21,6 @@ import type { Leftover } from '../../contract/leftovers.ts';
 import { KeptFiles } from '../../disk/outputs/kept-files.ts';
 import { SavedFiles } from '../../disk/outputs/saved-files.ts';
 import { hasErrors } from '../../ground/diagnostic.ts';
-import { situate } from '../../plan/situation/situation.ts';
 import { bytesText, countOf } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { chargesText, gcJson, leftoversView } from '../../report/tables/leftovers-text.ts';
@@ -86,11 +86,10 @@ interface Findings {
 
 async function lookAtOutputs(campaign: OpenCampaign, options: GcOptions): Promise<Findings> {
   const { paths } = campaign;
-  const graph = await requireGraph(campaign);
-  const { lock } = await requireRestoredLock(campaign, graph);
+  const { situation } = await Session.open(campaign);
   const find = options.unpicked === true ? findUnpicked : findLeftovers;
   const found = await find(paths.outputs, {
-    situation: situate(graph, lock),
+    situation,
     // A sandbox campaign has its own folder.
     others: options.sandbox === true ? [] : await otherLocks(paths, false),
     saved: new SavedFiles(paths.state, paths.outputs),
@@ -102,10 +101,9 @@ async function lookAtOutputs(campaign: OpenCampaign, options: GcOptions): Promis
 async function lookAtKept(campaign: OpenCampaign, { sandbox = false }: GcOptions): Promise<Findings> {
   const { paths } = campaign;
   const files = new KeptFiles(paths.state, paths.kept);
-  const graph = await requireGraph(campaign);
-  const { lock } = await requireRestoredLock(campaign, graph);
+  const { lock, situation } = await Session.open(campaign);
   const others = (await otherLocks(paths, sandbox)).map((other) => other.lock);
-  const wanted = await findWanted(situate(graph, lock), paths.outputs);
+  const wanted = await findWanted(situation, paths.outputs);
   const found = await findReplaced(files, { lock, others, wanted, now: systemClock.now() });
   return { found, remove: async (file) => files.isThere() && (await deleteLeftover(files.folder, file)) };
 }

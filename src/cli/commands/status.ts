@@ -1,12 +1,10 @@
 import { relative } from 'node:path';
-import { requireGraph } from '../../campaign/load-manifest.ts';
-import { lookAtOutputs } from '../../campaign/look-at-outputs.ts';
 import { engineOf } from '../../campaign/on-engine/engine-address.ts';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
 import { findPriceHints } from '../../campaign/price-hints.ts';
-import { requireRestoredLock } from '../../campaign/restore-purchases.ts';
 import { findFinishedJobs } from '../../campaign/runs-of-lock.ts';
 import { makeSelector } from '../../campaign/select-steps.ts';
+import { Session } from '../../campaign/session.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
@@ -15,8 +13,7 @@ import { readLiveHolder } from '../../disk/lock/guard.ts';
 import { call } from '../../ground/advice.ts';
 import { joinLocks } from '../../lock/join.ts';
 import type { Lock } from '../../lock/record.ts';
-import { outputsToCheck } from '../../plan/assemble.ts';
-import { type Situation, situate, withFiles } from '../../plan/situation/situation.ts';
+import type { Situation } from '../../plan/situation/situation.ts';
 import { mermaidLimits, mermaidText } from '../../report/mermaid.ts';
 import { clockText, countOf, limitText } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
@@ -38,12 +35,9 @@ export interface StatusOptions extends StateOptions {
 export async function status(file: string, options: StatusOptions, terminal: Terminal): Promise<number> {
   const campaign = await open(file, options, terminal);
   const { paths } = campaign;
-  const graph = await requireGraph(campaign);
-  const loaded = await requireRestoredLock(campaign, graph);
+  const { graph, loaded } = await Session.open(campaign);
   const lock = await withEngine(loaded.lock, { campaign, name: graph.name, options, terminal });
-  const recorded = situate(graph, lock);
-  const { states: present, facts } = await lookAtOutputs(outputsToCheck(recorded.matches), campaign);
-  const situation = withFiles(recorded, facts);
+  const { states: present, situation } = await new Session(campaign, graph, { ...loaded, lock }).look();
   const selected = makeSelector(situation).chosen(options);
   if (options.graph === true) {
     terminal.out(graphText(situation, { selected, bySteps: options.list === true }));

@@ -1,5 +1,4 @@
-import { requireEngine } from '../../campaign/on-engine/engine-address.ts';
-import { lookAtEngine } from '../../campaign/on-engine/look-at-engine.ts';
+import { lookAtEngine, requireEngine } from '../../campaign/on-engine/engine-address.ts';
 import type { EngineRun, EngineState } from '../../contract/engine-state.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { troublesOf, troublesView, workersJson, workersView } from '../../report/tables/workers-text.ts';

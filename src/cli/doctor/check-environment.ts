@@ -1,12 +1,12 @@
 import {
   type Access,
   type Environment,
+  keyCommandName,
   readDotEnv,
   readEnvironment,
   requireAccess,
   tightestLimit,
 } from '../../campaign/environment.ts';
-import { keyCommandName } from '../../campaign/key-command.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { type Finding, failureFinding } from '../../contract/notice.ts';
 import { makeOwnFolder, stateFolder } from '../../disk/state/own-secret.ts';

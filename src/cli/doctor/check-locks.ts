@@ -1,5 +1,5 @@
 import { callAbout, type FoundLock, findLocks } from '../../campaign/find-locks.ts';
-import { belongingOf } from '../../campaign/lock-service.ts';
+import { belongingOf } from '../../campaign/read-lock.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import type { Finding } from '../../contract/notice.ts';

@@ -3,9 +3,9 @@ import { type CheckedGraph, requireCheckedGraph } from '../../campaign/checked-g
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
 import { findPriceHints } from '../../campaign/price-hints.ts';
 import { readCommittedCampaign } from '../../campaign/read-committed.ts';
-import { requireRestoredLock } from '../../campaign/restore-purchases.ts';
 import { makeSelector } from '../../campaign/select-steps.ts';
 import { readListings } from '../../campaign/service-facts.ts';
+import { Session } from '../../campaign/session.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import type { ReportParts } from '../../contract/report.ts';
 import type { ReviewAsset, ReviewData, ReviewEarlier } from '../../contract/review.ts';
@@ -50,8 +50,7 @@ export async function describeGallery(
   const { paste } = options;
   const checked = await requireCheckedGraph(campaign, {});
   const { graph } = checked;
-  const { lock } = await requireRestoredLock(campaign, graph);
-  const situation = situate(graph, lock);
+  const { lock, situation } = await Session.open(campaign, { graph });
   const hints = await findPriceHints(campaign, { ...situation, facts: checked.facts });
   const plan = planForPage(campaign, situation, hints);
   const selected = makeSelector(situation).chosen(options);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { differencesFrom, givenOf, notOfRunText } from '../../../src/campaign/on-engine/given-of-run.ts';
+import { differencesFrom, givenOf, notOfRunText } from '../../../src/campaign/on-engine/other-runs.ts';
 import type { Graph } from '../../../src/graph/graph.ts';
 
 const graphOf = (fingerprint: string) => ({ name: 'spring', steps: [{ address: 'hero', fingerprint }] }) as Graph;

@@ -1,11 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { holdOrAttach } from '../../../src/campaign/apply.ts';
+import { ApplySession } from '../../../src/campaign/apply.ts';
 import type { Carrier, Running } from '../../../src/campaign/carrier.ts';
+import { pickPlanningOptions } from '../../../src/campaign/check-options.ts';
 import { graphOf } from '../../../src/campaign/checked-graph.ts';
 import { holdGuard } from '../../../src/campaign/hold-guard.ts';
-import { pickPlanningOptions } from '../../../src/campaign/options.ts';
+import { Scope } from '../../../src/ground/scope.ts';
 import { load, plan } from '../../../src/index.ts';
 import { makeFolder } from '../disk/folder.ts';
 
@@ -22,10 +23,11 @@ async function hold({ isBought, begun }: { isBought: boolean; begun: Running | u
     write('films/film.mp4', Buffer.from('0000001c6674797069736f6d00000200', 'hex'));
   }
   const { campaign, options } = await plan(await load(join(folder, 'campaign.yaml'), { environment: {} }));
-  let asked = 0;
+  let asked = -1;
   const carrier: Carrier = {
     async attach() {
       asked += 1;
+      if (asked === 0) return undefined;
       // Whoever attaches holds the lock.
       const guard = await holdGuard(campaign.paths.lock, 0, () => {}, { forEngine: true });
       await guard.release();
@@ -33,12 +35,11 @@ async function hold({ isBought, begun }: { isBought: boolean; begun: Running | u
     },
     start: () => Promise.reject(new Error('not asked for')),
   };
-  const held = holdOrAttach(carrier, campaign, {
-    ...pickPlanningOptions(options),
-    check: async () => graphOf(campaign.checked, campaign, campaign.checked),
-    agree: () => Promise.reject(new Error('not asked for')),
-    observe: () => Promise.reject(new Error('not asked for')),
-  });
+  const scope = new Scope();
+  const checked = graphOf(campaign.checked, campaign, campaign.checked);
+  const session = new ApplySession(checked, { campaign, terms: pickPlanningOptions(options), carrier, scope });
+  const held = session.plan();
+  held.finally(() => session.close()).catch(() => {});
   return { held, asked: () => asked };
 }
 
@@ -59,6 +60,5 @@ test('where none has begun the lock is lost', async () => {
 test('nobody asks for another run where nothing seems lost', async () => {
   const { held, asked } = await hold({ isBought: false, begun: theirs });
   const own = await held;
-  if ('guard' in own) await own.guard.release();
   expect([own === theirs, asked()]).toEqual([false, 0]);
 });

@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { hasKey, readEnvironment, requireAccess } from '../../../src/campaign/environment.ts';
-import { keyFromCommand } from '../../../src/campaign/key-command.ts';
+import { hasKey, keyFromCommand, readEnvironment, requireAccess } from '../../../src/campaign/environment.ts';
 import { openCampaign } from '../../../src/campaign/open-campaign.ts';
 import { runCommand } from '../../../src/disk/run-command.ts';
 import { temporaryFolder } from '../../rig/command.ts';

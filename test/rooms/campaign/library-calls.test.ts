@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkCall } from '../../../src/campaign/check-call.ts';
-import { type LibraryCall, libraryCalls } from '../../../src/campaign/library-calls.ts';
+import { checkCall, type LibraryCall, libraryCalls } from '../../../src/campaign/library-calls.ts';
 import * as library from '../../../src/index.ts';
 
 type Name = keyof typeof libraryCalls;

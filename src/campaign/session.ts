@@ -1,0 +1,73 @@
+import type { Graph } from '../graph/graph.ts';
+import type { Lock } from '../lock/record.ts';
+import { outputsToCheck } from '../plan/assemble.ts';
+import { type Situation, situate, withFiles } from '../plan/situation/situation.ts';
+import { holdGuard } from './hold-guard.ts';
+import { requireGraph } from './load-manifest.ts';
+import { lookAtOutputs } from './look-at-outputs.ts';
+import type { OpenCampaign } from './open-campaign.ts';
+import { type Answer, agreeToMove, type MoveQuestion } from './read-lock.ts';
+import { type LockTerms, type RestoredLock, requireRestoredLock } from './restore-purchases.ts';
+
+/** How a session holds the lock. */
+export interface HoldTerms {
+  /** How long to wait for a run on the same lock, in ms. Defaults to no wait. */
+  lockTimeoutMs?: number | undefined;
+  /** A dry run writes nothing, not even the file that guards the lock, so it works on a read-only mount. */
+  dryRun?: boolean | undefined;
+  /** Digest of the service that the lock must belong to. Omitted if the command is not about jobs of the service. */
+  service?: string | undefined;
+  /** Asks the user whether the service of the lock has moved to a new address. Defaults to the answer no. */
+  askAboutMove?: ((question: MoveQuestion) => Promise<Answer>) | undefined;
+}
+
+/** A campaign during one command: its manifest and its lock are read once, and its state is computed once. */
+export class Session {
+  readonly campaign: OpenCampaign;
+  /** The graph as written, without decisions. */
+  readonly graph: Graph;
+  readonly loaded: RestoredLock;
+  #situation: Situation | undefined;
+
+  constructor(campaign: OpenCampaign, graph: Graph, loaded: RestoredLock) {
+    this.campaign = campaign;
+    this.graph = graph;
+    this.loaded = loaded;
+  }
+
+  /** Reads the lock, and the manifest unless its graph is given. */
+  static async open(campaign: OpenCampaign, { graph, ...terms }: LockTerms & { graph?: Graph } = {}): Promise<Session> {
+    const own = graph ?? (await requireGraph(campaign));
+    return new Session(campaign, own, await requireRestoredLock(campaign, own, terms));
+  }
+
+  /** Holds the lock while `use` works with the campaign. */
+  static async hold<T>(campaign: OpenCampaign, terms: HoldTerms, use: (session: Session) => Promise<T>): Promise<T> {
+    const { lockTimeoutMs = 0, dryRun = false, service, askAboutMove } = terms;
+    const graph = await requireGraph(campaign);
+    const guard = dryRun ? undefined : await holdGuard(campaign.paths.lock, lockTimeoutMs, campaign.tell);
+    try {
+      const session = await Session.open(campaign, { graph, service, serviceMoved: askAboutMove !== undefined });
+      if (askAboutMove !== undefined && !dryRun) await agreeToMove(session.loaded, campaign, askAboutMove);
+      return await use(session);
+    } finally {
+      await guard?.release();
+    }
+  }
+
+  get lock(): Lock {
+    return this.loaded.lock;
+  }
+
+  /** Decisions and purchases by the lock. */
+  get situation(): Situation {
+    this.#situation ??= situate(this.graph, this.lock);
+    return this.#situation;
+  }
+
+  /** The situation with the recorded outputs as they are on disk. */
+  async look() {
+    const { states, facts } = await lookAtOutputs(outputsToCheck(this.situation.matches), this.campaign);
+    return { states, situation: withFiles(this.situation, facts) };
+  }
+}
