@@ -23,6 +23,10 @@ export async function readWorkbook(
   if (buffer.subarray(0, 4).toString('hex') === 'd0cf11e0') {
     return { problem: 'is an old .xls workbook, or has a password: save it as .xlsx without one' };
   }
+  if (buffer.length === 0) return { problem: 'is empty' };
+  if (buffer.toString('latin1', 0, 2) !== 'PK') {
+    return { problem: `is not a workbook: it begins with ${JSON.stringify(buffer.toString('utf8', 0, 20))}` };
+  }
   const parts = unzip(buffer, (name) => /\.(?:xml|rels)$/.test(name));
   if (!(parts instanceof Map)) return parts;
   const sheets = listSheets(parts);
@@ -89,7 +93,7 @@ async function readSheet(
   try {
     const cells = await readCells(new Blob([new Uint8Array(packed)]), name, { trim: false });
     const texts = cells.map((row) => row.map(textOf));
-    showDurations(texts, notes, parts.get('xl/styles.xml'));
+    applyFormats(texts, notes, parts.get('xl/styles.xml'));
     const { faults, hiddenRows } = notes;
     return fillMerged(texts, notes) ?? { name, cells: texts, faults, hiddenRows };
   } catch (error) {
@@ -109,25 +113,34 @@ function plainXml(xml: Buffer): Buffer {
   return plain === text ? xml : Buffer.from(plain);
 }
 
-/** Formats durations, which may exceed 24 hours, by their cell format. */
-function showDurations(cells: string[][], { numbers }: SheetNotes, styles: Buffer | undefined): void {
+/**
+ * Applies the cell formats that a CSV export of the sheet shows, too: durations, which may exceed 24 hours, and leading
+ * zeros (`00000`), without which an article number would be another one.
+ */
+function applyFormats(cells: string[][], { numbers }: SheetNotes, styles: Buffer | undefined): void {
   const xml = styles?.toString('utf8') ?? '';
-  const formats = new Map(tagsOf(styles, 'numFmt').map((one) => [one.get('numFmtId'), one.get('formatCode') ?? '']));
+  const codes = new Map(tagsOf(styles, 'numFmt').map((one) => [one.get('numFmtId'), one.get('formatCode') ?? '']));
   const applied = /<(?:\w{1,20}:)?cellXfs\b[\s\S]*?<\/(?:\w{1,20}:)?cellXfs>/.exec(xml)?.[0] ?? '';
-  const isDuration = tagsOf(Buffer.from(applied), 'xf').map((style) => {
+  const formats = tagsOf(Buffer.from(applied), 'xf').map((style) => {
     const id = style.get('numFmtId');
-    return id === '46' || /\[[hms]+\]/i.test(formats.get(id) ?? '');
+    return id === '46' ? '[h]:mm:ss' : (codes.get(id) ?? '');
   });
-  if (!isDuration.includes(true)) return;
-  const two = (value: number): string => String(value).padStart(2, '0');
   for (const { row, column, style, value } of numbers) {
     const line = cells[row - 1];
-    const seconds = Math.round(Number(value) * 86_400);
-    if (line === undefined || isDuration[style] !== true || !Number.isFinite(seconds)) continue;
-    const rest = Math.abs(seconds);
-    const sign = seconds < 0 ? '-' : '';
-    line[column - 1] = `${sign}${two(Math.floor(rest / 3600))}:${two(Math.floor(rest / 60) % 60)}:${two(rest % 60)}`;
+    const format = formats[style] ?? '';
+    if (line === undefined) continue;
+    if (/^0{2,20}$/.test(format) && /^\d+$/.test(value)) line[column - 1] = value.padStart(format.length, '0');
+    else if (/\[[hms]+\]/i.test(format) && Number.isFinite(Number(value)))
+      line[column - 1] = durationText(Number(value));
   }
+}
+
+/** Formats days as `HH:MM:SS`. */
+function durationText(days: number): string {
+  const seconds = Math.abs(Math.round(days * 86_400));
+  const two = (amount: number): string => String(amount).padStart(2, '0');
+  const sign = days < 0 && seconds > 0 ? '-' : '';
+  return `${sign}${two(Math.floor(seconds / 3600))}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
 }
 
 /** Converts a value to the text of an unformatted cell: numbers with 15 digits, dates in ISO 8601. */

@@ -165,7 +165,9 @@ function explainCsvError(
       return fail(
         line,
         `a double quote in ${label} stands inside of an unquoted value`,
-        'put the whole value in double quotes, and write the quote in it twice: ""',
+        isPreceded.test(text.split('\n')[line - 1] ?? '')
+          ? 'remove the space or `=` before the first quote of a value'
+          : 'put the whole value in double quotes, and write the quote in it twice: ""',
       );
     default:
       return fail(
@@ -175,6 +177,9 @@ function explainCsvError(
       );
   }
 }
+
+/** A quoted value after a space, or written as a formula (`="007"`). */
+const isPreceded = /(?:^|[,;|\t])(?: +|=)"/;
 
 /** Returns the line of an unclosed quote, which is the last quote because all before it are paired. */
 function lineOfOpenQuote(text: string): number {
@@ -196,7 +201,7 @@ function count(number: number, what: string): string {
 }
 
 /** Separators that are detected. Those of English spreadsheets come first. */
-const usual = [',', ';', '\t'] as const;
+const usual = [',', ';', '\t', '|'] as const;
 
 /** Parses a separator in a manifest; undefined if it is not allowed. */
 export function readSeparator(written: string): string | undefined {

@@ -238,12 +238,22 @@ function parseJson(text: string, start: number): ParsedJson {
 }
 
 function notJson(source: Source, problem: { error: string; offset: number }, label: string): Diagnostic {
+  if (source.text.trim() === '') {
+    const place = placeBetween(source, 0, 0);
+    return {
+      code: 'MB1302',
+      severity: 'error',
+      message: `${label} is empty`,
+      hint: 'write a list of rows: [{…}]',
+      place,
+    };
+  }
   const words = problem.error.charAt(0).toLowerCase() + problem.error.slice(1);
   return {
     code: 'MB1302',
     severity: 'error',
     message: `${label} is not valid JSON: ${shorten(words, 80)}`,
-    hint: 'put names and strings in double quotes, and remove any comma after the last entry',
+    hint: 'put names and strings in double quotes; JSON has no comments, no NaN and no comma after the last entry',
     place: placeBetween(source, problem.offset, problem.offset + 1),
   };
 }

@@ -174,7 +174,8 @@ class TreeReading {
       const place = this.#placeOf(first);
       const message = `the key \`${shorten(key)}\` stands twice, first on line ${place.start.line}`;
       const related = [{ message: 'the first one', place }];
-      this.#refuse(this.#codes.twice, pair.key, { message, hint: 'remove or rename one of the two', related });
+      const hint = key === '<<' ? 'merge both in one key: <<: [*a, *b]' : 'remove or rename one of the two';
+      this.#refuse(this.#codes.twice, pair.key, { message, hint, related });
       return undefined;
     }
     if (isNode(pair.key)) written.set(key, pair.key);

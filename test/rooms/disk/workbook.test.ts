@@ -113,8 +113,8 @@ describe('a workbook that would harm its reader', () => {
       'too many merged cells',
     ],
     ['a torn archive', () => workbook({ T: sheetXml([['a']]) }).subarray(0, 500), 'is damaged'],
-    ['another file', () => Buffer.from('sku,name\n'), 'is damaged'],
-    ['an empty file', () => Buffer.alloc(0), 'is damaged'],
+    ['another file', () => Buffer.from('sku,name\n'), 'is not a workbook: it begins with "sku,name'],
+    ['an empty file', () => Buffer.alloc(0), 'is empty'],
     ['an archive of something else', () => zip(new Map([['a.xml', Buffer.from('<a/>')]])), 'it has no sheets'],
     ['an old workbook', () => Buffer.from('d0cf11e0a1b11ae1', 'hex'), 'save it as .xlsx without one'],
     ['a sheet that is no XML', () => workbook({ T: `<sheetData><row r="1">${cell('A1')}<c r="B1"` }), 'cannot be read'],
@@ -138,4 +138,13 @@ test('a written workbook has the texts and numbers that it was given', async () 
   expect(first.slice(0, 7)).toEqual([...texts.slice(0, 6), '\ufffd']);
   expect(first[7]).toHaveLength(32_767);
   expect(second?.slice(0, 3)).toEqual(['1.5', '', '2']);
+});
+
+test('leading zeros of a cell format are a part of the value, as in a CSV export', async () => {
+  const parts = workbookParts({ T: sheetXml([['<c r="A1" s="1"><v>12</v></c>', '<c r="B1"><v>12</v></c>']]) });
+  const styles =
+    '<numFmts><numFmt numFmtId="164" formatCode="00000"/></numFmts><cellXfs><xf numFmtId="0"/><xf numFmtId="164"/></cellXfs>';
+  parts.set('xl/styles.xml', Buffer.from(`<styleSheet>${styles}</styleSheet>`));
+  const read = await readWorkbook(zip(parts), ['T']);
+  expect('sheets' in read && read.sheets[0]?.cells).toEqual([['00012', '12']]);
 });
