@@ -120,7 +120,7 @@ chmodSync(join(root, 'dist/cli/bin.js'), 0o755);
 rmSync(join(root, 'dist/cli/package.json'), { force: true });
 const outputs = new Set([
   ...built.map(({ fileName }) => `dist/${fileName}`),
-  ...['page', 'page-later', 'gallery', 'gallery-later'].map((name) => `dist/page/${name}.js`),
+  ...['page', 'gallery'].map((name) => `dist/page/${name}.js`),
 ]);
 const modules = [...built.flatMap(({ moduleIds }) => moduleIds), ...(await bundlePages(root))];
 const inputs = new Set(modules.map((id) => slashed(relative(root, id))));

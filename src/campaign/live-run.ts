@@ -71,6 +71,8 @@ interface LiveState {
   gates: number;
   /** Words like `7 of 12 done, 2 running`. */
   progress: string;
+  /** Credits that the run has spent so far. */
+  spent: number;
 }
 
 /**
@@ -120,7 +122,14 @@ export class LiveRun {
     const { graph, lock, selected, agreed } = this.#options;
     const { rows } = this.#now?.plan ?? agreed;
     const now = { lock: this.#works?.ledger.lock ?? lock, is: this.#is, gates: this.#gates };
-    return { graph, rows, selected, progress: progressText(this.#view, { isOver: this.#is === 'ended' }), ...now };
+    return {
+      graph,
+      rows,
+      selected,
+      progress: progressText(this.#view, { isOver: this.#is === 'ended' }),
+      spent: this.#view.money.spentNow,
+      ...now,
+    };
   }
 
   /** Updates the state by an event of the run. */

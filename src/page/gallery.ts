@@ -2,12 +2,13 @@ import type { PackedData } from '../contract/report.ts';
 import type { ReviewAsset, ReviewData } from '../contract/review.ts';
 import { openGallery } from './gallery/open.ts';
 import { unpack } from './gallery/unpack.ts';
+import { openElementDeck } from './sound/element-deck.ts';
 import { startPage } from './start.tsx';
-import { dataInPage } from './state/host.ts';
 
-function galleryInPage(): ReviewData | undefined {
-  const value = dataInPage() as ReviewData | PackedData | undefined;
-  if (value === undefined) return undefined;
+/** Returns the data embedded in the page. */
+async function galleryInPage(): Promise<ReviewData> {
+  const text = document.getElementById('data')?.textContent ?? '';
+  const value = JSON.parse(text) as ReviewData | PackedData;
   const data = 'shapes' in value ? unpack(value) : value;
   if (data.report?.embedded !== undefined) for (const asset of data.assets) showSmallOnes(asset);
   return data;
@@ -20,4 +21,4 @@ function showSmallOnes({ files, earlier, before }: ReviewAsset): void {
   }
 }
 
-startPage({ read: galleryInPage, loadLater: () => import('./gallery/later.ts'), prepare: openGallery });
+startPage({ load: galleryInPage, prepare: openGallery, openDeck: openElementDeck });

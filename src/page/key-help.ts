@@ -1,6 +1,7 @@
-import type { KeyHelp } from './state/page.ts';
+import { compareKeyHelp } from './compare/keys.ts';
+import type { HelpSection, KeyHelp } from './state/page.ts';
 
-export const pageKeyHelp: readonly KeyHelp[] = [
+const pageKeyHelp: readonly KeyHelp[] = [
   ['← → ↑ ↓', 'the next asset'],
   ['Space', 'play or pause the film'],
   ['[ ]', 'group before, next group'],
@@ -27,9 +28,15 @@ export const pageKeyHelp: readonly KeyHelp[] = [
   ['?', 'this help'],
 ];
 
-export const soundKeyHelp: readonly KeyHelp[] = [
+const soundKeyHelp: readonly KeyHelp[] = [
   ['1 – 9', 'listen to this one, at the same position; P picks the one that is heard'],
   ['Space', 'play, pause'],
   [', .', 'back 5 seconds, on 5 seconds'],
   ['L', 'equally loud, or as loud as they were made'],
+];
+
+export const pageHelp: readonly HelpSection[] = [
+  { where: 'Everywhere', keys: pageKeyHelp },
+  { where: 'Songs and voices', keys: soundKeyHelp },
+  { where: 'Compare', keys: compareKeyHelp },
 ];

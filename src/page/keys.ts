@@ -1,3 +1,4 @@
+import { compareOf } from './compare/state.ts';
 import { isTypedInto } from './parts/use-focus.ts';
 import { type Press, pressOf } from './press.ts';
 import { soundsOf } from './sound/state.ts';
@@ -154,7 +155,10 @@ const actions: { [key: string]: ((page: Page) => void) | undefined } = {
   u: (page) => page.judge(page.active.value, 'undecided'),
   n: (page) => page.editNote(),
   r: (page) => page.toggleSecond(),
-  b: (page) => page.later.value?.blink(page),
+  b(page) {
+    page.open('compare');
+    compareOf(page).blink();
+  },
   i: (page) => page.toggleDetails(),
   '/': (page) => page.search(),
   '?': (page) => page.toggleHelp(),

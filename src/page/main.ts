@@ -1,4 +1,6 @@
+import { openWebDeck } from './sound/web-deck.ts';
 import { startPage } from './start.tsx';
-import { dataInPage } from './state/host.ts';
+import { servedHost } from './state/host.ts';
 
-startPage({ read: dataInPage, loadLater: () => import('./later.ts') });
+const host = servedHost();
+startPage({ load: host.load, host, openDeck: openWebDeck });

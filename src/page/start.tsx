@@ -7,23 +7,24 @@
 
 import { render } from 'preact';
 import type { ReviewData } from '../contract/review.ts';
+import { pageHelp } from './key-help.ts';
 import { listenForKeys } from './keys.ts';
 import { App } from './parts/app.tsx';
 import { connection } from './parts/media.tsx';
 import { reviewFacets } from './state/facets.ts';
-import { servedHost } from './state/host.ts';
-import { type Later, Page } from './state/page.ts';
+import type { Host } from './state/host.ts';
+import { type Offer, Page } from './state/page.ts';
 import { pageViews } from './views/registry.ts';
 
 interface Parts {
-  /** Returns data embedded in the page; undefined if a server has them. */
-  read(): ReviewData | undefined;
-  loadLater(): Promise<{ later: Later }>;
+  load(): Promise<ReviewData>;
+  /** Omitted for a page from disk. */
+  host?: Host;
+  openDeck: Offer['openDeck'];
   /** Called before the page is shown. */
   prepare?(page: Page): void;
 }
 
-/** Shows the campaign, then loads the remaining parts of the page. */
 export function startPage(parts: Parts): void {
   const place = document.getElementById('app');
   if (place === null) return;
@@ -32,20 +33,14 @@ export function startPage(parts: Parts): void {
   });
 }
 
-async function start(place: HTMLElement, { read, loadLater, prepare }: Parts): Promise<void> {
-  const own = read();
-  const host = own ? undefined : servedHost();
-  const data = own ?? (await host?.load());
-  if (data === undefined) return;
-  const page = new Page(data, host, { views: pageViews, facets: reviewFacets });
+async function start(place: HTMLElement, { load, host, openDeck, prepare }: Parts): Promise<void> {
+  const data = await load();
+  const page = new Page(data, host, { views: pageViews, facets: reviewFacets, help: pageHelp, openDeck });
   document.title = `${data.campaign} · mediabatch`;
   prepare?.(page);
   place.replaceChildren();
   render(<App page={page} />, place);
   listenForKeys(page);
-  void loadLater().then(({ later }) => {
-    page.later.value = later;
-  });
   // When the network is back, failed pictures are requested again.
   addEventListener('online', () => {
     connection.value = { ...connection.value, found: connection.value.found + 1 };

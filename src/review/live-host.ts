@@ -1,6 +1,6 @@
 import type { LiveRun } from '../campaign/live-run.ts';
 import type { OpenCampaign } from '../campaign/open-campaign.ts';
-import type { JudgeAnswer, ReviewData, ReviewFile, ReviewHost, ReviewRun, WantedVerdict } from '../contract/review.ts';
+import type { JudgeAnswer, ReviewData, ReviewFile, ReviewHost, WantedVerdict } from '../contract/review.ts';
 import { situate } from '../plan/situation/situation.ts';
 import type { Paste } from '../report/advice-text.ts';
 import { countOf } from '../report/numbers.ts';
@@ -111,7 +111,12 @@ export class LiveHost implements ReviewHost {
   }
 }
 
-function textOf({ is, gates, progress }: { is: ReviewRun['is']; gates: number; progress: string }): string {
-  if (is === 'waiting') return `${progress}; ${countOf(gates, 'gate')} to decide, and each lets it go on`;
-  return progress;
+function textOf({
+  is,
+  gates,
+  progress,
+  spent,
+}: Pick<ReturnType<LiveRun['state']>, 'is' | 'gates' | 'progress' | 'spent'>): string {
+  if (is === 'waiting') return `${progress}; ${countOf(gates, 'gate')} to decide`;
+  return is === 'ended' ? `${progress}; ${countOf(spent, 'credit')} spent` : progress;
 }

@@ -1,25 +1,26 @@
 import { signal } from '@preact/signals';
-import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import type { ReviewAsset, ReviewFile } from '../../contract/review.ts';
-import { clipOf, WipeLine } from '../compare/compare-pane.tsx';
+import type { ReviewAsset } from '../../contract/review.ts';
+import { Pane, PaneArea } from '../compare/compare-pane.tsx';
 import { CompareTools } from '../compare/compare-tools.tsx';
 import { actOnPaneKey } from '../compare/keys.ts';
-import { otherSide, type Side, zoomOf } from '../compare/pair.ts';
+import { otherSide, type Side } from '../compare/pair.ts';
 import { Panes } from '../compare/panes.ts';
 import { RequestList } from '../details/request-list.tsx';
 import { Face } from '../parts/face.tsx';
-import { Nothing, Sound, whyNothing } from '../parts/media.tsx';
+import { whyNothing } from '../parts/media.tsx';
 import { Address, Badges, Caption } from '../parts/tile.tsx';
 import { useFocus } from '../parts/use-focus.ts';
 import { credits, mainFile, problemOf } from '../parts/words.ts';
-import type { LateView, Page } from '../state/page.ts';
-import { ZoomedMedia } from '../zoom/zoomed-media.tsx';
+import type { Page, View } from '../state/page.ts';
 import { hasChanged, type Version, versionsOf } from './versions.ts';
 
 /** View that compares each asset with an earlier version. */
-export const changesView: LateView = {
+export const changesView: View = {
   name: 'changes',
+  label: 'Before | after',
+  key: 'a',
+  isOffered: ({ assets }) => assets.some(({ before, earlier }) => before !== undefined || earlier.length > 0),
   Component: Changes,
   move(page, direction) {
     const all = changedAssets(page);
@@ -71,7 +72,6 @@ function Both({ page, asset }: { page: Page; asset: ReviewAsset }) {
   const panes = beforeAfterOf(page);
   const versions = versionsOf(asset);
   const version = versions[panes.version.value] ?? versions[0];
-  const mode = panes.mode.value;
   const isPair = version !== undefined;
   return (
     <>
@@ -92,21 +92,31 @@ function Both({ page, asset }: { page: Page; asset: ReviewAsset }) {
           </select>
         )}
       </CompareTools>
-      <div class={`panes ${mode}${isPair ? '' : ' alone'}`}>
+      <PaneArea panes={panes} isPair={isPair}>
         {isPair && (
-          <Pane page={page} side="left" name={nameOf(page, version)} file={version.file} why={whyGone(version)}>
+          <Pane
+            {...{ panes, isPair }}
+            side="left"
+            {...named(nameOf(page, version))}
+            file={version.file}
+            why={whyGone(version)}
+          >
             <p class="facts">{[nameOf(page, version), factsOf(version)].filter(Boolean).join(' · ')}</p>
           </Pane>
         )}
-        <Pane page={page} side={isPair ? 'right' : 'left'} name="Now" file={mainFile(asset)} why={whyNothing(asset)}>
+        <Pane
+          {...{ panes, isPair }}
+          side={isPair ? 'right' : 'left'}
+          {...named('Now')}
+          file={mainFile(asset)}
+          why={whyNothing(asset)}
+        >
           <Face page={page} address={asset.address}>
             <Caption asset={asset} />
             <Badges asset={asset} />
           </Face>
         </Pane>
-        {mode === 'wipe' && isPair && <WipeLine panes={panes} />}
-        {mode === 'difference' && isPair && <div class="brighter" aria-hidden="true" />}
-      </div>
+      </PaneArea>
       <section class="changed-words" aria-label="What changed">
         {isPair ? (
           <Words page={page} asset={asset} version={version} />
@@ -118,45 +128,7 @@ function Both({ page, asset }: { page: Page; asset: ReviewAsset }) {
   );
 }
 
-interface PaneProps {
-  page: Page;
-  side: Side;
-  name: string;
-  file: ReviewFile | undefined;
-  why: string | undefined;
-  children: ComponentChildren;
-}
-
-function Pane({ page, side, name, file, why, children }: PaneProps) {
-  const panes = beforeAfterOf(page);
-  const isActive = panes.activeSide() === side;
-  return (
-    <section
-      class={`box pane ${side}${isActive ? ' active' : ''}`}
-      aria-label={name}
-      onPointerDown={() => panes.activate(side)}
-      onFocusIn={() => panes.activate(side)}
-    >
-      <div class="pane-picture" style={clipOf(panes, side, true)}>
-        {file === undefined || why !== undefined ? (
-          <Nothing text={why ?? ''} />
-        ) : file.is === 'audio' ? (
-          <Sound file={file} name={`Play ${name}`} />
-        ) : (
-          <ZoomedMedia
-            file={file}
-            name={name}
-            zoom={zoomOf(panes.pair.value, side, panes.frames.value[side])}
-            onMove={(move) => panes.move(side, move)}
-            onFrame={(frame) => panes.frame(side, frame)}
-            onTogglePixels={(at) => panes.togglePixels(side, at)}
-          />
-        )}
-      </div>
-      <div class="pane-foot">{children}</div>
-    </section>
-  );
-}
+const named = (name: string) => ({ label: name, name });
 
 /** Shows the words in which the two requests differ. */
 function Words({ page, asset, version: { earlier } }: { page: Page; asset: ReviewAsset; version: Version }) {

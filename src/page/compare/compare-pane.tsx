@@ -1,7 +1,8 @@
-import type { TargetedPointerEvent } from 'preact';
-import { markOf } from '../model/shown.ts';
+import type { ComponentChildren, TargetedPointerEvent } from 'preact';
+import type { ReviewFile } from '../../contract/review.ts';
+import { type Mark, markOf } from '../model/shown.ts';
 import { Face } from '../parts/face.tsx';
-import { Nothing, whyNothing } from '../parts/media.tsx';
+import { Nothing, Sound, whyNothing } from '../parts/media.tsx';
 import { Badges, Caption, VerdictButtons } from '../parts/tile.tsx';
 import { mainFile } from '../parts/words.ts';
 import type { Page } from '../state/page.ts';
@@ -14,58 +15,104 @@ import { compareOf } from './state.ts';
 const sideNames: Record<Side, string> = { left: 'Left', right: 'Right' };
 
 /** One side: name, picture and verdict of an asset. Pressing anywhere on it makes it active. */
-export function ComparePane({ page, side }: { page: Page; side: Side }) {
+export function ComparePane({ page, side, isPair }: { page: Page; side: Side; isPair: boolean }) {
   const compare = compareOf(page);
   const asset = page.shown.value.assets.get(compare.on(side) ?? '');
   if (asset === undefined) return null;
-  const file = mainFile(asset);
-  const nothing = whyNothing(asset);
-  const isActive = compare.activeSide() === side;
-  const mark = markOf(asset);
+  return (
+    <Pane
+      {...{ panes: compare, side, isPair }}
+      label={`${sideNames[side]}: ${asset.address}`}
+      name={asset.address}
+      file={mainFile(asset)}
+      why={whyNothing(asset)}
+      address={asset.address}
+      mark={markOf(asset)}
+      badges={<Badges asset={asset} />}
+      onVideo={(video) => filmsOf(page).set(side, video)}
+    >
+      <Face page={page} address={asset.address}>
+        <Caption asset={asset} />
+      </Face>
+      {asset.isJudged && <VerdictButtons page={page} asset={asset} />}
+    </Pane>
+  );
+}
+
+interface PaneProps {
+  panes: Panes;
+  side: Side;
+  isPair: boolean;
+  /** Accessible name of the pane, and of its file. */
+  label: string;
+  name: string;
+  file: ReviewFile | undefined;
+  /** Why there is nothing to show. */
+  why: string | undefined;
+  address?: string;
+  mark?: Mark;
+  badges?: ComponentChildren;
+  /** Content below the picture. */
+  children: ComponentChildren;
+  onVideo?(video: HTMLVideoElement | null): void;
+}
+
+/** One side of a comparison. */
+export function Pane({ panes, side, isPair, label, name, file, why, address, mark = 'undecided', ...rest }: PaneProps) {
+  const activate = () => panes.activate(side, false);
   return (
     <section
-      class={`box pane ${side} ${mark}${isActive ? ' active' : ''}`}
-      aria-label={`${sideNames[side]}: ${asset.address}`}
-      data-address={asset.address}
-      onPointerDown={() => compare.activate(side, false)}
-      onFocusIn={() => compare.activate(side, false)}
+      class={`box pane ${side} ${mark}${panes.activeSide() === side ? ' active' : ''}`}
+      aria-label={label}
+      data-address={address}
+      onPointerDown={activate}
+      onFocusIn={activate}
     >
-      <div class="pane-picture" style={clipOf(compare, side, compare.on('right') !== undefined)}>
-        {file === undefined || nothing !== undefined ? (
-          <Nothing text={nothing ?? ''} />
+      <div class="pane-picture" style={clipOf(panes, side, isPair)}>
+        {file === undefined || why !== undefined ? (
+          <Nothing text={why ?? ''} />
+        ) : file.is === 'audio' ? (
+          <Sound file={file} name={`Play ${name}`} />
         ) : (
           <ZoomedMedia
             key={side}
             file={file}
-            name={asset.address}
-            zoom={zoomOf(compare.pair.value, side, compare.frames.value[side])}
-            onMove={(move) => compare.move(side, move)}
-            onFrame={(frame) => compare.frame(side, frame)}
-            onTogglePixels={(at) => compare.togglePixels(side, at)}
-            onVideo={(video) => filmsOf(page).set(side, video)}
+            name={name}
+            zoom={zoomOf(panes.pair.value, side, panes.frames.value[side])}
+            onMove={(move) => panes.move(side, move)}
+            onFrame={(frame) => panes.frame(side, frame)}
+            onTogglePixels={(at) => panes.togglePixels(side, at)}
+            {...(rest.onVideo && { onVideo: rest.onVideo })}
           />
         )}
-        <Badges asset={asset} />
+        {rest.badges}
       </div>
-      <div class="pane-foot">
-        <Face page={page} address={asset.address}>
-          <Caption asset={asset} />
-        </Face>
-        {asset.isJudged && <VerdictButtons page={page} asset={asset} />}
-      </div>
+      <div class="pane-foot">{rest.children}</div>
     </section>
   );
 }
 
+/** Both panes, with the means of their mode. */
+export function PaneArea({ panes, isPair, children }: { panes: Panes; isPair: boolean; children: ComponentChildren }) {
+  const mode = panes.mode.value;
+  return (
+    <div class={`panes ${mode}${isPair ? '' : ' alone'}`}>
+      {children}
+      {mode === 'wipe' && isPair && <WipeLine panes={panes} />}
+      {mode === 'difference' && isPair && <div class="brighter" aria-hidden="true" />}
+    </div>
+  );
+}
+
 /** Clips an overlaid picture to its side of the wipe line. */
-export function clipOf({ mode, wipe }: Panes, side: Side, isPair: boolean): { clipPath?: string } {
+function clipOf({ mode, wipe }: Panes, side: Side, isPair: boolean): { clipPath?: string } {
   if (mode.value !== 'wipe' || !isPair) return {};
   const part = wipe.value * 100;
   return { clipPath: side === 'left' ? `inset(0 ${100 - part}% 0 0)` : `inset(0 0 0 ${part}%)` };
 }
 
 /** The draggable line between two overlaid pictures. */
-export function WipeLine({ panes }: { panes: Panes }) {
+function WipeLine({ panes }: { panes: Panes }) {
   return (
     <div
       class="wipe-line"

@@ -1,24 +1,27 @@
-import { useEffect, useRef } from 'preact/hooks';
-import type { ReviewAsset } from '../../contract/review.ts';
+import { useRef } from 'preact/hooks';
 import { linesOfGrid, moveInLines } from '../model/moves.ts';
 import { Filmstrip } from '../parts/filmstrip.tsx';
 import { GroupHead } from '../parts/group-head.tsx';
 import { KeyButton } from '../parts/key-button.tsx';
+import { pictureOf } from '../parts/media.tsx';
 import { useSight } from '../parts/scroll-to-asset.ts';
+import { useAhead } from '../parts/use-ahead.ts';
 import { useFocus } from '../parts/use-focus.ts';
 import { mainFile } from '../parts/words.ts';
 import { SoundStage } from '../sound/sound-stage.tsx';
 import { isSoundGroup } from '../sound/tracks.ts';
-import type { LateView, Page } from '../state/page.ts';
-import { ComparePane, WipeLine } from './compare-pane.tsx';
+import type { Page, View } from '../state/page.ts';
+import { ComparePane, PaneArea } from './compare-pane.tsx';
 import { CompareTools, FilmTools } from './compare-tools.tsx';
 import { actOnCompareKey } from './keys.ts';
 import { otherSide, type Side } from './pair.ts';
 import { compareOf } from './state.ts';
 
 /** View of two assets of a group: side by side, overlaid, or one at a time. */
-export const compareView: LateView = {
+export const compareView: View = {
   name: 'compare',
+  label: 'Compare',
+  key: 'c',
   Component: CompareView,
   move(page, direction) {
     const compare = compareOf(page);
@@ -39,12 +42,12 @@ function CompareView({ page }: { page: Page }) {
   useFocus(page, within);
   useSight(page, within);
   const compare = compareOf(page);
-  useAhead(page.shown.value.assets.get(compare.next(1) ?? ''));
+  const next = page.shown.value.assets.get(compare.next(1) ?? '');
+  useAhead([next && pictureOf(next)?.url]);
   const group = page.activeGroup.value;
   const { value: sides } = compare.sides;
   if (group === undefined || sides === undefined) return null;
   if (isSoundGroup(group)) return <SoundStage page={page} group={group} />;
-  const mode = compare.mode.value;
   const present: Side[] = sides.right === undefined ? ['left'] : ['left', 'right'];
   const hasFilms = present.some((side) => {
     const asset = page.shown.value.assets.get(sides[side] ?? '');
@@ -66,13 +69,11 @@ function CompareView({ page }: { page: Page }) {
           There is nothing to compare it with: {group.group.name} has one output, and is made from no picture.
         </p>
       )}
-      <div class={`panes ${mode}${present.length === 1 ? ' alone' : ''}`}>
+      <PaneArea panes={compare} isPair={present.length === 2}>
         {present.map((side) => (
-          <ComparePane key={side} page={page} side={side} />
+          <ComparePane key={side} page={page} side={side} isPair={present.length === 2} />
         ))}
-        {mode === 'wipe' && present.length === 2 && <WipeLine panes={compare} />}
-        {mode === 'difference' && present.length === 2 && <div class="brighter" aria-hidden="true" />}
-      </div>
+      </PaneArea>
       {group.assets.length > 2 && (
         <Filmstrip
           page={page}
@@ -82,17 +83,4 @@ function CompareView({ page }: { page: Page }) {
       )}
     </div>
   );
-}
-
-/** Preloads and decodes a picture that a key may lead to. */
-function useAhead(asset: ReviewAsset | undefined): void {
-  const file = asset && mainFile(asset);
-  const url = file?.is === 'image' ? file.url : undefined;
-  useEffect(() => {
-    if (url === undefined) return;
-    const image = new Image();
-    image.src = url;
-    // The pane of the file shows the error.
-    image.decode().catch(() => undefined);
-  }, [url]);
 }

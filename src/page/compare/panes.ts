@@ -21,6 +21,9 @@ export abstract class Panes {
   /** The side on which keys act, and which is shown when only one is visible. */
   abstract activeSide(): Side;
 
+  /** Makes a side active. `takesFocus`: its asset gets the focus. */
+  abstract activate(side: Side, takesFocus?: boolean): void;
+
   /** Makes the other side active. */
   abstract other(): void;
 

@@ -25,7 +25,7 @@ export function Details({ page }: { page: Page }) {
 
 function Asset({ page, asset }: { page: Page; asset: ReviewAsset }) {
   const { address, job = '', request, madeFrom, usedBy, files, earlier } = asset;
-  const { Surroundings } = page.later.value ?? {};
+  const { Surroundings } = page.offer;
   const main = mainFile(asset);
   const measured = useMeasure(main);
   const others = (page.activeGroup.value?.assets ?? []).filter((other) => other !== asset);

@@ -44,9 +44,8 @@ function Grid({ page }: { page: Page }) {
   const lines = useMemo(() => layLines(sections, columns), [sections, columns]);
   const { items, height, reveal } = useRows({
     count: lines.length,
-    estimate: (index) => (lines[index]?.is === 'head' ? headHeight : line),
+    heightOf: useCallback((index: number) => (lines[index]?.is === 'head' ? headHeight : line), [lines, line]),
     keyOf: useCallback((index: number) => keyOf(lines[index]), [lines]),
-    resetKey: line,
     scroller,
   });
   const active = page.active.value;

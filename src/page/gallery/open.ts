@@ -1,10 +1,16 @@
 import type { Facet } from '../model/filter.ts';
-import type { Page } from '../state/page.ts';
+import type { KeyHelp, Page } from '../state/page.ts';
 import { aboutOf } from './about.ts';
 import { followAddress } from './address.ts';
 import { gridView } from './grid.tsx';
 import { listenForPrint } from './print.tsx';
 import { galleryOf } from './state.ts';
+import { Surroundings } from './surroundings.tsx';
+
+const galleryKeyHelp: readonly KeyHelp[] = [
+  ['G', 'grid'],
+  ['Ctrl P', 'print, or save as PDF: everything that the filters show'],
+];
 
 const galleryFacets: Facet[] = [
   { name: 'task', valuesOf: ({ task }) => [task] },
@@ -28,18 +34,26 @@ function costRange(credits: number | null | undefined): string {
 export function openGallery(page: Page): void {
   const { report } = galleryOf(page);
   const { views } = page.offer;
+  const help = [...page.offer.help, { where: 'Gallery', keys: galleryKeyHelp }];
+  listenForPrint(page);
+  if (page.isForClient) {
+    // Groups of takes to decide about; tasks and keys mean nothing to a client.
+    const facets = galleryFacets.filter(({ name }) => name === 'kind' || name === 'verdict');
+    page.offer = { ...page.offer, views: views.filter(({ name }) => /groups|loupe|compare/.test(name)), facets };
+    galleryOf(page).sections.value = 'key';
+    return;
+  }
   const beside = views.filter(({ name }) => name === 'groups' || name === 'changes' || name === 'matrix');
   const above = views.filter((view) => !beside.includes(view));
   page.offer = {
+    ...page.offer,
     views: [gridView, ...beside, ...above.map((view) => ({ ...view, size: true as const }))],
-    facets: page.isForClient
-      ? galleryFacets.filter(({ name }) => name === 'kind' || name === 'verdict')
-      : galleryFacets,
+    facets: galleryFacets,
+    ...{ help, Surroundings },
   };
   page.homes.push('grid', 'matrix', 'changes');
   page.data.value = { ...page.data.value, next: [aboutOf(page), page.data.value.next].filter(Boolean).join(' · ') };
   const hasChanges = views.find(({ name }) => name === 'changes')?.isOffered?.(page.data.value);
   page.open(report.compare !== undefined && hasChanges ? 'changes' : 'grid');
-  listenForPrint(page);
   followAddress(page);
 }

@@ -10,18 +10,21 @@ import { Small } from '../parts/tile.tsx';
 import { useFocus } from '../parts/use-focus.ts';
 import { useRows } from '../parts/use-rows.ts';
 import { counted, mainFile, shortName, stateWords } from '../parts/words.ts';
-import type { LateView, Page } from '../state/page.ts';
+import type { Page, View } from '../state/page.ts';
 import { columnWidths, layMatrix, linesOf, listAxes, type MatrixBy, type MatrixRow } from './layout.ts';
 
 /** Height of a row, in CSS pixels. */
 const rowHeight = 116;
+const heightOfRow = () => rowHeight;
 
 /** Selected axis of the columns; empty for tasks, undefined without a selection. */
 const chosen = signal<string | undefined>(undefined);
 
 /** View with a row per row key, and a column per axis value or per task. */
-export const matrixView: LateView = {
+export const matrixView: View = {
   name: 'matrix',
+  label: 'Matrix',
+  key: 'm',
   Component: MatrixView,
   move: (page, direction) => moveInLines(linesOf(layMatrix(assetsOf(page), byOf(page))), page.active.value, direction),
 };
@@ -70,7 +73,7 @@ function MatrixView({ page }: { page: Page }) {
   const widths = useMemo(() => columnWidths(matrix), [matrix]);
   const { items, height, reveal } = useRows({
     count: matrix.rows.length,
-    estimate: () => rowHeight,
+    heightOf: heightOfRow,
     keyOf: (index) => matrix.rows[index]?.name ?? '',
     scroller,
   });
@@ -110,7 +113,9 @@ function MatrixView({ page }: { page: Page }) {
           <caption class="away">{axis === '' ? 'Keys and tasks' : `Keys and ${axis}`}</caption>
           <thead>
             <tr class="matrix-head" aria-rowindex={1} style={style}>
-              <th class="corner" scope="col" />
+              <th class="corner" scope="col">
+                key
+              </th>
               {matrix.columns.map((column) => (
                 <th key={column} scope="col">
                   {column}
@@ -131,11 +136,12 @@ function MatrixView({ page }: { page: Page }) {
 }
 
 const assetWidth = 92;
-const nameWidth = 150;
+/** Narrower on a phone. */
+const nameWidth = 'min(150px, 28vw)';
 
 /** Column widths as a CSS grid template. */
 function templateOf(widths: readonly number[]): string {
-  return `${nameWidth}px ${widths.map((width) => `${width * assetWidth + 12}px`).join(' ')}`;
+  return `${nameWidth} ${widths.map((width) => `${width * assetWidth + 12}px`).join(' ')}`;
 }
 
 interface MatrixLineProps {

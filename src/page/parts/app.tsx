@@ -1,14 +1,15 @@
 import { useMemo } from 'preact/hooks';
+import { Details } from '../details/details.tsx';
 import type { Page, View } from '../state/page.ts';
 import { viewOf } from '../views/registry.ts';
 import { Actions } from './actions.tsx';
+import { Help } from './help.tsx';
 import { Address } from './tile.tsx';
 import { counted, waitWords } from './words.ts';
 
 export function App({ page }: { page: Page }) {
   const view = viewOf(page);
   const isEmpty = page.strips.value.length === 0;
-  const later = page.later.value;
   return (
     <>
       <Toolbar page={page} />
@@ -17,10 +18,10 @@ export function App({ page }: { page: Page }) {
           <Flash page={page} />
           {isEmpty ? <Empty page={page} /> : <view.Component key={view.name} page={page} />}
         </main>
-        {page.hasDetails.value && later && <later.Details page={page} />}
+        {page.hasDetails.value && <Details page={page} />}
       </div>
       <Actions page={page} />
-      {page.hasHelp.value && later && <later.Help page={page} />}
+      {page.hasHelp.value && <Help page={page} />}
     </>
   );
 }
@@ -58,10 +59,11 @@ function Toolbar({ page }: { page: Page }) {
       </h1>
       <p class="counts" title={countWords(page, 'all')}>
         {gates > 0 && <progress aria-label="Decided" value={decided} max={gates} />}
-        {countWords(page, 'most')}
+        {countWords(page, 'most')}{' '}
+        {gates > 0 && <span class="wide">{gates === 1 ? 'group decided' : 'groups decided'}</span>}
       </p>
-      <p class={`run ${run?.is ?? ''}`} title={run?.text ?? next}>
-        {run?.text ?? next}
+      <p class={page.isForClient ? 'for-client' : `run ${run?.is ?? ''}`} title={run?.text ?? next}>
+        {run?.text ?? page.data.value.report?.client ?? next}
       </p>
       {fresh.length > 0 && (
         <button type="button" class="fresh" title={fresh.join(', ')} onClick={() => page.activate(fresh[0])}>
@@ -112,8 +114,8 @@ function Views({ page }: { page: Page }) {
 function countWords({ counts, shown }: Page, how: 'most' | 'all'): string {
   const { gates, decided, left, rejected, waits } = counts.value;
   if (gates === 0) return `${counted(shown.value.assets.size, 'output')}, and no gate: nothing is to be decided`;
+  if (how === 'most') return `${decided} of ${gates}`;
   const parts = [`${decided} of ${counted(gates, 'group')} decided`];
-  if (how === 'most') return parts.join('');
   if (left > 0) parts.push(`${left} to decide now`);
   if (rejected > 0) parts.push(`${rejected} with nothing left to pick`);
   if (waits.steps > 0) parts.push(waitWords(waits));

@@ -23,7 +23,7 @@ export function Help({ page }: { page: Page }) {
     >
       <h2 id="help-title">Keys</h2>
       <p>One asset is active, and outlined: keys act on it alone. After a verdict the next undecided one is active.</p>
-      {page.later.value?.help.map(({ where, keys }) => (
+      {page.offer.help.map(({ where, keys }) => (
         <section key={where}>
           <h3>{where}</h3>
           <dl>

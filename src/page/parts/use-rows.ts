@@ -1,59 +1,66 @@
-import {
-  elementScroll,
-  observeElementOffset,
-  observeElementRect,
-  type VirtualItem,
-  Virtualizer,
-} from '@tanstack/virtual-core';
 import type { RefObject } from 'preact';
-import { useLayoutEffect, useMemo, useReducer } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useState } from 'preact/hooks';
+import { useSize } from './use-size.ts';
 
 interface RowOptions {
   count: number;
-  /** Estimated height of a row before it is measured, in CSS pixels. */
-  estimate(index: number): number;
-  /** Stable key of a row, which keeps its measured height when other rows are added or removed. */
+  /** Height of a row in CSS pixels. Rows are laid out again when the function changes. */
+  heightOf(index: number): number;
   keyOf(index: number): string;
-  /** A change of this value discards the measured heights. */
-  resetKey?: string | number;
   scroller: RefObject<HTMLElement | null>;
 }
 
 export interface Rows {
-  /** Rows near the visible area, to render. */
-  items: VirtualItem[];
+  /** Rows near the visible area, to render. `start`: distance from the top of all rows, in CSS pixels. */
+  items: { index: number; key: string; start: number }[];
   /** Total height of all rows, in CSS pixels. */
   height: number;
-  /** Measures a row: pass it as `ref` of an element that has its index as `data-index`. */
-  measure(element: HTMLElement | null): void;
   /** Scrolls a row into view, by as little as possible. */
   reveal(index: number): void;
 }
 
+/** Number of rows that are rendered around the visible ones, so that a group can be scrolled into view as a whole. */
+const around = 2;
+
 /** Virtualizes rows: only those near the visible area are rendered. */
-export function useRows({ count, estimate, keyOf, resetKey, scroller }: RowOptions): Rows {
-  const [, render] = useReducer((n: number) => n + 1, 0);
-  const options = {
-    count,
-    estimateSize: estimate,
-    getItemKey: keyOf,
-    getScrollElement: () => scroller.current,
-    // Renders neighbouring lines of a group, so that the group can be scrolled into view as a whole.
-    overscan: 2,
-    observeElementRect,
-    observeElementOffset,
-    scrollToFn: elementScroll,
-    onChange: () => render(0),
+export function useRows({ count, heightOf, keyOf, scroller }: RowOptions): Rows {
+  const starts = useMemo(() => {
+    const all = [0];
+    for (let index = 0; index < count; index += 1) all.push((all[index] ?? 0) + heightOf(index));
+    return all;
+  }, [count, heightOf]);
+  const { height: seen } = useSize(scroller);
+  const rowAt = (at: number) =>
+    Math.max(
+      0,
+      starts.findLastIndex((start, index) => start <= at && index < count),
+    );
+  const topRow = () => rowAt(scroller.current?.scrollTop ?? 0);
+  const [, setTop] = useState(0);
+  const look = () => setTop(topRow());
+  useLayoutEffect(() => {
+    const { current } = scroller;
+    look();
+    current?.addEventListener('scroll', look, { passive: true });
+    return () => current?.removeEventListener('scroll', look);
+  }, [starts]);
+  // Not the state: an effect may have scrolled since, and the row that it scrolled to has to stay.
+  const top = topRow();
+  // While the first visible row stays, the last one changes at most by its height.
+  const last = rowAt((starts[top + 1] ?? 0) + seen);
+  const from = Math.max(0, top - around);
+  const items = Array.from({ length: Math.max(0, Math.min(count, last + around + 1) - from) }, (_, place) => ({
+    index: from + place,
+    key: keyOf(from + place),
+    start: starts[from + place] ?? 0,
+  }));
+  const reveal = (index: number) => {
+    const { current } = scroller;
+    const [start, end] = [starts[index], starts[index + 1]];
+    if (current === null || start === undefined || end === undefined) return;
+    if (start < current.scrollTop) current.scrollTop = start;
+    else current.scrollTop = Math.max(current.scrollTop, end - current.clientHeight);
+    look();
   };
-  const virtualizer = useMemo(() => new Virtualizer<HTMLElement, HTMLElement>(options), []);
-  virtualizer.setOptions(options);
-  useLayoutEffect(() => virtualizer._didMount(), []);
-  useLayoutEffect(() => virtualizer._willUpdate());
-  useLayoutEffect(() => virtualizer.measure(), [resetKey]);
-  return {
-    items: virtualizer.getVirtualItems(),
-    height: virtualizer.getTotalSize(),
-    measure: virtualizer.measureElement,
-    reveal: (index) => virtualizer.scrollToIndex(index, { align: 'auto' }),
-  };
+  return { items, height: starts[count] ?? 0, reveal };
 }

@@ -2,9 +2,7 @@ import { batch, effect, signal } from '@preact/signals';
 import { listed } from '../parts/words.ts';
 import type { Page } from '../state/page.ts';
 import type { Deck, Track } from './deck.ts';
-import { openElementDeck } from './element-deck.ts';
 import { isSoundGroup, tracksOf } from './tracks.ts';
-import { openWebDeck } from './web-deck.ts';
 
 /** Seconds to skip per key press. */
 const jump = 5;
@@ -50,8 +48,7 @@ export class Sounds {
     const tracks = tracksOf(group);
     if (tracks.length === 0) return undefined;
     this.#group = group.index;
-    const isFromDisk = location.protocol === 'file:' || typeof AudioContext === 'undefined';
-    const deck = isFromDisk ? openElementDeck(tracks) : openWebDeck(tracks);
+    const deck = this.#page.offer.openDeck(tracks);
     this.deck.value = deck;
     return deck;
   }

@@ -21,12 +21,6 @@ export interface Host {
   send(verdicts: readonly WantedVerdict[]): Promise<JudgeAnswer | { is: 'failed'; text: string }>;
 }
 
-/** Returns data embedded in the page, in `<script type="application/json" id="data">`. */
-export function dataInPage(): ReviewData | undefined {
-  const text = document.getElementById('data')?.textContent;
-  return text ? (JSON.parse(text) as ReviewData) : undefined;
-}
-
 export function servedHost(): Host {
   return { load, watch, send };
 }

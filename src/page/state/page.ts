@@ -9,6 +9,7 @@ import { count, type Mark, numbersOf, type Shown, type ShownGroup, show, withCha
 import { connection } from '../parts/media.tsx';
 import { counted, credits as creditWords, listed } from '../parts/words.ts';
 import type { Press } from '../press.ts';
+import type { Deck, Track } from '../sound/deck.ts';
 import { LoupeZoom } from '../zoom/loupe-zoom.ts';
 import { History } from './history.ts';
 import type { Change, Host } from './host.ts';
@@ -37,28 +38,23 @@ export interface View {
   onKey?(page: Page, press: Press): boolean;
 }
 
-/** A view that is loaded later. Its button and key exist before that. */
-export type LateView = Omit<View, 'label' | 'key' | 'isOffered'>;
-
 export type KeyHelp = readonly [keys: string, what: string];
+
+/** Keys that apply at one place. */
+export interface HelpSection {
+  where: string;
+  keys: readonly KeyHelp[];
+}
 
 /** Views and filters, in order. A gallery has more than the review page. */
 export interface Offer {
   readonly views: readonly View[];
   readonly facets: readonly Facet[];
-}
-
-/** Parts of the page that load after the first picture. */
-export interface Later {
-  readonly views: readonly LateView[];
-  readonly Details: FunctionComponent<{ page: Page }>;
-  readonly Help: FunctionComponent<{ page: Page }>;
-  /** Help texts, by the place where their keys apply. */
-  readonly help: readonly { where: string; keys: readonly KeyHelp[] }[];
+  readonly help: readonly HelpSection[];
+  /** Opens the player for the sounds of a group. */
+  readonly openDeck: (tracks: readonly Track[]) => Deck;
   /** Replaces the lists of inputs and users in the details of a gallery. */
   readonly Surroundings?: FunctionComponent<{ page: Page; asset: ReviewAsset }>;
-  /** Switches to the other one of the two compared pictures. */
-  blink(page: Page): void;
 }
 
 /** State and actions of the page. */
@@ -75,8 +71,6 @@ export class Page {
   /** Stack of open views, the uppermost last; Esc closes it. */
   readonly views = signal<readonly ViewName[]>(['groups']);
   readonly view = computed<ViewName>(() => this.views.value.at(-1) ?? 'groups');
-  /** Parts that load later; undefined until they are loaded. */
-  readonly later = signal<Later | undefined>(undefined);
   /** Last message, for the status line and for screen readers. */
   readonly said = signal('');
   /** Whether the server does not respond. */
@@ -187,7 +181,9 @@ export class Page {
     const came = newOutputs(before, data);
     const elsewhere = madeElsewhere(before, data, (address, is) => this.outbox.isUnderWay(address, is));
     batch(() => {
-      this.fresh.value = [...this.fresh.value.filter((address) => !came.includes(address)), ...came];
+      const seen = new Set(this.activeGroup.value?.assets.map(({ address }) => address));
+      const unseen = came.filter((address) => !seen.has(address));
+      this.fresh.value = [...this.fresh.value.filter((address) => !came.includes(address)), ...unseen];
       this.data.value = data;
       this.outbox.settle(data.revision);
       for (const { text, address, members } of elsewhere) {
@@ -206,7 +202,9 @@ export class Page {
       // The message was about the asset that was active before.
       if (takesFocus && address !== this.active.value) this.say('');
       this.active.value = address;
-      this.fresh.value = this.fresh.value.filter((one) => one !== address);
+      // Its whole group is seen with it.
+      const seen = this.shown.value.groupOf.get(address);
+      this.fresh.value = this.fresh.value.filter((one) => this.shown.value.groupOf.get(one) !== seen);
       if (takesFocus) this.focusWish.value += 1;
     });
   }

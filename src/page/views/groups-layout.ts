@@ -43,6 +43,8 @@ const widestShape = 3;
 const leastBeside = 0.75;
 /** Minimum enlargement of pictures that justifies one more line. */
 const worthALine = 1.2;
+/** Share of the minimum height that saves a line. */
+const nearlyLeast = 0.9;
 /** Maximum number of lines of a group that fits the visible height. */
 const mostLines = 6;
 
@@ -100,8 +102,8 @@ function layGroup(assets: readonly ReviewAsset[], room: Room): { lines: ReviewAs
   });
   const best = seenAtOnce.reduce((one, other) => (other.height > one.height * worthALine ? other : one));
   if (best.height >= least) return best;
-  const width = assets.reduce((sum, asset) => sum + shapeIn(room, asset) * least + room.frame + room.gap, 0);
-  return lay(Math.ceil(width / (room.width + room.gap)));
+  const all = assets.map((_, index) => lay(index + 1));
+  return all.find(({ height }) => height >= least * nearlyLeast) ?? best;
 }
 
 /**

@@ -10,17 +10,21 @@ import { useAhead } from '../parts/use-ahead.ts';
 import { useFocus } from '../parts/use-focus.ts';
 import { useRows } from '../parts/use-rows.ts';
 import { useSize } from '../parts/use-size.ts';
-import { counted } from '../parts/words.ts';
+import { askedText, counted } from '../parts/words.ts';
 import type { Page, View } from '../state/page.ts';
 import { layRows, linesOf, type PartOfStrip, type Room, type Row, widthIn, withStrips } from './groups-layout.ts';
 
 /** Number of following undecided groups whose thumbnails are preloaded. */
 const groupsAhead = 3;
-/** Lengths in CSS pixels: gap between tiles, horizontal frame of a tile, vertical frame of a row, head of a strip. */
+/**
+ * Lengths in CSS pixels, as in the style sheet: gap between tiles, horizontal frame of a tile, vertical frame of a row,
+ * head of a strip with its text and the text's line in it, and a row of planned groups.
+ */
 const gap = 10;
 const frame = 14;
-const below = 53;
+const below = 54;
 const head = 44;
+const asked = 20;
 const folded = 36;
 /** Height of the play button below a sound, in CSS pixels. */
 const listen = 33;
@@ -72,10 +76,10 @@ function Groups({ page }: { page: Page }) {
   const laid = lay(strips, { width, height: seen, fit }, layouts.get(page));
   layouts.set(page, laid);
   const { rows, room } = laid;
-  // Measuring thousands of heights and names is slow, so it is repeated only when the rows change.
+  // Thousands of heights are computed only when the rows change.
   const named = useMemo(
     () => ({
-      estimate: (index: number) => heightOf(rows[index]),
+      heightOf: (index: number) => heightOf(rows[index]),
       keyOf(index: number) {
         const { strips: [first] = [], planned } = rows[index] ?? {};
         return planned === undefined ? `${first?.from} ${first?.group.group.name}` : `${planned[0]?.group.group.name}`;
@@ -83,12 +87,7 @@ function Groups({ page }: { page: Page }) {
     }),
     [room],
   );
-  const { items, height, measure, reveal } = useRows({
-    ...named,
-    count: rows.length,
-    resetKey: `${width} ${seen} ${fit}`,
-    scroller,
-  });
+  const { items, height, reveal } = useRows({ ...named, count: rows.length, scroller });
   const active = page.active.value;
   useLayoutEffect(() => {
     if (!scrollToAsset(scroller.current, active))
@@ -107,13 +106,7 @@ function Groups({ page }: { page: Page }) {
           const row = rows[index];
           return (
             row && (
-              <div
-                class="row"
-                key={key}
-                data-index={index}
-                ref={measure}
-                style={{ transform: `translateY(${start}px)` }}
-              >
+              <div class="row" key={key} style={{ transform: `translateY(${start}px)`, height: `${heightOf(row)}px` }}>
                 {row.strips.map((strip) => (
                   <StripOfTiles key={strip.group.group.name} page={page} strip={strip} row={row} room={room} />
                 ))}
@@ -131,8 +124,10 @@ function heightOf(row: Row | undefined): number {
   if (row === undefined) return 0;
   if (row.planned !== undefined) return folded;
   const [first] = row.strips;
+  const isAsked = row.strips.some(({ group }) => askedText(group.assets) !== undefined);
+  const heads = first?.from ? 0 : head - (isAsked ? 0 : asked);
   const hasSound = row.strips.some(({ assets }) => assets.some(isSound));
-  return row.height + below + (first?.from ? 0 : head) + (hasSound ? listen : 0);
+  return row.height + below + heads + (hasSound ? listen : 0);
 }
 
 function holds({ assets }: Strip, address: string): boolean {
@@ -191,7 +186,8 @@ function StripOfTiles({ page, strip, row, room }: StripProps) {
       class={`strip${isActive ? ' has-active' : ''}`}
       aria-label={from === 0 ? group.group.name : undefined}
       data-group={group.group.name}
-      style={{ width: `${width}px` }}
+      // The head of a group that has the row for itself takes all of its width.
+      style={row.strips.length > 1 ? { width: `${width}px` } : { flex: 1 }}
     >
       {from === 0 && <GroupHead page={page} group={group} />}
       <div class="tiles">

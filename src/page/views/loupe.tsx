@@ -3,8 +3,7 @@ import type { ReviewAsset } from '../../contract/review.ts';
 import { linesOfGrid, moveByGroup, moveInLines, moveToUndecided } from '../model/moves.ts';
 import { digitOf, markOf } from '../model/shown.ts';
 import { Filmstrip } from '../parts/filmstrip.tsx';
-import { Large } from '../parts/large.tsx';
-import { whyNothing } from '../parts/media.tsx';
+import { Film, Nothing, whyNothing } from '../parts/media.tsx';
 import { Badges, Caption } from '../parts/tile.tsx';
 import { useFocus } from '../parts/use-focus.ts';
 import { mainFile } from '../parts/words.ts';
@@ -97,7 +96,10 @@ function swipedBy({ x, y }: { x: number; y: number }): 1 | -1 | undefined {
 /** A picture, at the zoom and position of the previous one. */
 function OnStage({ page, asset, isActive }: { page: Page; asset: ReviewAsset; isActive: boolean }) {
   const file = mainFile(asset);
-  if (file?.is !== 'image' || whyNothing(asset) !== undefined) return <Large asset={asset} />;
+  const nothing = whyNothing(asset);
+  if (file === undefined || nothing !== undefined) return <Nothing text={nothing ?? ''} />;
+  if (file.is === 'video') return <Film file={file} name={`Play ${asset.address}`} isPlayer />;
+  if (file.is !== 'image') return <Nothing text={`${file.path} (${file.mediaType}) cannot be shown here`} />;
   const { loupe } = page;
   return (
     <ZoomedMedia

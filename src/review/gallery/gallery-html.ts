@@ -24,20 +24,14 @@ const closed = "default-src 'none'; base-uri 'none'; form-action 'none'";
 export function folderHtml(data: ReviewData): string {
   const policy = `${closed}; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'`;
   const head = '<link rel="icon" href="icon.svg">\n<link rel="stylesheet" href="page.css">';
-  return pageHtml(data, {
-    policy,
-    head,
-    script: '<script src="page.js"></script>\n<script src="page-later.js"></script>',
-  });
+  return pageHtml(data, { policy, head, script: '<script src="page.js"></script>' });
 }
 
-export function singleHtml(data: ReviewData, { scripts, styles }: { scripts: string[]; styles: string }): string {
+export function singleHtml(data: ReviewData, { script, styles }: { script: string; styles: string }): string {
   // In strings, regular expressions and templates, the escape has the same meaning.
-  const inline = scripts.map((script) => script.replaceAll(/<(?=\/script|!--|script)/gi, '\\x3c'));
-  const hashes = inline.map(hashOf).join(' ');
-  const policy = `${closed}; script-src ${hashes}; style-src ${hashOf(styles)}; img-src data:`;
-  const script = inline.map((text) => `<script>${text}</script>`).join('\n');
-  return pageHtml(data, { policy, head: `<style>${styles}</style>`, script });
+  const inline = script.replaceAll(/<(?=\/script|!--|script)/gi, '\\x3c');
+  const policy = `${closed}; script-src ${hashOf(inline)}; style-src ${hashOf(styles)}; img-src data:`;
+  return pageHtml(data, { policy, head: `<style>${styles}</style>`, script: `<script>${inline}</script>` });
 }
 
 function pageHtml(data: ReviewData, parts: { policy: string; head: string; script: string }): string {

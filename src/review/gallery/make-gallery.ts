@@ -60,7 +60,6 @@ const atOnce = 16;
 /** Files of the page by their name in the folder, with their name in this package. */
 const ownFiles = {
   'page.js': 'gallery.js',
-  'page-later.js': 'gallery-later.js',
   'page.css': 'gallery.css',
   'icon.svg': 'icon.svg',
 } as const;

@@ -65,9 +65,8 @@ export class SingleFile implements GalleryPlace {
 
   async finish(data: ReviewData & { report: ReportParts }): Promise<number> {
     data.report.embedded = { thumbs: this.#thumbs, left: this.#left };
-    const names = ['gallery.css', 'gallery.js', 'gallery-later.js'];
-    const [styles = '', ...scripts] = await Promise.all(names.map(async (name) => String(await requirePageFile(name))));
-    const html = singleHtml(data, { scripts, styles });
+    const [styles, script] = await Promise.all(['gallery.css', 'gallery.js'].map(requirePageFile));
+    const html = singleHtml(data, { script: `${script}`, styles: `${styles}` });
     const bytes = Buffer.byteLength(html);
     if (bytes > mostBytes) throw tooLarge(this.#shown, this.#thumbs);
     await replaceFile(this.#path, html);

@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises';
 /** Files of the page by URL path, with their media types. */
 export const pageFiles: Readonly<Record<string, string>> = {
   'page.js': 'text/javascript; charset=utf-8',
-  'page-later.js': 'text/javascript; charset=utf-8',
   'page.css': 'text/css; charset=utf-8',
   'icon.svg': 'image/svg+xml',
 };
@@ -40,7 +39,6 @@ export function indexHtml(campaign: string): string {
 <link rel="icon" href="icon.svg">
 <link rel="stylesheet" href="page.css">
 <script src="page.js" defer></script>
-<script src="page-later.js" defer></script>
 </head>
 <body>
 <div id="app"><h1>${name}</h1></div>

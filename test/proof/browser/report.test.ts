@@ -91,5 +91,5 @@ test('a single file has its small pictures in it, and asks for nothing at all', 
   const page = await open(file, file);
   await page.waitForFunction(isDrawn);
   expect(await page.evaluate(hasRun)).toBe(false);
-  expect(readFileSync(file, 'utf8').match(/<script/g)).toHaveLength(3);
+  expect(readFileSync(file, 'utf8').match(/<script/g)).toHaveLength(2);
 });

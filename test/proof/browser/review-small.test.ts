@@ -34,6 +34,31 @@ test('no name of a view is broken within a word at 390 px, with all five of them
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
 });
 
+test('on a phone the loupe gives the picture three quarters of the height, and heads and buttons are whole', async () => {
+  const data = products(3, 4);
+  const reasons = ['too dark', 'wrong product'];
+  data.groups = data.groups.map(
+    (group) =>
+      ({ ...group, title: 'Table lamp Aurora', gate: group.gate && { ...group.gate, reasons } }) as ReviewGroup,
+  );
+  const { page, press } = await openReview(browser, data);
+  await page.setViewportSize({ width: 390, height: 844 });
+  const heights = (selector: string) =>
+    page.locator(selector).evaluateAll((all) => all.map((one) => one.getBoundingClientRect().height));
+  const isWhole =
+    "(() => { const { clientWidth, scrollWidth } = document.querySelector('.group-head h2'); return scrollWidth <= clientWidth; })()";
+  expect(await page.evaluate(isWhole)).toBe(true);
+  await page.getByRole('button', { name: 'More' }).click();
+  expect(Math.max(...(await heights('.bar button')))).toBeLessThan(60);
+  await page.getByRole('button', { name: 'More' }).click();
+  await page.getByRole('button', { name: 'Filters' }).click();
+  await page.getByRole('searchbox', { name: 'Search' }).waitFor();
+  await page.getByRole('button', { name: 'Filters' }).click();
+  await press('Enter');
+  const [stage = 0] = await heights('.stage');
+  expect(stage / 844).toBeGreaterThanOrEqual(0.75);
+});
+
 test('what is active is in sight, in groups, a matrix and among sounds of more than a screen', async () => {
   const takes = (name: string, media: 'image' | 'audio') => ({
     name,

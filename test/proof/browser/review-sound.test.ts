@@ -186,8 +186,7 @@ test('from disk, players of the browser do the same, as loud as they are', async
   const shown: ReviewData = await data();
   const outputs = `${campaign.folder}/campaign.sandbox`;
   const report = `${outputs}/report`;
-  for (const name of ['page.js', 'page-later.js', 'page.css'])
-    cpSync(join(root, 'dist/page', name), join(report, name));
+  for (const kind of ['js', 'css']) cpSync(join(root, `dist/page/gallery.${kind}`), join(report, `page.${kind}`));
   const assets = shown.assets.map((asset) => ({
     ...asset,
     files: asset.files.map(({ thumb: _, ...file }) => ({ ...file, url: `../${file.path}` })),
@@ -195,7 +194,7 @@ test('from disk, players of the browser do the same, as loud as they are', async
   const text = JSON.stringify({ ...shown, assets, canDecide: false }).replaceAll('<', '\\u003c');
   writeFileSync(
     `${report}/index.html`,
-    `<!doctype html><html lang="en"><meta charset="utf-8"><title>report</title><link rel="stylesheet" href="page.css"><div id="app"></div><script type="application/json" id="data">${text}</script><script defer src="page.js"></script><script defer src="page-later.js"></script>`,
+    `<!doctype html><html lang="en"><meta charset="utf-8"><title>report</title><link rel="stylesheet" href="page.css"><div id="app"></div><script type="application/json" id="data">${text}</script><script defer src="page.js"></script>`,
   );
   const page = await browser.newPage();
   const complaints = complaintsOf(page, 'file:');

@@ -16,8 +16,7 @@ afterAll(closeBrowser);
 /** A folder with the page, its data in it, and pictures beside it. */
 async function openFolder(data: ReviewData) {
   const folder = temporaryFolder();
-  for (const name of ['page.js', 'page-later.js', 'page.css'])
-    cpSync(join(root, 'dist/page', name), join(folder.path, name));
+  for (const kind of ['js', 'css']) cpSync(join(root, `dist/page/gallery.${kind}`), join(folder.path, `page.${kind}`));
   for (const kind of ['media', 'thumb']) {
     mkdirSync(join(folder.path, kind));
     data.assets.forEach((_, index) => {
@@ -30,7 +29,7 @@ async function openFolder(data: ReviewData) {
     `<!doctype html><html lang="en"><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'">
 <title>report</title><link rel="stylesheet" href="page.css"><div id="app"></div>
-<script type="application/json" id="data">${json}</script><script defer src="page.js"></script><script defer src="page-later.js"></script></html>`,
+<script type="application/json" id="data">${json}</script><script defer src="page.js"></script></html>`,
   );
   const page = await browser.newPage();
   const complaints = complaintsOf(page, pathToFileURL(folder.path).href);

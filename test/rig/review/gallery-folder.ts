@@ -10,7 +10,7 @@ const policy =
 
 /** Writes a gallery as a folder for a browser on this disk, and returns the URL of its page. Pictures repeat after 64. */
 export function writeGallery(folder: string, data: ReviewData): string {
-  for (const name of ['gallery.js', 'gallery-later.js', 'gallery.css', 'icon.svg'])
+  for (const name of ['gallery.js', 'gallery.css', 'icon.svg'])
     cpSync(join(root, 'dist/page', name), join(folder, name));
   for (const kind of ['media', 'thumb']) {
     mkdirSync(join(folder, kind));
@@ -30,7 +30,7 @@ export function writeGallery(folder: string, data: ReviewData): string {
     `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <title>gallery</title><link rel="icon" href="icon.svg"><link rel="stylesheet" href="gallery.css"></head><body><div id="app"></div>
-<script type="application/json" id="data">${json}</script><script src="gallery.js"></script><script src="gallery-later.js"></script></body></html>`,
+<script type="application/json" id="data">${json}</script><script src="gallery.js"></script></body></html>`,
   );
   return pathToFileURL(path).href;
 }

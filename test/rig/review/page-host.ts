@@ -12,7 +12,7 @@ export const policy =
 
 export const html =
   '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">' +
-  '<title>mediabatch</title><link rel="icon" href="icon.svg"><link rel="stylesheet" href="page.css"><script defer src="page.js"></script><script defer src="page-later.js"></script>' +
+  '<title>mediabatch</title><link rel="icon" href="icon.svg"><link rel="stylesheet" href="page.css"><script defer src="page.js"></script>' +
   '<body><div id="app"><h1>aurora-launch</h1></div></body></html>';
 
 export interface PageHost {
@@ -77,7 +77,7 @@ async function answer(
   if (host.mode === 'down') return void response.destroy();
   if (path.startsWith('media/')) await host.media;
   if (path === '') return void send('text/html', html);
-  if (path === 'page.js' || path === 'page-later.js') {
+  if (path === 'page.js') {
     return void send('text/javascript', readFileSync(join(root, 'dist/page', path)));
   }
   if (path === 'icon.svg') return void send('image/svg+xml', readFileSync(join(root, 'dist/page/icon.svg')));

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { filmsOf } from '../../../../src/page/compare/films.ts';
+import { openElementDeck } from '../../../../src/page/sound/element-deck.ts';
 import { Page } from '../../../../src/page/state/page.ts';
 import { products } from '../../../rig/review/campaign.ts';
 
@@ -32,7 +33,9 @@ function open() {
     next = undefined;
   });
   onTestFinished(() => void vi.unstubAllGlobals());
-  const films = filmsOf(new Page(products(1, 2), undefined, { views: [], facets: [] }));
+  const films = filmsOf(
+    new Page(products(1, 2), undefined, { views: [], facets: [], help: [], openDeck: openElementDeck }),
+  );
   const [left, right] = [new Film(), new Film()];
   films.set('left', left as unknown as HTMLVideoElement);
   films.set('right', right as unknown as HTMLVideoElement);

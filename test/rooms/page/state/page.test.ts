@@ -1,6 +1,7 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import type { ReviewData } from '../../../../src/contract/review.ts';
 import { nextUndecided } from '../../../../src/page/model/moves.ts';
+import { openElementDeck } from '../../../../src/page/sound/element-deck.ts';
 import type { Change, Host } from '../../../../src/page/state/host.ts';
 import { Page } from '../../../../src/page/state/page.ts';
 import { Held, settled } from '../../../rig/held.ts';
@@ -23,7 +24,7 @@ function open(data: ReviewData) {
       tell = listener;
     },
   };
-  const page = new Page(data, host, { views: [], facets: [] });
+  const page = new Page(data, host, { views: [], facets: [], help: [], openDeck: openElementDeck });
   const answer = async (index: number, given: ReviewData) => {
     loads.at(index).answer(given);
     await settled();
@@ -114,14 +115,15 @@ test('pictures are read ahead of as many groups as are asked for, those that nee
   expect(ahead(1)).toEqual(['hero@c,take:1', 'hero@c,take:2']);
 });
 
-test('outputs that came since are listed until somebody has gone to them', async () => {
-  const { page, answer, tell } = open(decided(1));
+test('outputs that came since are listed until their group was active', async () => {
+  const data = products(2, 2);
+  const { page, answer, tell } = open(data);
   expect(page.fresh.value).toEqual([]);
-  const data = decided(2);
   tell({ revision: 2 });
-  await answer(0, { ...data, assets: data.assets.map((one, at) => (at === 1 ? { ...one, job: 'another' } : one)) });
-  expect(page.fresh.value).toEqual([data.assets[1]?.address]);
-  page.activate(data.assets[1]?.address);
+  const assets = data.assets.map((one, at) => (at % 2 === 0 ? { ...one, job: 'another' } : one));
+  await answer(0, { ...data, revision: 2, assets });
+  expect(page.fresh.value).toEqual(['hero@p002,take:1']);
+  page.activate('hero@p002,take:2');
   expect(page.fresh.value).toEqual([]);
 });
 
