@@ -17,7 +17,7 @@ import {
 import { lockName } from './own-files.ts';
 import { findOwnFolder, makeOwnFolder } from './own-secret.ts';
 import { isAnswered, isUnsent } from './purchase-lines.ts';
-import { readSharedLines, SharedLines } from './shared-lines.ts';
+import { type LinePlace, type LineReader, readSharedLines, SharedLines } from './shared-lines.ts';
 import { SpendingFiles } from './spending-files.ts';
 import { type SpendingClock, SpendingLedger } from './spending-ledger.ts';
 
@@ -40,13 +40,14 @@ interface Reserved {
 }
 
 class Entry {
-  readonly texts: string[] = [];
+  /** Lines about the purchase. Their texts stay in the file: those of a long run take more memory than all the rest. */
+  readonly #places: LinePlace[] = [];
   readonly jobs = new Set<string>();
   holds: Reserved[] = [];
   sends = 0;
   #last: string | undefined;
 
-  add(is: string, id: string, text: string): void {
+  add(is: string, id: string, { text, place }: { text: string; place: LinePlace }): void {
     if (is === 'free') this.holds = this.holds.filter((hold) => hold.id !== id);
     else if (is === 'hold') {
       const { at, by } = parseLine(text) ?? {};
@@ -56,8 +57,8 @@ class Entry {
       else known.at = at;
     } else {
       this.#last = is;
-      this.texts.push(text);
-      if (is === 'job') this.jobs.add(id);
+      this.#places.push(place);
+      if (is === 'job') this.jobs.add(copyOf(id));
       if (is === 'send') this.sends += 1;
     }
   }
@@ -67,10 +68,10 @@ class Entry {
     return this.#last === 'job' && this.sends <= 1 && [...this.jobs].every(hasJob);
   }
 
-  records(): StepRecord[] {
+  records(file: Pick<LineReader, 'lineAt'>): StepRecord[] {
     const lines = new Map<string, LockLine[]>();
-    for (const text of this.texts) {
-      const line = parseLine(text)?.line as unknown as LockLine | undefined;
+    for (const place of this.#places) {
+      const line = parseLine(file.lineAt(place))?.line as unknown as LockLine | undefined;
       if (line === undefined) continue;
       const same = lines.get(line.address);
       if (same === undefined) lines.set(line.address, [line]);
@@ -86,13 +87,21 @@ class Entry {
 class Entries {
   readonly byKey = new Map<string, Entry>();
 
-  add(line: string): void {
-    const [, key, is, id] = lineForm.exec(line) ?? [];
+  add(text: string, place: LinePlace): void {
+    const [, key, is, id] = lineForm.exec(text) ?? [];
     if (key === undefined || is === undefined || id === undefined) return;
-    const known = this.byKey.get(key) ?? new Entry();
-    this.byKey.set(key, known);
-    known.add(is, id, line);
+    let entry = this.byKey.get(key);
+    if (entry === undefined) {
+      entry = new Entry();
+      this.byKey.set(copyOf(key), entry);
+    }
+    entry.add(is, id, { text, place });
   }
+}
+
+/** Copies a part of a line: V8 would keep the whole line in memory with it. */
+function copyOf(part: string): string {
+  return Buffer.from(part).toString();
 }
 
 /**
@@ -105,11 +114,14 @@ export async function readPurchases(
 ): Promise<StepRecord[]> {
   const own = findOwnFolder();
   if (own === undefined) return [];
-  const entries = new Entries();
-  for (const line of await readSharedLines(fileOf(own, name))) entries.add(line);
-  return [...entries.byKey].flatMap(([key, entry]) =>
-    entry.isKnownBy((jobId) => isKnown(key, jobId)) ? [] : entry.records(),
-  );
+  const records = await readSharedLines(fileOf(own, name), (lines) => {
+    const entries = new Entries();
+    lines.readOn((text, place) => entries.add(text, place));
+    return [...entries.byKey].flatMap(([key, entry]) =>
+      entry.isKnownBy((jobId) => isKnown(key, jobId)) ? [] : entry.records(lines),
+    );
+  });
+  return records ?? [];
 }
 
 interface OpenOptions {
@@ -176,7 +188,7 @@ class PurchaseFile implements PurchaseJournal {
   readonly #entries = new Entries();
   /** Time at which this run reserved each idempotency key. */
   readonly #held = new Map<string, number>();
-  readonly #readOn = coalesce(() => this.#of.lines.readOn((line) => this.#entries.add(line)));
+  readonly #readOn = coalesce(() => this.#of.lines.readOn((text, place) => this.#entries.add(text, place)));
 
   constructor(parts: PurchaseFileParts) {
     this.#of = parts;
@@ -188,7 +200,7 @@ class PurchaseFile implements PurchaseJournal {
       await this.#readOn();
       const entry = this.#entries.byKey.get(key);
       const [first] = entry?.holds ?? [];
-      const records = entry?.records() ?? [];
+      const records = entry?.records(this.#of.lines) ?? [];
       const isOurs = first === undefined || first.id === this.#run;
       if (isAnswered(records, { ...options, isOurs })) {
         this.release(key);

@@ -4,6 +4,49 @@ import { coalesce } from '../fs/coalesce.ts';
 import { noFollow, openPlainFile, statPlainFile } from '../fs/plain-file.ts';
 
 const pieceBytes = 1 << 18;
+const lineFeed = 0x0a;
+
+/** Place of a line in its file, in bytes. */
+export interface LinePlace {
+  at: number;
+  size: number;
+}
+
+/** Reads a growing file line by line, in pieces, because it may be larger than a string can be. */
+export class LineReader {
+  readonly #fd: number;
+  #buffer = Buffer.allocUnsafe(pieceBytes);
+  #position = 0;
+
+  constructor(fd: number) {
+    this.#fd = fd;
+  }
+
+  /**
+   * Reads the lines that were added since the last call. An unterminated line is being written by another process, or
+   * was cut off, and is omitted. Synchronous, because a round trip to a thread takes longer than the operation in the
+   * system's memory.
+   */
+  readOn(each: (line: string, place: LinePlace) => void): void {
+    for (;;) {
+      const { length } = this.#buffer;
+      const piece = this.#buffer.subarray(0, readSync(this.#fd, this.#buffer, 0, length, this.#position));
+      let begin = 0;
+      for (let end = piece.indexOf(lineFeed); end !== -1; end = piece.indexOf(lineFeed, begin)) {
+        each(piece.toString('utf8', begin, end), { at: this.#position + begin, size: end - begin });
+        begin = end + 1;
+      }
+      this.#position += begin;
+      if (piece.length < length) return;
+      if (begin === 0) this.#buffer = Buffer.allocUnsafe(2 * length);
+    }
+  }
+
+  lineAt({ at, size }: LinePlace): string {
+    const bytes = Buffer.allocUnsafe(size);
+    return bytes.toString('utf8', 0, readSync(this.#fd, bytes, 0, size, at));
+  }
+}
 
 /**
  * A file to which several processes append lines, each batch with one write, so that all processes read them in one
@@ -11,15 +54,13 @@ const pieceBytes = 1 << 18;
  */
 export class SharedLines {
   readonly #handle: FileHandle;
-  readonly #buffer = Buffer.alloc(pieceBytes);
-  readonly #decoder = new TextDecoder();
+  readonly #reader: LineReader;
   readonly #flush = coalesce(() => this.#write());
-  #position = 0;
-  #rest = '';
   #waiting: string[] = [];
 
   private constructor(handle: FileHandle) {
     this.#handle = handle;
+    this.#reader = new LineReader(handle.fd);
   }
 
   static async open(path: string): Promise<SharedLines> {
@@ -35,19 +76,13 @@ export class SharedLines {
     return this.#flush();
   }
 
-  /** Reads the lines that any process has added since the last call. Calls must not overlap. */
-  async readOn(each: (line: string) => void): Promise<void> {
-    for (;;) {
-      // Synchronous, like the write, because a round trip to a thread takes longer than the operation in the system's
-      // memory.
-      const bytesRead = readSync(this.#handle.fd, this.#buffer, 0, pieceBytes, this.#position);
-      this.#position += bytesRead;
-      const text = this.#rest + this.#decoder.decode(this.#buffer.subarray(0, bytesRead), { stream: true });
-      const lines = text.split('\n');
-      this.#rest = lines.pop() ?? '';
-      for (const line of lines) each(line);
-      if (bytesRead < pieceBytes) return;
-    }
+  /** Reads the lines that any process has added since the last call. */
+  async readOn(each: (line: string, place: LinePlace) => void): Promise<void> {
+    this.#reader.readOn(each);
+  }
+
+  lineAt(place: LinePlace): string {
+    return this.#reader.lineAt(place);
   }
 
   datasync(): Promise<void> {
@@ -69,14 +104,14 @@ export class SharedLines {
   }
 }
 
-/**
- * Reads the current lines of a shared file. An unterminated line is being written by another process, or was cut off,
- * and is omitted.
- */
-export async function readSharedLines(path: string): Promise<string[]> {
+/** Reads a shared file; `undefined` if there is none. */
+export async function readSharedLines<Result>(
+  path: string,
+  read: (lines: LineReader) => Result,
+): Promise<Result | undefined> {
   const handle = await openPlainFile(path, constants.O_RDONLY);
   try {
-    return ((await handle?.readFile('utf8')) ?? '').split('\n').slice(0, -1);
+    return handle && read(new LineReader(handle.fd));
   } finally {
     await handle?.close();
   }

@@ -105,7 +105,8 @@ export async function readSpent(now: number): Promise<{ day: number; month: numb
   if (own === undefined) return { day: 0, month: 0 };
   const folder = join(own, folderName);
   const sums = new SpendingSums();
-  for (const line of await readSharedLines(join(folder, lastMonth(folder, now)))) sums.add(readValue(line));
+  const path = join(folder, lastMonth(folder, now));
+  await readSharedLines(path, (lines) => lines.readOn((line) => void sums.add(readValue(line))));
   return sums.spentAt(new Date(now).toISOString());
 }
 
