@@ -77,6 +77,8 @@ class AppendedFile implements LockFile {
   readonly #disk = new PacedDisk();
   /** `undefined` if there is no file yet, or it is closed. */
   #handle: FileHandle | undefined;
+  /** Device and inode of the open file. */
+  #own: { dev: number; ino: number } | undefined;
   /** Digest of the bytes that are known to be in the file. */
   #known = new RunningDigest();
   /** Bytes being written after the known ones; after a failure some of them may be in the file. */
@@ -165,9 +167,9 @@ class AppendedFile implements LockFile {
     await this.#handle.datasync(); // I2
     // If the path now names another file, the next run will not find the line, even if it is durable.
     const named = await this.#disk.stat(this.path);
-    const ours = await this.#disk.fstat(this.#handle.fd);
-    const isNamed = named !== undefined && named.ino === ours.ino && named.dev === ours.dev;
-    if (!isNamed || ours.size !== this.#size) throw new LockChangedError(this.path);
+    this.#own ??= await this.#disk.fstat(this.#handle.fd);
+    const isNamed = named?.ino === this.#own.ino && named.dev === this.#own.dev;
+    if (!isNamed || named.size !== this.#size) throw new LockChangedError(this.path);
   }
 
   async #create(text: string): Promise<void> {
@@ -241,6 +243,7 @@ class AppendedFile implements LockFile {
   async #closeHandle(): Promise<void> {
     const handle = this.#handle;
     this.#handle = undefined;
+    this.#own = undefined;
     await handle?.close();
   }
 }

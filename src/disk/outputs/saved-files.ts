@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
+import { coalesce } from '../fs/coalesce.ts';
 import { noFollow } from '../fs/plain-file.ts';
 import { replaceFile } from '../fs/replace.ts';
 import { orForgotten } from '../state/kept-json.ts';
@@ -29,6 +30,9 @@ export class SavedFiles {
   #secret: Buffer | undefined;
   /** Descriptor, open until the process ends, because opening takes longer than writing a line. */
   #fd: number | undefined;
+  #waiting: string[] = [];
+  /** Lines of one turn of the event loop share a write. */
+  readonly #flush = coalesce(() => this.#write());
 
   /** `state`: the folder that is never committed; without it, the record is only in memory. `root`: output folder. */
   constructor(state?: string, root?: string) {
@@ -49,13 +53,21 @@ export class SavedFiles {
 
   async note(path: string, sha256: string): Promise<void> {
     const entry = this.#entry(path, sha256);
-    const state = this.#state;
     if (this.#saved.has(entry)) return;
     this.#saved.add(entry);
-    if (state === undefined) return;
+    if (this.#state === undefined) return;
+    this.#waiting.push(entry);
+    await this.#flush();
+  }
+
+  async #write(): Promise<void> {
+    const state = this.#state ?? '';
+    const entries = this.#waiting;
+    this.#waiting = [];
     await orForgotten(async () => {
       this.#secret ??= await makeOwnSecret();
-      if (this.#secret === undefined) return;
+      const secret = this.#secret;
+      if (secret === undefined) return;
       if (!this.#isPrepared) {
         await prepareStateFolder(state);
         await shorten(state);
@@ -67,7 +79,8 @@ export class SavedFiles {
         this.#fd = undefined;
       }
       this.#fd ??= openForAppending(join(state, fileName));
-      if (this.#fd !== undefined) writeSync(this.#fd, `${lineOf(this.#secret, entry)}\n`);
+      const lines = entries.map((entry) => `${lineOf(secret, entry)}\n`);
+      if (this.#fd !== undefined) writeSync(this.#fd, lines.join(''));
     });
   }
 
