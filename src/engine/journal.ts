@@ -29,7 +29,7 @@ export class Journal {
   readonly #purchases: PurchaseJournal | undefined;
   readonly #keysByJob = new Map<string, string>();
   /** Addresses of purchases by kind and idempotency key, so that a lock of many steps is not scanned for each job. */
-  readonly #addressesByKey = new Map<string, Set<string>>();
+  readonly #addressesByKey = new Map<string, readonly string[]>();
 
   constructor(lock: Lock, file: LockFile, purchases: PurchaseJournal | undefined) {
     this.lock = lock;
@@ -143,7 +143,7 @@ export class Journal {
 
   /** Open create requests of this kind under this idempotency key, at any address. */
   #openSends(kind: string, key: string): AwaitedSend[] {
-    const addresses = [...(this.#addressesByKey.get(keyName(kind, key)) ?? [])];
+    const addresses = this.#addressesByKey.get(keyName(kind, key)) ?? [];
     return addresses
       .flatMap((address) => this.lock.steps.get(address) ?? [])
       .flatMap((record) =>
@@ -190,9 +190,8 @@ export class Journal {
 
   #noteKey(address: string, kind: string, key: string): void {
     const name = keyName(kind, key);
-    const known = this.#addressesByKey.get(name);
-    if (known === undefined) this.#addressesByKey.set(name, new Set([address]));
-    else known.add(address);
+    const known = this.#addressesByKey.get(name) ?? [];
+    if (!known.includes(address)) this.#addressesByKey.set(name, [...known, address]);
   }
 }
 

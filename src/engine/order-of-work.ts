@@ -80,8 +80,9 @@ export function rankOrders(
 export type Place = readonly [stage: number, chain: number, rank: number, arrival: number];
 
 export function comparePlaces(a: Place, b: Place): number {
-  for (const [index, one] of a.entries()) {
-    const other = b[index] ?? one;
+  for (let index = 0; index < a.length; index += 1) {
+    const one = a[index] ?? 0;
+    const other = b[index] ?? 0;
     if (one !== other) return one < other ? -1 : 1;
   }
   return 0;

@@ -36,10 +36,10 @@ function writeInOrder(value: Json): string {
     return JSON.stringify(value);
   }
   if (Array.isArray(value)) return `[${value.map(writeInOrder).join(',')}]`;
-  const parts: string[] = [];
+  let text = '{';
   for (const key of Object.keys(value).sort()) {
     const item = value[key];
-    if (item !== undefined) parts.push(`${JSON.stringify(key)}:${writeInOrder(item)}`);
+    if (item !== undefined) text += `${text === '{' ? '' : ','}${JSON.stringify(key)}:${writeInOrder(item)}`;
   }
-  return `{${parts.join(',')}}`;
+  return `${text}}`;
 }

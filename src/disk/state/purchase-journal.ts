@@ -34,38 +34,44 @@ const foreignMs = 24 * 3_600_000;
 const lineForm = /^\{"key":"([^"\\]+)","is":"(send|job|end|hold|free)","id":"([^"\\]*)"/;
 
 interface Reserved {
-  id: string;
+  run: Run;
   at: number;
+}
+
+interface Run {
+  id: string;
   by: ProcessIdentity;
 }
 
+/** Purchases under one idempotency key. Its arrays are never grown by `push`, which reserves room for 16 more items. */
 class Entry {
   /** Lines about the purchase. Their texts stay in the file: those of a long run take more memory than all the rest. */
-  readonly #places: LinePlace[] = [];
-  readonly jobs = new Set<string>();
-  holds: Reserved[] = [];
+  #places: readonly LinePlace[] = [];
+  #jobs: readonly string[] = [];
+  holds: readonly Reserved[] = [];
   sends = 0;
   #last: string | undefined;
 
-  add(is: string, id: string, { text, place }: { text: string; place: LinePlace }): void {
-    if (is === 'free') this.holds = this.holds.filter((hold) => hold.id !== id);
-    else if (is === 'hold') {
-      const { at, by } = parseLine(text) ?? {};
-      if (typeof at !== 'number' || !isMap(by)) return;
-      const known = this.holds.find((hold) => hold.id === id);
-      if (known === undefined) this.holds.push({ id, at, by: by as unknown as ProcessIdentity });
-      else known.at = at;
-    } else {
-      this.#last = is;
-      this.#places.push(place);
-      if (is === 'job') this.jobs.add(copyOf(id));
-      if (is === 'send') this.sends += 1;
-    }
+  hold(hold: Reserved): void {
+    const known = this.holds.find(({ run }) => run === hold.run);
+    if (known === undefined) this.holds = [...this.holds, hold];
+    else known.at = hold.at;
+  }
+
+  free(id: string): void {
+    this.holds = this.holds.filter(({ run }) => run.id !== id);
+  }
+
+  add(is: string, id: string, place: LinePlace): void {
+    this.#last = is;
+    this.#places = [...this.#places, place];
+    if (is === 'job') this.#jobs = [...this.#jobs, copyOf(id)];
+    if (is === 'send') this.sends += 1;
   }
 
   /** Whether a lock with these jobs contains everything under this key. Parses no line. */
   isKnownBy(hasJob: (jobId: string) => boolean): boolean {
-    return this.#last === 'job' && this.sends <= 1 && [...this.jobs].every(hasJob);
+    return this.#last === 'job' && this.sends <= 1 && this.#jobs.every(hasJob);
   }
 
   records(file: Pick<LineReader, 'lineAt'>): StepRecord[] {
@@ -86,6 +92,7 @@ class Entry {
 /** Lines of a file, by idempotency key. */
 class Entries {
   readonly byKey = new Map<string, Entry>();
+  readonly #runs = new Map<string, Run>();
 
   add(text: string, place: LinePlace): void {
     const [, key, is, id] = lineForm.exec(text) ?? [];
@@ -95,7 +102,17 @@ class Entries {
       entry = new Entry();
       this.byKey.set(copyOf(key), entry);
     }
-    entry.add(is, id, { text, place });
+    if (is === 'free') entry.free(id);
+    else if (is === 'hold') this.#addHold(entry, id, text);
+    else entry.add(is, id, place);
+  }
+
+  #addHold(entry: Entry, id: string, text: string): void {
+    const { at, by } = parseLine(text) ?? {};
+    if (typeof at !== 'number' || !isMap(by)) return;
+    const run = this.#runs.get(id) ?? { id: copyOf(id), by: by as unknown as ProcessIdentity };
+    this.#runs.set(run.id, run);
+    entry.hold({ run, at });
   }
 }
 
@@ -201,7 +218,7 @@ class PurchaseFile implements PurchaseJournal {
       const entry = this.#entries.byKey.get(key);
       const [first] = entry?.holds ?? [];
       const records = entry?.records(this.#of.lines) ?? [];
-      const isOurs = first === undefined || first.id === this.#run;
+      const isOurs = first === undefined || first.run.id === this.#run;
       if (isAnswered(records, { ...options, isOurs })) {
         this.release(key);
         return { is: 'known', records };
@@ -213,7 +230,7 @@ class PurchaseFile implements PurchaseJournal {
       }
       // The reservation of a killed process can be released: each request that it sent has a line, which was written
       // before the request left.
-      if (await this.#isGone(first)) await this.#put({ key, is: 'free', id: first.id });
+      if (await this.#isGone(first)) await this.#put({ key, is: 'free', id: first.run.id });
       else await this.#of.clock.sleep(waitMs);
     }
   }
@@ -263,15 +280,15 @@ class PurchaseFile implements PurchaseJournal {
     const at = this.#held.get(key);
     if (at === undefined || Math.abs(this.#of.clock.now() - at) < foreignMs / 2) return;
     await this.#readOn();
-    const isOurs = this.#entries.byKey.get(key)?.holds.some(({ id }) => id === this.#run) === true;
+    const isOurs = this.#entries.byKey.get(key)?.holds.some(({ run }) => run.id === this.#run) === true;
     if (!isOurs) throw new Error(`the reservation of ${key} was given to another run`);
     await this.#putHold(key);
     await this.#readOn();
     const [first] = this.#entries.byKey.get(key)?.holds ?? [];
-    if (first?.id !== this.#run) throw new Error(`the reservation of ${key} was given to another run`);
+    if (first?.run.id !== this.#run) throw new Error(`the reservation of ${key} was given to another run`);
   }
 
-  async #isGone({ by, at }: Reserved): Promise<boolean> {
+  async #isGone({ run: { by }, at }: Reserved): Promise<boolean> {
     if (await isCertainlyDead(by, this.#of.self)) return true;
     if (await endedWithItsMachine(by, this.#of.self, this.#of.folder)) return true;
     return by.namespace !== this.#of.self.namespace && this.#of.clock.now() - at > foreignMs;
