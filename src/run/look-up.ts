@@ -2,7 +2,7 @@ import type { ListWalk, LookUpVerdict } from '../contract/answer.ts';
 import type { OpenRequest } from '../graph/graph.ts';
 import { canonicalJson } from '../ground/json.ts';
 import { groupBy } from '../ground/values.ts';
-import { foldText, isOpenField, isSameField, type ListedRecord } from '../plan/purchases/match-listed.ts';
+import { compareListed, isOpenField, isSameField, type ListedRecord } from '../plan/purchases/match-listed.ts';
 
 /** A create request that may have reached the service and whose answer is unknown. */
 export interface LostCreate {
@@ -85,20 +85,13 @@ function findLike<Job extends ListedRecord>(
 ): { exact: Job[]; near: Job[] } {
   const like: { exact: Job[]; near: Job[] } = { exact: [], near: [] };
   const request = creates[0]?.request;
-  const [telling, ...others] = fields;
+  const [telling] = fields;
   if (request === undefined || telling === undefined) return like;
   for (const job of jobs) {
-    const [wanted, seen] = [request[telling], job.echoes[telling]];
-    if (typeof wanted !== 'string' || typeof seen !== 'string') like.near.push(job);
-    else if (isSameField(wanted, seen)) {
-      const differs = others.some((field) => {
-        const asked = request[field];
-        return (
-          calibrated.has(field) && asked !== undefined && !isOpenField(asked) && !isSameField(asked, job.echoes[field])
-        );
-      });
-      like[differs ? 'near' : 'exact'].push(job);
-    } else if (isAlike(foldText(wanted), foldText(seen))) like.near.push(job);
+    // A job whose distinguishing field cannot be compared may be any of them.
+    const isOpen = [request[telling], job.echoes[telling]].some((value) => typeof value !== 'string');
+    const is = isOpen ? 'near' : compareListed(request, job.echoes, fields, (field) => calibrated.has(field));
+    if (is !== 'other') like[is].push(job);
   }
   return like;
 }
@@ -129,26 +122,4 @@ function strangersOf<Job extends ListedRecord>(
 function showsAll(walks: readonly ListWalk<ListedRecord>[], known: ReadonlyMap<string, unknown>): boolean {
   const shown = new Set(walks.flatMap(({ jobs }) => jobs.map(({ jobId }) => jobId)));
   return [...known.keys()].every((jobId) => shown.has(jobId));
-}
-
-const entities: { readonly [entity: string]: string } = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  '#39': "'",
-  apos: "'",
-};
-
-/**
- * Whether a listed text can be the sent text: the list may escape characters as entities and cut the text, with or
- * without an ellipsis.
- */
-function isAlike(listed: string, sent: string): boolean {
-  const [a, b] = [listed, sent].map((text) =>
-    text
-      .replace(/&(amp|lt|gt|quot|#39|apos);/g, (_whole, name: string) => entities[name] ?? '')
-      .replace(/\s*(…|\.{3})$/, ''),
-  ) as [string, string];
-  return a === b || (a !== '' && b !== '' && (a.startsWith(b) || b.startsWith(a)));
 }

@@ -91,8 +91,9 @@ export async function sendCreate(
         departure = { is: 'returning' };
         if (!next.throttled) await clock.sleep(afterMs, signal);
         if (sent === undefined) return { create };
-        const isSent = isUnknown || create.is === 'sent' || create.is === 'made-nothing';
-        return { create: { is: isSent ? 'sent' : 'intended', send: { ...sent, because: next.because } } };
+        // Whether an earlier request may have been charged does not change, unless this one may have been.
+        const is = isUnknown ? 'sent' : create.is === 'new' ? 'intended' : create.is;
+        return { create: { is, send: { ...sent, because: next.because } } };
       }
       case 'drop':
         stopGate(next, ports);

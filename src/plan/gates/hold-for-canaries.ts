@@ -1,7 +1,7 @@
 import { isSpending, isWork } from '../actions.ts';
 import type { PlanRow } from '../plan.ts';
 import { whyCanaryHolds } from '../rows/block.ts';
-import type { Draft } from '../rows/draft.ts';
+import { buyOnce, type Draft } from '../rows/draft.ts';
 import type { Match } from '../situation/find-purchases.ts';
 import type { Situation } from '../situation/situation.ts';
 import { askedCanaries, seatCanaries } from './canaries.ts';
@@ -43,11 +43,6 @@ function goFirst(rows: readonly PlanRow[]): void {
 /** Returns whether a step has a job or an unresolved create request. */
 function isSent({ action, order }: PlanRow): boolean {
   return action === 'attach' || order?.send !== undefined;
-}
-
-function buyOnce(row: PlanRow): void {
-  delete row.order?.retries;
-  delete row.mayRetry;
 }
 
 function letWait(row: PlanRow, canaries: string[]): void {

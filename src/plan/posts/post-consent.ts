@@ -3,6 +3,7 @@ import type { Decision } from '../decide.ts';
 import type { Plan, PlanRow, PlanTotals, PostTarget } from '../plan.ts';
 import { sumPrices } from '../prices/sum-prices.ts';
 import { reasonOf } from '../reason.ts';
+import { buyOnce } from '../rows/draft.ts';
 import { withhold } from '../rows/withhold.ts';
 import type { Match } from '../situation/find-purchases.ts';
 import { targetOf } from './post-accounts.ts';
@@ -22,8 +23,7 @@ export function tellPost(
 ): void {
   const { step, record } = match;
   if (!isPost(step.kind)) return;
-  delete row.mayRetry;
-  delete row.order?.retries;
+  buyOnce(row);
   if (publishes(row)) {
     row.post = { ...targetOf(step.request), ...(isPerhaps && { perhaps: true }) };
   }

@@ -15,17 +15,21 @@ export interface ListedRecord {
 
 /**
  * Result of comparing a request with a listed job. `exact`: all comparable fields are equal, including the
- * distinguishing field. `near`: the distinguishing field differs only in case, white space or Unicode form, or is the
- * link of another step's output, or another field differs. Not comparable are fields whose value the request leaves to
+ * distinguishing field. `near`: the distinguishing field differs only in case, white space, Unicode form, entities or a
+ * cut end, or is the link of another step's output, or another field differs. Not comparable are fields whose value the request leaves to
  * the service, fields missing in the list, and links that are not known yet.
  */
 export type Likeness = 'exact' | 'near' | 'other';
 
-/** `fields`: the fields that lists of this kind return, the distinguishing one first. */
+/**
+ * Compares a request with a listed job. `fields`: the fields that lists of this kind return, the distinguishing one
+ * first. `isComparable`: whether the other field of the list can be trusted. Defaults to all that the job has.
+ */
 export function compareListed(
   request: OpenRequest,
   echoes: ListedRecord['echoes'],
   fields: readonly string[],
+  isComparable = (field: string) => echoes[field] !== undefined,
 ): Likeness {
   const [telling, ...others] = fields;
   if (telling === undefined) return 'other';
@@ -33,10 +37,11 @@ export function compareListed(
   // The value was another step's output, whose link is not known now, so a user must decide.
   if (wanted !== undefined && isOpenField(wanted) && typeof seen === 'string' && /^https?:/.test(seen)) return 'near';
   if (typeof wanted !== 'string' || typeof seen !== 'string') return 'other';
-  if (!isSameField(wanted, seen)) return foldText(wanted) === foldText(seen) ? 'near' : 'other';
+  if (!isSameField(wanted, seen)) return isAlike(foldText(wanted), foldText(seen)) ? 'near' : 'other';
   const isDifferent = others.some((field) => {
-    const [asked, given] = [request[field], echoes[field]];
-    return asked !== undefined && given !== undefined && !isOpenField(asked) && !isSameField(asked, given);
+    const asked = request[field];
+    const isCompared = asked !== undefined && !isOpenField(asked) && isComparable(field);
+    return isCompared && !isSameField(asked, echoes[field]);
   });
   return isDifferent ? 'near' : 'exact';
 }
@@ -74,7 +79,8 @@ export function matchListed<Job extends ListedRecord>(
     }
     const candidates = [
       ...exact.map((job) => ({ job, likeness: 'exact' as const })),
-      ...near.map((job) => ({ job, likeness: 'near' as const })),
+      // A job that is exactly another step's request is not offered for this one.
+      ...near.filter(({ jobId }) => !wantedBy.has(jobId)).map((job) => ({ job, likeness: 'near' as const })),
     ];
     if (candidates.length > 0) for (const match of group) result.open.push({ match, jobs: candidates });
   }
@@ -115,6 +121,28 @@ export function isOpenField(value: Json): boolean {
 }
 
 /** Removes unintended differences that users and services introduce: case, white space, Unicode form. */
-export function foldText(text: string): string {
+function foldText(text: string): string {
   return text.normalize('NFKC').toLowerCase().replace(/\s+/gu, ' ').trim();
+}
+
+const entities: { readonly [entity: string]: string } = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  '#39': "'",
+  apos: "'",
+};
+
+/**
+ * Whether a listed text can be the sent text: the list may escape characters as entities and cut the text, with or
+ * without an ellipsis.
+ */
+function isAlike(listed: string, sent: string): boolean {
+  const [a, b] = [listed, sent].map((text) =>
+    text
+      .replace(/&(amp|lt|gt|quot|#39|apos);/g, (_whole, name: string) => entities[name] ?? '')
+      .replace(/\s*(…|\.{3})$/, ''),
+  ) as [string, string];
+  return a === b || (a !== '' && b !== '' && (a.startsWith(b) || b.startsWith(a)));
 }

@@ -8,7 +8,7 @@ import type { PlanRow, RestingRow, StepOrder } from '../plan.ts';
 import { isPost } from '../posts/post-record.ts';
 import type { PriceOf } from '../prices/prices.ts';
 import { reasonOf } from '../reason.ts';
-import { type Draft, lastingFacts } from '../rows/draft.ts';
+import { buyOnce, type Draft, lastingFacts } from '../rows/draft.ts';
 import type { Match } from '../situation/find-purchases.ts';
 import type { Situation } from '../situation/situation.ts';
 import { currentPurchase, type SendFacts, type Settling, settlingOf } from './next.ts';
@@ -144,9 +144,6 @@ export function blockUndecidable(draft: Draft, { matches, lock }: Pick<Situation
     if (row.order.send !== undefined) draft.put(leftOpen(row, why));
     else if (isSpending(row.action))
       draft.block(row, 'newer', reasonOf('unknown-decision', why)); // I42
-    else if (row.order.retries !== undefined) {
-      delete row.order.retries;
-      delete row.mayRetry;
-    }
+    else buyOnce(row);
   }
 }

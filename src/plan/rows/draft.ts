@@ -68,3 +68,9 @@ export function blocked(row: PlanRow, blockedBy: BlockedRow['blockedBy'], reason
   if (blockedBy === 'budget' && row.credits !== 0) held.wouldCost = row.credits;
   return held;
 }
+
+/** Removes the purchases that may follow a failed job. */
+export function buyOnce(row: PlanRow): void {
+  delete row.order?.retries;
+  delete row.mayRetry;
+}

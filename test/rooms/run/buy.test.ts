@@ -241,6 +241,21 @@ describe('a lost create of a kind with a list', () => {
     expect(end).toMatchObject({ jobId: 'job-1', fresh: true });
   });
 
+  it('is sent again where the service asked to wait after its list proved that nothing was made', async () => {
+    const { script } = listed({ do: 'resend' });
+    const throttled: CreateAnswer = { is: 'throttled', afterMs: 7000, message: 'HTTP 429' };
+    const { sent, told, end } = await buy([ambiguous, throttled, accepted], script);
+    expect(sent).toHaveLength(3);
+    expect(told).toMatchObject([
+      ['intent', { fence: 'job-fence' }],
+      ['intent', { resent: 'send-1' }],
+      ['throttled', expect.any(Number)],
+      ['intent', { resent: expect.any(String) }],
+      ['created', {}, {}],
+    ]);
+    expect(end).toMatchObject({ jobId: 'job-1', fresh: true });
+  });
+
   it('is not sent once more, nor called interrupted, when nothing more is bought by then', async () => {
     const { script } = listed({ do: 'resend' });
     let turns = 0;
