@@ -75,12 +75,6 @@ describe('deliver', () => {
     expect(existsSync(join(folder, 'campaign.sandbox/output/pic-a-1-1.png'))).toBe(true);
   });
 
-  test('--picked omits unpicked files, and files keep their paths', async () => {
-    const { run } = campaign();
-    const { out } = await run('--to', 'handed', '--picked', '-s', 'draft', '--dry-run');
-    expect(out).toBe('handed/output/draft-2.png\n');
-  });
-
   test('--picked lists undecided groups and exits with 5', async () => {
     const { folder, run } = campaign();
     const unpicked = await command(['pick', 'draft/2', '--undo', '--sandbox'], { cwd: folder });

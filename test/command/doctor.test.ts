@@ -80,13 +80,4 @@ describe('doctor', () => {
       expect.stringContaining(words),
     );
   });
-
-  test('explains a token of an identity provider and its expiry', async () => {
-    const claims = (exp: number) => `e30.${Buffer.from(JSON.stringify({ exp })).toString('base64url')}.sig`;
-    const { env } = await scripted({ 'GET /accounts': [200, { success: true, data: [] }] });
-    const valid = await run(['doctor'], { ...env, MEDIABATCH_API_KEY: claims(4_000_000_000) });
-    expect([valid.code, valid.out.includes('cannot be recovered by its idempotency key')]).toEqual([0, true]);
-    const past = await run(['doctor'], { ...env, MEDIABATCH_API_KEY: claims(1_000_000_000) });
-    expect([past.code, past.out.includes('token expired at')]).toEqual([77, true]);
-  });
 });

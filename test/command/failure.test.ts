@@ -129,14 +129,6 @@ test('on a screen an error breaks at words, and a command stays whole', () => {
   expect(said.err.split('\n')[0]).toBe(`error MB3705 ${failure.message}`);
 });
 
-test('terminal escapes are made visible, and stay unchanged in the document', async () => {
-  const { out, err } = await fail('plan campaign.yaml --json -s \u001b[31mred');
-  expect(err).toContain('error MB3002 --select \\x1b[31mred');
-  expect(JSON.parse(out).name).toBe('\u001b[31mred');
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what must not be there
-  expect(out).not.toMatch(/\u001b/);
-});
-
 test('the schema knows every code', () => {
   expect(failureSchema.properties.code.enum).toEqual(Object.keys(failures));
 });

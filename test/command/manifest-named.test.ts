@@ -1,5 +1,3 @@
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { namedCommands } from '../../src/cli/program/command-row.ts';
@@ -99,15 +97,6 @@ describe('in a folder', () => {
     const decided = await place.run('pin', 'hero');
     expect(decided.err).toContain('has nothing that was bought');
     expect((await place.run('move', 'a', 'b')).err).toContain('mediabatch plan campaign.yaml --all');
-  });
-
-  test('in the folder that was named instead it is probably meant', async () => {
-    mkdirSync(join(place.folder, 'spring'));
-    place.write('spring/campaign.yaml', manifest);
-    const { code, err } = await place.run('plan', 'spring');
-    expect(code).toBe(65);
-    expect(err).toContain('spring is a folder, not a manifest');
-    expect(err).toContain('did you mean spring/campaign.yaml?');
   });
 
   test('without one the error says what was looked for, and what to type', async () => {

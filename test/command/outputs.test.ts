@@ -123,21 +123,6 @@ describe('outputs', () => {
     const picked = (await list('--picked', '-x', 'pic')).map(({ address }) => address);
     expect(picked).toEqual(['draft/2', 'final']);
   });
-
-  test('shows a file whose input has changed as what it was bought for', async () => {
-    const { folder, list } = campaign();
-    writeFileSync(join(folder, 'campaign.yaml'), manifest.replace('the final', 'another final'));
-    const [file] = await list('-s', 'final');
-    expect(file).toMatchObject({ state: 'changed', prompt: 'the final', fileState: 'intact', madeFrom: ['draft/2'] });
-  });
-
-  test('rights do not change a request', async () => {
-    const { folder, list } = campaign();
-    writeFileSync(join(folder, 'campaign.yaml'), manifest.replace('licence: web', 'licence: all'));
-    const plan = await runInProcess(['plan', 'campaign.yaml', '--sandbox', '--detailed-exitcode'], {}, folder);
-    expect(plan.code, plan.out).toBe(0);
-    expect((await list('-s', 'final'))[0]).toMatchObject({ rights: { licence: 'all' } });
-  });
 });
 
 describe('outputs as CSV', () => {

@@ -28,7 +28,7 @@ function readAll(wanted: RegExp): { file: string; text: string }[] {
 
 /** Options of expectations that stand for something else, and what is no command line. */
 const isText = (line: string) =>
-  !/^mediabatch itself made|[\\[(){}$^]|[<>|]|…|\.\.\.|', '|`mediabatch [^`]*$/.test(line) &&
+  !/^mediabatch itself made|[\\[(){}$^]|[<>|]|…|\.\.\.|', |`mediabatch [^`]*$/.test(line) &&
   !/^mediabatch (\d|\w+$)/.test(line);
 
 /** Commands of a text: in backticks, or from `mediabatch` to the end of the line. */

@@ -2,7 +2,6 @@ import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { knownService } from '../../src/campaign/paths.ts';
-import { makeTrial } from '../rig/trial.ts';
 import { runInProcess } from './in-process.ts';
 import { folderWith, header, record, type Scripted, scripted } from './scripted.ts';
 
@@ -263,18 +262,4 @@ describe('a model that is newer than this version', () => {
     expect(refused.code).toBe(65);
     expect(refused.err).toContain('MB1506');
   });
-});
-
-test('a plan for more than the account had is told before anybody agrees, without a call', async () => {
-  const songs = (...names: string[]) =>
-    `version: 1\nname: songs\ntasks:\n  song: { kind: music, foreach: [${names.join(', ')}], with: { model: song-7.5, prompt: "{{row}}" } }\n`;
-  const trial = await makeTrial(songs('a'), { service: { credits: 10 } });
-  const before = await trial.run(['plan', 'campaign.yaml', '--json']);
-  expect(JSON.parse(before.out).totals).not.toHaveProperty('lastBalance');
-  expect((await trial.apply()).code).toBe(0);
-  trial.write('campaign.yaml', songs('a', 'b'));
-  expect((await trial.run(['plan', 'campaign.yaml'])).out).not.toContain('in the account');
-  trial.write('campaign.yaml', songs('a', 'b', 'c', 'd'));
-  const { out } = await trial.run(['plan', 'campaign.yaml']);
-  expect(out).toMatch(/^account +likely 6 too few in the account, which had 6 at \d{4}-\d\d-\d\d \d\d:\d\d UTC$/m);
 });

@@ -114,13 +114,6 @@ describe('every command that is printed can be pasted', () => {
     expect(printed.some((text) => text.includes('--redo hero@vase,9:16'))).toBe(true);
   });
 
-  test('after the sandbox credits have run out', async () => {
-    const folder = await placeAfter([]);
-    const args = ['apply', ...called, ...quick, '--sandbox-credits', '3'];
-    const [again = ''] = (await expectPasteable(args, folder)).filter((text) => text.startsWith('mediabatch apply'));
-    expect((await paste(again, folder)).said).toContain('all 3 steps done');
-  });
-
   test('when the sandbox of a lock is gone', async () => {
     const folder = await placeAfter([boughtAll], (path) => {
       rmSync(join(path, 'my campaign', '.mediabatch', 'sandbox'), { recursive: true });
@@ -184,13 +177,6 @@ describe('every command that is printed can be pasted', () => {
     expect(json.code).toBe(0);
     const refused = JSON.parse(json.out).steps.filter(({ result }: { result: string }) => result === 'refused');
     expect(refused[0].hint).toContain("mediabatch pin 'my campaign/spring.yaml' --sandbox");
-  });
-
-  test('of a folder, a service that is not there, and a topic that does not exist', async () => {
-    const folder = await placeAfter([boughtAll]);
-    await expectPasteable(['init', 'new'], folder);
-    await expectPasteable(['help', 'nothing-like-it'], folder);
-    await expectPasteable(['plan', 'nowhere.yaml'], folder);
   });
 });
 

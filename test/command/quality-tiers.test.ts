@@ -4,7 +4,6 @@ import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../rig/command.ts';
 import { described, type Manners, terse } from '../rig/other-service/manners.ts';
 import { OtherService } from '../rig/other-service/other-service.ts';
-import { serviceHere } from '../rig/service-here.ts';
 import { runInProcess } from './in-process.ts';
 
 function campaign(fields: string, env: Record<string, string>) {
@@ -45,27 +44,4 @@ test('where the service does not list it, nothing is bought', async () => {
   expect(err).toContain('remove `quality`');
   expect(err).not.toContain('--refresh');
   expect(service.books.jobs).toEqual([]);
-});
-
-test.each([
-  ['model: beta-v5-lite, quality: best', 'allowed: basic or high'],
-  ['quality: high', 'the model alpha-2 has no `quality`'],
-  [
-    'model: beta-v5-lite, resolution: high',
-    'remove `resolution`: the service then uses its default tier (basic or high)',
-  ],
-  ['model: beta-5.0-pro, aspectRatio: ""', '`aspectRatio` is empty'],
-  ['model: beta-5.0-pro, aspectRatio: "1:8"', 'Allowed: 1:1, 4:3'],
-])('%s: says what there is', async (fields, says) => {
-  const run = campaign(fields, {});
-  const { code, err } = await run('validate', 'campaign.yaml');
-  expect([code, err]).toEqual([65, expect.stringContaining(says)]);
-});
-
-test('a documented tier that the service takes as its resolution is not called new', async () => {
-  const service = await serviceHere();
-  onTestFinished(() => service.close());
-  const run = campaign('model: beta-v5-lite, resolution: high', service.env);
-  const refreshed = await run('plan', 'campaign.yaml', '--refresh');
-  expect([refreshed.code, refreshed.err]).toEqual([0, expect.not.stringContaining('MB1507')]);
 });

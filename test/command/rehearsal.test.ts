@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { creditsToCover, neededJobs } from '../../src/campaign/carry-here.ts';
 import { TestCampaign } from '../rig/campaign.ts';
-import { type CommandResult, command, readLines, root, temporaryFolder } from '../rig/command.ts';
+import { type CommandResult, command, readLines, root } from '../rig/command.ts';
 import { described } from '../rig/other-service/manners.ts';
 import { OtherService } from '../rig/other-service/other-service.ts';
 import { workplaceForEach } from './workplace.ts';
@@ -130,16 +130,6 @@ describe('status', () => {
     expect(list.out).toMatch(
       /^step +kind +state +credits +job +file +error\npic@a +image +failed +2 +\w{24} .*\npic@b .*b\.png\n$/,
     );
-  });
-
-  test('reports a missing file', async () => {
-    const folder = temporaryFolder();
-    onTestFinished(() => folder.remove());
-    place.write('campaign.yaml', manifest());
-    await rehearse('-s', 'pic@b');
-    rmSync(join(place.folder, 'campaign.sandbox/out/b.png'));
-    const { out } = await place.run('status', 'campaign.yaml', '--sandbox', '--list', '-s', 'pic@b');
-    expect(out).toContain('campaign.sandbox/out/b.png (missing)');
   });
 });
 

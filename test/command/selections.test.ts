@@ -123,11 +123,4 @@ describe('what is not selected', () => {
     const excluded = await place.run('plan', 'campaign.yaml', '-x', 'hero');
     expect([excluded.code, excluded.err]).toEqual([0, expect.stringContaining('exclude less')]);
   });
-
-  test('a step that shares a job needs the one that has it', async () => {
-    const twins = '{ kind: image, foreach: [a, b], with: { prompt: same } }';
-    place.write('campaign.yaml', `version: 1\nname: twins\ntasks:\n  pic: ${twins}\n`);
-    expect(await selected('-s', '+pic@b')).toEqual(['pic@a', 'pic@b']);
-    expect(await selected('-s', 'pic@a+')).toEqual(['pic@a', 'pic@b']);
-  });
 });

@@ -42,17 +42,6 @@ describe('what is offered', () => {
     expect(offered.sort()).toEqual(Object.keys(kinds[kind]?.model?.models ?? {}).sort());
   });
 
-  test('the ratios of the model that is named', async () => {
-    const offered = await editor.complete(taskOf('image', 'model: gamma-image-2', 'aspectRatio: |'));
-    expect(offered.sort()).toEqual(['16:9', '1:1', '3:4', '4:3', '9:16', 'auto']);
-  });
-
-  test('the 20 voices', async () => {
-    const offered = await editor.complete(taskOf('voiceover', 'voice_id: |'));
-    expect(offered).toHaveLength(20);
-    expect(offered).toContain('Daniel');
-  });
-
   test('the keys of a task, of the defaults of a kind, and of a campaign', async () => {
     expect(await editor.complete(inTask('|'))).toEqual(expect.arrayContaining(['foreach', 'matrix', 'save', 'takes']));
     expect(await editor.complete('version: 1\nname: x\ndefaults:\n  music:\n    |')).toContain('output_format');

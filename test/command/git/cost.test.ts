@@ -88,17 +88,6 @@ describe('authors and months are those of the commit in which a job first stands
     expect(await byAuthor(here)).toEqual({ Ann: 2, Bob: 2 });
   });
 
-  test('in another worktree, and in a new repository without a commit', async () => {
-    const here = repository();
-    here.buy({ address: 'hero' });
-    expect(await byAuthor(here)).toEqual({ nobody: 2 });
-    here.commit({ author: 'Bob' });
-    const { path, remove } = temporaryFolder();
-    onTestFinished(remove);
-    here.git('worktree', 'add', '--quiet', '--detach', join(path, 'tree'));
-    expect(await byAuthor(new CampaignRepository(join(path, 'tree')))).toEqual({ Bob: 2 });
-  });
-
   test('one id of two kinds is two jobs, and a number in a text is none', async () => {
     const here = repository();
     here.buy({ address: 'side', jobId: '7', fingerprint: '1:x', request: { prompt: '"jobId":"8" "jobId" : "8"' } });

@@ -188,12 +188,6 @@ describe('files by a pattern', () => {
       expect(await listFiles(makeAlbum(), pattern)).toMatchObject({ problem: 'unreadable' });
     },
   );
-
-  it('is found through a link to the whole campaign', async () => {
-    const folder = makeAlbum();
-    symlinkSync('campaign', join(folder, '..', 'linked'));
-    expect(await listFiles(join(folder, '..', 'linked'), 'photos/sub/*')).toEqual({ files: ['photos/sub/c.jpg'] });
-  });
 });
 
 describe('the bytes of a file to upload', () => {

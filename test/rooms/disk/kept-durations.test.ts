@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { campaignPaths } from '../../../src/campaign/paths.ts';
 import { keepDurations, readKeptDurations } from '../../../src/disk/state/kept-durations.ts';
 import { writeSealedFile } from '../../../src/disk/state/sealed-file.ts';
 import { makeFolder } from './folder.ts';
@@ -11,11 +10,6 @@ const keep = async (numbers: unknown) => {
   await writeSealedFile(state, durations, JSON.stringify({ version: 1, durations: numbers }));
   return readKeptDurations({ state, durations });
 };
-
-test('durations of the sandbox are in a separate file, because its speed is an option', () => {
-  const [real, play] = [false, true].map((sandbox) => campaignPaths('campaign.yaml', { sandbox }).durations);
-  expect([real, play]).toEqual([durations, 'sandbox-durations.json']);
-});
 
 test('what was seen is known the next time', async () => {
   const state = makeFolder();

@@ -34,15 +34,6 @@ describe('values of a workbook', () => {
     }
   });
 
-  it('keeps rows and columns where they are', async () => {
-    expect((await cellsOf([[], ['', 'b'], [], ['a']])).cells).toEqual([
-      ['', ''],
-      ['', 'b'],
-      ['', ''],
-      ['a', ''],
-    ]);
-  });
-
   it('gives all cells that are merged downwards the value of the first', async () => {
     expect(
       (

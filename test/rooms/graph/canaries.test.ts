@@ -5,11 +5,6 @@ const campaign = (task: string) => `version: 1\nname: test\ntasks:\n  hero: { ${
 
 test.each<[name: string, task: string, expected: unknown]>([
   [
-    'a number goes on by itself',
-    'kind: image, foreach: [A, B], canary: 2, with: { prompt: "{{row}}" }',
-    [{ name: 'canary of hero', task: 'hero', first: 2, asks: false, members: ['hero@A', 'hero@B'] }],
-  ],
-  [
     'one is the first',
     'kind: image, takes: 2, canary: { then: ask }, with: { prompt: x }',
     [{ name: 'canary of hero', task: 'hero', first: 1, asks: true, members: ['hero/1', 'hero/2'] }],
@@ -38,11 +33,6 @@ const rowsOf = (count: number, rowOf: (index: number) => string) =>
   `[${Array.from({ length: count }, (_, index) => rowOf(index)).join(', ')}]`;
 
 test.each<[name: string, task: string, expected: string[]]>([
-  [
-    'a voice that the matrix gives, whatever is read',
-    'kind: voiceover, foreach: [a, b], matrix: { voice: [Aria, Roger] }, canary: 1, with: { text: "{{row}} x", voice_id: "{{matrix.voice}}" }',
-    ['canary of hero (voice_id=Aria): 2', 'canary of hero (voice_id=Roger): 2'],
-  ],
   [
     'a voice that a template chooses by a column',
     `kind: voiceover, foreach: ${rowsOf(6, (index) => `{ id: r${index}, l: ${index % 2 ? 'en' : 'de'} }`)}, key: "{{row.id}}", canary: 1, with: { text: "{{row.id}} x", voice_id: '{{#if (eq row.l "de")}}Aria{{else}}Roger{{/if}}' }`,

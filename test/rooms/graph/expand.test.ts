@@ -290,12 +290,6 @@ describe('rows that tasks share', () => {
       ['MB1103 campaign.yaml:4:57'],
       'of rows `products` is the text "maybe"',
     ],
-    [
-      'a file that is not there',
-      shared(hero).replace('p.csv', 'q.csv'),
-      ['MB1301 campaign.yaml:4:24'],
-      'q.csv does not exist',
-    ],
   ])('mistakes: %s', (_name, text, expected, says) => {
     const { found, diagnostics } = load(text, { data: rows });
     expect(found).toEqual(expected);
@@ -322,11 +316,6 @@ describe('a ratio that is expected', () => {
   });
 
   it.each([
-    [
-      '{{row.name}}',
-      'MB1103 campaign.yaml:10:22',
-      '`expect.ratio` of `hero@A1,1:1` is "Lamp", which is not width to height',
-    ],
     ['{{matrix.format}}', 'MB1203 campaign.yaml:10:25', 'format'],
     ['{{tasks.hero.url}}', 'MB1202 campaign.yaml:10:25', 'tasks'],
     ['wide', 'MB1103 campaign.yaml:10:22', '`expect.ratio` of task `hero` is "wide"'],

@@ -92,11 +92,6 @@ testMistakes([
     'MB1404 7:46',
   ],
   [
-    'an axis with a value twice',
-    tasks('  a: { kind: image, matrix: { r: [1, "1"] }, with: { prompt: x } }'),
-    'MB1103 4:38',
-  ],
-  [
     'an axis whose values look alike',
     tasks('  a: { kind: image, matrix: { r: [a b, a-b] }, with: { prompt: x } }'),
     'MB1402 4:40',
@@ -119,27 +114,11 @@ testMistakes([
     `vars: { l: [1] }\n${tasks('  a: { kind: image, matrix: { r: "x {{vars.l}}" }, with: { prompt: x } }')}`,
     'MB1202 5:34',
   ],
-  [
-    'an axis from a var that is one text',
-    `vars: { l: "1:1" }\n${tasks('  a: { kind: image, matrix: { r: "{{ vars.l }}" }, with: { prompt: x } }')}`,
-    'MB1103 5:34',
-    'make `vars.l` a list: ["1:1"]',
-  ],
   ['an axis named key', tasks('  a: { kind: image, matrix: { key: [1] }, with: { prompt: x } }'), 'MB1103 4:31'],
-  [
-    'exclude of a value that is not there',
-    tasks('  a: { kind: image, matrix: { r: [x], exclude: [{ r: z }] }, with: { prompt: x } }'),
-    'MB1103 4:54',
-  ],
   [
     'include without an axis',
     tasks('  a: { kind: image, matrix: { r: [x], s: [1], include: [{ r: z }] }, with: { prompt: x } }'),
     'MB1103 4:57',
-  ],
-  [
-    'everything excluded',
-    tasks('  a: { kind: image, matrix: { r: [x], exclude: [{ r: x }] }, with: { prompt: x } }'),
-    'MB1408 4:39',
   ],
   [
     'outputs of a task whose cells are all excluded',
@@ -207,17 +186,6 @@ testMistakes([
     found: ['MB1307 5:31'],
     says: ['neither a text nor a number'],
   },
-  [
-    'ten thousand million cells',
-    tasks(
-      '  a:',
-      '    kind: image',
-      '    matrix:',
-      ...'abcdefghij'.split('').map((axis) => `      ${axis}: [0,1,2,3,4,5,6,7,8,9]`),
-      '    with: { prompt: x }',
-    ),
-    'MB1007 6:5',
-  ],
   {
     name: 'too many steps',
     text: tasks(

@@ -52,18 +52,4 @@ testMistakes([
     found: ['MB1301 8:22'],
     says: ['is not the path of a file below the folder of the manifest'],
   },
-  {
-    name: 'an empty path',
-    text: campaign('"{{read row.empty}}"').replace('songs.csv', 'empty.csv'),
-    data: { 'empty.csv': 'id,empty\na,\n' },
-    found: ['MB1204 8:22'],
-    says: ['`read` needs the path of a file'],
-  },
-  {
-    name: 'outside of a request',
-    text: campaign('x', '    save: "{{read row.path}}"'),
-    data,
-    found: ['MB1202 9:12'],
-    says: ['`read` can only be used in `with`'],
-  },
 ]);

@@ -24,12 +24,6 @@ testMistakes([
     '1k, 2k, 4k',
     'silently',
   ],
-  [
-    'a ratio of another model',
-    image('prompt: x', 'model: alpha-pro', 'aspectRatio: "9:16"'),
-    'MB1503 9:20',
-    '1:1, 2:3, 3:4, 4:5, 3:2, 4:3, 5:4, 16:9, 21:9',
-  ],
   ['a ratio for a model without', image('prompt: x', 'model: gamma-image-1.5', 'aspectRatio: "1:1"'), 'MB1503 9:20'],
   ['a resolution for a model without', image('prompt: x', 'model: beta-v5-lite', 'resolution: 2k'), 'MB1503 9:19'],
   ['a wrong default', `defaults: { image: { resolution: 8k } }\n${image('prompt: x')}`, 'MB1503 1:34'],
@@ -87,25 +81,12 @@ testMistakes([
     'MB1504 1:30',
   ],
   [
-    'a song without lyrics',
-    tasks('  a: { kind: music, with: { prompt: x, model: song-9 } }'),
-    'MB1502 4:21',
-    'song-9',
-    'song-7.5',
-  ],
-  [
     'a song of the default model without lyrics',
     tasks('  a: { kind: music, with: { prompt: x } }'),
     'MB1502 4:21',
     'auto',
   ],
   ['an instrumental without lyrics', tasks('  a: { kind: music, with: { prompt: x, model: song-7.5 } }'), ''],
-  {
-    name: 'a reference image without https',
-    text: image('prompt: x', 'referenceImages: [http://example.com/a.png]'),
-    found: ['MB1505 8:25'],
-    says: ['public https'],
-  },
   {
     name: 'reference images of a private network',
     text: image(
@@ -126,15 +107,6 @@ testMistakes([
     found: ['MB1503 8:24'],
   },
   [
-    'a list of outputs in a list',
-    tasks(
-      '  b: { kind: image, with: { prompt: x } }',
-      '  a: { kind: image, with: { prompt: x, referenceImages: ["{{tasks.b.urls}}"] } }',
-    ),
-    'MB1503 5:58',
-    'without [ ]',
-  ],
-  [
     'a model that another task gives',
     tasks(
       '  b: { kind: image, with: { prompt: x } }',
@@ -146,7 +118,6 @@ testMistakes([
 
 const voiceover = (fields: string) => tasks(`  a: { kind: voiceover, with: { ${fields} } }`);
 const video = (fields: string) => tasks(`  a: { kind: video, with: { ${fields} } }`);
-const upload = (fields: string) => tasks(`  a: { kind: upload, with: { ${fields} } }`);
 
 describe('kinds whose requests the service does not document', () => {
   testMistakes([
@@ -184,11 +155,6 @@ describe('kinds whose requests the service does not document', () => {
     { name: 'a link to a private network', text: video('image: https://10.0.0.1/a.png'), found: ['MB1505 4:36'] },
     { name: 'a link without https', text: video('image: http://example.com/a.png'), found: ['MB1505 4:36'] },
     [
-      'the output of another task as a link',
-      tasks('  b: { kind: image, with: { prompt: x } }', '  a: { kind: video, with: { image: "{{tasks.b.url}}" } }'),
-      '',
-    ],
-    [
       'the output of another task as a length',
       tasks('  b: { kind: image, with: { prompt: x } }', '  a: { kind: video, with: { duration: "{{tasks.b.url}}" } }'),
       'MB1503 5:39',
@@ -200,26 +166,5 @@ describe('kinds whose requests the service does not document', () => {
       found: ['MB1503 4:47'],
       says: ['put it in [ ]'],
     },
-  ]);
-});
-
-describe('uploads', () => {
-  testMistakes([
-    { name: 'from a URL', text: upload('url: https://example.com/a.png, fileName: a.png'), found: [] },
-    ['of nothing', upload('fileName: a.png'), 'MB1502 4:22', '`file` or `url` is missing', 'path of a file', '200 MB'],
-    {
-      name: 'of two things',
-      text: upload('file: a.png, url: https://example.com/a.png'),
-      found: ['MB1301 4:36', 'MB1503 4:48'],
-      says: ['`file` and `url` cannot stand together'],
-    },
-    ['of a number', upload('file: 7'), 'MB1503 4:36', 'must be the path of a file'],
-    ['a field that is none', upload('path: a.png'), 'MB1502 4:22, MB1501 4:30', 'file'],
-    [
-      'a file that another task gives',
-      tasks('  b: { kind: image, with: { prompt: x } }', '  a: { kind: upload, with: { file: "{{tasks.b.url}}" } }'),
-      'MB1503 5:36',
-      'before anything runs',
-    ],
   ]);
 });

@@ -45,15 +45,6 @@ testMistakes([
     found: ['MB1604 9:11'],
   },
   [
-    'two tasks with one output',
-    tasks(
-      '  a: { kind: image, save: x/y, with: { prompt: x } }',
-      '  b: { kind: image, save: x/y, with: { prompt: z } }',
-    ),
-    'MB1603 5:27',
-    '`a` and `b`',
-  ],
-  [
     'two outputs that differ in case',
     tasks('  a: { kind: image, save: A, with: { prompt: x } }', '  b: { kind: image, save: a, with: { prompt: z } }'),
     'MB1603 5:27',
@@ -83,10 +74,4 @@ testMistakes([
     found: ['MB1603 9:11'],
     says: ['{{key}}'],
   },
-  [
-    'an output path with extension',
-    tasks('  a: { kind: image, save: a.png, with: { prompt: x } }'),
-    'MB1602 4:27 warning',
-    '.png',
-  ],
 ]);

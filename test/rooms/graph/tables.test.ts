@@ -234,13 +234,6 @@ testMistakes([
     says: ['row 1 of copy.json has no text or number in `sku`'],
   },
   {
-    name: 'a column that the table does not have',
-    text: campaign(both, ...joined.slice(0, -1), 'with: { prompt: "{{copy.headlin}}" }'),
-    data,
-    found: ['MB1203 12:24'],
-    says: ['copy.csv has no column `headlin`', 'did you mean `copy.headline`?'],
-  },
-  {
     name: 'a column to join on that the table does not have',
     text: campaign(['copy: { file: copy.csv, on: [SKU, locale] }'], ...joined),
     data,
@@ -310,27 +303,6 @@ testMistakes([
     data,
     found: ['MB1203 9:24', 'MB1203 11:33'],
     says: ['there is no table `localess`', 'did you mean `locales`?'],
-  },
-  {
-    name: 'a file that is not there, told once',
-    text: campaign(['copy: { file: texts.csv, on: [sku, locale] }'], ...joined),
-    data,
-    found: ['MB1301 4:17'],
-    says: ['texts.csv does not exist'],
-  },
-  {
-    name: 'an axis whose column nobody names',
-    text: campaign(both, 'matrix: { language: "{{tables.copy}}" }', 'with: { prompt: x }'),
-    data: { ...data, 'copy.csv': 'sku,locale\nlamp,en\n' },
-    found: ['MB1103 copy.csv:2:1'],
-    says: ['which column of copy.csv gives the values of the axis `language`', 'name that column `id` or `language`'],
-  },
-  {
-    name: 'a value of an axis twice, in its file',
-    text: campaign(both, 'matrix: { locale: "{{tables.locales}}" }', 'with: { prompt: x }'),
-    data: { ...data, 'locales.csv': 'id\nen\nen\n' },
-    found: ['MB1103 locales.csv:3:1'],
-    says: ['has the value "en" twice'],
   },
   {
     name: 'what the values of an axis do not hold',

@@ -97,12 +97,6 @@ testMistakes([
     says: ['has no effect'],
   },
   {
-    name: 'semicolons in the values',
-    text: productTask('    with: { prompt: "{{row.name}}" }'),
-    data: { 'products.csv': 'sku,name\nA,b;c\n' },
-    found: [],
-  },
-  {
     name: 'an empty table',
     text: productTask('    with: { prompt: x }'),
     data: { 'products.csv': '' },

@@ -3,10 +3,6 @@ import { maxManifestBytes } from '../../../src/manifest/yaml/source.ts';
 import { including, oneTask, parse, summarize } from './load.ts';
 import { testShapeMistakes } from './mistakes.ts';
 
-const manyIncludes = Array.from({ length: 51 }, (_, index) => `f${index}.yaml`);
-const chain = Object.fromEntries(
-  Array.from({ length: 12 }, (_, index) => [`d${index}.yaml`, `include: [d${index + 1}.yaml]\n`]),
-);
 testShapeMistakes([
   ['one path that is no list', 'version: 1\nname: x\ninclude: a.yaml\n', 'MB1103 3:10', 'include: [shared/brand.yaml]'],
   ['an entry that is no path', including('5'), 'MB1103 3:11', 'the path of a yaml file'],
@@ -72,13 +68,6 @@ testShapeMistakes([
     found: ['MB1007 a.yaml:1:1'],
   },
   {
-    name: 'an empty file',
-    text: including('a.yaml'),
-    data: { 'a.yaml': '# nothing\n' },
-    found: ['MB1102 a.yaml:1:1'],
-    says: ['take it out of `include`'],
-  },
-  {
     name: 'a list',
     text: including('a.yaml'),
     data: { 'a.yaml': '- a\n' },
@@ -86,13 +75,6 @@ testShapeMistakes([
     says: ['the manifest is a list'],
   },
   { name: 'no YAML', text: including('a.yaml'), data: { 'a.yaml': 'tasks:\n\ta: x\n' }, found: ['MB1003 a.yaml:2:1'] },
-  {
-    name: 'an anchor of another file',
-    text: `x-a: &a { prompt: x }\n${including('a.yaml')}`,
-    data: { 'a.yaml': 'tasks: { a: { kind: image, with: *a } }\n' },
-    found: ['MB1003 a.yaml:1:34'],
-    says: ['in the same file'],
-  },
   {
     name: 'what only the main manifest can say',
     text: including('a.yaml'),
@@ -124,33 +106,6 @@ testShapeMistakes([
     data: { 'a.yaml': 'vars: { a: 1 }\n' },
     found: ['MB1102 3:1'],
     says: ['neither has any file that it includes'],
-  },
-  [
-    'a manifest that includes itself',
-    including('campaign.yaml', oneTask),
-    'MB1404 3:11',
-    'campaign.yaml includes itself',
-  ],
-  {
-    name: 'a file that includes itself',
-    text: including('sub/a.yaml'),
-    data: { 'sub/a.yaml': `include: [a.yaml]\n${oneTask}` },
-    found: ['MB1404 sub/a.yaml:1:11'],
-    says: ['sub/a.yaml includes itself'],
-  },
-  {
-    name: 'too many files',
-    text: including(manyIncludes.join(', ')),
-    data: Object.fromEntries(manyIncludes.map((path) => [path, 'vars: {}\n'])),
-    found: ['MB1007 3:501'],
-    says: ['more than 50 files'],
-  },
-  {
-    name: 'too many levels',
-    text: including('d0.yaml'),
-    data: chain,
-    found: ['MB1007 d9.yaml:1:11'],
-    says: ['more than 10 levels'],
   },
 ]);
 

@@ -4,23 +4,11 @@ import { testMistakes } from './mistakes.ts';
 testMistakes([
   ['no map', '- a\n', 'MB1103 1:1'],
   ['nothing required', 'vars: {}\n', 'MB1102 1:1, MB1102 1:1, MB1102 1:1'],
-  {
-    name: 'a typing mistake in a key',
-    text: image('prompt: x').replace('with:', 'whit:'),
-    found: ['MB1101 6:5', 'MB1502 4:3'].sort(),
-    says: ['did you mean `with`'],
-  },
   [
     'a typing mistake in a required key',
     image('prompt: x').replace('name:', 'nmae:'),
     'MB1101 2:1',
     'did you mean `name`',
-  ],
-  [
-    'a typing mistake in `key`',
-    tasks('  a: { kind: image, foreach: [{ sku: A }], kye: "{{row.sku}}", with: { prompt: "{{key}}" } }'),
-    'MB1101 4:44',
-    'did you mean `key`',
   ],
   ['no tasks', 'version: 1\nname: x\ntasks: {}\n', 'MB1103 3:1', '`tasks` is empty'],
   ['an empty matrix', tasks('  a: { kind: image, matrix: {}, with: { prompt: x } }'), 'MB1103 4:21', 'is empty'],
@@ -61,11 +49,6 @@ testMistakes([
     'one pick would answer both',
     'write then: check, or remove `gate`',
   ],
-  [
-    'a canary that checks, beside a gate',
-    tasks('  a: { kind: image, with: { prompt: x }, gate: approve, canary: 3 }'),
-    '',
-  ],
   ['a key of an anchor', `x-base: &b { prompt: x }\n${tasks('  a: { kind: image, with: *b }')}`, ''],
   {
     name: 'the address of the service',
@@ -85,12 +68,6 @@ testMistakes([
   ['needs as a text', tasks('  a: { kind: image, with: { prompt: x }, needs: b }'), 'MB1103 4:49'],
   ['an empty budget', `budget:\n${image('prompt: x')}`, 'MB1103 1:1', 'is empty'],
   ['too many jobs at once', `service: { concurrency: 1001 }\n${image('prompt: x')}`, 'MB1103 1:25'],
-  [
-    'a number that is read otherwise',
-    `vars: { sku: 007 }\n${image('prompt: "{{vars.sku}}"').replace('"{{vars.sku}}"', '"{{vars.sku}} x"')}`,
-    'MB1103 1:14 warning',
-    '"007"',
-  ],
 
   {
     name: 'a var that is not declared',

@@ -24,10 +24,6 @@ it.each<[string, Partial<Task>]>([
   ['foreach: "photos/[ab].jpg"', { rows: { from: 'files', pattern: 'photos/[ab].jpg' } }],
   ['foreach: "photos/{a,b}.jpg"', { rows: { from: 'files', pattern: 'photos/{a,b}.jpg' } }],
   ['foreach: "{{vars.list}}"', { rows: { from: 'var', text: '{{vars.list}}' } }],
-  [
-    'foreach: "{{ tasks.talk-1.clips }}", maxItems: 100',
-    { rows: { from: 'parts', text: '{{ tasks.talk-1.clips }}', task: 'talk-1', parts: 'clips', most: 100 } },
-  ],
 ])('%s', (keys, wanted) => {
   const { manifest, diagnostics } = parse(task(keys));
   expect(diagnostics).toEqual([]);

@@ -96,14 +96,6 @@ describe('texts that no request can carry', () => {
 describe('numbers that arrive as others', () => {
   testMistakes([
     [
-      'a seed beyond 2^53',
-      influencer('prompt: x', 'seed: 9007199254740993'),
-      'MB1106 8:13',
-      '9007199254740993 would be sent as 9007199254740992',
-      'only up to 9007199254740991',
-      'quote it',
-    ],
-    [
       'in every way to write one',
       influencer(
         'prompt: x',
@@ -119,13 +111,6 @@ describe('numbers that arrive as others', () => {
       'MB1106 8:10, MB1106 9:10, MB1106 10:10, MB1106 11:10, MB1106 12:10, MB1106 13:10, MB1106 14:10, MB1106 15:12',
     ],
     ['.inf and .nan', influencer('a: .inf', 'b: .nan'), 'MB1003 7:10, MB1003 8:10'],
-    [
-      'in defaults, vars and inline rows',
-      `vars: { s: 9007199254740993 }\ndefaults: { influencer: { seed: 9007199254740993 } }\n${tasks(
-        '  a: { kind: influencer, foreach: [{ k: a, s: 9007199254740993 }], key: "{{row.k}}", with: { prompt: "{{vars.s}}" } }',
-      )}`,
-      'MB1106 1:12, MB1106 2:33, MB1106 6:47',
-    ],
     {
       name: 'in JSON rows, at their own places, five of many',
       text: productTask('    with: { prompt: "{{row.name}}" }').replace('.csv', '.json'),

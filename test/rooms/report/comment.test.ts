@@ -125,13 +125,3 @@ test('of mistakes as many as fit are shown whole, and counted', () => {
   expect(markdown.match(/mistake \d+ /g)).toHaveLength(Number(shown));
   expect(Number(shown)).toBeGreaterThan(30);
 });
-
-test('mistakes that fit are told to the last one', () => {
-  const diagnostics = Array.from({ length: 40 }, (_, index) => ({
-    ...{ code: 'MB1001' as const, severity: 'error' as const },
-    message: `${index} ${'x'.repeat(1000)}`,
-  }));
-  const failure = { code: 'MB3100' as const, message: 'x', file: 'campaign.yaml', diagnostics, sources: new Map() };
-  const markdown = failureMarkdown(failure, { path: 'shop/campaign.yaml', paste: () => '' });
-  expect(markdown).toMatch(/ 39 x{1000}\n\n40 errors\n```\n$/);
-});

@@ -46,11 +46,6 @@ test.each(['::error::x', '  ::add-mask::a', 'a\n\t::stop-commands::t\nb', 'a pro
   },
 );
 
-test('other text stays as it is', () => {
-  const text = 'hero@de  done  a::b, # [c]\n\n  http://x: ##\n';
-  expect(inertText(text)).toBe(text);
-});
-
 describe('annotations of a run', () => {
   const annotationsOf = (events: Parameters<typeof foldEvent>[1][]) => {
     const view = createRunView();

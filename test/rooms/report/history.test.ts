@@ -123,21 +123,6 @@ describe('the history of a run', () => {
     `);
   });
 
-  it('tells jobs that go on from those that have finished and are not saved', () => {
-    const ends = ['a', 'b', 'c'].flatMap((address) => {
-      const step = { at: head.at, address, task: 'hero' };
-      return [
-        { event: 'step-started', ...step, kind: 'image', action: 'create' },
-        { event: 'step-finished', ...step, outcome: 'running', credits: 1, ...(address !== 'a' && { unsaved: true }) },
-      ];
-    });
-    const run = tellAll([head, ...ends, { ...close, exit: 130, outcomes: { running: 3 }, unsaved: 2 }]);
-    expect(textOf(runsView([run]))).toContain('1 running, 2 finished, not saved ');
-    const text = textOf(runView(run, { isRunning: false, path: 'p' }));
-    expect(text).toMatch(/hero +image +create +1 running, 2 finished, not saved +3/);
-    expect(text).toContain('b finished, not saved');
-  });
-
   it('reads and shows whatever lines there are', () => {
     const fields = ['event', 'mediabatch', 'address', 'task', 'kind', 'action', 'outcome', 'credits', 'output', 'at'];
     const words = ['run', 'run-close', 'run-ended', 'step-started', 'step-left', 'step-finished', 'output-saved', 'a'];

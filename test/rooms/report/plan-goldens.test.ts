@@ -115,8 +115,6 @@ const planNamed = (name: string): Promise<Plan> => {
 describe('the plan as people read it', () => {
   test.each([
     [60, false],
-    [80, false],
-    [120, false],
     [80, true],
   ])('%i columns, colour: %j', async (width, color) => {
     const texts: string[] = [];

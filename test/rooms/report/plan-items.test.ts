@@ -5,8 +5,7 @@ import type { Action, PlanRow } from '../../../src/plan/plan.ts';
 import { describeItem, indexRows } from '../../../src/report/plan/item-text.ts';
 import { actionOrder } from '../../../src/report/plan/plan-counts.ts';
 import { groupPlan } from '../../../src/report/plan/plan-items.ts';
-import { planText } from '../../../src/report/plan/plan-text.ts';
-import { noColor, plan, type RowFacts, row } from './samples.ts';
+import { type RowFacts, row } from './samples.ts';
 
 /** Few of everything, so that equal causes are frequent. */
 const cause: fc.Arbitrary<Cause> = fc.record(
@@ -225,20 +224,6 @@ describe('the lines of a plan', () => {
     const all = facts.map((one, index) => row(`hero@${index}`, 'keep', one));
     const items = groupPlan({ rows: all }, { all: false });
     expect(items.map((item) => describeItem(item, new Map()))).toEqual([expected]);
-  });
-
-  test('of more than ten causes are nine and the rest, which says how many', () => {
-    const all = Array.from({ length: 13 }, (_, index) =>
-      row(`hero@${index}`, 'redo', {
-        reason: { code: 'changed', text: 'x', changes: [{ field: `f${index}`, before: 1, after: 2 }] },
-      }),
-    );
-    const items = (of: PlanRow[]) => groupPlan({ rows: of }, { all: false }).map((item) => item.rows.length);
-    expect(items(all.slice(0, 10))).toEqual(Array(10).fill(1));
-    expect(items(all)).toEqual([...Array(9).fill(1), 4]);
-    expect(planText(plan(all), { style: noColor, width: 100 })).toContain(
-      'for 4 other reasons (plan --all lists them)',
-    );
   });
 });
 

@@ -115,18 +115,6 @@ describe('createScreen', () => {
     expect((await terminal.visible())[1]).toMatch(/^hero {4} ▒+·* {2}0 of 2 · 1 running · 1 not started/);
   });
 
-  it('writes nothing at all for a run that never began, and can be ended twice', async () => {
-    const never = rig();
-    await never.reporter.end();
-    expect(never.written()).toBe('');
-    const twice = rig();
-    twice.on(twoTasks);
-    await twice.reporter.end();
-    const length = twice.written().length;
-    await twice.reporter.end();
-    expect(twice.written()).toHaveLength(length);
-  });
-
   it('prints no escapes that stand in data', async () => {
     const bad = 'x\u001b]0;title\u0007\u009b2J\u202e';
     const { reporter, on, written } = rig();

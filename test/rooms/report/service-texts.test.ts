@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Finding } from '../../../src/contract/notice.ts';
 import { ageText, spanText } from '../../../src/report/numbers.ts';
-import { accountsJson, accountsView, expiryOf, platformName } from '../../../src/report/tables/accounts-text.ts';
+import { accountsJson, accountsView, expiryOf } from '../../../src/report/tables/accounts-text.ts';
 import { doctorJson, doctorView } from '../../../src/report/tables/doctor-text.ts';
-import { jobsView, uploadsView } from '../../../src/report/tables/jobs-text.ts';
+import { jobsView } from '../../../src/report/tables/jobs-text.ts';
 import {
   chargesText,
   destroyJson,
@@ -11,7 +11,6 @@ import {
   leftoversView,
   recordsView,
 } from '../../../src/report/tables/leftovers-text.ts';
-import { voicesView } from '../../../src/report/tables/models-text.ts';
 import { paste } from './paste.ts';
 import { textOf } from './samples.ts';
 
@@ -41,15 +40,6 @@ test.each([
 });
 
 describe('accounts', () => {
-  test.each([
-    ['google', 'YouTube'],
-    ['INSTAGRAM', 'Instagram'],
-    ['mastodon', 'mastodon'],
-    ['constructor', 'constructor'],
-  ])('%s is shown as %s', (provider, name) => {
-    expect(platformName(provider)).toBe(name);
-  });
-
   test.each([
     [undefined, 'unknown'],
     ['soon', 'unknown'],
@@ -105,19 +95,6 @@ test('jobs name their step, or that no lock knows them', () => {
     video      DREAMING     ?        ?         not on record            j3
     "
   `);
-});
-
-test('voices say no more than there is to say', () => {
-  expect(textOf(voicesView([{ id: 'Aria', label: 'Aria', gender: 'female', accent: 'american' }]))).toBe(
-    'voice_id  gender  accent\nAria      female  american\n',
-  );
-});
-
-test('uploads', () => {
-  const row = { name: 'a.png', url: 'https://x.test/a.png', id: 'u1', bytes: 1200 };
-  expect(textOf(uploadsView([row]))).toBe(
-    'name     size  url                   id\na.png  1.2 kB  https://x.test/a.png  u1\n',
-  );
 });
 
 test('records that are to be removed: what they cost, and what would be lost', () => {

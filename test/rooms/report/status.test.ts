@@ -3,7 +3,7 @@ import type { Graph, Step } from '../../../src/graph/graph.ts';
 import type { Lock, Purchase, PurchaseState } from '../../../src/lock/record.ts';
 import { situate } from '../../../src/plan/situation/situation.ts';
 import { makeStatus, type PresentFiles, type StatusView } from '../../../src/report/status/status.ts';
-import { statusJson, statusView, stepsView } from '../../../src/report/status/status-text.ts';
+import { statusView, stepsView } from '../../../src/report/status/status-text.ts';
 import { type AnyFacts, sendBy } from '../../rig/facts-of-purchase.ts';
 import { paste } from './paste.ts';
 import { place, textOf } from './samples.ts';
@@ -138,15 +138,6 @@ describe('makeStatus', () => {
     expect(view.orphans).toEqual([]);
   });
 
-  it('lets a step that shares a job stand where the job stands, with a file of its own', () => {
-    const shared = [step('a'), step('b', '1:a')];
-    const intact: PresentFiles = new Map([['output/a.png', 'intact']]);
-    const bought = lock({ a: [purchase('a', 'done')] });
-    const view = makeStatus({ ...facts, situation: situate(graph(shared), bought), present: intact });
-    expect(taskIn(view, 'a')).toMatchObject({ states: { done: 1 }, filesMissing: 0 });
-    expect(taskIn(view, 'b')).toMatchObject({ states: { done: 1 }, filesMissing: 1 });
-  });
-
   it('has something to say of a campaign that has not begun', () => {
     const view = makeStatus({ ...facts, situation: situate(graph([step('a')], 12), lock({})), present: new Map() });
     expect(textOf(statusView(view, { paste }))).toMatchInlineSnapshot(`
@@ -191,28 +182,9 @@ describe('statusView', () => {
   });
 });
 
-describe('on a terminal', () => {
-  it('wraps by words', () => {
-    const many = Object.fromEntries(
-      Array.from({ length: 30 }, (_, index) => [`old@lamp${index}`, [purchase(`old@lamp${index}`, 'done')]]),
-    );
-    const view = makeStatus({ ...facts, situation: situate(graph([]), lock(many)) });
-    const text = textOf(statusView(view, { paste }), 60);
-    expect(text).toContain('orphans  30 steps in the lock, not in the manifest:\n         old@lamp0, ');
-    expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(60);
-  });
-});
-
 describe('stepsView', () => {
   it('cuts what the service says of a step', () => {
     const steps = [{ address: 'a', task: 'a', kind: 'image', state: 'failed', error: 'x'.repeat(501) }] as const;
     expect(textOf(stepsView(steps))).toContain(` ${'x'.repeat(499)}…\n`);
-  });
-});
-
-describe('statusJson', () => {
-  it('is the view with its name and version', () => {
-    const view = makeStatus(facts);
-    expect(statusJson(view)).toEqual({ mediabatch: 'status', version: 1, ...view });
   });
 });

@@ -86,11 +86,6 @@ describe('tables', () => {
   it.each<[string, unknown, object[]]>([
     ['a list', [{ key: 'alpha-2', kind: 'image', credits: 3 }], [alpha]],
     ['a list in data', { data: [{ id: 'alpha-2', type: 'IMAGE', cost: 3 }] }, [alpha]],
-    [
-      'lists by kind',
-      { success: true, data: { image: [{ name: 'alpha-2', price: 3 }], music: [{ key: 'auto' }] } },
-      [alpha, { model: 'auto', kind: 'music' }],
-    ],
     ['groups', { catalog: [{ id: 'image', name: 'Images', models: [{ key: 'alpha-2', credits: 3 }] }] }, [alpha]],
     [
       'odd prices',
@@ -119,22 +114,6 @@ describe('tables', () => {
       [{ model: 'a' }, { model: 'b' }],
     ],
     ['a price for each of nothing in particular', [{ key: 'b', credits: 5, per: null }], [{ model: 'b', credits: 5 }]],
-    [
-      'aliases and words',
-      [
-        { key: 'a', aliasOf: 'b', label: 'A' },
-        { key: 'c', description: 'C', label: 'D', aliasOf: '' },
-      ],
-      [
-        { model: 'a', aliasOf: 'b', description: 'A' },
-        { model: 'c', description: 'C' },
-      ],
-    ],
-    [
-      'groups in groups',
-      { models: { data: [{ name: 'video', items: [{ key: 'v' }] }] } },
-      [{ model: 'v', kind: 'video' }],
-    ],
     ['nothing deeper than is sensible', { a: { b: { c: { d: { e: { f: { g: [{ key: 'x' }] } } } } } } }, []],
     [
       'names of every object',
