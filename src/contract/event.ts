@@ -15,6 +15,8 @@ type Timeless<Event> = Event extends RunEvent ? Omit<Event, 'at'> : never;
 
 export type StepOutcome = Outcome;
 
+export type StepFinished = Extract<RunEvent, { event: 'step-finished' }>;
+
 /** Reason why no further create request is sent in this run. Running jobs are still collected. */
 export type StopReason = Extract<RunEvent, { event: 'spending-stopped' }>['because'];
 

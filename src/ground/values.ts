@@ -33,6 +33,17 @@ export function mustGet<Key, Value>(map: ReadonlyMap<Key, Value>, key: Key): Val
   return value;
 }
 
+type Defined<Fields> = {
+  [Name in keyof Fields as undefined extends Fields[Name] ? never : Name]: Fields[Name];
+} & { [Name in keyof Fields as undefined extends Fields[Name] ? Name : never]?: Exclude<Fields[Name], undefined> };
+
+/** Copies fields except those whose value is undefined, for types in which such a field is omitted. */
+export function defined<Fields extends object>(fields: Fields): Defined<Fields> {
+  const copy: Partial<Fields> = {};
+  for (const name in fields) if (fields[name] !== undefined) copy[name] = fields[name];
+  return copy as unknown as Defined<Fields>;
+}
+
 /** Groups items, in the order of the groups' first members. */
 export function groupBy<Item, Key>(items: Iterable<Item>, keyOf: (item: Item) => Key): Map<Key, Item[]> {
   const groups = new Map<Key, Item[]>();

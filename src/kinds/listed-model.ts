@@ -1,5 +1,5 @@
 import { canonicalJson, type Json } from '../ground/json.ts';
-import { isMap, mapOf, ownValue } from '../ground/values.ts';
+import { defined, isMap, mapOf, ownValue } from '../ground/values.ts';
 import { envelope } from './envelope.ts';
 import type { Kind } from './kind.ts';
 
@@ -77,8 +77,7 @@ export function readListedModel(facts: Json, kind: Kind | undefined): ListedMode
     creditsBy,
     allows: bare(Object.entries(allows)),
     defaults: readDefaults(facts),
-    ...(credits !== undefined && { credits }),
-    ...(ceiling !== undefined && { ceiling }),
+    ...defined({ credits, ceiling }),
     ...(isMarkedDeprecated(facts) && { isDeprecated: true }),
   };
 }
@@ -107,7 +106,7 @@ export function readPrice(facts: Json): { credits?: number; per: ListedUnit } {
   const [rate, ...rates] = stated.flatMap(({ rate: one }) => one ?? []);
   if (others.length + rates.length > 0 || (rate !== undefined && known.size > 1)) return { per: 'unknown' };
   const credits = positive(readAmount(rate ?? firstOf(listed, names.amount) ?? listed));
-  return { per, ...(credits !== undefined && { credits }) };
+  return { per, ...defined({ credits }) };
 }
 
 const longestUnit = 40;

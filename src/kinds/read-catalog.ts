@@ -1,5 +1,5 @@
 import type { Json } from '../ground/json.ts';
-import { isMap, ownValue } from '../ground/values.ts';
+import { defined, isMap, ownValue } from '../ground/values.ts';
 import { envelope } from './envelope.ts';
 import type { Kind } from './kind.ts';
 import { bare, type ListedModel, type Listing, readListedModel, readPrice, unitText } from './listed-model.ts';
@@ -29,10 +29,9 @@ export function readCatalog(json: Json): CatalogModel[] {
     return {
       model,
       ...(kind !== undefined && { kind: kind.toLowerCase() }),
-      ...(credits !== undefined && { credits }),
+      ...defined({ credits }),
       ...(credits !== undefined && per !== 'job' && { per: per === 'unknown' ? '?' : unitText(per) }),
-      ...(aliasOf !== undefined && { aliasOf }),
-      ...(description !== undefined && { description }),
+      ...defined({ aliasOf, description }),
     };
   });
 }

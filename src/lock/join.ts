@@ -6,6 +6,7 @@
  * May not know: the manifest, prices, the service. It decides nothing about what is bought.
  */
 
+import { defined } from '../ground/values.ts';
 import { compareVersions } from '../ground/version.ts';
 import { joinDecisions } from './decisions.ts';
 import { compareNewestFirst, factOf, joinFacts, normalPurchase, smaller } from './join-purchases.ts';
@@ -107,8 +108,7 @@ export function partOf(line: LockLine): Part {
   return {
     kind,
     purchases: [newest, ...(earlier ?? [])],
-    ...(decisions !== undefined && { decisions }),
-    ...(closes !== undefined && { closes }),
+    ...defined({ decisions, closes }),
   };
 }
 
@@ -125,7 +125,7 @@ export function lineOf(record: StepRecord): LockLine | undefined {
     address,
     kind,
     ...newest,
-    ...(decisions !== undefined && { decisions }),
+    ...defined({ decisions }),
     ...(earlier.length > 0 && { earlier }),
   };
 }
@@ -166,7 +166,7 @@ export function joinParts(address: string, parts: readonly [Part, ...Part[]]): S
     address,
     kind,
     purchases,
-    ...(decisions !== undefined && { decisions }),
+    ...defined({ decisions }),
     ...(closes.length > 0 && { closes }),
   };
 }
@@ -218,8 +218,7 @@ export function joinHeaders(a: Header, b: Header): Header {
   const service = smaller(a.service, b.service);
   const writtenBy = newestVersion(a.writtenBy, b.writtenBy);
   return {
-    ...(writtenBy !== undefined && { writtenBy }),
-    ...(service !== undefined && { service }),
+    ...defined({ writtenBy, service }),
     ...joinUnknown(a, b),
   };
 }

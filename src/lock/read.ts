@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Diagnostic } from '../ground/diagnostic.ts';
 import type { Json } from '../ground/json.ts';
-import { isMap } from '../ground/values.ts';
+import { defined, isMap } from '../ground/values.ts';
 import { isProgramVersion } from '../ground/version.ts';
 import { checkHeader, checkLine, LineProblem, shown } from './check-line.ts';
 import { agreeOnSends, type Header, joinHeaders, joinParts, type Part, partOf } from './join.ts';
@@ -165,9 +165,7 @@ function readHeader(findings: Findings, line: FileLine, header: { [field: string
     throw new LineProblem(`has a "service" that is not a digest: ${shown(service)}`);
   }
   findings.headers.push({
-    ...(writtenBy !== undefined && { writtenBy }),
-    ...(service !== undefined && { service }),
-    ...(unknownFields !== undefined && { unknownFields }),
+    ...defined({ writtenBy, service, unknownFields }),
   });
   if (service !== undefined && !findings.services.has(service)) findings.services.set(service, line.number);
 }

@@ -1,8 +1,6 @@
 import type { JobEnd } from '../contract/answer.ts';
-import type { RunFact, StepOutcome } from '../contract/event.ts';
+import type { StepFinished, StepOutcome } from '../contract/event.ts';
 import type { Ports } from '../contract/ports.ts';
-
-type StepFinished = Extract<RunFact, { event: 'step-finished' }>;
 
 /** How a step ended, for the loop and the event stream. */
 export interface StepEnd {

@@ -2,7 +2,7 @@ import type { ListedJob } from '../contract/answer.ts';
 import type { Clock } from '../contract/clock.ts';
 import { ServiceError } from '../contract/errors.ts';
 import type { Json } from '../ground/json.ts';
-import { isMap } from '../ground/values.ts';
+import { defined, isMap } from '../ground/values.ts';
 import { envelope } from '../kinds/envelope.ts';
 import { requireKind, requireOf } from '../kinds/index.ts';
 import { type CatalogModel, readCatalog } from '../kinds/read-catalog.ts';
@@ -116,7 +116,7 @@ export function createLibrary(options: LibraryOptions): Library {
     document: () => fetchDocument(get),
     upload: (file, signal, onProgress) => uploadFile(file, uploads, { signal, onProgress }),
     uploadUrl: (url, fileName, signal = new AbortController().signal) =>
-      uploadFromUrl({ url, ...(fileName !== undefined && { fileName }) }, uploads, signal),
+      uploadFromUrl({ url, ...defined({ fileName }) }, uploads, signal),
     async ping() {
       const startedAt = performance.now();
       const answer = await http.call({ method: 'GET', path: paths.accounts, deadlineMs });
@@ -163,9 +163,7 @@ function readJobFacts(answer: Json, jobId: string): JobFacts {
   const error = readText(data, job.error);
   return {
     status: status.slice(0, 60),
-    ...(kind !== undefined && { kind }),
-    ...(credits !== undefined && { credits }),
-    ...(error !== undefined && { error }),
+    ...defined({ kind, credits, error }),
   };
 }
 

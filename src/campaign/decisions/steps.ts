@@ -2,7 +2,7 @@ import { CampaignError } from '../../contract/failure.ts';
 import { lookAtOutput } from '../../disk/outputs/look-at-output.ts';
 import { taskOfAddress } from '../../graph/address.ts';
 import { call, way } from '../../ground/advice.ts';
-import { mustGet } from '../../ground/values.ts';
+import { defined, mustGet } from '../../ground/values.ts';
 import { countedPurchases } from '../../lock/decisions.ts';
 import { joinInto } from '../../lock/join.ts';
 import type { Lock, Output } from '../../lock/record.ts';
@@ -198,8 +198,7 @@ export async function move(
       moveRecord(old, {
         step,
         price,
-        ...(record !== undefined && { record }),
-        ...(oldStep !== undefined && { oldStep }),
+        ...defined({ record, oldStep }),
       }),
     ];
   });

@@ -3,7 +3,7 @@ import { busyHint, type Fault, type RunningSandbox, sandboxKey, startSandbox } f
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import { readSmallFile } from '../../disk/fs/plain-file.ts';
-import { messageOf } from '../../ground/values.ts';
+import { defined, messageOf } from '../../ground/values.ts';
 import { faint, good, line } from '../../report/document.ts';
 import { listenForInterruption } from '../signals.ts';
 import { type Terminal, tell } from '../terminal.ts';
@@ -51,8 +51,7 @@ async function start(options: SandboxCommandOptions, faults: Fault[] | undefined
       port: options.port,
       speed: options.speed,
       failRate: options.failRate,
-      ...(options.credits !== undefined && { credits: options.credits }),
-      ...(faults !== undefined && { faults }),
+      ...defined({ credits: options.credits, faults }),
     });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;

@@ -2,6 +2,7 @@ import { systemClock } from '../../contract/clock.ts';
 import type { RunEvent } from '../../contract/event.ts';
 import type { Database } from '../database/database.ts';
 import { readAllLines, readLines } from '../head/lines.ts';
+import { ReportedEvents } from '../head/reported-events.ts';
 import { makeWakeUp } from '../wake-up.ts';
 import { readEvents } from './events.ts';
 import type { RunRecord } from './run-record.ts';
@@ -39,9 +40,9 @@ export async function watchRun(
   const seen = { lines: '0', events: '0' };
   let count = 0;
   let isPaused = false;
-  const finished = new Set<string>();
+  const reported = new ReportedEvents();
   const tell = (events: readonly RunEvent[]) => {
-    for (const event of events) if (event.event === 'step-finished') finished.add(event.address);
+    for (const event of events) reported.note(event);
     onEvents(events);
   };
   try {
@@ -65,7 +66,7 @@ export async function watchRun(
       if (record.state === 'ended' || record.error !== null) {
         // After the database was restored from a copy, new rows may have numbers that were already read.
         const missed = await onLines(await readAllLines(database, id)); // I46 (again)
-        if (missed > 0) tell((await readAllEvents(database, id)).events.filter((event) => isOfOthers(event, finished)));
+        if (missed > 0) tell((await readAllEvents(database, id)).events.filter((event) => isOfOthers(event, reported)));
         return record;
       }
       await wakeUp.within(lookEveryMs, signal);
@@ -90,6 +91,6 @@ async function readAllEvents(
   }
 }
 
-function isOfOthers(event: RunEvent, steps: ReadonlySet<string>): boolean {
-  return 'address' in event && !steps.has(event.address);
+function isOfOthers(event: RunEvent, reported: ReportedEvents): boolean {
+  return 'address' in event && !reported.hasEnded(event.address);
 }

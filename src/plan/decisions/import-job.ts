@@ -1,5 +1,6 @@
 import type { Step } from '../../graph/graph.ts';
 import { call, way } from '../../ground/advice.ts';
+import { defined } from '../../ground/values.ts';
 import { countedPurchases } from '../../lock/decisions.ts';
 import { recordOf } from '../../lock/join.ts';
 import type { Job, Lock, StepRecord } from '../../lock/record.ts';
@@ -65,9 +66,7 @@ function newRecord(
     state: 'running',
     key: idempotencyKey({ campaign, fingerprint, repeat, attempt }),
     jobId,
-    ...(credits !== undefined && { credits }),
-    ...(recordId !== undefined && { recordId }),
-    ...(take !== undefined && { take }),
+    ...defined({ credits, recordId, take }),
     request: paidRequest,
   };
   return { address, kind, purchases: [purchase] };

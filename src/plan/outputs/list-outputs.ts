@@ -2,6 +2,7 @@ import type { StepRows } from '../../graph/expansion.ts';
 import type { GraphTask, OpenRequest } from '../../graph/graph.ts';
 import { findReferences, replaceReferences } from '../../graph/render/fingerprint.ts';
 import type { Json } from '../../ground/json.ts';
+import { defined } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { modelName } from '../../kinds/price.ts';
@@ -118,7 +119,7 @@ export function listOutputs({ situation, selected, which, rows }: ListFacts): Li
     }
     const common = {
       ...describe(match, purchase),
-      ...(verdict !== undefined && { verdict }),
+      ...defined({ verdict }),
       ...ofTask,
     };
     for (const [index, output] of outputs.entries()) {
@@ -171,17 +172,11 @@ function describer(
     const prompt = request && wordsOf(kinds[kind], request);
     return {
       ...{ address, task, kind, matrix, tags, state: stateOfStep(match, situation) },
-      ...(key !== undefined && { key }),
-      ...(row !== undefined && { row }),
-      ...(tables !== undefined && { tables }),
-      ...(take !== undefined && { take }),
-      ...(purchase.jobId !== undefined && { job: purchase.jobId }),
+      ...defined({ key, row, tables, take, job: purchase.jobId }),
       madeFrom: (isPresent ? step.needs : findReferences(request ?? {})).flatMap((need) =>
         situation.byAddress.has(need) ? [need] : (picked.get(need) ?? []),
       ),
-      ...(model !== undefined && { model }),
-      ...(prompt !== undefined && { prompt }),
-      ...(request !== undefined && { request }),
+      ...defined({ model, prompt, request }),
     };
   };
 }

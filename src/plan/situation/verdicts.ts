@@ -1,4 +1,4 @@
-import { groupBy } from '../../ground/values.ts';
+import { defined, groupBy } from '../../ground/values.ts';
 import { laterVerdict, nameOfVerdict } from '../../lock/decisions.ts';
 import type { Lock, StepRecord, Verdict } from '../../lock/record.ts';
 import type { Seen } from '../gates/gates.ts';
@@ -67,9 +67,7 @@ export class Verdicts {
     if (is === undefined) return undefined;
     return {
       is,
-      ...(note !== undefined && { note }),
-      ...(reason !== undefined && { reason }),
-      ...(by !== undefined && { by }),
+      ...defined({ note, reason, by }),
     };
   }
 }

@@ -1,5 +1,6 @@
 import { countDiagnostics, type Diagnostic, type Place, sortDiagnostics } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
+import { defined } from '../../ground/values.ts';
 import { shellLines } from '../advice-text.ts';
 
 /**
@@ -25,9 +26,7 @@ export function diagnosticsJson(
     errors,
     warnings,
     ...(left > 0 && { omitted: left }),
-    ...(context.steps !== undefined && { steps: context.steps }),
-    ...(context.tasks !== undefined && { tasks: context.tasks }),
-    ...(context.unchecked !== undefined && { unchecked: context.unchecked }),
+    ...defined({ steps: context.steps, tasks: context.tasks, unchecked: context.unchecked }),
     diagnostics: sortDiagnostics(diagnostics).map(diagnosticJson),
   };
 }
@@ -43,7 +42,7 @@ export function diagnosticJson(diagnostic: Diagnostic): Json {
     ...(related !== undefined && {
       related: related.map((other) => ({ message: other.message, range: rangeJson(other.place) })),
     }),
-    ...(trail !== undefined && { trail }),
+    ...defined({ trail }),
     ...(fix !== undefined && { fix: { range: rangeJson(fix.place), text: fix.text } }),
   };
 }
@@ -51,7 +50,7 @@ export function diagnosticJson(diagnostic: Diagnostic): Json {
 function rangeJson({ file, sheet, start, end }: Place): Json {
   return {
     file,
-    ...(sheet !== undefined && { sheet }),
+    ...defined({ sheet }),
     start: { line: start.line, column: start.column, offset: start.offset },
     end: { line: end.line, column: end.column, offset: end.offset },
   };

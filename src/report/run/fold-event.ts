@@ -1,13 +1,15 @@
-import type { RunEvent, StepOutcome } from '../../contract/event.ts';
+import type { RunEvent, StepFinished, StepOutcome } from '../../contract/event.ts';
+import { defined } from '../../ground/values.ts';
 import { envelope } from '../../kinds/envelope.ts';
 import { stateLeft } from '../../plan/actions.ts';
 import type { Action } from '../../plan/plan.ts';
 import {
   addFile,
+  countEnd,
   hasEnded,
   isSettled,
   mostStepsShown,
-  Rate,
+  noRate,
   type RunView,
   type Stage,
   type StepView,
@@ -24,6 +26,7 @@ const mostDurations = 100;
  * nothing.
  */
 export function foldEvent(view: RunView, event: RunEvent): void {
+  view.lastEnded = undefined;
   switch (event.event) {
     case 'run-started':
       startRun(view, event);
@@ -109,7 +112,7 @@ export function foldEvent(view: RunView, event: RunEvent): void {
       // A reason that ends all purchases replaces the reason that ended those of one price.
       if (view.stopped === undefined || view.stopped.because === 'price' || view.stopped.because === 'alike') {
         const { because, detail, until } = event;
-        view.stopped = { because, detail, ...(until !== undefined && { until }) };
+        view.stopped = { because, detail, ...defined({ until }) };
       }
       return;
     case 'output-judged':
@@ -123,7 +126,7 @@ export function foldEvent(view: RunView, event: RunEvent): void {
     case 'run-ended': {
       const { spentNow, spentEver, held, balance, exit, elapsedMs, outcomes, unsaved } = event;
       view.money = { ...view.money, spentNow, spentEver, held, balance };
-      view.end = { exit, elapsedMs, outcomes, ...(unsaved !== undefined && { unsaved }) };
+      view.end = { exit, elapsedMs, outcomes, ...defined({ unsaved }) };
       delete view.awaitedGates;
       if (event.estimated !== undefined) view.estimated = event.estimated;
       return;
@@ -139,7 +142,7 @@ function startRun(view: RunView, event: Extract<RunEvent, { event: 'run-started'
   view.steps = event.steps;
   if (totals.toSpend !== null) view.toSpend = totals.toSpend;
   for (const { id, kind, steps } of event.tasks)
-    view.tasks.set(id, { id, kind, steps, stages: new Map(), spent: 0, rate: new Rate(), tookMs: [] });
+    view.tasks.set(id, { id, kind, steps, stages: new Map(), spent: 0, rate: noRate(), tookMs: [] });
   view.money = {
     spentNow: 0,
     spentEver: totals.alreadyPaid,
@@ -158,25 +161,25 @@ function createJob(view: RunView, event: Extract<RunEvent, { event: 'job-created
   if (event.balance !== null) view.money.balance = event.balance;
 }
 
-function finishStep(view: RunView, event: Extract<RunEvent, { event: 'step-finished' }>): void {
+function finishStep(view: RunView, event: StepFinished): void {
   const { address, outcome, credits, error, need, because, recoverable, scheduledFor } = event;
   const step = view.stepsByAddress.get(address);
+  view.lastEnded = { end: event, step };
   if (step === undefined || hasEnded(step.stage)) return;
   if (scheduledFor !== undefined) view.scheduledPosts.set(address, scheduledFor);
   noteTrouble(view.troubles, event, step.jobId);
   if (outcome === 'done') {
     const at = Date.parse(event.at);
-    view.tasks.get(step.task)?.rate.add(at);
+    const task = view.tasks.get(step.task);
+    if (task !== undefined) countEnd(task.rate, at);
     if (step.jobId === undefined && !step.isAttached) noteDuration(view, step, at - (step.begunAt ?? at));
   }
   changeStep(view, address, {
     stage: stageOf(outcome),
     credits,
-    ...(error !== undefined && { error }),
-    ...(need !== undefined && { need }),
-    ...(because !== undefined && { because }),
+    ...defined({ error, need, because }),
     ...(recoverable && { recoverable }),
-    ...(scheduledFor !== undefined && { scheduledFor }),
+    ...defined({ scheduledFor }),
     ...(event.unsaved && { hasCompletedJob: true }),
   });
 }
@@ -193,8 +196,8 @@ function leaveStep(view: RunView, event: Extract<RunEvent, { event: 'step-left' 
   const { blockedBy, need, because, jobId } = event;
   const isWaiting = blockedBy === 'consent' || blockedBy === 'gate';
   const stage = event.unneeded ? 'unneeded' : isWaiting ? waits[blockedBy] : leftStage(event.action);
-  const why = event.action === 'keep' ? {} : { error: event.reason, ...(need !== undefined && { need }) };
-  const facts = { ...(because !== undefined && { because }), ...(jobId !== undefined && { jobId }) };
+  const why = event.action === 'keep' ? {} : { error: event.reason, ...defined({ need }) };
+  const facts = { ...defined({ because, jobId }) };
   putStep(view, event, { stage, ...why, ...facts });
 }
 
@@ -236,7 +239,6 @@ function changeStep(view: RunView, address: string, change: Partial<StepView>): 
   Object.assign(step, change);
   count(view, step, 1);
   const { stage } = step;
-  if (hasEnded(stage)) view.lastEnded = step;
   const task = view.tasks.get(step.task);
   if (task !== undefined) task.spent += (step.credits ?? 0) - (before ?? 0);
   if (!isSettled(stage)) return;

@@ -1,4 +1,4 @@
-import type { RunEvent, StepOutcome } from '../../contract/event.ts';
+import type { RunEvent, StepFinished, StepOutcome } from '../../contract/event.ts';
 import { active, bad, faint, good, type Span, type Text, warning } from '../document.ts';
 import { bytesText, countOf, creditsText, elapsedText, spanText } from '../numbers.ts';
 import { spendText } from '../plan/plan-money.ts';
@@ -6,7 +6,7 @@ import { inlineText } from '../render/spans.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
 import type { RunReporter, RunTimes } from './run-time.ts';
-import type { RunView } from './run-view.ts';
+import type { RunView, StepView } from './run-view.ts';
 import {
   askedWaitText,
   awaitedGatesText,
@@ -117,9 +117,8 @@ class StepLines {
 
   lineOf(event: RunEvent): Text | undefined {
     const { view, detail } = this.#options;
+    if (view.lastEnded !== undefined) return this.#ended(view.lastEnded);
     switch (event.event) {
-      case 'step-finished':
-        return this.#finished(event);
       case 'spending-stopped':
         return eventLine(event, view);
       case 'create-repeated':
@@ -151,12 +150,11 @@ class StepLines {
     return [warning('paused'), `  ${text}`];
   }
 
-  #finished(event: Extract<RunEvent, { event: 'step-finished' }>): Text | undefined {
-    const { outcome, task } = event;
-    if (isTrouble(outcome)) return eventLine(event, this.#options.view);
+  #ended({ end, step }: NonNullable<RunView['lastEnded']>): Text | undefined {
+    if (isTrouble(end.outcome)) return endLine(end);
     if (this.#options.detail === 'quiet') return undefined;
-    if (this.#isLarge) return this.#tenth(task);
-    return outcome === 'done' ? this.#done(event) : eventLine(event, this.#options.view);
+    if (this.#isLarge) return this.#tenth(end.task);
+    return end.outcome === 'done' ? this.#done(end, step) : endLine(end);
   }
 
   /** Whether the run is large. Steps that were up to date before have no lines, so they do not count. */
@@ -166,9 +164,8 @@ class StepLines {
   }
 
   /** Line like `hero@lamp  done  2 credits, 0:58, images/lamp.png (3 of 10)`. */
-  #done({ address, credits, at }: Extract<RunEvent, { event: 'step-finished' }>): Text {
+  #done({ address, credits, at }: StepFinished, step: StepView | undefined): Text {
     const { view } = this.#options;
-    const step = view.lastEnded?.address === address ? view.lastEnded : undefined;
     const facts = [
       credits === null ? 'price unknown' : credits > 0 ? countOf(credits, 'credit') : '',
       step?.begunAt === undefined ? '' : elapsedText(Date.parse(at) - step.begunAt),
@@ -196,6 +193,7 @@ class StepLines {
  * no line.
  */
 export function eventLine(event: RunEvent, view: RunView, page?: () => string | undefined): Text | undefined {
+  if (view.lastEnded !== undefined) return endLine(view.lastEnded.end);
   switch (event.event) {
     case 'run-started':
       return `${safeText(event.campaign)}: ${startText(event)}`;
@@ -235,12 +233,6 @@ export function eventLine(event: RunEvent, view: RunView, page?: () => string | 
       const { path, bytes } = event.output;
       return stepLine(event.address, good(savedWord(event.how)), `${safeText(path)} (${bytesText(bytes)})`);
     }
-    case 'step-finished': {
-      const word = event.unsaved ? warning('not saved') : outcomeWord(event.outcome);
-      const charged = isTrouble(event.outcome) && event.credits !== null && event.credits > 0;
-      const detail = `${safeText(event.error ?? '')}${charged ? `; charged ${creditsText(event.credits ?? 0)}` : ''}`;
-      return word === undefined ? undefined : stepLine(event.address, word, detail);
-    }
     case 'credits-awaited':
       return [warning('paused'), `  ${awaitedText(event, Date.parse(event.at))} (${safeText(event.detail)})`];
     case 'spending-resumed':
@@ -261,12 +253,19 @@ export function eventLine(event: RunEvent, view: RunView, page?: () => string | 
       return stepLine(event.address, active('made'), 'its file is fetched');
     case 'step-left':
       return event.action === 'keep' ? undefined : stepLine(event.address, warning('left'), safeText(event.reason));
+    case 'step-finished':
     case 'credits-changed':
     case 'run-ended':
       return undefined;
     default:
       return event satisfies never;
   }
+}
+
+function endLine({ address, unsaved, outcome, credits, error = '' }: StepFinished): Text | undefined {
+  const word = unsaved ? warning('not saved') : outcomeWord(outcome);
+  const charged = isTrouble(outcome) && credits !== null && credits > 0 ? `; charged ${creditsText(credits)}` : '';
+  return word === undefined ? undefined : stepLine(address, word, `${safeText(error)}${charged}`);
 }
 
 function startText(event: Extract<RunEvent, { event: 'run-started' }>): string {

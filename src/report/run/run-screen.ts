@@ -112,11 +112,12 @@ class ScreenMessages {
   }
 
   #isShown(event: RunEvent): boolean {
+    const { troubles, lastEnded } = this.#options.view;
+    if (lastEnded !== undefined) {
+      const trouble = [...troubles.values()].at(-1);
+      return trouble?.address === lastEnded.end.address && trouble.count <= mostOfOne;
+    }
     switch (event.event) {
-      case 'step-finished': {
-        const trouble = [...this.#options.view.troubles.values()].at(-1);
-        return trouble?.address === event.address && trouble.count <= mostOfOne;
-      }
       case 'job-retried':
       case 'spending-stopped':
       case 'spending-resumed':

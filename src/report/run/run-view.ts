@@ -5,7 +5,7 @@
  * May not know: files, the network, a clock, a terminal. It decides nothing and changes nothing.
  */
 
-import type { RunEvent, StepOutcome, StopReason } from '../../contract/event.ts';
+import type { RunEvent, StepFinished, StepOutcome, StopReason } from '../../contract/event.ts';
 import type { Action, Need } from '../../plan/plan.ts';
 import type { Troubles } from './troubles.ts';
 
@@ -106,7 +106,10 @@ export interface Money {
   balance: number | null;
 }
 
-/** Current state of a run, folded from its events. Screen, lines and summary read it; only `foldEvent` changes it. */
+/**
+ * Current state of a run, folded from its events: plain data that `structuredClone` copies. Screen, lines, summary and
+ * history read it; only `foldEvent` changes it.
+ */
 export interface RunView {
   campaign: string;
   steps: number;
@@ -115,7 +118,8 @@ export interface RunView {
   /** Steps that an event has named, except settled ones. */
   stepsByAddress: Map<string, StepView>;
   settled: SettledSteps;
-  lastEnded?: StepView;
+  /** The step that the latest event ended, if it did. `step`: undefined if the run does not work on it. */
+  lastEnded: { end: StepFinished; step: StepView | undefined } | undefined;
   /** First steps that the run has started, including settled ones: one more than a screen shows. */
   firstBegun: Map<string, StepView>;
   troubles: Troubles;
@@ -153,6 +157,7 @@ export function createRunView(options: Pick<RunView, 'keepsDone'> = {}): RunView
     tasks: new Map(),
     stepsByAddress: new Map(),
     settled: noSettledSteps(),
+    lastEnded: undefined,
     firstBegun: new Map(),
     troubles: new Map(),
     files: noFiles(),
@@ -176,34 +181,35 @@ export function hasEnded(stage: Stage): boolean {
 const bucketMs = 10_000;
 const buckets = 12;
 
-/** Rate of ended steps over the last two minutes. */
-export class Rate {
-  readonly #counts = new Array<number>(buckets).fill(0);
-  #bucket = 0;
-  #firstAt: number | undefined;
+/** Numbers of ended steps in the last two minutes, by buckets of time. `bucket`: the latest one. */
+interface Rate {
+  counts: number[];
+  bucket: number;
+  firstAt?: number;
+}
 
-  /** `at`: ms since 1970. */
-  add(at: number): void {
-    this.#moveTo(at);
-    this.#firstAt ??= at;
-    const index = this.#bucket % buckets;
-    this.#counts[index] = (this.#counts[index] ?? 0) + 1;
-  }
+export function noRate(): Rate {
+  return { counts: new Array<number>(buckets).fill(0), bucket: 0 };
+}
 
-  /** Returns the rate per minute. Undefined while there is too little data. */
-  perMinute(now: number): number | undefined {
-    this.#moveTo(now);
-    if (this.#firstAt === undefined || now - this.#firstAt < 30_000) return undefined;
-    const minutes = Math.min(now - this.#firstAt, (buckets - 1) * bucketMs + (now % bucketMs)) / 60_000;
-    return this.#counts.reduce((sum, count) => sum + count, 0) / minutes;
-  }
+/** Counts a step that ended at this time, in ms since 1970. */
+export function countEnd(rate: Rate, at: number): void {
+  const { counts, bucket } = rate;
+  const latest = Math.max(bucket, Math.floor(at / bucketMs));
+  for (let next = Math.max(bucket, latest - buckets) + 1; next <= latest; next += 1) counts[next % buckets] = 0;
+  counts[latest % buckets] = (counts[latest % buckets] ?? 0) + 1;
+  rate.bucket = latest;
+  rate.firstAt ??= at;
+}
 
-  #moveTo(time: number): void {
-    const bucket = Math.floor(time / bucketMs);
-    const passed = Math.min(buckets, bucket - this.#bucket);
-    for (let step = 1; step <= passed; step += 1) this.#counts[(bucket - passed + step) % buckets] = 0;
-    this.#bucket = Math.max(this.#bucket, bucket);
-  }
+/** Returns the rate per minute. Undefined while there is too little data. */
+export function ratePerMinute({ counts, bucket, firstAt }: Rate, now: number): number | undefined {
+  if (firstAt === undefined || now - firstAt < 30_000) return undefined;
+  const minutes = Math.min(now - firstAt, (buckets - 1) * bucketMs + (now % bucketMs)) / 60_000;
+  const oldest = Math.max(bucket, Math.floor(now / bucketMs)) - buckets;
+  let ended = 0;
+  for (let at = oldest + 1; at <= bucket; at += 1) ended += counts[at % buckets] ?? 0;
+  return ended / minutes;
 }
 
 function noSettledSteps(): SettledSteps {

@@ -1,7 +1,7 @@
 import { countOf, creditsText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import { cutMiddle, displayWidth, padLeft, padRight } from '../text-width.ts';
-import type { RunView, TaskView } from './run-view.ts';
+import { type RunView, ratePerMinute, type TaskView } from './run-view.ts';
 import { busyIn, doneIn, queuedIn, stageCounts, taskState } from './run-words.ts';
 import { fillLine, joinedWithin, type Piece, piece, spaces, widthOf } from './screen-line.ts';
 import { barPieces, isNarrow, isWide, type Look } from './screen-look.ts';
@@ -47,7 +47,7 @@ function taskRow(
   const plan = planned.tasks.get(task.id);
   const expected =
     plan === undefined || plan.credits === 0 ? '' : ` of ${plan.isAbout ? '~' : ''}${creditsText(plan.credits)}`;
-  const rate = task.rate.perMinute(look.now);
+  const rate = ratePerMinute(task.rate, look.now);
   const rateText = rate === undefined || rate === 0 ? '' : `${rate < 10 ? rate.toFixed(1) : Math.round(rate)}/min`;
   const money =
     spent > 0 || (isWide(look) && expected !== '') ? `${creditsText(spent)}${isWide(look) ? expected : ''} cr` : '';

@@ -1,4 +1,4 @@
-import type { RunEvent, StepOutcome } from '../../contract/event.ts';
+import type { StepFinished, StepOutcome } from '../../contract/event.ts';
 import { likenessOf } from '../../ground/likeness.ts';
 
 /** Steps that failed with the same message. */
@@ -21,7 +21,7 @@ const mostGroups = 50;
 /** Counts a failure, once each time a step ends. */
 export function noteTrouble(
   troubles: Troubles,
-  { address, outcome, credits, error, at }: Extract<RunEvent, { event: 'step-finished' }>,
+  { address, outcome, credits, error, at }: StepFinished,
   jobId: string | undefined,
 ): TroubleGroup | undefined {
   if (!isTrouble(outcome)) return undefined;

@@ -1,3 +1,4 @@
+import { defined } from '../../ground/values.ts';
 import type { Purchase } from '../../lock/record.ts';
 import type { PostTarget } from '../../plan/plan.ts';
 import type { StepState } from '../../plan/situation/step-state.ts';
@@ -47,14 +48,11 @@ export function describePurchase(
   const code = codeOf(state, error);
   const isUnsaved = state === 'running' && jobId !== undefined && facts.finishedJobs?.has(jobId) === true;
   return {
-    ...(jobId !== undefined && { jobId }),
-    ...(credits !== undefined && { credits }),
-    ...(file !== undefined && { file }),
+    ...defined({ jobId, credits, file }),
     ...(paths.length > 1 && { files: paths }),
     ...(worst !== undefined && { fileState: facts.present.get(worst.path) ?? 'missing' }),
     ...(isUnsaved && { unsaved: true as const }),
-    ...(error !== undefined && { error }),
-    ...(code !== undefined && { code }),
+    ...defined({ error, code }),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Json } from '../../ground/json.ts';
+import { defined } from '../../ground/values.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import type { HelperDoc } from '../../manifest/template/helper-docs.ts';
 
@@ -21,15 +22,13 @@ export function kindsJson(kinds: readonly Kind[]): Json {
         type: field.type,
         required: field.required === true,
         ...(field.values !== undefined && { values: [...field.values] }),
-        ...(field.default !== undefined && { default: field.default }),
-        ...(field.maxLength !== undefined && { maxLength: field.maxLength }),
+        ...defined({ default: field.default, maxLength: field.maxLength }),
       })),
       ...(kind.model !== undefined && {
         models: Object.entries(kind.model.models).map(([name, { description, credits, aliasOf }]) => ({
           name,
           description,
-          ...(credits !== undefined && { credits }),
-          ...(aliasOf !== undefined && { aliasOf }),
+          ...defined({ credits, aliasOf }),
         })),
       }),
       outputs: [...kind.outputs],

@@ -1,5 +1,6 @@
 import type { ReviewAsset, ReviewEarlier, ReviewFile } from '../../contract/review.ts';
 import type { OpenRequest } from '../../graph/graph.ts';
+import { defined } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
 import { countedPurchases } from '../../lock/decisions.ts';
 import type { Output, Purchase } from '../../lock/record.ts';
@@ -40,16 +41,13 @@ export function describeAsset(match: Match, context: AssetContext): ReviewAsset 
   const error = state === 'failed' || state === 'unresolved' ? match.purchase?.error : undefined;
   return {
     ...{ address, task, kind, matrix, tags, state, files },
-    ...(key !== undefined && { key }),
-    ...(row !== undefined && { row }),
-    ...(take !== undefined && { take }),
-    ...(error !== undefined && { error }),
+    ...defined({ key, row, take, error }),
     request,
     ...(model !== undefined && request[model.field] === undefined && { model: model.default }),
     // Set when all assets of the group are known.
     differs: [],
     ...(shown?.jobId !== undefined && { job: shown.jobId, credits: shown.credits ?? null }),
-    ...(verdict !== undefined && { verdict }),
+    ...defined({ verdict }),
     isJudged: context.isGated && canBeJudged(match),
     earlier: describeEarlier(match, shown, context),
     madeFrom: [...context.madeFrom],
@@ -111,7 +109,7 @@ function describeEarlier(
     .map(({ jobId, credits, request, outputs = [] }): ReviewEarlier => {
       const files = outputs.map((output) => describeFile(output, placeOf(output, isTaken(output.path))));
       return {
-        ...(jobId !== undefined && { job: jobId }),
+        ...defined({ job: jobId }),
         credits: credits ?? null,
         changed: request === undefined ? [] : changedFields(request, step),
         request: request === undefined ? {} : readableRequest(request, boughtAt),

@@ -3,7 +3,7 @@ import type { ReviewAsset, ReviewData, ReviewGate, ReviewGroup, ReviewWait } fro
 import { stepAddress } from '../../graph/address.ts';
 import type { OpenRequest } from '../../graph/graph.ts';
 import { canonicalJson } from '../../ground/json.ts';
-import { groupBy } from '../../ground/values.ts';
+import { defined, groupBy } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
 import type { PlanRow } from '../../plan/plan.ts';
 import type { DecidedGate, DecidedGraph } from '../../plan/situation/decided-graph.ts';
@@ -52,7 +52,7 @@ export function describeCampaign(facts: CampaignFacts): Pick<ReviewData, 'campai
   const waits = rows === undefined ? undefined : listWaits(graph, rows);
   return {
     ...{ campaign: graph.name, groups: describeGroups(assets, situation, waits), assets },
-    ...(waits !== undefined && { waits }),
+    ...defined({ waits }),
   };
 }
 
@@ -69,7 +69,7 @@ export function withVerdicts(data: ReviewData, gates: Judged['gates']): ReviewDa
     for (const index of group.members) {
       const { verdict: _, ...asset } = data.assets[index] as ReviewAsset;
       const verdict = decided.verdicts.get(asset.address);
-      assets[index] = { ...asset, ...(verdict !== undefined && { verdict }) };
+      assets[index] = { ...asset, ...defined({ verdict }) };
     }
     return { ...group, gate: { ...group.gate, state: decided.state.is } };
   });
@@ -133,8 +133,7 @@ function describeGate(gate: DecidedGate, waits: ReturnType<typeof sumWaits> | un
   return {
     ...{ is, choose, state: state.is, waiting: steps, waitingCredits: credits },
     ...(credits === null && likely !== null && { waitingLikely: likely }),
-    ...(note !== undefined && { note }),
-    ...(reasons !== undefined && { reasons }),
+    ...defined({ note, reasons }),
   };
 }
 
