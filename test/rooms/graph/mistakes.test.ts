@@ -186,6 +186,17 @@ testMistakes([
     found: ['MB1307 5:31'],
     says: ['neither a text nor a number'],
   },
+  [
+    'ten thousand million cells',
+    tasks(
+      '  a:',
+      '    kind: image',
+      '    matrix:',
+      ...'abcdefghij'.split('').map((axis) => `      ${axis}: [0,1,2,3,4,5,6,7,8,9]`),
+      '    with: { prompt: x }',
+    ),
+    'MB1007 6:5',
+  ],
   {
     name: 'too many steps',
     text: tasks(
