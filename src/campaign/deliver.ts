@@ -7,8 +7,8 @@ import { type NamedDelivery, nameDeliveries } from '../plan/outputs/name-deliver
 import { listedDigests, outputsList } from '../report/outputs/outputs-list.ts';
 import { shortList } from '../report/safe-text.ts';
 import { type DeliveryPlace, folderPlace, notDelivered } from './delivery-place.ts';
-import { findOutputs, type OutputsOptions } from './find-outputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
+import { findOutputs, type OutputsOptions } from './save-outputs-list.ts';
 
 export interface DeliverOptions extends OutputsOptions {
   /** Destination: a folder, created if missing, or `s3://BUCKET/PREFIX`. */

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
+import { CampaignError } from '../contract/failure.ts';
 import { isOpenFolder, listFolder } from '../disk/fs/folders.ts';
 import { repositoryOf } from '../disk/fs/own-tree.ts';
 import { readStart } from '../disk/fs/plain-file.ts';
@@ -41,6 +42,23 @@ export async function findLocks(folder: string, options: { sandbox: boolean }): 
   const found: FoundLock[] = [];
   for (const path of paths.sort()) found.push(await read(path, relative('', path) || path));
   return found;
+}
+
+/**
+ * Finds the locks of other campaigns in the folder. Throws for one that cannot be read: `mayHave` says why that matters,
+ * and `done` what did not happen.
+ */
+export async function requireOtherLocks(
+  { folder, lock }: CampaignPaths,
+  { sandbox, mayHave, done }: { sandbox: boolean; mayHave: string; done: string },
+): Promise<{ path: string; lock: Lock }[]> {
+  const others = (await findLocks(folder, { sandbox })).filter(({ path }) => path !== lock);
+  return others.map(({ path, shown, problem, reading }) => {
+    if (reading !== undefined && !hasErrors(reading.diagnostics)) return { path, lock: reading.lock };
+    const message = `${shown} cannot be read${problem === undefined ? '' : ` (${problem})`}, and it may have ${mayHave}`;
+    const hint = `repair it, or move ${shown} away; nothing was ${done}`;
+    throw new CampaignError({ code: 'MB3407', message, hint, lock: shown });
+  });
 }
 
 /** Returns a command for the campaign of a lock: for the manifest next to it, or else with the option `--lock`. */

@@ -1,5 +1,14 @@
 import { systemClock } from '../contract/clock.ts';
+import { isJobId } from '../ground/job-id.ts';
+import type { Json } from '../ground/json.ts';
+import { kinds } from '../kinds/index.ts';
+import { readServiceDocument } from '../kinds/service-document.ts';
+import { isAssetUrl } from '../lock/check-line.ts';
+import type { UploadRow } from '../report/tables/jobs-text.ts';
+import { readRecord } from '../service/fields.ts';
+import { createHttp, requireAnswer } from '../service/http.ts';
 import { createLibrary, type Library } from '../service/library.ts';
+import { makeRedact } from '../service/secrets.ts';
 import { openSandbox, sandboxKey } from './embed-sandbox.ts';
 import { type Access, type Environment, requireAccess } from './environment.ts';
 import type { OpenCampaign } from './open-campaign.ts';
@@ -46,4 +55,40 @@ export async function withLibrary<T>(
 export function withLibraryOf<T>(campaign: OpenCampaign, use: (open: OpenAccess) => Promise<T>): Promise<T> {
   const { environment, sandbox, paths } = campaign;
   return withLibrary({ environment, sandbox, folder: paths.folder, keeps: false }, use);
+}
+
+/**
+ * Lists the media library of the service. The list is undocumented, so it is requested only if the service's own
+ * document has it; otherwise undefined.
+ */
+export async function listUploads(library: Library, access: Access): Promise<UploadRow[] | undefined> {
+  const { operations } = readServiceDocument(await library.document(), kinds);
+  if (!operations.includes('GET /uploads')) return undefined;
+  const redact = makeRedact(access.token);
+  const http = createHttp({ ...access, redact });
+  try {
+    const answer = await http.call({ method: 'GET', path: '/uploads', deadlineMs: 30_000 });
+    return readUploads(requireAnswer(answer, redact));
+  } finally {
+    await http.close();
+  }
+}
+
+function readUploads(json: Json): UploadRow[] {
+  const body = readRecord(json);
+  const list = [json, body?.data, body?.uploads, body?.assets].find(Array.isArray) ?? [];
+  return list.flatMap((item): UploadRow[] => {
+    const asset = readRecord(item);
+    const { id, url, name, fileSize, createdAt } = asset ?? {};
+    if (!isJobId(id) || !isAssetUrl(url)) return [];
+    return [
+      {
+        name: typeof name === 'string' ? name : '',
+        url,
+        id,
+        ...(typeof fileSize === 'number' && fileSize >= 0 && { bytes: fileSize }),
+        ...(typeof createdAt === 'string' && { createdAt }),
+      },
+    ];
+  });
 }

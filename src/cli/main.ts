@@ -1,12 +1,14 @@
+import { homedir, tmpdir } from 'node:os';
 import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { CommanderError } from 'commander';
+import { ownVersion } from '../campaign/own-version.ts';
 import { BrokenRunError } from '../contract/errors.ts';
 import { exitCodes } from '../contract/exit.ts';
 import { type Failure, failureOf, failures } from '../contract/failure.ts';
 import { messageOf } from '../ground/values.ts';
 import { failureGithub, failureJson } from '../report/failure-text.ts';
 import { safeText } from '../report/safe-text.ts';
-import { bugReport } from './bug-report.ts';
 import { makeProgram } from './program/program.ts';
 import { outJson, processTerminal, sayFailure, type Terminal, toCheckoutPath } from './terminal.ts';
 import { endStage, timingText } from './timing.ts';
@@ -77,4 +79,36 @@ function tellBug(thrown: unknown, { err, style }: Terminal): Failure {
   err('  please report it with these lines:\n');
   for (const line of bugReport(error, process.argv.slice(2))) err(`  ${style.dim(safeText(line, 1000))}\n`);
   return { code: 'MB3901', message, ...(lock !== undefined && { lock }) };
+}
+
+/** Root folder of this package, without a trailing slash. */
+const ownFolder = fileURLToPath(new URL('../..', import.meta.url)).replace(/[\\/]$/, '');
+
+/**
+ * Lines of a bug report about an internal error: version, machine, the command without its values, and the stack. Paths
+ * are relative to the working folder, this package or home; quoted strings, which may be data of the user, are omitted.
+ */
+export function bugReport(error: unknown, typed: readonly string[]): string[] {
+  const text = error instanceof Error ? (error.stack ?? messageOf(error)) : messageOf(error);
+  const [command = '', ...words] = typed;
+  const options = words.filter((word) => /^--?[a-z]/.test(word)).map((word) => word.replace(/=.*$/s, ''));
+  return [
+    `mediabatch ${ownVersion()}, Node ${process.version}, ${process.platform} ${process.arch}`,
+    `command: ${[/^[a-z-]+$/.test(command) ? command : '…', ...options].join(' ')}`,
+    ...withoutPrivate(text).split('\n'),
+  ];
+}
+
+function withoutPrivate(text: string): string {
+  const places: [folder: string, name: string][] = [
+    [ownFolder, '<package>'],
+    [process.cwd(), '<cwd>'],
+    [tmpdir(), '<tmp>'],
+    [homedir(), '<home>'],
+  ];
+  let shown = text;
+  for (const [folder, name] of places) if (folder.length > 1) shown = shown.replaceAll(folder, name);
+  return shown
+    .replaceAll(/(["'`“])(?:(?!["'`”\n]).){8,}["'`”]/g, '$1…$1')
+    .replaceAll(/(^|[\s(])(?:file:\/\/)?(?:\/|[A-Z]:\\)[^\s():]+/gm, '$1<path>');
 }

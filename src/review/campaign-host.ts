@@ -6,8 +6,7 @@
  */
 
 import { lstat } from 'node:fs/promises';
-import type { Judged } from '../campaign/decisions/judge-batch.ts';
-import { Desk } from '../campaign/desk.ts';
+import { Desk, type Judged } from '../campaign/decisions/judge-batch.ts';
 import { requireTracedGraph } from '../campaign/load-manifest.ts';
 import { type Asked, ManifestInputs } from '../campaign/manifest-inputs.ts';
 import type { OpenCampaign } from '../campaign/open-campaign.ts';

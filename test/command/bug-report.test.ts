@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { bugReport } from '../../src/cli/bug-report.ts';
+import { bugReport } from '../../src/cli/main.ts';
 
 test('a bug report contains version, machine, command and stack, and no user data', () => {
   const error = new Error(`no row for "a red lamp for Ada" in ${join(homedir(), 'secret/campaign.yaml')}`);

@@ -1,9 +1,7 @@
-import { relative } from 'node:path';
 import { CampaignError } from '../../contract/failure.ts';
 import type { Tell } from '../../contract/notice.ts';
 import type { Step } from '../../graph/graph.ts';
 import { call, way } from '../../ground/advice.ts';
-import { hasErrors } from '../../ground/diagnostic.ts';
 import { mustGet } from '../../ground/values.ts';
 import { envelope } from '../../kinds/envelope.ts';
 import { kinds } from '../../kinds/index.ts';
@@ -19,7 +17,7 @@ import type { Library, ListedJob } from '../../service/library.ts';
 import { mostLookedThrough } from '../../service/listing.ts';
 import { checkFinding, checkJob } from '../check-options.ts';
 import { type Decided, type DecideOptions, decide } from '../decide.ts';
-import { findLocks } from '../find-locks.ts';
+import { requireOtherLocks } from '../find-locks.ts';
 import { checkCall } from '../library-calls.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 import { requireStep } from '../select-steps.ts';
@@ -73,25 +71,10 @@ function tellUnlisted(unbought: readonly Match[], tell: Tell): void {
   tell({ is: 'notice', text });
 }
 
-/**
- * Job ids in this lock and in all other locks of the folder. Throws for a lock that cannot be read, because it may
- * contain any job.
- */
+/** Job ids in this lock and in all other locks of the folder. */
 async function knownJobs(lock: Lock, { paths, sandbox }: OpenCampaign): Promise<Set<string>> {
-  const locks = [lock];
-  for (const { path, shown, reading } of await findLocks(paths.folder, { sandbox })) {
-    if (path === paths.lock) continue;
-    if (reading === undefined || hasErrors(reading.diagnostics)) {
-      throw new CampaignError({
-        code: 'MB3407',
-        message: `${shown} cannot be read, and any of the jobs may be its own`,
-        hint: `repair it, or move ${relative('', path) || path} away; nothing was recorded`,
-        lock: shown,
-      });
-    }
-    locks.push(reading.lock);
-  }
-  return jobIdsOf(locks);
+  const others = await requireOtherLocks(paths, { sandbox, mayHave: 'any of the jobs', done: 'recorded' });
+  return jobIdsOf([lock, ...others.map((other) => other.lock)]);
 }
 
 /** Matches that a person chose among several candidates. */

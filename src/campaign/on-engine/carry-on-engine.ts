@@ -21,8 +21,6 @@ import { holdGuard } from '../hold-guard.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 import { type LoadedLock, requireLock } from '../read-lock.ts';
 import type { RunResult } from '../run.ts';
-import { lostRun, refuseHere, refuseNamesake, refuseOtherEngine } from './engine-refusals.ts';
-import { learnDurations } from './learn-durations.ts';
 import {
   differencesFrom,
   findUnseenRun,
@@ -35,9 +33,19 @@ import {
   refuseAnother,
   sealOf,
 } from './other-runs.ts';
-import { checkStore, isForThisMachine, makeStore, storeOfRun, submissionOf } from './submit-plan.ts';
-import { tellOfNoWorker } from './tell-of-workers.ts';
-import { watchOnEngine } from './watch-engine.ts';
+import {
+  checkStore,
+  isForThisMachine,
+  lostRun,
+  makeStore,
+  refuseHere,
+  refuseNamesake,
+  refuseOtherEngine,
+  storeOfRun,
+  submissionOf,
+  tellOfNoWorker,
+} from './submit-plan.ts';
+import { learnDurations, watchOnEngine } from './watch-engine.ts';
 
 /**
  * Shows notices of a watched run. A screen would draw over a notice that is printed directly, so it becomes an event

@@ -16,8 +16,8 @@ import { requireAccess } from '../environment.ts';
 import { holdGuard } from '../hold-guard.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 import { requireLock } from '../read-lock.ts';
-import { isOfGraph, refuseNamesake } from './engine-refusals.ts';
 import { lockOfRun } from './engine-run.ts';
+import { isOfGraph, refuseNamesake } from './submit-plan.ts';
 
 /** Limit of ended runs that are examined, latest first. */
 const mostNamesakes = 10;

@@ -1,22 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { Engine } from '../../cluster/open-engine.ts';
-import type { ClusterSettings, RunHeader, Submission } from '../../cluster/runs/run-record.ts';
+import type { Engine, EngineToSee } from '../../cluster/open-engine.ts';
+import type { ClusterSettings, RunHeader, RunRecord, Submission } from '../../cluster/runs/run-record.ts';
 import type { Seal } from '../../cluster/seal.ts';
 import type { Store, StoreFiles } from '../../cluster/store/store.ts';
+import { type Clock, systemClock } from '../../contract/clock.ts';
+import type { EngineRun } from '../../contract/engine-state.ts';
 import { CampaignError } from '../../contract/failure.ts';
-import type { GraphOutline } from '../../graph/graph.ts';
+import type { Tell } from '../../contract/notice.ts';
+import type { Graph, GraphOutline } from '../../graph/graph.ts';
+import { type Advice, call, way } from '../../ground/advice.ts';
 import type { Json } from '../../ground/json.ts';
 import type { Lock } from '../../lock/record.ts';
 import { writeLines } from '../../lock/write.ts';
 import type { Plan, PlanRow } from '../../plan/plan.ts';
 import type { WrittenPrices } from '../../plan/prices/prices.ts';
 import type { CreateRoutes } from '../../service/create.ts';
+import type { ApplyTerms } from '../carrier.ts';
 import { type RunSettings, settle } from '../check-options.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 import { ownVersion } from '../own-version.ts';
 import { userName } from '../person.ts';
-import type { GivenOfRun } from './other-runs.ts';
 
 /** Whether only this machine can carry a row out: an upload of a local file, or a rename in the local folder. */
 export function isForThisMachine({ order }: PlanRow): boolean {
@@ -37,7 +41,7 @@ export function submissionOf(
     createRoutes: CreateRoutes;
     prices: WrittenPrices;
     settings: RunSettings;
-    given: GivenOfRun;
+    given: NonNullable<RunHeader['given']>;
     seal: Seal;
   },
 ): Submission {
@@ -139,3 +143,124 @@ export async function storeOfRun(
     hint: 'give that one; without --store the run is watched, and a later `apply` fetches its files. Nothing was sent',
   });
 }
+
+/** Throws MB3000 for options that cannot be combined. */
+export function refuseHere({ sandbox }: OpenCampaign, { review }: Pick<ApplyTerms, 'review'>): void {
+  const refuse = (options: string[], message: string, hint: Advice) => {
+    throw new CampaignError({ code: 'MB3000', message, hint, options });
+  };
+  if (review === true) {
+    const message = '--review and --engine do not go together: people decide between two runs then';
+    refuse(['--review', '--engine'], message, 'leave --review out, or the engine (--engine, MEDIABATCH_ENGINE)');
+  }
+  if (sandbox) {
+    const message = '--sandbox and --engine do not go together: workers do not reach the service in this process';
+    refuse(
+      ['--sandbox', '--engine'],
+      message,
+      way('leave --sandbox out, and let this be the service', call('sandbox')),
+    );
+  }
+}
+
+/** Throws MB3704 when the run of this campaign is on another engine, or belongs to another account. */
+export function refuseOtherEngine(note: { engine: string; account: string }, { shown, account }: Engine): void {
+  if (note.engine === shown && note.account === account) return;
+  const other = note.engine === shown ? 'with another key, or for another address of the service' : `on ${note.engine}`;
+  throw new CampaignError({
+    code: 'MB3704',
+    message: `this campaign has a run ${other}`,
+    hint: 'attach to that one first; nothing was sent',
+    lock: note.engine,
+  });
+}
+
+/** Error MB3702: the engine was queried and does not have the run. */
+export function lostRun(run: string, { shown }: Engine): CampaignError {
+  return new CampaignError({
+    code: 'MB3702',
+    message: `${shown} does not know the run ${run}, which this campaign was submitted as`,
+    hint: [
+      'nothing was sent; if its database was recreated, what the run has bought since is in no lock',
+      way('to see it', call('list jobs', '--unknown')),
+      way('to give the campaign free', call('unlock', '--id', run)),
+    ],
+  });
+}
+
+/** Whether a run belongs to this campaign, and not to another one of the same name. */
+export function isOfGraph({ outline }: RunHeader, { steps }: Pick<Graph, 'steps'>): boolean {
+  const theirs = new Set(outline.addresses);
+  return steps.some(({ address }) => theirs.has(address));
+}
+
+/**
+ * Throws MB3704 when the run belongs to another campaign of the same name, because its lines must not be added to
+ * this lock.
+ */
+export function refuseNamesake(
+  header: RunHeader,
+  graph: Graph,
+  { run, engine }: { run: RunRecord; engine: Engine },
+): void {
+  if (isOfGraph(header, graph)) return;
+  const { campaign, origin } = run;
+  throw new CampaignError({
+    code: 'MB3704',
+    message: `another campaign named ${campaign} has an open run on ${engine.shown}: ${origin.host}:${origin.manifest}, with none of these steps`,
+    hint: 'keys are made from the name: give one of them another name, or wait until that run has ended. Nothing was sent',
+    lock: engine.shown,
+  });
+}
+
+interface Telling {
+  tell: Tell;
+  /** Aborted when watching must stop. */
+  signal: AbortSignal;
+}
+
+/** Polling interval in ms. */
+const lookMs = 1000;
+/**
+ * Polls without a worker before a notice, because a new worker may wait for the store, and an ending worker hands over.
+ */
+const patience = 10;
+
+/**
+ * Shows a notice whenever the run has no suitable worker, because its screen would otherwise not change for no
+ * visible reason.
+ */
+export async function tellOfNoWorker(
+  { database, shown }: EngineToSee,
+  {
+    tell,
+    signal,
+    run,
+    store,
+    clock = systemClock,
+  }: Telling & { run: string; store: string | undefined; clock?: Clock },
+): Promise<void> {
+  const { readEngineState } = await import('../../cluster/engine-state.ts');
+  const place = store === undefined ? '' : ' with the same --store';
+  const hint = way(`to start one, on any machine${place}`, call('worker'));
+  for (let vain = 0; !signal.aborted; ) {
+    const { runs } = await readEngineState(database, { isCounted: false });
+    const own = runs.find(({ id }) => id === run);
+    if (signal.aborted || own === undefined) return;
+    const { lacks } = own;
+    vain = lacks === undefined ? 0 : vain + 1;
+    const text = lacks && lackTexts[lacks](shown);
+    if (vain === patience && text !== undefined) tell({ is: 'notice', text, hint });
+    await clock.sleep(lacks === undefined ? patience * lookMs : lookMs, signal);
+  }
+}
+
+const unfit = (shown: string) =>
+  `none of the workers of this account on ${shown} takes the run: each has another store, or another version; the run waits until one is started that fits`;
+
+const lackTexts: { [lack in NonNullable<EngineRun['lacks']>]: (shown: string) => string } = {
+  worker: (shown) => `no worker of this account runs on ${shown}: the run waits until one is started`,
+  version: unfit,
+  store: unfit,
+  leader: (shown) => `no worker on ${shown} leads this account: creates wait until one does`,
+};

@@ -1,24 +1,31 @@
+import { createHash } from 'node:crypto';
 import type { Engine } from '../../cluster/open-engine.ts';
 import type { StoreFiles } from '../../cluster/store/store.ts';
 import { systemClock } from '../../contract/clock.ts';
+import { OutputError } from '../../contract/errors.ts';
 import type { RunEvent, RunFact } from '../../contract/event.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
+import type { Tell } from '../../contract/notice.ts';
+import type { KeptDurations, OutputFiles } from '../../contract/ports.ts';
 import { removeEngineNote, writeSeenOnEngine } from '../../disk/lock/engine-note.ts';
-import { checkOutputs } from '../../disk/outputs/outputs.ts';
+import { checkOutputs, type OutputState } from '../../disk/outputs/outputs.ts';
 import type { GraphOutline } from '../../graph/graph.ts';
 import { call, way } from '../../ground/advice.ts';
+import { Places } from '../../ground/places.ts';
 import { messageOf } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
 import { isOutputPath } from '../../lock/check-line.ts';
-import type { Lock, StepRecord } from '../../lock/record.ts';
+import type { Lock, Output, StepRecord } from '../../lock/record.ts';
+import type { Plan } from '../../plan/plan.ts';
 import { replacedDigests } from '../../plan/purchases/make-order.ts';
+import { timedAs } from '../../plan/time-left.ts';
+import { Durations } from '../../service/polling/durations.ts';
 import type { Access } from '../environment.ts';
 import { outputFilesOf } from '../look-at-outputs.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 import type { LoadedLock } from '../read-lock.ts';
 import type { RunResult } from '../run.ts';
-import { FileBringer, type FileToBring } from './bring-files.ts';
 import { MirroredLock } from './mirrored-lock.ts';
 
 export interface WatchOptions {
@@ -315,5 +322,153 @@ export async function keepSeen(
       write();
       await writing;
     },
+  };
+}
+
+interface Ways {
+  /** Store with the files that workers saved for this campaign. */
+  from: Pick<StoreFiles, 'read'>;
+  /** Folder of the campaign's outputs. */
+  to: string;
+  outputs: OutputFiles;
+  tell: Tell;
+  /** Aborted when downloads must stop. Files that are not here yet stay in the store. */
+  signal: AbortSignal;
+}
+
+/** Files that are copied at once, because a transfer from a remote store mostly waits. */
+const atOnce = 8;
+/** Attempts for one file. A file that fails is left to the next run. */
+const mostTries = 3;
+
+/** A file of a step, as recorded in a run or in the lock. */
+export interface FileToBring {
+  address: string;
+  kind: string;
+  output: Output;
+  /** Digests of existing files of this step that the new file may replace. */
+  replaces?: readonly string[];
+}
+
+/** Copies files from a store to the campaign's folder, checked by their digests. Files that exist already stay. */
+export class FileBringer {
+  readonly #places: Ways;
+  readonly #queue = new Places(atOnce);
+  readonly #brought: Promise<void>[] = [];
+  readonly #taken = new Set<string>();
+  /** Paths of files that the workers saved and that could not be copied. */
+  readonly missing: string[] = [];
+  /** Error of the first missing file, unless its bytes were wrong. */
+  trouble: string | undefined;
+
+  constructor(places: Ways) {
+    this.#places = places;
+  }
+
+  /** Queues files of the store. Each is copied once. */
+  add(files: readonly FileToBring[]): void {
+    const wanted = files.filter(({ output }) => {
+      const name = `${output.sha256} ${output.path}`;
+      if (!isOutputPath(output.path) || this.#taken.has(name)) return false;
+      this.#taken.add(name);
+      return true;
+    });
+    if (wanted.length === 0) return;
+    const states = checkOutputs(
+      this.#places.to,
+      wanted.map(({ output }) => output),
+    );
+    // The error is passed on by those that await the promise.
+    states.catch(() => {});
+    for (const file of wanted) {
+      const brought = this.#queue.use(async () => this.#bring(file, await states));
+      // The error is reported by `end`.
+      brought.catch(() => {});
+      this.#brought.push(brought);
+    }
+  }
+
+  /** Resolves when every queued file is saved or listed as missing. */
+  async end(): Promise<void> {
+    await Promise.all(this.#brought);
+  }
+
+  async #bring(file: FileToBring, states: ReadonlyMap<string, OutputState>): Promise<void> {
+    const { address, kind, output, replaces = [] } = file;
+    const { tell } = this.#places;
+    const media = kinds[kind]?.media;
+    if (media === undefined || media === 'none' || states.get(output.path) === 'intact') return;
+    const save = output.path.replace(/\.[^./]+$/, '');
+    const notice = (text: string) => tell({ is: 'notice', text });
+    if (!(await this.#copy(output, { address, media, save, replaces, notice }))) this.missing.push(output.path);
+  }
+
+  async #copy(output: Output, target: Parameters<OutputFiles['save']>[0]): Promise<boolean> {
+    const { from, outputs: files, signal } = this.#places;
+    for (let tries = 1; tries <= mostTries && !signal.aborted; tries += 1) {
+      try {
+        const body = await from.read(output);
+        if (body === undefined) return false;
+        await files.save(target, { body: checked(body, { output, signal }), bytes: output.bytes, type: output.type });
+        return true;
+      } catch (error) {
+        if (!(error instanceof OutputError)) throw error;
+        if (error.why === 'bad-bytes') continue;
+        this.trouble ??= error.message;
+        return false;
+      }
+    }
+    return false;
+  }
+}
+
+/** Stops with an error when the bytes differ from the digest in the lock, so that no such file gets its final name. */
+function checked(
+  body: AsyncIterable<Uint8Array>,
+  { output, signal }: { output: Output; signal: AbortSignal },
+): AsyncIterable<Uint8Array> {
+  const digest = createHash('sha256');
+  const chunks = body[Symbol.asyncIterator]();
+  return {
+    [Symbol.asyncIterator]: () => ({
+      async next() {
+        if (signal.aborted) throw new Error('interrupted');
+        const next = await chunks.next();
+        if (next.done !== true) digest.update(next.value);
+        else if (digest.digest('hex') !== output.sha256) throw new Error(`${output.path} has other bytes in the store`);
+        return next;
+      },
+      async return() {
+        await chunks.return?.();
+        return { done: true, value: undefined };
+      },
+    }),
+  };
+}
+
+/**
+ * Learns the durations of jobs from the events of a run, as a run in this process does from its polls. The next plan
+ * uses them.
+ */
+export function learnDurations(
+  { rows }: Pick<Plan, 'rows'>,
+  known: KeptDurations,
+): { on(event: RunEvent): void; keep(): KeptDurations } {
+  const durations = new Durations(known);
+  const orders = new Map(rows.flatMap(({ order }) => (order === undefined ? [] : [[order.address, order]])));
+  const created = new Map<string, number>();
+  return {
+    on(event) {
+      if (event.event === 'job-created') created.set(event.address, Date.parse(event.at));
+      if (event.event !== 'job-completed') return;
+      const from = created.get(event.address);
+      const order = orders.get(event.address);
+      const typicalMs = kinds[order?.kind ?? '']?.typicalMs;
+      created.delete(event.address);
+      if (from === undefined || order === undefined || typicalMs === undefined) return;
+      // Two heads, with two clocks, may report the same job.
+      durations.of({ kind: timedAs(order), typicalMs }).learn(Math.max(0, Date.parse(event.at) - from));
+    },
+    keep: () => durations.keep(),
   };
 }

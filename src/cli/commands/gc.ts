@@ -1,4 +1,4 @@
-import { basename, dirname, relative } from 'node:path';
+import { dirname, relative } from 'node:path';
 import {
   deleteLeftover,
   findLeftovers,
@@ -9,7 +9,7 @@ import {
   type Leftovers,
   type OtherLock,
 } from '../../campaign/find-leftovers.ts';
-import { findLocks } from '../../campaign/find-locks.ts';
+import { requireOtherLocks } from '../../campaign/find-locks.ts';
 import { holdGuard } from '../../campaign/hold-guard.ts';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
 import type { CampaignPaths } from '../../campaign/paths.ts';
@@ -20,7 +20,6 @@ import { CampaignError } from '../../contract/failure.ts';
 import type { Leftover } from '../../contract/leftovers.ts';
 import { KeptFiles } from '../../disk/outputs/kept-files.ts';
 import { SavedFiles } from '../../disk/outputs/saved-files.ts';
-import { hasErrors } from '../../ground/diagnostic.ts';
 import { bytesText, countOf } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { chargesText, gcJson, leftoversView } from '../../report/tables/leftovers-text.ts';
@@ -108,26 +107,13 @@ async function lookAtKept(campaign: OpenCampaign, { sandbox = false }: GcOptions
   return { found, remove: async (file) => files.isThere() && (await deleteLeftover(files.folder, file)) };
 }
 
-/**
- * Locks of other campaigns in the folder, which may share files with this one. Throws for an unreadable lock, because
- * it may own any file.
- */
+/** Locks of other campaigns in the folder, which may share files with this one. */
 async function otherLocks(paths: CampaignPaths, sandbox: boolean): Promise<OtherLock[]> {
-  const locks = await findLocks(paths.folder, { sandbox });
-  return locks
-    .filter(({ path }) => path !== paths.lock)
-    .map(({ path, shown, problem, reading }) => {
-      if (reading === undefined || hasErrors(reading.diagnostics)) {
-        throw new CampaignError({
-          code: 'MB3407',
-          message: `${shown} cannot be read${problem === undefined ? '' : ` (${problem})`}, and it may own files here`,
-          hint: `repair it, or move ${basename(shown)} away; nothing was deleted`,
-          lock: shown,
-        });
-      }
-      const folder = relative(paths.folder, dirname(path)).replaceAll('\\', '/');
-      return { lock: reading.lock, prefix: folder === '' ? '' : `${folder}/` };
-    });
+  const locks = await requireOtherLocks(paths, { sandbox, mayHave: 'files here', done: 'deleted' });
+  return locks.map(({ path, lock }) => {
+    const folder = relative(paths.folder, dirname(path)).replaceAll('\\', '/');
+    return { lock, prefix: folder === '' ? '' : `${folder}/` };
+  });
 }
 
 async function deleteAll(

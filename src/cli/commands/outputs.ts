@@ -1,6 +1,12 @@
 import { extname } from 'node:path';
-import { type FoundOutputs, findOutputs, type OutputsOptions } from '../../campaign/find-outputs.ts';
-import { folderFrom, saveOutputsList, writeSidecars } from '../../campaign/save-outputs-list.ts';
+import {
+  type FoundOutputs,
+  findOutputs,
+  folderFrom,
+  type OutputsOptions,
+  saveOutputsList,
+  writeSidecars,
+} from '../../campaign/save-outputs-list.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import { call } from '../../ground/advice.ts';

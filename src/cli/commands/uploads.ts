@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { listUploads } from '../../campaign/list-uploads.ts';
+import { listUploads } from '../../campaign/with-library.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError, type Failure, failures, serviceFailure } from '../../contract/failure.ts';

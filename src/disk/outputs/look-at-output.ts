@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { UnsafeFileError } from '../../contract/errors.ts';
 import { isOutputPath } from '../../lock/check-line.ts';
 import type { Output } from '../../lock/record.ts';
-import type { SeenOutput } from '../../plan/decisions/accept.ts';
+import type { SeenOutput } from '../../plan/decisions/pin.ts';
 import { isErrno, openPlainFile } from '../fs/plain-file.ts';
 import { hashFile } from './hash-file.ts';
 import { findOutputFile } from './output-path.ts';

@@ -1,7 +1,8 @@
 import { call, way } from '../../ground/advice.ts';
-import { countedPurchases } from '../../lock/decisions.ts';
-import type { Job, StepRecord } from '../../lock/record.ts';
+import { countedPurchases, mostRevision } from '../../lock/decisions.ts';
+import type { Acceptance, Job, Output, Purchase, StepRecord } from '../../lock/record.ts';
 import { isOpenSend } from '../../lock/sends.ts';
+import { describeChanges, findChanges } from '../compare/changes.ts';
 import { findKept } from '../situation/apply-decisions.ts';
 import type { Match } from '../situation/find-purchases.ts';
 import { creditsOf, nameOfJob, type Ruling, refuse, refuseAtLast } from './ruling.ts';
@@ -85,4 +86,136 @@ export function findOwn(match: Match): { record: StepRecord; purchase: Job } | R
     );
   }
   return refuse(address, 'has nothing that was bought', 'run apply first; a plan shows what it costs');
+}
+
+/** The state of a recorded output on disk. */
+export type SeenOutput =
+  | { is: 'intact' }
+  | { is: 'missing' }
+  /** `why`: the words that follow the path in a message. */
+  | { is: 'unusable'; why: string }
+  /** The content differs from the record. `output` has its present digest, size and media type. */
+  | { is: 'edited'; output: Output };
+
+/**
+ * Returns the finished purchase whose output can be accepted, or why there is none. `isAlone`: the user named this step
+ * itself. Files that are not saved yet are accepted only then, never by a pattern.
+ */
+export function findAcceptable(
+  match: Match,
+  { isAlone }: { isAlone: boolean },
+): { record: StepRecord; purchase: Job } | Ruling {
+  const found = findOwn(match);
+  if ('is' in found) return found;
+  const { purchase } = found;
+  if (purchase.state === 'done') return found;
+  const { address, fingerprint } = match.step;
+  if (isAlone && purchase.fingerprint === fingerprint) return acceptAsIs(address, found);
+  return refuse(
+    address,
+    `has no output yet: ${nameOfJob(purchase)} is running`,
+    'run apply first: it collects it for free',
+  );
+}
+
+/** Accepts the file of a job that is not saved yet: `apply` then saves it even if it fails a check. */
+function acceptAsIs(address: string, { record, purchase }: { record: StepRecord; purchase: Job }): Ruling {
+  const { fingerprint, jobId } = purchase;
+  if (isAcceptedAsIs(record, purchase)) return { is: 'unchanged', address, text: 'is accepted already' };
+  const accepted = { ...acceptanceOf(record, fingerprint, fingerprint), job: jobId };
+  const text = `the file of ${nameOfJob(purchase)}: apply saves it for 0 credits, even if it is not whole or of another type`;
+  return { is: 'recorded', address, text, records: [{ ...record, decisions: { accepted: [accepted] } }] };
+}
+
+/** Returns whether a user accepted the file of this job before it was saved. */
+export function isAcceptedAsIs({ decisions }: StepRecord, { fingerprint, jobId }: Purchase): boolean {
+  return decisions?.accepted?.some((one) => one.wanted === fingerprint && one.job === jobId) === true;
+}
+
+/**
+ * Accepts the output of a step as it is: files edited by hand are recorded in their present state, and a changed input
+ * counts as satisfied. `seen`: the files of the purchase, in order. `isUnfit`: they do not fit `expect` and are
+ * accepted anyway.
+ */
+export function acceptOutput(
+  match: Match,
+  found: { record: StepRecord; purchase: Job },
+  { seen, isUnfit }: { seen: readonly { path: string; file: SeenOutput }[]; isUnfit: boolean },
+): Ruling {
+  const { address } = match.step;
+  const { record, purchase } = found;
+  const missing = seen.find(({ file }) => file.is === 'missing');
+  if (missing !== undefined) {
+    return refuse(
+      address,
+      `${missing.path} is not there to be accepted`,
+      'put it back, or run apply: it fetches it for free',
+    );
+  }
+  const accepted: string[] = [];
+  for (const { path, file } of seen) {
+    if (file.is === 'unusable')
+      return refuse(
+        address,
+        `${path} ${file.why}`,
+        'put a media file there, or run apply: it fetches the bought one for free',
+      );
+    if (file.is === 'edited') accepted.push(`${path} as it is now`);
+  }
+  if (isUnfit) accepted.push(`${seen.map(({ path }) => path).join(', ')}, although it does not fit \`expect\``);
+  const changed = acceptedPurchase(purchase, { seen, isUnfit });
+  const acceptance = newAcceptance(match, record, purchase);
+  const decisions = acceptance === undefined ? {} : { decisions: { accepted: [acceptance] } };
+  if (acceptance !== undefined) accepted.push(describeInput(match, purchase));
+  if (accepted.length === 0) {
+    if (wantedBy(match.step) !== purchase.fingerprint) return { is: 'unchanged', address, text: 'is accepted already' };
+    return refuse(
+      address,
+      'is up to date: there is nothing to accept',
+      'accept is for files edited by hand, for those that do not fit `expect`, and for steps that a plan wants to redo',
+    );
+  }
+  const { decisions: _before, ...rest } = record;
+  const purchases = record.purchases.map((one) => (one === purchase ? changed : one));
+  return { is: 'recorded', address, text: accepted.join('; '), records: [{ ...rest, purchases, ...decisions }] };
+}
+
+function acceptedPurchase(
+  purchase: Job,
+  { seen, isUnfit }: { seen: readonly { file: SeenOutput }[]; isUnfit: boolean },
+): Job {
+  if (!isUnfit && !seen.some(({ file }) => file.is === 'edited')) return purchase;
+  const outputs = (purchase.outputs ?? []).map((output, index) => {
+    const file = seen[index]?.file;
+    const kept = file?.is === 'edited' ? file.output : output;
+    return isUnfit ? { ...kept, accepted: true as const } : kept;
+  });
+  return { ...purchase, outputs, revision: Math.min((purchase.revision ?? 0) + 1, mostRevision) };
+}
+
+/** Returns `undefined` when the purchase is of the manifest's present request, or is already accepted for it. */
+function newAcceptance({ step }: Match, record: StepRecord, { fingerprint }: Job): Acceptance | undefined {
+  if (step.decided?.accepted === true) return undefined;
+  const wanted = wantedBy(step);
+  if (wanted === fingerprint) return undefined;
+  const before = record.decisions?.accepted?.find((one) => one.wanted === wanted);
+  return before?.fingerprint === fingerprint ? undefined : acceptanceOf(record, wanted, fingerprint);
+}
+
+function acceptanceOf(record: StepRecord, wanted: string, fingerprint: string): Acceptance {
+  const before = record.decisions?.accepted?.find((one) => one.wanted === wanted);
+  return { wanted, fingerprint, revision: Math.min((before?.revision ?? 0) + 1, mostRevision) };
+}
+
+/** Returns the fingerprint of the manifest's present request, even if a decision fixes the step to another purchase. */
+function wantedBy({ decided, fingerprint }: Match['step']): string {
+  return decided?.wanted?.fingerprint ?? fingerprint;
+}
+
+function describeInput({ step, record }: Match, { request }: Job): string {
+  const failed = record && countedPurchases(record).find(({ fingerprint }) => fingerprint === step.fingerprint);
+  const instead = failed?.state === 'failed' ? ', whose job failed' : '';
+  if (request === undefined) return `its output for the changed input${instead}`;
+  const wanted = { ...step, paidRequest: step.decided?.wanted?.paidRequest ?? step.paidRequest };
+  return `its output, although ${describeChanges(findChanges(request, wanted).changes)}${instead}`;
 }

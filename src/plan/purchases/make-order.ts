@@ -1,7 +1,7 @@
 import type { Output, StepRecord } from '../../lock/record.ts';
 import { isSpending } from '../actions.ts';
 import type { Decision } from '../decide.ts';
-import { isAcceptedAsIs } from '../decisions/accept.ts';
+import { isAcceptedAsIs } from '../decisions/pin.ts';
 import type { StepOrder } from '../plan.ts';
 import type { Match } from '../situation/find-purchases.ts';
 import { findOptional, type PartCondition } from '../situation/parts.ts';

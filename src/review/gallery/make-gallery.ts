@@ -14,18 +14,18 @@ import { FileFinder } from '../find-files.ts';
 import { requirePageFile } from '../serve/page-files.ts';
 import { makeThumb, screenSide } from '../thumbs/make-thumb.ts';
 import { hasThumb, Thumbs } from '../thumbs/thumbs.ts';
-import { describeGallery, type GalleryOptions } from './describe-gallery.ts';
-import { forClient } from './for-client.ts';
+import { describeGallery, forClient, type GalleryOptions } from './describe-gallery.ts';
 import {
   encodePath,
   findFiles,
   type GalleryFile,
+  GalleryFolder,
   type GalleryPlace,
   measurePlaced,
   nameOfCopy,
+  unwritten,
   urlFrom,
-} from './gallery-files.ts';
-import { GalleryFolder, unwritten } from './gallery-folder.ts';
+} from './gallery-folder.ts';
 import { folderHtml } from './gallery-html.ts';
 import { SingleFile } from './single-file.ts';
 

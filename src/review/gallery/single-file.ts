@@ -6,8 +6,7 @@ import { findWayOut } from '../../disk/fs/own-tree.ts';
 import { lstatOrAbsent, readStart } from '../../disk/fs/plain-file.ts';
 import { replaceFile } from '../../disk/fs/replace.ts';
 import { requirePageFile } from '../serve/page-files.ts';
-import type { GalleryFile, GalleryPlace } from './gallery-files.ts';
-import { unwritten } from './gallery-folder.ts';
+import { type GalleryFile, type GalleryPlace, unwritten } from './gallery-folder.ts';
 import { galleryStart, singleHtml } from './gallery-html.ts';
 
 /** Maximum size in bytes: mail servers reject larger files, and browsers open them slowly. */

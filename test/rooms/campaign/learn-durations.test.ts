@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { learnDurations } from '../../../src/campaign/on-engine/learn-durations.ts';
+import { learnDurations } from '../../../src/campaign/on-engine/watch-engine.ts';
 import type { RunEvent } from '../../../src/contract/event.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { FileBringer, type FileToBring } from '../../../src/campaign/on-engine/bring-files.ts';
+import { FileBringer, type FileToBring } from '../../../src/campaign/on-engine/watch-engine.ts';
 import { openStore } from '../../../src/cluster/store/store.ts';
 import { createOutputs } from '../../../src/disk/outputs/outputs.ts';
 import type { Output } from '../../../src/lock/record.ts';

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { tellOfNoWorker } from '../../../src/campaign/on-engine/tell-of-workers.ts';
+import { tellOfNoWorker } from '../../../src/campaign/on-engine/submit-plan.ts';
 import type { Database } from '../../../src/cluster/database/database.ts';
 import { submitRun } from '../../../src/cluster/runs/runs.ts';
 import { systemClock } from '../../../src/contract/clock.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Decisions, Lock, Output, Purchase, StepRecord } from '../../../src/lock/record.ts';
-import { acceptOutput, findAcceptable, type SeenOutput } from '../../../src/plan/decisions/accept.ts';
+import { acceptOutput, findAcceptable, type SeenOutput } from '../../../src/plan/decisions/pin.ts';
 import type { Ruling } from '../../../src/plan/decisions/ruling.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import {

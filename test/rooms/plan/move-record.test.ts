@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Advice, call, way } from '../../../src/ground/advice.ts';
 import type { Decisions, Purchase, StepRecord } from '../../../src/lock/record.ts';
-import { moveRecord } from '../../../src/plan/decisions/move-record.ts';
+import { moveRecord } from '../../../src/plan/decisions/forget.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import { create, earlier, forgotten, job, saved, song, stepOf } from './facts.ts';
 
