@@ -55,14 +55,6 @@ function keptText(fit: Fit | undefined): string {
     : `; ${creditsText(fit.kept)} of what is left ${fit.kept === 1 ? 'is' : 'are'} kept for what follows the picks`;
 }
 
-/** Words on how many of the purchases after picks the budget covers, shown before the purchases that lead to them. */
-function afterPicksText(fit: Fit): string | undefined {
-  const carried = carriedAfterPicks(fit);
-  if (carried === undefined) return undefined;
-  const start = `the budget carries ${fit.carries === 'now' ? 'what is bought now, and ' : ''}`;
-  return `${start}${carried}: ${countOf(fit.missing, 'credit')} too few`;
-}
-
 /**
  * Posts that are published, listed apart from purchases, because credits do not cover them and publishing cannot be
  * undone.
@@ -120,23 +112,19 @@ function rangeText({ lowMs, highMs }: { lowMs: number; highMs: number }): string
 /** How much of the purchases a budget covers. */
 export type Fit = NonNullable<PlanTotals['fit']>;
 
-/**
- * Which purchases after picks the budget covers, if not all, like `of what follows the picks 5 of 8 steps of hero,
- * and nothing of film`.
- */
-function carriedAfterPicks({ afterPicks = [] }: Fit): string | undefined {
+/** Which steps after the picks the budget covers, if not all, and how much is missing. */
+function afterPicksText({ afterPicks = [], missing }: Fit): string | undefined {
   const short = afterPicks.filter(({ steps, carried }) => carried < steps);
   if (short.length === 0) return undefined;
-  if (afterPicks.every(({ carried }) => carried === 0)) return 'nothing of what follows the picks';
-  const some = short.filter(({ carried }) => carried > 0);
-  const none = short.filter(({ carried }) => carried === 0);
+  const none = short.filter(({ carried }) => carried === 0).map(({ task }) => nameOf(task));
   const parts = [
-    ...some.map(
-      ({ task, steps, carried }) => `${creditsText(carried)} of ${countOf(steps, 'step')} of ${nameOf(task)}`,
+    ...short.flatMap(({ task, steps, carried }) =>
+      carried === 0 ? [] : [`${creditsText(carried)} of ${countOf(steps, 'step')} of ${nameOf(task)}`],
     ),
-    ...(none.length > 0 ? [`nothing of ${none.map(({ task }) => nameOf(task)).join(' or ')}`] : []),
+    ...(none.length > 0 ? [`no step of ${none.join(' or ')}`] : []),
   ];
-  return `of what follows the picks ${parts.join(', ')}`;
+  const lack = `${countOf(missing, 'credit')} ${missing === 1 ? 'is' : 'are'} missing`;
+  return `after the picks ${lack}: the budget covers ${parts.join(', ')}`;
 }
 
 function nameOf(task: string): string {
@@ -152,7 +140,7 @@ export function budgetLeftText(fit: Fit, left: number): string {
     case 'unknown':
       return `${creditsText(left)}, enough for what has a price; of the rest nobody knows it`;
     case 'now':
-      return `${creditsText(left)}, which carries what can be bought now, and ${carriedAfterPicks(fit)}: ${missing}`;
+      return `${creditsText(left)}; ${afterPicksText(fit)}`;
     case 'part':
       return `${creditsText(left)}, ${missing} for what is still to buy`;
     default:

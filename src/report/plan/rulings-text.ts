@@ -1,5 +1,6 @@
 import { call } from '../../ground/advice.ts';
 import type { Json } from '../../ground/json.ts';
+import { groupBy } from '../../ground/values.ts';
 import type { Ruling } from '../../plan/decisions/ruling.ts';
 import type { Adoption, ListedRecord } from '../../plan/purchases/match-listed.ts';
 import { adviceText, type Paste } from '../advice-text.ts';
@@ -9,6 +10,8 @@ import { safeText } from '../safe-text.ts';
 
 /** Limit up to which rulings with the same result are listed one by one. */
 const mostListed = 20;
+/** Limit up to which rulings with the same text have a line each. */
+const mostAlike = 3;
 
 interface Facts {
   /** The command as the user wrote it. */
@@ -63,10 +66,14 @@ function section(rulings: readonly Ruling[], is: Ruling['is'], wordOf: (ruling: 
   const all = rulings.filter((ruling) => ruling.is === is);
   const [first] = all;
   if (first === undefined) return [];
-  const listed = all
-    .slice(0, mostListed)
-    .map((ruling) => line([wordOf(ruling), ` ${safeText(`${ruling.address}: ${ruling.text}`, 1000)}`]));
-  const hidden = all.length - mostListed;
+  const groups = [...groupBy(all, ({ text }) => text).values()].flatMap((same) =>
+    same.length > mostAlike ? [same] : same.map((one) => [one]),
+  );
+  const listed = groups.slice(0, mostListed).flatMap(([ruling = first, ...others]) => {
+    const more = others.length === 0 ? '' : ` and ${others.length} more`;
+    return line([wordOf(ruling), ` ${safeText(`${ruling.address}${more}: ${ruling.text}`, 1000)}`]);
+  });
+  const hidden = groups.slice(mostListed).reduce((sum, same) => sum + same.length, 0);
   return [...listed, hidden > 0 ? line([wordOf(first), ` … and ${countOf(hidden, 'step')} more`]) : undefined];
 }
 

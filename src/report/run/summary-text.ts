@@ -231,7 +231,7 @@ function filesFact({ count, path, folder }: SavedFiles, label: 'saved' | 'moved'
   const shared = `${within}${folder.map((name) => `${name}/`).join('')}`;
   return {
     label,
-    text: `${countOf(count, 'file')} ${label === 'moved' ? 'to' : 'in'} ${shared === '' ? './' : shared}`,
+    text: `${countOf(count, 'file')}${shared === '' ? '' : ` ${label === 'moved' ? 'to' : 'in'} ${shared}`}`,
   };
 }
 

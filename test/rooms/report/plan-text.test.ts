@@ -123,7 +123,7 @@ describe('planText', () => {
     [
       'nothing after the picks',
       { fit: { carries: 'now', missing: 9, afterPicks: [{ task: 'hero', steps: 3, carried: 0 }] } },
-      'short         the budget carries what is bought now, and nothing of what follows the picks: 9\n              credits too few\n',
+      'short         after the picks 9 credits are missing: the budget covers no step of hero\n',
     ],
     [
       'a part after the picks',
@@ -138,12 +138,12 @@ describe('planText', () => {
           ],
         },
       },
-      'follows the picks 5 of 8 steps of\n              hero, nothing of film: 12 credits too few\n',
+      'after the picks 12 credits are missing: the budget covers 5 of 8 steps of hero, no\n              step of film\n',
     ],
     [
       'not even all that could be bought now',
       { fit: { carries: 'part', missing: 9, afterPicks: [{ task: 'hero', steps: 3, carried: 1 }] } },
-      'short         the budget carries of what follows the picks 1 of 3 steps of hero: 9 credits too few',
+      'short         after the picks 9 credits are missing: the budget covers 1 of 3 steps of hero',
     ],
     [
       'all after the picks',
