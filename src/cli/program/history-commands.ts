@@ -11,7 +11,7 @@ export const historyCommands: readonly CommandRow[] = [
   {
     name: 'outputs',
     isEveryday: true,
-    alsoCalled: ['export', 'files', 'table'],
+    alsoCalled: ['export'],
     summary: 'list every file with its row, verdict, credits and request',
     description:
       'Lists every purchased file and every post on a line of its own, with the columns of its row, joined tables and matrix, path, digest, size, review decision, credits, sources and request. Needs no network and no key. Files that are not on this machine are listed from the lock.',

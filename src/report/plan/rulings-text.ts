@@ -10,7 +10,7 @@ import { safeText } from '../safe-text.ts';
 
 /** Limit up to which rulings with the same result are listed one by one. */
 const mostListed = 20;
-/** Limit up to which rulings with the same text have a line each. */
+/** Limit up to which unchanged steps with the same text have a line each. */
 const mostAlike = 3;
 
 interface Facts {
@@ -67,7 +67,7 @@ function section(rulings: readonly Ruling[], is: Ruling['is'], wordOf: (ruling: 
   const [first] = all;
   if (first === undefined) return [];
   const groups = [...groupBy(all, ({ text }) => text).values()].flatMap((same) =>
-    same.length > mostAlike ? [same] : same.map((one) => [one]),
+    is === 'unchanged' && same.length > mostAlike ? [same] : same.map((one) => [one]),
   );
   const listed = groups.slice(0, mostListed).flatMap(([ruling = first, ...others]) => {
     const more = others.length === 0 ? '' : ` and ${others.length} more`;
