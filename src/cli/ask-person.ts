@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 import type { Answer, MoveQuestion } from '../campaign/read-lock.ts';
+import { exitCodes } from '../contract/exit.ts';
 import { CampaignError } from '../contract/failure.ts';
 import { Condition } from '../ground/condition.ts';
 import { line, type Text } from '../report/document.ts';
@@ -23,18 +24,18 @@ interface Asked {
 /** Ends the command if no user can be asked and no option gives consent. */
 export function requireSomebody({ yes, terminal, consent = { flags: 'count' } }: Asked): void {
   if (yes === true || terminal.interactive) return;
-  if (consent.flags === 'count') {
-    throw new CampaignError({
-      code: 'MB3004',
-      message: 'no interactive terminal for the approval',
-      hint: 'agree with --yes',
-    });
-  }
+  const isFlag = consent.flags === 'count';
   throw new CampaignError({
     code: 'MB3004',
-    message: `no interactive terminal for the approval, and ${consent.because}`,
-    hint: 'the payer runs it in an interactive terminal',
+    message: `no interactive terminal for the approval${isFlag ? '' : `, and ${consent.because}`}`,
+    hint: isFlag ? 'agree with --yes' : 'the payer runs it in an interactive terminal',
   });
+}
+
+/** Reports an answer other than yes, and returns the exit code. `done`: what did not happen. */
+export function declined(answer: 'no' | 'interrupted', done: string, { err }: Pick<Terminal, 'err'>): number {
+  err(`nothing was ${done}\n`);
+  return answer === 'no' ? exitCodes.done : exitCodes.interrupted;
 }
 
 /**

@@ -22,7 +22,7 @@ import { postsText } from '../../report/plan/post-words.ts';
 import { requestsText } from '../../report/plan/requests-text.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { approvalsView } from '../../report/tables/approvals-text.ts';
-import { askPerson } from '../ask-person.ts';
+import { askPerson, declined } from '../ask-person.ts';
 import { approving } from '../consent.ts';
 import { open } from '../open.ts';
 import { outJson, show, type Terminal } from '../terminal.ts';
@@ -79,10 +79,7 @@ async function askAbout(saved: SavedPlan, { valid, by }: ApproveOptions, termina
     [strong('Approve'), ` ${what}? Until ${clockText(until)}, apply does it once, and asks nobody.`],
     { yes: false, terminal },
   );
-  if (answer !== 'yes') {
-    err('nothing was approved\n');
-    return answer === 'no' ? exitCodes.done : exitCodes.interrupted;
-  }
+  if (answer !== 'yes') return declined(answer, 'approved', terminal);
   const name = by ?? (await nameOfPerson(campaign.paths.folder));
   const counts = await sayYes(saved, { campaign, what, by: name, until }, terminal);
   err(`${style.green('approved')} ${counts}\n`);

@@ -15,7 +15,7 @@ import { candidatesView, rulingsJson, rulingsView } from '../../report/plan/ruli
 import { safeText, shortList } from '../../report/safe-text.ts';
 import { makeStatus } from '../../report/status/status.ts';
 import { gateText } from '../../report/status/status-text.ts';
-import { askAboutMove, askPerson } from '../ask-person.ts';
+import { askAboutMove, askPerson, declined } from '../ask-person.ts';
 import { open, type StateOptions } from '../open.ts';
 import { outJson, type Terminal, tell } from '../terminal.ts';
 
@@ -101,10 +101,7 @@ export async function decideBy(
     ...(serviceMoved === true && { askAboutMove: (question) => askAboutMove(question, { yes, terminal }) }),
   };
   const decided = await verbs[verb]({ campaign, words, options, shared, terminal });
-  if (!('rulings' in decided)) {
-    terminal.err('nothing was recorded\n');
-    return decided.is === 'no' ? exitCodes.done : exitCodes.interrupted;
-  }
+  if (!('rulings' in decided)) return declined(decided.is, 'recorded', terminal);
   const { is: stage, rulings } = decided;
   const facts = { command: verb, dryRun: stage === 'dry run', paste: terminal.paste };
   if (options.json) outJson(terminal, rulingsJson(rulings, facts));

@@ -13,7 +13,7 @@ import { countOf } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { destroyJson, recordsView } from '../../report/tables/leftovers-text.ts';
 import { type Library, ServiceError } from '../../service/library.ts';
-import { askAboutMove, askPerson } from '../ask-person.ts';
+import { askAboutMove, askPerson, declined } from '../ask-person.ts';
 import { type Consent, consentIn, withConsent } from '../consent.ts';
 import { open, type StateOptions } from '../open.ts';
 import { listenForInterruption } from '../signals.ts';
@@ -81,10 +81,7 @@ async function removeAll(
   );
   const question = `Remove ${countOf(records.length, 'record')} at the service for good?`;
   const agreed = await askPerson(question, { yes: options.yes, terminal, consent });
-  if (agreed !== 'yes') {
-    terminal.err('nothing was removed\n');
-    return agreed === 'no' ? exitCodes.done : exitCodes.interrupted;
-  }
+  if (agreed !== 'yes') return declined(agreed, 'removed', terminal);
   const { removals, ended } = await removeEach(library, records, terminal);
   if (options.json) outJson(terminal, destroyJson(removals, skipped));
   const count = (result: Removal['result']) => removals.filter((removal) => removal.result === result).length;

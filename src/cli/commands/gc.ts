@@ -23,7 +23,7 @@ import { SavedFiles } from '../../disk/outputs/saved-files.ts';
 import { bytesText, countOf } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { chargesText, gcJson, leftoversView } from '../../report/tables/leftovers-text.ts';
-import { askPerson } from '../ask-person.ts';
+import { askPerson, declined } from '../ask-person.ts';
 import { open, type StateOptions } from '../open.ts';
 import { outJson, type Terminal, tell } from '../terminal.ts';
 
@@ -136,10 +136,7 @@ async function deleteAll(
   }
   const question = `Delete ${countOf(files.length, 'file')} (${bytesText(total)})?`;
   const agreed = await askPerson(question, { yes: options.yes, terminal });
-  if (agreed !== 'yes') {
-    terminal.err('nothing was deleted\n');
-    return agreed === 'no' ? exitCodes.done : exitCodes.interrupted;
-  }
+  if (agreed !== 'yes') return declined(agreed, 'deleted', terminal);
   const results: (Leftover & { deleted: boolean })[] = [];
   for (const file of files) {
     const deleted = await remove(file);
