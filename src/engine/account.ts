@@ -112,13 +112,13 @@ export class Account {
   }
 
   get #heldNow(): number {
-    const doubtful = sum(this.#doubtful, (one) => (this.#isGuessed(one) ? 0 : this.#amountOf(one)));
-    return sum(this.#flying, ({ credits }) => credits ?? 0) + doubtful;
+    const doubtful = sum(this.#doubtful.values(), (one) => (this.#isGuessed(one) ? 0 : this.#amountOf(one)));
+    return sum(this.#flying.values(), ({ credits }) => credits ?? 0) + doubtful;
   }
 
   /** Credits held for possible charges of unknown price. */
   get #guessed(): number {
-    return sum(this.#doubtful, (one) => (this.#isGuessed(one) ? this.#amountOf(one) : 0));
+    return sum(this.#doubtful.values(), (one) => (this.#isGuessed(one) ? this.#amountOf(one) : 0));
   }
 
   /**
@@ -129,7 +129,7 @@ export class Account {
     const own = this.#flying.get(address);
     if (own !== undefined) return { is: 'reserved', credits: own.credits };
     this.#setAside(address);
-    const spent = this.#spentOfPlan + sum(this.#flying, ({ expected }) => expected);
+    const spent = this.#spentOfPlan + sum(this.#flying.values(), ({ expected }) => expected);
     const isOverPlan = this.approval?.covers(address, price, spent) === false && !isSent;
     const credits = this.prices.known(price);
     if (credits !== null) this.waitNoLonger(address);
@@ -184,7 +184,7 @@ export class Account {
 
   /** Credits of the approved plan that were charged, or may have been charged. */
   get #spentOfPlan(): number {
-    return this.spentNow + sum(this.#doubtful, ({ expected }) => expected);
+    return this.spentNow + sum(this.#doubtful.values(), ({ expected }) => expected);
   }
 
   /** Credits held for a step; `null` if unknown. */
@@ -272,7 +272,7 @@ export class Account {
   /** Whether the cap suffices if all charges that are not known yet turn out `worstFactor` times as high. */
   #canPayWorst({ credits }: { credits: number }): boolean {
     if (credits === 0) return true;
-    const unknown = sum([...this.#flying, ...this.#doubtful], (one) => one.credits ?? 0);
+    const unknown = sum([...this.#flying.values(), ...this.#doubtful.values()], (one) => one.credits ?? 0);
     return worstFactor * (unknown + credits) <= this.left + unknown; // I14 (worst)
   }
 
@@ -348,8 +348,8 @@ export class Account {
 /** Number of matching charges after which further ones do not raise the limit. */
 const mostMet = 20;
 
-function sum(held: Iterable<[string, Held]>, creditsOf: (one: Held) => number): number {
+function sum(held: Iterable<Held>, creditsOf: (one: Held) => number): number {
   let total = 0;
-  for (const [, one] of held) total += creditsOf(one);
+  for (const one of held) total += creditsOf(one);
   return total;
 }

@@ -71,7 +71,7 @@ export async function findStrangers(
     const folder = parts.join('/');
     const names = folders.get(folder) ?? (await listNames(root, parts));
     folders.set(folder, names);
-    for (const extension of knownExtensions) {
+    for (const extension of names.size === 0 ? [] : knownExtensions) {
       const path = `${save}${extension}`;
       if (names.has(`${stem}${extension}`) && !isOurs(path)) strangers.push({ address, path });
     }
