@@ -56,12 +56,10 @@ export interface CarryOutOptions {
   goesOn?: DriveOptions['goesOn'];
   ends?: DriveOptions['ends'];
   onEnd?: DriveOptions['onEnd'];
-  /** Parts shared by several runs of one account. Default: new parts for this run alone. */
-  account?: SharedAccount | undefined;
+  /** Parts shared by several runs of one account, and the id of this run. Default: new parts for this run alone. */
+  account?: SharedAccount & { run: string };
   /** Charges by price class that earlier leaders of this run recorded. */
   learned?: PriceBook | undefined;
-  /** Identifies this run in the shared parts. */
-  run?: string;
 }
 
 export interface SharedAccount {
@@ -80,10 +78,9 @@ export interface CarriedOut {
 /** Assembles ledger, gate and the search for lost create requests, and runs the plan with them. */
 export function carryOut(plan: Plan, options: CarryOutOptions): CarriedOut {
   const { lock, file, bodies, outputs, service, clock, emit, signal, accountOf, isAlone } = options;
-  const { account, run = '' } = options;
-  const { creates = 64, creditWaitMs } = options;
+  const { account, creates = 64, creditWaitMs } = options;
   const shared = account?.gate ?? new AccountGate({ clock, places: creates, creditWaitMs });
-  const gate = new LocalGate({ account: shared, run, emit });
+  const gate = new LocalGate({ account: shared, run: account?.run ?? '', emit });
   const { onError, goesOn, ends } = options;
   const orders = plan.rows.flatMap(({ order }) => (order && ends?.has(orderId(order)) !== true ? [order] : []));
   const ledger = new LocalLedger({

@@ -238,9 +238,8 @@ export class HeadRun {
       creditWaitMs: settings.creditWaitMs,
       onUnknown: settings.onUnknown,
       onError: settings.onError,
-      account: shared,
+      account: { ...shared, run: id },
       purchases: this.#ground.spending.of(this.#record, earlier),
-      run: id,
       onEnd: (name, end) =>
         this.#noteEnd(name, { ...end, credits: addUp(end.credits, resumed.spent.get(name)) }, reported),
     });

@@ -126,7 +126,7 @@ function lackText({ id, campaign, account }: EngineRun, lacks: NonNullable<Engin
   const run = `run ${id.slice(0, 8)} of ${campaign} waits`;
   switch (lacks) {
     case 'worker':
-      return `${run}: no worker has the key of account ${account.slice(0, 8)}`;
+      return `${run}: no worker is ready for account ${account.slice(0, 8)}`;
     case 'version':
       return `${run}: no worker has the version of mediabatch that submitted it`;
     case 'store':

@@ -45,7 +45,7 @@ test('an open run that nobody can carry out is named, with what it lacks', () =>
   const told = (lacks: EngineRun['lacks']) =>
     troublesOf({ runs: [{ ...open, ...(lacks && { lacks }) }], accounts: [], workers: [] }).map(({ text }) => text);
   expect(told(undefined)).toEqual([]);
-  expect(told('worker')).toEqual(['run 12345678 of spring waits: no worker has the key of account aaaaaaaa']);
+  expect(told('worker')).toEqual(['run 12345678 of spring waits: no worker is ready for account aaaaaaaa']);
   expect(told('store')).toEqual([expect.stringContaining('no worker has its store')]);
   expect(told('leader')).toEqual(['run 12345678 of spring waits: no worker leads account aaaaaaaa']);
 });
