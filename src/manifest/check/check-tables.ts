@@ -1,6 +1,6 @@
 import type { Diagnostic, DiagnosticCode } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
-import { isMap, mapOf, ownValue, shorten } from '../../ground/values.ts';
+import { isMap, type JsonMap, mapOf, ownValue, shorten } from '../../ground/values.ts';
 import { classifyForeach } from '../rows/read-row-source.ts';
 import { extensionOf } from '../rows/read-rows.ts';
 import { helpers } from '../template/helpers.ts';
@@ -43,23 +43,38 @@ export function checkTables(value: Json, places: Places): Diagnostic[] {
     if (isTemplate(file)) {
       const message = `the file of table \`${name}\` cannot be a template`;
       tell(at, 'value', 'MB1202', { message, hint: 'write the path of one file, as in file: copy.csv' });
-    } else if (classifyForeach(file) === 'web address') {
-      const message = `table \`${name}\` is a web address: tables are read from files only`;
-      const hint = 'download the file into the folder of the campaign and name it by a relative path';
-      tell(at, 'value', 'MB1103', { message, hint });
-    } else if (classifyForeach(file) !== 'file') {
-      const message = `table \`${name}\` is not the path of one file`;
-      tell(at, 'value', 'MB1103', { message, hint: 'write the path of one file, as in file: copy.csv' });
-    } else if (ownValue(written, 'separator') !== undefined && extensionOf(file) !== 'csv') {
-      const message = `\`separator\` of table \`${name}\` has no effect: ${shorten(file)} is not a csv file`;
-      tell(['separator'], 'key', 'MB1103', { message, hint: 'remove it; it is for .csv and .tsv files' });
-    } else if (ownValue(written, 'header') !== undefined && !['csv', 'xlsx'].includes(extensionOf(file) ?? '')) {
-      const message = `\`header\` of table \`${name}\` has no effect: ${shorten(file)} is not a .csv, .tsv or .xlsx file`;
-      tell(['header'], 'key', 'MB1103', { message, hint: 'remove it; it is for .csv and .xlsx files' });
-    } else if (ownValue(written, 'sheet') !== undefined && extensionOf(file) !== 'xlsx') {
-      const message = `\`sheet\` of table \`${name}\` has no effect: ${shorten(file)} is not a workbook`;
-      tell(['sheet'], 'key', 'MB1103', { message, hint: 'remove it; it is for .xlsx files' });
+      continue;
     }
+    const found = findFileMistake(isMap(written) ? written : { file }, (part) => {
+      return part === undefined ? `table \`${name}\`` : `\`${part}\` of table \`${name}\``;
+    });
+    if (found?.part === 'file') tell(at, 'value', 'MB1103', found);
+    else if (found !== undefined) tell([found.part], 'key', 'MB1103', found);
   }
   return diagnostics;
+}
+
+/** Options of a data file, and the extensions for which they have an effect. */
+const optionsOf = { separator: ['csv'], header: ['csv', 'xlsx'], sheet: ['xlsx'] } as const;
+
+/** Finds what is wrong with a data file and its options. `nameOf` names an option, or the source itself. */
+export function findFileMistake(
+  given: JsonMap,
+  nameOf: (part?: string) => string,
+): { part: 'file' | keyof typeof optionsOf; message: string; hint: string } | undefined {
+  const file = ownValue(given, 'file');
+  if (typeof file !== 'string' || isTemplate(file)) return undefined;
+  if (classifyForeach(file) !== 'file') {
+    const message = `${nameOf()} is not the path of one file`;
+    const hint = 'write the path of one file, as in file: copy.csv; download what has a web address';
+    return { part: 'file', message, hint };
+  }
+  const extension: string = extensionOf(file) ?? '';
+  for (const part of ['separator', 'header', 'sheet'] as const) {
+    const fitting: readonly string[] = optionsOf[part];
+    if (ownValue(given, part) === undefined || fitting.includes(extension)) continue;
+    const message = `${nameOf(part)} has no effect on ${shorten(file)}`;
+    return { part, message, hint: `remove it; it is for .${fitting.join(' and .')} files` };
+  }
+  return undefined;
 }

@@ -5,10 +5,9 @@ import { kinds } from '../../kinds/index.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { readLimit, readWhen } from '../read-task-limits.ts';
 import { classifyForeach, readWholeParts, readWholeTable } from '../rows/read-row-source.ts';
-import { extensionOf } from '../rows/read-rows.ts';
 import { listNames, nearestName } from '../suggest.ts';
-import { isTemplate } from '../template/template.ts';
 import type { Places } from '../yaml/places.ts';
+import { findFileMistake } from './check-tables.ts';
 
 /** Reports a mistake of a task: at its key, or at the value of that key. */
 type TellTask = (
@@ -64,7 +63,12 @@ function checkSharedRows(id: string, task: JsonMap, tell: TellTask): void {
 
 function checkForeach(owner: string, task: JsonMap, tell: TellTask): void {
   const foreach = ownValue(task, 'foreach');
-  if (isMap(foreach)) checkFileSource(owner, foreach, tell);
+  const found = isMap(foreach)
+    ? findFileMistake(foreach, (part = 'file') => `\`foreach.${part}\` of ${owner}`)
+    : undefined;
+  if (found !== undefined) {
+    tell({ key: 'foreach', part: found.part, of: found.part === 'file' ? 'value' : 'key' }, found);
+  }
   if (typeof foreach !== 'string') return;
   const at = { key: 'foreach', of: 'value' } as const;
   const kind = classifyForeach(foreach);
@@ -90,29 +94,6 @@ function checkForeach(owner: string, task: JsonMap, tell: TellTask): void {
     }
     default:
       kind satisfies never;
-  }
-}
-
-function checkFileSource(owner: string, { file, separator, header, sheet }: JsonMap, tell: TellTask): void {
-  if (typeof file !== 'string' || isTemplate(file)) return;
-  if (classifyForeach(file) !== 'file') {
-    const message = `\`foreach.file\` of ${owner} is not the path of one file`;
-    tell(
-      { key: 'foreach', part: 'file', of: 'value' },
-      { message, hint: 'write the path of one file, as in file: products.csv' },
-    );
-  } else if (separator !== undefined && extensionOf(file) !== 'csv') {
-    const message = `\`foreach.separator\` of ${owner} has no effect: ${shorten(file)} is not a table`;
-    tell(
-      { key: 'foreach', part: 'separator', of: 'key' },
-      { message, hint: 'remove it; it is for .csv and .tsv files' },
-    );
-  } else if (header !== undefined && !['csv', 'xlsx'].includes(extensionOf(file) ?? '')) {
-    const message = `\`foreach.header\` of ${owner} names no row: ${shorten(file)} is not a table`;
-    tell({ key: 'foreach', part: 'header', of: 'key' }, { message, hint: 'remove it; it is for .csv and .xlsx files' });
-  } else if (sheet !== undefined && extensionOf(file) !== 'xlsx') {
-    const message = `\`foreach.sheet\` of ${owner} has no effect: ${shorten(file)} is not a workbook`;
-    tell({ key: 'foreach', part: 'sheet', of: 'key' }, { message, hint: 'remove it; it is for .xlsx files' });
   }
 }
 

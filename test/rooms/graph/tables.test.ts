@@ -467,7 +467,7 @@ testMistakes([
       'a table cannot be named `row`',
       'cannot be the name of a table',
       'did you mean `file`?',
-      'table `e` is a web address',
+      'table `e` is not the path of one file',
       'a list of columns, each once',
       'name a .csv, .tsv',
     ],
