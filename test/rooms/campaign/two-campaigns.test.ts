@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openCampaign } from '../../../src/campaign/open-campaign.ts';
 import { readSandboxFacts } from '../../../src/campaign/service-facts.ts';
-import { PacedDisk } from '../../../src/disk/fs/paced-disk.ts';
 import { temporaryFolder } from '../../rig/command.ts';
 
 test('two campaigns in one process share nothing of what they have read; each reads it once', async () => {
@@ -19,14 +18,4 @@ test('two campaigns in one process share nothing of what they have read; each re
   expect(await readSandboxFacts(other)).not.toBe(facts);
   expect(await readSandboxFacts(other)).toEqual(await readSandboxFacts(other));
   expect(await readSandboxFacts(one)).toBe(facts);
-});
-
-test('syncs of a folder are shared by the files of one campaign, and by those of no other', async () => {
-  const { path, remove } = temporaryFolder();
-  onTestFinished(remove);
-  const [disk, other] = [new PacedDisk(), new PacedDisk()];
-  const syncs = [disk, disk, other].map((one) => one.syncFolder(path));
-  expect(syncs[1]).toBe(syncs[0]);
-  expect(syncs[2]).not.toBe(syncs[0]);
-  await Promise.all(syncs);
 });

@@ -28,15 +28,6 @@ it('what was kept is read, each service by itself', async () => {
   expect(readdirSync(join(state, 'service'))).toHaveLength(1);
 });
 
-it('it stays out of git, and in its folder', async () => {
-  const state = makeState();
-  await keepAnswer(state, '../../outside', 'document', document);
-  expect(readFileSync(join(state, '.gitignore'), 'utf8')).toBe('*\n');
-  expect(readdirSync(state).sort()).toEqual(['.gitignore', 'service']);
-  expect(readdirSync(join(state, '..'))).toEqual(['.mediabatch']);
-  expect(await readAnswer(state, '../../outside', 'document')).toEqual(document);
-});
-
 const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
 it.each<[string, (text: string) => string]>([
   ['empty', () => ''],

@@ -44,13 +44,6 @@ describe('relocating', () => {
     expect(saved.has('images/hero.png', from.sha256)).toBe(true);
   });
 
-  it('moves a file', async () => {
-    const { root, outputs, from } = withFile();
-    expect(await outputs.relocate(target(), from, { remove: true })).toEqual({ ...from, path: 'images/hero.png' });
-    expect(filesIn(root)).toEqual(['images/hero.png']);
-    expect(statSync(join(root, 'images/hero.png')).nlink).toBe(1);
-  });
-
   it('leaves what has taken the old name while the file moved', async () => {
     const { root, from } = withFile();
     const place = join(root, from.path);
@@ -66,13 +59,6 @@ describe('relocating', () => {
     await createOutputs(root, { saved }).relocate(target(), from, { remove: true });
     expect(filesIn(root)).toEqual(['images/hero.png', 'old/a.png']);
     expect(readFileSync(place).equals(jpeg)).toBe(true);
-  });
-
-  it('copies a file that keeps its old name, as a file of its own', async () => {
-    const { root, outputs, from } = withFile();
-    expect(await outputs.relocate(target(), from)).toEqual({ ...from, path: 'images/hero.png' });
-    expect(filesIn(root)).toEqual(['images/hero.png', 'old/a.png']);
-    expect(statSync(join(root, 'old/a.png')).ino).not.toBe(statSync(join(root, 'images/hero.png')).ino);
   });
 
   it('goes on when the bytes are under both names', async () => {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeRunId, RunHistory } from '../../../src/disk/state/run-history.ts';
@@ -80,18 +80,5 @@ describe('the history of runs', () => {
     expect(await more()).toEqual([{ n: 'üb' }]);
     appendFileSync(path, '}\n');
     expect([await more(), await more()]).toEqual([[{ n: 3 }], []]);
-  });
-
-  it('writes the last line, however much there was before it', async () => {
-    const state = makeFolder();
-    const journal = await journalIn(state, 100);
-    for (let line = 0; line < 1000; line += 1) journal.add(`{"line":${line}}`);
-    await journal.close('{"last":true}');
-    const text = readFileSync(join(state, 'runs', `${idOf(0)}.jsonl`), 'utf8');
-    expect(text.length).toBeLessThan(130);
-    expect(text.split('\n').slice(0, 2)).toEqual(['{"line":0}', '{"line":1}']);
-    expect(text.endsWith('}\n{"last":true}\n')).toBe(true);
-    expect(journal.dropped).toBe(1000 - (text.split('\n').length - 2));
-    await expect(journalIn(state, 100)).rejects.toThrow('EEXIST');
   });
 });

@@ -8,21 +8,6 @@ function addresses(text: string, data: Record<string, string> = {}): string[] {
   return steps(text, { data }).map((step) => step.address);
 }
 
-it('a task without rows and matrix is one step', () => {
-  const [step] = steps(tasks('  hero: { kind: image, with: { prompt: x } }'));
-  expect(step).toMatchObject({
-    address: 'hero',
-    task: 'hero',
-    kind: 'image',
-    matrix: {},
-    needs: [],
-    save: 'output/hero',
-  });
-  expect(step && trailOf(step)).toEqual(['task hero']);
-  expect(step).not.toHaveProperty('key');
-  expect(step).not.toHaveProperty('take');
-});
-
 it('rows, then cells, then takes', () => {
   const text = tasks(
     '  hero:',

@@ -53,12 +53,6 @@ describe('a table', () => {
     expect(prompts(text, { data: { ...data, ...found } })).toEqual({ 'hero@lamp': 'Licht', 'hero@vase': 'Flut' });
   });
 
-  it('joins numbers with their texts', () => {
-    const found = { 'copy.json': '[{ "sku": 7, "headline": "Seven" }]', 'products.csv': 'sku\n7\n' };
-    const text = campaign(['copy: { file: copy.json, on: [sku] }'], ...rows, 'with: { prompt: "{{copy.headline}}" }');
-    expect(prompts(text, { data: found })).toEqual({ 'hero@7': 'Seven' });
-  });
-
   it('is looked into only where a branch or a condition asks for it', () => {
     const task = [...rows, 'when: "{{ne row.sku \'vase\'}}"', 'matrix: { locale: [en, de] }'];
     const with_ = 'with: { prompt: "{{row.name}}{{#if (eq matrix.locale \'de\')}} {{copy.headline}}{{/if}}" }';
@@ -67,12 +61,6 @@ describe('a table', () => {
       'hero@lamp,en': 'Aurora Lamp',
       'hero@lamp,de': 'Aurora Lamp Licht',
     });
-  });
-
-  it('can decide which steps are made, and where they are saved', () => {
-    const task = ['matrix: { locale: "{{tables.locales}}" }', 'when: "{{ne matrix.locale.skip \'yes\'}}"'];
-    const list = steps(campaign(both, ...task, 'with: { prompt: x }', 'save: "{{slug matrix.locale.cta}}"'), { data });
-    expect(list.map(({ address, save }) => [address, save])).toEqual([['hero@en', 'buy-now']]);
   });
 });
 
@@ -86,21 +74,6 @@ describe('values of an axis that are maps', () => {
       'with: { prompt: "{{matrix.locale.cta}} {{matrix.locale}}{{#if (eq matrix.locale \'de\')}}!{{/if}}" }',
     );
     expect(steps(text, { data })).toMatchObject([{ address: 'hero@de', request: { prompt: 'Jetzt de!' } }]);
-  });
-
-  it('may come from a var', () => {
-    const text = campaign(both, 'matrix: { locale: "{{vars.locales}}" }', 'with: { prompt: "{{matrix.locale.cta}}" }');
-    expect(
-      prompts(
-        text
-          .replace('tables:', 'vars: { locales: [{ id: en, cta: Now }, fr] }\ntables:')
-          .replace('cta}}', 'id}}')
-          .replace('{{matrix.locale.id}}', "{{default matrix.locale.cta '-'}}"),
-      ),
-    ).toEqual({
-      'hero@en': 'Now',
-      'hero@fr': '-',
-    });
   });
 });
 

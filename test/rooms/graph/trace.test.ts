@@ -110,16 +110,6 @@ describe('what made a value of a request another one', () => {
     expect(causes(of, [campaign], now)).toEqual(expected);
   });
 
-  test('a value that is one name, of any type', () => {
-    const text = (seconds: number) => `version: 1
-name: t
-vars: { seconds: ${seconds} }
-tasks:
-  film: { kind: video, with: { prompt: x, duration: "{{vars.seconds}}" } }
-`;
-    expect(causes('film', [text(5)], [text(8)])).toEqual({ duration: 'variable vars.seconds campaign.yaml:3' });
-  });
-
   test('an axis, of which a value of an old address became another', () => {
     const { trace } = open(campaign);
     const difference: Difference = { path: ['aspectRatio'], before: '4:3', after: '9:16' };
@@ -242,19 +232,6 @@ describe('the sources that explain an earlier text', () => {
         expect(before).toMatch(new RegExp(`^${pattern}$`));
       }),
     );
-  });
-
-  test('several, where no one alone does, and only those that differ', () => {
-    const of: Piece[] = [
-      { text: 'Lamp', sources: ['row.name'] },
-      { text: ' of ' },
-      { text: 'oak', sources: ['row.wood'] },
-      { text: ', ' },
-      { text: 'warm', sources: ['vars.style'] },
-    ];
-    expect(findChangedSources(of, 'Chair of oak, cold')).toEqual(['row.name', 'vars.style']);
-    expect(findChangedSources(of, 'Chair on oak, cold')).toEqual([]);
-    expect(findChangedSources(of, '')).toEqual([]);
   });
 
   test('a template without words of its own explains nothing but what one name does', () => {

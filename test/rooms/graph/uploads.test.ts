@@ -59,15 +59,6 @@ describe('uploads', () => {
     expect(diagnostics[0]?.message).toContain('not UTF-8 text: a\ufffd.png');
   });
 
-  test('paths are relative to the file that they are written in', () => {
-    const text =
-      'version: 1\nname: t\ninclude: [assets/more.yaml]\ntasks: { a: { kind: image, with: { prompt: x } } }\n';
-    const included =
-      'tasks: { b: { kind: image, with: { prompt: x, referenceImages: [\'{{upload "copy.png"}}\'] } } }\n';
-    const graph = graphOf(text, { data: { 'assets/more.yaml': included } });
-    expect(graph.steps[0]).toMatchObject({ address: 'upload@assets:copy.png', file: { path: 'assets/copy.png' } });
-  });
-
   test.each([
     ['{ kind: upload, with: { file: none.png } }', 'MB1301', 'does not exist'],
     ['{ kind: upload, with: { file: ../secret.png } }', 'MB1301', 'below the folder'],
@@ -113,18 +104,6 @@ ${key}    with: { prompt: "{{row.stem}} {{row.extension}}", referenceImages: ["{
       'upload@photos:b.jpg',
       'a@a',
       'a@b',
-    ]);
-  });
-
-  test('or by its path where stems are not enough', () => {
-    const files = ['photos/x/a.jpg', 'photos/y/a.jpg'];
-    const graph = graphOf(rows(), {
-      data: { 'photos/*.jpg': { files } },
-      uploads: Object.fromEntries(files.map((file) => [file, digest('a')])),
-    });
-    expect(graph.steps.filter(({ task: id }) => id === 'a').map(({ address }) => address)).toEqual([
-      'a@photos-x-a',
-      'a@photos-y-a',
     ]);
   });
 

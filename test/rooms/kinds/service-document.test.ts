@@ -145,14 +145,6 @@ describe('the schema of a body', () => {
     });
   });
 
-  it.each(['application/vnd.service+json', 'application/*', '*/*'])('goes by other media types, too: %s', (type) => {
-    const content = { 'multipart/form-data': { schema: { type: 'string' } }, [type]: { schema: { type: 'object' } } };
-    expect(read(documentOf({ '/videos': { post: { requestBody: { content } } } })).creates.video).toEqual({
-      path: '/videos',
-      schema: { type: 'object' },
-    });
-  });
-
   it('keeps fields that are called like keywords, and drops keywords that do not judge', () => {
     const properties = {
       example: { type: 'string', example: 'x' },

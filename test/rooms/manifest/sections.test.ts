@@ -32,32 +32,6 @@ it('selectors and prices are read as they are written', () => {
   });
 });
 
-it('without these sections there are none', () => {
-  const { manifest } = parse(image('prompt: x'));
-  expect(Object.keys(manifest?.selectors ?? { missing: true })).toEqual([]);
-  expect(Object.keys(manifest?.prices ?? { missing: true })).toEqual([]);
-});
-
-describe('selectors', () => {
-  testShapeMistakes([
-    ['a list', section('selectors: [a]'), 'MB1103 1:1', 'tag:launch kind:video'],
-    [
-      'an upper-case name',
-      section('selectors: { Launch: hero }'),
-      'MB1103 1:14',
-      'cannot be the name of a selector',
-      'lower-case',
-    ],
-    ['a name with a dot', section('selectors: { a.b: hero }'), 'MB1103 1:14'],
-    ['a name that is a number', section('selectors: { 1a: hero }'), 'MB1103 1:14'],
-    ['a list as selection', section('selectors: { a: [hero] }'), 'MB1103 1:14', 'a selection, as in "hero tag:launch"'],
-    ['an empty selection', section('selectors: { a: " " }'), 'MB1103 1:17'],
-    ['a template', section('selectors: { a: "{{vars.x}}" }'), 'MB1202 1:17', 'a selector cannot be a template'],
-    ['a template without quotes', section('selectors: { a: {{vars.x}} }'), 'MB1008 1:17'],
-    ['a typing mistake', section('selector: { a: hero }'), 'MB1101 1:1', 'did you mean `selectors`'],
-  ]);
-});
-
 describe('prices', () => {
   testShapeMistakes([
     ['one number', section('prices: 5'), 'MB1103 1:9', 'prices: { video: 30'],

@@ -91,12 +91,6 @@ describe('planText', () => {
     expect(show(manyRows(1000), { all: true }).match(/^\+ hero@\d+ +image +5 {2}not bought yet$/gm)).toHaveLength(1000);
   });
 
-  it('counts known and unknown prices of one line apart', () => {
-    expect(show(manyRows(50, { credits: null }))).toContain('50 steps  ?  not bought yet');
-    expect(show([...manyRows(2), row('hero@x', 'create', { credits: null })])).toContain('3 steps  10 + ?  not');
-    expect(show(manyRows(2, { credits: 0 }))).toContain('2 steps  not bought yet');
-  });
-
   test.each<[string, Parameters<typeof plan>[1], string]>([
     ['known', { knownPrices: 12_000 }, 'to spend      12\u202f000 credits'],
     [

@@ -161,18 +161,6 @@ describe('createLines', () => {
     expect(lines()[11]).toBe('logo@1  failed  moderated');
   });
 
-  it('does not count as its own what was done before', async () => {
-    const { on, lines } = rig(false);
-    on(runStarted([{ id: 'hero', kind: 'image', steps: 1000 }]));
-    for (let step = 1; step <= 900; step += 1) {
-      const kept = { task: 'hero', kind: 'image', action: 'keep', reason: 'up to date' } as const;
-      on({ event: 'step-left', address: `hero@${step}`, ...kept });
-    }
-    for (let step = 901; step <= 1000; step += 1) on(...boughtStep(`hero@${step}`));
-    expect(lines()).toHaveLength(1 + 100);
-    expect(lines().at(-1)).toMatch(/^hero@1000 {2}done .*\(1000 of 1000\)$/);
-  });
-
   it('says every 30 s where it is and what is left, and not before', () => {
     const { on, wait, lines } = rig(true, { times: { remaining: () => ({ lowMs: 310_000, highMs: 400_000 }) } });
     on(oneTask, ...boughtStep('hero@de').slice(0, 3));

@@ -1,8 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { bad, type Column, type Text, table } from '../../../src/report/document.ts';
-import { terminalText } from '../../../src/report/render/terminal-text.ts';
-import { makeStyle } from '../../../src/report/style.ts';
+import { type Column, type Text, table } from '../../../src/report/document.ts';
 import { displayWidth } from '../../../src/report/text-width.ts';
 import { textOf } from './samples.ts';
 
@@ -72,12 +70,6 @@ describe('tableText', () => {
   test('texts from elsewhere do nothing to a terminal or a build system', () => {
     const text = tableText([{ title: 'id' }, { title: 'x' }], [['::error::\u001b[31m', 'a\n::b\tc']]);
     expect(text).toBe('id                    x\n\\x3a:error::\\x1b[31m  a\\n::b\\tc\n');
-  });
-
-  test('colours take no room', () => {
-    const style = makeStyle(true);
-    const coloured = terminalText([table([{ title: 'a' }, { title: 'b' }], [[bad('x'), 'y']])], { style });
-    expect(coloured.split('\n')[1]).toBe(`${style.red('x')}  y`);
   });
 
   test('whatever the texts are, a table fits or becomes blocks, and has no tabs', () => {

@@ -51,25 +51,6 @@ describe('after a restart', () => {
     expect(after.sandbox.ledger()).toHaveLength(2);
   });
 
-  test('an account has what it was set to, until something is bought', async () => {
-    const first = start();
-    await first.createImage({ prompt: 'x', resolution: '1k' });
-    first.sandbox.setBalance(7);
-    expect(first.sandbox.balance()).toBe(7);
-    await first.sandbox.close();
-    const second = start();
-    expect(second.sandbox.balance()).toBe(7);
-    const id = idOf(await second.createImage({ prompt: 'y', resolution: '1k' }));
-    expect([second.sandbox.balance(), second.sandbox.knows(id), second.sandbox.knows('other')]).toEqual([
-      5,
-      true,
-      false,
-    ]);
-    await second.sandbox.close();
-    const third = start();
-    expect([third.sandbox.balance(), third.sandbox.knows(id)]).toEqual([5, true]);
-  });
-
   test('every list, every record, uploads and posts are as they were', async () => {
     const before = start();
     const accounts = (await before.call('GET', '/api/v1/accounts')).body.data as { id: string }[];

@@ -109,21 +109,6 @@ describe('how requests travel', () => {
     expect(await create(open(`http://127.0.0.1:${port}`))).toMatchObject({ is: 'broken', sent: true });
   });
 
-  test.each(['102 Processing', '103 Early Hints\r\nlink: </x>; rel=preload'])(
-    '%j only announces an answer',
-    async (announced) => {
-      const port = await raw(
-        `HTTP/1.1 ${announced}\r\n\r\nHTTP/1.1 201 Created\r\ncontent-length: 8\r\nretry-after: 3\r\n\r\n{"a": 1}`,
-      );
-      expect(await create(open(`http://127.0.0.1:${port}`))).toMatchObject({
-        is: 'answer',
-        status: 201,
-        headers: { 'retry-after': '3' },
-        json: { a: 1 },
-      });
-    },
-  );
-
   test.each([
     ['with a mark of byte order', '\ufeff{"a":"ü"}', { a: 'ü' }],
     ['without a length, on a connection that closes at once', '{"a":"ü"}', { a: 'ü' }],

@@ -191,12 +191,6 @@ describe('watching a job', () => {
     expect(end.is).toBe(is);
   });
 
-  test('an unknown word is said once and waited out', async () => {
-    const { end, notices } = await watch([job('RENDERING'), job('RENDERING'), job('RENDERING'), done]);
-    expect(end.is).toBe('completed');
-    expect(notices).toHaveLength(1);
-  });
-
   test('COMPLETED without a link is asked about again, and never taken for success', async () => {
     expect((await watch([job('COMPLETED'), done])).end.is).toBe('completed');
     expect((await watch([job('COMPLETED')])).end.is).toBe('unwatched');

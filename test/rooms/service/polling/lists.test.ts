@@ -160,11 +160,4 @@ describe('where jobs stand', () => {
     for (let count = 0; count < 3; count += 1) missing.push(...read(others, pageOf('v30'), others.length));
     expect(missing).toContain('v30');
   });
-
-  test.each([0, -1, Number.MAX_SAFE_INTEGER, 1e15])('a length that cannot be is not believed: %i', (total) => {
-    const { pageOf, read } = placesOf(30);
-    read(newestFirst(30), 1, 30);
-    for (const page of [1, 2, 3]) read(newestFirst(30), page, total);
-    expect(['v30', 'v20', 'v1'].map(pageOf)).toEqual([1, 2, 3]);
-  });
 });

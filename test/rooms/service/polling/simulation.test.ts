@@ -195,18 +195,4 @@ describe('many jobs', () => {
     expect(result.times).toBeLessThan(1.045);
     expect(result.refused).toBeLessThan(5);
   });
-
-  test('a list that does not know is not believed', async () => {
-    const draw = logNormal(20_000, 0.3, seeded(5));
-    const result = await simulate('voiceover', manyOf(60, draw), { concurrency: 20, list: { stale: true } });
-    expect(result.meanLagMs).toBeLessThan(6000);
-    expect(result.perJob).toBeLessThan(5);
-  });
-
-  test('thousands at once', async () => {
-    const draw = logNormal(30_000, 0.4, seeded(9));
-    const result = await simulate('image', manyOf(4000, draw), { concurrency: 4000 });
-    expect(result.perJob).toBeLessThan(6);
-    expect(result.meanLagMs).toBeLessThan(3500);
-  });
 });
