@@ -8,7 +8,7 @@ export interface ReportParts {
   made: number;
   /** Base of the comparison, as the person typed it, and the commit that it resolved to. */
   compare?: { ref: string; commit: string };
-  /** Set for a client's gallery: its heading, or an empty string for none. */
+  /** Set for a client's gallery: the line above its pictures. */
   client?: string;
   /**
    * Set for a single-file gallery, which contains only small pictures: their number, and the number of omitted

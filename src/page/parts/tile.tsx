@@ -25,7 +25,7 @@ interface TileProps {
 
 /** One asset in a strip. A press makes it active, or opens the loupe if it is active already. */
 export function Tile({ page, asset, group, size, width, isFirst }: TileProps) {
-  const isAsked = group.group.gate !== undefined || isSound(asset);
+  const isAsked = (group.group.gate !== undefined && group.assets.length > 1) || isSound(asset);
   return (
     <AssetBox page={page} asset={asset} place="tile" width={width}>
       <Face page={page} address={asset.address}>

@@ -243,6 +243,7 @@ export class Page {
   /** Gives a verdict on one asset, and activates the next one to review. */
   judge(address: string, is: Mark, { note, reason }: { note?: string; reason?: string } = {}): void {
     const before = this.shown.value;
+    const { left } = this.counts.value;
     const lead = () => this.#openView?.lead?.(this, address, is);
     const asset = before.assets.get(address);
     const kept = is === 'undecided' || asset === undefined ? undefined : remarkOn(asset).note;
@@ -267,7 +268,15 @@ export class Page {
         0,
       );
       const names = lost.map((one) => one.address).join(', ');
-      this.say(lost.length === 0 ? decision.text : `${decision.text} Gives up ${names}, ${creditWords(worth)}.`);
+      this.say(
+        [
+          decision.text,
+          lost.length > 0 && `Gives up ${names}, ${creditWords(worth)}.`,
+          left > 0 && this.counts.value.left === 0 && 'Nothing else is to be decided now.',
+        ]
+          .filter(Boolean)
+          .join(' '),
+      );
     });
   }
 

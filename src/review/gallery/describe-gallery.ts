@@ -263,9 +263,12 @@ export function forClient(
   const { version, revision, campaign, canDecide, report } = data;
   return {
     ...{ version, revision, campaign, file: campaign, canDecide, groups, assets },
-    report: { made: report.made, client: note },
+    report: { made: report.made, client: note === '' ? invitation : note },
   };
 }
+
+/** Line above the pictures if the sender wrote none. */
+const invitation = 'Pick what you like, save picks.json, and send that file back.';
 
 function nameAmong(asset: ReviewAsset, { differBy }: ReviewGroup, title: string): string {
   const parts = differBy.flatMap((by) => (by === 'take' ? `take ${asset.take ?? ''}` : (asset.matrix[by] ?? [])));

@@ -127,6 +127,14 @@ test('outputs that came since are listed until their group was active', async ()
   expect(page.fresh.value).toEqual([]);
 });
 
+test('the last verdict says that nothing else is to be decided', () => {
+  const { page } = open(products(2, 2));
+  page.judge('hero@p001,take:1', 'picked');
+  expect(page.said.value).toBe('Picked hero@p001,take:1.');
+  page.judge('hero@p002,take:1', 'picked');
+  expect(page.said.value).toBe('Picked hero@p002,take:1. Nothing else is to be decided now.');
+});
+
 test('a recorded verdict of this page that arrives after it was taken back was not made elsewhere', async () => {
   const { page, answer, sends, verdictOn } = open(decided(1));
   page.judge(take(1), 'picked');
