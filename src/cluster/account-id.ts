@@ -2,7 +2,6 @@ import { createHmac } from 'node:crypto';
 import { sameAddress } from '../ground/same-address.ts';
 import { accountName } from '../service/secrets.ts';
 
-/** API key and address of the service, which identify the account that pays. */
 export interface AccountFacts {
   token: string;
   baseUrl: string;

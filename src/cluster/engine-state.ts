@@ -11,20 +11,17 @@ import { leaseMs } from './head/lease.ts';
 
 /** Time in ms after which a worker without heartbeat counts as silent; heartbeats come every 5 to 10 s. */
 const silentMs = 20_000;
-/** Maximum number of ended runs that are shown. */
 const mostEnded = 10;
 
-/** Age of a time in ms. Absolute, because times are in the future after the server's clock was set back. */
+/** SQL for the age of a time in ms. Absolute, because times are in the future after the server's clock was set back. */
 const age = (column: string) => `abs(extract(epoch FROM now() - ${column}) * 1000)::float8`;
 
-/** SQL condition: the lease of the account's leader has not expired. */
 const isLeading = `${age('account.beat')} < ${leaseMs}`;
 
-/** Filter for runs, by campaign and state. */
 export interface Shown {
   campaign?: string | undefined;
   state?: EngineRun['state'] | undefined;
-  /** Whether steps, files and credits are counted, which reads every event. Defaults to true. */
+  /** Counts steps, files and credits, which reads every event. Defaults to true. */
   isCounted?: boolean;
 }
 
@@ -93,9 +90,7 @@ async function readRuns(sql: Sql, { campaign, isCounted = true }: Shown): Promis
 
 type Ends = { [outcome: string]: number };
 
-/**
- * Counts steps by outcome. A step without an outcome counts as waiting while the run is open, and as left afterwards.
- */
+/** Counts a step without an outcome as `waiting` while the run is open, and as `left` (skipped) afterwards. */
 function stepsOf(ends: Ends, { of, isOpen }: { of: number; isOpen: boolean }): EngineRun['steps'] {
   const { done = 0, unneeded = 0, running = 0, left = 0, blocked = 0, ...fell } = ends;
   const failed = Object.values(fell).reduce((sum, count) => sum + count, 0);

@@ -4,13 +4,11 @@ import { type Database, openDatabase } from './database/database.ts';
 import { checkEngineUrl, showEngine } from './database/engine-url.ts';
 import { hasTables, migrate } from './database/schema.ts';
 
-/** An engine for submitting and watching runs. */
 export interface Engine {
   database: Database;
   boss: Boss;
-  /** Id of the account, as returned by `accountOf`. */
   account: string;
-  /** Address of the engine without credentials, for display. */
+  /** Without credentials, for display. */
   shown: string;
   close(): Promise<void>;
 }
@@ -43,7 +41,6 @@ export async function openEngine(
   }
 }
 
-/** An engine that is opened for reading only. */
 export type EngineToSee = Omit<Engine, 'boss'>;
 
 /** Opens the engine for reading; undefined if its tables do not exist. Throws as `openEngine` does. */

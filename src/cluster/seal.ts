@@ -10,7 +10,7 @@ const tagBytes = 16;
  */
 export interface Seal {
   seal(text: string, context?: string): Buffer;
-  /** Decrypts. Returns `undefined` if the key or the context differs, or the data was changed. */
+  /** Returns `undefined` if the key or the context differs, or the data was changed. */
   open(sealed: Buffer, context?: string): string | undefined;
   /** Like `seal`, with compression first: a database cannot compress encrypted data. */
   sealLong(text: string, context: string): Buffer;

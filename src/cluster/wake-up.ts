@@ -10,7 +10,7 @@ export function makeWakeUp({ clock, isFor }: { clock: Clock; isFor(payload: stri
   };
   return {
     wake,
-    /** Handles a notification. `undefined` means that some may have been missed, and wakes as well. */
+    /** Wakes for `undefined` as well, because notifications may have been missed. */
     onNotification(payload: string | undefined): void {
       if (payload === undefined || isFor(payload)) wake();
     },

@@ -4,7 +4,7 @@ import { protocol } from '../protocol.ts';
 import type { Database, Sql } from './database.ts';
 import { isMadeAlready } from './server-errors.ts';
 
-/** The job queue in PostgreSQL, in the same database as our tables. */
+/** Job queue (pg-boss), in the same database as our tables. */
 export type Boss = PgBoss;
 
 export function headQueue(account: string): string {
@@ -35,7 +35,7 @@ const settings = {
   flowIntervalSeconds: 3600,
 } as const;
 
-/** Number of times that other processes may win the race to create the queue, before it is an error. */
+/** Maximum number of repeated attempts to create the queue while other processes create it as well. */
 const mostRaces = 10;
 
 export const headQueueOptions = {

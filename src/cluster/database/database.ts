@@ -19,9 +19,7 @@ export interface Database extends Sql {
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /** Repeats `act` until the server answers. For calls of the job queue. */
   persist<T>(act: () => Promise<T>): Promise<T>;
-  /**
-   * Executes a statement without repeats, and returns the driver's result. The job queue repeats its calls as a whole.
-   */
+  /** Executes a statement once, and returns the driver's result. */
   ask(text: string, values?: unknown[]): Promise<unknown>;
   /** `on` receives each notification. It is also called once after each reconnect, when some may have been missed. */
   listen(channel: string, on: (payload: string | undefined) => void): Promise<{ close(): Promise<void> }>;
@@ -44,7 +42,6 @@ export interface DatabaseOptions {
   onBack?(): void;
 }
 
-/** Timeout of a statement, in ms. */
 const statementMs = 60_000;
 /**
  * Settings of each connection, which override those of the user or database. Calls resolve only after a durable commit.
@@ -153,7 +150,6 @@ class PostgresDatabase implements Database {
     }
   }
 
-  /** Opens a connection outside the pool. */
   async #connect(): Promise<pg.Client> {
     const client = new this.#driver.Client(this.#config);
     client.on('error', () => {});
@@ -241,7 +237,6 @@ class PostgresDatabase implements Database {
     }
   }
 
-  /** Records the start of an outage. Later errors of the same outage are ignored. */
   #note(error: Error): void {
     if (this.#awaySince !== undefined) return;
     this.#awaySince = performance.now();

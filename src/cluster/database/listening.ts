@@ -5,12 +5,9 @@ type Ear = (payload: string | undefined) => void;
 
 export interface ListeningOptions {
   open(): Promise<pg.Client>;
-  /** Repeats `act` until the server answers. */
   persist<T>(act: () => Promise<T>): Promise<T>;
-  /** Waits before another attempt. */
   pause(tries: number): Promise<void>;
   quote(channel: string): string;
-  /** Stops listening when aborted. */
   signal: AbortSignal;
 }
 
@@ -29,7 +26,6 @@ export class Listening {
     return this.#client !== undefined;
   }
 
-  /** Subscribes to a channel. `ear` receives each notification, and is called once after each reconnect. */
   async listen(channel: string, ear: Ear): Promise<{ close(): Promise<void> }> {
     const ears = this.#ears.get(channel) ?? new Set();
     this.#ears.set(channel, ears.add(ear));
@@ -98,7 +94,7 @@ export class Listening {
     void this.#mend();
   }
 
-  /** Reconnects while there are listeners, and notifies them that notifications may have been missed. */
+  /** Reconnects, then notifies all listeners that notifications may have been missed. */
   async #mend(): Promise<void> {
     const { pause, signal } = this.#options;
     if (this.#isMending) return;

@@ -8,8 +8,8 @@ const patienceMs = 3000;
 const looks = 4;
 
 /**
- * Throws MB3702 when a pooler shares server connections between transactions of different sessions, because LISTEN and
- * session settings such as timeouts would apply to another session. `client`: an open connection.
+ * Throws MB3702 when a pooler shares server connections between transactions of different sessions, because LISTEN
+ * and session settings such as timeouts would apply to another session.
  */
 export async function refuseSharedSessions(
   client: pg.ClientBase,

@@ -111,7 +111,7 @@ const migrations = [
   'ALTER TABLE mediabatch.run ADD COLUMN paused timestamptz',
 ] as const;
 
-/** Advisory lock that prevents concurrent migrations. */
+/** Key of the advisory lock that prevents concurrent migrations. */
 const migrationLock = 7_268_911_430_215;
 
 /**

@@ -37,7 +37,6 @@ const noRoom = '53300';
 /** Error codes of a CREATE whose object exists, because another process has created it at the same moment. */
 const made = new Set(['23505', '42P06', '42P07', '42710', '42723']);
 
-/** The database, the schema or the table does not exist. */
 const gone = new Set(['3D000', '3F000', '42P01']);
 
 export function isAway(error: unknown): boolean {
@@ -57,7 +56,7 @@ export function isMadeAlready(error: unknown): boolean {
   return made.has(codeOf(error) ?? '');
 }
 
-/** Whether the error says that the engine's tables are gone, because the database was created again. */
+/** Whether the engine's database, schema or tables are missing, for example after the database was created again. */
 export function isGone(error: unknown): boolean {
   return gone.has(codeOf((error as Error | undefined)?.cause ?? error) ?? '');
 }
@@ -71,7 +70,7 @@ export function hasNoRoom(error: unknown): boolean {
   return codeOf(error) === noRoom;
 }
 
-/** Error for a connection that is returned because it is the last free one. Has the code of the server's own error. */
+/** Error for a connection that is given up because it is the last free one. Has the server's own error code. */
 export function noRoomLeft(): Error {
   return Object.assign(new Error('its last free connection is kept for `cancel`'), { code: noRoom });
 }
@@ -110,7 +109,7 @@ function codeOf(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException | undefined)?.code;
 }
 
-/** Whether a password is missing: the client library reports this in a message without a code. */
+/** Detects a missing password, which the driver reports in a message without a code. */
 function isPasswordMissing(error: unknown): boolean {
   return /client password must be a (non-empty )?string/.test(messageOf(error));
 }
@@ -138,7 +137,6 @@ function quoted(name: string): string {
   return /^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Node's error codes of an invalid certificate. */
 const certificate = /CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)/;
 
 function hintFor(error: unknown): Advice {

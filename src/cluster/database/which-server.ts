@@ -27,7 +27,7 @@ async function askFor(sql: Sql, fact: string): Promise<string | undefined> {
   }
 }
 
-/** Whether all parts that both identities have are equal. False for `null`, an unconfirmed identity. */
+/** Whether the parts that both identities have are equal. False for `null` (unconfirmed). */
 export function isSameServer(one: string | null, other: string): boolean {
   const [known, now] = [partsOf(one), partsOf(other)];
   if (known === undefined || now === undefined) return false;

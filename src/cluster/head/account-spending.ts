@@ -28,7 +28,6 @@ const insertLines = `${held},
 
 /** Time in ms in which lines that no caller awaits are collected. */
 const gatherMs = 250;
-/** Maximum number of rows per query. */
 const mostRows = 200;
 
 /** Credits spent and held by an account on the day and in the month of `at`, a time of the server. */
@@ -87,13 +86,11 @@ export class AccountSpending implements SpendingHome {
     return this.#limits;
   }
 
-  /** Reads the limits of other workers. */
   async look(): Promise<void> {
     const { db, account, own } = this.#options;
     this.#limits = lowestOf([own ?? {}, ...(await readLimitsThere(db, account))]);
   }
 
-  /** Credits spent and held on the current day and in the current month. */
   spent(): SpentSums {
     const at = new Date(this.#now()).toISOString();
     return { at, ...this.#month.sums.spentAt(at) };
@@ -201,7 +198,6 @@ class RunPurchases implements PurchaseJournal {
   }
 }
 
-/** Spending sums of a month, with the writer of its lines. */
 class Month {
   readonly name: string;
   readonly sums = new SpendingSums();
@@ -245,12 +241,12 @@ async function readLines(
   }
 }
 
-/** Returns the credits left of an account's limits, by the sums of its leaders; undefined without limits. */
+/** Returns undefined for an account without limits. */
 export async function readLimit(sql: Sql, account: string): Promise<SpendingLeft | undefined> {
   return (await readSpendingLeft(sql, [account])).get(account);
 }
 
-/** Returns the credits left of several accounts in one statement. Accounts without limits are left out. */
+/** Leaves out accounts without limits. */
 export async function readSpendingLeft(sql: Sql, accounts: readonly string[]): Promise<Map<string, SpendingLeft>> {
   const rows = await sql.query<{ account: string; now: string; spent: SpentSums | null; limits: SpendingLimits[] }>(
     `SELECT worker.account, to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS now, spent, jsonb_agg(doing->'limits') AS limits
@@ -269,7 +265,6 @@ export async function readSpendingLeft(sql: Sql, accounts: readonly string[]): P
   );
 }
 
-/** SQL condition on a worker: it has limits and is not forgotten. */
 const hasLimits = `doing ? 'limits' AND worker.beat > now() - interval '${forgottenAfter}'`;
 
 async function readLimitsThere(sql: Sql, account: string): Promise<SpendingLimits[]> {

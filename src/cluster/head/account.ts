@@ -9,7 +9,6 @@ import { Lease, leaseMs } from './lease.ts';
 /** Time in ms after which a leader hands over to the first candidate; a job of the queue may take a day at most. */
 export const longestSittingMs = 23 * 3_600_000;
 
-/** The part of the queue that leadership needs. */
 export type HeadBoss = Pick<Boss, 'createQueue' | 'send' | 'fetch' | 'touch' | 'complete' | 'fail'>;
 
 interface Seats {
@@ -137,14 +136,12 @@ export class Seat {
     this.#createTimeoutMs = timeoutMs;
   }
 
-  /**
-   * Sets the function that returns the spent sums. Each heartbeat and the end of leadership store them in the account.
-   */
+  /** Sets the function whose sums each heartbeat and the end of leadership store in the account. */
   tellSpent(spent: () => SpentSums | undefined): void {
     this.#spent = spent;
   }
 
-  /** Sends one heartbeat. Resolves with whether this process is still the leader. */
+  /** Resolves with whether this process is still the leader. */
   async beat(): Promise<boolean> {
     const { db, boss, account, job } = this.#options;
     const touched = await db.persist(() => boss.touch(headQueue(account), job));

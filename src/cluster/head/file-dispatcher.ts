@@ -23,7 +23,6 @@ import { held, type Term } from './guarded.ts';
 const lookMs = 1000;
 /** Maximum number of files, longest waiting first, whose results one poll reads. After an outage, a poll reads all. */
 const mostLookedAt = 1000;
-/** Maximum number of files that one transaction queues. */
 const mostWritten = 200;
 /** Time in ms in which reported results are collected, to read them in one statement. */
 const gatherMs = 20;
@@ -55,7 +54,6 @@ interface Order {
   resolve(report: FileReport): void;
 }
 
-/** Queues files for the fetch workers and collects their results. */
 export class FileDispatcher {
   readonly #options: FileDispatcherOptions;
   readonly #queues = new Map<string, Promise<unknown>>();
@@ -93,7 +91,7 @@ export class FileDispatcher {
         for (const text of report.notices) notice(text);
         return answerOf(report);
       },
-      // Files are moved by processes that know them; here the file is fetched again.
+      // Only a process that has the store can move a file; undefined makes the caller fetch it again.
       relocate: async () => undefined,
       async measure(output, aspects) {
         const id = fileId(run.id, 'measure', output.path, output.sha256, ...aspects);
@@ -144,10 +142,7 @@ export class FileDispatcher {
     }
   }
 
-  /**
-   * Returns the set of callbacks for a signal's abort. One listener per signal, because adding or removing one scans
-   * all.
-   */
+  /** Adds one listener per signal, because adding or removing one scans all of them. */
   #leavingOf(signal: AbortSignal): Set<() => void> {
     const known = this.#leaving.get(signal);
     if (known !== undefined) return known;
@@ -184,7 +179,7 @@ export class FileDispatcher {
     for (const { id, result } of done) this.#end(id, result);
   }
 
-  /** Stores orders and queues their files. Resolves with the results that are stored already. */
+  /** Resolves with the results that are stored already. */
   async #put(sql: Sql, orders: readonly Order[]): Promise<{ id: string; result: FileReport }[]> {
     const { account, epoch, seal, boss } = this.#options;
     const tasks = orders.map(({ task }) => seal.seal(JSON.stringify(task)));
@@ -222,7 +217,7 @@ export class FileDispatcher {
     if (ids.length === 0 || this.#reading !== undefined) return;
     for (const id of ids) this.#reported.delete(id);
     this.#reading = this.#read(ids)
-      // The database is closed or refuses. The head's own statements report that.
+      // The database is closed or refuses. The leader's own statements report that.
       .catch(() => {})
       .finally(() => {
         this.#reading = undefined;

@@ -35,7 +35,6 @@ export async function writeAsHead(
  */
 export const raisedEpoch = 'greatest(epoch + 1, extract(epoch FROM clock_timestamp())::bigint)';
 
-/** Maximum number of characters in a row. */
 const mostCharacters = 1 << 20;
 
 /**
@@ -76,7 +75,6 @@ export class RowWriter {
     return this.#batches.add(text);
   }
 
-  /** Resolves when no text is waiting. */
   idle(): Promise<void> {
     return this.#batches.idle();
   }

@@ -35,14 +35,13 @@ export interface HeadRunGround {
   account: string;
   seat: Seat;
   seal: Seal;
-  /** Queue of files for the fetch workers. */
   dispatcher: FileDispatcher;
-  /** Means of this process to fetch files itself. */
+  /** `undefined` on a worker without a store. */
   own: (OwnHand & { marks: Marks }) | undefined;
   /** Receives the number of steps of a run before they are read from the database. */
   onSize(known: { steps: number }): void;
   tell(news: WorkerNews): void;
-  /** Digest of a send's id and the credential. */
+  /** Returns the digest of a create request's id and the credential. */
   accountOf(send: string): string | undefined;
   /** Whether the service replays the same job for the same idempotency key, with this credential. */
   replays: 'yes' | 'no';
@@ -56,7 +55,6 @@ export interface HeadRunGround {
   routes: { [kind: string]: CreateRoutes[string] };
 }
 
-/** Records of a run at the start of this leader. */
 interface Found {
   header: RunHeader;
   lock: Lock;
@@ -64,11 +62,9 @@ interface Found {
   earlier: Lock;
   lines: number;
   resumed: ResumedPlan;
-  /** Events that leaders of this run have reported, including this one. */
   reported: ReportedEvents;
 }
 
-/** One open run of a head, from reading its records to its end. */
 export class HeadRun {
   readonly #record: RunRecord;
   readonly #ground: HeadRunGround;
@@ -111,7 +107,7 @@ export class HeadRun {
     return this.#carried !== undefined;
   }
 
-  /** Cancels the run: nothing more is bought, and running jobs are collected. */
+  /** Stops create requests; running jobs are collected. */
   cancel(): void {
     this.#isCancelled = true;
     this.#carried?.gate.stop('signal', 'cancelled');
@@ -199,7 +195,7 @@ export class HeadRun {
     return { header, resumed, lock, earlier, lines: lines.length, reported };
   }
 
-  /** Marks of the run's store; undefined if this process does not reach that store. */
+  /** Returns undefined if this process does not reach the run's store. */
   #marks(): Marks | undefined {
     const { own } = this.#ground;
     return own?.store === this.#record.store ? own.marks : undefined;
@@ -268,7 +264,6 @@ export class HeadRun {
     this.#events.add({ at: new Date(this.#ground.clock.now()).toISOString(), ...fact });
   }
 
-  /** Logs an event at this worker, whose operator does not see the output of the run. */
   #log(fact: RunFact): void {
     const news = newsOf(fact, { campaign: this.#record.campaign, run: this.#record.id });
     if (news !== undefined) this.#ground.tell(news);
@@ -339,7 +334,6 @@ function withBefore(
   return { ...fact, credits: addUp(fact.credits, spent.get(fact.address)) };
 }
 
-/** Returns the totals of a run with the lower of its own limit and that of its workers. */
 function withLimit({ totals }: RunRecord, credits: number | undefined): PlanTotals {
   const { limit } = totals;
   if (credits === undefined || (limit !== undefined && limit.left <= credits)) return totals;
@@ -381,7 +375,6 @@ export function openBodies(database: Database, term: Term & { run: string }, sea
       return row && seal.open(row.sealed);
     },
     drop,
-    // The body contains links, so it is kept no longer than needed.
     answered: drop,
   };
 }
@@ -394,7 +387,6 @@ interface Ended {
   end: StepEnd;
 }
 
-/** Stores the ends of a run's steps. Ends that come soon after each other share a statement. */
 class EndWriter {
   readonly #batches: Batches<Ended>;
   readonly #onLost: (error: unknown) => void;
@@ -408,7 +400,6 @@ class EndWriter {
     this.#onLost = onLost;
   }
 
-  /** `then`: called when the end is stored. */
   add(id: string, end: StepEnd, then: () => void = () => {}): void {
     this.#batches.add({ id, end }).then(then).catch(this.#onLost);
   }

@@ -42,15 +42,12 @@ export class RunLimits {
 export interface HeadOptions extends Omit<HeadRunGround, 'service' | 'shared' | 'routes' | 'dispatcher' | 'spending'> {
   boss: Pick<Boss, 'createQueue' | 'insert'>;
   access: { baseUrl: string; token: string };
-  /** Spending limits of this worker, for all campaigns together. */
   limits?: SpendingLimits | undefined;
   /** Receives each create request, and the lag in ms between the end of a job and its detection. */
   watch?: { created(): void; seen(lagMs: number): void } | undefined;
-  /** Removes secrets from a text before it is stored. */
   redact(text: string): string;
 }
 
-/** A run that this head could not continue. */
 interface PutAside {
   run: HeadRun;
   error: unknown;
@@ -60,7 +57,6 @@ interface PutAside {
 
 /** Interval of polling for submitted or cancelled runs in ms: a fallback for missed notifications. */
 const lookMs = 1000;
-/** Time before the next attempt at a run that was put aside, in ms. */
 const againAfterMs = 60_000;
 /** Maximum number of the account's create requests in flight. */
 const places = 64;
@@ -187,7 +183,7 @@ export class Head implements HeadOfRuns {
     return this.#aside.delete(id);
   }
 
-  /** Drives one run. Rejects only with errors that concern all runs. */
+  /** Rejects only with errors that concern all runs. */
   async #drive(record: RunRecord, run: HeadRun, leaving: AbortSignal): Promise<void> {
     const { db, account, seat, clock, redact, tell } = this.#options;
     const term = { account, epoch: seat.epoch, run: record.id };
@@ -205,7 +201,6 @@ export class Head implements HeadOfRuns {
     }
   }
 
-  /** Opens the resources that the runs share. Service timeouts are the longest ones of the runs so far. */
   #openGround(
     { first, spending }: { first: readonly RunRecord[]; spending: AccountSpending },
     signal: AbortSignal,

@@ -6,7 +6,6 @@ import { Condition } from '../../ground/condition.ts';
  * Time in ms, by the clock of the database, after which a leader without heartbeat is replaced. The minimum of pg-boss.
  */
 export const leaseMs = 10_000;
-/** Heartbeat interval of a leader, in ms. */
 const beatEveryMs = 2000;
 /** Maximum difference of the two clocks over half a lease, in ms; a larger one means that a clock has jumped. */
 const toleranceMs = 1000;
@@ -33,7 +32,6 @@ export class Lease {
   readonly #clocks: LeaseClocks;
   readonly #lost = new AbortController();
   #confirmed: Moment | undefined;
-  /** Notified when the lease becomes fresh or is lost. */
   readonly #news = new Condition();
 
   constructor(clocks: LeaseClocks = systemClocks) {
@@ -47,7 +45,7 @@ export class Lease {
     return this.#lost.signal;
   }
 
-  /** Whether the lease is fresh. False after a jump of either clock, until the next heartbeat. */
+  /** Returns false also after a jump of either clock, until the next heartbeat. */
   isFresh(): boolean {
     if (this.#confirmed === undefined || this.#lost.signal.aborted) return false;
     const { monotonic, wall } = this.#now();
@@ -56,7 +54,7 @@ export class Lease {
     return age < leaseMs / 2 && !hasJumped;
   }
 
-  /** Resolves with true as soon as the lease is fresh, or with false when it is lost or the signal aborts. */
+  /** Resolves with false when the lease is lost or the signal aborts first. */
   async whenFresh(signal: AbortSignal): Promise<boolean> {
     while (!this.isFresh()) {
       if (signal.aborted || this.#lost.signal.aborted) return false;
@@ -82,7 +80,7 @@ export class Lease {
     }
   }
 
-  /** Sends one heartbeat. Resolves with whether the database confirmed it. */
+  /** Sends one heartbeat. The lease is lost if it is not confirmed. */
   async confirm(beat: () => Promise<boolean>): Promise<boolean> {
     const asked = this.#now();
     let isHeld = false;

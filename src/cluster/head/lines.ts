@@ -40,7 +40,6 @@ export function repeatable<T>(items: Iterable<T>): readonly T[] {
   return Array.isArray(items) ? items : [...items];
 }
 
-/** Maximum number of rows per query. */
 const mostRows = 200;
 
 /** Inserts lines that no leader writes, in few rows: initial lines, with ascending numbers, and restored lines. */

@@ -25,12 +25,11 @@ export class ReportedEvents {
   #isStarted = false;
   #balance: number | null = null;
 
-  /** Whether the start of the run was reported. */
   get isStarted(): boolean {
     return this.#isStarted;
   }
 
-  /** Last account balance that a leader received; `null` if none did. */
+  /** `null` if no leader received one. */
   get balance(): number | null {
     return this.#balance;
   }
@@ -52,7 +51,7 @@ export class ReportedEvents {
     return this.#ended.has(address);
   }
 
-  /** Records an event. Returns false if an equivalent one was already reported. */
+  /** Returns false if an equivalent event was already reported. */
   note(fact: RunFact): boolean {
     switch (fact.event) {
       case 'run-started': {
@@ -79,10 +78,7 @@ export class ReportedEvents {
     }
   }
 
-  /**
-   * Records a stop. Returns whether to report it: for the reasons in `ofSome` each new detail, otherwise the first
-   * stop.
-   */
+  /** Returns whether to report the stop: each new detail for the reasons in `ofSome`, otherwise only the first stop. */
   #noteStop({ because, detail }: Stop): boolean {
     const details = this.#stops.get(because) ?? new Set();
     this.#stops.set(because, details);
@@ -108,7 +104,6 @@ function add(names: Set<string>, name: string): boolean {
   return isNews;
 }
 
-/** Returns the worker's log entry for an event; undefined if it has none. */
 export function newsOf(fact: RunFact, of: { campaign: string; run: string }): WorkerNews | undefined {
   switch (fact.event) {
     case 'run-started':
@@ -139,7 +134,7 @@ export function isLettingGo(fact: RunFact): boolean {
   }
 }
 
-/** Events that the stored records imply and that earlier leaders did not report. */
+/** Yields the events that the stored records imply and that earlier leaders did not report. */
 export function* factsBefore(
   plan: Pick<Plan, 'rows'>,
   ends: ReadonlyMap<string, StepEnd>,

@@ -13,7 +13,6 @@ const insertEvents = `${held},
 
 /** Time in ms in which events are collected into one row. */
 const gatherMs = 100;
-/** Maximum number of rows per query. */
 const mostRows = 50;
 
 /**

@@ -25,10 +25,7 @@ export async function insertOrders(sql: Sql, { id, seal }: Run, orders: readonly
   }
 }
 
-/**
- * Reads the orders of a run, batch by batch, in the order of the plan. Throws MB3704 if one was changed since the
- * submit.
- */
+/** Reads the orders in the order of the plan. Throws MB3704 if one was changed since the submit. */
 export async function* readOrders(sql: Sql, { id, campaign, seal }: Run): AsyncGenerator<StepOrder> {
   for (let no = 0; ; no += 1) {
     const text = 'SELECT orders FROM mediabatch.part WHERE run = $1 AND no = $2';
@@ -40,9 +37,7 @@ export async function* readOrders(sql: Sql, { id, campaign, seal }: Run): AsyncG
   }
 }
 
-/**
- * Digest of an order's purchase, the same for every API key, in a list; an empty list for an order that buys nothing.
- */
+/** Returns a digest of the order's purchase, the same for every API key; an empty list if the order buys nothing. */
 export function purchaseOf({ action, address, fingerprint }: StepOrder): string[] {
   return isSpending(action) ? [hash('sha256', `${address}\n${fingerprint}`)] : [];
 }

@@ -6,7 +6,6 @@ import type { Plan, PlanTotals, StepOrder } from '../../plan/plan.ts';
 import type { WrittenPrices } from '../../plan/prices/prices.ts';
 import type { Seal } from '../seal.ts';
 
-/** Settings of a run, as plain JSON. Times are in ms. */
 export interface ClusterSettings {
   concurrency: number;
   onError: 'wait' | 'continue' | 'finish';
@@ -20,9 +19,8 @@ export interface ClusterSettings {
 
 /** Facts of a plan for events and settling. Orders are stored separately, because they are large. */
 export interface RunHeader {
-  /** The plan, without the orders of its rows. */
+  /** Without the orders of its rows. */
   plan: Plan;
-  /** Number of separately stored orders. */
   orders: number;
   outline: Omit<GraphOutline, 'addresses'> & { addresses: readonly string[] };
   /** Paths of create requests in the service's OpenAPI document. */
@@ -70,7 +68,6 @@ export interface RunRecord {
   error: string | null;
 }
 
-/** Everything that a leader needs to run a plan. */
 export interface Submission {
   /** Id made by the submitter, so that repeating a submit whose answer was lost does not create a second run. */
   id: string;

@@ -22,7 +22,6 @@ export interface RunWatcher {
   onEvents(events: readonly RunEvent[]): void;
   /** Called with the user when the run is paused, and with undefined when it is resumed. */
   onPaused?(by: string | undefined): void;
-  /** Stops watching when aborted. */
   signal: AbortSignal;
 }
 

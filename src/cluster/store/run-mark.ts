@@ -8,8 +8,8 @@ import { isSameServer, whichServer } from '../database/which-server.ts';
 import type { Store } from './store-marker.ts';
 
 /**
- * Minimum content of a run's record, stored beside its files. A database that was restored from a dump, a snapshot or a
- * lagging replica cannot detect by itself that records are missing.
+ * Minimum content of a run's record, stored next to its files. A database that was restored from a dump, a snapshot
+ * or a lagging replica cannot detect by itself that records are missing.
  */
 interface RunMark {
   lines: number;
@@ -18,10 +18,8 @@ interface RunMark {
 
 export type Marks = Pick<Store, 'readMark' | 'writeMark'>;
 
-/** Time in ms in which new lines are collected, to write one mark for them. */
 const gatherMs = 200;
 
-/** Updates the mark of a run while its lines are written. */
 export class MarkKeeper {
   readonly #marks: Marks;
   readonly #run: string;
@@ -54,10 +52,7 @@ export class MarkKeeper {
     await this.#writing;
   }
 
-  /**
-   * Writes the mark until it is up to date. Errors are ignored: while the store is away it keeps the old mark, and the
-   * next line tries again.
-   */
+  /** Ignores errors: while the store is away it keeps the old mark, and the next line tries again. */
   async #write(): Promise<void> {
     for (let marked = -1; marked < this.#lines; ) {
       await wait(gatherMs);

@@ -33,7 +33,6 @@ export function parseS3(name: string): { bucket: string; prefix: string } | unde
   return { bucket, prefix: parts.map((part) => `${part}/`).join('') };
 }
 
-/** Opens a store in a bucket below a prefix. As in a folder, a marker object identifies it. */
 export async function openS3Store(
   name: string,
   { makes, env, clock }: { makes: boolean; env: NodeJS.Dict<string>; clock: Clock },

@@ -17,7 +17,6 @@ const partBytes = 8 * 1024 ** 2;
 /** Maximum number of attempts per request. The pauses between them add up to a minute. */
 const mostTries = 8;
 const longestPauseMs = 20_000;
-/** Metadata header with the object's SHA-256 in hex. */
 const digestHeader = 'x-amz-meta-sha256';
 
 /** An unsuccessful answer of the storage, or no answer. `status` is 0 without an answer. */
@@ -38,11 +37,10 @@ export interface ObjectFacts {
   tag: string;
 }
 
-/** A local file to upload. */
 export interface FileToPut {
   path: string;
   bytes: number;
-  /** SHA-256 of the file, in hex. */
+  /** In hex. */
   sha256: string;
   type: string;
 }
@@ -84,13 +82,13 @@ export class Bucket {
     return new Bucket(name, endpoint.replace(/\/+$/, ''), { client, clock });
   }
 
-  /** Returns facts about an object; `undefined` if there is no such object. */
+  /** Returns `undefined` if there is no such object. */
   async head(key: string): Promise<ObjectFacts | undefined> {
     const answer = await this.#ask('HEAD', key);
     return answer.status === 404 ? undefined : factsOf(answer);
   }
 
-  /** Reads an object; `undefined` if there is no such object. The body rejects when the connection breaks. */
+  /** Returns `undefined` if there is no such object. The body rejects when the connection breaks. */
   async get(key: string): Promise<AsyncIterable<Uint8Array> | undefined> {
     const answer = await this.#ask('GET', key);
     if (answer.status !== 404) return bodyOf(answer.body === null ? Readable.from([]) : Readable.fromWeb(answer.body));
@@ -122,7 +120,6 @@ export class Bucket {
     }
   }
 
-  /** Copies an object with its metadata to another key. */
   async copy(from: string, to: string): Promise<void> {
     await this.#done('PUT', to, { headers: { 'x-amz-copy-source': `/${this.#name}/${encodeKey(from)}` } });
   }
@@ -194,7 +191,6 @@ export class Bucket {
   }
 }
 
-/** Encodes an object key for a URL. Slashes stay, because they separate path segments. */
 function encodeKey(key: string): string {
   return key.split('/').map(encodeURIComponent).join('/');
 }
@@ -211,7 +207,7 @@ async function textOf(answer: Response): Promise<string> {
   return answer.text().catch(() => '');
 }
 
-/** Converts an error response. Only code and message are used, because other parts repeat the request. */
+/** Uses only code and message of the response, because other parts repeat the request. */
 function asError(status: number, text: string): BucketError {
   const [code, message] = ['Code', 'Message'].map((name) => new RegExp(`<${name}>([^<]*)</${name}>`).exec(text)?.[1]);
   const said = [code, message].filter((word) => word !== undefined && word !== '').join(': ');

@@ -4,14 +4,13 @@ import type { Json } from '../../ground/json.ts';
 import { isMap } from '../../ground/values.ts';
 import type { Output } from '../../lock/record.ts';
 
-/** Storage for the files of runs. */
 export interface Store {
   /** Identifies the store, independent of its path or name on a machine. */
   id: string;
-  /** Name of the store, as given by the user. */
+  /** As given by the user. */
   name: string;
   filesOf(campaign: string): StoreFiles;
-  /** Reads the last written mark of a run; `undefined` if there is none. Rejects when the store is away. */
+  /** Resolves with `undefined` if there is no mark. Rejects when the store is away. */
   readMark(run: string): Promise<string | undefined>;
   writeMark(run: string, text: string): Promise<void>;
 }
@@ -24,7 +23,7 @@ export interface StoreFiles extends OutputFiles {
   read(output: Output): Promise<AsyncIterable<Uint8Array> | undefined>;
 }
 
-/** Returns the id in a store's marker. Throws MB3705 if the marker is damaged. */
+/** Throws MB3705 if the marker is damaged. */
 export function readMarker(name: string, bytes: Buffer): string {
   const found = parse(bytes.toString('utf8'));
   if (isMap(found) && typeof found.id === 'string' && /^[0-9a-f]{16}$/.test(found.id)) return found.id;
@@ -65,7 +64,6 @@ export function unnamedStore(): CampaignError {
   });
 }
 
-/** Error for a URL that is not a store. */
 export function noStore(name: string): CampaignError {
   return new CampaignError({
     code: 'MB3705',

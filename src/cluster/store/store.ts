@@ -70,7 +70,7 @@ async function openFolder(name: string, makes: boolean): Promise<Store> {
   };
 }
 
-/** Wraps the files of a store so that each call first checks that the store is still available. */
+/** Wraps the files of a store so that each call first runs `check`, which throws for an unsafe path. */
 function guarded(files: StoreFiles, check: () => void): StoreFiles {
   return {
     async save(...given) {

@@ -24,7 +24,6 @@ export type FileResult =
   /** Storage failed, or the path in it is not allowed. */
   | { is: 'error'; why: 'disk' | 'path'; message: string };
 
-/** A result with its messages for the user. */
 export interface FileReport {
   result: FileResult;
   notices: string[];

@@ -13,11 +13,9 @@ export interface HouseOptions {
   boss: Pick<Boss, 'supervise' | 'deleteQueue'>;
   clock: Clock;
   account: string;
-  /** Time after which ended runs of the account are deleted, in ms. Default: never. */
   keepMs?: number | undefined;
   /** Whether no run of the account is open. */
   isQuiet(): boolean;
-  /** Stops the maintenance when aborted. */
   signal: AbortSignal;
 }
 

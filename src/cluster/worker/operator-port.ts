@@ -7,16 +7,11 @@ import type { Database } from '../database/database.ts';
 import { readEngineState } from '../engine-state.ts';
 import { loadPackage } from '../load-packages.ts';
 
-/** Health and metrics of a worker, served over HTTP for monitoring. */
 export interface OperatorPort {
   port: number;
-  /** Updates readiness and counters from an event of the worker. */
   note(news: WorkerNews): void;
-  /** Begins to export the gauges of this worker. */
   watch(worker: Watched): void;
-  /** Counts a create request of the leader. */
   created(): void;
-  /** Records the lag between the end of a job and its detection, in ms. */
   seen(lagMs: number): void;
   close(): Promise<void>;
 }

@@ -32,7 +32,6 @@ export interface ServeFilesOptions {
   place: string;
   seal: Seal;
   clock: Clock;
-  /** Unique to this process. */
   worker: string;
   slots: Slots;
   downloads: Downloads;
@@ -58,7 +57,6 @@ interface Attempt {
   lost: AbortController;
 }
 
-/** Fetches files for the leader of an account until the signal is aborted. */
 export async function serveFiles(options: ServeFilesOptions): Promise<void> {
   const hand = new Hand(options);
   await hand.serve();

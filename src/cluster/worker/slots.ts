@@ -2,7 +2,6 @@ import { Places } from '../../ground/places.ts';
 
 const newest = 0.2;
 
-/** Slots for files that this process fetches at once, across all queues. */
 export class Slots {
   readonly #places: Places;
   readonly #most: number;

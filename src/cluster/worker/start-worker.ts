@@ -31,11 +31,9 @@ export interface StartWorkerOptions {
   /** When aborted, the worker ends as soon as no run of the account is open. */
   drain?: AbortSignal | undefined;
   tell(news: WorkerNews): void;
-  /** Receives the number of steps of a run before they are read from the database. */
   onSize(known: { steps: number }): void;
-  /** Digest of a send's id and the credential. */
   accountOf(send: string): string | undefined;
-  /** Store of this worker, as given by the user. */
+  /** As given by the user. */
   store: string | undefined;
   /** Maximum number of files that are fetched at once. */
   files: number;
@@ -47,7 +45,6 @@ export interface StartWorkerOptions {
   keepMs?: number | undefined;
 }
 
-/** Opens the engine and works for it until its signal is aborted. */
 export async function startWorker(options: StartWorkerOptions): Promise<void> {
   const port = options.port && (await openOperatorPort(options.port));
   if (port === undefined) return workThere(options, undefined);

@@ -5,23 +5,19 @@ import type { Json } from '../../ground/json.ts';
 import type { Database } from '../database/database.ts';
 import { protocol as ownProtocol } from '../protocol.ts';
 
-/** A worker as registered in the database. */
 export interface Registered {
   db: Database;
   clock: Clock;
-  /** Unique to this process. */
   id: string;
   account: string;
   version: string;
   store?: string | undefined;
-  /** Maximum number of files that are fetched at once. */
   files: number;
   limits?: SpendingLimits | undefined;
-  /** Protocol version of the worker. Default: that of this version. */
+  /** Defaults to that of this version. */
   protocol?: number;
 }
 
-/** Heartbeat interval of a worker, in ms. */
 const beatMs = 5000;
 /**
  * Heartbeat interval while no run of the account is open, in ms. Longer because there may be hundreds of such workers.

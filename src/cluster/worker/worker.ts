@@ -26,21 +26,17 @@ export interface HeadOfRuns {
 
 export interface WorkerOptions extends Registered {
   boss: HeadBoss;
-  /** When aborted, the worker hands over and ends. The abort reason is reported. */
   signal: AbortSignal;
   /** Ends the worker as soon as no run of the account is open. */
   exitWhenIdle: boolean;
-  /** When aborted, the worker behaves as with `exitWhenIdle` from then on. */
   drain?: AbortSignal | undefined;
-  /** Removes secrets from a text before it is stored. */
   redact(text: string): string;
   tell(news: WorkerNews): void;
   /** Called when the function for the gauges is available. */
   onFacts?(facts: () => { [name: string]: number }): void;
   makeHead(seat: Seat, signal: AbortSignal): HeadOfRuns;
-  /** Fetches files until the signal is aborted. `isQuiet`: whether no run of the account is open. */
+  /** `isQuiet`: whether no run of the account is open. */
   serveFiles?: ((signal: AbortSignal, isQuiet: () => boolean) => Promise<void>) | undefined;
-  /** Maintains the queue until the signal is aborted. `isQuiet`: whether no run of the account is open. */
   keepHouse?: ((signal: AbortSignal, isQuiet: () => boolean) => Promise<void>) | undefined;
 }
 
@@ -94,7 +90,6 @@ export function reasonOf(signal: AbortSignal | undefined): string {
 }
 
 interface State {
-  /** Gauges of the leader; empty on other workers. */
   facts(): { [name: string]: number };
   /** Number of open runs of the account at the last check; 1 before the first check. */
   runs: number;
