@@ -2,7 +2,6 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { FaultAction } from './faults.ts';
 import { type Answer, answerBytes, answerJson, isObject, type Json, type Reply } from './wire.ts';
 
-/** Answer of the service, and the id of the job that it concerns. */
 export interface Handled {
   readonly answer: Answer;
   readonly jobId?: string;

@@ -4,7 +4,6 @@ import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Content } from './wire.ts';
 
-/** Location and facts of stored bytes. */
 export interface StoredBytes {
   readonly place: string;
   readonly size: number;
@@ -29,7 +28,6 @@ export class TooLargeError extends Error {
   }
 }
 
-/** Passes the chunks to `keep`, while measuring and hashing them. */
 async function drain(
   chunks: AsyncIterable<Uint8Array>,
   limitBytes: number,

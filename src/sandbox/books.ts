@@ -65,14 +65,13 @@ export class Books {
     for (const line of journal?.synced.lines ?? []) this.syncTimes.set(String(line.id), Date.parse(String(line.at)));
   }
 
-  /** Sets the balance of an account. Written to disk first, as create requests are. */
+  /** Writes the balance to disk first, as create requests are. */
   setBalance(user: string, { credits, now }: { credits: number; now: number }): void {
     const at = new Date(now).toISOString();
     this.journal?.balances.append({ at, user, credits, after: this.countOf(user) });
     this.balances.set(user, credits);
   }
 
-  /** Number of a user's ledger entries. */
   private countOf(user: string): number {
     return this.entries.filter((entry) => entry.user === user).length;
   }
@@ -99,7 +98,6 @@ export class Books {
     return this.takeJob(this.write({ user, kind: kind.name, credits }, create));
   }
 
-  /** Books a post, which is free of charge. */
   bookPost(user: string, create: { readonly now: number; readonly body: JsonObject }): LedgerEntry {
     return this.takePost(this.write({ user, kind: postKind, credits: 0 }, { ...create, key: null }));
   }
@@ -222,5 +220,4 @@ export class Books {
   }
 }
 
-/** Kind of the ledger entries that are not jobs. */
 const postKind = 'post';

@@ -13,7 +13,7 @@ export interface Caller {
   readonly credential: 'api key' | 'jwt';
 }
 
-/** Identifies the user; `undefined` without a credential, or with one that is not accepted. */
+/** Returns `undefined` without a credential, or with one that is not accepted. */
 export function identifyCaller(
   authorization: string | undefined,
   options: { apiKey: string; now: number },
@@ -33,7 +33,7 @@ function isSameText(left: string, right: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** Decodes the payload of a JWT. The signature is not checked, because the sandbox has no issuer. */
+/** Decodes the payload of a JWT without checking the signature, because the sandbox has no issuer. */
 function readClaims(token: string) {
   const parts = token.split('.');
   if (parts.length !== 3 || !parts.every((part) => /^[\w-]+$/.test(part))) return undefined;

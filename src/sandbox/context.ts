@@ -61,7 +61,7 @@ export class CreatesLimit {
     this.rule = rule;
   }
 
-  /** Counts one create request. Returns 0 if it is allowed, otherwise the seconds to wait. */
+  /** Returns 0 if the request is allowed, otherwise the seconds to wait. */
   admit(user: string, now: number): number {
     if (this.rule === undefined) return 0;
     const { creates, perMs } = this.rule;

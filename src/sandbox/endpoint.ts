@@ -19,7 +19,6 @@ export type Match =
 
 const prefixes = { api: '/api/v1', root: '' } as const;
 
-/** Finds the endpoint of a request. HEAD is matched as GET. */
 export function matchEndpoint(endpoints: readonly Endpoint[], method: string, path: string): Match {
   const wanted = method === 'HEAD' ? 'GET' : method;
   const allowed: string[] = [];

@@ -41,7 +41,6 @@ export type FaultAction =
   | { type: 'status'; status: number; body?: Json; headers?: Record<string, string>; booked?: boolean }
   /** Closes the connection without an answer. */
   | { type: 'reset'; booked?: boolean }
-  /** Never answers. */
   | { type: 'hang'; booked?: boolean }
   /** Answers with a login page and status 200. */
   | { type: 'html'; booked?: boolean }
@@ -82,7 +81,7 @@ export class FaultScript {
   }
 }
 
-/** Reads a JSON file with a list of faults. Throws with the file's name and the error in it. */
+/** Throws with the file's name and the error in it. */
 export function readFaults(path: string): Fault[] {
   let list: unknown;
   try {

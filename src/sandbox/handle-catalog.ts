@@ -9,8 +9,6 @@ import { outputArea } from './own-url.ts';
 import { type Account, accounts, profilePicture, type Sample, voiceSample } from './samples.ts';
 import type { Call, JsonObject, Reply } from './wire.ts';
 
-/** Lists the voices. Like models and accounts, they are the same for all users. */
-
 export function handleVoices(context: Context, call: Call): Promise<Reply> | Reply {
   return handleList(context, call, {
     kind: 'voice',

@@ -8,7 +8,6 @@ import { answerJson, type Call, type JsonObject, type Reply } from './wire.ts';
 
 export const pageLimit = { default: 12, least: 1, most: 100 };
 
-/** Lists the caller's jobs of a kind, newest first. */
 export function handleJobList(
   context: Context,
   call: Call,
@@ -29,7 +28,7 @@ export function handleJobList(
   });
 }
 
-/** Handles a list request. `describe` returns the response fields besides `success`. */
+/** `describe`: returns the response fields in addition to `success`. */
 export function handleList(
   context: Context,
   call: Call,

@@ -54,7 +54,6 @@ export async function handleUpload(context: Context, call: Call): Promise<Reply>
   });
 }
 
-/** Handles the common part of all requests below `/uploads`. */
 export async function handleUploadCall(
   context: Context,
   call: Call,
@@ -138,7 +137,6 @@ export function describeUpload({ id, name, createdAt, blob }: Asset, origin: str
   };
 }
 
-/** Source of an upload's bytes. */
 type UploadSource =
   | {
       readonly type: 'bytes';
@@ -153,7 +151,7 @@ const patienceMs = 60_000;
 
 /**
  * Opens a file of this sandbox or of this machine. Other URLs are never fetched; they get a stand-in, so that a
- * campaign that imports such files can be rehearsed. `name`: name of the file.
+ * campaign that imports such files can be rehearsed.
  */
 async function openUrl(context: Context, url: string, name: string): Promise<UploadSource> {
   const own = findOwnFile(context, url);
@@ -247,7 +245,6 @@ function refuseUrl(message: string): UploadSource & { readonly type: 'refused' }
   return { type: 'refused', code: 'url_not_fetched', message };
 }
 
-/** A placeholder for a file that the sandbox does not fetch; its content says so. */
 interface StandIn {
   readonly bytes: Uint8Array;
   readonly mediaType: string;

@@ -11,7 +11,7 @@ import { answerWith, describeOperation, listOf } from './openapi.ts';
 import { viewJob } from './view-job.ts';
 import { type Answer, answerJson, answerProblem, type Call, type JsonObject, type Reply } from './wire.ts';
 
-/** Endpoints of all kinds of generation. Fixed paths come before those with an id. */
+/** Returns fixed paths before those with an id. */
 export function jobEndpoints(context: Context): Endpoint[] {
   return [
     ...kinds.map((kind) => createEndpoint(context, kind)),
@@ -176,7 +176,6 @@ interface JobRequest {
   readonly kinds: readonly SandboxKind[];
 }
 
-/** Returns the status of a job, after updating it if its kind requires that. */
 function handleStatus(context: Context, request: JobRequest): Promise<Reply> | Reply {
   return showJob(context, request, syncLife);
 }

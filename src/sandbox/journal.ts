@@ -22,9 +22,7 @@ export interface Journal {
  */
 const openHere = new Set<string>();
 
-/**
- * Opens the records in a folder. Throws if another sandbox uses the folder, or if a complete line of a file is damaged.
- */
+/** Throws if another sandbox uses the folder, or if a complete line of a file is damaged. */
 export function openJournal(path: string): Journal {
   const folder = resolve(path);
   mkdirSync(folder, { recursive: true });

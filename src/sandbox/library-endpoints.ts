@@ -21,7 +21,6 @@ import { type Answer, answerBytes, answerContent, answerProblem, type Call, type
 
 const createErrors = [400, 401, 413, 500];
 
-/** Endpoints for uploads and posts, and for lists that are the same for all users. */
 export function libraryEndpoints(context: Context): Endpoint[] {
   return [
     {
@@ -138,7 +137,6 @@ export function libraryEndpoints(context: Context): Endpoint[] {
   ];
 }
 
-/** Endpoints outside `/api/v1`: files, and targets of signed URLs. */
 export function fileEndpoints(context: Context): Endpoint[] {
   const path = ['token', 'name'];
   const blob = ({ token = '', name = '' }: Readonly<Record<string, string>>) => `${token}/${name}`;

@@ -8,7 +8,6 @@ export interface Blob {
   /** Token in the URLs of the bytes. It is derived from the reservation and cannot be guessed otherwise. */
   readonly token: string;
   readonly user: string;
-  /** File name from the request. */
   readonly fileName: string;
   /** Argument of `complete`: the token and a name that needs no escaping. */
   readonly blobName: string;
@@ -88,7 +87,7 @@ export class Library {
     return this.assets.has(id);
   }
 
-  /** Assets of a user, or of all users, newest first. */
+  /** Returns the assets of a user, or of all users, newest first. */
   list(user?: string): Asset[] {
     return [...this.assets.values()].filter((asset) => user === undefined || asset.user === user).reverse();
   }

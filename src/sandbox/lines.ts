@@ -14,7 +14,7 @@ import { isObject, type JsonObject } from './wire.ts';
 export interface Lines {
   /** Lines that were in the file when it was opened. */
   readonly lines: readonly JsonObject[];
-  /** Appends a line. Throws if it could not be written; no part of it stays in the file then. */
+  /** Throws if the line could not be written; no part of it stays in the file then. */
   append(line: JsonObject): void;
   close(): void;
 }

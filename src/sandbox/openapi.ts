@@ -80,7 +80,6 @@ function errorsOf({ path, isOpen, errors }: OperationFacts): number[] {
   return [...new Set([...more, ...errors])].sort((a, b) => a - b);
 }
 
-/** Describes the operation that serves a file, such as an output or upload. */
 export function describeFile(facts: { id: string; summary: string; path: readonly string[] }): JsonObject {
   const binary = { '*/*': {} };
   return {
@@ -128,7 +127,6 @@ export function pathParameter(name: string): JsonObject {
   return { name, in: 'path', required: true, schema: { type: 'string' } };
 }
 
-/** All named schemas of requests and answers. */
 function describeSchemas(): JsonObject {
   return {
     ...jobSchemas,
@@ -151,7 +149,6 @@ function describeSchemas(): JsonObject {
   };
 }
 
-/** Schema of an answer with `success` and these required properties. */
 export function answerWith(properties: JsonObject): JsonObject {
   return {
     type: 'object',

@@ -10,7 +10,6 @@ import type { Content } from './wire.ts';
 export interface OwnFile {
   readonly mediaType: string;
   readonly size: number;
-  /** Strong entity tag. */
   readonly etag: string;
   readonly content: Content;
 }

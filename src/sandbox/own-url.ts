@@ -35,7 +35,6 @@ function decodeName(name: string): string {
   }
 }
 
-/** Whether a socket address is a loopback address. */
 export function isLoopbackAddress(address: string): boolean {
   const plain = address.toLowerCase().replace(/^::ffff:(?=\d+\.)/, '');
   return plain === '::1' || (isIPv4(plain) && plain.startsWith('127.'));

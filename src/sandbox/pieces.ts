@@ -14,7 +14,6 @@ export async function* readPieces(content: Content): Pieces {
   if (size > 0) yield* createReadStream(path, { start: first, end: first + size - 1 });
 }
 
-/** Returns the pieces up to a total of `bytes` bytes. */
 export async function* cutPieces(pieces: AsyncIterable<Uint8Array>, bytes: number): Pieces {
   let left = bytes;
   for await (const piece of pieces) {

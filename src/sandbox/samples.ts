@@ -48,7 +48,6 @@ export function findSample({ token, name }: OwnPath): Sample | undefined {
   return sample?.fileName === name ? sample : undefined;
 }
 
-/** Renderers of samples, by the kind in their order. */
 export const sampleRenderers: Readonly<Record<string, (order: RenderOrder) => Promise<Uint8Array>>> = {
   async voice({ seed, body }) {
     const { renderSpeech } = await import('./render/sound.ts');

@@ -62,7 +62,6 @@ export interface Sandbox {
   requests(): SandboxRequest[];
   /** Balance of the API key's user, in credits. */
   balance(): number;
-  /** Sets the balance of the API key's user, in credits. */
   setBalance(credits: number): void;
   /** Whether this is the id of a job, post or uploaded file that the sandbox has made, even if it was deleted. */
   knows(id: string): boolean;
@@ -150,7 +149,6 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   };
 }
 
-/** Opens records, and releases the folder if they cannot be read. */
 function openRecords<Records>(journal: Journal | undefined, open: () => Records): Records {
   try {
     return open();
@@ -164,7 +162,7 @@ function answerClosed(): Reply {
   return answerProblem({ status: 503, code: 'closed', message: 'The sandbox is closed.' });
 }
 
-/** Handles a request without a socket. A reset rejects; a hang does not settle until the request is aborted. */
+/** Rejects on a reset. A hang does not settle until the request is aborted. */
 async function serveFetch(request: Request, serve: (call: Call) => Promise<Reply>): Promise<Response> {
   const url = new URL(request.url);
   const reply = await serve({

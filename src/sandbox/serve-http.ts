@@ -101,7 +101,6 @@ async function readBody(request: IncomingMessage): Promise<Body | 'gone'> {
   return size > largestBodyBytes ? { type: 'too large' } : { type: 'whole', bytes: Buffer.concat(chunks) };
 }
 
-/** Reads the rest of a stream that was refused. */
 async function readToEnd(request: IncomingMessage): Promise<void> {
   if (request.readableEnded || request.destroyed) return;
   await new Promise<void>((resolve) => {

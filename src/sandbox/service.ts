@@ -109,7 +109,6 @@ const mostJobs = 200;
 const mostOthers = 50;
 const longestPrompt = 120;
 
-/** Serves the page at `/`, which shows the live state. */
 async function handlePage(call: Call): Promise<Answer> {
   if (!isAtHome(call)) return answerForeign();
   const { pageHtml } = await import('./page.ts');

@@ -14,7 +14,6 @@ export interface Call {
   readonly origin: string;
   /** Returns a header by its lower-case name; `undefined` if the request does not have it. */
   readonly header: (name: string) => string | undefined;
-  /** Whether the caller is on this machine. */
   readonly isLocal: boolean;
   readonly body: Body;
 }

@@ -5,12 +5,10 @@
 export interface ImageModel {
   /** The model that runs when this key is an alias. */
   readonly runs: string;
-  /** Allowed values of `aspectRatio`; empty if the model does not support it. */
+  /** Empty if the model does not support `aspectRatio`. */
   readonly ratios: readonly string[];
-  /** Values of `resolution` with their meaning for this model. */
   readonly resolutions: Readonly<Record<string, Resolution>>;
   readonly defaultResolution: string;
-  /** Maximum number of reference images. */
   readonly references: number;
 }
 

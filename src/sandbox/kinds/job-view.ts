@@ -15,7 +15,7 @@ export interface JobView {
   readonly recordId: string;
   readonly user: string;
   readonly body: JsonObject;
-  /** The model that runs, with aliases resolved. */
+  /** With aliases resolved. */
   readonly model: string;
   readonly credits: number;
   readonly life: Life;
@@ -27,11 +27,9 @@ export interface FileView {
   readonly name: string;
   readonly mediaType: string;
   readonly url: string;
-  /** Asset id of the file, for answers that include one. */
   readonly assetId: string;
 }
 
-/** Common first fields of a job: `id`, `status`, `error`, `createdAt`, `updatedAt`. */
 export function describeProgress(job: JobView): JsonObject {
   const { status, createdAtMs, updatedAtMs } = job.life;
   return {
@@ -47,7 +45,6 @@ export function describeFailure({ status }: Life): string | null {
   return status === 'FAILED' ? 'The sandbox let this job fail, as its fail rate asks.' : null;
 }
 
-/** Returns `completedAt` for a finished job, otherwise nothing. */
 export function describeEnd(job: JobView): JsonObject {
   const { status, updatedAtMs } = job.life;
   return status === 'COMPLETED' || status === 'FAILED' ? { completedAt: describeTime(updatedAtMs) } : {};
@@ -59,7 +56,6 @@ export function describeLink(name: string, job: JobView, place = 0): JsonObject 
   return job.life.status === 'COMPLETED' && file !== undefined ? { [name]: file.url } : {};
 }
 
-/** Returns the file as an asset in a field with this name, if the job is completed. */
 export function describeAsset(name: string, job: JobView, place = 0): JsonObject {
   const file = job.files[place];
   if (job.life.status !== 'COMPLETED' || file === undefined) return {};

@@ -18,7 +18,6 @@ export interface SandboxKind {
     readonly body: BodySchema;
     /** JSON Schemas of the response fields besides `success` and the credits. */
     readonly answer: { readonly [name: string]: JsonObject };
-    /** Returns the response fields that `answer` describes. */
     describe(job: JobView): JsonObject;
   };
   readonly status: {
@@ -40,7 +39,6 @@ export interface SandboxKind {
     readonly items: 'generations' | 'data';
     /** Whether `page` and `limit` are supported, or all records are returned at once. */
     readonly paging: 'pages' | 'none';
-    /** Whether the query may filter by model. */
     readonly byModel: boolean;
     readonly schemaName: string;
     describe(job: JobView): JsonObject;
@@ -60,7 +58,6 @@ export interface SandboxKind {
   listFiles(job: FileFacts): readonly FilePlan[];
   /** Name of the body field with the URL of the source file. */
   readonly sourceField?: string;
-  /** Returns the duration of the output in ms. */
   lengthMs?(body: JsonObject): number;
   /** Renders one output file; the result depends on the order alone. Imports its libraries on the first call. */
   render(order: RenderOrder): Promise<Uint8Array>;
@@ -83,14 +80,13 @@ export function imageStatus(kind: string): SandboxKind['status'] {
 
 export interface CatalogModel {
   readonly key: string;
-  /** Key of the model that this one is an alias of, or `null`. */
+  /** `null` if the key is not an alias. */
   readonly aliasOf: string | null;
   /** Price per started unit of `per`, for a request with default values. */
   readonly credits: number;
   readonly per: 'job' | 'second' | '250 characters' | '500 characters';
   /** Prices that depend on a field, by field name and value. */
   readonly creditsBy: { readonly [field: string]: { readonly [value: string]: number } };
-  /** Allowed values of fields, by field name. */
   readonly allowed: { readonly [field: string]: readonly (string | number)[] };
 }
 
@@ -101,7 +97,7 @@ export interface World {
 }
 
 export interface Settled {
-  /** The model that runs, with aliases resolved. */
+  /** With aliases resolved. */
   readonly model: string;
   readonly credits: number;
 }
@@ -129,32 +125,27 @@ export interface RenderOrder extends FileFacts {
   readonly source?: Uint8Array;
 }
 
-/** Returns the table entry with a name from the body. The schema has accepted the name already. */
 export function entryNamed<Entry>(table: { readonly [name: string]: Entry }, name: string): Entry {
   const entry = Object.hasOwn(table, name) ? table[name] : undefined;
   if (entry === undefined) throw new Error(`internal error: the name ${name} passed the schema`);
   return entry;
 }
 
-/** Returns a string field of the body, or the default. */
 export function readText(body: JsonObject, name: string, fallback: string): string {
   const value = Object.hasOwn(body, name) ? body[name] : undefined;
   return typeof value === 'string' ? value : fallback;
 }
 
-/** Returns a number field of the body, or the default. */
 export function readNumber(body: JsonObject, name: string, fallback: number): number {
   const value = Object.hasOwn(body, name) ? body[name] : undefined;
   return typeof value === 'number' ? value : fallback;
 }
 
-/** Returns the strings of a list field; empty if the body does not have it. */
 export function readTexts(body: JsonObject, name: string): string[] {
   const list = Object.hasOwn(body, name) ? body[name] : undefined;
   return Array.isArray(list) ? list.filter((item) => typeof item === 'string') : [];
 }
 
-/** Formats the number of a take for a picture's footer: ` · take 2`; empty for the first take. */
 export function describeTake(take: number): string {
   return take > 1 ? ` · take ${take}` : '';
 }

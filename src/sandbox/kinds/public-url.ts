@@ -25,7 +25,7 @@ function isPublicIpv6(address: string): boolean {
   return /^[23][0-9a-f]{3}:/.test(address);
 }
 
-/** Returns an error text for a URL that is neither public nor a file of this sandbox; otherwise undefined. */
+/** Returns undefined for a public URL and for a file of this sandbox. */
 export function findUrlProblem(
   name: string,
   url: string,
@@ -34,7 +34,6 @@ export function findUrlProblem(
   return isPublicHttpsUrl(url) || world.isOwnFile(url) ? undefined : `${name} must be a public https URL.`;
 }
 
-/** Like `findUrlProblem`, for each URL of a list. */
 export function findUrlsProblem(
   name: string,
   urls: readonly string[],

@@ -116,7 +116,6 @@ export const jobSchemas: { readonly [name: string]: JsonObject } = {
   },
 };
 
-/** Lists the models and prices of the catalog for the description of a request body. */
 export function describeModels(models: readonly CatalogModel[]): JsonObject {
   return Object.fromEntries(models.map(({ key, credits, per }) => [key, { credits, per }]));
 }

@@ -7,7 +7,7 @@ export interface ClipOrder {
   readonly source: Uint8Array | undefined;
   readonly sourceName: string;
   readonly seed: string;
-  /** Index of the clip, from 0. */
+  /** Counted from 0. */
   readonly index: number;
   readonly count: number;
   /** Width of a placeholder in pixels; a clip of a film has the size of the film. */
@@ -92,7 +92,6 @@ function readFacts(info: Uint8Array, tracks: readonly Element[]) {
   return { width, height, durationMs, framesPerSecond: 1e9 / frameNs };
 }
 
-/** Returns the blocks in the order of the file. */
 function readBlocks(parts: readonly Element[]): (Block & { readonly track: number })[] | undefined {
   const blocks: (Block & { track: number })[] = [];
   for (const cluster of parts.filter(({ id }) => id === ids.cluster)) {

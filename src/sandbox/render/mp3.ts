@@ -1,4 +1,3 @@
-/** Duration of a frame in ms. */
 export const mp3FrameMs = 24;
 /** Frame size in bytes. At 48 kHz and 32 kbit/s it is an integer. */
 const frameBytes = 96;

@@ -3,18 +3,16 @@ import { wrapText } from './wrap-text.ts';
 
 type PictureFormat = 'png' | 'jpeg' | 'webp';
 
-/** Content and size of a picture, or of the frames of a video. */
 export interface Scene {
   readonly seed: string;
   readonly prompt: string;
   readonly footer: string;
-  /** Width in pixels. */
   readonly width: number;
   readonly height: number;
 }
 
 export interface PictureOrder extends Scene {
-  /** Format of the picture. Default: PNG. */
+  /** Defaults to PNG. */
   readonly format?: PictureFormat;
 }
 

@@ -7,7 +7,6 @@ export type SoundFormat = 'mp3' | 'wav' | 'flac';
 export interface SpeechOrder {
   readonly seed: string;
   readonly text: string;
-  /** Id of a voice from the service's list. */
   readonly voice: string;
   readonly format: SoundFormat;
 }
@@ -35,7 +34,6 @@ export async function renderSpeech({ seed, text, voice, format }: SpeechOrder): 
   );
 }
 
-/** Renders a melody of 12 to 20 seconds. */
 export async function renderSong({ seed, format }: SongOrder): Promise<Uint8Array> {
   const random = createRandom(`song ${seed}`);
   return encode(

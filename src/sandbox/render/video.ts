@@ -24,12 +24,10 @@ export async function renderVideo(order: VideoOrder): Promise<Uint8Array> {
   return writeWebm({ width, height, durationMs, framesPerSecond, frames });
 }
 
-/** Renders the poster of a video as WebP. */
 export function renderVideoStill(order: VideoOrder): Promise<Uint8Array> {
   return drawPicture({ ...order, format: 'webp' });
 }
 
-/** Draws the progress bar: fills a share of the upper edge with white. */
 function drawBar(pixels: Buffer, { width, height }: Scene, share: number): void {
   const thickness = Math.max(2, Math.round(height * 0.02));
   for (let row = 0; row < thickness; row += 1) {

@@ -2,7 +2,6 @@ import { double, element, ids, text, unsigned } from './ebml.ts';
 
 /** A video of VP8 key frames. Times are integer milliseconds from the start. */
 export interface WebmFilm {
-  /** Width in pixels. */
   readonly width: number;
   readonly height: number;
   readonly durationMs: number;
@@ -81,7 +80,6 @@ function describeTracks(film: WebmFilm): Buffer {
   return element(ids.tracks, video);
 }
 
-/** Divides the frames into clusters of one second. */
 function gatherClusters({ frames }: WebmFilm): Cluster[] {
   const clusters: Cluster[] = [];
   let cluster: Cluster | undefined;
@@ -97,7 +95,7 @@ function gatherClusters({ frames }: WebmFilm): Cluster[] {
   return clusters;
 }
 
-/** Writes the cues. Their length does not depend on the positions. */
+/** Writes cues whose length does not depend on the positions. */
 function writeCues(cues: readonly { readonly timeMs: number; readonly position: number }[]): Buffer {
   const points = cues.map(({ timeMs, position }) =>
     element(
