@@ -40,6 +40,7 @@ import {
   partCounter,
 } from './situation/parts.ts';
 import type { SeenSituation } from './situation/situation.ts';
+import { isRedone } from './situation/verdicts.ts';
 import { budgetCap, type Doubts, sumUp } from './sum-up.ts';
 import { type Durations, expectTime } from './time-left.ts';
 
@@ -208,7 +209,7 @@ function makeRow(
   const isPinned = step.decided?.pinned !== undefined;
   const plain: Decision = isUnneeded
     ? { action: 'keep', reason: notNeeded(missing) }
-    : decide(match, about.redo.has(step.address) && !isPinned ? decisionFacts.again : decisionFacts.once);
+    : decide(match, isRedone(step, about.redo) ? decisionFacts.again : decisionFacts.once);
   const decision =
     step.decided === undefined || isUnneeded
       ? plain

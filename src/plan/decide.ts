@@ -47,7 +47,7 @@ export function decide(match: Match, facts: DecisionFacts): Decision {
   if (posted !== undefined) return posted; // I24
   const { purchase, record, step } = match;
   const failed = purchase?.state === 'failed';
-  const act = next(ownOpenSend(match, facts) ?? purchase, {
+  const act = next(ownOpenSend(match, facts, facts.redo) ?? purchase, {
     ...facts,
     isOpen: purchase !== undefined && record !== undefined && hasOpenSend(record.purchases, purchase),
     retries: failed ? retriesLeft(match) : undefined,

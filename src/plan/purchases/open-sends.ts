@@ -11,6 +11,7 @@ import { reasonOf } from '../reason.ts';
 import { buyOnce, type Draft, lastingFacts } from '../rows/draft.ts';
 import type { Match } from '../situation/find-purchases.ts';
 import type { Situation } from '../situation/situation.ts';
+import { isRedone } from '../situation/verdicts.ts';
 import { currentPurchase, type SendFacts, type Settling, settlingOf } from './next.ts';
 
 const unknownRequest: Settling = {
@@ -18,12 +19,21 @@ const unknownRequest: Settling = {
   reason: 'the answer to its create was lost, and what it asked for is not on record',
 };
 
-/** Returns the open send that the step's own row asks about. */
-export function ownOpenSend({ purchase, record, step }: Match, facts: SendFacts): AwaitedSend | undefined {
-  if (purchase === undefined || record === undefined || !isOpenSend(purchase)) return undefined;
+/**
+ * Returns the open send that the step's own row asks about. `redo`: a repeated command continues the redo that was
+ * interrupted, and does not buy another.
+ */
+export function ownOpenSend(
+  { purchase, record, step }: Match,
+  facts: SendFacts,
+  redo: boolean,
+): AwaitedSend | undefined {
+  const isDone = purchase?.state === 'done';
+  if (purchase === undefined || record === undefined || !(isOpenSend(purchase) || (redo && isDone))) return undefined;
   const same = countedPurchases(record).filter(({ fingerprint }) => fingerprint === step.fingerprint);
-  const own = currentPurchase(same, facts);
-  return own !== undefined && isOpenSend(own) ? own : purchase;
+  const newer = isDone ? same.filter(({ generation }) => generation > purchase.generation) : same; // I1 (redo)
+  const own = currentPurchase(newer, facts) ?? purchase;
+  return isOpenSend(own) ? own : isOpenSend(purchase) ? purchase : undefined;
 }
 
 /** Returns the data that an order needs to recover the answer to a create request. */
@@ -43,11 +53,12 @@ export function askedSend(purchase: OpenSend): NonNullable<StepOrder['send']> {
  * selected, or has another job. The service is asked about each if possible; the others wait for a user.
  */
 export function openSendRows(facts: SendFacts & Situation & { priceOf: PriceOf }, rows: readonly PlanRow[]): PlanRow[] {
-  const { graph, lock, matches, byAddress: steps, priceOf } = facts;
+  const { graph, lock, matches, byAddress: steps, priceOf, redo } = facts;
   const planned = new Set(rows.map(({ address }) => address));
   const asked = new Set<string>();
   for (const match of matches) {
-    const own = planned.has(match.step.address) ? ownOpenSend(match, facts) : undefined;
+    const isOwn = planned.has(match.step.address);
+    const own = isOwn ? ownOpenSend(match, facts, isRedone(match.step, redo)) : undefined;
     if (own !== undefined) asked.add(own.send);
     // The row of a post covers all open sends of its address, even if its input has changed.
     if (isPost(match.step.kind) && planned.has(match.step.address)) {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { RunFact } from '../../../src/contract/event.ts';
 import { hasOpenSends } from '../../../src/lock/sends.ts';
 import { graphOf, TestCampaign } from '../../rig/campaign.ts';
 
@@ -29,11 +30,12 @@ function accounted(campaign: TestCampaign): number {
   return alreadyPaid + held + knownPrices;
 }
 
-async function lose(campaign: TestCampaign): Promise<TestCampaign> {
+async function lose(campaign: TestCampaign, options: { redo?: string[] } = {}): Promise<TestCampaign> {
   campaign.service.trouble = () => lost;
   // The list cannot be read either.
   campaign.service.listLagMs = 10 * hourMs;
-  await campaign.run({ onUnknown: 'hold', onEvent: (fact, abort) => fact.event === 'create-repeated' && abort() });
+  const onEvent = (fact: RunFact, abort: () => void) => fact.event === 'create-repeated' && abort();
+  await campaign.run({ ...options, onUnknown: 'hold', onEvent });
   campaign.service.trouble = () => undefined;
   campaign.service.listLagMs = 0;
   return campaign;
@@ -112,6 +114,18 @@ describe.each<Kind>(['image', 'video'])('the open send of a %s', (kind) => {
       }
       expect(charged(campaign)).toBeLessThanOrEqual(accounted(campaign));
     }
+  });
+
+  test('of a redo is the one that a repeated redo continues', async () => {
+    const campaign = new TestCampaign(manifest(kind));
+    await campaign.run();
+    await lose(campaign, { redo: ['hero'] });
+    expect(charged(campaign)).toBe(6);
+    expect(campaign.plan({ redo: ['hero'] }).rows).toMatchObject([{ action: 'create', order: { generation: 2 } }]);
+    const { outcomes } = await campaign.run({ redo: ['hero'] });
+    // The list was not readable when the video was sent, so a user decides.
+    expect(outcomes).toEqual({ hero: kind === 'image' ? 'done' : 'unresolved' });
+    expect(charged(campaign)).toBe(6);
   });
 
   test('of another account is left to a person', async () => {

@@ -247,6 +247,12 @@ describe('what is done with one step', () => {
       expect(decideA([after, job(a)])).toMatchObject({ action: 'attach' });
     });
 
+    test('beside a job that is done, when it is to be bought again: the interrupted redo goes on', () => {
+      expect(decideA([after, saved(a)], { redo: true })).toEqual(sentAgain(after));
+      expect(decideA([{ ...after, since: hoursAgo(25) }, saved(a)], { redo: true })).toEqual(tooLate());
+      expect(decideA([{ ...after, attempt: 2 }, saved(a, { generation: 2 })], { redo: true }).action).toBe('redo');
+    });
+
     test('after a job that failed, or a refusal: it is asked about before anything is bought', () => {
       const patient = graphOfSteps([song('a', { retry: { attempts: 3 } })]);
       const failed = job(a, { state: 'failed' });
