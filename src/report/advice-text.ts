@@ -6,17 +6,14 @@ import { shellWord } from './shell-word.ts';
 /** A command line ready to paste, with the running command's file and its options for lock, variables and account. */
 export type Paste = (command: Call) => string;
 
-/** Advice as one string of several lines, for programs. */
 export function adviceText(advice: Advice, paste: Paste): string {
   return adviceLines(advice, paste).join('\n');
 }
 
-/** Advice for display below the message that it belongs to: an arrow, with further lines aligned to the first. */
 export function adviceView(advice: Advice | undefined, paste: Paste): Document {
   return viewOf(advice, { sign: '→', textOf: (run) => write(run, paste) });
 }
 
-/** Advice without commands of this program. */
 export function shellView(advice: Advice<Shell> | undefined, sign: string): Document {
   return viewOf(advice, { sign, textOf: shellText });
 }
@@ -40,12 +37,11 @@ function write(run: Call | Shell, paste: Paste): string {
   return 'shell' in run ? shellText(run) : paste(run);
 }
 
-/** Lines of advice without commands of this program, for programs. */
 export function shellLines(advice: Advice<Shell>): string[] {
   return linesOf(advice, shellText);
 }
 
-/** Lines of an advice. A command is the last part of its line, follows a colon, and is never shortened. */
+/** Formats an advice. A command ends its line, follows a colon, and is never shortened. */
 function linesOf<Run>(advice: Advice<Run>, textOf: (run: Run) => string): string[] {
   return waysOf(advice).map((line) =>
     typeof line === 'string' ? safeText(line, 2000) : `${safeText(line.to, 1000)}: ${textOf(line.run)}`,

@@ -4,7 +4,6 @@ import { type Document, heading, paragraph, stack, table } from './document.ts';
 import { countOf, creditsText } from './numbers.ts';
 import { csvText, safeText } from './safe-text.ts';
 
-/** Cost of a campaign, or of all campaigns if it has no name. */
 export interface CostFacts {
   campaign?: string;
   by: readonly CostDimension[];
@@ -25,7 +24,6 @@ const unknown: { readonly [by in CostDimension]: string } = {
   author: 'not committed yet',
 };
 
-/** The totals on one line, and a table with a row for each value. */
 export function costView({ campaign, by, since, rows, totals, approved }: CostFacts): Document {
   const after = since === undefined ? '' : ` since ${since.ref}`;
   const head = heading(`${campaign ?? 'all campaigns'}: ${countOf(totals.spent, 'credit')} spent${after}`);
@@ -63,7 +61,6 @@ function whereText(sums: CostSums): string {
   return `${spent.join(', ')}; ${heldText(sums) || '0'} reserved`;
 }
 
-/** Words like `4 picked at gates, 9.5 credits each: 38 for their tasks`. */
 function approvedText({ assets, credits }: Approved): string {
   const each = Math.round((credits / assets) * 10) / 10;
   return `${creditsText(assets)} picked at gates, ${each} credits each: ${creditsText(credits)} for their tasks, drafts included`;
@@ -74,7 +71,7 @@ function heldText({ held, heldUnknown }: CostSums): string {
   return [some(held), more].filter((text) => text !== '').join(' + ');
 }
 
-/** Text of a number of credits. Empty for 0, so that the other numbers are easier to see. */
+/** Returns an empty text for 0, so that the other numbers stand out. */
 function some(credits: number): string {
   return credits === 0 ? '' : creditsText(credits);
 }
@@ -94,7 +91,7 @@ export function costJson({ rows, ...facts }: CostFacts): Json {
 
 const sums = ['spent', 'delivered', 'running', 'superseded', 'failed', 'held', 'heldUnknown'] as const;
 
-/** CSV for spreadsheets. An unknown value is an empty cell. */
+/** Writes CSV for spreadsheets. An unknown value is an empty cell. */
 export function costCsv({ by, rows }: CostFacts): string {
   return csvText([
     [...by, 'jobs', ...sums],

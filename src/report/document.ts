@@ -30,7 +30,6 @@ export interface Column {
 export interface Fact {
   label: Text;
   text: Text;
-  /** Lines below the text, aligned to it. */
   below?: Document;
 }
 
@@ -82,7 +81,6 @@ export function stack(...blocks: Document): Block {
   return { is: 'stack', blocks };
 }
 
-/** Labelled texts. A fact without a text is omitted. */
 export function facts(all: readonly (Fact | undefined)[]): Block {
   return { is: 'facts', facts: all.filter((fact) => fact !== undefined) };
 }
@@ -124,7 +122,6 @@ export function spansOf(text: Text): readonly Span[] {
   return typeof text === 'string' || 'mark' in text ? [text] : text;
 }
 
-/** Returns the text without marks. */
 export function wordsOf(text: Text): string {
   return spansOf(text)
     .map((span) => (typeof span === 'string' ? span : span.text))

@@ -14,12 +14,11 @@ import type { Style } from './style.ts';
 
 const longestText = 2000;
 
-/** Formats a failure: code, message, hint. */
 export function failureView({ code, message, hint }: Failure, paste: Paste): Document {
   return [line([bad('error'), ` ${code} ${message}`], adviceView(hint, paste))];
 }
 
-/** The failure as text. Diagnostics with positions are shown instead of a message; `most`: limit of them. */
+/** Shows diagnostics with their positions instead of the message, at most `most` of them. */
 export function failureText(
   failure: Failure,
   { style, paste, most, width }: { style: Style; paste: Paste; most?: number; width?: number | undefined },
@@ -34,7 +33,7 @@ export function failureText(
     : terminalText(failureView(failure, paste), { style, width });
 }
 
-/** The failure as workflow commands of GitHub Actions: an annotation for it, or one for each diagnostic. */
+/** Writes one annotation for each diagnostic, or one for the failure if it has no diagnostics. */
 export function failureGithub(
   failure: Failure,
   { paste, toCheckoutPath }: { paste: Paste; toCheckoutPath(file: string): string },
@@ -47,7 +46,7 @@ export function failureGithub(
   return annotationText({ level: 'error', properties: [['title', code]], message: text });
 }
 
-/** The failure as JSON for programs; `schemas/failure.schema.json` describes it. */
+/** Formats the failure as `schemas/failure.schema.json` describes it. */
 export function failureJson(failure: Failure, paste: Paste): Json {
   const { code, message, hint, ...facts } = failure;
   const { sources: _sources, diagnostics, ...plain } = { diagnostics: undefined, sources: undefined, ...facts };

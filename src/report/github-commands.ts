@@ -4,9 +4,8 @@ export type AnnotationLevel = 'error' | 'warning' | 'notice';
 
 export interface Annotation {
   level: AnnotationLevel;
-  /** In the order in which they are written. */
   properties: readonly (readonly [name: string, value: string | number])[];
-  /** Message of one or several lines, already safe for a terminal. */
+  /** One or several lines, already safe for a terminal. */
   message: string;
 }
 
@@ -14,15 +13,14 @@ export interface Annotation {
 const mostOfALevel = 10;
 
 /**
- * Workflow command `::error file=…,title=…::message`, with a line feed. GitHub shows it at the job and, with a file,
- * at that file.
+ * Writes `::error file=…,title=…::message` and a line feed. GitHub shows it at the job and, with a file, at that file.
  */
 export function annotationText({ level, properties, message }: Annotation): string {
   const list = properties.map(([name, value]) => `${name}=${escapeProperty(String(value))}`).join(',');
   return `::${level}${list === '' ? '' : ` ${list}`}::${escapeData(message)}\n`;
 }
 
-/** Limits the annotations per level to the number that is shown. The last one says how many more there are. */
+/** Limits the annotations per level to the number that GitHub shows. The last one counts the omitted ones. */
 export function limitAnnotations(annotations: readonly Annotation[]): Annotation[] {
   const counts = { error: 0, warning: 0, notice: 0 };
   for (const { level } of annotations) counts[level] += 1;
@@ -37,7 +35,6 @@ export function limitAnnotations(annotations: readonly Annotation[]): Annotation
   });
 }
 
-/** Command that opens a group: the output up to `closeGroup` is folded in the log of a job under this title. */
 export function openGroup(title: string): string {
   return `::group::${escapeData(safeText(title))}\n`;
 }
@@ -54,12 +51,10 @@ export function inertText(text: string): string {
 
 const noSpace = '\u200b';
 
-/** Escapes a message for the runner, whose end these characters would mark. */
 function escapeData(text: string): string {
   return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }
 
-/** Escapes a property for the runner, whose end further characters would mark. */
 function escapeProperty(text: string): string {
   return escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }

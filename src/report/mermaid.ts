@@ -9,7 +9,7 @@ import { safeText } from './safe-text.ts';
 export const mermaidLimits = { edges: 500, characters: 50_000 } as const;
 
 export interface MermaidOptions {
-  /** Addresses to draw. Defaults to all steps. */
+  /** Addresses of the steps to draw; undefined for all. */
   selected: ReadonlySet<string> | undefined;
   /** Whether to draw a node for each step instead of each task. */
   bySteps: boolean;
@@ -24,7 +24,7 @@ interface Node {
   held: number;
 }
 
-/** A campaign as a Mermaid flowchart, ending with a line feed. Undefined if it exceeds the limits of the viewers. */
+/** Draws a campaign as a Mermaid flowchart, ending with a line feed. Undefined if it exceeds `mermaidLimits`. */
 export function mermaidText(situation: Situation, { selected, bySteps }: MermaidOptions): string | undefined {
   const steps = situation.written.steps.filter(({ address }) => selected?.has(address) ?? true);
   const idOf = ({ address, task }: Pick<Step, 'address' | 'task'>) => (bySteps ? address : task);
@@ -61,7 +61,6 @@ export function mermaidText(situation: Situation, { selected, bySteps }: Mermaid
 interface EdgeFacts {
   shown: ReadonlySet<string>;
   idOf(step: Step): string;
-  /** Names of nodes in Mermaid, by their id. */
   names: ReadonlyMap<string, string>;
 }
 
@@ -88,7 +87,6 @@ function findEdges({ written }: Situation, { shown, idOf, names }: EdgeFacts): s
   return [...edges];
 }
 
-/** Limit of a name in a label, in characters. */
 const longestName = 100;
 
 function labelOf({ name, kind, states, spent, held }: Node, isStep: boolean): string[] {
@@ -110,7 +108,6 @@ function labelOf({ name, kind, states, spent, held }: Node, isStep: boolean): st
 /** Characters that may have a meaning in Mermaid, its HTML or its Markdown within a quoted text. */
 const special = /[^\p{L}\p{M}\p{N} .,/@+·…-]/gu;
 
-/** Replaces special characters by entity codes. */
 function withEntities(text: string): string {
   return text.replace(special, (character) => `#${character.codePointAt(0)};`);
 }

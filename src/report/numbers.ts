@@ -1,34 +1,32 @@
 import type { PlanTotals } from '../plan/plan.ts';
 
-/** Text of a number of credits, with narrow spaces between thousands from 10,000 on; `?` if unknown, never 0. */
+/** Formats a number of credits, with narrow spaces between thousands from 10,000 on; `?` if unknown, never 0. */
 export function creditsText(credits: number | null): string {
   if (credits === null) return '?';
   const digits = String(credits);
   return Math.abs(credits) < 10_000 ? digits : digits.replace(/\B(?=(\d{3})+$)/g, '\u202f');
 }
 
-/** Text of a difference, like `+24`, `-6`. */
 export function signedText(credits: number): string {
   return credits > 0 ? `+${creditsText(credits)}` : creditsText(credits);
 }
 
-/** Price of a row: the certain price, else the expected one like `≈ 3`, else `?`. */
+/** Returns the price of a row: the certain price, else the expected one like `≈ 3`, else `?`. */
 export function priceText({ credits, price }: { credits: number | null; price?: { likely?: number } }): string {
   return credits === null && price?.likely !== undefined ? `≈ ${creditsText(price.likely)}` : creditsText(credits);
 }
 
-/** Text like `1 step`, `12 steps`. */
 export function countOf(count: number, noun: string): string {
   return `${creditsText(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** Text like `400 a day, 120 left`. */
+/** Returns a text such as `400 a day, 120 left`. */
 export function limitText({ credits, per, left, of }: NonNullable<PlanTotals['limit']>): string {
   const most = `${creditsText(credits)} a ${per}${of === 'engine' ? ' by all workers' : ''}`;
   return per === 'run' ? most : `${most}, ${creditsText(left)} left`;
 }
 
-/** Text like `0:41`, `1:02:03`. */
+/** Returns a text such as `0:41`, `1:02:03`. */
 export function elapsedText(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   const two = (value: number) => String(value).padStart(2, '0');
@@ -37,7 +35,7 @@ export function elapsedText(ms: number): string {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
 }
 
-/** Text like `812 B`, `1.2 MB`, in powers of 1000. */
+/** Returns a text such as `812 B`, `1.2 MB`, in powers of 1000. */
 export function bytesText(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   const units = ['kB', 'MB', 'GB', 'TB'];
@@ -51,7 +49,7 @@ export function bytesText(bytes: number): string {
 }
 
 /**
- * Text of a duration in its largest unit, like `20 s`, `5 min`, `3 h`, `12 d`. For ages, where more precision is not
+ * Formats a duration in its largest unit, like `20 s`, `5 min`, `3 h`, `12 d`. For ages, where more precision is not
  * needed.
  */
 export function spanText(ms: number): string {
@@ -68,7 +66,7 @@ export function ageText(time: string | undefined, now: number): string {
   return Number.isNaN(at) ? '?' : spanText(now - at);
 }
 
-/** Text of a time in the time zone of this machine, like `2026-11-23 14:05`, or `14:05` on the day of `now`. */
+/** Formats a time in the time zone of this machine, like `2026-11-23 14:05`, or `14:05` on the day of `now`. */
 export function clockText(time: string | number, now?: number): string {
   const at = new Date(time);
   if (Number.isNaN(at.getTime())) return '?';

@@ -81,7 +81,7 @@ function escapeUnits(text: string): string {
   return escaped;
 }
 
-/** Text like `a, b, … and 3 more`: at most `most` names, escaped. */
+/** Returns a text such as `a, b, … and 3 more`: at most `most` names, escaped. */
 export function shortList(names: readonly string[], most: number): string {
   const shown = names.slice(0, most).map((name) => safeText(name, 300));
   const hidden = names.length - shown.length;
@@ -89,8 +89,8 @@ export function shortList(names: readonly string[], most: number): string {
 }
 
 /**
- * A table in CSV by RFC 4180. A string that a spreadsheet would calculate gets an apostrophe before it; numbers stay
- * numbers. Where a locale separates cells by semicolons, it writes decimals with a comma.
+ * Returns a table in CSV by RFC 4180. A string that a spreadsheet would calculate gets an apostrophe before it; numbers
+ * stay numbers. Where a locale separates cells by semicolons, it writes decimals with a comma.
  */
 export function csvText(rows: Iterable<readonly (string | number)[]>, separator: ',' | ';' = ','): string {
   const lines: string[] = [];

@@ -19,7 +19,7 @@ function windowsWord(text: string): string {
 }
 
 /**
- * A string as one word of a shell, quoted only if necessary, and never shortened, so that it can be copied.
+ * Returns a string as one word of a shell, quoted only if necessary, and never shortened, so that it can be copied.
  * Characters that a terminal would interpret or hide become escapes of bash and zsh.
  */
 function posixWord(text: string): string {

@@ -7,14 +7,13 @@ const plain = /^[\x20-\x7e]*$/;
 /** Created on first use, because its data takes 10 ms to load and most texts are ASCII. */
 let graphemes: Intl.Segmenter | undefined;
 
-/** The characters of a text as a reader perceives them. */
 export function splitGraphemes(text: string): string[] {
   if (plain.test(text)) return [...text];
   graphemes ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
   return Array.from(graphemes.segment(text), ({ segment }) => segment);
 }
 
-/** Width of a text without control characters on a terminal, in columns. */
+/** Returns the width of a text without control characters on a terminal, in columns. */
 export function displayWidth(text: string): number {
   if (plain.test(text)) return text.length;
   return splitGraphemes(text).reduce((width, grapheme) => width + graphemeWidth(grapheme), 0);

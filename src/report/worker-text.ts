@@ -6,7 +6,6 @@ import type { Style } from './style.ts';
 
 const longestError = 300;
 
-/** A line of a worker's log, with the time in UTC. */
 export function workerLine(news: WorkerNews, { style, now }: { style: Style; now: number }): string {
   const { word, text } = wordsOf(news, style);
   const time = new Date(now).toISOString().replace(/\.\d+/, '');
@@ -23,7 +22,6 @@ const levels: Partial<Record<WorkerNews['is'], 'warn' | 'error'>> = {
   failed: 'error',
 };
 
-/** News of a worker as one line of JSON, for programs. */
 export function workerJsonLine({ is, ...facts }: WorkerNews, { now }: { now: number }): string {
   const line = {
     at: new Date(now).toISOString(),

@@ -13,7 +13,7 @@ export interface DiagnosticsTextOptions {
   cwd?: string;
   /** Width in columns. Omitted for a file or a pipe, where only source lines are cut, at 100 columns. */
   width?: number;
-  /** Limit of diagnostics that are shown; the others are only counted. Default: all. */
+  /** Maximum number of diagnostics shown; the others are counted. Defaults to all. */
   most?: number;
 }
 
@@ -36,7 +36,6 @@ export function diagnosticsText(
   return `${blocks.join('\n\n')}\n\n${countsText(diagnostics, options.style)}${more}\n`;
 }
 
-/** Words like `2 errors, 1 warning`, or `100 of 163 errors` if the list is cut. */
 function countsText(diagnostics: readonly Diagnostic[], style: Style): string {
   const { errors, warnings, omitted } = countDiagnostics(diagnostics);
   const counted = (count: number, left: number, word: string) =>
@@ -156,7 +155,7 @@ function lastLine(place: Place): number {
   return Math.max(start.line, end.column <= 1 ? end.line - 1 : end.line);
 }
 
-/** Range of units to mark with carets; at least one column, which may be just past the end of the line. */
+/** Returns a range of units to mark with carets; at least one column, which may be just past the end of the line. */
 function caretRange(line: string, place: Place, index: number): { start: number; end: number } {
   const isFirst = index === 0;
   const isLast = place.start.line + index === place.end.line;
@@ -185,7 +184,7 @@ function excerptLine(
   };
 }
 
-/** Cells around the carets. The rest of the line is not examined, because a line may be megabytes long. */
+/** Returns the cells around the carets. The rest of the line is not examined, because a line may be megabytes long. */
 function cellsOf(line: string, range: { start: number; end: number }, room: number): Cell[] {
   const from = line.length <= 8 * room ? 0 : Math.max(0, range.start - 4 * room);
   const cells: Cell[] = [];
@@ -201,7 +200,6 @@ function cellsOf(line: string, range: { start: number; end: number }, room: numb
   return cells;
 }
 
-/** Cuts a line to the available width, with about a third of it before the caret. */
 function cutAround(
   cells: Cell[],
   caret: { start: number; end: number },

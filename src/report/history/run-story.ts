@@ -9,7 +9,6 @@ export interface RunStory
   id: string;
   /** Credits that the plan expected to spend. */
   planned?: number;
-  /** Number of steps of the plan whose price was unknown. */
   unknownPrices?: number;
   stopped?: string;
   /** Credits charged, as far as the lines show. */

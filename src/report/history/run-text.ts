@@ -50,13 +50,12 @@ export function runsView(runs: readonly RunStory[], running?: string): Document 
   return [table(columns, cells)];
 }
 
-/** Credits of a run. Unknown, not 0, if charges may be missing because the run did not reach its end. */
+/** Returns the credits of a run. Unknown, not 0, if charges may be missing because the run did not reach its end. */
 function spentText({ how, spentNow }: RunStory, isRunning: boolean): string {
   if (isRunning || how === 'ended') return creditsText(spentNow);
   return spentNow === 0 ? '?' : `at least ${creditsText(spentNow)}`;
 }
 
-/** One run: its steps by task, failures, and notices. `path`: of its events. */
 export function runView(run: WholeStory, { isRunning, path }: { isRunning: boolean; path: string }): Document {
   const by = [
     run.tool === undefined ? 'mediabatch' : `mediabatch ${run.tool}`,
@@ -142,7 +141,6 @@ function endText({ how, exit, stopped }: RunStory, isRunning: boolean): string {
 
 const unsavedWords = 'finished, not saved';
 
-/** Words like `12 done, 2 failed`. */
 function outcomesText({ outcomes, unsaved = 0 }: Pick<RunStory, 'outcomes' | 'unsaved'>): string {
   const counts = Object.entries(outcomes).map(([outcome, count]): [string, number] =>
     outcome === 'running' ? [outcome, count - unsaved] : [outcome, count],
@@ -151,7 +149,7 @@ function outcomesText({ outcomes, unsaved = 0 }: Pick<RunStory, 'outcomes' | 'un
   return shown.map(([outcome, count]) => `${creditsText(count)} ${outcome}`).join(', ');
 }
 
-/** Text like `2026-11-22 15:32:15` in this machine's time zone; empty without a time. */
+/** Returns a text such as `2026-11-22 15:32:15` in this machine's time zone; empty without a time. */
 function timeText(at: string | undefined): string {
   const time = new Date(at ?? Number.NaN);
   if (Number.isNaN(time.getTime())) return '';

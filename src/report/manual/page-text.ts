@@ -5,7 +5,6 @@ import type { Style } from '../style.ts';
 
 const widest = 100;
 
-/** A page of the manual for a terminal, with a limited line length for readability. */
 export function pageText(markdown: string, { style, width }: { style: Style; width: number }): string {
   return terminalText(readPage(markdown), { style, width: Math.min(widest, width - 1) });
 }

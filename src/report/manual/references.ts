@@ -11,7 +11,6 @@ import { helperDocs } from '../../manifest/template/helper-docs.ts';
 import { safeText } from '../safe-text.ts';
 import { topicGroups } from './topics.ts';
 
-/** Cases in which a command ends with each exit code. */
 const exitWords: Readonly<Record<keyof typeof exitCodes, string>> = {
   done: 'done, or nothing to do',
   internalError: 'a bug of ours',
@@ -31,7 +30,6 @@ const exitWords: Readonly<Record<keyof typeof exitCodes, string>> = {
   interrupted: 'interrupted; everything paid is on record',
 };
 
-/** Every exit code with its meaning, and the codes of the errors that end with it. */
 export function exitReference(): string {
   const rows = Object.entries(exitCodes).map(([name, exit]) => {
     const own = Object.entries(failures).flatMap(([code, failure]) => (failure.exit === exit ? [code] : []));
@@ -51,7 +49,6 @@ export function codeReference(): string {
   );
 }
 
-/** Every function of the library: its arguments, their fields, and a call. */
 export function libraryReference(
   calls: Readonly<Record<string, { takes: Readonly<Record<string, readonly string[] | null>>; example: string }>>,
 ): string {
@@ -64,7 +61,6 @@ export function libraryReference(
   return items.join('\n');
 }
 
-/** Every template helper with an example. */
 export function helperReference(): string {
   return helperDocs
     .map(({ usage, description, example, result }) => {
@@ -75,8 +71,8 @@ export function helperReference(): string {
 }
 
 /**
- * Every kind with its fields. `document`: stored OpenAPI document of the service, the only source of the field names
- * of requests without other documentation.
+ * Returns every kind with its fields. `document`: stored OpenAPI document of the service, the only source of the field
+ * names of requests without other documentation.
  */
 export function kindReference(document?: ServiceDocument): string {
   return Object.values(kinds)
@@ -106,7 +102,6 @@ export function kindSection(kind: Kind, document: ServiceDocument | undefined): 
     .join('\n\n');
 }
 
-/** The fields of all variants of a schema, each with its own schema. */
 function listedFields(schema: Json | undefined): [string, JsonMap][] {
   if (schema === undefined) return [];
   return [...fieldSchemas(schema)].map(([name, [first]]) => [name, mapOf(first)]);
@@ -169,7 +164,7 @@ export function topicReference(): string {
 
 export interface CommandDoc {
   name: string;
-  /** Theme under which the command is listed, and a short description; omitted for a subcommand. */
+  /** Omitted for a subcommand. */
   listed?: { theme: string; summary: string };
   usage: string;
   description: string;
@@ -177,7 +172,6 @@ export interface CommandDoc {
   examples: readonly { line: string; about: string }[];
 }
 
-/** All commands grouped by theme, then each one with its options. */
 export function commandReference(commands: readonly CommandDoc[]): string {
   return `${themes(commands)}\n\n${details(commands)}`;
 }
@@ -218,7 +212,6 @@ function details(commands: readonly CommandDoc[]): string {
     .join('\n\n');
 }
 
-/** Markdown code span of a text that may contain backticks. */
 function code(text: string): string {
   const longest = Math.max(0, ...Array.from(text.matchAll(/`+/g), ([ticks]) => ticks.length));
   const ticks = '`'.repeat(longest + 1);
@@ -233,7 +226,6 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [row(...head), row(...head.map(() => '---')), ...rows.map((cells) => row(...cells))].join('\n');
 }
 
-/** Escapes words in Markdown, so that they contain no emphasis and no elements. */
 function plainWords(text: string): string {
   return text.replace(/[\\*_[\]<>&#]/g, '\\$&');
 }
@@ -243,7 +235,6 @@ export function agentsPage(page: string): string {
   return page.replaceAll(/\[help (\S+)\]\(\S+\.md\)/g, '`mediabatch help $1`').replaceAll(/^(\s*```sh) .*/gm, '$1');
 }
 
-/** The page for coding agents as a skill, with a description of when to use it. */
 export function agentsSkill(page: string): string {
   return `---
 name: mediabatch
@@ -253,7 +244,6 @@ description: Write, check, price and rehearse campaigns of paid media (images, m
 ${agentsPage(page)}`;
 }
 
-/** Every key of a manifest as Markdown, from its published schema: type, default, allowed words, and an example. */
 export function keyReference(schema: JsonMap): string {
   const definitions = mapOf(schema.definitions);
   const task = mapOf(definitions.task);
@@ -265,7 +255,7 @@ export function keyReference(schema: JsonMap): string {
   ].join('\n');
 }
 
-/** Entries of a manifest key and the keys below it. Fields of a request are documented with its kind. */
+/** Documents a key and the keys below it. Fields of a request are documented with its kind. */
 function entriesOf(path: string, schema: JsonMap, required: readonly string[], definitions: JsonMap): string[] {
   const { default: absent, description, examples } = schema;
   const notes = [
@@ -309,7 +299,6 @@ function typesOf(schema: JsonMap, definitions: JsonMap): string {
     : all.join(', ').replace(/, ([^,]*)$/, ' or $1');
 }
 
-/** Formats a value as YAML in one line. */
 function flow(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(flow).join(', ')}]`;
   if (isMap(value)) {

@@ -1,4 +1,4 @@
-/** The manual's pages in reading order, each with its subject. The file of a page is `src/manual/NAME.md`. */
+/** Pages of the manual in reading order, each with its subject. A page is the file `src/manual/NAME.md`. */
 export const topicGroups = {
   'First steps': {
     start: 'from an empty folder to the first pictures',
@@ -46,5 +46,4 @@ export const topicGroups = {
   },
 } as const satisfies Record<string, Record<string, string>>;
 
-/** Subjects of the pages, by their names. */
 export const topics: ReadonlyMap<string, string> = new Map(Object.values(topicGroups).flatMap(Object.entries));

@@ -40,8 +40,8 @@ export function outputsList(view: OutputsList, format: Exclude<ListFormat, 'xlsx
 }
 
 /**
- * Whether a file that starts with this text is a list of this format. An empty file counts, because a list without
- * files may be empty.
+ * Returns whether a file that starts with this text is a list of this format. An empty file counts, because a list
+ * without files may be empty.
  */
 export function isOwnList(format: ListFormat, start: string): boolean {
   switch (format) {
@@ -59,7 +59,7 @@ export function isOwnList(format: ListFormat, start: string): boolean {
   }
 }
 
-/** Digests by path in a CSV list of outputs. Empty for any other text. */
+/** Returns the digests in a CSV list of outputs, by path. Empty for any other text. */
 export function listedDigests(list: string): ReadonlyMap<string, string> {
   const { rows } = readCsv(readSource('', list), '', { separator: ',' });
   const found = new Map<string, string>();
@@ -72,7 +72,6 @@ export function listedDigests(list: string): ReadonlyMap<string, string> {
 
 const plain = /^(?!.*(?:##|::))[ -~]*$/;
 
-/** Escapes a text. Most texts are safe, and a quick check finds that out. */
 function harmless(text: string): string {
   return plain.test(text) ? text : safeText(text, Number.POSITIVE_INFINITY);
 }
@@ -83,7 +82,6 @@ function asItIs(text: string): string {
 
 type Cell = string | number;
 
-/** A row of the table. A post has no file. */
 type Entry = FoundOutput | (PostEntry & { [field in Exclude<keyof FoundOutput, keyof PostEntry>]?: never });
 
 interface TableColumn {
@@ -91,7 +89,6 @@ interface TableColumn {
   of(entry: Entry, folder: string): Cell | null | undefined;
 }
 
-/** Columns that every table has, in their order, after those of the data. */
 const ownColumns: readonly TableColumn[] = [
   { name: 'address', of: ({ address }) => address },
   { name: 'task', of: ({ task }) => task },
@@ -122,7 +119,6 @@ const ownColumns: readonly TableColumn[] = [
 ];
 const ownNames = new Set(ownColumns.map(({ name }) => name));
 
-/** Identifies our own table by its header. */
 const ownHeader = ownColumns
   .slice(0, 4)
   .map(({ name }) => name)
@@ -144,7 +140,7 @@ export function outputsTable(
   return [head, ...entries.map((entry) => columns.map((column) => text(column.of(entry, folder))))];
 }
 
-/** Columns of rows, joined tables and matrix axes, each in the order of first appearance. */
+/** Returns the columns of rows, joined tables and matrix axes, each in the order of first appearance. */
 function columnsOf(entries: readonly Entry[]): TableColumn[] {
   const ofRows = namesOf(entries, ({ row }) => (isMap(row) ? row : row === undefined ? {} : { row }));
   const ofAxes = namesOf(entries, ({ matrix }) => matrix);
@@ -192,7 +188,6 @@ function namesOf(entries: readonly Entry[], valuesOf: (entry: Entry) => object):
   return [...names];
 }
 
-/** Cell of a value. Lists and maps in JSON data are written as JSON. */
 function cellOf(value: Json | undefined): Cell | undefined {
   if (value === undefined || value === null) return undefined;
   return typeof value === 'string' || typeof value === 'number' ? value : JSON.stringify(value);
@@ -238,13 +233,11 @@ function verdictCell({ verdict }: FoundOutput): Text {
   return (verdict.is === 'picked' ? good : bad)(verdict.is);
 }
 
-/** State of a file. Empty if it needs no attention. */
 function stateCell({ state, fileState = 'intact' }: Entry): Text {
   const notes = [...(state === 'done' ? [] : [state]), ...(fileState === 'intact' ? [] : [`file ${fileState}`])];
   return warning(notes.join(', '));
 }
 
-/** Footer that says what the list omits. */
 export function outputsFooter({
   files,
   posts,
@@ -260,7 +253,6 @@ export function outputsFooter({
   return `${parts.join(', ')}\n`;
 }
 
-/** Files and posts of a campaign, and how to print them. */
 export interface OutputsList {
   campaign: string;
   files: readonly FoundOutput[];
@@ -276,12 +268,11 @@ function outputsJson({ campaign, files, posts, folder }: OutputsList): Json {
   };
 }
 
-/** JSON of a single post, a line of JSON Lines. */
 function postJson(post: PostEntry, { campaign }: OutputsList): Json {
   return { mediabatch: 'post', version: 1, campaign, ...entryJson(post) };
 }
 
-/** JSON of a single file: a line of JSON Lines, or a sidecar file. */
+/** Formats a single file: as a line of JSON Lines, or as a sidecar file. */
 export function outputJson(file: FoundOutput, { campaign, folder }: Pick<OutputsList, 'campaign' | 'folder'>): Json {
   return { mediabatch: 'output', version: 1, campaign, ...fileJson(file, folder) };
 }
@@ -296,7 +287,6 @@ function fileJson(file: FoundOutput, folder: string): { [field: string]: Json } 
   });
 }
 
-/** JSON of a file or a post. `ofFile`: fields that only a file has. */
 function entryJson(entry: PostEntry, ofFile: { [field: string]: Json } = {}): { [field: string]: Json } {
   const { verdict, ...facts } = ofFile;
   return {
@@ -321,7 +311,6 @@ function entryJson(entry: PostEntry, ofFile: { [field: string]: Json } = {}): { 
   };
 }
 
-/** Removes undefined fields. */
 function given(fields: { [field: string]: Json | undefined }): { [field: string]: Json } {
   const known: { [field: string]: Json } = {};
   for (const [name, value] of Object.entries(fields)) if (value !== undefined) known[name] = value;

@@ -2,7 +2,7 @@ import type { PlanRow } from '../../plan/plan.ts';
 
 const shownCanaries = 3;
 
-/** Words after a row's reason, like `goes first, as canary`, `after its canary hero@lamp`. Empty without a canary. */
+/** Returns words such as `goes first, as canary` or `after its canary hero@lamp`. Empty without a canary. */
 export function canaryWords({ canary, canaries = [] }: Pick<PlanRow, 'canary' | 'canaries'>): string {
   if (canary === true) return 'goes first, as canary';
   if (canaries.length === 0) return '';
@@ -10,7 +10,6 @@ export function canaryWords({ canary, canaries = [] }: Pick<PlanRow, 'canary' | 
   return `after its ${canaries.length === 1 ? 'canary' : 'canaries'} ${canaries.slice(0, shownCanaries).join(', ')}${more}`;
 }
 
-/** A sentence about a row, followed by the words about its canary. */
 export function withCanary(text: string, row: Pick<PlanRow, 'canary' | 'canaries'>): string {
   const words = canaryWords(row);
   return words === '' ? text : `${text}; ${words}`;

@@ -36,7 +36,6 @@ export function commentMarker(path: string): string {
   return `<!-- mediabatch:${inert} -->`;
 }
 
-/** The comparison as a comment on a pull request. Names and texts of the campaign are escaped. */
 export function compareMarkdown(view: CompareView, { path }: CommentOptions): string {
   const { campaign, ref, commit, steps } = view;
   const rows = steps.map(rowOfStep);
@@ -61,12 +60,12 @@ export function compareMarkdown(view: CompareView, { path }: CommentOptions): st
   return markdownText(document, { marker: commentMarker(path) });
 }
 
-/** Whether the comparison has no difference in steps, purchases or budget, so that a comment has no content. */
+/** Returns whether steps, purchases and budget are the same, so that a comment has no content. */
 export function isSame({ steps, there, here, bought, boughtThere }: Comparison): boolean {
   return steps.length + bought.length + boughtThere.length === 0 && there.budget === here.budget;
 }
 
-/** End of the title: what is still to be bought, and whether the budget covers it, because a merge agrees to this. */
+/** Returns the remaining purchases and whether the budget covers them, because a merge approves them. */
 function titleEnd({ toBuy, fit }: CompareView): string {
   if (toBuy.credits === 0 && toBuy.unknownPrices === 0) return '';
   const short =
@@ -85,7 +84,6 @@ function lineOf({ change, address, text, credits, discards = 0 }: ComparedStep):
   return isDetailed ? [...all, ': ', named(safeText(text, 300))] : all;
 }
 
-/** Limit of diagnostics in a comment. */
 const mostMistakes = 50;
 
 /**
@@ -103,7 +101,6 @@ export function failureMarkdown(failure: Failure, { path, paste }: { path: strin
     most = Math.floor(most / 2);
     text = textOf(most);
   }
-  // A single text that is too long is cut.
   if (Buffer.byteLength(text) > room) text = `${text.slice(0, room / 3)}…`;
   const document = [heading([named(path), `: ${what}`]), { is: 'code', language: 'text', text } as const];
   return markdownText(document, { marker: commentMarker(path) });

@@ -17,13 +17,12 @@ export interface CompareView extends Comparison {
   campaign: string;
   ref: string;
   commit: string;
-  /** The remaining budget, and whether it covers the remaining purchases. Omitted without a budget or purchases. */
+  /** Remaining budget, and whether it covers the remaining purchases. Omitted without a budget or purchases. */
   fit?: Fit & { left: number };
 }
 
 export const changeWords = { added: 'new', removed: 'removed', changed: 'changed', moved: 'moved' } as const;
 
-/** Renders the differences, a line for each cause as in a plan, and the costs last. */
 export function compareText(view: CompareView, options: { style: Style; width: number; all?: boolean }): string {
   const rows = view.steps.map(rowOfStep);
   const items = groupPlan({ rows }, { all: options.all === true });
@@ -38,14 +37,13 @@ export function compareText(view: CompareView, options: { style: Style; width: n
   );
 }
 
-/** Returns a function that finds the difference behind each row, and its cost. */
 export function differenceFinder({ steps }: Pick<CompareView, 'steps'>) {
   const byAddress = new Map(steps.map((step) => [step.address, step]));
   const differencesOf = (rows: readonly PlanRow[]) => rows.flatMap(({ address }) => byAddress.get(address) ?? []);
   return { differencesOf, creditsOf: (rows: readonly PlanRow[]) => differenceText(differencesOf(rows)) };
 }
 
-/** A difference as a row of a plan, to use the same grouping and wording. */
+/** Converts a difference to a row of a plan, so that it is grouped and worded like one. */
 export function rowOfStep({ change, address, task, kind, text, changes, follows, discards }: ComparedStep): PlanRow {
   const row = { address, task, kind, credits: 0 as const, ...(discards !== undefined && { discards }) };
   switch (change) {
@@ -65,7 +63,7 @@ export function rowOfStep({ change, address, task, kind, text, changes, follows,
   }
 }
 
-/** Text like `+24`, `-6`, or `+?` with an unknown price; empty if the cost is the same. */
+/** Returns a text such as `+24`, `-6`, or `+?` with an unknown price; empty if the cost is the same. */
 function differenceText(steps: readonly ComparedStep[]): string {
   let difference = 0;
   let unknown = '';
@@ -102,7 +100,6 @@ export function moneyFacts(view: CompareView): { label: string; text: string }[]
   return facts;
 }
 
-/** Credits at the commit and now, like `none before, 200 now`. */
 function changedText(there: string, here: string): string {
   return there === here ? `${here}, as before` : `${there} before, ${here} now`;
 }
@@ -115,14 +112,14 @@ function budgetText({ budget }: { budget?: number }): string {
   return budget === undefined ? 'none' : creditsText(budget);
 }
 
-/** Text like `24 credits`, `24 credits + 3 of unknown price`. */
+/** Returns a text such as `24 credits`, `24 credits + 3 of unknown price`. */
 export function sumText({ credits, unknownPrices }: PriceSum): string {
   if (unknownPrices === 0) return countOf(credits, 'credit');
   const unknown = `${creditsText(unknownPrices)} of unknown price`;
   return credits === 0 ? unknown : `${countOf(credits, 'credit')} + ${unknown}`;
 }
 
-/** Text like `3 jobs for 6 credits, 2 posts, and 1 create whose charge is not known`. */
+/** Returns a text such as `3 jobs for 6 credits, 2 posts, and 1 create whose charge is not known`. */
 export function chargesText(charges: readonly Charge[]): string {
   const known = charges.filter(({ went }) => went !== 'held');
   const jobs = known.filter(({ kind }) => !isPost(kind));

@@ -35,7 +35,6 @@ export interface Expansion {
   steps: ExpandedStep[];
 }
 
-/** Makes the expansion of a manifest: each value with its source position. `filesOf`: as in `Origins`. */
 export function makeExpansion(graph: Graph, manifest: Manifest, filesOf?: Origins['filesOf']): Expansion {
   const tasks = new Map(manifest.tasks.map((task) => [task.id, { task, origins: originsOf(task, manifest) }]));
   const { budget, concurrency, selectors, prices } = graph;
@@ -145,7 +144,7 @@ export function writeReferences(value: Json): Json {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, writeReferences(item)]));
 }
 
-/** Every step as valid YAML, with the source position of each value in a comment behind it. */
+/** Writes every step as valid YAML. A comment after each value states its source position. */
 export function expandText({ campaign, values, steps }: Expansion): string {
   const tasks = new Set(steps.map(({ task }) => task)).size;
   const head = `# ${safeText(campaign)}, expanded: ${countOf(tasks, 'task')}, ${countOf(steps.length, 'step')}\n`;
@@ -168,7 +167,7 @@ function yamlText(value: { [key: string]: Json }, commentOf?: YamlOptions['comme
   return escapeQuoted(writeYaml(value, { isQuoted, ...(commentOf !== undefined && { commentOf }) }));
 }
 
-/** Whether a text contains characters that a terminal, a log viewer or an editor would interpret or hide. */
+/** Returns whether a text contains characters that a terminal, a log viewer or an editor would interpret or hide. */
 function isQuoted(text: string): boolean {
   return /##|::|[ \t]$/m.test(text) || text.split('\n').some((line) => safeText(line, line.length * 10) !== line);
 }
@@ -179,10 +178,9 @@ function describeOrigin({ place, from, reads = [] }: Origin): string {
 }
 
 /**
- * The expansion as JSON:
- * `{mediabatch: 'expansion', version: 1, campaign, budget?, service?, selectors?, prices?, steps: [{address, task, kind,
- * key?, matrix?, take?, with, needs?, save?, …, trail, origins: {'with.prompt': {file, line, column, from?,
- * reads?}}}]}`.
+ * Returns the expansion as JSON: `{mediabatch: 'expansion', version: 1, campaign, budget?, service?, selectors?,
+ * prices?, steps: [{address, task, kind, key?, matrix?, take?, with, needs?, save?, …, trail, origins: {'with.prompt':
+ * {file, line, column, from?, reads?}}}]}`.
  */
 export function expandJson({ campaign, values, steps }: Expansion): Json {
   return {

@@ -26,7 +26,6 @@ import { safeText } from '../safe-text.ts';
 import { withCanary } from './canary-words.ts';
 import { writeReferences } from './expansion.ts';
 
-/** All facts about one step. */
 export interface Explanation {
   row: PlanRow;
   step: DecidedStep;
@@ -35,7 +34,6 @@ export interface Explanation {
   record?: StepRecord;
 }
 
-/** Explains the plan's decision about a step, field by field, and lists earlier purchases of the step. */
 export function explainView({ row, step, unsaved, record }: Explanation, paste: Paste): Document {
   const { address, kind, action, reason } = row;
   return [
@@ -107,7 +105,7 @@ function priceOf(credits: number | null): string {
   return credits === null ? 'credits unknown' : countOf(credits, 'credit');
 }
 
-/** Every field once. A field that differs from the purchase has both values and the cause of the change. */
+/** Lists each field once. A field that differs from the purchase has both values and the cause of the change. */
 function fieldLines(request: OpenRequest, changes: readonly Change[]): Document {
   const changed = groupBy(changes, ({ field }) => field.split('.')[0] ?? field);
   const fields = [...new Set([...Object.keys(request), ...changed.keys()])].sort();
@@ -132,7 +130,7 @@ function describeCause({ name, file, line }: Cause): string {
   return file === undefined ? name : `${file}${line === undefined ? '' : `:${line}`} ${name}`;
 }
 
-/** Text of a value. Outputs of other steps are shown as template references. */
+/** Formats a value. Outputs of other steps become template references. */
 function shown(value: Json | undefined): string {
   if (value === undefined) return '';
   const written = writeReferences(value);

@@ -15,7 +15,6 @@ function limitNameOf(code: string, { limit }: PlanTotals): string {
   return code === 'budget' ? 'the budget' : '--max-credits';
 }
 
-/** Limits that hold back parts of the plan: a fact for each of them. */
 export function limitFacts({ rows, totals }: Pick<Plan, 'rows' | 'totals'>): Fact[] {
   const limited = rows.filter(({ reason }) => limitCodes.has(reason.code));
   const now = [...groupBy(limited, ({ reason }) => reason.code)].map(([code, own]) => {
@@ -36,7 +35,6 @@ export function limitFacts({ rows, totals }: Pick<Plan, 'rows' | 'totals'>): Fac
 
 const shownSteps = 3;
 
-/** Models that the service has changed: a fact for each change. */
 export function modelFacts({ models = [] }: Plan): Fact[] {
   return models.map(({ kind, model, is, charged = 0, listed = 0, addresses }) => {
     const states = {
@@ -79,8 +77,8 @@ export function postFacts({ rows }: Plan, now?: number): Fact[] {
 }
 
 /**
- * Question about the first post that may already be published under another name. Each such post is a separate
- * question.
+ * Returns the question about the first post that may already be published under another name. Each such post is a
+ * separate question.
  */
 function askedText(asked: readonly PlanRow[]): string {
   const [{ address, beside } = { address: '' }] = asked;
@@ -90,7 +88,6 @@ function askedText(asked: readonly PlanRow[]): string {
 
 const shownUntimed = 3;
 
-/** Expected duration of the run as a range, or the kinds without a known duration. */
 export function timeFacts({ expected, untimed }: PlanTotals): Fact[] {
   const time = (text: string) => [{ label: 'time', text }];
   if (expected !== undefined) return time(`about ${rangeText(expected)}`);
@@ -102,17 +99,15 @@ export function timeFacts({ expected, untimed }: PlanTotals): Fact[] {
   return time(`unknown: ${names.join(', ')} and ${last} were never timed`);
 }
 
-/** Range like `6–9 min`, `40 s`: in the unit of the longer duration, in whole numbers from 1. */
+/** Returns a range like `6–9 min`, `40 s`: in the unit of the longer duration, in whole numbers from 1. */
 function rangeText({ lowMs, highMs }: { lowMs: number; highMs: number }): string {
   const [unit, ms] = highMs < 90_000 ? ['s', 1000] : highMs < 5_400_000 ? ['min', 60_000] : ['h', 3_600_000];
   const [low, high] = [Math.max(1, Math.floor(lowMs / ms)), Math.max(1, Math.ceil(highMs / ms))];
   return low === high ? `${low} ${unit}` : `${low}–${high} ${unit}`;
 }
 
-/** How much of the purchases a budget covers. */
 export type Fit = NonNullable<PlanTotals['fit']>;
 
-/** Which steps after the picks the budget covers, if not all, and how much is missing. */
 function afterPicksText({ afterPicks = [], missing }: Fit): string | undefined {
   const short = afterPicks.filter(({ steps, carried }) => carried < steps);
   if (short.length === 0) return undefined;
@@ -131,7 +126,6 @@ function nameOf(task: string): string {
   return safeText(task, 80);
 }
 
-/** Words on whether the rest of the budget covers the remaining purchases. */
 export function budgetLeftText(fit: Fit, left: number): string {
   const missing = `${countOf(fit.missing, 'credit')} too few`;
   switch (fit.carries) {

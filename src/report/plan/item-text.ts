@@ -15,7 +15,7 @@ import { postsText } from './post-words.ts';
 
 const shownKeys = 3;
 
-/** Rows by address, to describe steps that follow others. */
+/** Rows by address, to name the steps that a row follows. */
 export type RowIndex = ReadonlyMap<string, PlanRow>;
 
 export function indexRows({ rows }: Pick<Plan, 'rows'>): RowIndex {
@@ -23,7 +23,7 @@ export function indexRows({ rows }: Pick<Plan, 'rows'>): RowIndex {
   return new Map(isNeeded ? rows.map((row) => [row.address, asWanted(row)]) : []);
 }
 
-/** Describes the reason, and the steps that it applies to if not to all of the task. The text is not escaped. */
+/** Describes the reason, and the steps concerned unless it is the whole task. The text is not escaped. */
 export function describeItem(item: PlanItem, index: RowIndex): string {
   const { rows, action } = item;
   const [first] = rows;
@@ -34,13 +34,11 @@ export function describeItem(item: PlanItem, index: RowIndex): string {
   return `${withCanary(describeMany(item, index), isFolded ? {} : first)}${describeKeys(item)}`;
 }
 
-/** Credits of paid work that is replaced; empty if there is none. */
 export function describeDiscarded({ rows }: PlanItem): string {
   const discards = rows.reduce((sum, row) => sum + (row.discards ?? 0), 0);
   return discards > 0 ? `gives up ${creditsText(discards)}` : '';
 }
 
-/** Name of an item: the address of a single step, the task of several steps. */
 export function nameOfItem({ rows, task }: PlanItem): string {
   const [first] = rows;
   return rows.length === 1 && first !== undefined
@@ -48,19 +46,19 @@ export function nameOfItem({ rows, task }: PlanItem): string {
     : (task ?? `${new Set(rows.map((row) => row.task)).size} tasks`);
 }
 
-/** Why a step is made, and what prevents it. “Not bought yet” is omitted, because it is implied. */
+/** Describes why a step is made, and what prevents it. “Not bought yet” is implied, so it is omitted. */
 function describeOne(row: PlanRow): string {
   if (isMissed(row)) return `${asWanted(row).reason.text}; ${row.reason.text}`;
   if (row.post === undefined || row.reason.code !== 'not-bought') return row.reason.text;
   return `${row.reason.text}: ${postsText([row.post])}`;
 }
 
-/** Whether the credits do not cover a step whose reason is more than that it is not bought yet. */
+/** Returns whether the credits do not cover the step and its reason is not simply `not-bought`. */
 function isMissed({ would }: PlanRow): boolean {
   return would !== undefined && would.reason.code !== 'not-bought';
 }
 
-/** Describes kept rows. If they have many different reasons, the unusual ones are counted. */
+/** Describes kept rows. If they have many different reasons, counts only the unusual ones. */
 function describeKept(rows: readonly PlanRow[]): string {
   const [first] = rows;
   if (first !== undefined && rows.every(({ reason }) => reason.text === first.reason.text)) return first.reason.text;
@@ -119,7 +117,6 @@ function describeMany(item: PlanItem, index: RowIndex): string {
   }
 }
 
-/** Words like `was film` for a renamed task, else the former name of the first step. */
 function formerNames(rows: readonly PlanRow[]): string {
   const former = rows.flatMap(({ order }) => order?.movedFrom ?? []);
   const tasks = new Set(former.map(taskOfAddress));
@@ -172,7 +169,7 @@ function describeChanged(
   return code === 'posted-changed' ? `sent; changed since (${change})` : change;
 }
 
-/** The step's own changes, one for each cause. Of several fields with the same cause, the first. */
+/** Returns the step's own changes: the first one of each cause. */
 function ownChanges({ reason }: PlanRow): Change[] {
   const own = (reason.changes ?? []).filter(({ cause }) => cause?.is !== 'step');
   return [...groupBy(own, nameOfCause).values()].flatMap(([first]) => first ?? []);
@@ -187,9 +184,7 @@ function costOf(rows: readonly PlanRow[]): string {
   return creditsText(rows.reduce((sum, { wouldCost }) => sum + (wouldCost ?? 0), 0));
 }
 
-/**
- * The change of several steps, one for each: their common change, or the first one and the number of different ones.
- */
+/** Describes the changes of several steps, one change each: the common one, or the first and how many others differ. */
 function describeSame(changes: readonly Change[]): string {
   const [first] = changes;
   if (first === undefined) return '';

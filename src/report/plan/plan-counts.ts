@@ -43,7 +43,6 @@ export function planHeadline(plan: Plan): string {
   return [...countWords(counts, actionOrder), ...heldWords(plan), ...waitingWords(waiting, atGates)].join(', ');
 }
 
-/** Words on posts without consent, steps at undecided gates, and steps that depend on them. */
 function waitingWords(waiting: number, atGates: number): string[] {
   return [
     ...(waiting === 0 ? [] : [`${creditsText(waiting)} waiting for consent`]),

@@ -78,7 +78,6 @@ function cellsOf(row: PlanRow): string {
   return cells.map((change) => describeChange(change, true)).join('\n');
 }
 
-/** Merges kept steps into one item, because they need no attention. */
 function foldKept(rows: readonly PlanRow[], itemOf: MakeItem): PlanItem[] {
   if (rows.length === 0) return [];
   const item = itemOf(rows);
@@ -107,14 +106,13 @@ function causeFinder(rows: readonly PlanRow[]): (row: PlanRow) => string {
   };
 }
 
-/** The row with the reason why it would be bought, if the credits do not cover it. */
+/** Returns the row with the reason that it would have if the credits covered it. */
 export function asWanted(row: PlanRow): PlanRow {
   if (row.would === undefined) return row;
   const { would, ...others } = row;
   return { ...others, reason: would.reason };
 }
 
-/** Name of a row's own reason, without the steps that it follows. */
 function nameOwn(row: PlanRow): string {
   return nameAll(
     row,

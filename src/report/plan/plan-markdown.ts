@@ -43,7 +43,6 @@ export function planMarkdown(
   return markdownText(document, { marker });
 }
 
-/** A table with a row for each item. `title`: of the last column, which contains the text of `describeItem`. */
 export function commentTable(
   items: readonly PlanItem[],
   index: RowIndex,
@@ -75,7 +74,6 @@ export function commentTable(
   return { is: 'table', columns, rows, counts: items.map((item) => item.rows.length) };
 }
 
-/** List of the steps behind a row that represents several steps. Kept steps need no list. */
 function stepsOf(item: PlanItem): Block[] {
   const { action, rows } = item;
   if (rows.length === 1 || action === 'keep') return [];

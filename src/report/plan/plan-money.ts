@@ -42,7 +42,7 @@ export function moneyFacts(totals: PlanTotals, { isQuiet }: { isQuiet: boolean }
   return facts;
 }
 
-/** Warning that the account is likely to run out of credits, by the balance after the last run. */
+/** Warns that the account is likely to run out of credits, judging by the balance after the last run. */
 function missingInAccount({ lastBalance, estimate, knownPrices }: PlanTotals): string | undefined {
   if (lastBalance === undefined) return undefined;
   const { credits, at } = lastBalance;
@@ -60,13 +60,12 @@ function heldText({ held, guessed = [], heldUnpriced = 0 }: PlanTotals): string 
   return `${text}; ${safeText(guessText(guessed, heldUnpriced))}`;
 }
 
-/** Words on the purchases that follow open gates and are not made now. */
 function afterPicksText(after: NonNullable<PlanTotals['afterPicks']>): string {
   const { steps } = after;
   return `${pickedText(after)}, for ${countOf(steps, 'step')} that ${steps === 1 ? 'waits' : 'wait'}`;
 }
 
-/** Text like `at most 8 credits + 3 steps of unknown price`. */
+/** Returns a text such as `at most 8 credits + 3 steps of unknown price`. */
 export function pickedText(after: NonNullable<PlanTotals['afterPicks']>): string {
   const { steps, credits, unknownPrices, likely, unpriced, mayRetry } = after;
   const known = unknownPrices === 0 ? `at most ${countOf(credits, 'credit')}` : `≈ ${countOf(likely, 'credit')}`;
@@ -80,7 +79,6 @@ export function pickedText(after: NonNullable<PlanTotals['afterPicks']>): string
   return parts.join(' + ');
 }
 
-/** Spending of a plan, and how steps of uncertain price are bought: one of them first. */
 function toSpendText(totals: PlanTotals): string {
   if (totals.unknownPrices === 0) return rangeText(totals.estimate) ?? spendText(totals);
   const { list = 0, 'other-lock': charged = 0 } = totals.estimate?.sources ?? {};
@@ -121,21 +119,21 @@ export function capText({
   return `, within the ${creditsText(budgetLeft)} that are left of the budget`;
 }
 
-/** The likely cost, with the ceiling at which the run sends no more create requests. */
+/** Returns the likely cost, and the ceiling at which the run stops sending create requests. */
 function likelyText(likely: number, { estimate, ceiling }: Pick<PlanTotals, 'estimate' | 'ceiling'>): string {
   const { low = likely } = estimate ?? {};
   const least = low < likely ? `, at least ${creditsText(low)}` : '';
   return `≈ ${countOf(likely, 'credit')}${least}, at most ${creditsText(ceiling)}`;
 }
 
-/** Range of certain prices, if requests of one class were charged differently. */
+/** Returns a range of certain prices, if requests of one class were charged differently. */
 function rangeText(estimate: PlanTotals['estimate']): string | undefined {
   if (estimate === undefined || estimate.high === null || estimate.low === estimate.high) return undefined;
   const { low, likely, high } = estimate;
   return `${creditsText(low)}–${countOf(high, 'credit')}, likely ${creditsText(likely)}`;
 }
 
-/** Text like `200, 176 left now, 152 after this plan`. */
+/** Returns a text such as `200, 176 left now, 152 after this plan`. */
 export function budgetText(totals: PlanTotals, budget: number): { text: string; isShort: boolean } {
   const { budgetLeft: before, estimate, knownPrices, unknownPrices } = totals;
   const total = creditsText(budget);

@@ -27,13 +27,11 @@ import { moneyFacts } from './plan-money.ts';
 
 export interface PlanTextOptions {
   style: Style;
-  /** Width of the terminal in columns. */
   width: number;
   /** Whether to show every row: kept steps one by one, long lists in full. */
   all?: boolean;
   /** In ms since 1970. Posts with an earlier time are marked as published at once. */
   now?: number;
-  /** A sandbox plan; its first line says so. */
   isRehearsal?: boolean;
 }
 
@@ -51,10 +49,7 @@ export const glyphs: Readonly<Record<Action, string>> = {
   orphan: '-',
 };
 
-/**
- * The plan for users: actions, steps, reasons and cost, a line for each cause; then the counts, and the costs last,
- * because the question after the plan is about them.
- */
+/** Shows actions, steps and reasons, a line for each cause, then the counts. Costs come last, next to the question. */
 function planView(plan: Plan, { all = false, isRehearsal = false, now }: PlanTextOptions): Document {
   const isShort = isQuiet(plan) && !all;
   const items = isShort ? [] : groupPlan(plan, { all });
@@ -81,7 +76,7 @@ export function planText(plan: Plan, options: PlanTextOptions): string {
   return terminalText(planView(plan, options), options);
 }
 
-/** The text that `planText` gives for a plan with nothing to do, for callers that have only these facts. */
+/** Returns what `planText` returns for a plan with nothing to do, for callers that only have these facts. */
 export function quietText(
   { steps, totals }: { steps: number; totals: PlanTotals },
   { style }: { style: Style },
@@ -98,7 +93,6 @@ const columns: readonly Column[] = [
   { title: '', least: 24, cut: 'wrap', below: true },
 ];
 
-/** A table with a row for each item. `creditsOf`: text of the credits column. */
 export function itemTable(items: readonly PlanItem[], index: RowIndex, creditsOf = creditsOfItem): Block {
   const cells = items.map((item): Text[] => {
     const { rows, action, kind = '' } = item;
@@ -128,7 +122,7 @@ const marks: { readonly [action in Action]: Mark } = {
   orphan: 'faint',
 };
 
-/** Credits of an item, like `24`; `≈ 24` for an estimate; `?` or `24 + ?` with unknown prices. */
+/** Returns the credits of an item: `24`; `≈ 24` for an estimate; `?` or `24 + ?` with unknown prices. */
 export function creditsOfItem(rows: readonly PlanRow[]): string {
   const { unknownPrices, estimate } = sumPrices(rows);
   if (estimate === undefined) return '';
@@ -137,7 +131,6 @@ export function creditsOfItem(rows: readonly PlanRow[]): string {
   return [...known, ...(unpriced > 0 ? ['?'] : [])].join(' + ');
 }
 
-/** One notice for all unchecked requests. */
 function uncheckedText(rows: readonly PlanRow[]): string {
   const kinds = [...new Set(rows.map(({ kind }) => kind))].join(', ');
   return `unchecked: ${countOf(rows.length, 'request')} (${kinds}). The service does not document them, nor does an OpenAPI document that is known here; \`plan --refresh\` or a run asks for its own`;

@@ -26,7 +26,6 @@ function overdueText(targets: readonly PostTarget[], now: number): string {
   return `; ${whose} is over, so ${overdue === 1 ? 'it goes' : 'they go'} out at once`;
 }
 
-/** A published post next to one that may be the same post. */
 export function sideBySide({ address, beside }: Pick<PlanRow, 'address' | 'beside'>): Block {
   const { address: old = '', jobId, before, after } = beside ?? {};
   const quoted = (words: string | undefined) =>

@@ -9,7 +9,6 @@ import type { Style } from '../style.ts';
 
 const longestValue = 20_000;
 
-/** The requests that a plan buys or publishes, as YAML: a heading for each step, then its fields. */
 export function requestsText({ rows }: Plan, style: Style): string {
   const blocks = rows.flatMap((row) => {
     if (row.order === undefined || !(isBought(row) || publishes(row))) return [];

@@ -8,9 +8,7 @@ import { command, type Document, faint, good, line, type Span, stack, table, war
 import { countOf } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 
-/** Limit up to which rulings with the same result are listed one by one. */
 const mostListed = 20;
-/** Limit up to which unchanged steps with the same text have a line each. */
 const mostAlike = 3;
 
 interface Facts {
@@ -39,7 +37,6 @@ function footer(rulings: readonly Ruling[], stage: 'recorded' | 'dry run'): stri
   return stage === 'recorded' ? `${steps} recorded in the lock; 0 credits` : `--dry-run: nothing was recorded`;
 }
 
-/** A ruling without the records that it adds to the lock. */
 type Ruled =
   | Extract<Ruling, { is: 'refused' }>
   | { is: Exclude<Ruling['is'], 'refused'>; address: string; text: string };
@@ -85,7 +82,6 @@ function pastOf(command: string): string {
 
 const mostShown = 5;
 
-/** Candidate jobs of a step, for the user to choose from. */
 export function candidatesView(open: Adoption<ListedRecord & { prompt?: string }>['open'], paste: Paste): Document {
   const lines = open.map(({ match, jobs }) => {
     const shown = jobs.slice(0, mostShown).map(({ job, likeness }) => {

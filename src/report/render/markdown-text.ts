@@ -6,8 +6,8 @@ import { safeText } from '../safe-text.ts';
 export const mostCommentBytes = 60_000;
 
 /**
- * A document as GitHub Markdown, in at most `mostCommentBytes` of UTF-8, with a line feed at its end. If it is too
- * long, whole table rows and folded lines are omitted and counted. Text marked as a name is escaped; other text is
+ * Returns a document as GitHub Markdown, in at most `mostCommentBytes` of UTF-8, with a line feed at its end. If it is
+ * too long, whole table rows and folded lines are omitted and counted. Text marked as a name is escaped; other text is
  * Markdown.
  */
 export function markdownText(document: Document, { marker }: { marker?: string | undefined } = {}): string {
@@ -32,7 +32,6 @@ export function markdownText(document: Document, { marker }: { marker?: string |
   return `${texts.filter((text) => text !== '').join('\n\n')}\n`;
 }
 
-/** A part of the document that can be shortened. */
 interface Cut {
   is: 'table' | 'folded';
   head: string;
@@ -72,7 +71,6 @@ function partOf(block: Block): string | Cut {
   }
 }
 
-/** A row is split into cells before its spans are read, so that each `|` gets a backslash. */
 function tablePart({ columns, rows, counts = [] }: Extract<Block, { is: 'table' }>): string | Cut {
   if (rows.length === 0) return '';
   const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
@@ -106,7 +104,6 @@ function fitPart({ is, head, lines, end, more }: Cut, room: number): string {
   return around([...lines.slice(0, first), more(first)]);
 }
 
-/** Returns the size of blocks in bytes, including separators. */
 function sizeOf(blocks: readonly string[]): number {
   return blocks.reduce((sum, block) => sum + Buffer.byteLength(block) + 2, 0);
 }
@@ -134,8 +131,8 @@ function inHtml(text: Text): string {
 }
 
 /**
- * A text as a code span. It is shown exactly, except runs of white space, and GitHub finds no markup, link, user or
- * issue in it.
+ * Returns a text as a code span. It is shown exactly, except runs of white space, and GitHub finds no markup, link,
+ * user or issue in it.
  */
 function codeSpan(text: string): string {
   const plain = safeText(text).replace(/\s+/g, ' ').trim();
@@ -145,7 +142,6 @@ function codeSpan(text: string): string {
   return `${fence}${pad}${plain}${pad}${fence}`;
 }
 
-/** A text as a block of code, with a fence that does not occur in it. */
 function codeBlock({ text, language = '' }: Extract<Block, { is: 'code' }>): string {
   const fence = fenceAround(text, 2);
   return `${fence}${language}\n${text}\n${fence}`;

@@ -9,13 +9,11 @@ export interface Painted {
   mark: Mark | undefined;
 }
 
-/** A line of a terminal, and its width in columns. */
 export interface Line {
   pieces: Painted[];
   width: number;
 }
 
-/** Style and width of a terminal. */
 export interface Screen {
   style: Style;
   /** Available width in columns. */
@@ -26,7 +24,6 @@ const longestSpan = 2000;
 /** Length up to which a code is not broken at its spaces, in columns. */
 const longestWhole = 40;
 
-/** Width of a text in columns, if it is not wrapped. */
 export function widthOfText(text: Text, { style }: Pick<Screen, 'style'>): number {
   return widthOf(piecesOf(text, style));
 }
@@ -42,11 +39,9 @@ interface Wrapping {
   most?: number;
   /** Whether to break words that are longer than a line. Otherwise they stay whole, so that they can be copied. */
   isHard?: boolean;
-  /** Mark of parts without a mark. */
   mark?: Mark;
 }
 
-/** Breaks a text into lines at its spaces. */
 export function wrap(text: Text, { style, room }: Screen, options: Wrapping = {}): Line[] {
   const { hang = 0, most = Number.POSITIVE_INFINITY, isHard = false, mark } = options;
   const lines: Line[] = [{ pieces: [], width: 0 }];
@@ -73,13 +68,13 @@ export function wrap(text: Text, { style, room }: Screen, options: Wrapping = {}
   return lines;
 }
 
-/** Completes a line that continues on the next one. */
+/** Ends a line with `…`, because the text continues. */
 function ended(line: Line, room: number): Line {
   const text = line.pieces.map((piece) => piece.text).join('');
   return { pieces: [{ text: cutToWidth(`${text} …`, room), mark: line.pieces[0]?.mark }], width: room };
 }
 
-/** Cuts a text to a width. If it has several marks, the first one is used for all. */
+/** Cuts a text to the width of the screen. A text that is cut has the mark of its first part. */
 export function cut(text: Text, { style, room }: Screen, part: 'middle' | 'end'): Line {
   const pieces = piecesOf(text, style);
   const line: Line = { pieces: [], width: 0 };
@@ -91,7 +86,6 @@ export function cut(text: Text, { style, room }: Screen, part: 'middle' | 'end')
   return line;
 }
 
-/** Adds pieces to a line. Adjacent pieces of the same style are merged. */
 function append(line: Line, pieces: readonly Painted[]): void {
   for (const piece of pieces.filter(({ text }) => text !== '')) {
     const { text } = piece;
@@ -122,7 +116,7 @@ function inert(text: string): string {
   return text.replace(/^:(?=:)/, '\\x3a');
 }
 
-/** Pieces of a text. Without colours, code is in backticks. */
+/** Returns the pieces of a text. Without colours, code is in backticks. */
 function piecesOf(text: Text, style: Style, other?: Mark): Painted[] {
   const hasColor = style.cyan(' ') !== ' ';
   return spansOf(text).map((span): Painted => {
@@ -152,7 +146,6 @@ function splitWords(pieces: readonly Painted[]): Painted[][] {
   return words;
 }
 
-/** A text on one line, whatever its length. */
 export function inlineText(text: Text, style: Style): string {
   return wrap(text, { style, room: Number.POSITIVE_INFINITY })
     .map((line) => paintLine(line, style))

@@ -51,7 +51,7 @@ export function tableLines({ columns, rows, hasHead }: Table, screen: Screen): s
 
 const isSpare = ({ column }: Shown) => column.spare === true;
 
-/** Omits spare columns, the last one first, until no other column must be cut. */
+/** Omits spare columns, the last one first, until the other columns fit uncut. */
 function withoutSpare(shown: readonly Shown[], screen: Screen): readonly Shown[] {
   const last = shown.findLast(isSpare);
   if (last === undefined || fitWidths(shown, screen, isSpare) !== undefined) return shown;
@@ -65,7 +65,6 @@ function trimmed(cell: Text): Text {
   return typeof cell === 'string' ? cell.trim() : cell;
 }
 
-/** Column widths that fit; undefined if flexible columns would become too narrow. */
 function fitWidths(
   shown: readonly Shown[],
   screen: Screen,

@@ -16,7 +16,7 @@ const gap = 2;
 const indent = 2;
 const codeIndent = 4;
 
-/** A document for a terminal or a log. Ends with a line feed, unless it is empty. */
+/** Renders a document for a terminal or a log. Ends with a line feed, unless it is empty. */
 export function terminalText(document: Document, { style, width }: Look): string {
   const screen = { style, room: width === undefined ? Number.POSITIVE_INFINITY : Math.max(leastWidth, width) };
   const blocks = document.map((block) => blockLines(block, screen)).filter((lines) => lines.length > 0);

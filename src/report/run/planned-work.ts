@@ -2,7 +2,6 @@ import { isWork, waitsFor } from '../../plan/actions.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { mostStepsShown } from './run-view.ts';
 
-/** A step of the plan that is not up to date. */
 export interface PlannedStep {
   address: string;
   task: string;
@@ -13,15 +12,12 @@ export interface PlannedStep {
 }
 
 export interface PlannedTask {
-  /** Cost of its steps in this run. */
   credits: number;
   /** Whether the sum contains expected or unknown prices. */
   isAbout: boolean;
-  /** Tasks with steps that must end before its own. */
   needs: readonly string[];
 }
 
-/** Work of a run, in the detail that its screen shows. */
 export interface PlannedWork {
   /** Steps in the plan's order. Empty when there are too many to show each. */
   steps: readonly PlannedStep[];

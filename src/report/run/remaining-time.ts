@@ -18,10 +18,7 @@ const lastsMs = 5000;
 /** Expected time in ms to download the file of a job that ended before. */
 const fetchMs = 1000;
 
-/**
- * Estimates the remaining time of a run from durations of earlier jobs and of jobs that ended in this run. Computed
- * only when it is shown.
- */
+/** Estimates the remaining time from durations of earlier jobs and of jobs of this run. Computed only when shown. */
 export function createRunTimes(options: RunTimesOptions): Required<RunTimes> {
   const { view, now } = options;
   let known: PlannedTime | undefined;
@@ -53,7 +50,6 @@ export function createRunTimes(options: RunTimesOptions): Required<RunTimes> {
   };
 }
 
-/** Whether no time is shown, because the run waits, or ends before its work is done. */
 function isSilent({ campaign, end, awaited, awaitedGates, stopped }: RunView): boolean {
   if (campaign === '' || end !== undefined || stopped?.because === 'signal') return true;
   return awaited !== undefined || awaitedGates !== undefined;
@@ -61,13 +57,12 @@ function isSilent({ campaign, end, awaited, awaitedGates, stopped }: RunView): b
 
 interface PlannedStep {
   address: string;
-  /** Kind and model of the step's job. Omitted if the step only saves a file. */
+  /** Kind and model of the job. Omitted if the step only saves a file. */
   name?: string;
   /** Indices of the steps that it waits for, all before its own. */
   needs: readonly number[];
 }
 
-/** Steps and jobs of a plan, to estimate its duration. Made once for each plan, because a large one has many steps. */
 interface PlannedTime {
   plan: Pick<Plan, 'rows' | 'concurrency'>;
   steps: readonly PlannedStep[];
@@ -129,7 +124,7 @@ function isOpen({ stopped }: RunView, seen: ReturnType<RunView['stepsByAddress']
   return stopped === undefined || stopped.because === 'price' || stopped.because === 'alike';
 }
 
-/** Returns the durations of jobs by kind and model, ascending: those of earlier runs, and those of this run's tasks. */
+/** Returns durations of jobs by kind and model, ascending: of earlier runs and of this run. */
 function samplesByName(
   { jobs }: PlannedTime,
   { view, durations }: Pick<RunTimesOptions, 'view' | 'durations'>,

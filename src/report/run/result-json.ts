@@ -10,9 +10,7 @@ import { hasEnded, type RunView } from './run-view.ts';
 /** Limit of characters. Errors of the service may be long, and `status --json` has them in full. */
 const longestError = 300;
 
-/** An ended run: its plan, the state of each step, and the next steps. */
 export interface EndedPlan {
-  /** The plan as it was carried out. */
   plan: Pick<Plan, 'campaign' | 'rows' | 'gates'>;
   outcomes: ReadonlyMap<string, StepOutcome>;
   view: RunView;
@@ -21,8 +19,8 @@ export interface EndedPlan {
 }
 
 /**
- * The result of a run for programs, as `schemas/result.schema.json` describes it. Each step and gate takes one line,
- * because an automated caller may pay for every character that it reads.
+ * Returns the result of a run for programs, as `schemas/result.schema.json` describes it. Each step and gate takes one
+ * line, because an automated caller may pay for every character that it reads.
  */
 export function resultText({ plan, outcomes, view, end, next }: EndedPlan): string {
   const { campaign, rows, gates = [] } = plan;
@@ -40,7 +38,6 @@ function linesOf(list: readonly unknown[]): string {
   return `[\n${list.map((item) => `    ${safeJson(item)}`).join(',\n')}\n  ]`;
 }
 
-/** Current state of a step of the plan, and why it is not done. */
 function rowNow(row: PlanRow, { outcomes, view }: Pick<EndedPlan, 'outcomes' | 'view'>): Json {
   const { address, send, reason, post } = row;
   const seen = send === undefined ? view.stepsByAddress.get(address) : undefined;

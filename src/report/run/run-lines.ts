@@ -29,7 +29,6 @@ export type Detail = 'quiet' | 'steps' | 'events';
 
 export interface LinesOptions {
   style: Style;
-  /** Address of the review page of the run, once there is one. */
   page?(): string | undefined;
   /** Milliseconds since 1970. */
   now(): number;
@@ -104,7 +103,6 @@ function heartbeatText(view: RunView, { now, page, times, elapsedMs }: LinesOpti
   ].join(' · ');
 }
 
-/** Lines of a log about steps: one when a step has ended, or when another tenth of a task is done. */
 class StepLines {
   readonly #options: LinesOptions;
   #askedUntil = 0;
@@ -157,7 +155,7 @@ class StepLines {
     return end.outcome === 'done' ? this.#done(end, step) : endLine(end);
   }
 
-  /** Whether the run is large. Steps that were up to date before have no lines, so they do not count. */
+  /** Returns whether the run is large. Steps that were up to date before have no lines, so they do not count. */
   get #isLarge(): boolean {
     const { steps, settled } = this.#options.view;
     return steps - (settled.stages.get('kept') ?? 0) > mostStepLines;
@@ -189,8 +187,8 @@ class StepLines {
 }
 
 /**
- * An event on one line, which begins with an address or with words of mediabatch; undefined for an event that needs
- * no line.
+ * Returns an event on one line, which begins with an address or with words of mediabatch; undefined for an event that
+ * needs no line.
  */
 export function eventLine(event: RunEvent, view: RunView, page?: () => string | undefined): Text | undefined {
   if (view.lastEnded !== undefined) return endLine(view.lastEnded.end);

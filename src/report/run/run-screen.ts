@@ -13,17 +13,14 @@ import { signsOfTerminal } from './screen-look.ts';
 import { FrameWriter, ScreenRenderer, type ScreenStream, sizeOf } from './screen-output.ts';
 
 export interface ScreenOptions {
-  /** Terminal of the screen, normally stderr. */
   stream: ScreenStream;
   style: Style;
   /** Milliseconds since 1970. */
   now(): number;
   /** View of the run. The caller of `on` has folded the event into it before. */
   view: RunView;
-  /** Work that the plan expects. */
   planned?: PlannedWork;
   times?: RunTimes;
-  /** Address of the review page of the run, once there is one. */
   page?(): string | undefined;
 }
 

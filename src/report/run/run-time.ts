@@ -7,17 +7,15 @@ import { safeJson } from '../safe-text.ts';
  */
 export type Remaining = NonNullable<RunTime['remaining']>;
 
-/** Times that are not in the events of a run. */
 export interface RunTimes {
   /** Undefined while no time can be given, for example while a run waits for credits. */
   remaining?(): Remaining | undefined;
-  /** Last result of `remaining`. */
+  /** Last result of `remaining`, without a new computation. */
   shown?(): Remaining | undefined;
   /** Usual duration of the job of a step, in ms; undefined if no similar job was timed. */
   usual?(address: string): number | undefined;
 }
 
-/** Receives all events of a run. */
 export interface RunReporter {
   on(event: RunEvent): void;
   /** Called after the last event, or when the run is aborted. Resolves when nothing more will be written. */

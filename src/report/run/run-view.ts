@@ -12,7 +12,7 @@ import type { Troubles } from './troubles.ts';
 type RunEnded = Extract<RunEvent, { event: 'run-ended' }>;
 type SettledStage = 'done' | 'kept';
 
-/** Steps that were done in or before this run, which are most of a large campaign. Only their number is reported. */
+/** Steps done in or before this run: most of a large campaign, so only their numbers are stored. */
 interface SettledSteps {
   addresses: Set<string>;
   stages: Map<SettledStage, number>;
@@ -173,7 +173,6 @@ export function sinceOf({ begunAt, createdAt, madeAt }: StepView): number | unde
   return madeAt ?? createdAt ?? begunAt;
 }
 
-/** Whether the step has ended in this run. */
 export function hasEnded(stage: Stage): boolean {
   return stage !== 'working' && stage !== 'searching' && stage !== 'running' && stage !== 'saving';
 }

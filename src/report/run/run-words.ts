@@ -9,7 +9,6 @@ import type { Remaining } from './run-time.ts';
 import type { Money, RunView, Stage, StepView, TaskView } from './run-view.ts';
 import { textOf } from './summary-troubles.ts';
 
-/** Number of steps at one stage, like `2 running`. */
 interface StageCount {
   count: number;
   word: string;
@@ -40,17 +39,17 @@ function countIn({ stages }: StageSums, ...counted: readonly Stage[]): number {
   return counted.reduce((sum, stage) => sum + (stages.get(stage) ?? 0), 0);
 }
 
-/** Number of steps that need no further work. */
+/** Counts the steps that need no further work. */
 export function doneIn(task: StageSums): number {
   return countIn(task, 'done', 'kept', 'unneeded');
 }
 
-/** Number of steps that this run works on. */
+/** Counts the steps that this run works on. */
 export function busyIn(task: StageSums): number {
   return countIn(task, 'working', 'searching', 'running', 'saving');
 }
 
-/** Number of steps that no event has named yet. */
+/** Counts the steps that no event has named yet. */
 export function queuedIn({ steps, stages }: StageSums): number {
   let named = 0;
   for (const count of stages.values()) named += count;
@@ -65,7 +64,7 @@ export function stageCounts(task: StageSums, { isOver }: { isOver: boolean }): S
   });
 }
 
-/** Words like `7 of 12`, `2 running`, `1 failed`, `3 queued`. Their numbers add up to the steps. */
+/** Returns words such as `7 of 12`, `2 running`, `1 failed`, `3 queued`. Their numbers add up to the steps. */
 export function taskWords(task: StageSums, options: { isOver: boolean }): string[] {
   const words = stageCounts(task, options).map(({ count, word }) => `${creditsText(count)} ${word}`);
   const queued = options.isOver ? 0 : queuedIn(task);
@@ -80,7 +79,7 @@ export function taskState(task: StageSums): 'open' | 'done' | 'failed' | 'unfini
   return doneIn(task) === task.steps ? 'done' : 'unfinished';
 }
 
-/** Text like `credits 23 spent (5 now) · 6 reserved · of 120 · 0:41`. */
+/** Returns a text such as `credits 23 spent (5 now) · 6 reserved · of 120 · 0:41`. */
 export function moneyRow(money: Money, elapsedMs: number): string {
   const { spentNow, spentEver, held, budget } = money;
   const now = spentEver === spentNow ? '' : ` (${creditsText(spentNow)} now)`;
@@ -90,14 +89,13 @@ export function moneyRow(money: Money, elapsedMs: number): string {
   return [...parts, elapsedText(elapsedMs)].join(' · ');
 }
 
-/** Text like `12 of 60 left`, or the service's balance; empty if neither is known. */
+/** Returns a text such as `12 of 60 left`, or the service's balance; empty if neither is known. */
 export function leftText(money: Money): string {
   const { budget, spentEver, held, balance } = money;
   if (budget !== null) return `${creditsText(Math.max(0, budget - spentEver - held))} of ${creditsText(budget)} left`;
   return balance === null ? '' : `balance ${creditsText(balance)}`;
 }
 
-/** Progress of the whole run on one line, like `7 of 12 done, 2 running`. */
 export function progressText(view: RunView, options: { isOver: boolean }): string {
   const counts = new Map<Stage, number>(view.settled.stages);
   for (const { stage } of view.stepsByAddress.values()) counts.set(stage, (counts.get(stage) ?? 0) + 1);
@@ -111,14 +109,13 @@ export function awaitedGatesText(gates: number, page: string | undefined): strin
   return `waiting for ${countOf(gates, 'gate')}${page === undefined ? '' : ` · ${page}`}`;
 }
 
-/** Text like `waiting for credits until 14:05; next try in 2 min`, in this machine's time zone. */
+/** Returns a text such as `waiting for credits until 14:05; next try in 2 min`, in this machine's time zone. */
 export function awaitedText(awaited: NonNullable<RunView['awaited']>, now: number): string {
   const leftMs = Date.parse(awaited.nextTryAt) - now;
   const next = leftMs <= 0 ? 'trying now' : `next try in ${spanText(leftMs)}`;
   return `${awaitedUntilText(awaited, now)}; ${next}`;
 }
 
-/** Text like `waiting for credits until 14:05`. */
 function awaitedUntilText(awaited: { until: string }, now: number): string {
   const until = new Date(awaited.until);
   const two = (value: number) => String(value).padStart(2, '0');
@@ -133,7 +130,7 @@ export function endText(view: RunView, elapsedMs: number): string {
   return `${safeText(view.campaign)}: ${progressText(view, { isOver: true })}; ${spent} spent in ${elapsedText(elapsedMs)}`;
 }
 
-/** Reason why no further create request is sent, worded as the beginning of a sentence. */
+/** Returns the reason why no further create request is sent, worded as the beginning of a sentence. */
 export function stopText(stopped: NonNullable<RunView['stopped']>): string {
   const detail = stopped.detail === '' ? '' : `: ${safeText(stopped.detail)}`;
   switch (stopped.because) {
@@ -167,21 +164,20 @@ export function stopText(stopped: NonNullable<RunView['stopped']>): string {
 }
 
 /**
- * Whether the service answered a create request with 404 because the user does not exist, as its documentation
+ * Returns whether the service answered a create request with 404 because the user does not exist, as its documentation
  * describes.
  */
 export function isNoUser({ because, detail }: NonNullable<RunView['stopped']>): boolean {
   return because === 'auth' && detail.startsWith('HTTP 404');
 }
 
-/** Reason like `stopText`, for a run that is still in progress: what it waits for, and how to end it at once. */
+/** Words the reason like `stopText`, for a run in progress: adds what it waits for, and how to end it at once. */
 export function stoppingText(stopped: NonNullable<RunView['stopped']>): string {
   if (isCancelled(stopped)) return `${stopText(stopped)}; running jobs are collected`;
   if (stopped.because !== 'signal') return stopText(stopped);
   return `${interruptionText(stopped)}: waiting for open requests; Ctrl-C again quits now`;
 }
 
-/** Text like `interrupted by Ctrl-C`, `cancelled`. */
 function interruptionText(stopped: NonNullable<RunView['stopped']>): string {
   if (isCancelled(stopped)) return 'cancelled';
   const { detail } = stopped;
@@ -189,12 +185,11 @@ function interruptionText(stopped: NonNullable<RunView['stopped']>): string {
   return `interrupted by ${detail === 'SIGINT' ? 'Ctrl-C' : safeText(detail)}`;
 }
 
-/** Whether the run was stopped by `cancel` elsewhere. No key was pressed here, so the first Ctrl-C detaches. */
+/** Returns whether `cancel` stopped the run from elsewhere. The first Ctrl-C then detaches. */
 export function isCancelled({ because, detail }: NonNullable<RunView['stopped']>): boolean {
   return because === 'signal' && detail === 'cancelled';
 }
 
-/** Words on the outcome of an unresolved create request that belongs to no step. */
 export function settledText({ outcome, jobId, error }: Extract<RunEvent, { event: 'send-settled' }>): string {
   if (jobId !== undefined) return `an earlier create of it was made: job ${jobId}, which is on record now`;
   if (outcome === 'done') return 'an earlier create of it made nothing, and was not charged';
@@ -205,7 +200,6 @@ export function noticeText(notice: { address?: string; message: string }): strin
   return notice.address === undefined ? notice.message : `${notice.address}: ${notice.message}`;
 }
 
-/** Text like `the service asks to wait until 14:05`, in this machine's time zone. */
 function askedText(until: string | undefined): string {
   return until === undefined ? 'the service asks to wait' : `the service asks to wait until ${clockText(until)}`;
 }
@@ -234,8 +228,8 @@ const tenMinutes: Unit = { name: 'min', seconds: 60, step: 10 };
 const hours: Unit = { name: 'h', seconds: 3600, step: 1 };
 
 /**
- * Text like `about 5–7 min left`, `under 2 min left`, `longer than usual`, `time unknown`. `short`: `5–7 min`, `<2
- * min`, `~1 min`, `late`, `time ?`. Never `0`.
+ * Returns a text such as `about 5–7 min left`, `under 2 min left`, `longer than usual`, `time unknown`. `short`: `5–7
+ * min`, `<2 min`, `~1 min`, `late`, `time ?`. Never `0`.
  */
 export function remainingText(remaining: Remaining, { short = false } = {}): string {
   if (remaining === 'unknown') return short ? 'time ?' : 'time unknown';
@@ -277,7 +271,6 @@ function unitOf(high: number): Unit {
   return high <= 6 * 3600 ? tenMinutes : hours;
 }
 
-/** Text like `5 min`, `1 h 40`, `20 s`. */
 function numberText(count: number, unit: Unit): string {
   const value = count * unit.step;
   if (unit !== tenMinutes || value < 60) return `${value} ${unit.name}`;
@@ -329,14 +322,12 @@ function byReason(steps: readonly StepView[], stages: readonly StepView['stage']
   });
 }
 
-/** Title like `hero@de failed`, `21 steps failed`. */
 function titleOf(steps: readonly StepView[]): string {
   const [first] = steps;
   if (first === undefined) return '';
   return `${steps.length === 1 ? safeText(first.address, 300) : countOf(steps.length, 'step')} ${first.stage}`;
 }
 
-/** Names of the steps of a group, for a title that only counts them. */
 function namesOf(steps: readonly StepView[]): string {
   if (steps.length === 1) return '';
   const names = steps.slice(0, shownSteps).map(({ address }) => safeText(address, 300));

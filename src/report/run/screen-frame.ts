@@ -85,7 +85,6 @@ function headerLine(view: RunView, look: Look): string {
   return fillLine([name, spaces(2), ...joinedWithin(words, room)], right, look);
 }
 
-/** Credits spent, reserved for requests in flight if there is space, and remaining, with a bar if there is a budget. */
 function creditsLine(view: RunView, look: Look): string {
   const { spentNow, spentEver, held, budget, balance } = view.money;
   const narrow = isNarrow(look);
@@ -112,7 +111,6 @@ function creditsLine(view: RunView, look: Look): string {
   return fillLine([...start, ...text], [], look);
 }
 
-/** Reasons why the run waits, and what ends its purchases. An address is never cut, but gets its own line. */
 function waitingLines(view: RunView, look: Look): string[] {
   const line = (text: string) => fillLine([piece(text, 'warning')], [], look);
   const lines: string[] = [];
@@ -132,7 +130,6 @@ function waitingLines(view: RunView, look: Look): string[] {
   return lines;
 }
 
-/** Lines about failures, latest first. */
 function troubleLines({ troubles }: RunView, look: Look, most: number): string[] {
   const groups = [...troubles.values()];
   return groups
@@ -158,7 +155,6 @@ const lateFrom = 1.5;
 /** Shortest time shown on the screen. */
 const aSecondMs = 1000;
 
-/** A row for each step of this run. Undefined if there are too many, or they are unknown. */
 function stepRows(view: RunView, look: Look, rows: number): string[] | undefined {
   const steps = stepsToShow(view, look);
   if (steps.length === 0 || steps.length > rows) return undefined;
@@ -193,7 +189,7 @@ function stepRow(
   const isOpen = begun === undefined || !hasEnded(begun.stage);
   const costs = charged !== null && (charged > 0 || begun?.stage === 'done');
   const amount = costs ? charged : isOpen ? step.credits : null;
-  // The cost of steps that wait for people is not known yet.
+  // The cost of steps that wait for users is not known yet.
   const money = amount === null || (amount === 0 && !costs) ? '' : `${creditsText(amount)} cr`;
   return fillLine(
     [icon, spaces(1), nameOf(step.address, nameWidth), spaces(2), words],
@@ -281,7 +277,7 @@ function waitingText({ needs }: PlannedStep, view: RunView, look: Look): string 
   return `waits for ${safeText(first, 200)}${open.length > 1 ? ` and ${open.length - 1} more` : ''}`;
 }
 
-/** Text like `running 0:21 of about 0:30`; in a narrow terminal `0:21 of ~0:30`. */
+/** Returns a text such as `running 0:21 of about 0:30`; in a narrow terminal `0:21 of ~0:30`. */
 function runningText(step: StepView | undefined, look: Look): [string, Mark?] {
   const since = step && sinceOf(step);
   if (step === undefined || since === undefined) return ['running'];

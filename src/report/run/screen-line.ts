@@ -16,7 +16,6 @@ export function spaces(width: number): Piece {
   return { text: ' '.repeat(Math.max(0, width)), width: Math.max(0, width), mark: undefined };
 }
 
-/** Joins pieces like `a · b · c`. */
 export function joined(pieces: readonly Piece[]): Piece[] {
   return pieces.flatMap((one, index) => (index === 0 ? [one] : [dot, one]));
 }
@@ -34,8 +33,8 @@ export function joinedWithin(pieces: readonly Piece[], room: number): Piece[] {
 const dot: Piece = { text: ' · ', width: 3, mark: undefined };
 
 /**
- * A line of at most `columns` − 1 columns, because some terminals wrap a full line. The right part is kept while half
- * of the line remains, and the left part is cut.
+ * Returns a line of at most `columns` − 1 columns, because some terminals wrap a full line. The right part is kept
+ * while half of the line remains, and the left part is cut.
  */
 export function fillLine(
   left: readonly Piece[],

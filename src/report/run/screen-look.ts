@@ -12,14 +12,11 @@ interface Signs {
   barDone: string;
   barBusy: string;
   barRest: string;
-  /** Characters of the progress animation, in order. */
   spinner: readonly string[];
 }
 
-/** Inputs of a frame other than the view of the run. */
 export interface Look {
   columns: number;
-  /** Limit of rows of the frame. */
   rows: number;
   style: Style;
   signs: Signs;
@@ -29,25 +26,24 @@ export interface Look {
   frame: number;
   planned: PlannedWork;
   times: RunTimes;
-  /** Address of the review page of the run. */
   page: string | undefined;
   /** Whether the run has ended, so that steps that have not started stay so. */
   isOver: boolean;
 }
 
-/** Whether words are replaced by single characters. */
+/** Returns whether words are replaced by single characters. */
 export function isNarrow({ columns }: Pick<Look, 'columns'>): boolean {
   return columns < 70;
 }
 
-/** Whether there is space for rates and expected values. */
+/** Returns whether there is space for rates and expected values. */
 export function isWide({ columns }: Pick<Look, 'columns'>): boolean {
   return columns > 100;
 }
 
 /**
- * Bar of the parts that are done, in progress, and waiting. Any work in progress is visible, and the bar is full only
- * when all is done.
+ * Returns a bar of the parts that are done, in progress, and waiting. Any work in progress is visible, and the bar is
+ * full only when all is done.
  */
 export function barPieces({ all, done, busy }: { all: number; done: number; busy: number }, look: Look): Piece[] {
   const width = isNarrow(look) ? 10 : isWide(look) ? 24 : 16;

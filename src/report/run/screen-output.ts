@@ -137,7 +137,6 @@ const frameMs = 200;
 
 export interface FrameOptions {
   draw(): void;
-  /** Draws the last frame, and restores the terminal. */
   end(): void;
 }
 

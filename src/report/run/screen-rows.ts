@@ -7,8 +7,8 @@ import { fillLine, joinedWithin, type Piece, piece, spaces, widthOf } from './sc
 import { barPieces, isNarrow, isWide, type Look } from './screen-look.ts';
 
 /**
- * A row for each task that fits, tasks with work in progress first, and one row for all other tasks, including those
- * that were up to date.
+ * Returns a row for each task that fits, tasks with work in progress first, and one row for all other tasks, including
+ * those that were up to date.
  */
 export function taskRows(view: RunView, look: Look, rows: number): string[] {
   const tasks = [...view.tasks.values()];
@@ -62,7 +62,6 @@ function taskRow(
   return fillLine([...head, ...joinedWithin(words, room)], right, { columns, style });
 }
 
-/** Words on what a task does, and what it waits for. The numbers of ended steps are shown before them. */
 function wordsOf(task: TaskView, { view, look }: { view: RunView; look: Look }): Piece[] {
   const words = stageCounts(task, look).map((one) => countPiece(one, look));
   const queued = look.isOver ? 0 : queuedIn(task);
@@ -74,7 +73,6 @@ function wordsOf(task: TaskView, { view, look }: { view: RunView; look: Look }):
   return words;
 }
 
-/** A number with its word; a narrow terminal has a sign for failed steps. */
 export function countPiece({ count, word, short, mark }: ReturnType<typeof stageCounts>[number], look: Look): Piece {
   const narrowWord = word === 'failed' ? look.signs.failed : short;
   return piece(`${creditsText(count)} ${isNarrow(look) ? narrowWord : word}`, mark);
@@ -88,7 +86,6 @@ function openNeeds({ id }: TaskView, { view, look }: { view: RunView; look: Look
   });
 }
 
-/** Returns the most active tasks, in the order of the manifest. */
 function mostActive(tasks: readonly TaskView[], rows: number): TaskView[] {
   const byRank: TaskView[][] = [[], [], [], [], []];
   for (const task of tasks) byRank[rankOf(task)]?.push(task);
@@ -116,7 +113,6 @@ function isUpToDate({ steps, stages }: TaskView): boolean {
   return stages.get('kept') === steps;
 }
 
-/** Row like `… 4 more tasks: 1 waiting, 3 up to date`. */
 function foldedRow(tasks: readonly TaskView[], { columns, style, isOver }: Look): string {
   const counts = { 'under way': 0, failed: 0, waiting: 0, unfinished: 0, done: 0, 'up to date': 0 };
   for (const task of tasks) {
@@ -135,7 +131,6 @@ function foldedRow(tasks: readonly TaskView[], { columns, style, isOver }: Look)
   });
 }
 
-/** Width of the name column: enough for the longest name, unless the rest of the line needs the space. */
 export function nameWidthOf(ids: readonly string[], look: Look): number {
   const most = isNarrow(look) ? 12 : isWide(look) ? 30 : 16;
   let width = creditsWord.length;

@@ -88,7 +88,6 @@ function headline(view: RunView, steps: StepView[]): Block {
   return line([strong(view.campaign), ': ', count, before]);
 }
 
-/** Numbers of steps that are done, that turned out to be unneeded, and that were done before. */
 function countDone({ settled }: RunView, steps: StepView[]): { done: number; unneeded: number; kept: number } {
   const unneeded = steps.filter(({ stage }) => stage === 'unneeded').length;
   return { done: (settled.stages.get('done') ?? 0) + unneeded, unneeded, kept: settled.stages.get('kept') ?? 0 };
@@ -118,12 +117,11 @@ function countOpen(view: RunView, steps: StepView[]): OpenSteps {
   };
 }
 
-/** Whether the user detached, so that the run's own events report its end. */
+/** Returns whether the user detached, so that the run's own events report its end. */
 function isLeft(view: RunView, { elsewhere }: SummaryOptions): boolean {
   return elsewhere === true && view.end === undefined;
 }
 
-/** Says that the workers continue the run. */
 function leftLines(view: RunView, steps: StepView[], { paste }: SummaryOptions): Document {
   const { goingOn, unsaved, unsure, unstarted } = countOpen(view, steps);
   const open = goingOn + unsaved + unsure + unstarted;
@@ -133,7 +131,6 @@ function leftLines(view: RunView, steps: StepView[], { paste }: SummaryOptions):
   ];
 }
 
-/** Jobs that continue after the run and steps that were not started, on one line, and what to do. */
 function openLines(view: RunView, steps: StepView[], options: SummaryOptions): Document {
   if (isLeft(view, options)) return leftLines(view, steps, options);
   const { goingOn, unsaved, unsure, unstarted } = countOpen(view, steps);
@@ -152,7 +149,7 @@ function openLines(view: RunView, steps: StepView[], options: SummaryOptions): D
   ];
 }
 
-/** Reason why nothing more is bought, and the next step if work is left. */
+/** Returns why the run stopped buying, and the next step if work is left. */
 function wayFrom(
   view: RunView,
   steps: StepView[],
@@ -164,7 +161,6 @@ function wayFrom(
   return [line(stopText(view.stopped)), ...(isWhole ? [] : [...missingLines(view), ...wayOn(view.stopped, options)])];
 }
 
-/** How many credits the account lacks for the remaining work. */
 function missingLines({ stopped, toSpend, money: { spentNow, balance } }: RunView): Document {
   if (stopped?.because !== 'balance' || toSpend === undefined || toSpend <= spentNow) return [];
   const left = `what is left costs about ${countOf(toSpend - spentNow, 'credit')}`;
@@ -240,7 +236,6 @@ function storeFact({ count, path }: SavedFiles): Fact | undefined {
   return { label: 'saved', text: `${count === 1 ? path : countOf(count, 'file')} in the store of the run` };
 }
 
-/** Posts that were published in this run, and those that wait for consent. */
 function postsFact(view: RunView): Fact | undefined {
   const tasks = [...view.tasks.values()].filter(({ kind }) => isPost(kind));
   const count = (stage: Stage) => tasks.reduce((sum, { stages }) => sum + (stages.get(stage) ?? 0), 0);
@@ -265,7 +260,7 @@ function moneyText(view: RunView): string {
   return parts.join(' · ');
 }
 
-/** The plan's expected cost, if it was an estimate or was wrong. */
+/** Returns the plan's expected cost, if it was an estimate or was wrong. */
 function estimateFact({ estimated, money }: RunView): Fact | undefined {
   if (estimated === undefined) return undefined;
   const { jobs, likely, charged, unpriced } = estimated;

@@ -12,7 +12,6 @@ import type { Stage, StepView } from './run-view.ts';
 import { anonymousText, sharedText } from './troubles.ts';
 
 export interface TroubleOptions {
-  /** Prints the commands of the hints. */
   paste: Paste;
   /** Steps whose file is saved and paid for, but does not meet the task's expectation. */
   unfit?: ReadonlySet<string>;
@@ -24,7 +23,6 @@ const shownReasons = 3;
 
 type Troubled = Pick<StepView, 'address' | 'error' | 'jobId'>;
 
-/** Failed steps with the same remedy. */
 interface TroublePart {
   steps: readonly StepView[];
   mend: Document;
@@ -51,7 +49,6 @@ export function troubleBlocks(steps: readonly StepView[], options: TroubleOption
   return [...blocks, blockedBlock(inStage(steps, 'blocked'))];
 }
 
-/** Failures in two lines for each command: the reasons with their numbers, and the command. */
 export function shortTroubleBlocks(steps: readonly StepView[], options: TroubleOptions): Document {
   const blocks = troublesOf(steps, options).flatMap(({ word, mark, note = '', parts }) =>
     parts.map(({ steps: own, mend }) => {
@@ -91,7 +88,7 @@ function nameOfOne([only, ...others]: readonly StepView[]): string {
   return only === undefined || others.length > 0 ? '' : `${safeText(only.address, 100)} `;
 }
 
-/** Text like `timed out (21), moderated (4), … and 3 more reasons`, the most frequent reason first. */
+/** Returns a text such as `timed out (21), moderated (4), … and 3 more reasons`, the most frequent reason first. */
 function reasonsText(steps: readonly StepView[]): string {
   const groups = [...groupAlike(steps).values()].sort((a, b) => b.length - a.length);
   const shown = groups.slice(0, shownReasons).map((same) => {
@@ -103,7 +100,6 @@ function reasonsText(steps: readonly StepView[]): string {
   return [...shown, ...(hidden === 0 ? [] : [`… and ${countOf(hidden, 'more reason')}`])].join(', ');
 }
 
-/** Why steps wait: the budget may not cover them, and most of them need a step that is not done. */
 function blockedReasons(steps: readonly StepView[]): string {
   const needing = steps.filter(({ need }) => need !== undefined);
   const own = steps.filter(({ need }) => need === undefined);
@@ -133,7 +129,6 @@ function classesText(failed: readonly StepView[]): string {
   return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
 }
 
-/** Advice to change the task before retrying, if the service refuses the words of a request. Empty otherwise. */
 function wordsAdvice(steps: readonly StepView[]): string {
   const refused = steps.filter(({ error }) => classifyFailure(error) === 'prompt');
   const tasks = new Set(refused.map(({ task }) => `\`${task}\``));
@@ -198,7 +193,6 @@ export function unfitMends(
   ];
 }
 
-/** Selection of failed steps: a single step by its address, several by their outcome. */
 function failedNames(steps: readonly StepView[]): string {
   return steps.length === 1 ? namesOf(steps) : statesOf(steps);
 }
@@ -267,8 +261,8 @@ function unresolvedTrouble(
 }
 
 /**
- * Group of steps that were bought before, by a run whose lock is lost. Only a person can say which jobs they have,
- * and no other idempotency key is tried.
+ * Group of steps that were bought before, by a run whose lock is lost. Only a user can say which jobs they have, and no
+ * other idempotency key is tried.
  */
 function knownTrouble(steps: readonly StepView[], { paste }: TroubleOptions): Trouble {
   const [first] = steps;
@@ -286,7 +280,6 @@ function knownTrouble(steps: readonly StepView[], { paste }: TroubleOptions): Tr
   };
 }
 
-/** Blocked steps, reported by task, because most of them wait for a failed step. */
 function blockedBlock(steps: readonly StepView[]): Block | undefined {
   if (steps.length === 0) return undefined;
   const ofNeed = groupBy(steps, ({ task, need, error = '' }) => (need === undefined ? error : `${task} ${need.is}`));
@@ -305,7 +298,6 @@ function blockedBlock(steps: readonly StepView[]): Block | undefined {
   return line(warning('blocked'), [...lines, moreGroups(groups)]);
 }
 
-/** One line for a single step, two for several with the same text; the remedies `mends` below them. */
 export function groupLines(
   steps: readonly Troubled[],
   { paste, select, mends }: Pick<TroubleOptions, 'paste'> & { select: string | undefined; mends: Document },
@@ -341,7 +333,6 @@ function moreGroups(groups: readonly (readonly Troubled[])[]): Line | undefined 
   return hidden === 0 ? undefined : line(`… and ${countOf(hidden, 'more step')}`);
 }
 
-/** The error message, without text that only names the step and its job. */
 export function textOf({ error = '', ...step }: Troubled): string {
   return anonymousText(error, step);
 }

@@ -12,13 +12,12 @@ export interface TroubleGroup {
   at: number;
 }
 
-/** Failures by their message, latest at the end. */
 export type Troubles = Map<string, TroubleGroup>;
 
 /** Limit of groups, for a run in which every failure has another message. */
 const mostGroups = 50;
 
-/** Counts a failure, once each time a step ends. */
+/** Counts a failure. Called once each time a step ends. */
 export function noteTrouble(
   troubles: Troubles,
   { address, outcome, credits, error, at }: StepFinished,
@@ -38,7 +37,7 @@ export function noteTrouble(
   return group;
 }
 
-/** Whether the failure is the step's own and not of a dependency, so that each failure is printed once. */
+/** Returns whether the failure is the step's own and not of a dependency, so that each failure is printed once. */
 export function isTrouble(outcome: StepOutcome): boolean {
   return outcome === 'failed' || outcome === 'refused' || outcome === 'lost' || outcome === 'unresolved';
 }
@@ -54,7 +53,7 @@ export function sharedText(texts: readonly string[]): string {
   return words.join(' ');
 }
 
-/** The message without parts that name only this step and its job, so that many steps can share it. */
+/** Returns the message without parts that name only this step and its job, so that many steps can share it. */
 export function anonymousText(
   text: string,
   { address, jobId }: { address: string; jobId?: string | undefined },

@@ -30,7 +30,6 @@ import type { StepStatus } from './step-status.ts';
 const shownNames = 10;
 
 export interface StatusOptions {
-  /** Prints the commands of the hints. */
   paste: Paste;
   /** Whether the user selected the steps, so that they are listed. */
   isSelection?: boolean;
@@ -99,7 +98,6 @@ function gatesFact(gates: readonly GateStatus[], paste: Paste): Fact {
   };
 }
 
-/** Numbers of done steps, counted as in the summary of a run. */
 function doneText({ tasks, steps }: StatusView): string {
   const unneeded = sum(tasks, ({ states }) => states.unneeded);
   const notes = unneeded === 0 ? '' : ` (${creditsText(unneeded)} turned out not to be needed)`;
@@ -119,7 +117,6 @@ function isFailed({ state }: StepStatus): boolean {
   return state === 'failed' || state === 'lost';
 }
 
-/** Lines on failed steps, by cause, and how to buy them again. */
 function failedLines(failed: readonly StepStatus[], paste: Paste): Document {
   const kept = failed.filter(({ code }) => code === 'unfit');
   const [only, ...others] = failed.filter(({ code }) => code !== 'unfit');
@@ -133,7 +130,6 @@ function failedLines(failed: readonly StepStatus[], paste: Paste): Document {
   return groupLines(failed, { paste, select, mends });
 }
 
-/** The status for programs: the view with a name and version. */
 export function statusJson(view: StatusView): { [key: string]: Json } {
   return { mediabatch: 'status', version: 1, ...(view as unknown as { [key: string]: Json }) };
 }
@@ -170,7 +166,6 @@ function restWords(task: TaskStatus): Span[] {
   return words.flatMap(([count, span, word]) => (count > 0 ? [span(`${creditsText(count)} ${word}`)] : []));
 }
 
-/** Posts, listed separately because publishing cannot be undone. */
 function postsFact({ tasks, rows }: StatusView): Fact | undefined {
   const scheduled = rows.filter(({ scheduledFor }) => scheduledFor !== undefined).length;
   const posts = tasks.filter(({ kind }) => isPost(kind));

@@ -25,13 +25,11 @@ export interface TaskStatus {
   filesMissing: number;
 }
 
-/** The status of a campaign, from its records, without querying the service. */
 export interface StatusView {
   campaign: string;
   from: 'manifest';
   steps: number;
   tasks: TaskStatus[];
-  /** One row per step, in the graph's order. */
   rows: StepStatus[];
   /** The current holder of the lock, as far as this machine can see. */
   run?: RunStatus | undefined;
@@ -55,7 +53,6 @@ export interface StatusView {
 }
 
 export interface GateStatus {
-  /** Name like `hero@lamp`. */
   name: string;
   state: 'open' | 'contested' | 'rejected';
   choose: number;
@@ -89,7 +86,6 @@ export interface StatusFacts {
   finishedJobs?: Pick<ReadonlySet<string>, 'has'>;
 }
 
-/** Makes the status from facts. A pure function. */
 export function makeStatus(facts: StatusFacts): StatusView {
   const { situation } = facts;
   const { graph, lock, matches, verdicts } = situation;

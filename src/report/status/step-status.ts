@@ -26,7 +26,6 @@ export interface StepStatus {
   post?: PostTarget;
   /** Time at which the service will publish a post that it has accepted. */
   scheduledFor?: string;
-  /** Error message, in the service's words or ours. */
   error?: string;
   /**
    * The service's own code (`moderated`), or one of mediabatch: `http-402`, `refused`, `failed`, `lost`, `no-answer`.
@@ -56,7 +55,6 @@ export function describePurchase(
   };
 }
 
-/** Returns a stable code for scripts. The sentence of the error is for users. */
 function codeOf(state: Purchase['state'], error = ''): string | undefined {
   switch (state) {
     case 'done':

@@ -3,7 +3,6 @@ import { bad, type Document, strong, type Text, table, warning } from '../docume
 import { spanText } from '../numbers.ts';
 
 export interface AccountRow {
-  /** Account id for the field `accountIds` of a post. */
   id: string;
   /** The service's name of the provider; `google` is YouTube. */
   provider: string;
@@ -26,7 +25,7 @@ const platforms: Readonly<Record<string, string>> = {
   pinterest: 'Pinterest',
 };
 
-/** Common name of the provider; for an unknown provider, the service's name. */
+/** Returns the common name of the provider; for an unknown provider, the service's name. */
 export function platformName(provider: string): string {
   const word = provider.toLowerCase();
   return Object.hasOwn(platforms, word) ? (platforms[word] ?? provider) : provider;

@@ -5,7 +5,6 @@ import { adviceText, adviceView, type Paste } from '../advice-text.ts';
 import { bad, type Document, type Fact, facts, good, line, stack, strong, type Text, warning } from '../document.ts';
 import { countOf } from '../numbers.ts';
 
-/** A line for each finding, grouped by subject, and a summary at the end. */
 export function doctorView(findings: readonly Finding[], paste: Paste): Document {
   const groups = [...groupBy(findings, ({ about }) => about)].map(([about, own]) =>
     line(strong(about), [facts(own.map((finding) => factOf(finding, paste)))]),

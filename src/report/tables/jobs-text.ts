@@ -51,9 +51,7 @@ function stateCell(status: string): Text {
 
 export interface JobsFacts {
   jobs: readonly JobRow[];
-  /** Whether the service has more jobs than were requested. */
   more: boolean;
-  /** Kinds whose jobs the service does not list. */
   unlisted: readonly string[];
   locks: readonly string[];
 }
@@ -69,7 +67,6 @@ export function jobsJson({ jobs, more, unlisted, locks }: JobsFacts): Json {
   };
 }
 
-/** A file in the media library. */
 export interface UploadRow {
   name: string;
   url: string;

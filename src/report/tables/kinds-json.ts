@@ -4,8 +4,8 @@ import type { Kind } from '../../kinds/kind.ts';
 import type { HelperDoc } from '../../manifest/template/helper-docs.ts';
 
 /**
- * The kinds as JSON: `{mediabatch: 'kinds', version: 1, kinds: [{name, description, media, documented, fields: [{name,
- * description, type, required, values?, default?, maxLength?}], models?, outputs, parts?}]}`.
+ * Returns the kinds as JSON: `{mediabatch: 'kinds', version: 1, kinds: [{name, description, media, documented, fields:
+ * [{name, description, type, required, values?, default?, maxLength?}], models?, outputs, parts?}]}`.
  */
 export function kindsJson(kinds: readonly Kind[]): Json {
   return {
@@ -38,8 +38,8 @@ export function kindsJson(kinds: readonly Kind[]): Json {
 }
 
 /**
- * The helpers as JSON:
- * `{mediabatch: 'helpers', version: 1, helpers: [{name, usage, description, example, result}], row}`.
+ * Returns the helpers as JSON: `{mediabatch: 'helpers', version: 1, helpers: [{name, usage, description, example,
+ * result}], row}`.
  */
 export function helpersJson(docs: readonly HelperDoc[], row: Json): Json {
   const helpers = docs.map(({ name, usage, description, example, result }) => ({

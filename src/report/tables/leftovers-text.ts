@@ -22,14 +22,13 @@ export function leftoversView(rows: readonly Leftover[], now: number): Document 
 }
 
 /**
- * Name of a file. Kept files are named by their digest, so they are shown by their former path and the first digits,
- * which distinguish files of one path.
+ * Returns the name of a file. Kept files are named by their digest, so they are shown by their former path and the
+ * first digits, which distinguish files of one path.
  */
 function nameOf({ path, was }: Leftover): string {
   return was === undefined ? path : `${was} (${path.slice(0, 8)})`;
 }
 
-/** Credits that the jobs of these files were charged. A job with several files counts once. */
 export function chargesText(rows: readonly Leftover[]): string {
   const paid = rows.filter(({ is }) => is !== 'partial');
   const jobs = new Map(paid.map(({ jobId, path, credits }) => [jobId ?? path, credits]));

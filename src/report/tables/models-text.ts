@@ -5,7 +5,6 @@ import { creditsText } from '../numbers.ts';
 /** Source of a list. `documented`: the service was not queried, so the list is that of its documentation. */
 export type Source = 'service' | 'documented';
 
-/** One model, from the service's documentation, its catalog, or both. */
 export interface ModelRow {
   kind: string;
   model: string;
@@ -14,7 +13,6 @@ export interface ModelRow {
   /** Unit like `second`, `1000 characters`. */
   per?: string;
   aliasOf?: string;
-  /** Whether it is used when the request names none. */
   isDefault: boolean;
   known: 'documented' | 'catalog' | 'both';
   notes: string;

@@ -54,7 +54,7 @@ function runsTable(runs: readonly EngineRun[]): Block {
   return table(columns, cells);
 }
 
-/** Text of a number. Empty for zero and unknown, so that the other numbers are easier to see. */
+/** Formats a number. Empty for zero and unknown, so that the other numbers are easier to see. */
 function numberText(value = 0): string {
   return value === 0 ? '' : String(value);
 }
