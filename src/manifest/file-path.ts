@@ -34,7 +34,6 @@ export function normalizePath(path: string): string {
   return parts.join('/');
 }
 
-/** Returns the folder of a normalized path: `''`, or for example `shared/`. */
 export function folderOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/') + 1);
 }

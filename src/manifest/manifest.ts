@@ -8,27 +8,26 @@ import type { Places } from './yaml/places.ts';
  * or `unknownValue`, so that the next stage can find further mistakes.
  */
 export interface Manifest {
-  /** The path as the user wrote it. */
   file: string;
   name: string;
   description?: string;
-  /** Limit in credits for all runs together. */
+  /** In credits, for all runs together. */
   budget?: number;
   concurrency?: number;
   /** Path of the list of files that each run writes, relative to the output folder. */
   index?: string;
   vars: JsonMap;
-  /** Tables, in the order in which they are written. */
+  /** In the order of the manifest. */
   tables: Table[];
   /** Request fields by kind, for known kinds only. */
   defaults: { [kind: string]: JsonMap };
-  /** Named selections by name, for example `selectors: { launch: "tag:launch kind:video" }`. */
+  /** Selections by name, for example `launch: "tag:launch kind:video"`. */
   selectors: { [name: string]: string };
   /** Prices given by the user: credits by price class, or by a prefix of one (`image/alpha-2`). */
   prices: { [priceClass: string]: number };
-  /** Rights to the outputs. The author of the manifest chooses the names. Never part of a request. */
+  /** Rights to the outputs, under names chosen by the author. Never part of a request. */
   rights: Rights;
-  /** Tasks in the order in which they are written; those of included manifests come first. */
+  /** In the order of the manifest; tasks of included manifests come first. */
   tasks: Task[];
   places: Places;
   /** False when the manifest has errors: it is then only used to find more of them. */
@@ -42,7 +41,7 @@ export interface Table {
   /** Path relative to the main manifest's folder. Omitted when it is wrong, which was reported. */
   file?: string;
   separator?: string;
-  /** Number of the row with the column names. Defaults to the first row that is not empty. */
+  /** Defaults to the first row that is not empty. */
   header?: number;
   /** Sheet of a workbook. Optional when it has only one. */
   sheet?: string;
@@ -69,7 +68,7 @@ export interface Task {
    * data files and uploads are relative to it.
    */
   folder: string;
-  /** Condition for steps to be made: a boolean, or a text that renders to true or false. */
+  /** Condition for making a step: a boolean, or a text that renders to true or false. */
   when?: string | boolean | undefined;
   /** Condition of the shared rows that the task uses, in addition to its own. */
   rowsWhen?: string | boolean | undefined;
@@ -87,14 +86,12 @@ export interface Task {
   keyBroken?: true | undefined;
   matrix?: Matrix | undefined;
   takes?: number | undefined;
-  /** A gate for the task's outputs, before anything is made from them. */
   gate?: GateRule | undefined;
-  /** Steps that are bought alone before similar ones. */
   canary?: CanaryRule | undefined;
   /** Keeps the purchases of its steps, even if their input changes. */
   pin?: true | undefined;
   needs: string[];
-  /** By task: the values that select the steps to use, by axis, `key` or `take`. */
+  /** By task: the values that select its steps, by axis, `key` or `take`. */
   from: { task: string; picks: { name: string; value: Scalar | Scalar[] }[] }[];
   save?: string | undefined;
   tags: string[];
@@ -142,7 +139,6 @@ export type GateRule = { title?: string; note?: string; reasons?: readonly strin
  * `expect`.
  */
 export interface CanaryRule {
-  /** Number of canaries in each group of similar steps. */
   first: number;
   asks: boolean;
 }
@@ -172,7 +168,6 @@ export interface Range {
   max?: number;
 }
 
-/** Path of a task's key in the manifest, or of a part of its value. */
 export function taskPath(task: string, ...rest: (string | number)[]): Path {
   return ['tasks', task, ...rest];
 }
@@ -182,7 +177,6 @@ export function tablePath(table: string, ...rest: (string | number)[]): Path {
 }
 
 const maxDiagnostics = 100;
-/** Maximum number of similar mistakes at one place to report individually; the others are counted. */
 const maxAlike = 5;
 
 /**
@@ -214,7 +208,7 @@ export function limitDiagnostics(found: readonly Diagnostic[]): Diagnostic[] {
   return withOmitted([...errors, ...warnings], found).sort(byPlace);
 }
 
-/** Returns the first diagnostics. Omitted ones are counted, including those that were omitted from `found` before. */
+/** Returns the first diagnostics. Counts the omitted ones, including those already omitted from `found`. */
 function withOmitted(gathered: readonly Diagnostic[], found: readonly Diagnostic[]): Diagnostic[] {
   const shown = gathered.slice(0, maxDiagnostics).map(({ omitted: _omitted, ...one }): Diagnostic => one);
   const { omitted } = countDiagnostics(found);
@@ -230,7 +224,7 @@ function spotOf(place: Place | undefined): string {
   return place === undefined ? '' : `${place.file}:${place.start.offset}:${place.end.offset}`;
 }
 
-/** Orders by file name and position, mistakes without a place first. */
+/** Orders by file name and position. Mistakes without a place come first. */
 function byPlace(a: Diagnostic, b: Diagnostic): number {
   if (a.place === undefined || b.place === undefined) return a.place === b.place ? 0 : a.place === undefined ? -1 : 1;
   if (a.place.file !== b.place.file) return a.place.file < b.place.file ? -1 : 1;

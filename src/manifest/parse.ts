@@ -32,7 +32,7 @@ import type { FilePlaces, Places } from './yaml/places.ts';
 
 export type { DataFile } from './rows/rows.ts';
 
-/** An included file: its path relative to the main manifest's folder, and the place of its `include`. */
+/** `path` is relative to the main manifest's folder; `place` is that of the `include`. */
 export interface IncludedFile {
   path: string;
   place: Place;
@@ -91,10 +91,9 @@ function findNoTasks(tasks: readonly Task[], value: Manifest['vars'], places: Ma
   return [{ code: 'MB1102', severity: 'error', message, hint, place: places.key(['include']) }];
 }
 
-/** A file, or the files that match a pattern. The path is relative to the main manifest's folder. */
+/** A file, or the files that match a pattern. `path` is relative to the main manifest's folder. */
 export interface NeededFile {
   path: string;
-  /** The first place that names the file. */
   place: Place;
   /**
    * `text`: the content of a data file or of a row schema. `workbook`: sheets of a workbook. `files`: the matches of a
@@ -129,7 +128,6 @@ export function dataFiles(manifest: Manifest): NeededFile[] {
   return [...files.values()];
 }
 
-/** The combined content of a campaign's files. */
 type Merged = Pick<Manifest, 'vars' | 'tables' | 'defaults' | 'selectors' | 'prices' | 'rights' | 'tasks' | 'places'>;
 
 /**
@@ -171,7 +169,7 @@ function mergeFiles(files: readonly ManifestFile[], main: ManifestFile): Merged 
   };
 }
 
-/** Keeps values of the right type; the others were reported before. */
+/** Returns the values of the right type. The others were reported before. */
 function only<Wanted extends Json>(
   map: JsonMap,
   isRight: (value: Json) => value is Wanted,
@@ -291,7 +289,7 @@ function idOf(path: Path): string {
   return JSON.stringify(path);
 }
 
-/** Keys of shared rows, with the task key that each becomes. A task may have its own `when` in addition. */
+/** Keys of shared rows, with the key of the task that each becomes. A task may have its own `when` in addition. */
 const takenOver = { foreach: 'foreach', maxItems: 'maxItems', schema: 'schema', key: 'key', when: 'rowsWhen' } as const;
 
 /** A task with the keys of the shared rows that it uses. `moved`: places of these keys, by their path in the task. */
@@ -301,7 +299,7 @@ interface SharedTask {
   diagnostics: Diagnostic[];
 }
 
-/** Adds to a task the shared rows that it uses. `folderOf`: the folder of the file with the rows. */
+/** Adds the shared rows that a task uses. `folderOf`: the folder of the file with the rows. */
 function shareRows(
   id: string,
   task: { value: Json; file: { folder: string; places: FilePlaces } },
@@ -333,7 +331,6 @@ function shareRows(
   return { value: merged, moved, diagnostics: [] };
 }
 
-/** Rewrites a path that is relative to one folder so that it is relative to another. */
 function seenFrom(folder: string, own: string, value: Json): Json {
   if (folder === own) return value;
   if (isMap(value) && typeof value.file === 'string') return { ...value, file: seenFrom(folder, own, value.file) };

@@ -22,7 +22,6 @@ export interface ReadFile {
   diagnostics: Diagnostic[];
 }
 
-/** Context of a file: `main` is the manifest that includes it, `program` the version that reads it. */
 export interface ReadOptions {
   main?: string;
   program?: string | undefined;

@@ -6,12 +6,10 @@ import type { DataFile } from './rows/rows.ts';
 import { isTemplate } from './template/template.ts';
 import type { FilePlaces } from './yaml/places.ts';
 
-/** Limits on the number of included files and on the depth of inclusion. */
 const maxIncluded = 50;
 const maxDepth = 10;
 
 export interface ManifestFile {
-  /** The path for places and messages. */
   file: string;
   /** Its folder relative to the main manifest's folder: `''`, or for example `shared/`. */
   folder: string;
@@ -19,9 +17,8 @@ export interface ManifestFile {
   places: FilePlaces;
 }
 
-/** All files of a campaign whose content is known so far. */
 export interface ManifestFiles {
-  /** Each file comes after the files that it includes, so the main manifest is last. Later files win. */
+  /** Each file comes after the files that it includes: the main manifest is last. Later files win. */
   files: ManifestFile[];
   diagnostics: Diagnostic[];
   /** Included files that still have to be read, by their path relative to the main manifest's folder. */
@@ -30,14 +27,12 @@ export interface ManifestFiles {
   incomplete: boolean;
 }
 
-/** An `include` entry on the path from the main manifest to a file. */
 interface Edge {
   from: string;
   to: string;
   place: Place;
 }
 
-/** Reads the main manifest and the included files in `included`, each once. */
 export function readManifestFiles(
   source: { file: string; text: string },
   included: ReadonlyMap<string, DataFile>,
@@ -198,10 +193,8 @@ function explainProblem(
   }
 }
 
-/** The path of an included file relative to the main manifest's folder, or why it is wrong. */
 type IncludePath = { path: string } | { message: string; hint: string };
 
-/** Reads an entry of `include`. `folder` is the folder of the file with the entry. */
 function readIncludePath(written: string, folder: string): IncludePath {
   const shown = shorten(written);
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(written)) {

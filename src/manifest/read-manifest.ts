@@ -173,7 +173,7 @@ function amongOf(among: string | undefined): Extract<GateRule, { is: 'choose' }>
   return among === 'takes' || among === 'all' ? { by: among } : { by: 'axis', axis: among };
 }
 
-/** Parses `canary:`. Expects a valid value: the checks have reported errors. */
+/** Parses `canary:`, which the checks have found to be valid. */
 function readCanary(value: Json | undefined): CanaryRule | undefined {
   const written = typeof value === 'number' ? { first: value } : value;
   if (!isMap(written)) return undefined;

@@ -8,7 +8,6 @@ const durationToleranceSeconds = 0.5;
 
 const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
 
-/** Parses a valid `when`: true, false, a template, or true or false as a string. */
 export function readWhen(value: Json | undefined): string | boolean | undefined {
   if (typeof value === 'boolean') return value;
   if (typeof value !== 'string') return undefined;
@@ -64,7 +63,6 @@ export function readExpectation(value: Json | undefined): Expectation | undefine
   return Object.keys(expectation).length === 0 ? undefined : expectation;
 }
 
-/** Parses a number as the range of plus or minus `tolerance` around it. */
 function readRange(written: Json | undefined, tolerance = 0): Range | undefined {
   const value = readLimit(written);
   if (typeof value === 'number') return { min: Math.max(0, value - tolerance), max: value + tolerance };
@@ -74,13 +72,11 @@ function readRange(written: Json | undefined, tolerance = 0): Range | undefined 
   return { ...(typeof min === 'number' ? { min } : {}), ...(typeof max === 'number' ? { max } : {}) };
 }
 
-/** Parses a number, or seconds such as `1.5s`. */
 export function readLimit(value: Json | undefined): Json | undefined {
   const seconds = typeof value === 'string' ? /^([0-9]{1,6}(?:\.[0-9]{1,3})?)s$/.exec(value)?.[1] : undefined;
   return seconds === undefined ? value : Number(seconds);
 }
 
-/** Parses `[min, max]`. */
 function readPair(value: Json | undefined): Range | undefined {
   const [min, max] = Array.isArray(value) ? value : [];
   return typeof min === 'number' && typeof max === 'number' ? { min, max } : undefined;

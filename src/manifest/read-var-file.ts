@@ -4,7 +4,6 @@ import { describeValue, isMap } from '../ground/values.ts';
 import { dataFaults, readYaml } from './yaml/read-yaml.ts';
 import { readSource } from './yaml/source.ts';
 
-/** A value of a declared var, and the place where it is written. */
 export interface PlacedVar {
   name: string;
   /** `unknownValue` if it is wrong. */
@@ -14,7 +13,7 @@ export interface PlacedVar {
 
 const varFaults = { ...dataFaults, emptyHint: 'write one var per line, as in product: Aurora Lamp' };
 
-/** Reads a file of vars: a map in YAML or JSON. Messages show `file` unchanged. */
+/** Reads a map in YAML or JSON. Messages show `file` unchanged. */
 export function readVarFile(file: string, text: string): { vars: PlacedVar[]; diagnostics: Diagnostic[] } {
   const { value, places, diagnostics } = readYaml(readSource(file, text), varFaults);
   if (value === undefined || places === undefined) return { vars: [], diagnostics };

@@ -18,7 +18,6 @@ export function nearestName(written: string, known: Iterable<string>): string | 
   return best;
 }
 
-/** Makes the hint for an unknown name: `did you mean …? Known: …`. */
 export function suggestName(
   written: string,
   known: readonly string[],
@@ -56,7 +55,6 @@ function differenceOf(written: string, name: string): string {
   return `The names look the same: character ${index + 1} is ${code(theirs[index])}, not ${code(mine[index])}. `;
 }
 
-/** Lists names as `a, b, c`, at most twenty. */
 export function listNames(names: readonly string[]): string {
   const shown = names.slice(0, 20).join(', ');
   return names.length > 20 ? `${shown} and ${names.length - 20} more` : shown;

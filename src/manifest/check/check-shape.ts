@@ -82,7 +82,7 @@ export function checkShape(value: Json, places: Places, options: { isIncluded?: 
   return diagnostics;
 }
 
-/** Finds keys that are missing only because of a typo, which is reported at the misspelled key. */
+/** Finds keys that are only missing because of a typo. The typo is reported at the misspelled key. */
 function findMeantKeys(violations: readonly Violation[]): Set<string> {
   const meant = new Set<string>();
   for (const violation of violations) {
@@ -184,21 +184,19 @@ function borrowedKeys(path: Path): Readonly<Record<string, string>> {
   return path.length === 3 && path[2] === 'expect' ? borrowedExpectKeys : {};
 }
 
-/** Recognizes a template in a place that allows none, which `checkTemplatePlaces` reports. */
+/** Returns whether a template stands where none is allowed. `checkTemplatePlaces` reports it. */
 function isMisplacedTemplate(path: Path, value: Json | undefined): boolean {
   if (typeof value !== 'string' || !isTemplate(value)) return false;
   if (path[0] === 'include' || path[0] === 'selectors') return true;
   return path[0] === 'tasks' && path.length > 2 && !templateFields.includes(String(path[2]));
 }
 
-/** Recognizes an axis of a matrix, as opposed to `include` and `exclude`. */
 function isAxis(path: Path): boolean {
   return (
     path.length === 4 && path[0] === 'tasks' && path[2] === 'matrix' && path[3] !== 'include' && path[3] !== 'exclude'
   );
 }
 
-/** Describes the value at a path. */
 export function subjectOf(path: Path): string {
   if (path.length === 0) return 'the manifest';
   if (path[0] === 'tasks' && path.length === 2) return `task \`${path[1]}\``;
@@ -212,7 +210,6 @@ function dotted(path: Path): string {
     .join('');
 }
 
-/** Returns the pointer to a rule in the schema. */
 function ruleOf(violation: Violation): string {
   const pointer = violation.schemaPath.replace(/^#\/then\//, '#/');
   return pointer.slice(0, pointer.lastIndexOf('/'));
@@ -232,7 +229,7 @@ function readPointer(root: Json, pointer: string): Path {
   return path;
 }
 
-/** Returns whether a value, or a part of it, could not be read, which was reported. */
+/** Returns whether the value or a part of its path could not be read, which was reported. */
 function isUnknown(root: Json, path: Path): boolean {
   for (let length = 0; length <= path.length; length += 1) {
     if (valueAt(root, path.slice(0, length)) === unknownValue) return true;
@@ -240,13 +237,13 @@ function isUnknown(root: Json, path: Path): boolean {
   return false;
 }
 
-/** Keys with which users try to set the service's address. */
+/** Misplaced keys for the service's address. */
 const addressKeys: readonly string[] = ['url', 'baseurl', 'base', 'endpoint', 'host', 'server'];
 
-/** Keys with which users try to set the API key. */
+/** Misplaced keys for the API key. */
 const credentialKeys: readonly string[] = ['key', 'apikey', 'token', 'bearer', 'authorization', 'secret', 'password'];
 
-/** Returns the environment variable that sets what a key is meant for, so that a message can name it. */
+/** Returns the environment variable to use instead of a misplaced key, for the message. */
 function environmentVariableFor(key: string): 'MEDIABATCH_BASE_URL' | 'MEDIABATCH_API_KEY' | undefined {
   const plain = key.toLowerCase().replaceAll(/[-_]/g, '');
   if (addressKeys.includes(plain)) return 'MEDIABATCH_BASE_URL';

@@ -7,7 +7,7 @@ import { helpers } from '../template/helpers.ts';
 import { isTemplate } from '../template/template.ts';
 import type { Places } from '../yaml/places.ts';
 
-/** Names that have a meaning in templates, so that no table can have them. */
+/** Names that templates use for something else, so that no table can have them. */
 const takenNames: readonly string[] = [
   'vars',
   'row',
@@ -21,7 +21,6 @@ const takenNames: readonly string[] = [
   'process',
 ];
 
-/** Checks names and files of tables in ways that the schema cannot express. */
 export function checkTables(value: Json, places: Places): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
   for (const [name, written] of Object.entries(mapOf(ownValue(value, 'tables')))) {
@@ -54,10 +53,9 @@ export function checkTables(value: Json, places: Places): Diagnostic[] {
   return diagnostics;
 }
 
-/** Options of a data file, and the extensions for which they have an effect. */
 const optionsOf = { separator: ['csv'], header: ['csv', 'xlsx'], sheet: ['xlsx'] } as const;
 
-/** Finds what is wrong with a data file and its options. `nameOf` names an option, or the source itself. */
+/** Finds the mistake of a data file and its options. `nameOf` names an option, or the source itself. */
 export function findFileMistake(
   given: JsonMap,
   nameOf: (part?: string) => string,

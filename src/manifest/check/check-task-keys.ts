@@ -9,13 +9,11 @@ import { listNames, nearestName } from '../suggest.ts';
 import type { Places } from '../yaml/places.ts';
 import { findFileMistake } from './check-tables.ts';
 
-/** Reports a mistake of a task: at its key, or at the value of that key. */
 type TellTask = (
   at: { key: string; part?: string; of: 'key' | 'value' },
   words: { code?: DiagnosticCode; message: string; hint: string },
 ) => void;
 
-/** Checks the keys of a task against each other and against its kind, which the schema cannot express. */
 export function checkTaskKeys(value: Json, places: Places): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
   const tasks = ownValue(value, 'tasks');
@@ -42,7 +40,6 @@ export function checkTaskKeys(value: Json, places: Places): Diagnostic[] {
   return diagnostics;
 }
 
-/** Checks the source and the keys of rows. `owner`: the task or the shared rows, for messages. */
 function checkRows(owner: string, written: JsonMap, tell: TellTask): void {
   checkForeach(owner, written, tell);
   checkMaxItems(owner, written, tell);
@@ -50,7 +47,7 @@ function checkRows(owner: string, written: JsonMap, tell: TellTask): void {
   checkWhen(owner, written, tell);
 }
 
-/** Reports keys about rows in a task that uses shared rows. */
+/** Reports keys about rows in a task that takes its rows from `rows:`. */
 function checkSharedRows(id: string, task: JsonMap, tell: TellTask): void {
   const rows = ownValue(task, 'rows');
   if (rows === undefined) return;
@@ -211,7 +208,6 @@ function checkExpectation(id: string, task: JsonMap, defaults: JsonMap, tell: Te
   }
 }
 
-/** Returns the media type that a task requests, if it is written without templates in the task or in its defaults. */
 function askedType(task: JsonMap, defaults: JsonMap): string | undefined {
   const ofKind = ownValue(defaults, String(ownValue(task, 'kind')));
   const format = ownValue(ownValue(task, 'with'), 'output_format') ?? ownValue(ofKind, 'output_format');
@@ -251,7 +247,6 @@ function checkRanges(id: string, expect: JsonMap, tell: TellTask): void {
   }
 }
 
-/** Returns whether a task creates, uploads or posts; undefined if its kind is unknown. */
 function actOf(task: JsonMap): Kind['act'] | undefined {
   const kind = ownValue(task, 'kind');
   return typeof kind === 'string' ? kinds[kind]?.act : undefined;

@@ -4,21 +4,20 @@ import { describeValue, isMap, mapOf, shorten } from '../../ground/values.ts';
 import { countedFormat, countedParts, countedPattern, Effort, TooMuchEffort } from '../template/effort.ts';
 import { meterSchema } from './metered-schema.ts';
 
-/** A violation of a schema, with its path and rule. */
 export interface SchemaProblem {
   /** Path within the checked value to the wrong part. */
   path: (string | number)[];
-  /** The keyword: `enum`, `maximum`, `required`, … */
+  /** Keyword of the schema: `enum`, `maximum`, `required`, … */
   rule: string;
-  /** Description of the rule, for example `must be >= 1`. */
+  /** For example `must be >= 1`. */
   message: string;
   params: Readonly<Record<string, unknown>>;
-  /** The schema's own description of the wrong part. */
+  /** Description of the wrong part in the schema. */
   about?: string;
 }
 
 export interface CompiledSchema {
-  /** `too-much`: the check would take too long, for this value or in addition to those before it. */
+  /** Returns `too-much` if the check would take too long, alone or together with those before it. */
   validate(value: Json): SchemaProblem[] | 'too-much';
 }
 
@@ -32,10 +31,8 @@ export interface CompileOptions {
 /** Compiles a user's or a service's schema, or returns why it cannot. Fetches nothing; time is bounded. */
 export type SchemaCompiler = (schema: Json, options?: CompileOptions) => CompiledSchema | { problem: string };
 
-/** Maximum number of problems per value, because more would not help. */
 const mostProblems = 20;
 const mostPatterns = 500;
-/** Maximum total size of the patterns of a schema. */
 const mostPatternSize = 200_000;
 
 /**
@@ -51,7 +48,6 @@ export async function loadSchemaCompiler(now: () => number = () => 0): Promise<S
     import('./linear-pattern.ts'),
   ]);
   const metaOf = new Map<string, InstanceType<typeof Ajv>>();
-  /** Checks that a value is a valid schema. The validator for schemas is compiled once. */
   const checkForm = (Validator: typeof Ajv, schema: Schema) => {
     const known = metaOf.get(Validator.name) ?? new Validator(settings);
     metaOf.set(Validator.name, known);

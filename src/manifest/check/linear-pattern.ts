@@ -10,7 +10,6 @@ export interface LinearPattern {
 /** Reason why a pattern cannot be used, as the end of a sentence that begins with “it”. */
 export class PatternProblem extends Error {}
 
-/** Longer patterns are slow to compile, and nobody needs them. */
 const longestPattern = 10_000;
 const largestSize = 20_000;
 
@@ -42,10 +41,9 @@ function describe(error: unknown): string {
   return message.replace('error parsing regexp: ', '').slice(0, 100);
 }
 
-/** Rewrites the parts in which the two languages differ, and measures the pattern with its repeats expanded. */
+/** Rewrites the parts in which JavaScript and RE2 differ, and measures the pattern with its repeats expanded. */
 function translate(pattern: string): { text: string; size: number } {
   let text = '';
-  /** Size so far of each open group, and size of the group's last item. */
   const groups = [{ size: 0, last: 0 }];
   const add = (piece: string, size: number) => {
     const group = groups.at(-1);

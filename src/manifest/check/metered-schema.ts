@@ -4,7 +4,6 @@ import { isMap } from '../../ground/values.ts';
 /** Keyword that states the amount of work for each part of a schema, which the validator counts. */
 export const effortKeyword = 'x-mediabatch-effort';
 
-/** Maximum number of parts; larger than any schema written by hand. */
 const mostParts = 10_000;
 const mostCharacters = 1_000_000;
 const mostDepth = 64;
@@ -22,7 +21,6 @@ const mapsOfSchemas = new Set([
 const dataKeys = new Set(['enum', 'const', 'default', 'required', 'dependentRequired', 'type', '$vocabulary']);
 const references = ['$ref', '$dynamicRef', '$recursiveRef'];
 
-/** Reason why a schema is not used. */
 class SchemaTooMuch extends Error {}
 
 /**
@@ -127,7 +125,6 @@ class Walk {
   }
 }
 
-/** Returns the size of a keyword itself. The schemas below it are counted separately. */
 function sizeOf(item: Json): number {
   return item !== null && typeof item === 'object' ? 1 + Object.keys(item).length : 1;
 }

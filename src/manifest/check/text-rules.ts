@@ -9,7 +9,6 @@ import type { FilePlaces, Places } from '../yaml/places.ts';
 import { placeBetween } from '../yaml/source.ts';
 import { knownKeys } from './validate.generated.ts';
 
-/** Finds unknown kinds in tasks and in defaults. */
 export function checkKinds(value: Json, places: Places): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
   const known = Object.keys(kinds);
@@ -40,10 +39,10 @@ export function checkKinds(value: Json, places: Places): Diagnostic[] {
 }
 
 export const templateFields: readonly string[] = ['with', 'key', 'when', 'save', 'description', 'from'];
-/** Keys of a task. Other keys are only reported as unknown; their values are not checked. */
+/** Other keys of a task are only reported as unknown; their values are not checked. */
 const taskKeys = knownKeys['#/properties/tasks/additionalProperties'] ?? [];
 
-/** Finds templates in places where they are not allowed, because they would be used literally. */
+/** Finds templates where none are allowed. Their text would be used literally. */
 export function checkTemplatePlaces(value: Json, places: Places): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
   const refuse = (path: Path, what: string, hint: string) => {
@@ -96,7 +95,6 @@ export function checkTemplatePlaces(value: Json, places: Places): Diagnostic[] {
   return diagnostics;
 }
 
-/** Recognizes a text that can be replaced by a list: exactly one `{{vars.…}}` or `{{tables.…}}`. */
 export function isWholeList(text: string): boolean {
   return isWholeVar(text) || readWholeTable(text) !== undefined;
 }

@@ -50,7 +50,6 @@ export function whyNumberIsUnsendable(value: number, written: string): Unsendabl
   return { written: shown, problem: `${instead}: whole numbers are exact only up to ${most}`, hint };
 }
 
-/** Message for a raw NUL byte, which is wrong in any file. */
 export const nulWords = {
   message: 'the file holds a NUL byte',
   hint: 'remove it; a file that was saved as UTF-16 is full of them: save it as UTF-8 (Excel: “CSV UTF-8”)',
@@ -114,7 +113,6 @@ export function* findUnsendableInJson(text: string): Generator<Unsendable & { st
   }
 }
 
-/** Returns the offset after the closing quote of the string that starts at `start`. */
 function endOfText(text: string, start: number): number {
   let at = start + 1;
   while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1;

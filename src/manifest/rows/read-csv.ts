@@ -111,7 +111,6 @@ function firstLine(text: string): number {
   return /^\s*/.exec(text)?.[0].split('\n').length ?? 1;
 }
 
-/** Returns whether with this separator every row has a value for each column. */
 function fitsAll(text: string, separator: string): boolean {
   try {
     const [header, ...body] = readRecords(text, separator);
@@ -200,16 +199,14 @@ function count(number: number, what: string): string {
   return `${number} ${what}${number === 1 ? '' : 's'}`;
 }
 
-/** Separators that are detected. Those of English spreadsheets come first. */
+/** Detected separators. Those of English spreadsheets come first. */
 const usual = [',', ';', '\t', '|'] as const;
 
-/** Parses a separator in a manifest; undefined if it is not allowed. */
 export function readSeparator(written: string): string | undefined {
   if (written === 'tab') return '\t';
   return /^[,;|\t]$/.test(written) ? written : undefined;
 }
 
-/** Writes a separator as in a manifest: `";"`, `tab`. */
 export function writeSeparator(separator: string): string {
   return separator === '\t' ? 'tab' : JSON.stringify(separator);
 }

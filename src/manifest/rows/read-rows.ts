@@ -108,7 +108,6 @@ export function rowsFromList(
   return { rows: { rows, label, ...columnsOf(rows) }, diagnostics };
 }
 
-/** Normalizes the values of a row's columns like those of a spreadsheet. */
 function cellsOf(row: Json): Json {
   if (!isMap(row)) return cellValue(row);
   const cells = emptyMap();
@@ -174,7 +173,6 @@ function readYamlRows(source: Source, label: string): { rows?: Rows; diagnostics
   return { ...result, diagnostics: [...diagnostics, ...result.diagnostics] };
 }
 
-/** Finds unsendable values and repeated keys in JSON, each with its place. */
 function wrongIn(source: Source, part: { text: string; start: number }): Diagnostic[] {
   const placeOf = ({ start, end }: { start: number; end: number }): Place =>
     placeBetween(source, part.start + start, part.start + end);

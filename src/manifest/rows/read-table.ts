@@ -3,7 +3,6 @@ import type { Json } from '../../ground/json.ts';
 import { emptyMap, shorten } from '../../ground/values.ts';
 import type { Row, Rows } from './rows.ts';
 
-/** One written row of a table: its header, or a row of data. */
 export interface TableRow {
   cells: readonly string[];
   label: string;

@@ -1,7 +1,6 @@
 import type { Place } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
 
-/** One row of data: a scalar, or a map of columns. */
 export interface Row {
   value: Json;
   /** Name of the row in messages, for example `row 14 of products.csv`, counted from 1. */
@@ -26,7 +25,6 @@ export interface Rows {
   isGuess?: boolean;
 }
 
-/** A workbook of a spreadsheet: the names of its visible sheets, and the content of the requested ones. */
 export interface Workbook {
   names: readonly string[];
   sheets: readonly Sheet[];

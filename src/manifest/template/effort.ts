@@ -2,7 +2,6 @@ import type { Format, KeywordDefinition } from 'ajv';
 import type { LinearPattern } from '../check/linear-pattern.ts';
 import { effortKeyword } from '../check/metered-schema.ts';
 
-/** Thrown when a check would take too long. */
 export class TooMuchEffort extends Error {}
 
 /** Limit for one value: far more than any row needs, and done within a second. */
@@ -14,7 +13,7 @@ const stepsBetweenLooks = 1000;
 /** Limit on the length of a text times the size of a pattern, because a match cannot be interrupted. */
 const mostStatesSeen = 50_000_000;
 
-/** The work spent on checking values with one schema. A step takes a few microseconds at most. */
+/** Work spent on checking values with one schema. A step takes a few microseconds at most. */
 export class Effort {
   readonly #now: () => number;
   #stepsLeft = mostSteps;

@@ -1,7 +1,7 @@
-/** Documentation of a template helper. `result` is exactly what the example renders to. */
+/** Documentation of a template helper. `result` is exactly the output of the example. */
 export interface HelperDoc {
   name: string;
-  /** Its syntax, with names for the arguments. */
+  /** Syntax, with names for the arguments. */
   usage: string;
   description: string;
   example: string;
@@ -23,7 +23,6 @@ export const exampleRow = {
   text: 'Warm light for long evenings',
 };
 
-/** All helpers and blocks, in the order of the documentation. */
 export const helperDocs: readonly HelperDoc[] = [
   {
     name: 'slug',

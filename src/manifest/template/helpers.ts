@@ -4,7 +4,6 @@ import { whyTextIsUnsendable } from '../check/unsendable.ts';
 import { suggestName } from '../suggest.ts';
 import { holds } from './truth.ts';
 
-/** A value, or why there is none. */
 export type HelperResult = { value: Json } | { wrong: string } | { missing: string; hint: string };
 
 /**
@@ -12,10 +11,9 @@ export type HelperResult = { value: Json } | { wrong: string } | { missing: stri
  * argument is `undefined` only where `optional` allows a missing path.
  */
 export interface Helper {
-  /** Minimum and maximum number of arguments. */
   takes: readonly [number, number];
   usage: string;
-  /** True when its arguments may be paths that a row does not have. */
+  /** Whether its arguments may be paths that a row does not have. */
   optional: boolean;
   /**
    * True when its value is the output of a step that it makes. Like any output, it cannot be an argument or a
@@ -29,7 +27,7 @@ export interface Helper {
   run(values: readonly (Json | undefined)[]): HelperResult;
 }
 
-/** All helpers. The map has no prototype, so that `toString` is not a helper. */
+/** The map has no prototype, so that `toString` is not a helper. */
 export const helpers: Readonly<Record<string, Helper>> = Object.freeze(
   Object.assign(Object.create(null) as Record<string, Helper>, {
     slug: ofText('slug row.name', slug),

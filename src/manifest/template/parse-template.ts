@@ -34,7 +34,7 @@ function parses(text: string): boolean {
 interface Tag {
   start: number;
   end: number;
-  /** The text between the braces, without `~` and surrounding white space. */
+  /** Text between the braces, without `~` and surrounding white space. */
   inside: string;
 }
 

@@ -16,7 +16,6 @@ import {
   type TemplateFault,
 } from './template.ts';
 
-/** A node of the syntax tree of Handlebars. */
 type Node = hbs.AST.Node;
 
 const isPath = (node: Node): node is hbs.AST.PathExpression => node.type === 'PathExpression';
@@ -41,7 +40,6 @@ function isTyped(value: Expression): value is NamePath | Call {
   return helper?.makesStep === true || helper?.givesList === true;
 }
 
-/** A pass over one syntax tree. */
 class Reduction {
   readonly #text: string;
   readonly #lineStarts: readonly number[];
@@ -141,7 +139,6 @@ class Reduction {
     return { is: 'choice', condition, negated: name === 'unless', then, else: otherwise };
   }
 
-  /** Reduces a mustache or a subexpression: a helper with its arguments, or a path. */
   #call(
     node: hbs.AST.MustacheStatement | hbs.AST.SubExpression,
     at: { loops: number; depth: number; optional: boolean; direct?: boolean },
@@ -270,7 +267,6 @@ class Reduction {
     return { start, end: Math.max(start, end) };
   }
 
-  /** Returns the opening tag of a block. */
   #opening(node: Node): Span {
     const { start } = this.#span(node);
     const end = this.#text.indexOf('}}', start);

@@ -23,25 +23,21 @@ export function makePickReference(gate: string, field: string, pick: number): Js
   return reference;
 }
 
-/** Makes a string with references in it. */
 export function makeReferenceText(parts: Json[]): JsonMap {
   const text: JsonMap = { $text: parts };
   ours.add(text);
   return text;
 }
 
-/** Returns whether a value is a reference to the output of another step. */
 export function isReference(value: Json): value is JsonMap {
   return isMap(value) && ours.has(value);
 }
 
-/** Returns whether a value is or contains a reference to the output of another step. */
 export function holdsReference(value: Json): boolean {
   if (value === null || typeof value !== 'object') return false;
   return isReference(value) || Object.values(value).some(holdsReference);
 }
 
-/** Finds the first key that starts with `$` in a user's value. */
 export function findForeignKey(value: Json): string | undefined {
   if (value === null || typeof value !== 'object' || isReference(value)) return undefined;
   if (!Array.isArray(value)) {

@@ -267,7 +267,6 @@ class Rendering {
   }
 }
 
-/** Returns whether a path names an output of a task. */
 function isOutput(path: NamePath): boolean {
   return path.parts[0] === 'tasks';
 }

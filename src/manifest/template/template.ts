@@ -11,11 +11,10 @@ export interface TemplateFault extends Span {
   code: DiagnosticCode;
   message: string;
   hint?: string;
-  /** The replacement that was probably meant. */
   meant?: string;
 }
 
-/** A text with templates in it, parsed and reduced to the allowed subset. */
+/** A text with templates, parsed and reduced to the allowed subset. */
 export interface Template {
   text: string;
   body: Part[];
@@ -33,7 +32,6 @@ export type Part =
 
 export type Expression = NamePath | ItemPath | LoopName | Literal | Call;
 
-/** A path that starts at a root name, for example `row.sku`. */
 export interface NamePath extends Span {
   is: 'name';
   parts: string[];
@@ -79,7 +77,6 @@ export interface Call extends Span {
   written: string;
 }
 
-/** Returns whether a text must be parsed as a template. */
 export function isTemplate(text: string): boolean {
   return text.includes('{{');
 }
@@ -91,7 +88,7 @@ export const maxOutputBytes = 256 * 1024;
 /** Maximum number of evaluations in one rendering, so that nested loops end. */
 export const maxTemplateWork = 200_000;
 
-/** A template, or its faults. Its paths are included even if something is wrong, so that they can be checked. */
+/** Paths are included even if something is wrong, so that they can be checked. */
 export interface ParsedTemplate {
   template?: Template;
   faults: TemplateFault[];

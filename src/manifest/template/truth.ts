@@ -1,6 +1,6 @@
 import type { Json } from '../../ground/json.ts';
 
-/** Strings that users write for true or false in a table, but that are accepted as neither. */
+/** Strings that users write for true or false. They are refused as ambiguous. */
 const unclear = /^(?:yes|no|y|n|on|off|ja|nein|oui|non|si|sí|wahr|falsch|vrai|faux|verdadero|falso|vero)$/i;
 
 /**

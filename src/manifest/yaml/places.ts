@@ -19,7 +19,6 @@ export interface FilePlaces extends Places {
   readonly source: Source;
 }
 
-/** Facts about a tree that are needed for places: the target of each alias, and which pairs are merges. */
 export interface Tree {
   readonly source: Source;
   readonly root: Node | null;

@@ -8,7 +8,6 @@ import { placeBetween, readSource, type Source } from './source.ts';
 import { explainYamlErrors } from './yaml-errors.ts';
 import { readTree } from './yaml-tree.ts';
 
-/** The codes for the faults of a text that is not one valid YAML document. */
 export interface YamlFaults {
   empty: DiagnosticCode;
   wrong: DiagnosticCode;
@@ -116,7 +115,6 @@ export function readYaml(
   return { value, places: findPlaces(tree), diagnostics };
 }
 
-/** Finds the `---` line that starts the second document. */
 function startOfDocument(text: string, start: number, after: number): number {
   const marker = text.slice(0, Math.max(start, after) + 4).lastIndexOf('\n---');
   return marker === -1 ? start : marker + 1;

@@ -1,6 +1,5 @@
 import type { Place, Position } from '../../ground/diagnostic.ts';
 
-/** A text with the offsets at which its lines start. */
 export interface Source {
   /** The path as the user wrote it, only for messages. */
   readonly file: string;

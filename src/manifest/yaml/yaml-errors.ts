@@ -136,7 +136,6 @@ function findCause(source: Source, error: YAMLParseError): Cause | undefined {
   return nesting ?? (error.code === 'BAD_INDENT' ? findDeeperLine(source, error) : undefined);
 }
 
-/** Finds a value in typographic quotes, for example `“a: b”`, on the line of the error. */
 function findCurlyQuote(source: Source, error: YAMLParseError): Cause | undefined {
   const line = placeOfLine(source, placeBetween(source, error.pos[0], error.pos[0]).start.line);
   const text = source.text.slice(line.start.offset, line.end.offset);

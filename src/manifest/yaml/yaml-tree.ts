@@ -26,7 +26,6 @@ const maxDepth = 100;
 
 const jsonTags = ['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map((name) => `tag:yaml.org,2002:${name}`);
 
-/** The codes for a document's mistakes: a manifest has several, a data file has one for all. */
 export interface YamlCodes {
   twice: DiagnosticCode;
   unquoted: DiagnosticCode;
@@ -56,9 +55,7 @@ export function readTree(
   return { value, tree: reading.treeAt(document.contents), diagnostics: reading.diagnostics };
 }
 
-/**
- * The conversion of one document. Each `convert…` method converts one form of node to a value and reports its mistakes.
- */
+/** Conversion of one document. Each `convert…` method converts one form of node and reports its mistakes. */
 class TreeReading {
   readonly diagnostics: Diagnostic[] = [];
   readonly #source: Source;
@@ -67,7 +64,6 @@ class TreeReading {
   readonly #anchors = new Map<string, Node>();
   readonly #targets = new Map<Alias, Node>();
   readonly #done = new Map<Node, Converted>();
-  /** Values that aliases have repeated so far. */
   #repeated = 0;
   #isExhausted = false;
 
@@ -266,7 +262,6 @@ class TreeReading {
   }
 }
 
-/** The result for a value that is wrong, which was reported. */
 const refused: Converted = { value: unknownValue, size: 1 };
 
 const keyIsCollection = {
@@ -283,7 +278,6 @@ function rangeOf(node: unknown): [start: number, end: number] {
   return [start, end];
 }
 
-/** Explains a number that cannot be sent, including `.inf` and `.nan`. */
 function whyUnsendable(value: unknown, written: string): Unsendable | undefined {
   if (typeof value === 'string') return whyTextIsUnsendable(value);
   const isNumber = typeof value === 'number' && /\d/.test(written);
