@@ -11,7 +11,6 @@ export const maxKeyLength = 100;
  */
 const forbidden = /[\s,@/\\*?\p{C}]/u;
 
-/** Finds the first character that a row key cannot have. */
 export function forbiddenIn(key: string): string | undefined {
   return forbidden.exec(key)?.[0];
 }

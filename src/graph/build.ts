@@ -27,7 +27,6 @@ import { uploadTask } from './uploads.ts';
 
 const maxSteps = 100_000;
 
-/** A request to read a fact about a file in the manifest's folder. */
 export interface NeededFact {
   path: string;
   place: Place;
@@ -105,7 +104,6 @@ function isTooLarge(expansion: Expansion): boolean {
   return false;
 }
 
-/** Renders the steps of each task, in the order in which the tasks are written. */
 function renderSteps(expansion: Expansion): Map<string, RenderedStep[]> {
   const rendered = new Map<string, RenderedStep[]>();
   for (const { id } of expansion.manifest.tasks) {
@@ -126,7 +124,6 @@ function renderSteps(expansion: Expansion): Map<string, RenderedStep[]> {
   return rendered;
 }
 
-/** Reads the files that templates upload (`{{upload …}}`). */
 function readMade(expansion: Expansion): MadeUpload[] {
   const { uploads, manifest, kinds } = expansion;
   if (uploads.made.length > 0 && kinds.has(uploadTask)) {
@@ -224,14 +221,13 @@ function renderDescriptions(expansion: Expansion): Map<string, string> {
 /** Shared by most steps, so it is frozen. */
 const none = Object.freeze([]) as unknown as string[];
 
-/** An upload step that a template makes (`{{upload …}}`). */
 interface MadeUpload {
   address: string;
   file: FileFact & { path: string };
   place: Place;
 }
 
-/** Adds the fingerprint to a step. `fingerprintOf` must know every step before it. */
+/** Adds the fingerprint to a step. `fingerprintOf` must already know the steps that it needs. */
 function finishStep(
   rendered: RenderedStep,
   from: {

@@ -13,15 +13,13 @@ import { placeFault, Templates } from './render/templates.ts';
 import { type FileAnswer, Uploads } from './uploads.ts';
 
 export interface GraphFacts {
-  /** The data files that `dataFiles` asks for, by path. */
+  /** Data files that `dataFiles` asks for, by path. */
   data: ReadonlyMap<string, DataFile>;
-  /** Values of declared vars from the command line and the environment. */
   vars: Readonly<Record<string, string>>;
   /** Values of declared vars from files, in the order of the files. Values in `vars` take precedence. */
   varFiles?: readonly PlacedVar[] | undefined;
   /** The known files to upload, by path. */
   files?: ReadonlyMap<string, FileAnswer> | undefined;
-  /** The known files that `{{read …}}` names, by path. */
   texts?: ReadonlyMap<string, DataFile> | undefined;
   /** Required when a task has a schema for its rows. */
   schemaCompiler?: SchemaCompiler | undefined;
@@ -29,7 +27,7 @@ export interface GraphFacts {
   checker?: RequestChecker | undefined;
   /** Lists of the service, with names that this version does not know. */
   listings?: readonly Listing[] | undefined;
-  /** If given, collects the rows of each step as its templates see them. */
+  /** Receives the rows of each step, as its templates see them. */
   rows?: Map<string, StepRows> | undefined;
 }
 
@@ -49,7 +47,6 @@ export class Expansion {
   readonly facts: GraphFacts;
   readonly templates = new Templates();
   readonly uploads: Uploads;
-  /** Text files that still have to be read, with the place that names each. */
   readonly unreadTexts = new Map<string, Place>();
   readonly diagnostics: Diagnostic[] = [];
   /** Assumptions that the manifest does not state. */
@@ -61,9 +58,7 @@ export class Expansion {
   vars: JsonMap = emptyMap();
   /** Rows of the data files that were read, by path, separator and sheet. */
   readonly files = new Map<string, 'unknown' | Rows>();
-  /** Rows of the tables by name, set by `readTables`. */
   readonly tables = new Map<string, ReadTable>();
-  /** Rows by task, set by `readTaskRows`. */
   readonly rows = new Map<string, TaskRows>();
   /** Set by `expandMatrix`; missing when the matrix is wrong. */
   readonly cells = new Map<string, Cells>();

@@ -70,7 +70,7 @@ export interface Step {
   place: Place;
   /** The name of its row in messages, for example `row 14 of products.csv`. */
   row?: string;
-  /** Title for people who look at its output: `title` of its gate, else the first short text of its row. */
+  /** Title for users who look at its output: `title` of its gate, else the first short text of its row. */
   title?: string;
 }
 
@@ -164,7 +164,6 @@ export function needFinder(gates: readonly Gate[] = []): (need: string) => reado
 
 /** The part of a graph that a run needs. Without the rest, a run takes about half the memory. */
 export interface GraphOutline {
-  /** Tasks in the order in which they are written. */
   tasks: { id: string; kind: string; steps: number }[];
   addresses: ReadonlySet<string>;
 }

@@ -3,37 +3,33 @@ import { shorten } from '../ground/values.ts';
 import { isAbsolutePath, normalizePath, pathFrom } from '../manifest/file-path.ts';
 import type { FileFact } from './graph.ts';
 
-/** Name of the task of all uploads that templates make. */
 export const uploadTask = 'upload';
 
 export type FileAnswer = FileFact | { problem: string; hint?: string };
 
 interface At {
-  /** The folder of the file that has the path in it. */
+  /** Folder of the file that contains the path. */
   folder: string;
   place: Place;
 }
 
-/** The files that a campaign uploads to the media library, and the upload steps that `{{upload …}}` makes. */
 export class Uploads {
   /** Files that still have to be read, with the place that names each. */
   readonly unread = new Map<string, Place>();
   readonly #facts: ReadonlyMap<string, FileAnswer>;
-  /** Files of steps that templates make, by address of the step. */
   readonly #made = new Map<string, { path: string; place: Place }>();
 
   constructor(facts: ReadonlyMap<string, FileAnswer>) {
     this.#facts = facts;
   }
 
-  /** In an order that does not depend on the order of the templates. */
+  /** Sorted, so that the order of the templates does not matter. */
   get made(): { address: string; path: string; place: Place }[] {
     return [...this.#made]
       .map(([address, one]) => ({ address, ...one }))
       .sort((a, b) => (a.address < b.address ? -1 : 1));
   }
 
-  /** Returns the step that uploads this file, making it if needed. */
   make(written: string, at: At): { address: string } | { diagnostic: Diagnostic } {
     const path = readPath(written, at);
     if (typeof path !== 'string') return path;

@@ -5,12 +5,10 @@ import { listNames, nearestName } from '../../manifest/suggest.ts';
 import type { Step } from '../graph.ts';
 import { refreshLearns } from './request-fault.ts';
 
-/** An account that can be posted to, as the service lists it. */
 export interface KnownAccount {
   id: string;
-  /** Display name, for example `Instagram @lamps`. */
   name: string;
-  /** Milliseconds since 1970; omitted when the service does not state it. */
+  /** In ms since 1970; omitted when the service does not state it. */
   expiresAt?: number;
 }
 
@@ -28,7 +26,7 @@ export interface PostFacts {
   accounts?: readonly KnownAccount[];
   /** The accounts are those of the sandbox. Because the service has others, an unknown account is only a warning. */
   isSandbox?: boolean;
-  /** Milliseconds since 1970. */
+  /** In ms since 1970. */
   now: number;
 }
 

@@ -10,7 +10,6 @@ export type RowShape = 'none' | 'unknown' | { label: string; columns?: readonly 
 
 export type RootName = 'vars' | 'row' | 'matrix' | 'key' | 'take' | 'tasks';
 
-/** The names that a template may use at its place. */
 export interface KnownNames {
   /** Description of the place for messages, for example `the key of task hero`. */
   what: string;
@@ -23,13 +22,12 @@ export interface KnownNames {
   hasTakes?: boolean;
   /** Attributes of the values of an axis, if the values are maps. */
   axisColumns?: ReadonlyMap<string, readonly string[]>;
-  /** The form of the rows of each table. */
   tables?: ReadonlyMap<string, RowShape>;
   /** The kind of each task; `undefined` when it is wrong. */
   tasks?: ReadonlyMap<string, string | undefined>;
 }
 
-/** Finds all paths of a template that name nothing, in all branches, even those that are not rendered. */
+/** Finds all paths that name nothing, in all branches, even those that are not rendered. */
 export function checkPaths(paths: readonly NamePath[], known: KnownNames): TemplateFault[] {
   return paths.flatMap((path) => {
     const fault = checkPath(path, known);
@@ -173,7 +171,6 @@ function checkAxis(path: NamePath, known: KnownNames): Fault | undefined {
   };
 }
 
-/** Checks a path to an attribute of an axis value other than its ID. */
 function checkAxisColumn(path: NamePath, columns: readonly string[]): Fault | undefined {
   const [, axis, column = ''] = path.parts;
   if (columns.includes(column)) return undefined;
@@ -257,7 +254,7 @@ function meantFor(path: NamePath, index: number, names: readonly string[]): { me
   return isPlain ? { meant: path.parts.with(index, nearest).join('.') } : {};
 }
 
-/** Explains a name without root that is a column, a var, an axis or a task, or a root with a typo. */
+/** Explains a first name that is unknown: a column, a var, an axis or a task without its root, or a typo. */
 function unknownRoot(path: NamePath, known: KnownNames): Fault {
   const name = path.parts[0] ?? '';
   if (name === 'env' || name === 'process') return environmentName(path);

@@ -48,7 +48,7 @@ export function checkRequest(
   return faults;
 }
 
-/** Finds fields that are missing only because of a typo, which is reported at the misspelled field. */
+/** Finds fields that are only missing because of a typo. The typo is reported at the misspelled field. */
 function meantFields(kind: Kind, request: JsonMap): Set<string> {
   const known = Object.keys(kind.fields);
   const meant = new Set<string>();
@@ -72,7 +72,7 @@ function isBlank(value: Json | undefined): boolean {
   return value === undefined || (typeof value === 'string' && value.trim() === '');
 }
 
-/** Checks that each group has exactly one of its fields, because several would contradict each other. */
+/** Reports groups without exactly one field, because several fields would contradict each other. */
 function checkChoices(kind: Kind, request: JsonMap): RequestFault[] {
   return (kind.oneOf ?? []).flatMap((names): RequestFault[] => {
     const [first = '', ...others] = names;
@@ -232,7 +232,7 @@ function checkModel(
   });
 }
 
-/** Finds values that the service does not list for a new model, because only listed ones are allowed. */
+/** Finds values that the service does not list for a new model. For such a model only listed values are allowed. */
 function unlistedFields(
   kind: Kind,
   { name, isNew }: { name: string; isNew: (field: string, value: string) => boolean },
@@ -290,12 +290,11 @@ function hintForText(value: Json): string {
   return isMap(value) ? 'write one text' : 'put it in quotes, here or in the data';
 }
 
-/** Recognizes a reference, or a string with references in it. */
 function isOpen(value: Json): value is JsonMap {
   return isMap(value) && (Object.hasOwn(value, '$ref') || Object.hasOwn(value, '$text'));
 }
 
-/** Returns the known part of a string with references, for a check of its length. */
+/** Returns the known part of a string with references, to check its length. */
 function openText(value: JsonMap): string {
   return Array.isArray(value.$text) ? value.$text.filter((part) => typeof part === 'string').join('') : '';
 }
@@ -332,7 +331,7 @@ function whyNotPublic(text: string): string | undefined {
   return undefined;
 }
 
-/** Checks a quality tier. Its values are documented, but only the service's own description names its field. */
+/** Checks a quality tier. Its values are documented, but its field is only named in the service's own description. */
 function checkTier(of: {
   kind: Kind;
   model: { name: string; model: Model | undefined } | undefined;
@@ -396,7 +395,6 @@ function lengthOf(value: Json | undefined): number {
   return Array.isArray(parts) ? parts.reduce((sum: number, part) => sum + lengthOf(part), 0) : 0;
 }
 
-/** A value of a request that this version does not know. */
 interface NewName {
   kind: Kind;
   field: string;
@@ -420,12 +418,10 @@ function isListed({ kind, field, value, model }: NewName, listings: readonly Lis
   });
 }
 
-/** Returns whether a model of the kind allows only certain values of the field. */
 function dependsOnModel(kind: Kind, field: string): boolean {
   return Object.values(kind.model?.models ?? {}).some((model) => model.allows?.[field] !== undefined);
 }
 
-/** Makes the warning about a value that is allowed only because the service lists it. */
 function tellNew({ kind, field, value, model }: NewName): RequestFault {
   const what = field === kind.model?.field ? `model of kind ${kind.name}` : `\`${field}\``;
   const owner = model === undefined || field === kind.model?.field ? '' : ` of the model ${model}`;

@@ -6,7 +6,6 @@ import { type Draft, withTrail } from '../expand/draft.ts';
 import type { Expansion } from '../expansion.ts';
 import { foldPath } from '../render/save-path.ts';
 
-/** The output path of one step. */
 export interface Save {
   draft: Draft;
   path: string;
@@ -89,7 +88,6 @@ function placeOfSave(save: Save, manifest: Manifest): Diagnostic['place'] & obje
     : manifest.places.value(taskPath(task.id, 'save'));
 }
 
-/** Lists the manifest and its data files, as paths relative to the manifest's folder. */
 function inputFiles(manifest: Manifest): Map<string, string> {
   const name = manifest.file.split(/[/\\]/).at(-1) ?? '';
   const inputs = new Map([[foldPath(name), 'the manifest']]);

@@ -102,7 +102,7 @@ export function placeRequestFault(fault: RequestFault, task: Task, manifest: Man
   return { ...error, place, fix: meant === undefined ? undefined : { place, text: meant } };
 }
 
-/** Returns whether the name of a field is wrong, rather than its value. */
+/** Returns whether the name of the field is wrong, and not its value. */
 function isAboutField({ code }: Pick<RequestFault, 'code'>): boolean {
   return code === 'MB1501';
 }
@@ -132,7 +132,6 @@ function knownNames(task: Task, expansion: Expansion): Omit<KnownNames, 'roots' 
   };
 }
 
-/** Returns the attributes of axes whose values are maps. */
 function columnsOfAxes(cells: Cells | undefined): ReadonlyMap<string, readonly string[]> {
   const axes = [...(cells?.rows ?? [])].filter(([, rows]) => rows.size > 0);
   return new Map(axes.map(([name, rows]) => [name, [...new Set([...rows.values()].flatMap(namesIn))]]));
@@ -148,13 +147,11 @@ function shapeOf(rows: TaskRows): RowShape {
   return { label: rows.label, columns: rows.columns };
 }
 
-/** Returns whether a task's output path contains the take. */
 export function savesByTake(task: Task, templates: Templates): boolean {
   if (task.save === undefined || !isTemplate(task.save)) return false;
   return templates.get(task.save)?.paths.some((path) => path.parts[0] === 'take') === true;
 }
 
-/** The first template of a task in which a table is used. */
 interface Use {
   site: TemplateSite;
   start: number;
@@ -197,7 +194,6 @@ function usesOf(sites: readonly TemplateSite[], { templates, tables }: Expansion
   return uses;
 }
 
-/** Explains why no step of the task can have a row in the table. */
 function explainJoin(
   table: Table,
   task: Task,
@@ -228,7 +224,7 @@ function explainJoin(
   return undefined;
 }
 
-/** Returns the template of the axis or column with this name, or else with the most similar name. */
+/** Returns the template of the axis or column with this name, or with the most similar one. */
 function sourceOf(name: string, { columns, axes }: { columns: readonly string[]; axes: readonly string[] }): string {
   const axis = axes.includes(name) ? name : columns.includes(name) ? undefined : nearestName(name, axes);
   const column = nearestName(name, columns) ?? columns[0] ?? 'sku';

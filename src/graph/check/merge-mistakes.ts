@@ -1,7 +1,6 @@
 import type { Diagnostic } from '../../ground/diagnostic.ts';
 import type { Expansion } from '../expansion.ts';
 
-/** Maximum number of tasks to name. */
 const mostNamed = 5;
 
 /**

@@ -15,7 +15,7 @@ interface GatheredProblem extends SchemaProblem {
 
 export type { RequestChecker } from './request-fault.ts';
 
-/** Placeholder for an output of another step, which will be a public link. */
+/** Stands for an output of another step, which will be a public link. */
 const placeholder = 'https://example.com/output';
 
 /**
@@ -61,7 +61,7 @@ export function makeRequestChecker(
   return check;
 }
 
-/** Finds fields that are wrong by the documentation alone, because these were reported before. */
+/** Finds fields that are wrong by the documentation. These were reported before. */
 function wrongFields(name: string, request: Json): Set<string | number | undefined> {
   const kind = kinds[name];
   if (kind === undefined || !isMap(request)) return new Set();
@@ -78,7 +78,7 @@ function oneForEachPlace(faults: readonly RequestFault[]): RequestFault[] {
   });
 }
 
-/** Finds fields that are missing only because of a typo, which is reported at the misspelled field. */
+/** Finds fields that are only missing because of a typo. The typo is reported at the misspelled field. */
 function meantFields(problems: readonly SchemaProblem[], fields: readonly string[]): Set<string> {
   const unknown = problems.flatMap(({ rule, path, params }) =>
     rule === 'additionalProperties' && path.length === 0 ? [String(params.additionalProperty)] : [],
@@ -110,7 +110,7 @@ function isWithin(path: readonly (string | number)[], outer: readonly (string | 
   return outer.every((part, index) => path[index] === part);
 }
 
-/** Returns whether a problem concerns only known values. Of a future output only its type, string, is known. */
+/** Returns whether a problem only concerns known values. The type of a future output, string, is known. */
 function isKnown({ path, rule, params, forms }: GatheredProblem, request: Json): boolean {
   if (forms?.some((form) => !isKnown(form, request)) === true) return false;
   const seen = valueIn(request, path);
@@ -150,7 +150,6 @@ function fillIn(request: Json): Json {
   return fill(request);
 }
 
-/** Returns the value at a path. A placeholder has no nested values. */
 function valueIn(root: Json, path: readonly (string | number)[]): Json | undefined {
   let value: Json | undefined = root;
   for (const part of path) {
@@ -170,7 +169,6 @@ interface About {
 
 const mostForms = 6;
 
-/** Describes how a request violates the service's own description. */
 function describeSchemaProblem(problem: GatheredProblem, about: About): RequestFault {
   const { message, guess, at } = sayWhat(problem, about);
   if (about.isSandbox) {
@@ -182,7 +180,7 @@ function describeSchemaProblem(problem: GatheredProblem, about: About): RequestF
   return { code: 'MB1506', message, hint: guess === undefined ? source : `${guess}; ${source}`, at };
 }
 
-/** Lists the request fields in a schema, in all of its forms. */
+/** Lists the fields in a schema, in all of its forms. */
 function fieldNames(schema: Json, depth = 0): string[] {
   if (!isMap(schema) || depth > 4) return [];
   const own = isMap(schema.properties) ? Object.keys(schema.properties) : [];

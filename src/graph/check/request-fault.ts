@@ -12,11 +12,9 @@ export interface RequestFault {
   at: (string | number)[];
   /** Omitted for an error. */
   severity?: 'warning';
-  /** The field that was probably meant. */
   meant?: string;
 }
 
-/** Advice about a name that only the user's service may know. */
 export const refreshLearns = '`plan --refresh` with a key reads what your service has';
 
 /** Checks requests that only the service's own description documents. */

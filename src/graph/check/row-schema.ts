@@ -19,7 +19,6 @@ interface RowSchema {
   at: Path;
 }
 
-/** Checks every row against a JSON Schema, and reports each problem at its row. */
 export function checkRowSchema({ path, data: name, at }: RowSchema, rows: Rows, expansion: Expansion): void {
   const { manifest } = expansion;
   const { data, schemaCompiler } = expansion.facts;

@@ -3,7 +3,6 @@ import { isMap, type JsonMap, shorten, unknownValue } from '../../ground/values.
 import { listNames, nearestName } from '../../manifest/suggest.ts';
 import { type RequestFault, refreshLearns } from './request-fault.ts';
 
-/** The fields in a schema, in all of its forms. */
 interface ListedFields {
   byName: Map<string, Json[]>;
   /** True if the schema states that other fields are allowed. */
@@ -112,7 +111,6 @@ function readFields(schemas: readonly Json[]): ListedFields {
   return { byName, isOpen, isClosed };
 }
 
-/** Returns a schema together with the schemas that it is composed of. */
 function formsOf(schema: Json, depth = 0): JsonMap[] {
   if (!isMap(schema) || depth > 4) return [];
   const parts = ['allOf', 'anyOf', 'oneOf'].flatMap((key) => (Array.isArray(schema[key]) ? schema[key] : []));
@@ -120,7 +118,6 @@ function formsOf(schema: Json, depth = 0): JsonMap[] {
   return [schema, ...[...parts, ...branches].flatMap((one) => formsOf(one, depth + 1))];
 }
 
-/** Returns the fields in a schema, with all schemas of each field. */
 export function fieldSchemas(schema: Json): ReadonlyMap<string, readonly Json[]> {
   return listedFields([schema]).byName;
 }

@@ -5,7 +5,6 @@ import { priceClass } from '../../kinds/price.ts';
 import type { Task } from '../../manifest/manifest.ts';
 import type { Canary, Step } from '../graph.ts';
 
-/** Maximum number of groups that fields can make in one task. */
 const mostGroups = 12;
 
 /**
@@ -26,7 +25,6 @@ export function canariesOf({ id, canary }: Pick<Task, 'id' | 'canary'>, steps: r
   }));
 }
 
-/** Groups the similar steps of a task. */
 function groupAlike(steps: readonly Step[]): ReadonlyMap<string, readonly Step[]> {
   const byPrice = groupBy(steps, ({ kind, request }) => {
     const known = kinds[kind];

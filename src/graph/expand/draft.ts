@@ -15,9 +15,8 @@ export interface ReadTable {
    * joined.
    */
   byValues?: ReadonlyMap<string, Row>;
-  /** Values for which no row was found, as they are already reported. */
+  /** Join values without a row that are already reported. */
   missed: Set<string>;
-  /** The diagnostic that names the values without a row. */
   missing?: Diagnostic;
 }
 
@@ -27,11 +26,10 @@ export type Cell = { [axis: string]: Scalar };
 export interface Cells {
   axes: string[];
   cells: Cell[];
-  /** Attributes of the values of an axis, by axis and value. */
   rows: ReadonlyMap<string, ReadonlyMap<string, Row>>;
 }
 
-/** A step before its request is rendered: its address, and the values that its templates can use. */
+/** A step before its request is rendered: the address, and the values for its templates. */
 export interface Draft {
   address: string;
   task: Task;
@@ -45,13 +43,12 @@ export interface Draft {
   part?: { of: string; index: number } | undefined;
 }
 
-/** A requirement for a step of another task: an axis, `key` or `take`, and its value as a string. */
 export interface Condition {
   name: string;
   value: string;
 }
 
-/** All steps of one task. `complete` is false when some are missing because of reported mistakes. */
+/** `complete` is false when steps are missing because of reported mistakes. */
 export interface ExpandedTask {
   task: Task;
   axes: string[];
@@ -60,15 +57,13 @@ export interface ExpandedTask {
   /** Steps that are not made because their `when` is false. */
   leftOut: Draft[];
   complete: boolean;
-  /** Finds the steps that meet all conditions. Uses an index. */
   find(conditions: readonly Condition[]): readonly Draft[];
-  /** The gates of its steps. Omitted when it has none. */
+  /** Omitted when it has none. */
   gates?: readonly Gate[];
-  /** The task as other tasks see it if its gate makes a choice. The steps have the names of its gates. */
+  /** The task as other tasks see it if its gate makes a choice: its steps are named like the gates. */
   offered?: ExpandedTask;
 }
 
-/** Returns the values of the names in a step's templates. */
 export function namesOf(draft: Draft, vars: JsonMap): JsonMap {
   const names = Object.create(null) as JsonMap;
   names.vars = vars;
@@ -94,7 +89,6 @@ export function trailOf(of: {
   ];
 }
 
-/** Adds to a mistake the trail to its step, and the place of the step's row. */
 export function withTrail(diagnostic: Diagnostic, draft: Draft): Diagnostic {
   const { task, row, matrix, take } = draft;
   const related = row === undefined ? [] : [{ message: row.label, place: row.place() }];

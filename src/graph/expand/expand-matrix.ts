@@ -116,7 +116,6 @@ class MatrixReading {
     return undefined;
   }
 
-  /** `path`: the place of the list in the manifest. */
   #valuesOf(list: readonly (Scalar | JsonMap)[], axis: string, path: Path): AxisValue[] {
     const { places } = this.#expansion.manifest;
     return list.map((item, index): AxisValue => {
@@ -268,7 +267,6 @@ class MatrixReading {
   }
 }
 
-/** Returns the attributes of the values of each axis, other than their IDs. */
 function rowsOf(axes: readonly Axis[]): Cells['rows'] {
   return new Map(
     axes.map(({ name, values }) => [

@@ -19,7 +19,6 @@ export function countSteps(task: Task, rows: TaskRows, cells: Cells, countOf: (t
   return rowCount * cells.cells.length * (task.takes ?? 1);
 }
 
-/** Makes all steps of a task: one for each row, matrix cell and take. */
 export function expandTask(task: Task, rows: TaskRows, expansion: Expansion): ExpandedTask {
   const cells = expansion.cells.get(task.id);
   if (cells === undefined) {
@@ -52,7 +51,6 @@ export function expandTask(task: Task, rows: TaskRows, expansion: Expansion): Ex
   return { task, axes: cells.axes, hasKey: hasKey(task, rows), drafts: kept, leftOut, complete, find };
 }
 
-/** Prepares a cell: its values as strings, and as parts of an address. */
 function columnOf(cell: Cell, axes: readonly string[]): Pick<Draft, 'cell' | 'matrix'> & { values: string[] } {
   const matrix = Object.create(null) as { [axis: string]: string };
   for (const axis of axes) matrix[axis] = String(cell[axis]);
@@ -70,7 +68,7 @@ function range(count: number): number[] {
   return Array.from({ length: count }, (_, index) => index + 1);
 }
 
-/** Splits the steps of a task by its conditions. A step with a wrong condition is reported and left out. */
+/** Applies the conditions of a task. A step with a wrong condition is reported and left out. */
 function applyConditions(task: Task, drafts: Draft[], expansion: Expansion): { kept: Draft[]; leftOut: Draft[] } {
   const conditions = conditionKeys.filter((key) => task[key] !== undefined && task[key] !== true);
   if (conditions.length === 0) return { kept: drafts, leftOut: [] };
@@ -83,7 +81,7 @@ function applyConditions(task: Task, drafts: Draft[], expansion: Expansion): { k
   return { kept, leftOut };
 }
 
-/** The condition of the rows is first, because it determines which rows exist. */
+/** `rowsWhen` comes first, because it determines which rows exist. */
 const conditionKeys = ['rowsWhen', 'when'] as const;
 
 function isWanted(draft: Draft, key: (typeof conditionKeys)[number], expansion: Expansion): boolean {
@@ -110,7 +108,6 @@ interface KeyedRow {
   key?: string | undefined;
 }
 
-/** Gives rows their keys. Rows with a wrong key are left out. */
 function keyRows(task: Task, rows: 'none' | Rows, expansion: Expansion): KeyedRow[] {
   const { places } = expansion.manifest;
   const list: (Row | undefined)[] = rows === 'none' ? [undefined] : rows.rows;
@@ -216,7 +213,7 @@ function slugged(key: string): string {
   return `"{{slug ${path ?? 'row.name'}}}"`;
 }
 
-/** Recognizes a key template that does not depend on the row. */
+/** Returns whether a key does not depend on the row, so that all rows would have the same one. */
 function isSameForAll(task: Task, { templates }: Expansion): boolean {
   if (task.key === undefined || !templates.isSound(taskPath(task.id, 'key'))) return false;
   if (!isTemplate(task.key)) return checkKey(task.key) === undefined;
@@ -234,7 +231,6 @@ function rowKey(written: string, rows: Rows): string {
   return `"{{row.${/^[\p{L}_][\p{L}\p{N}_-]*$/u.test(column) ? column : `[${column}]`}}}"`;
 }
 
-/** Finds the first column that could be the row key. */
 function keyColumn(rows: 'none' | Rows): string | undefined {
   if (rows === 'none') return undefined;
   return rows.columns?.find((column) => {

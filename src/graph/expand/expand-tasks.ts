@@ -48,7 +48,6 @@ export function expandTasks(order: readonly Task[], expansion: Expansion): void 
   }
 }
 
-/** Adds the gates of a task. A wrong gate is reported and left out. */
 function withGates(expanded: ExpandedTask, expansion: Expansion): ExpandedTask {
   const { gate } = expanded.task;
   if (gate === undefined || !isAxisKnown(expanded, expansion)) return expanded;
@@ -59,7 +58,6 @@ function withGates(expanded: ExpandedTask, expansion: Expansion): ExpandedTask {
     : { ...expanded, gates, offered: seenThroughGate(expanded, gate, gates) };
 }
 
-/** Returns the rows of a task. If the task is over parts, these come from the steps of the other task. */
 function rowsForSteps(task: Task, expansion: Expansion): TaskRows {
   const rows = expansion.rowsOf(task.id);
   if (task.rows.from !== 'parts' || rows === 'unknown') return rows;
@@ -124,7 +122,6 @@ function pickPartSteps(
   return undefined;
 }
 
-/** Makes a row for each part that these steps of the other task may have. */
 function rowsOfParts(
   task: Task,
   { source, drafts }: { source: PartSource; drafts: readonly Draft[] },
@@ -150,7 +147,7 @@ function rowsOfParts(
   return { ...shapeOfParts(source), rows };
 }
 
-/** Returns a unique name of a step of the other task that can be used in a row key. */
+/** Returns a name of the step for row keys, unique within its task. */
 function nameOf(draft: Draft): string {
   const names = [...(draft.key === undefined ? [] : [draft.key]), ...Object.values(draft.matrix).map(addressPart)];
   return [...names, ...(draft.take === undefined ? [] : [String(draft.take)])].join('-').slice(0, 90);

@@ -9,7 +9,6 @@ import type { DataFile, Rows } from '../../manifest/rows/rows.ts';
 import { nameTasks } from '../check/merge-mistakes.ts';
 import type { Expansion } from '../expansion.ts';
 
-/** Options of the manifest for reading a table. */
 type TableOptions = Pick<Table, 'separator' | 'header' | 'sheet'>;
 
 /**
@@ -67,7 +66,6 @@ function tableAt([section, name]: Path): string | undefined {
   return section === 'tables' ? String(name) : undefined;
 }
 
-/** Names the users of a file for a message, if they are not a single task. */
 function usersOf(name: string, { manifest }: Expansion): Pick<Diagnostic, 'trail'> {
   const users = manifest.tasks.filter(
     ({ rows, folder }) => rows.from === 'file' && pathFrom(folder, rows.path) === name,
@@ -75,13 +73,11 @@ function usersOf(name: string, { manifest }: Expansion): Pick<Diagnostic, 'trail
   return users.length < 2 ? {} : { trail: [nameTasks(users.map(({ id }) => id))] };
 }
 
-/** Reports what is wrong with rows, and returns the rows. */
 export function keepRows({ rows, diagnostics }: ReturnType<typeof readRows>, expansion: Expansion): 'unknown' | Rows {
   for (const diagnostic of diagnostics) expansion.report(diagnostic);
   return rows ?? 'unknown';
 }
 
-/** Messages for data files that could not be read. */
 export const fileProblems = {
   missing: {
     code: 'MB1301',

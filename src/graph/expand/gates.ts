@@ -9,7 +9,7 @@ import { indexSteps } from './join.ts';
 
 type Choice = Extract<GateRule, { is: 'choose' }>;
 
-/** Returns the gates of a task's steps. With `approve`, each step has one. */
+/** Returns the gates of the steps. With `approve`, each step has one. */
 export function gatesOf({ task, axes, drafts }: Pick<ExpandedTask, 'task' | 'axes' | 'drafts'>): Gate[] {
   const { gate } = task;
   if (gate === undefined) return [];

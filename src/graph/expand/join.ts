@@ -63,7 +63,6 @@ export function readPick(
   return { problem: { code: 'MB1405', severity: 'error', message, hint } };
 }
 
-/** Lists the names that `from` can use for a task's steps. */
 export function attributeNames(producer: ExpandedTask): string[] {
   return [...(producer.hasKey ? ['key'] : []), ...producer.axes, ...((producer.task.takes ?? 1) > 1 ? ['take'] : [])];
 }
@@ -109,12 +108,11 @@ export function explainJoin(
   return { message, hint: `it could be ${listAddresses(candidates)}; ${way}, or ${list}` };
 }
 
-/** Finds a step that would meet the conditions if its `when` were true. */
+/** Finds a step that would meet the conditions, but was left out by its `when`. */
 export function findLeftOut(producer: ExpandedTask, conditions: readonly Condition[]): Draft | undefined {
   return producer.leftOut.find((draft) => conditions.every(({ name, value }) => attributeOf(draft, name) === value));
 }
 
-/** Explains why the list of all steps of a task is empty. */
 export function explainEmptyList(
   path: { written: string; task: string },
   found: { producer: ExpandedTask; picks: readonly Condition[] },

@@ -60,7 +60,6 @@ function setFromOutside(vars: JsonMap, { name, text }: { name: string; text: str
   }
 }
 
-/** Resolution of the declared vars: each is resolved after those that its template names. */
 class DeclaredVars {
   /** The values known so far, including those from outside. */
   readonly #vars: JsonMap;
@@ -131,7 +130,6 @@ class DeclaredVars {
   }
 }
 
-/** Returns a hint that shows how to set the var in a shell. */
 function hintForOverride(name: string, declared: Json, text: string): string {
   const example = Array.isArray(declared) ? listFrom(text, declared) : declared;
   const written = shorten(isMap(example) || Array.isArray(example) ? JSON.stringify(example) : String(example), 200);
@@ -151,7 +149,7 @@ function listFrom(text: string, declared: readonly Json[]): Json[] {
     .map((part) => (numbers && Number.isFinite(Number(part)) ? Number(part) : part));
 }
 
-/** Sets declared vars to their values from files. If several files have a var, the last one counts. */
+/** Sets vars from files. If several files have a var, the last one counts. */
 function setVarsOfFiles(vars: JsonMap, expansion: Expansion): void {
   const { vars: declared } = expansion.manifest;
   for (const given of expansion.facts.varFiles ?? []) {
@@ -190,7 +188,6 @@ function typeOf(value: Json): string {
   return typeof value === 'string' ? 'a text' : typeof value === 'number' ? 'a number' : 'true or false';
 }
 
-/** Returns a hint for a var that is set from outside but not declared. */
 function hintForUndeclared(name: string, declared: readonly string[]): string {
   if (declared.length === 0) return 'declare it under `vars:`; no vars are declared yet';
   const nearest = nearestName(name, declared);

@@ -11,7 +11,6 @@ import { placeFault } from '../render/templates.ts';
 import { type Draft, namesOf, type ReadTable, withTrail } from './draft.ts';
 import { readFileRows } from './file-rows.ts';
 
-/** Reads all tables, and reports rows that a join could not distinguish. */
 export function readTables(expansion: Expansion): void {
   for (const table of expansion.manifest.tables) {
     const { name, file, schema } = table;
@@ -85,7 +84,6 @@ function reportDoubles(table: Table, [double, ...others]: readonly Double[], exp
   });
 }
 
-/** Returns the names that the templates of a step can use, except outputs of other tasks. */
 export function scopeOf(draft: Draft, expansion: Expansion): Scope {
   return {
     names: namesOf(draft, expansion.vars),
@@ -94,7 +92,6 @@ export function scopeOf(draft: Draft, expansion: Expansion): Scope {
   };
 }
 
-/** The row that a path of a template begins with, and the rest of the path within that row. */
 interface RowAtHand {
   value: Row['value'];
   parts: readonly string[];
@@ -168,7 +165,7 @@ function missingText({ table, missed }: ReadTable): string {
   return `${message}, and for ${others.length} more: ${named.join('; ')}${others.length > mostMissing ? ' …' : ''}`;
 }
 
-/** Names similar rows: those that differ in the last value only, or in case and white space. */
+/** Names similar rows: those that only differ in the last value, or in case and white space. */
 function hintForMissing({ table, rows, byValues }: ReadTable, values: readonly string[]): string {
   const label = rows === 'unknown' ? table.name : rows.label;
   const add = `add it to ${label}`;

@@ -5,7 +5,6 @@ import { suggestName } from '../../manifest/suggest.ts';
 import type { Expansion } from '../expansion.ts';
 import { findTemplates } from '../render/templates.ts';
 
-/** A task that needs another one, by a reference or by `needs`. */
 interface Edge {
   to: string;
   says: string;
@@ -113,7 +112,6 @@ function checkIdlePicks(task: Task, edges: readonly Edge[], expansion: Expansion
   }
 }
 
-/** Checks the tasks that `needs` and `from` name. */
 function checkNames(task: Task, expansion: Expansion): void {
   const { kinds, manifest } = expansion;
   const { places } = manifest;

@@ -170,7 +170,6 @@ function rowsOfFiles(pattern: string, found: { files: readonly string[]; folder:
   return { rows, label: pattern, columns };
 }
 
-/** Returns a path relative to the folder of the manifest that uses it. */
 function seenFrom(folder: string, path: string): string {
   if (path.startsWith(folder)) return path.slice(folder.length);
   return `${'../'.repeat(folder.split('/').length - 1)}${path}`;
@@ -195,15 +194,12 @@ function isPlain(stem: string): boolean {
 
 export type PartSource = Extract<RowSource, { from: 'parts' }>;
 
-/** Names that the templates of a task over parts can use. */
 const partColumns = ['number', 'order', 'url', 'id', 'key'];
 
-/** Returns the form of the rows before the steps that make the parts are known. */
 export function shapeOfParts(source: PartSource): Rows {
   return { rows: [], label: `\`tasks.${source.task}.${source.parts}\``, columns: partColumns };
 }
 
-/** Returns whether the named task makes such parts, and reports it if not. */
 function hasParts(task: Task, source: PartSource, expansion: Expansion): boolean {
   const { manifest } = expansion;
   const place = manifest.places.value(taskPath(task.id, 'foreach'));

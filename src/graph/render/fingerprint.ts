@@ -34,7 +34,6 @@ export function replaceReferences(request: OpenRequest, replace: (address: strin
   return visit(request) as OpenRequest;
 }
 
-/** Lists the addresses that a request refers to. */
 export function findReferences(request: Json): string[] {
   const found = new Set<string>();
   const visit = (value: Json): void => {

@@ -48,9 +48,7 @@ export interface RenderedStep {
   title?: string;
   /** Addresses of steps, and names of gates. */
   needs: string[];
-  /** `kind: upload`: the file, if its content is known. */
   file?: FileFact & { path: string };
-  /** True when its request could not be checked. */
   unchecked?: true;
   expect?: Expectation;
 }
@@ -60,7 +58,6 @@ interface Site {
   path: Path;
 }
 
-/** Renders one step: its request, its output path, and the steps that it needs. */
 export function renderStep(draft: Draft, expansion: Expansion): RenderedStep {
   const rendering = new StepRendering(draft, expansion);
   const request = rendering.request();
@@ -323,7 +320,6 @@ class StepRendering {
     return unknownValue;
   }
 
-  /** Returns the references to a step, or to the picks of a gate. */
   #listed(address: string, field: string, choose: number | undefined): JsonMap[] {
     if (choose === undefined) return [makeReference(address, field)];
     return Array.from({ length: choose }, (_, index) => makePickReference(address, field, index + 1));
@@ -401,7 +397,6 @@ class StepRendering {
 
 const templateText = /\{\{[^{}]*\}\}|\{\s*(?:vars|row|matrix|tasks|tables)\.[^{}]*\}|\{\s*(?:row|key|take)\s*\}/;
 
-/** Finds text in a rendered value that looks like a template. */
 function findTemplateText(value: Json): string | undefined {
   if (typeof value === 'string') return value.includes('{') ? templateText.exec(value)?.[0] : undefined;
   if (value === null || typeof value !== 'object' || value === unknownValue) return undefined;
@@ -412,7 +407,6 @@ function findTemplateText(value: Json): string | undefined {
   return undefined;
 }
 
-/** Explains why a value is not allowed in a request of any kind. */
 function whyRefused(field: string, value: Json): { code: DiagnosticCode; message: string; hint: string } | undefined {
   const key = findForeignKey(value);
   if (key !== undefined) {

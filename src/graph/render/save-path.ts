@@ -11,7 +11,7 @@ const encoder = new TextEncoder();
 /** Device names of Windows, reserved with any extension. */
 const reserved = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)$/i;
 
-/** Default output path of a step, without the take, for example `output/hero-a1-9-16`. */
+/** Returns the default output path, without the take, for example `output/hero-a1-9-16`. */
 export function defaultSave(draft: Draft): string {
   const names = [...(draft.key === undefined ? [] : [draft.key]), ...Object.values(draft.matrix)];
   return `output/${[draft.task.id, ...names.map(slug)].join('-')}`;

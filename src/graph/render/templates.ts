@@ -17,7 +17,7 @@ export interface TemplateSite {
   template?: Template;
 }
 
-/** The parsed templates of a manifest. Each text is parsed once, even if several tasks and steps use it. */
+/** Parses each text once, even if several tasks and steps use it. */
 export class Templates {
   readonly #parsed = new Map<string, ParsedTemplate>();
   readonly #unsound = new Set<string>();
@@ -26,7 +26,6 @@ export class Templates {
     return this.parse(text).template;
   }
 
-  /** Parses a text. Returns its mistakes and its paths. */
   parse(text: string): ParsedTemplate {
     const known = this.#parsed.get(text);
     if (known !== undefined) return known;
@@ -35,7 +34,6 @@ export class Templates {
     return result;
   }
 
-  /** Marks the text at this path as wrong and reported. */
   markUnsound(path: Path): void {
     this.#unsound.add(path.join('\n'));
   }
@@ -46,7 +44,6 @@ export class Templates {
   }
 }
 
-/** Finds every template in a value, at any depth. */
 export function findTemplates(value: Json, path: Path): TemplateSite[] {
   const sites: TemplateSite[] = [];
   const visit = (item: Json, at: Path): void => {
@@ -62,7 +59,6 @@ export function findTemplates(value: Json, path: Path): TemplateSite[] {
   return sites;
 }
 
-/** Turns a mistake in a template into a diagnostic that points into the manifest. */
 export function placeFault(fault: TemplateFault, site: { text: string; path: Path }, places: Places): Diagnostic {
   const place = places.within(site.path, { text: site.text, start: fault.start, end: fault.end });
   // If the part is not found in the source, the place is the whole text.

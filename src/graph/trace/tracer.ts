@@ -42,7 +42,6 @@ export interface Origins {
    * filled in.
    */
   find(address: string, field: string): readonly Origin[];
-  /** Lists the paths of the text files that a field of a step reads. */
   filesOf(address: string, field: string): readonly string[];
 }
 
@@ -91,7 +90,6 @@ function textsIn(value: Json): string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
-/** Returns the text files that the templates of a field read. */
 function filesIn({ value, path }: Task['with'][number], draft: Draft, expansion: Expansion): Origin[] {
   const found = new Map<string, Origin>();
   for (const text of textsIn(value)) {
@@ -171,7 +169,6 @@ function changedSource(template: Template, scope: Scope, before: string): string
   );
 }
 
-/** Finds the origin of a name's value in a template. */
 function sourceOf(path: NamePath, draft: Draft, expansion: Expansion): Origin | undefined {
   const [root, ...names] = path.parts;
   const { manifest } = expansion;
@@ -247,7 +244,6 @@ function addParts(parts: readonly Part[], pieces: Piece[], context: Context): bo
   });
 }
 
-/** Returns the names that the conditions of a template test. */
 export function conditionsOf(parts: readonly Part[]): string[] {
   const names = parts.flatMap((part) =>
     part.is === 'choice' ? [...sourcesOf(part.condition), ...conditionsOf(part.then), ...conditionsOf(part.else)] : [],
@@ -328,7 +324,6 @@ export function findChangedSources(pieces: readonly Piece[], before: string): st
   return [...new Set(changed.flatMap(({ free }) => free.flatMap(({ sources: [source] = [] }) => source ?? [])))];
 }
 
-/** Returns whether the earlier text differs only in the value of this name. */
 function isExplainedBy(source: string, pieces: readonly Piece[], before: string): boolean {
   return findGaps(pieces, before, ({ sources }) => sources?.includes(source) === true) !== undefined;
 }
