@@ -42,7 +42,6 @@ export const envelope = {
     credits: 'creditsDeducted',
     balance: 'creditsRemaining',
   },
-  /** Fields of a job, in its status and as an item of a list. */
   job: {
     id: 'id',
     status: 'status',
@@ -98,7 +97,6 @@ export const envelope = {
     creditsBy: ['creditsBy'],
     /** The maximum charge for one job. */
     ceiling: ['maxCredits'],
-    /** Allowed values of fields, by field. */
     allowed: ['allowed'],
     description: ['description', 'label'],
     /** True, or the time from which it is deprecated. */

@@ -1,6 +1,6 @@
 import type { Kind } from './kind.ts';
 
-/** One model with two keys. */
+/** One model, under two keys. */
 const beta = {
   tiers: ['basic', 'high'],
   allows: {

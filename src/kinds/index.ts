@@ -23,22 +23,17 @@ export const kinds: Readonly<Record<string, Kind>> = Object.freeze(
   Object.assign(Object.create(null) as Record<string, Kind>, all),
 );
 
-/** Returns the kind of a name that was checked before. */
 export function requireKind(name: string): Kind {
   const kind = kinds[name];
   if (kind === undefined) throw new Error(`internal error: no kind ${name}`);
   return kind;
 }
 
-/**
- * Returns whether a request of this kind can be repeated at no cost, so that it is not recorded in a journal as a
- * purchase.
- */
+/** Returns whether repeating a request costs nothing, so that the journal does not record it as a purchase. */
 export function isFreelyRepeated(name: string): boolean {
   return kinds[name]?.recovery === 'again';
 }
 
-/** Returns a part of a kind that the caller has checked to exist. */
 export function requireOf<Part extends 'status' | 'remove'>(name: string, part: Part): NonNullable<Kind[Part]> {
   const found = requireKind(name)[part];
   if (found === undefined) throw new Error(`internal error: no ${part} of the kind ${name}`);

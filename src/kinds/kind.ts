@@ -32,7 +32,6 @@ export interface Kind {
     /** An equivalent path, requested after the first one has failed. */
     readonly alias?: string;
   };
-  /** The list of all jobs of this kind in the account. */
   readonly list?: {
     readonly path: string;
     /** The field of the answer with the items. */
@@ -97,7 +96,6 @@ export interface Field {
   /** Maximum number of characters, as the service counts them. */
   readonly maxLength?: number;
   readonly values?: readonly string[];
-  /** Descriptions of `values`, for hovers and hints. */
   readonly about?: Readonly<Record<string, string>>;
   /** The value that the service uses when the field is omitted. */
   readonly default?: string;

@@ -4,10 +4,9 @@ import type { Kind } from './kind.ts';
 import type { ListedKind, ListedModel, Listing } from './listed-model.ts';
 import { defaultFor, modelName } from './price.ts';
 
-/** A request body, rendered or with open references. */
 type Body = { readonly [field: string]: Json };
 
-/** List price of a job. Without `high` the list has no maximum. */
+/** `high` is omitted when the list has no maximum. */
 export interface ListPrice {
   low: number;
   likely: number;
@@ -35,7 +34,6 @@ export function listPrice(kind: Kind, request: Body, listings: readonly Listing[
   };
 }
 
-/** Returns the highest listed price for such a request with any model. */
 export function highestListed(kind: Kind, request: Body, listings: readonly Listing[]): number | undefined {
   const field = kind.model?.field ?? 'model';
   const prices = listings.flatMap((listing) => {
@@ -115,7 +113,7 @@ function readSeconds(value: Json | undefined): number | undefined {
   return typeof seconds === 'number' && seconds > 0 && seconds <= 86_400 ? seconds : undefined;
 }
 
-/** Returns the text that a job is made from; `undefined` if a part of it comes from another step. */
+/** Returns the text that a job is made from. `undefined` if a part of it is an output of another step. */
 function mainText({ fields }: Kind, request: Body): string | undefined {
   const name = Object.keys(fields).find((field) => fields[field]?.free === true);
   const text = name === undefined ? undefined : ownValue(request, name);

@@ -25,16 +25,14 @@ export interface ListedModel {
   isDeprecated?: true;
 }
 
-/** Facts about one kind from one source. */
 export interface ListedKind {
   models: { readonly [model: string]: ListedModel };
-  /** Values that the service uses for fields that a request omits. */
   defaults: { readonly [field: string]: string | number };
   /** Values that are allowed in every request, by field, for fields whose values do not depend on the model. */
   values: { readonly [field: string]: readonly string[] };
   /** Fields that a request may have, if the source lists them. */
   fields?: readonly string[];
-  /** The source is the sandbox, which takes any model and charges for its default. */
+  /** The list is that of the sandbox, which accepts any model and charges for its default. */
   isSandbox?: true;
 }
 
@@ -45,7 +43,7 @@ export const mostCredits = 1_000_000;
 const mostValues = 200;
 const longestName = 200;
 
-/** Parses a listed amount of credits: a number, or a string of digits. Undefined for other values. */
+/** Parses credits: a number, or a string of digits. Undefined for other values. */
 export function readAmount(value: Json | undefined): number | undefined {
   const isDigits = typeof value === 'string' && /^[0-9]{1,7}(\.[0-9]{1,4})?$/.test(value);
   const amount = isDigits ? Number(value) : value;
@@ -56,7 +54,6 @@ function firstOf(map: Json | undefined, fields: readonly string[]): Json | undef
   return fields.map((field) => ownValue(mapOf(map), field)).find((one) => one != null);
 }
 
-/** Reads the facts of one model. The facts may have any content. */
 export function readListedModel(facts: Json, kind: Kind | undefined): ListedModel {
   const { catalog: names } = envelope;
   const listed = firstOf(facts, names.credits);
@@ -146,7 +143,6 @@ function spaced(name: string): string {
   return name.replace(/([a-z])([A-Z0-9])|([0-9])([A-Za-z])/g, '$1$3 $2$4').replaceAll('_', ' ');
 }
 
-/** Returns a string or number that a request may have as the value of a field; `undefined` for other values. */
 export function asValue(value: Json | undefined): string | number | undefined {
   return typeof value === 'number' || (typeof value === 'string' && value.length <= longestName) ? value : undefined;
 }
@@ -191,7 +187,6 @@ function readDefaults(facts: Json): { [field: string]: string | number } {
   return bare(defaults);
 }
 
-/** Returns the field whose values are the keys of a map of credits. */
 function fieldOf(
   amounts: { readonly [value: string]: number },
   { allows, kind }: { allows: { readonly [field: string]: readonly string[] }; kind: Kind | undefined },

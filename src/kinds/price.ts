@@ -2,7 +2,6 @@ import type { Json } from '../ground/json.ts';
 import { ownValue } from '../ground/values.ts';
 import type { Kind, Model } from './kind.ts';
 
-/** A request body, rendered or with open references. */
 type Body = { readonly [field: string]: Json };
 
 /**
@@ -16,14 +15,14 @@ export function priceClass(kind: Kind, request: Body): string {
   return [...parts, ...(kind.pricedBy === 'all' ? everyPart(kind, request) : documentedParts(kind, request))].join('/');
 }
 
-/** Returns the documented credits per job; `undefined` when there are none, which does not mean free. */
+/** Returns the documented credits per job. `undefined` when none are documented, which does not mean free. */
 export function documentedCredits(kind: Kind, request: Body): number | undefined {
   if (kind.free === true) return 0;
   const model = modelName(kind, request);
   return model === undefined ? undefined : modelOf(kind, model)?.credits;
 }
 
-/** Returns the entry of a model. Returns none for `constructor` and other names of the prototype. */
+/** Returns the entry of a model; none for `constructor` and other names of the prototype. */
 export function modelOf(kind: Kind, name: string): Model | undefined {
   const models = kind.model?.models;
   return models !== undefined && Object.hasOwn(models, name) ? models[name] : undefined;

@@ -48,7 +48,7 @@ export function readCatalogListing(json: Json, kinds: Readonly<Record<string, Ki
   return bare([...models].map(([kind, list]) => [kind, { models: bare(list), defaults: {}, values: {} }] as const));
 }
 
-/** Returns the kind that a catalog means: it may write `IMAGE`, `Image` or `images`. */
+/** Returns the kind for a word of the catalog, which may be `IMAGE`, `Image` or `images`. */
 export function kindName(word: string, kinds: Readonly<Record<string, unknown>>): string {
   const name = word.toLowerCase();
   if (Object.hasOwn(kinds, name)) return name;
@@ -86,7 +86,6 @@ function findEntries(json: Json): Entry[] {
   return found;
 }
 
-/** Returns the first non-empty string in these fields. */
 function textOf(value: Json, fields: readonly string[]): string | undefined {
   for (const name of fields) {
     const found = isMap(value) ? ownValue(value, name) : undefined;

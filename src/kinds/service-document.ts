@@ -95,7 +95,6 @@ function bodySchema(root: JsonMap, operation: JsonMap): Json | undefined {
   return type === undefined ? undefined : ownValue(mapOf(ownValue(content, type)), 'schema');
 }
 
-/** Collects the fields that a body may have, in all of its forms. */
 function fieldsOf(root: JsonMap, body: Json | undefined): ReadonlySet<string> {
   const written = body === undefined ? undefined : writeOutSchema(root, body);
   const fields = new Set<string>();
@@ -133,7 +132,7 @@ function readListedKind(body: JsonMap, { kind, schema }: { kind: Kind; schema: J
   };
 }
 
-/** Returns the strings that a schema lists; `undefined` when it also allows others. */
+/** Returns the strings that a schema lists. `undefined` when it also allows others. */
 export function listValues(schema: Json, depth = 0): string[] | undefined {
   const map = mapOf(schema);
   const values = ownValue(map, 'enum');
@@ -148,7 +147,6 @@ export function listValues(schema: Json, depth = 0): string[] | undefined {
   return lists.every((list) => list !== undefined) ? lists.flat() : undefined;
 }
 
-/** The path for create requests of a kind, or why none is certain. */
 type FoundRoute = { path: string; byOperation?: true } | { missing: string };
 
 /**

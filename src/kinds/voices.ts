@@ -24,7 +24,6 @@ export const voices: Readonly<
   Bill: { gender: 'male', accent: 'american' },
 };
 
-/** Descriptions by voice, such as `female, american`. */
 export const aboutVoices: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(voices).map(([id, { gender, accent }]) => [id, `${gender}, ${accent}`]),
 );
