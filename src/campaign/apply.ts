@@ -135,7 +135,6 @@ interface Means {
   campaign: OpenCampaign;
   terms: ApplyTerms;
   carrier: Carrier;
-  /** Closed at the end of the session. */
   scope: Scope;
 }
 
@@ -166,13 +165,11 @@ export class ApplySession {
     }
   }
 
-  /** The checked graph of the plan, until the run starts. */
   get checked(): CheckedGraph {
     if (this.#checked === undefined) throw new Error('internal error: the run has started');
     return this.#checked;
   }
 
-  /** Takes the lock and plans, or returns the run that is under way. */
   async plan(): Promise<Held | Running> {
     const running = await this.#means.carrier.attach();
     if (running !== undefined) return running;
@@ -197,7 +194,6 @@ export class ApplySession {
     return running;
   }
 
-  /** Watches a run to its end, and records its history. */
   async watch(running: Running, observer: Observer): Promise<RunResult> {
     const { plan, isWork, engineRun } = running;
     const { on, times, approved, ...ending } = observer;
@@ -221,7 +217,7 @@ export class ApplySession {
     await this.#means.scope.close();
   }
 
-  /** Takes the lock and plans. The lock is released at once if there is no plan. */
+  /** Takes the lock and plans. Releases the lock at once if there is no plan. */
   async #hold(): Promise<Held> {
     const { campaign, terms, scope } = this.#means;
     const { lockTimeoutMs = 0, engine } = terms;

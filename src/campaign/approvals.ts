@@ -79,9 +79,9 @@ async function sayWhyNot({ path, digest }: Pick<SavedPlan, 'path' | 'digest'>): 
 }
 
 /**
- * Marks open sends that are in the lock but not in the purchase journal, and whose recovery repeats the request with
- * its idempotency key. Such a send is legitimate in a colleague's lock, but a line written by hand would buy what was
- * never approved. Create requests to the sandbox are always recovered.
+ * Marks unresolved creates that are in the lock but not in the purchase journal, and whose recovery repeats the request
+ * with its idempotency key. Such a create is legitimate in a colleague's lock, but a line written by hand would buy
+ * what was never approved. Create requests to the sandbox are always recovered.
  */
 export async function markStrangeSends({ campaign, rows }: Plan, open: OpenCampaign): Promise<void> {
   // A send with a fence is looked up in a list, so its request is not repeated.

@@ -16,7 +16,6 @@ import type { SavedPlan } from './saved-plan.ts';
 import type { ServiceFacts } from './service-facts.ts';
 import type { HoldTerms } from './session.ts';
 
-/** Terms of one `apply`: what is planned, and how it is carried out. */
 export interface ApplyTerms
   extends Omit<MakePlanOptions, 'isRun' | 'limitThere'>,
     RunSettings,
@@ -35,26 +34,22 @@ export interface ApplyTerms
   engine?: EngineChoice | undefined;
 }
 
-/** Engine that carries a run out instead of this machine. */
 export interface EngineChoice {
   url: string;
   /** Destination of the workers' files, as the user wrote it. By default they come to the attached client. */
   store?: string | undefined;
 }
 
-/** A plan that was made while the lock is held, and what its run needs. */
 export interface Held {
   made: Plan;
   outline: GraphOutline;
   prices: WrittenPrices;
   loaded: RestoredLock;
   facts: ServiceFacts;
-  /** Warning about a field that is most likely misspelt. */
   misspelt: string | undefined;
   guard: Pick<Guard, 'stillOurs'>;
   /** Result to store if there was nothing to do. */
   finding: Json | undefined;
-  /** Path of the list of outputs that the manifest asks for. */
   index?: string;
   /** Facts for decisions during the run of this plan. Omitted without a review. */
   live?: Omit<LiveRunOptions, 'agreed'>;
@@ -63,9 +58,7 @@ export interface Held {
 /** Client that watches a run and can end it. */
 export interface Observer extends Ending {
   on: (event: RunEvent) => void;
-  /** Time left, recorded in the history for clients that follow the run. */
   times?: RunTimes | undefined;
-  /** Name of the person who approved the run, and the time of the approval. */
   approved?: { by: string; at: string } | undefined;
 }
 
@@ -79,7 +72,6 @@ export interface Carrier {
   start(plan: Plan, held: Held): Promise<Running | { result: RunResult }>;
 }
 
-/** A run that is under way, in this process or on an engine. */
 export interface Running {
   plan: Plan;
   /** Whether the run does anything that belongs in the history of runs. */

@@ -78,7 +78,6 @@ export function runningHere(plan: Plan, campaign: OpenCampaign, here: Here): Run
   return { plan, isWork: access !== undefined, judge, watch: (observer) => runHere(plan, campaign, here, observer) };
 }
 
-/** Opens the ports of a run (disk and network), and closes them after it. */
 async function runHere(plan: Plan, campaign: OpenCampaign, here: Here, observer: Watching): Promise<RunResult> {
   const { options, held, access, judge } = here;
   const { paths, service: address, accountOf } = campaign;
@@ -242,7 +241,6 @@ interface NeededJob {
   jobId: string;
 }
 
-/** Jobs of earlier runs that this run needs: jobs that it collects, and jobs whose links are used in requests. */
 export function neededJobs({ rows }: Plan, lock: Lock): NeededJob[] {
   const needed = new Map<string, string>();
   const spending = new Set(rows.filter(({ action }) => isSpending(action)).map(({ address }) => address));

@@ -104,7 +104,6 @@ type ValueOf<One> = One extends { takes: infer Takes extends keyof Written }
       ? string
       : boolean;
 
-/** Values of these options as a caller passes them. */
 export type Values<Rows> = { -readonly [Name in keyof Rows]?: ValueOf<Rows[Name]> | undefined };
 
 type Settling<What extends Row['settles']> = Pick<
@@ -129,7 +128,6 @@ export interface RehearsalOptions {
   failRate?: number | undefined;
 }
 
-/** The long flag of an option, without its value and its short form. */
 export function flagOf({ flags }: OptionRow): string {
   return /--[\w-]+/.exec(flags)?.[0] ?? flags;
 }
@@ -147,12 +145,10 @@ function pick(options: object, is: (row: OptionRow) => boolean): object {
   return Object.fromEntries(findGiven(options, is).map(({ name, value }) => [name, value]));
 }
 
-/** Picks the planning options from the options of a caller. */
 export function pickPlanningOptions(given: PlanningOptions): PlanningOptions {
   return pick(given, (row) => row.settles === 'plan' || row === optionTable.onUnknown);
 }
 
-/** Picks the settings of a run from the options of a caller. */
 export function pickRunSettings(given: RunSettings): RunSettings {
   const { createTimeoutMs } = given;
   return {
@@ -167,7 +163,6 @@ type SettledSettings = { [Name in Settled]: NonNullable<RunSettings[Name]> } & {
   [Name in Exclude<keyof RunSettings, Settled>]?: NonNullable<RunSettings[Name]>;
 };
 
-/** Returns the settings of a run with their defaults. */
 export function settle(given: RunSettings): SettledSettings {
   const standards = rows.flatMap(([name, { settles, standard }]) =>
     settles === 'run' && standard !== undefined ? [[name, standard]] : [],

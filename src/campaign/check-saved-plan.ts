@@ -25,8 +25,8 @@ import { isKept, optionsToKeep, wordsOfPlan } from './saved-options.ts';
 import type { SavedPlan } from './saved-plan.ts';
 
 /**
- * Addresses that the selections of a saved plan matched when it was made. Evaluating the selections again could match
- * other steps (a step that had failed is running by now), and would redo steps that were already redone.
+ * Returns the addresses that the selections of a saved plan matched when it was made. Evaluating the selections again
+ * could match other steps (a failed step may be running by now), and would redo steps that were already redone.
  */
 export function chosenBy(saved: SavedPlan, lock: Lock): NonNullable<MakePlanOptions['chosen']> {
   const { select, exclude, first, sample } = saved.options;
@@ -74,7 +74,6 @@ export function refuseStale(saved: SavedPlan, now: { plan: Plan; graph: Graph; s
   if (found !== undefined) throw stale(found.text);
 }
 
-/** Plans again with the options of the saved plan. */
 function planAgain({ path, options }: SavedPlan): Call {
   return call('plan', ...wordsOfPlan(options), '--out', path);
 }
@@ -93,7 +92,6 @@ export function refuseReplanning(saved: SavedPlan, options: object): void {
   });
 }
 
-/** Refuses a plan that buys more than its approval contains. */
 export function refuseUncovered(agreement: Agreement, plan: Plan): void {
   const found = findUncovered(agreement, plan);
   if (found === undefined) return;
@@ -173,7 +171,6 @@ function unsaved(code: 'MB3000' | 'MB3301', path: string, { why, hint }: { why: 
   return new CampaignError({ code, message: `--out: ${path} ${why}`, hint, path });
 }
 
-/** Digest of everything that determines the steps. */
 export function digestOfSteps(graph: Graph): string {
   const steps = graph.steps.map(({ address, fingerprint, save, retry }) =>
     canonicalJson([address, fingerprint, save, retry === undefined ? null : { ...retry }]),

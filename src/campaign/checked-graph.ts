@@ -27,13 +27,12 @@ export interface CheckOptions {
    * stored one.
    */
   isRun?: boolean | undefined;
-  /** The service is queried later, so mistakes that only the stored document finds are not reported yet. */
+  /** Whether the service is queried later. If so, mistakes that only the stored document finds are not reported yet. */
   asksLater?: boolean | undefined;
-  /** The document was needed before, so the stored document is tried first. */
+  /** Whether the document was needed before, so that the stored document is tried first. */
   againByDocument?: boolean | undefined;
 }
 
-/** A manifest, with the findings of the service's OpenAPI document. */
 export interface CheckedManifest extends LoadedManifest {
   facts: ServiceFacts;
   /** Whether some requests can only be checked against the service's document. */
@@ -46,14 +45,13 @@ export interface CheckedGraph {
   graph: Graph;
   facts: ServiceFacts;
   origins?: Origins;
-  /** The manifest as written, with the texts of its files, for positions of later findings. */
   manifest?: Manifest;
   sources: ReadonlyMap<string, string>;
   /** Files from which the graph was made, relative to the folder of the manifest. */
   inputs: readonly string[];
   /** Inputs other than variables. Omitted if the service's document was used, or there were diagnostics. */
   asked?: readonly Asked[];
-  /** Unknown names were accepted because the service lists them. */
+  /** Set if unknown names were accepted because the service lists them. */
   takesNames?: true;
   /**
    * Text of the warning about the field that is most likely misspelt. A service may ignore such a field and still
@@ -106,7 +104,6 @@ export async function loadChecked(
   return options.asksLater === true ? { ...plain, facts: noServiceFacts, byDocument: true, renew } : renew();
 }
 
-/** Returns the graph of a checked manifest, or ends the command with every mistake. */
 export async function requireCheckedGraph(campaign: OpenCampaign, options: CheckOptions): Promise<CheckedGraph> {
   return graphOf(await loadChecked(campaign, options), campaign);
 }
@@ -153,7 +150,7 @@ export async function planByDocument<Planned extends { plan: Plan }>(
   return { ...renewed, planned: await planOf(renewed, { again: true }) };
 }
 
-/** Returns facts about the service. `ask`: queries the service; present if the facts may have changed. */
+/** Returns facts about the service. `ask` queries the service; it is given if the facts may have changed. */
 async function findFacts(
   campaign: OpenCampaign,
   { refresh, isRun }: CheckOptions,

@@ -51,9 +51,7 @@ export async function compareWithCommit(
   return { campaign: graph.name, ref, commit, ...compared, ...(fit && { fit }) };
 }
 
-/**
- * Returns how the budget covers the campaign in the working tree. Files on disk are ignored, because they cost nothing.
- */
+/** Returns how the budget covers the campaign in the working tree. Ignores files on disk, because they cost nothing. */
 function fitOf(
   { replays, accountOf }: Pick<OpenCampaign, 'replays' | 'accountOf'>,
   situation: Situation,
@@ -94,7 +92,6 @@ export function readLock(file: string, bytes: Uint8Array): LockReading {
   return readLockBytes(file, bytes);
 }
 
-/** Returns the checked graph of a campaign. Throws when it has mistakes. */
 function checkedOf(campaign: Campaign) {
   return graphOf(campaign.checked, campaign, campaign.checked);
 }

@@ -18,7 +18,6 @@ export const programVariables = [
   'QWEN_CODE',
 ] as const;
 
-/** Returns the variable that names the automated caller, if there is one. */
 export function programIn(env: NodeJS.ProcessEnv): string | undefined {
   return programVariables.find((name) => (env[name] ?? '') !== '');
 }

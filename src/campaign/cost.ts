@@ -32,7 +32,7 @@ type RunOf = (job: { address: string; id: string }) => string | undefined;
 export interface Cost {
   campaign: string;
   by: readonly CostDimension[];
-  /** Only purchases that are missing in this commit. */
+  /** Set if only purchases that are missing in this commit are counted. */
   since?: { ref: string; commit: string };
   rows: CostRow[];
   totals: CostSums;
@@ -85,7 +85,6 @@ export async function sumUpAll(
   return { by, rows, totals: sumCharges(charges), leftOut };
 }
 
-/** Recorded charges with the values they are grouped by. */
 async function readCharges(
   campaign: OpenCampaign,
   graph: Graph,

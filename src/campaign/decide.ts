@@ -17,7 +17,7 @@ import { type HoldTerms, Session } from './session.ts';
 
 /** Options that all decisions share. */
 export interface DecideOptions extends Omit<HoldTerms, 'service'> {
-  /** Asked before anything is recorded. Default: yes. */
+  /** Called with the rulings before they are recorded; any answer but yes records nothing. Defaults to yes. */
   confirm?: ((rulings: readonly Ruling[]) => Promise<Answer>) | undefined;
 }
 
@@ -27,7 +27,6 @@ export type Decided =
   /** The user did not agree, so nothing was recorded. */
   | { is: 'no' | 'interrupted' };
 
-/** Computes the rulings of a decision about steps, while the lock is held. */
 export type Rule = (session: Session) => Promise<Ruling[]> | Ruling[];
 
 /**
@@ -55,7 +54,6 @@ export function decide(
   return orFailure(decided);
 }
 
-/** Throws if there is no ruling that can be recorded. */
 function requireSome(rulings: readonly Ruling[]): void {
   const [first, ...others] = rulings.filter(({ is }) => is === 'refused');
   if (first?.is !== 'refused' || rulings.some(({ is }) => is === 'unchanged')) return;

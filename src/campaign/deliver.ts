@@ -32,7 +32,6 @@ export interface Delivered {
 
 type Delivery = NamedDelivery<FoundOutput>;
 
-/** Name of the list of delivered files. */
 export const deliveryIndex = 'outputs.csv';
 const most = 5;
 

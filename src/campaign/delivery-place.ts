@@ -52,7 +52,6 @@ export function folderPlace(to: string, { lock }: { lock: string }): DeliveryPla
   };
 }
 
-/** Error for a destination that refuses a file. Copies made before it stay. */
 export function notDelivered(to: string, why: string): CampaignError {
   const hint = 'copied files stay; run the same command again to continue';
   return new CampaignError({ code: 'MB3301', message: `--to: ${to}: ${why}`, hint, path: to });

@@ -34,11 +34,11 @@ export interface Environment {
   limits?: SpendingLimits;
   /** Reason why a user must consent in person, for messages. Omitted if flags and options are consent. */
   consent?: string;
-  /** There is a `.env` that cannot be read: no file, or outside this tree. */
+  /** Set if there is a `.env` that cannot be read: it is no file, or outside this tree. */
   unread?: true;
-  /** The `.env` has the missing one of address and key, but it is not read because the environment has the other. */
+  /** Set if the `.env` has the missing one of address and key. It is not read, because the environment has the other. */
   unreadHalf?: true;
-  /** A `.env` names a program that prints the key. It is never run. */
+  /** Set if a `.env` names a program that prints the key. It is never run. */
   filedCommand?: true;
 }
 
@@ -63,7 +63,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv, folder: string): Environ
   return { ...pick(filed), ...filedCommand, ...given };
 }
 
-/** Address of the service that is rehearsed. Nothing is sent to it. */
+/** Returns the address of the service that is rehearsed. Nothing is sent to it. */
 function rehearsedBy(env: NodeJS.ProcessEnv, folder: string): Pick<Environment, 'baseUrl'> {
   const own = pick(env);
   const filed = own.baseUrl === undefined && own.token === undefined ? readDotEnv(folder) : {};
@@ -71,7 +71,6 @@ function rehearsedBy(env: NodeJS.ProcessEnv, folder: string): Pick<Environment, 
   return baseUrl === undefined ? {} : { baseUrl };
 }
 
-/** Notes that a `.env` has the missing one of address and key, and is not read. */
 function unreadHalf({ baseUrl, token }: Environment, folder: string): { unreadHalf?: true } {
   if (baseUrl !== undefined && token !== undefined) return {};
   const filed = readDotEnv(folder);
@@ -79,7 +78,7 @@ function unreadHalf({ baseUrl, token }: Environment, folder: string): { unreadHa
   return (baseUrl === undefined ? half.baseUrl : half.token) === undefined ? {} : { unreadHalf: true };
 }
 
-/** Environment whose key is printed by a command on first use, possibly after a prompt. */
+/** Returns an environment whose key is printed by a command on first use, possibly after a prompt. */
 function withToken(environment: Environment, command: string): Environment {
   let token: string | undefined;
   return Object.defineProperty({ ...environment }, 'token', {
@@ -169,8 +168,8 @@ export function accountDigest(send: string, sandbox: boolean, { token }: Environ
 }
 
 /**
- * Returns address and key of the service, or throws an error that explains how to get them. `rehearses`: the error
- * also suggests the sandbox.
+ * Returns address and key of the service. Throws an error that explains how to get them; with `rehearses`, it also
+ * suggests the sandbox.
  */
 export function requireAccess(environment: Environment, { rehearses = true } = {}): Access {
   const { baseUrl, playMoney, filedCommand } = environment;
@@ -275,7 +274,6 @@ function nameOf(character: string): string {
   return `the character U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
-/** Delay before a slow request is reported, in ms. */
 const slowMs = 1000;
 
 /** Ends a run within seconds, before it starts, if the service cannot be reached. Reports each attempt. */
@@ -310,7 +308,6 @@ export async function requireService(
 export const certificateHint =
   'nothing was sent; where a company signs its connections, set NODE_EXTRA_CA_CERTS to the file of its certificates (PEM)';
 
-/** Whether Node does not trust the issuer of a certificate. */
 export function isUntrusted(error: string): boolean {
   return /self.signed|unable to (get|verify)|certificate chain|UNABLE_TO|SELF_SIGNED/i.test(error);
 }
@@ -350,7 +347,6 @@ export async function tightestLimit(
   return limits && tightestOf(limits, await readSpent(now));
 }
 
-/** The variable that names a program which prints the key. */
 export const keyCommandName = 'MEDIABATCH_API_KEY_COMMAND';
 
 /** In ms; leaves the user time to unlock a keychain. */

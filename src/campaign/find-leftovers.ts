@@ -87,7 +87,6 @@ export async function findLeftovers(root: string, facts: LeftoverFacts): Promise
   return found;
 }
 
-/** Adds an existing output to the deletable or to the changed files. */
 async function addOutput(
   found: Leftovers,
   path: string,
@@ -129,7 +128,6 @@ function samePath(path: string): string {
   return path.normalize('NFC').toLowerCase();
 }
 
-/** Returns paths on record in other campaigns of this folder, relative to this one. */
 function pathsOfOthers(others: readonly OtherLock[]): string[] {
   return others.flatMap(({ lock, prefix }) =>
     [...recordedFiles(lock).keys()].map((path) => samePath(`${prefix}${path}`)),
@@ -233,7 +231,6 @@ export async function deleteLeftover(root: string, file: LeftoverFile): Promise<
   }
 }
 
-/** Every recorded output, by SHA-256 (hex). Of several outputs with the same bytes, one is returned. */
 function findPaidOutputs(lock: Lock): Map<string, PaidOutput> {
   const paid = new Map<string, PaidOutput>();
   for (const record of lock.steps.values()) {
@@ -248,7 +245,6 @@ function findPaidOutputs(lock: Lock): Map<string, PaidOutput> {
   return paid;
 }
 
-/** The fields of a paid output that a list of files shows. */
 export function chargeOf(
   paid: Pick<PaidOutput, 'jobId' | 'credits'> | undefined,
 ): Pick<PaidOutput, 'jobId' | 'credits'> {
@@ -298,8 +294,8 @@ export async function findReplaced(
 }
 
 /**
- * Digests of current outputs of the manifest's steps that are missing at their paths, because a plan would restore
- * them from the replaced files.
+ * Returns the digests of current outputs that are missing at their paths, because a plan would restore them from the
+ * replaced files.
  */
 export async function findWanted({ matches }: Situation, root: string): Promise<Set<string>> {
   const wanted = new Set<string>();
@@ -342,7 +338,6 @@ function pathsInUse({ step, purchase }: Match): string[] {
 
 export interface RemoteRecords {
   records: RemoteRecord[];
-  /** Records that were chosen but are still needed. */
   skipped: { address: string; why: string }[];
 }
 
@@ -425,7 +420,6 @@ function findWaiting({ matches, gateOf }: Situation): (address: string) => reado
   };
 }
 
-/** Why a step of the manifest still needs the service's record. */
 function whyKept({
   own,
   waiting,

@@ -61,7 +61,6 @@ export async function requireOtherLocks(
   });
 }
 
-/** Returns a command for the campaign of a lock: for the manifest next to it, or else with the option `--lock`. */
 export function callAbout(
   { path, shown }: Pick<FoundLock, 'path' | 'shown'>,
   command: string,
@@ -138,7 +137,6 @@ export async function listOwnLocks(
   });
 }
 
-/** Whether a file is a lock, by name or first bytes, including .orig and .bak copies. */
 function isLock(folder: string, name: string): boolean {
   if (!/\.jsonl/i.test(name)) return false;
   return /lock.*\.jsonl/i.test(name) || /"mediabatch"\s*:\s*"lock"/.test(readStart(join(folder, name), 200) ?? '');

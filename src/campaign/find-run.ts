@@ -53,12 +53,14 @@ export function findRun(name: string, stories: readonly RunStory[]): RunStory {
   throw new CampaignError({ code: 'MB3002', message: `there is no run ${name} on record here`, hint, name });
 }
 
-/** Time at which a run began, for sorting. If the first line is damaged, it is taken from the run's id. */
+/**
+ * Returns the time at which a run began, for sorting. If its first line is damaged, the time is taken from the run's
+ * id.
+ */
 function beganAt({ at, id }: RunStory): string {
   return at ?? `${id.slice(0, 10)}T${id.slice(11, 13)}:${id.slice(13, 15)}`;
 }
 
-/** Returns the lines of a run's history. Foreign lines are dropped. */
 export function historyLines(values: readonly Json[]): HistoryLine[] {
   return values.filter(isLine);
 }
@@ -68,21 +70,18 @@ function isLine(value: Json): value is Json & HistoryLine {
   return (value.mediabatch === undefined ? findEventViolations(value) : findLineViolations(value)).length === 0;
 }
 
-/** How the observation of a run ended. */
 export type Followed =
   /** No run is in progress; `last` is the last one that has ended. */
   | { is: 'idle'; last?: RunStory }
   | { is: 'ended'; close: RunClose }
   /** The process of the run is gone, and its history has no end. */
   | { is: 'gone'; id: string }
-  /** The caller's signal was aborted. */
   | { is: 'left' };
 
 interface FollowOptions {
   clock: Clock;
   signal: AbortSignal;
   on(event: RunEvent): void;
-  /** Called with the remaining time whenever the run reports another. */
   onTime(remaining: Remaining | undefined): void;
   /** Called once if a process holds the lock but has not begun a run. */
   onWait(holder: Holder): void;

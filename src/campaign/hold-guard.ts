@@ -81,7 +81,6 @@ function nameOf({ by }: Held): string {
   return `process ${by.pid} on ${by.host}, which has run since ${clockText(by.since, systemClock.now())}`;
 }
 
-/** Address of the review page of the run that holds the lock. */
 function pageOf(lockPath: string, { by, note }: Held): Promise<string | undefined> {
   const isHere = note === undefined && by.host === hostname();
   return isHere ? findOpenPage(lockPath, by.pid).catch(() => undefined) : Promise.resolve(undefined);
@@ -105,7 +104,10 @@ function heldError(shown: string, held: Held, page: string | undefined): Campaig
   });
 }
 
-/** A holder on this machine is alive, because the claim of a dead process would have been taken over. */
+/**
+ * Returns what to do about the holder. A holder on this machine is alive, because the claim of a dead process would
+ * have been taken over.
+ */
 function hintOf(by: Held['by'], page: string | undefined): Advice {
   const wait = 'wait for it to end (--lock-timeout waits longer)';
   if (page !== undefined) return [`decide on the page of that run: ${page}`, wait];

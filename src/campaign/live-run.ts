@@ -40,18 +40,15 @@ export interface LiveRunOptions {
   means: Pick<OpenCampaign, 'replays' | 'accountOf'> & {
     /** Milliseconds since 1970. */
     now(): number;
-    /** Reads the state of recorded outputs on disk. */
     look(recorded: readonly OutputToCheck[]): Promise<OutputFacts>;
   };
 }
 
-/** A plan made during a run, and its graph with the current verdicts. */
 interface PlannedAgain {
   plan: Plan;
   graph: DecidedGraph;
 }
 
-/** Parts of a run that carry the plan out. */
 interface Works {
   ledger: Pick<LocalLedger, 'lock' | 'decide'>;
   gate: Pick<LocalGate, 'stopped' | 'stop'>;
@@ -60,18 +57,15 @@ interface Works {
   emit(fact: RunFact): void;
 }
 
-/** State of a run for the review page. */
 interface LiveState {
   graph: Graph;
   lock: Lock;
-  /** Rows of the current plan, as far as they are known. */
   rows: readonly PlanRow[];
   selected: ReadonlySet<string> | undefined;
   is: ReviewRun['is'];
   gates: number;
-  /** Words like `7 of 12 done, 2 running`. */
+  /** Progress in a form like `7 of 12 done, 2 running`. */
   progress: string;
-  /** Credits that the run has spent so far. */
   spent: number;
 }
 
@@ -94,7 +88,6 @@ export class LiveRun {
   #works: Works | undefined;
   #is: ReviewRun['is'] = 'running';
   #gates = 0;
-  /** The latest plan of this run, with its graph. */
   #now: PlannedAgain | undefined;
   /** Settles after all judgements and plans so far, which run one after the other. */
   #last: Promise<unknown> = Promise.resolve();
@@ -132,13 +125,11 @@ export class LiveRun {
     };
   }
 
-  /** Updates the state by an event of the run. */
   note(event: RunEvent): void {
     foldEvent(this.#view, event);
     this.#tell();
   }
 
-  /** Calls `listener` after each visible change. */
   watch(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -167,8 +158,8 @@ export class LiveRun {
   }
 
   /**
-   * Whether the run continues when no work is in progress. Waits until there is work, or until nothing can be decided
-   * any more.
+   * Resolves with whether the run continues once no work is in progress. Waits until there is work, or until nothing
+   * can be decided any more.
    */
   async goesOn(): Promise<boolean> {
     this.#lookSoon();
@@ -207,7 +198,7 @@ export class LiveRun {
   }
 
   /**
-   * Whether people have to look again: the run ended before all decisions that it waited for, or a pick was changed
+   * Whether users have to review again: the run ended before all decisions that it waited for, or a pick was changed
    * after a step was made from it.
    */
   get needsPeople(): boolean {
@@ -232,7 +223,6 @@ export class LiveRun {
     return this.#carriedOut;
   }
 
-  /** Sums up an ended run, and reports skipped steps. */
   async end(): Promise<Plan> {
     await this.close();
     const { agreed } = this.#options;
@@ -330,7 +320,6 @@ export class LiveRun {
     return { plan, graph: situation.graph };
   }
 
-  /** Makes the plan again, and adds newly possible steps to the run. */
   async #look(): Promise<void> {
     const { driven, signal, gate } = this.#requireWorks();
     if (this.#is === 'ended' || signal.aborted || gate.stopped !== undefined) return;
@@ -354,7 +343,6 @@ export class LiveRun {
     return findUnwanted(this.#options.agreed, now, isOver);
   }
 
-  /** Orders that were dropped and are wanted again, as they were agreed to. */
   #wantedAgain(unwanted: ReadonlySet<string>): StepOrder[] {
     const again = this.#options.agreed.rows.filter(({ address }) => this.#letGo.has(address) && !unwanted.has(address));
     return again.flatMap(({ order }) => order ?? []);
@@ -373,7 +361,7 @@ export class LiveRun {
     });
   }
 
-  /** Steps that still have to be redone. Until then, decisions about their earlier outputs do not count. */
+  /** Returns the steps that still have to be redone. Until then, decisions about their earlier outputs do not count. */
   #redo(): ReadonlySet<string> {
     const { redo } = this.#options;
     const isRedone = (address: string) => this.#works?.driven.endOf(address)?.outcome === 'done';

@@ -24,28 +24,23 @@ export interface LoadedManifest {
   /** The manifest as written. Omitted if it cannot be read. */
   manifest?: Manifest;
   diagnostics: Diagnostic[];
-  /** Text of each file by its name, for excerpts. */
   sources: Map<string, string>;
   origins?: Origins;
   asked: readonly Asked[];
 }
 
-/** Checks beyond the manifest's own rules. */
 export interface LoadOptions {
   vars?: Record<string, string> | undefined;
   /** As in `OpenCampaign`. */
   varFiles?: readonly string[] | undefined;
-  /** Judges requests that only the service's own document describes. */
   checker?: RequestChecker | undefined;
   /** Reads the files from elsewhere than the disk, such as a commit. */
   reader?: InputReader | undefined;
-  /** Lists of the service, as a source of newer names. */
   listings?: readonly Listing[] | undefined;
   /** As in `OpenCampaign`. */
   strict?: boolean | undefined;
   /** If given, receives the rows of each step. */
   rows?: Map<string, StepRows> | undefined;
-  /** As in `OpenCampaign`. */
   onSize?: OpenCampaign['onSize'] | undefined;
 }
 
@@ -98,7 +93,6 @@ export async function loadManifest(file: string, options: LoadOptions = {}): Pro
   }
 }
 
-/** Turns the warning about an unlisted field into an error, where the user asked for that. */
 function asMistake(found: Diagnostic): Diagnostic {
   return found.code === 'MB1501' ? { ...found, severity: 'error' } : found;
 }
@@ -147,7 +141,7 @@ async function readFacts(
   return { data, schemaCompiler: await loadSchemaCompiler(() => performance.now()) };
 }
 
-/** The reader of workbooks is only loaded if there is a workbook. */
+/** Reads the sheets of a workbook. Loads the reader of workbooks only if there is one. */
 async function readSheets(
   path: string,
   { inputs, sheets }: { inputs: ManifestInputs; sheets: readonly (string | undefined)[] },

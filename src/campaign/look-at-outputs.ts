@@ -50,7 +50,6 @@ export async function seeExpected({ matches }: Pick<Situation, 'matches'>, campa
   return { fileState: () => 'intact', mediaFacts: await measure(expected, states, campaign) };
 }
 
-/** Measures unchanged files only. */
 async function measure(
   recorded: readonly OutputToCheck[],
   states: ReadonlyMap<string, OutputState>,
@@ -61,7 +60,6 @@ async function measure(
   return (output) => measured.get(output);
 }
 
-/** Digests of missing or changed outputs with an intact copy in the store of kept files. */
 async function findIntactCopies(
   paths: CampaignPaths,
   recorded: readonly OutputToCheck[],
@@ -77,7 +75,6 @@ async function findIntactCopies(
   return found;
 }
 
-/** Paths for the output files of a campaign on this machine. */
 export function outputFilesOf({
   paths,
   seen,

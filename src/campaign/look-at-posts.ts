@@ -71,9 +71,7 @@ export async function checkUnsent(
   return checkPosts(unsent, { ...(await readAccounts(campaign)), manifest, now: systemClock.now() });
 }
 
-/**
- * Whether a post is to be sent, now or after people have agreed or picked. A post that was sent is not checked again.
- */
+/** Returns whether a post is to be sent, now or after an approval or a pick. A post that was sent is not checked again. */
 function isToLeave({ kind, post, later }: PlanRow): boolean {
   return post !== undefined || (kind === 'post' && later !== undefined);
 }

@@ -49,19 +49,15 @@ export interface MakePlanOptions extends PlanningOptions {
 
 export interface MadePlan {
   plan: Plan;
-  /** State of each output on record, by path. */
   states: ReadonlyMap<string, OutputState>;
-  /** Addresses that `--redo` selects. */
   redo: ReadonlySet<string>;
   /** Addresses of the steps that the plan is about. Defaults to all. */
   selected?: ReadonlySet<string> | undefined;
-  /** Price facts from sources other than manifest and lock. */
   hints: PriceHints;
 }
 
 const defaultConcurrency = 8;
 
-/** Reads the facts on disk, and makes the plan. */
 export async function makePlan(
   session: Session,
   { facts, origins }: { facts?: ServiceFacts | undefined; origins?: Origins | undefined },
@@ -122,7 +118,6 @@ export async function showPlan(
   return made;
 }
 
-/** Returns the tightest limit of this machine and of the engine. */
 async function limitOf(
   { environment }: OpenCampaign,
   there: SpendingLeft | undefined,
@@ -131,10 +126,8 @@ async function limitOf(
   return here === undefined || (there !== undefined && there.left < here.left) ? there : here;
 }
 
-/** Limit of addresses in a suggested command. */
 const mostNamed = 20;
 
-/** Rejects `--redo` of pinned steps: unpin them first. */
 function refusePinned(graph: DecidedGraph, redo: ReadonlySet<string>): void {
   const pinned = graph.steps.filter(({ address, decided }) => decided?.pinned !== undefined && redo.has(address));
   const [first] = pinned;
@@ -188,14 +181,13 @@ async function checkPlaces(
   tell({ is: 'notice', code: 'MB1604', text, hint });
 }
 
-/** Places of an order's files. If the number of outputs is unknown, only the first place is checked. */
+/** Returns the paths of an order's files. If the number of outputs is unknown, only the first path is checked. */
 function savesOf(address: string, order: StepOrder): { address: string; save: string }[] {
   if (kinds[order.kind]?.media === 'none') return [];
   const count = Math.max(1, order.outputs?.length ?? 0);
   return Array.from({ length: count }, (_, index) => ({ address, save: wantedPath(order, index) }));
 }
 
-/** Notice of a plan in a folder without write access: a read-only mount, another user's checkout, a CI. */
 function notWritable({ address, path }: BadPlace): string {
   const where = path === '.' ? 'this folder' : `the folder ${path}`;
   return `${where} cannot be written, and ${address} is to be saved there: apply would end with exit code 73`;
@@ -243,9 +235,9 @@ function badPlaceError({ address, path, why }: BadPlace): CampaignError {
 const shownAddresses = 5;
 
 /**
- * Steps that `--redo` selects, without posts that are not named by their own address, because a task, a tag or a
- * wildcard must not publish a post again. If no step is left, the error says what to type instead. `settled`: the
- * selection is of a saved plan, so it throws no error.
+ * Returns the steps that `--redo` selects, without posts that are not named by their own address, because a task, a tag
+ * or a wildcard must not publish a post again. If no step is left, the error says what to type instead. `settled`: the
+ * selection is that of a saved plan, so no error is thrown.
  */
 function sparePosts(
   redo: ReadonlySet<string>,

@@ -12,7 +12,6 @@ import {
   readManifestText,
 } from '../disk/inputs.ts';
 
-/** Reads the files that a manifest names, from the disk or from a commit. */
 export interface InputReader {
   /**
    * True when the files are from an earlier time, so the manifest may not declare every variable that has a value now.
@@ -49,7 +48,6 @@ export interface Asked {
   answer: string;
 }
 
-/** Reader of files on disk. `manifest`: the path of the manifest. */
 export function diskReader(manifest: string): InputReader {
   const folder = dirname(resolve(manifest));
   return {
@@ -67,7 +65,6 @@ export class ManifestInputs {
   readonly asked: Asked[] = [];
   readonly #reader: InputReader;
 
-  /** `manifest`: the path of the manifest. */
   constructor(manifest: string, reader: InputReader = diskReader(manifest)) {
     this.#reader = reader;
   }
@@ -78,7 +75,6 @@ export class ManifestInputs {
     return answer as Answers[Ask];
   }
 
-  /** Whether the files still give the recorded answers. Stops at the first difference. */
   async areAnsweredAlike(asked: readonly Asked[]): Promise<boolean> {
     for (const { ask, path, answer } of asked) if (digestOf(await this.#reader[ask](path)) !== answer) return false;
     return true;

@@ -27,7 +27,6 @@ export function userName(): string | undefined {
   }
 }
 
-/** User and machine, as shown to users on other machines. */
 export function whoIsHere(): string {
   return `${userName() ?? 'a user'} on ${hostname()}`;
 }

@@ -84,7 +84,6 @@ export async function load(file: string, options: OpenOptions = {}): Promise<Cam
   return { ...opened, ...(graph && !hasErrors(diagnostics) && { graph }), diagnostics, sources, notices, checked };
 }
 
-/** A `tell` that stores notices and passes them on. */
 function collectNotices(passOn: Tell = () => {}): { notices: readonly Notice[]; tell: Tell } {
   const notices: Notice[] = [];
   return {

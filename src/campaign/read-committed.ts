@@ -16,7 +16,6 @@ import { longestLock } from './find-locks.ts';
 import { loadWithNames } from './load-manifest.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 
-/** A commit as the user named it. */
 export interface NamedCommit {
   ref: string;
   commit: string;

@@ -23,7 +23,6 @@ export interface LoadedLock {
   read?: Digest;
   tornTailAt?: number;
   needsRewrite: boolean;
-  /** Whether a notice about the lock was shown. */
   isNotable: boolean;
   /** Whether the lock has purchases of another address and `--service-moved` was given, so that the user must agree. */
   isMoved: boolean;
@@ -49,9 +48,9 @@ export function requireLockFolder(path: string): void {
 }
 
 /**
- * Reads the lock, or ends the command before anything is sent. `given` is the digest of the service that the lock
- * must belong to; undefined if no address is known. With `serviceMoved` the lock may belong to another address:
- * before writing, the caller asks the user (`agreeToMove`).
+ * Reads the lock, or ends the command before anything is sent. `given`: digest of the service that the lock must belong
+ * to; undefined if no address is known. With `serviceMoved` the lock may belong to another address: before writing, the
+ * caller asks the user (`agreeToMove`).
  */
 export async function requireLock(
   { paths, sandbox, tell }: Pick<OpenCampaign, 'paths' | 'sandbox' | 'tell'>,
@@ -132,7 +131,6 @@ function lockFailure(lock: string, diagnostics: readonly Diagnostic[]): Failure 
   return { code, message: first?.message ?? `the lock ${lock} is damaged`, lock, diagnostics, sources: new Map() };
 }
 
-/** Relation of a lock to the service that is going to be called. */
 type Belonging =
   /** The lock's own service, or an unknown address. */
   | 'ours'
@@ -141,7 +139,10 @@ type Belonging =
   /** The lock belongs to another address, or the two sides of a merge belong to two. */
   | 'elsewhere';
 
-/** `service`: the digest of the address that is going to be called; undefined if no address is known. */
+/**
+ * Returns how a lock belongs to a service. `service`: digest of the address that is going to be called; undefined if no
+ * address is known.
+ */
 export function belongingOf({ lock, services }: LockReading, service: string | undefined): Belonging {
   if (service === undefined) return 'ours';
   const others = services.filter((one) => one !== service);
@@ -181,7 +182,6 @@ function refuseElsewhere(
   );
 }
 
-/** Removes the diagnostics about two services in one lock if the user says that the service has moved. */
 function withoutTwoServices(diagnostics: readonly Diagnostic[], serviceMoved: boolean): Diagnostic[] {
   return diagnostics.filter(({ code }) => !serviceMoved || code !== 'MB2003');
 }

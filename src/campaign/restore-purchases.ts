@@ -29,7 +29,6 @@ export function nameOfPurchases(
   return sandbox || service === undefined ? undefined : accountOf(`purchases ${service} ${campaign}`);
 }
 
-/** Which lock is expected, and what of the purchase journal counts. */
 export type LockTerms = NonNullable<Parameters<typeof requireLock>[2]> & {
   /** Digest of the service that the lock must belong to. Omitted if no address is known or needed. */
   service?: string | undefined;
@@ -65,7 +64,6 @@ export async function requireRestoredLock(
   return { ...loaded, lock: joinLocks(loaded.lock, lockOf(forgotten)), isLonger: true };
 }
 
-/** Records of the journal that match steps of the graph and whose jobs the lock lacks. */
 async function findLacking(name: string, graph: Graph, lock: Lock): Promise<StepRecord[]> {
   const jobs = new Set<string>();
   const bought = new Set<string>();

@@ -14,7 +14,6 @@ import type { LiveRun } from './live-run.ts';
 import type { LoadedLock } from './read-lock.ts';
 import { settleLock } from './settle.ts';
 
-/** Ways in which a caller ends a run. */
 export interface Ending {
   /**
    * Aborted to end the run: nothing more is bought, requests in flight are awaited, everything is recorded. Its
@@ -30,7 +29,6 @@ export interface Ending {
   stray?: { first: Promise<void>; seen?: { error: unknown } } | undefined;
 }
 
-/** Ports through which a run uses disk, network and time. */
 export type RunPorts = Pick<
   CarryOutOptions,
   | 'lock'
@@ -49,7 +47,6 @@ export type RunPorts = Pick<
 export interface RunOptions extends RunSettings, Ending {
   outline: GraphOutline;
   loaded: Pick<LoadedLock, 'needsRewrite'>;
-  /** Accepts the decisions of people during the run. */
   live?: LiveRun | undefined;
   /** Progress of earlier leaders of the plan. Omitted for a new run. */
   resumed?: Pick<CarryOutOptions, 'ends' | 'learned' | 'onEnd'> | undefined;

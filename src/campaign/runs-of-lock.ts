@@ -5,7 +5,6 @@ import { isMap, type JsonMap } from '../ground/values.ts';
 import type { Lock } from '../lock/record.ts';
 import type { CampaignPaths } from './paths.ts';
 
-/** Lock and campaign of a run, as the first line of its history names them. */
 type RunOf = Readonly<{ lock?: Json; campaign?: Json }>;
 
 /**
@@ -34,8 +33,8 @@ function mapsOf(lines: readonly Json[] = []): JsonMap[] {
 const runsToRead = 3;
 
 /**
- * Jobs that the lock records as running although a run has seen them finish, with the newest error of the step. The
- * lock does not record this, because finding it out again is free. Empty if there is no history.
+ * Returns the jobs that the lock records as running although a run has seen them finish, with the newest error of the
+ * step. The lock does not record this, because finding it out again is free. Empty if there is no history.
  */
 export async function findFinishedJobs(paths: CampaignPaths, lock: Lock): Promise<Map<string, string | undefined>> {
   const running = new Set<string>();

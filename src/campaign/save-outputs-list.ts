@@ -32,7 +32,6 @@ import type { CampaignPaths } from './paths.ts';
 import { makeSelector } from './select-steps.ts';
 import { Session } from './session.ts';
 
-/** How an own list of outputs is recognized. Only such a file is overwritten. */
 export function ownList(format: ListFormat): Pick<OwnFile, 'isOwn' | 'what'> {
   return { isOwn: (start) => isOwnList(format, start), what: 'list of outputs that was written before' };
 }
@@ -63,7 +62,7 @@ export async function saveOutputsList(
   await saveOwnFile(path, format === 'xlsx' ? await workbookOf(view) : outputsList(view, format, 'file'), own);
 }
 
-/** The list as a workbook. Its writer is loaded only if there is one to write. */
+/** Returns the list as a workbook. Loads the writer of workbooks only if there is one to write. */
 async function workbookOf(view: OutputsList): Promise<Uint8Array> {
   const { writeWorkbook } = await import('../disk/workbook/write-workbook.ts');
   const workbook = writeWorkbook(outputsTable(view), 'outputs');
@@ -115,7 +114,6 @@ const mostSidecarBytes = 4 * 1024 ** 2;
 const ownStart = /^\{\s*"mediabatch": "output"/;
 
 interface WrittenSidecars {
-  /** Number of sidecar files that exist with the right content. */
   there: number;
   /** Paths that were not written, because they contain another file or cannot be written. */
   left: { path: string; why: string }[];
@@ -177,7 +175,6 @@ export interface FoundOutputs {
   undecided: string[];
 }
 
-/** Returns every file of a campaign with facts from manifest, lock and disk. No network. */
 export async function findOutputs(campaign: OpenCampaign, options: OutputsOptions): Promise<FoundOutputs> {
   const rows = new Map<string, StepRows>();
   const { graph } = await requireTracedGraph(campaign, rows);

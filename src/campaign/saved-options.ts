@@ -2,7 +2,6 @@ import type { Options } from '../plan/plan.generated.ts';
 import { findGiven, flagOf } from './check-options.ts';
 import type { OptionRow } from './option-table.ts';
 
-/** Whether a saved plan stores this option, because it determines the plan. */
 export function isKept({ settles }: OptionRow): boolean {
   return settles === 'campaign' || settles === 'plan';
 }
@@ -19,7 +18,8 @@ export function optionsToKeep(options: object, write: (path: string) => string):
 }
 
 /**
- * Words of a command line that make the same plan again, without the file and the options that every command repeats.
+ * Returns the words of a command line that make the same plan again, without the file and the options that every
+ * command repeats.
  */
 export function wordsOfPlan(options: object): string[] {
   return findGiven(options, ({ settles }) => settles === 'plan').flatMap(({ row, value }) =>
@@ -27,7 +27,6 @@ export function wordsOfPlan(options: object): string[] {
   );
 }
 
-/** Words of an option on a command line. */
 export function wordsOf(flag: string, value: unknown): string[] {
   if (value === undefined || value === false) return [];
   if (value === true) return [flag];

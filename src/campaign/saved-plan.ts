@@ -23,7 +23,6 @@ export interface SavedPlan extends Agreement, Pick<Saved, 'manifest' | 'options'
   digest: string;
   campaign: string;
   addresses: ReadonlySet<string>;
-  /** The steps that `--redo` named. */
   redo: readonly string[];
   gates: NonNullable<WrittenPlan['gates']>;
 }

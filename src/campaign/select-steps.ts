@@ -28,7 +28,6 @@ interface Selector {
   chosen(options: Choice): Set<string> | undefined;
 }
 
-/** Short explanation of the selection language for hints. */
 const howToWrite =
   'write hero, hero@A*, hero@lamp,9:16, +teaser (with what it needs), hero+ (with what needs it), kind:video, tag:launch, +tag:launch, state:failed or cost:>50; white space is “or”, a comma is “and”, but for one within an address';
 
@@ -120,7 +119,6 @@ function unknownName({ terms }: Selection, graph: Graph): string | undefined {
   return undefined;
 }
 
-/** Reason why a selection matches nothing: the first condition that no step meets, or all of them together. */
 function whyNothing({ terms }: Selection, facts: SelectionFacts): string {
   for (const condition of terms.flat()) {
     const found = matchSelection({ terms: [[condition]] }, facts);
@@ -159,8 +157,9 @@ function hintFor(name: string, { steps, tasks }: Graph): string {
 }
 
 /**
- * Addresses that a decision is about, in the order of the graph, then sorted. They are given by name (an address, a
- * task, or either with `*` in it) or by selections. `orphans`: addresses that are only in the lock can be named, too.
+ * Returns the addresses that a decision is about, in the order of the graph, then sorted. They are given by name (an
+ * address, a task, or either with `*` in it) or by selections. `orphans`: addresses that are only in the lock can be
+ * named, too.
  */
 export function chooseSteps(
   names: readonly string[],
@@ -226,7 +225,6 @@ function onlyInLock(address: string): Named {
   return { address, task: taskOfAddress(address) };
 }
 
-/** Returns one step of the manifest by its full address. */
 export function requireStep<Any extends Step>(name: string, graph: { steps: readonly Any[] }): Any {
   const addresses = new Set(graph.steps.map(({ address }) => address));
   const { text } = readName(name, (one) => addresses.has(one));

@@ -17,7 +17,6 @@ import type { CampaignPaths } from './paths.ts';
 /** Facts from the service's own OpenAPI document, beyond what this version knows. */
 export interface ServiceFacts {
   document?: ServiceDocument;
-  /** Checks requests of kinds that only the service's document describes. */
   checker?: RequestChecker;
   createRoutes: CreateRoutes;
   /** Listing of the service's catalog, if it was requested. */
@@ -34,10 +33,8 @@ export interface ReadDocuments {
   ofSandbox?: ServiceDocument;
 }
 
-/** Source of a document: the service now, its stored document, or the sandbox. */
 type Source = 'service' | 'kept' | 'sandbox';
 
-/** Fields of an open campaign that are needed to read documents. */
 interface ReadFor {
   paths: CampaignPaths;
   /** Digest of the service's address, if it is known. */
@@ -50,7 +47,6 @@ type RehearsedFor = Omit<ReadFor, 'service'> & {
   rehearsed: string | undefined;
 };
 
-/** Whether a campaign has requests that only the service's own document can check. */
 export function needsDocument(graph: Graph): boolean {
   return graph.tasks.some(({ kind }) => isUndocumented(kind));
 }
@@ -67,7 +63,6 @@ function isUndocumented(kind: string): boolean {
   return kinds[kind]?.create.documented === false;
 }
 
-/** Reads the document stored by an earlier run. Needs no network. */
 export async function readKeptFacts({ paths, service, documents }: ReadFor): Promise<ServiceFacts> {
   const kept = await readAnswer(paths.state, service, 'document');
   return kept === undefined ? noServiceFacts : factsOf(documents, kept, 'kept');
@@ -154,7 +149,6 @@ export async function readKeptListings(
   return [document?.listing, catalog].filter((one) => one !== undefined);
 }
 
-/** Reads the document of the embedded sandbox once. It belongs to this version. */
 async function readSandboxDocument(documents: ReadDocuments): Promise<ServiceDocument> {
   const { sandboxDocument } = await import('./embed-sandbox.ts');
   documents.ofSandbox ??= readServiceDocument(await sandboxDocument(), kinds);
@@ -208,7 +202,8 @@ function freshRoutes({ creates, missing }: ServiceDocument): CreateRoutes {
 }
 
 /**
- * Routes from a stored document, which may be old or come from another person, so it can only choose among known paths.
+ * Returns the routes of a stored document. It may be old or come from another user, so it can only choose among known
+ * paths.
  */
 function keptRoutes({ creates }: ServiceDocument): CreateRoutes {
   const known = Object.entries(creates).filter(([, { byOperation }]) => byOperation !== true);

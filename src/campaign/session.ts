@@ -35,13 +35,11 @@ export class Session {
     this.loaded = loaded;
   }
 
-  /** Reads the lock, and the manifest unless its graph is given. */
   static async open(campaign: OpenCampaign, { graph, ...terms }: LockTerms & { graph?: Graph } = {}): Promise<Session> {
     const own = graph ?? (await requireGraph(campaign));
     return new Session(campaign, own, await requireRestoredLock(campaign, own, terms));
   }
 
-  /** Holds the lock while `use` works with the campaign. */
   static async hold<T>(campaign: OpenCampaign, terms: HoldTerms, use: (session: Session) => Promise<T>): Promise<T> {
     const { lockTimeoutMs = 0, dryRun = false, service, askAboutMove } = terms;
     const graph = await requireGraph(campaign);
@@ -59,13 +57,11 @@ export class Session {
     return this.loaded.lock;
   }
 
-  /** Decisions and purchases by the lock. */
   get situation(): Situation {
     this.#situation ??= situate(this.graph, this.lock);
     return this.#situation;
   }
 
-  /** The situation with the recorded outputs as they are on disk. */
   async look() {
     const { states, facts } = await lookAtOutputs(outputsToCheck(this.situation.matches), this.campaign);
     return { states, situation: withFiles(this.situation, facts) };

@@ -33,7 +33,6 @@ export async function openRunLock(
   }
 }
 
-/** Parts of a run's ledger that are needed at its end. */
 type Recorded = Pick<LocalLedger, 'lock' | 'recorded'>;
 
 /** Rewrites the lines of an ended run as one sorted record per step. A run that recorded nothing writes nothing. */

@@ -13,7 +13,6 @@ import { type Asked, ManifestInputs } from './manifest-inputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import type { LoadedLock } from './read-lock.ts';
 
-/** Result that every step is up to date, with the totals of the plan. */
 export interface UpToDate {
   steps: number;
   totals: PlanTotals;
@@ -33,7 +32,6 @@ export interface Finding extends UpToDate {
   lock: string;
 }
 
-/** Returns the stored result of an earlier run if it is still valid. */
 async function recall({ file, paths, seen }: OpenCampaign, given: string | undefined): Promise<Finding | undefined> {
   const finding = readFinding(seen.finding);
   if (finding === undefined || finding.given !== given) return undefined;
@@ -84,7 +82,6 @@ export function noteUpToDate(
   return finding as Json & Finding;
 }
 
-/** Whether the lock still has the same bytes. */
 async function hasLock({ lock }: Finding, paths: OpenCampaign['paths']): Promise<boolean> {
   const bytes = await readLockBytes(paths.lock);
   return bytes !== undefined && digestOf(bytes).sha256 === lock;

@@ -27,9 +27,7 @@ const requestTimeoutMs = 30_000;
 export async function withLibrary<T>(
   options: {
     environment: Environment;
-    /** Whether to use the embedded sandbox instead of the service. */
     sandbox: boolean;
-    /** Folder with the sandbox's state. */
     folder: string;
     /** Whether the sandbox stores its state even if it has never run before. */
     keeps: boolean;

@@ -71,13 +71,11 @@ function tellUnlisted(unbought: readonly Match[], tell: Tell): void {
   tell({ is: 'notice', text });
 }
 
-/** Job ids in this lock and in all other locks of the folder. */
 async function knownJobs(lock: Lock, { paths, sandbox }: OpenCampaign): Promise<Set<string>> {
   const others = await requireOtherLocks(paths, { sandbox, mayHave: 'any of the jobs', done: 'recorded' });
   return jobIdsOf([lock, ...others.map((other) => other.lock)]);
 }
 
-/** Matches that a person chose among several candidates. */
 function chooseJobs(
   { open }: Adoption<ListedJob>,
   jobs: readonly ListedJob[],
@@ -173,7 +171,7 @@ function isRuling(asked: Asked | Ruling): asked is Ruling {
   return 'is' in asked;
 }
 
-/** Returns facts about the job from the service, or the reason why the step cannot use it. */
+/** Returns facts about the job from the service, or a ruling with the reason why the step cannot use it. */
 async function askFor({ address, kind }: Step, jobId: string, library: Library): Promise<Asked | Ruling> {
   const facts = await library.job(kind, jobId);
   if (facts === undefined) {
@@ -205,7 +203,6 @@ async function askFor({ address, kind }: Step, jobId: string, library: Library):
   return { ...(credits !== undefined && { credits }), ...(recordId !== undefined && { recordId }) };
 }
 
-/** Steps of listed kinds, jobs of the lists that no lock contains, and their matches. */
 interface ListedPurchases {
   listable: readonly Match[];
   jobs: readonly ListedJob[];
@@ -230,7 +227,6 @@ async function findListedPurchases(
   return { listable, jobs, adoption: matchListed(listable, jobs, fieldsOf) };
 }
 
-/** Whether this lock has no purchase for the step. */
 function isUnbought({ purchase, sharesJobOf, movedFrom, step }: Match): boolean {
   if (sharesJobOf !== undefined || movedFrom !== undefined || step.decided?.wanted !== undefined) return false;
   return purchase === undefined || ['refused', 'intent', 'unresolved', 'lost'].includes(purchase.state);

@@ -25,7 +25,6 @@ export function ruleOn(verdicts: readonly WantedVerdict[], situation: Situation)
   return new Bench(situation).judgeAll(verdicts).rulings;
 }
 
-/** Rulings on a batch, and what its gates show of it. */
 export interface Judged {
   rulings: Ruling[];
   /** Gates about which something was recorded, with the current verdicts on the outputs of their steps, by address. */
@@ -48,7 +47,6 @@ export class Bench {
     this.#campaign = situation;
   }
 
-  /** Returns a ruling on each verdict, in the order given. Recorded verdicts are joined into the lock. */
   judgeAll(wanted: readonly WantedVerdict[]): Judged {
     const rulings = wanted.map((verdict) => this.#judge(verdict));
     const { byAddress, gateOf, verdicts } = this.#campaign;

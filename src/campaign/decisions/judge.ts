@@ -101,7 +101,6 @@ export function jobToken(jobId: string): string {
   return createHash('sha256').update(jobId).digest('hex').slice(0, 24);
 }
 
-/** Whether a verdict is about this job, which the page of a client names by its token. */
 function isJob(jobId: string | undefined, named: string): boolean {
   return jobId !== undefined && (named === jobId || named === jobToken(jobId));
 }
@@ -132,7 +131,6 @@ function judge(
   });
 }
 
-/** Refuses words that the lock does not accept. */
 function checkWords(option: '--note' | '--reason' | '--by', text: string | undefined, most: number): void {
   if (text === undefined) return;
   const { length } = text;

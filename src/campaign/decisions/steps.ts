@@ -162,7 +162,10 @@ function chooseAll({ names = [], select, orphans: wantsOrphans }: ForgetChosen, 
   return [...new Set([...named, ...orphans])];
 }
 
-/** Addresses that are only in the lock, forgotten or not, because naming a forgotten one again is no mistake. */
+/**
+ * Returns the addresses that are only in the lock, forgotten or not, because naming a forgotten one again is no
+ * mistake.
+ */
 function namedOrphans({ lock, byAddress }: Situation): string[] {
   return [...lock.steps.keys()].filter((address) => !byAddress.has(address)).sort();
 }

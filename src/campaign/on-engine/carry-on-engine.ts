@@ -58,7 +58,6 @@ interface TellInRun {
    * passed to `on`, too.
    */
   from(on: (event: RunEvent) => void): (event: RunEvent) => void;
-  /** Stops passing on events. */
   end(): void;
 }
 
@@ -219,7 +218,6 @@ class EngineCarrier implements Carrier {
     return this.#watch(header.plan, { ...of, outline, ...(text !== undefined && { then }) });
   }
 
-  /** Watches a run until it ends or the client detaches, after which the run continues. */
   async #watch(plan: Plan, of: Watched): Promise<Running> {
     const { engine, access, campaign, telling, options, scope, closing } = this.#ground;
     const { store: name } = options.engine;
@@ -285,7 +283,6 @@ interface Watched {
   loaded: LoadedLock;
   /** Whether the run was open when it was attached to. */
   isOpen: boolean;
-  /** Notice to show when the run has ended. */
   then?: string;
 }
 

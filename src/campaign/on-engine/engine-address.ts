@@ -88,7 +88,6 @@ interface WorkOnEngineOptions {
   store: string | undefined;
   /** Files that are saved at once. */
   files: number;
-  /** Port on which metrics and health of this worker are served. */
   port: { port: number; host: string } | undefined;
   /** Spending limits of this worker, for all campaigns together. */
   limits?: SpendingLimits | undefined;
@@ -105,7 +104,6 @@ interface WorkOnEngineOptions {
   onSize(known: { steps: number }): void;
 }
 
-/** Works on the runs of an engine until its signal is aborted. */
 export async function workOnEngine(options: WorkOnEngineOptions): Promise<void> {
   const { startWorker } = await import('../../cluster/worker/start-worker.ts');
   const { access } = options;

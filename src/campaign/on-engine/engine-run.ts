@@ -10,7 +10,6 @@ import { requireAccess } from '../environment.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 import { whoIsHere } from '../person.ts';
 
-/** A run of a campaign on an engine, with its records. */
 export interface RunOnEngine {
   run: RunRecord;
   lock: Lock;
@@ -76,7 +75,6 @@ async function withRun<Answer>(
   }
 }
 
-/** Builds the lock of a run on an engine from all of its lines. */
 export async function lockOfRun(database: Sql, run: string): Promise<Lock> {
   const { readAllLines } = await import('../../cluster/head/lines.ts');
   const texts = [writeHeader({ version: lockVersion }), ...(await readAllLines(database, run))];

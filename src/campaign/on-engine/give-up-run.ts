@@ -7,7 +7,6 @@ import { requireLock } from '../read-lock.ts';
 import { engineOf } from './engine-address.ts';
 import { MirroredLock } from './mirrored-lock.ts';
 
-/** Result of giving up a run on an engine. */
 export type GivenUp =
   /** The run is over on the engine, and all its lines are in the local lock. */
   | { is: 'over' }

@@ -27,7 +27,6 @@ export class MirroredLock {
   readonly #loaded: LoadedLock;
   readonly #first: Lock;
   readonly #purchases: Purchases;
-  /** All lines of the lock at the start, and all lines added since. */
   readonly #known: Set<string>;
   #news = 0;
   /** Records of the steps from all lines except those in `#unfolded`. */
@@ -48,7 +47,6 @@ export class MirroredLock {
     this.#steps = new Map(first.steps);
   }
 
-  /** `name`: the campaign's name, for its purchase journal. */
   static async open(campaign: OpenCampaign, loaded: LoadedLock, name?: string): Promise<MirroredLock> {
     const { paths, service } = campaign;
     const lock = { ...loaded.lock, ...(service !== undefined && { service }) };
@@ -87,14 +85,13 @@ export class MirroredLock {
   }
 
   /**
-   * Lock built from the lines in memory. Git or an editor may have changed the file since, and mirrored lines must
-   * not be lost with it.
+   * Returns the lock built from the lines in memory. Git or an editor may have changed the file since, and mirrored
+   * lines must not be lost with it.
    */
   get lock(): Lock {
     return agreeOnSends({ ...this.#first, steps: new Map(this.steps) });
   }
 
-  /** Current records of the steps; each line is folded once. */
   get steps(): ReadonlyMap<string, StepRecord> {
     const bytes = Buffer.from(this.#unfolded.join(''));
     this.#unfolded = [];

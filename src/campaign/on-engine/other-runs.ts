@@ -48,7 +48,7 @@ export async function findUnseenRun(
   return undefined;
 }
 
-/** Whether one lock has a purchase that another does not know, whatever its state there. */
+/** Returns whether a lock has a purchase that another lacks, whatever its state there. */
 export function hasNews(lock: Lock, known: Lock): boolean {
   const purchases = [...known.steps.values()].flatMap((record) => record.purchases);
   const [jobs, keys] = [new Set(purchases.map(({ jobId }) => jobId)), new Set(purchases.map(({ key }) => key))];
@@ -148,10 +148,12 @@ export async function giveBackLost(
   campaign.tell({ is: 'notice', ...wordsFor(found.is, { shown, isAside: run.error !== null }) });
 }
 
-/** Comparison of a run's record on the engine with what this client has seen of it. */
 type Found = 'as it was' | 'an older copy, and known here' | 'an older copy';
 
-/** `server`: database server to note as one that has the complete record. */
+/**
+ * Compares a run's record with what this client has seen of it. `server`: database server to note as one that has the
+ * complete record.
+ */
 async function compareRecord(
   database: Engine['database'],
   { id, server }: Run,

@@ -74,7 +74,7 @@ export function submissionOf(
   };
 }
 
-/** Lines of the steps without the header, because the engine knows the service of an account. */
+/** Yields the lines of the steps without the header, because the engine has the service of an account. */
 function* linesOf(lock: Lock): Generator<string> {
   const lines = writeLines(lock);
   lines.next();
@@ -82,7 +82,8 @@ function* linesOf(lock: Lock): Generator<string> {
 }
 
 /**
- * Settings of a run on an engine, without `publish`, because the order of each post says whether it may be published.
+ * Returns the settings of a run on an engine, without `publish`, because the order of each post says whether it may be
+ * published.
  */
 function settingsOf({ concurrency }: Plan, given: RunSettings): ClusterSettings {
   const { publish: _publish, ...settings } = settle(given);
@@ -112,9 +113,9 @@ export async function makeStore(name: string): Promise<Store> {
 }
 
 /**
- * Store from which the files of a run are copied. `stay`: no copies were requested, so the files stay in the store;
- * undefined: the run has no store, and the attached client saves its files. Throws MB3705 for another store than the
- * run's.
+ * Returns the store from which the files of a run are copied. `stay`: no copies were requested, so the files stay in
+ * the store. Undefined: the run has no store, and the attached client saves its files. Throws MB3705 for another store
+ * than the run's.
  */
 export async function storeOfRun(
   run: { id: string; campaign: string },
@@ -215,14 +216,13 @@ export function refuseNamesake(
 
 interface Telling {
   tell: Tell;
-  /** Aborted when watching must stop. */
   signal: AbortSignal;
 }
 
-/** Polling interval in ms. */
 const lookMs = 1000;
 /**
- * Polls without a worker before a notice, because a new worker may wait for the store, and an ending worker hands over.
+ * Number of polls without a worker before a notice, because a new worker may wait for the store, and an ending worker
+ * hands over.
  */
 const patience = 10;
 

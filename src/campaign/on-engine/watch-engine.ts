@@ -117,7 +117,6 @@ export async function watchOnEngine(engine: Engine, campaign: OpenCampaign, opti
   }
 }
 
-/** Saves files on this machine while the client is attached, if the run has no store. */
 async function startHand(
   engine: Engine,
   campaign: OpenCampaign,
@@ -193,7 +192,6 @@ function lostText(steps: readonly string[]): string {
   return `the engine has lost the record of what it has done of ${namesOf(steps, 'steps')}: \`jobs --unknown\` finds what was paid, before anything of it is bought again`;
 }
 
-/** Files of the run's done steps that are missing in this folder, because they were saved elsewhere. */
 async function filesNotHere(
   { paths, seen }: Pick<OpenCampaign, 'paths' | 'seen'>,
   lock: Lock,
@@ -215,7 +213,6 @@ async function filesNotHere(
   return outputs.filter(({ output }) => states.get(output.path) === 'missing');
 }
 
-/** Notice of files that could not be copied from the store, and of the command that copies them. */
 function notBroughtText({ missing, trouble }: Pick<FileBringer, 'missing' | 'trouble'>): string {
   const why = trouble ?? 'the store does not have the bytes that the lock names';
   return `${namesOf(missing)} did not come from the store: ${why}. ${nextApply}`;
@@ -326,9 +323,7 @@ export async function keepSeen(
 }
 
 interface Ways {
-  /** Store with the files that workers saved for this campaign. */
   from: Pick<StoreFiles, 'read'>;
-  /** Folder of the campaign's outputs. */
   to: string;
   outputs: OutputFiles;
   tell: Tell;
@@ -338,10 +333,9 @@ interface Ways {
 
 /** Files that are copied at once, because a transfer from a remote store mostly waits. */
 const atOnce = 8;
-/** Attempts for one file. A file that fails is left to the next run. */
+/** Attempts for one file. A file that fails is left for the next run. */
 const mostTries = 3;
 
-/** A file of a step, as recorded in a run or in the lock. */
 export interface FileToBring {
   address: string;
   kind: string;
@@ -422,7 +416,10 @@ export class FileBringer {
   }
 }
 
-/** Stops with an error when the bytes differ from the digest in the lock, so that no such file gets its final name. */
+/**
+ * Passes the bytes on. Throws at the end if they differ from the digest in the lock, so that no such file gets its
+ * final name.
+ */
 function checked(
   body: AsyncIterable<Uint8Array>,
   { output, signal }: { output: Output; signal: AbortSignal },
