@@ -40,7 +40,7 @@ import { showingCall, tellOpenGates, tellWaiting } from './waiting.ts';
 interface ApplyContext {
   campaign: OpenCampaign;
   /**
-   * Digest of all inputs of the plan other than files. Omitted when the command has more to do than to report that
+   * Digest of all inputs of the plan other than files. Undefined if the command cannot end with the report that
    * everything is up to date.
    */
   given: string | undefined;
@@ -49,8 +49,8 @@ interface ApplyContext {
 }
 
 /**
- * Plans, asks for consent, runs, and writes the lock. When charges exceed the agreed total, an interactive terminal
- * asks again, with the price of the remaining steps.
+ * Plans, asks for consent, runs, and writes the lock. When charges exceed the approved total, an interactive terminal
+ * prompts again, with the price of the remaining steps.
  */
 export async function applyCampaign(typed: ApplyOptions, given: ApplyContext): Promise<number> {
   const { terminal } = given;
@@ -80,14 +80,13 @@ interface Ended {
   hasRun: boolean;
 }
 
-/** The plan as made and as carried out, and the end of its run. */
 export interface Applied {
   made: Plan;
   carriedOut: Plan;
   result: RunResult;
 }
 
-/** One question to the user, and the run of the plan that was agreed to. */
+/** One prompt for consent, and the run of the approved plan. */
 interface Round extends RoundContext {
   options: ApplyOptions;
   engine: EngineChoice | undefined;
@@ -97,7 +96,7 @@ interface Round extends RoundContext {
   port: number | undefined;
   approved?: Approved;
   view: RunView;
-  /** Whether charges exceeded what was agreed to. */
+  /** Whether charges exceeded the approved total. */
   isPassed: boolean;
 }
 
@@ -121,7 +120,6 @@ async function applyOnce(options: ApplyOptions, context: RoundContext): Promise<
   return { exit, isPassed: isPassed && exit === exitCodes.outOfCredits, hasRun: true };
 }
 
-/** Checks the options, the manifest and the file of `--events`. */
 async function openRound(options: ApplyOptions, context: RoundContext): Promise<Round> {
   const { campaign, terminal, given, saved, isAskedAgain, consent } = context;
   const { paths, varFiles } = campaign;
@@ -240,7 +238,6 @@ async function watch(running: Running, made: Plan, round: Round): Promise<Applie
   return { made, carriedOut: judge?.carriedOut ?? plan, result };
 }
 
-/** Prints one JSON document on stdout: how the run ended, the state of each step, and the next steps. */
 async function printResult(
   applied: Applied,
   { view, ...context }: ApplyContext & { file: string; options: ApplyOptions; view: RunView },
@@ -259,7 +256,6 @@ async function printResult(
   context.terminal.out(resultText({ plan: carriedOut, outcomes, view, end, next }));
 }
 
-/** Shows by whom the plan was approved, because the user is not asked. */
 function tellApproved(approved: Approved | undefined, terminal: Terminal): void {
   if (approved?.is !== 'approved') return;
   const { by, at, what } = approved.approval;
@@ -281,7 +277,6 @@ interface Context {
   approved?: Approved | undefined;
   /** Warning about a field that is most likely misspelt, which the user did not see before giving `--yes`. */
   misspelt?: string | undefined;
-  /** Path of the manifest as given by the user. */
   file: string;
   /** Command that shows the plan again to a user who can approve it. */
   showing: Call;
@@ -305,15 +300,14 @@ async function agreeTo(made: Plan, options: ApplyOptions, context: Context): Pro
   return agreeToPosts(asksAgain(agreed, options, context), consent, { options, context });
 }
 
-/** Whether the user is asked again when charges exceed the agreed credits. */
 function canAskAgain({ yes, json, events }: ApplyOptions, { interactive }: Terminal): boolean {
   return interactive && yes !== true && json !== true && events === undefined;
 }
 
 /**
- * Marks a plan to be asked about again: if a price can neither be estimated nor bounded, the user agrees to it when
- * it is known. An earlier approval counts like an answer here: if the plan costs more than the approver could know,
- * the run ends, and needs another approval.
+ * Marks a plan with prices that can neither be estimated nor bounded, so that the user is asked again when they are
+ * known. An earlier approval counts like an answer: if the plan costs more than the approver could know, the run ends,
+ * and needs another approval.
  */
 function asksAgain(plan: Plan, options: ApplyOptions, { terminal, approved }: Context): Plan {
   const { totals } = plan;
@@ -341,7 +335,6 @@ async function agreeToPosts(
   return admitted === 'interrupted' ? admitted : allowPosts(admitPosts(settled, admitted));
 }
 
-/** Whether a user can be asked for consent that no option gives. */
 function mayAsk({ yes }: ApplyOptions, { terminal }: Context): boolean {
   return terminal.interactive && yes !== true;
 }
@@ -361,8 +354,8 @@ function withoutUnapproved(plan: Plan, { publish }: ApplyOptions, { saved, appro
 }
 
 /**
- * Consent to posts: `--publish`, an approval that shows the posts, or an answer of the user. Neither the budget nor
- * `--yes` is consent to a post.
+ * Returns the consent to posts: `--publish`, an approval that shows the posts, or an answer of the user. Neither the
+ * budget nor `--yes` is consent to a post.
  */
 function consentToPosts(plan: Plan, options: ApplyOptions, context: Context): 'given' | 'asked' | 'missing' {
   if (!plan.rows.some(publishes) || options.publish === true) return 'given';
@@ -449,9 +442,6 @@ function askToPublish(plan: Plan, { terminal }: { terminal: Terminal }) {
   return askPerson([strong('Publish'), ` ${posts}? This cannot be taken back.`], { yes: false, terminal });
 }
 
-/**
- * Asks one question for each post that may already be published under another step name, and shows the text of both.
- */
 async function askAboutPosts(
   plan: Plan,
   { terminal }: { terminal: Terminal },

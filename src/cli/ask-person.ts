@@ -111,7 +111,6 @@ export async function readAnswers<Result>(
   }
 }
 
-/** Asks the question of `--service-moved`, with its consequences. */
 export function askAboutMove({ lock, steps, baseUrl }: MoveQuestion, asked: Asked): Promise<Answer> {
   const { terminal } = asked;
   terminal.err(

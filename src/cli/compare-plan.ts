@@ -52,21 +52,18 @@ function isUnusableThere(error: unknown): error is CampaignError {
   return error instanceof CampaignError && error.failure.code === 'MB3604';
 }
 
-/** Writes the errors of the manifest as a comment, if a comment was requested. */
 export function commentOnFailure(error: unknown, file: string, { out, paste }: Terminal): void {
   const failure = failureOf(error);
   if (failure === undefined || failures[failure.code].exit !== exitCodes.wrongInput) return;
   out(failureMarkdown(failure, { path: pathInTree(file), paste }));
 }
 
-/** Path of the manifest in its repository, or else as the user gave it. */
 function pathInTree(file: string): string {
   const path = resolve(file);
   const repository = repositoryOf(path);
   return (repository === undefined ? file : relative(repository, path)).replaceAll(sep, '/');
 }
 
-/** Refuses options that are about one run. */
 function refuseOthers(options: PlanCommandOptions): void {
   const isRefused = ({ settles, compared }: OptionRow) =>
     (compared ?? (settles === 'plan' ? 'refused' : 'ignored')) === 'refused';

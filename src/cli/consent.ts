@@ -12,7 +12,6 @@ export function consentIn(env: NodeJS.ProcessEnv, { sandbox }: { sandbox: boolea
   return sandbox || because === undefined ? { flags: 'count' } : { flags: 'ignored', because };
 }
 
-/** Returns the options without the flags that are no consent here. */
 export function withConsent<Options extends { yes?: boolean | undefined; publish?: boolean | undefined }>(
   options: Options,
   { flags }: Consent,
@@ -22,7 +21,6 @@ export function withConsent<Options extends { yes?: boolean | undefined; publish
   return others as Options;
 }
 
-/** The command `approve` for the plan of this path. */
 export function approving(path: string): Call {
   return { ...call('approve', path.startsWith('-') ? `./${path}` : path), bare: true };
 }

@@ -81,12 +81,12 @@ function tellBug(thrown: unknown, { err, style }: Terminal): Failure {
   return { code: 'MB3901', message, ...(lock !== undefined && { lock }) };
 }
 
-/** Root folder of this package, without a trailing slash. */
 const ownFolder = fileURLToPath(new URL('../..', import.meta.url)).replace(/[\\/]$/, '');
 
 /**
- * Lines of a bug report about an internal error: version, machine, the command without its values, and the stack. Paths
- * are relative to the working folder, this package or home; quoted strings, which may be data of the user, are omitted.
+ * Returns the lines of a bug report about an internal error: version, machine, the command without its values, and the
+ * stack. Paths are relative to the working folder, this package or home. Quoted strings are omitted, because they may
+ * be data of the user.
  */
 export function bugReport(error: unknown, typed: readonly string[]): string[] {
   const text = error instanceof Error ? (error.stack ?? messageOf(error)) : messageOf(error);

@@ -104,7 +104,6 @@ function readTextTable(file: string, text: string): Table {
   return tableOf(file, { ...read, text, options });
 }
 
-/** Reads the first visible sheet of a workbook. */
 async function readWorkbookTable(file: string, bytes: Uint8Array): Promise<Table> {
   const names = await readWorkbook(bytes, []);
   const [sheet = '', another] = 'problem' in names ? [] : names.names;
@@ -184,7 +183,6 @@ const keyNames = [
   /(name|title)/i,
 ];
 
-/** Names of columns that contain a prompt. */
 const promptName = /^(?!.*negative).*(?:\bprompt\b|_prompt$|^prompt_)|^(?:text|script)$/i;
 
 /** Largest number of columns for which pairs are tried as a row key. */

@@ -21,7 +21,6 @@ interface Context {
   terminal: Pick<Terminal, 'paste'>;
 }
 
-/** Next steps after a plan: save it, have it approved, apply it, collect paid outputs, look at gates. */
 export function nextOfPlan(plan: Plan, context: Context): NextStep[] {
   const step = stepsFor(context.terminal);
   const look = hasSomethingToPick(plan) ? [step(call('review'), { needs: 'person' })] : [];
@@ -59,7 +58,6 @@ function agreeing(
   ];
 }
 
-/** Next steps after a run that has ended: find out, collect, agree, decide, plan what failed. */
 export function nextOfRun(
   { made, carriedOut, result }: { made: Plan; carriedOut: Plan; result: Pick<RunResult, 'outcomes'> },
   context: Context,
@@ -95,7 +93,6 @@ function asItEnded(row: PlanRow, outcomes: ReadonlyMap<string, StepOutcome>): Pi
   return { address, action: outcomes.get(address) === 'done' ? 'keep' : action };
 }
 
-/** Next steps from the campaign's state, without a plan. */
 export function nextOfStatus({ tasks, rows, gates = [] }: StatusView, terminal: Context['terminal']): NextStep[] {
   const step = stepsFor(terminal);
   const count = (...states: Parameters<typeof countStates>[1][]) => countStates(tasks, ...states);
@@ -110,8 +107,8 @@ export function nextOfStatus({ tasks, rows, gates = [] }: StatusView, terminal: 
 }
 
 /**
- * Answers to the first questions of a program: whether `apply` can go on alone, whether a person is needed, what was
- * paid.
+ * Returns the answers to the first questions of an automated caller: whether `apply` can continue alone, whether a user
+ * is needed, and what was paid.
  */
 export function answersOfStatus(
   { tasks, credits: { spent, held, heldUnknown } }: StatusView,
@@ -138,7 +135,6 @@ function stepsFor({ paste }: Pick<Terminal, 'paste'>) {
   });
 }
 
-/** Whether a gate has an output to look at. */
 function hasSomethingToPick({
   gates = [],
   rows,
@@ -147,7 +143,7 @@ function hasSomethingToPick({
   return gates.some(({ members }) => members.some((address) => kept.has(address)));
 }
 
-/** Highest possible charge of the purchases, in credits. Null while a price cannot be estimated. */
+/** Returns the highest possible charge of the purchases, in credits. Null if a price cannot be estimated. */
 function mostOf({ toSpend, ceiling }: Pick<PlanTotals, 'toSpend' | 'ceiling'>): number | null {
   return toSpend === null ? null : ceiling;
 }

@@ -17,7 +17,6 @@ import { endStage } from './timing.ts';
 /** The options that select the lock, the account and the manifest's variables. */
 export type StateOptions = Values<typeof lockOptions & typeof varOptions & Pick<typeof planOptions, 'strict'>>;
 
-/** Opens a campaign by its path and options, with this process's environment. */
 export function open(file: string, options: StateOptions, terminal: Terminal): Promise<OpenCampaign> {
   return openCampaign(file, openOptions(options, terminal));
 }
@@ -38,7 +37,6 @@ function openOptions({ sandbox, lock, var: vars, varFile, strict }: StateOptions
   };
 }
 
-/** Options of a plan's scope: the part of the campaign, and the limit. */
 type ScopeOptions = StateOptions & Values<typeof selectionOptions & typeof scopeOptions>;
 
 export type PlanCommandOptions = ScopeOptions & Values<typeof sharedOptions & typeof planOptions>;

@@ -6,7 +6,10 @@ import type { Paste } from '../report/advice-text.ts';
 import { shellWord } from '../report/shell-word.ts';
 import { defaultManifest } from './program/name-manifest.ts';
 
-/** Whether a suggested command repeats an option. Without the plan's limits it would do more than this command. */
+/**
+ * Returns whether a suggested command repeats an option. Without the limits of the plan it would do more than this
+ * command.
+ */
 function isCarried({ settles, printed }: OptionRow, command: string): boolean {
   const where = printed ?? ({ campaign: 'always', plan: 'apply', run: 'never', here: 'never' } as const)[settles]; // I25
   return where === 'always' || (where === 'apply' && command === 'apply');
@@ -14,7 +17,6 @@ function isCarried({ settles, printed }: OptionRow, command: string): boolean {
 
 /** The call of the program, which printed commands repeat. */
 export interface Called {
-  /** FILE as given by the user. */
   file: string | undefined;
   /** Options by commander's names. */
   options: { readonly [name: string]: unknown };

@@ -37,7 +37,6 @@ export async function readTopic(
   return page;
 }
 
-/** Returns the page for coding agents, as a file next to a campaign. */
 export async function readAgentsPage(): Promise<string> {
   return agentsPage(await readFile(new URL('agents.md', pages), 'utf8'));
 }

@@ -21,8 +21,8 @@ import { summaryView } from '../report/run/summary-text.ts';
 import { giveCursorBackAtExit, type Terminal, tell, tellNotice, toCheckoutPath } from './terminal.ts';
 
 /**
- * Opens the file of `--events`. It is checked before planning, so that a wrong path costs nothing, and is not changed
- * by the check.
+ * Opens the file of `--events`. Checks it before planning, so that a wrong path costs nothing; the check does not
+ * change it.
  */
 export function openEvents(
   path: string | undefined,
@@ -55,10 +55,9 @@ export async function makeRecorder(
      * Returns the address of the review page, once there is one. Omitted if no decisions are possible during the run.
      */
     page?: (() => string | undefined) | undefined;
-    /** Returns the plan as it is carried out now. */
     latest(): Pick<Plan, 'rows' | 'concurrency' | 'gates'>;
     detail: Detail | undefined;
-    /** Whether workers of an engine carry the plan out, attached or not. */
+    /** Whether workers of an engine carry the plan out, even while no client is attached. */
     elsewhere?: boolean;
     /** Whether files stay in the store of the run. */
     filesStay?: boolean | undefined;
@@ -144,7 +143,6 @@ function inGroup(lines: RunReporter, { write, title }: { write(text: string): vo
   };
 }
 
-/** An interval that does not keep the process alive. */
 function everyMs(ms: number, call: () => void): () => void {
   const timer = setInterval(call, ms);
   timer.unref();

@@ -139,7 +139,6 @@ export function listenForStrayErrors(): StrayErrors {
 }
 
 interface StrayErrors {
-  /** Resolves at the first unhandled error. */
   first: Promise<void>;
   seen?: { error: unknown };
   stop(): void;

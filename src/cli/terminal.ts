@@ -17,7 +17,6 @@ import type { Called } from './paste.ts';
 export interface Terminal {
   out(text: string): void;
   err(text: string): void;
-  /** Style of `err`. */
   style: Style;
   /** Style of `out`, which may be a file while `err` is a terminal. */
   outStyle: Style;
@@ -25,7 +24,6 @@ export interface Terminal {
   width: number;
   outWidth: number;
   screen: boolean;
-  /** Whether a user can be asked. */
   interactive: boolean;
   /** Writes commands to the runner of GitHub Actions; undefined elsewhere. `err` escapes such commands in its text. */
   github?: (text: string) => void;
@@ -124,7 +122,6 @@ export function show({ out, outStyle: style, outWidth }: Terminal, document: Doc
   out(terminalText(document, { style, width: process.stdout.isTTY === true ? outWidth : undefined }));
 }
 
-/** Prints a message for users, on stderr. */
 export function tell(
   { err, style, screen, width }: Pick<Terminal, 'err' | 'style' | 'screen' | 'width'>,
   ...document: Document
@@ -162,17 +159,14 @@ export async function outAs<Form extends string = never>(
   else show(terminal, made);
 }
 
-/** Prints the failure that has ended a command, or a part of it. */
 export function sayFailure({ err, style, paste, screen, width }: Terminal, failure: Failure): void {
   err(failureText(failure, { style, paste, width: screen ? width : undefined }));
 }
 
-/** Prints a notice of the command itself, on stderr. */
 export function tellNotice(terminal: Terminal, text: string, hint?: Advice): void {
   tellOn(terminal)({ is: 'notice', text, ...(hint !== undefined && { hint }) });
 }
 
-/** Returns a `tell` that shows notices on the terminal. */
 export function tellOn(terminal: Pick<Terminal, 'err' | 'style' | 'github' | 'paste' | 'screen' | 'width'>): Tell {
   const { err, style, github, screen, width } = terminal;
   return (notice) => {

@@ -21,7 +21,6 @@ import { type Terminal, tell } from './terminal.ts';
 
 const shownAddresses = 10;
 
-/** The command that makes and saves the plan of these options again, for a user to look at. */
 export function showingCall(file: string, options: ApplyOptions, saved: SavedPlan | undefined): Call {
   const out = saved?.path ?? `${file.replace(/\.(ya?ml|json)$/i, '')}.plan.json`;
   return { ...call('plan', ...wordsOfPlan(options), '--out', out), file };
@@ -38,8 +37,8 @@ interface WaitingContext {
 }
 
 /**
- * Options of an `apply` that continues from this one. Without options that would buy or publish steps again or start
- * a new lock. `purchases`: purchases that still wait for consent. If there are any, nothing was bought in this run.
+ * Returns the options of an `apply` that continues this one, without those that would buy or publish steps again or
+ * start a new lock. `purchases`: purchases that still lack consent. If there are any, this run bought nothing.
  */
 export function optionsLeft(
   { redo, new: _new, ...limits }: ApplyOptions,
@@ -49,7 +48,6 @@ export function optionsLeft(
   return isOpen && redo !== undefined ? { ...limits, redo } : limits;
 }
 
-/** Reports what was not done for lack of consent, and the next steps. */
 export function tellWaiting(carriedOut: Plan, context: WaitingContext): void {
   const { terminal } = context;
   tellHeld(carriedOut, terminal);
@@ -59,7 +57,6 @@ export function tellWaiting(carriedOut: Plan, context: WaitingContext): void {
   tellReplaced(carriedOut, context);
 }
 
-/** Reports sent posts with an output that this run has replaced. */
 function tellReplaced({ rows }: Plan, { terminal, outcomes }: WaitingContext): void {
   const stale = rows.filter(
     ({ changedSince, reason }) =>
@@ -75,13 +72,12 @@ function tellReplaced({ rows }: Plan, { terminal, outcomes }: WaitingContext): v
   tellHead(terminal, text, [command('to replace a scheduled post, delete it at the service, then', again)], 'posted');
 }
 
-/** Rows with purchases that were not made because only paid outputs were collected, as planned. */
+/** Returns the planned purchases that were not made, because the run only collected paid outputs. */
 export function purchasesWaiting(carriedOut: Plan, planned: Plan): PlanRow[] {
   const held = new Set(carriedOut.rows.flatMap(({ address, reason }) => (reason.code === 'payer' ? [address] : [])));
   return planned.rows.filter((row) => held.has(row.address) && isBought(row));
 }
 
-/** Posts that lack consent and are needed. */
 export function postsWaiting(carriedOut: Plan, outcomes: RunResult['outcomes']): PlanRow[] {
   const isWaiting = (row: PlanRow) => row.blockedBy === 'consent' && row.post !== undefined && !isAskedAbout(row);
   return carriedOut.rows.filter((row) => isWaiting(row) && outcomes.get(row.address) !== 'unneeded');
@@ -104,7 +100,6 @@ function tellPurchases(carriedOut: Plan, { file, options, planned, saved, consen
   ]);
 }
 
-/** Reports posts. Publishing needs its own consent. */
 function tellPosts(carriedOut: Plan, context: WaitingContext): void {
   const { file, options, planned, outcomes, saved, consent, terminal } = context;
   // With consent to publish, a post waits only for the steps that it needs.
@@ -137,7 +132,7 @@ function tellPosts(carriedOut: Plan, context: WaitingContext): void {
   ]);
 }
 
-/** The row without the doubt whether the post is needed, if this run made its parts. */
+/** Removes the mark `perhaps` from a post if this run made all its parts. */
 function withoutDoubt(row: PlanRow, outcomes: RunResult['outcomes']): PlanRow {
   const { post, parts = [] } = row;
   if (post?.perhaps !== true || parts.some(({ of }) => outcomes.get(of) !== 'done')) return row;
@@ -147,7 +142,6 @@ function withoutDoubt(row: PlanRow, outcomes: RunResult['outcomes']): PlanRow {
 
 const shownAsked = 5;
 
-/** Reports which post of unknown outcome blocks other posts to its accounts, and the next steps. */
 function tellHeld({ rows }: Plan, terminal: Terminal): void {
   const held = rows.filter(({ reason, beside }) => reason.code === 'post-open' && beside !== undefined);
   for (const [address = '', own] of [...groupBy(held, ({ beside }) => beside?.address)].slice(0, shownAsked)) {
@@ -158,10 +152,6 @@ function tellHeld({ rows }: Plan, terminal: Terminal): void {
   }
 }
 
-/**
- * Shows posts that may already be published under another step name next to the published ones, with the possible
- * next steps.
- */
 function tellAsked({ rows }: Plan, { terminal, consent }: WaitingContext): void {
   const asked = rows.filter(isAskedAbout);
   if (asked.length === 0) return;
@@ -188,9 +178,9 @@ function tellAsked({ rows }: Plan, { terminal, consent }: WaitingContext): void 
 const shownGates = 10;
 
 /**
- * Reports gates that steps wait for, or that are open at the end of a run that has done everything (`isDone`), and
- * the next steps: to decide, to continue with the page if one was served (`review`), or to buy other outputs.
- * `outcomes`: of the run's steps.
+ * Reports gates that block steps, or that are still open after a run that has done everything (`isDone`), and the next
+ * steps: decide, continue with the page if one was served (`review`), or buy other outputs. `outcomes`: those of the
+ * run's steps.
  */
 export function tellOpenGates(
   { gates = [], rows }: Plan,

@@ -4,7 +4,6 @@ import { call } from '../ground/advice.ts';
 import { type Terminal, tellNotice } from './terminal.ts';
 
 export interface ServiceOptions {
-  /** Whether to use the embedded sandbox instead of the service. */
   sandbox?: boolean;
 }
 
@@ -23,7 +22,6 @@ export function withService<T>(
   return withLibrary({ environment, sandbox, folder, keeps }, use);
 }
 
-/** Notes that the links of the embedded sandbox are valid only while the command runs. */
 export function tellLinksEnd(options: ServiceOptions, terminal: Terminal): void {
   if (options.sandbox !== true) return;
   const sandbox = terminal.paste(call('sandbox'));

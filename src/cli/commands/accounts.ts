@@ -10,7 +10,6 @@ export interface AccountsOptions {
   sandbox?: boolean;
 }
 
-/** Lists the social accounts to which posts can be published. */
 export async function accounts(options: AccountsOptions, terminal: Terminal): Promise<number> {
   const rows = await withService(options, ({ library }) => library.accounts());
   const now = systemClock.now();

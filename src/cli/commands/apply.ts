@@ -24,8 +24,8 @@ import { type ApplyOptions, open } from '../open.ts';
 import type { Terminal } from '../terminal.ts';
 
 /**
- * Plans, asks for consent, runs, and writes the lock. The modules for that are large, so they are loaded only when
- * there may be something to do.
+ * Plans, asks for consent, runs, and writes the lock. Loads the large modules for that only if there may be something
+ * to do.
  */
 export async function apply(file: string, options: ApplyOptions, terminal: Terminal): Promise<number> {
   refuseDryReview(options);
@@ -64,7 +64,6 @@ function withoutAssumed(options: ApplyOptions, saved: SavedPlan): ApplyOptions {
   return typed;
 }
 
-/** Carries out exactly the saved plan, or nothing. */
 async function applySaved(saved: SavedPlan, options: ApplyOptions, terminal: Terminal): Promise<number> {
   refuseTwoOnStdout(options);
   const planned = { ...saved.options, ...options };
@@ -88,7 +87,7 @@ function refuseRealRehearsal(options: ApplyOptions): void {
   });
 }
 
-/** Shows which campaign a saved plan is about, because a plan from a branch can name any campaign of its repository. */
+/** Shows the campaign of a saved plan, because a plan from a branch can name any campaign of its repository. */
 function tellSaved({ path, manifest, options }: SavedPlan, { err, style }: Terminal): void {
   const given = findGiven(options, ({ settles }) => settles === 'campaign');
   const words = [manifest, ...given.flatMap(({ row, value }) => wordsOf(flagOf(row), value))];
@@ -112,8 +111,8 @@ function pairError(options: readonly [string, string], why: string): CampaignErr
 }
 
 /**
- * Digest of all inputs of a plan other than files: this program and the user's options. Undefined if the command has
- * more to do than to report that everything is up to date.
+ * Returns the digest of all inputs of a plan other than files: this program and the user's options. Undefined if the
+ * command has more to do than to report that everything is up to date.
  */
 function digestOfGiven(options: ApplyOptions, campaign: OpenCampaign): string | undefined {
   if (options.json || options.events !== undefined || options.redo !== undefined) return undefined;

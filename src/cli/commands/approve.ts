@@ -38,7 +38,6 @@ interface ApproveOptions {
   json?: boolean;
 }
 
-/** Approves a saved plan beforehand, so that its `apply` does not ask for consent. */
 export async function approve(file: string | undefined, options: ApproveOptions, terminal: Terminal): Promise<number> {
   if (options.list === true) return showApprovals(options, terminal);
   if (options.json === true) throw usage('--json goes with --list only', 'add --list, or leave it out', ['--json']);
@@ -91,7 +90,6 @@ function rowsCommand({ path }: SavedPlan, terminal: Terminal): string {
   return terminal.paste({ ...command, words: [...(command.words ?? []), '--rows'] });
 }
 
-/** Prints the request of every step that an approval lets apply buy or publish, now or after picks. */
 async function showRows(saved: SavedPlan, terminal: Terminal): Promise<number> {
   const campaign = await open(saved.manifest, saved.options, terminal);
   const { plan } = await showPlan(saved, campaign, terminal);
@@ -144,7 +142,6 @@ function usage(message: string, hint: ConstructorParameters<typeof CampaignError
 /** Limit of plans, because each one is opened, or planned again to be shown. */
 const mostPlans = 10;
 
-/** File names of saved plans in a folder, by their extension, like `campaign.plan.json`. */
 async function savedPlansIn(folder: string): Promise<string[]> {
   const names = await readdir(folder);
   return names
@@ -165,8 +162,8 @@ async function sayYes(
 }
 
 /**
- * Makes a saved plan again, to show it before it is approved. Throws MB3102 if it is stale. `what`: everything that
- * an approval covers; undefined when nothing is bought or published.
+ * Makes a saved plan again, to show it before it is approved. Throws MB3102 if it is stale. `what`: description of
+ * everything that the approval covers; undefined if nothing is bought or published.
  */
 export async function showPlan(
   saved: SavedPlan,
@@ -183,8 +180,8 @@ export async function showPlan(
 }
 
 /**
- * Everything that an approval of a plan covers, like `12 credits, and 1 post to …`. Undefined if nothing is bought or
- * published.
+ * Describes everything that an approval of a plan covers, like `12 credits, and 1 post to …`. Undefined if nothing is
+ * bought or published.
  */
 function subjectOf(plan: Plan, now: number): string | undefined {
   const { totals, rows } = plan;

@@ -18,7 +18,6 @@ interface Words {
   idle: string;
   /** The consequence for the run and its jobs. */
   follows?: string;
-  /** The next action of the user, and its command. */
   next?: readonly [text: string, call: 'apply' | 'resume'];
 }
 

@@ -17,7 +17,7 @@ export interface CostCommandOptions extends StateOptions {
   format?: 'text' | 'json' | 'csv';
 }
 
-/** Shows the credits spent, grouped as requested, and their purposes. Needs no network and writes nothing. */
+/** Shows the credits spent, grouped as requested. Needs no network and writes nothing. */
 export async function cost(file: string, options: CostCommandOptions, terminal: Terminal): Promise<number> {
   const found = options.all === true ? await sumAll(file, options, terminal) : await sumOne(file, options, terminal);
   await outAs(terminal, options, {
@@ -33,7 +33,6 @@ async function sumOne(file: string, options: CostCommandOptions, terminal: Termi
   return sumUpCost(campaign, await requireGraph(campaign), options);
 }
 
-/** Sums all locks of a folder, and reports the locks that were skipped. */
 async function sumAll(file: string, options: CostCommandOptions, terminal: Terminal): Promise<CostFacts> {
   const { leftOut, ...found } = await sumUpAll(campaignPaths(file, options), options, {
     sandbox: options.sandbox === true,

@@ -86,7 +86,6 @@ const verbs = {
 
 export type Verb = keyof typeof verbs;
 
-/** Records a decision of a person in the lock. */
 export async function decideBy(
   name: Verb,
   file: string,
@@ -139,7 +138,6 @@ async function pick(called: Called): Promise<Decided> {
 
 const mostGates = 10;
 
-/** Error for a `pick` without names; lists the open gates. */
 async function whichGates(campaign: OpenCampaign): Promise<CampaignError> {
   const { situation } = await Session.open(campaign);
   const { gates } = makeStatus({ situation, present: new Map() });

@@ -25,7 +25,6 @@ export interface DestroyOptions extends StateOptions {
   json?: boolean;
   /** How long to wait for another run on the lock, in ms. */
   lockTimeout: number;
-  /** Whether the service of the lock has moved to a new address. */
   serviceMoved?: boolean;
 }
 

@@ -17,7 +17,6 @@ export interface DoctorOptions {
   sandbox?: boolean;
 }
 
-/** Checks the prerequisites of a run, and prints a fix for each problem. Changes nothing. */
 export async function doctor(options: DoctorOptions, terminal: Terminal): Promise<number> {
   const sandbox = options.sandbox === true;
   const folder = process.cwd();
@@ -50,7 +49,6 @@ const about = 'service';
  */
 const worryingSkewMs = 60_000;
 
-/** Checks whether the service accepts the API key, how fast it answers, and its clock. */
 async function checkService(options: DoctorOptions): Promise<Finding[]> {
   try {
     const { latencyMs, skewMs } = await withService(options, ({ library }) => library.ping());
@@ -73,7 +71,6 @@ function clockFinding(skewMs: number | undefined): Finding {
   return { about, state: 'warning', text, hint };
 }
 
-/** Omits advice to call this command. */
 function withoutItself({ hint, ...finding }: Finding): Finding {
   const isItself = (run: Call | Shell) => 'call' in run && run.call === 'doctor';
   const lines = [hint ?? []].flat().filter((line) => typeof line === 'string' || !isItself(line.run));

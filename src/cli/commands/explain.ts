@@ -15,9 +15,7 @@ import { open, type StateOptions } from '../open.ts';
 import { outAs, outJson, show, type Terminal, tellOn } from '../terminal.ts';
 
 export interface ExplainOptions extends StateOptions {
-  /** Whether to print the request as it is sent instead. */
   request?: boolean;
-  /** Whether to print the values and their origins instead. */
   origins?: boolean;
   json?: boolean;
 }
@@ -27,7 +25,6 @@ interface Context {
   terminal: Terminal;
 }
 
-/** Explains what a run would do with one step. Needs no network and writes nothing. */
 export async function explain(file: string, name: string | undefined, context: Context): Promise<number> {
   const { options, terminal } = context;
   if (options.origins === true) return printOrigins(file, name, context);
@@ -61,7 +58,6 @@ export async function explain(file: string, name: string | undefined, context: C
   return exitCodes.done;
 }
 
-/** Prints the request of a step as it is sent, with unresolved references. */
 async function printRequest(file: string, name: string, { options, terminal }: Context): Promise<number> {
   const graph = await requireGraph(await open(file, options, terminal));
   const step = requireStep(name, graph);
@@ -70,7 +66,6 @@ async function printRequest(file: string, name: string, { options, terminal }: C
   return exitCodes.done;
 }
 
-/** Prints one or all steps as the manifest would state them with everything resolved. */
 async function printOrigins(file: string, name: string | undefined, { options, terminal }: Context): Promise<number> {
   const { graph, manifest, origins, diagnostics, sources } = await loadLocally(file, options, terminal);
   if (graph === undefined || manifest === undefined || hasErrors(diagnostics)) {

@@ -75,7 +75,7 @@ export async function gc(file: string, options: GcOptions, terminal: Terminal): 
 const noneUnpicked = ': no file here is of an output that was rejected, or lost at a decided gate';
 
 /**
- * Deletable files, and a function that deletes one of them; it returns false if the file has changed since it was
+ * Deletable files, and the function that deletes one of them. It returns false if the file has changed since it was
  * found.
  */
 interface Findings {
@@ -107,7 +107,7 @@ async function lookAtKept(campaign: OpenCampaign, { sandbox = false }: GcOptions
   return { found, remove: async (file) => files.isThere() && (await deleteLeftover(files.folder, file)) };
 }
 
-/** Locks of other campaigns in the folder, which may share files with this one. */
+/** Returns the locks of other campaigns in the folder, because they may share files with this one. */
 async function otherLocks(paths: CampaignPaths, sandbox: boolean): Promise<OtherLock[]> {
   const locks = await requireOtherLocks(paths, { sandbox, mayHave: 'files here', done: 'deleted' });
   return locks.map(({ path, lock }) => {

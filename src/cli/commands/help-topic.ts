@@ -11,7 +11,6 @@ import { kindSection } from '../../report/manual/references.ts';
 import { readTopic } from '../read-manual.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** Prints a page of the manual, followed by the options of the command of that name, if there is one. */
 export async function helpTopic(topic: string, program: Command, terminal: Terminal): Promise<number> {
   const document = topic === 'kinds' ? await keptHere() : undefined;
   const page = await readTopic(topic, program, { document });
@@ -24,7 +23,6 @@ export async function helpTopic(topic: string, program: Command, terminal: Termi
   return exitCodes.done;
 }
 
-/** Prints the part of the page `kinds` that is about one kind. */
 export async function helpKind(kind: Kind, terminal: Terminal): Promise<number> {
   const page = `${kindSection(kind, await keptHere())}\n\nThe manual about all of them: mediabatch help kinds\n`;
   terminal.out(pageText(page, { style: terminal.outStyle, width: terminal.outWidth }));

@@ -9,7 +9,6 @@ import { topicGroups, topics } from '../../report/manual/topics.ts';
 import { nearestCommand } from '../program/unknown-command.ts';
 import { show, type Terminal } from '../terminal.ts';
 
-/** Other words under which users look for a page. */
 const alsoAbout: Readonly<Record<string, readonly string[]>> = {
   start: ['tutorial', 'quickstart', 'intro'],
   rows: [
@@ -46,7 +45,6 @@ const alsoAbout: Readonly<Record<string, readonly string[]>> = {
   engine: ['cluster', 'postgres', 'machines', 'distributed', 'store', 's3'],
 };
 
-/** Prints the manual: its contents, a page, the options of a command, or a code. */
 export async function help(topic: string | undefined, program: Command, terminal: Terminal): Promise<number> {
   if (topic === undefined || topic === 'index') {
     program.outputHelp();

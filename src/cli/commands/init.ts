@@ -20,7 +20,6 @@ import { defaultManifest } from '../program/name-manifest.ts';
 import { readAgentsPage } from '../read-manual.ts';
 import { type Terminal, tell } from '../terminal.ts';
 
-/** Source of a new campaign, and whether it is tried in the sandbox or for real. */
 interface Start {
   /** Name of an example. Defaults to a campaign from a table. */
   example?: string;
@@ -30,9 +29,7 @@ interface Start {
 
 export interface InitOptions {
   example?: string;
-  /** A data file from which to make the campaign. */
   fromCsv?: string;
-  /** Whether to write a page for coding agents, too. */
   agents?: boolean;
   /** Whether to list the examples and write nothing. */
   list?: boolean;
@@ -119,7 +116,6 @@ function ownMoneyWays(file: string, { paste }: Terminal): Document {
   ];
 }
 
-/** Notes about git: the lock has to be committed, and outputs may be. */
 async function gitNotes(manifest: string): Promise<Document> {
   const { graph } = await loadManifest(manifest);
   const saves = graph?.steps.map(({ save }) => save) ?? [];
@@ -182,7 +178,6 @@ async function writeAll(
   }
 }
 
-/** Lines that an existing file of the user lacks. */
 function missingLines(path: string, wanted: string): string[] {
   const there = new Set(readIfThere(path)?.toString('utf8').split(/\r?\n/));
   return wanted.split('\n').filter((line) => line !== '' && !there.has(line));
@@ -262,7 +257,6 @@ function findSharedSchema(folder: string): string | undefined {
   }
 }
 
-/** Returns whether installing the project installs this package. */
 function isDependencyOf(project: string): boolean {
   try {
     const { dependencies, devDependencies } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'));
@@ -278,7 +272,6 @@ interface Choice<Value> {
   value: Value;
 }
 
-/** Limit of offered tables of the working folder. */
 const mostTables = 3;
 
 const ways: readonly Choice<Start['money']>[] = [
@@ -286,7 +279,6 @@ const ways: readonly Choice<Start['money']>[] = [
   { name: 'your own account', about: 'needs the address of the service and an API key', value: 'own' },
 ];
 
-/** Asks a new user two questions; Enter chooses the first answer. */
 function askStart(terminal: Terminal): Promise<Start | 'interrupted'> {
   return readAnswers(terminal, async (ask) => {
     const from = await choose('What do you start from?', await listStarts(), { ask, terminal });
@@ -311,7 +303,6 @@ async function listStarts(): Promise<Choice<Omit<Start, 'money'>>[]> {
   ];
 }
 
-/** Asks for a choice by number or name until the answer is valid. */
 async function choose<Value>(
   question: string,
   choices: readonly Choice<Value>[],

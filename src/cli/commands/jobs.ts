@@ -24,7 +24,6 @@ export interface JobsOptions {
   sandbox?: boolean;
 }
 
-/** Lists the jobs of the service, newest first, and marks those that are in no lock of this folder. */
 export async function jobs(options: JobsOptions, terminal: Terminal): Promise<number> {
   const wanted = listableKinds(options.kind);
   const locks = await findLocks(process.cwd(), { sandbox: options.sandbox === true });
@@ -68,7 +67,7 @@ function listableKinds(kind: string | undefined): string[] {
   });
 }
 
-/** Kinds whose jobs are in no list of the service, so that they are found by their ids only. */
+/** Returns the kinds whose jobs the service does not list, so that they can only be found by id. */
 function unlistedKinds(): string[] {
   return Object.values(kinds)
     .filter(({ act, list }) => act !== 'upload' && list === undefined)
@@ -94,7 +93,6 @@ async function listAll(
   return listed;
 }
 
-/** Facts about a job from the locks. */
 interface KnownJob {
   lock: string;
   address: string;

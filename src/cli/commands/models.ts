@@ -25,7 +25,6 @@ export interface ModelsOptions {
   sandbox?: boolean;
 }
 
-/** Lists the models by kind: the documented ones, and those of the service's catalog if it can be queried. */
 export async function models(options: ModelsOptions, terminal: Terminal): Promise<number> {
   const wanted = { documented: [], ask: (library: Library) => library.catalog() };
   const { listed, source } = await askService<CatalogModel[]>('models', wanted, { options, terminal });

@@ -96,7 +96,6 @@ function refuseBoth({ out, copy, maxSize, singleFile, compare, note, ...options 
   });
 }
 
-/** Numbers of steps, of steps with a shown output, and of missing or damaged files. */
 function countShown({ data: { assets } }: MadeGallery): { shown: number; steps: number; lacking: number } {
   const shown = assets.filter(({ files }) => files.some(({ problem }) => problem === undefined)).length;
   const lacking = assets.flatMap(({ files }) => files.filter(({ problem }) => problem !== undefined)).length;
@@ -114,7 +113,6 @@ function tellSaved(
   outJson(terminal, { mediabatch: 'report', version: 1, paths: seen, ...counts });
 }
 
-/** Words like `48 outputs of 52 steps, 31 small pictures; 3 files are not here`. */
 function aboutText(made: MadeGallery): string {
   const { data, bytes, side } = made;
   const { shown, steps, lacking } = countShown(made);
@@ -133,7 +131,6 @@ function aboutText(made: MadeGallery): string {
   ].join('; ');
 }
 
-/** Shows the number of small pictures made so far, because many of them take minutes the first time. */
 function countOnScreen({ screen, err, width }: Terminal): { tell(done: number, all: number): void; end(): void } {
   const startedAt = performance.now();
   let shownAt = 0;

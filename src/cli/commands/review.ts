@@ -27,7 +27,6 @@ export interface ReviewThreadData {
   called: Called;
 }
 
-/** Serves the review page until it is interrupted. */
 export async function review(file: string, options: ReviewOptions, terminal: Terminal): Promise<number> {
   const campaign = await open(file, options, terminal);
   const { paste } = terminal;
@@ -81,7 +80,10 @@ async function startHost(
   return new ThreadHost(worker, campaign);
 }
 
-/** Reads the campaign a last time. The lock may be missing or damaged by now; verdicts are already recorded. */
+/**
+ * Reads the campaign a last time. Falls back to the first data if the lock is missing or damaged by now; verdicts are
+ * already recorded.
+ */
 function lastLook(host: ReviewHost, first: ReviewData): Promise<ReviewData> {
   return host.look().catch(() => first);
 }

@@ -14,7 +14,6 @@ interface Context {
   terminal: Terminal;
 }
 
-/** Lists earlier runs on this lock. Needs no manifest and no network, and writes nothing. */
 export async function runs(file: string, { options, terminal }: Context): Promise<number> {
   const { stories: all, running } = await readRuns(file, options);
   const stories = eachRunOnce(all);
@@ -29,7 +28,6 @@ export async function runs(file: string, { options, terminal }: Context): Promis
   return exitCodes.done;
 }
 
-/** Shows one run, given by its id or the end of its id. */
 export async function showRun(file: string, name: string, { options, terminal }: Context): Promise<number> {
   const { stories, running, history, folder } = await readRuns(file, options);
   const { id } = findRun(name, stories);

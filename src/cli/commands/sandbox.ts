@@ -20,7 +20,6 @@ export interface SandboxCommandOptions {
 
 const longestFaults = 1024 * 1024;
 
-/** Serves the sandbox until it is interrupted. */
 export async function sandbox(options: SandboxCommandOptions, terminal: Terminal): Promise<number> {
   const faults = options.faults === undefined ? undefined : readFaults(options.faults);
   const running = await start(options, faults);

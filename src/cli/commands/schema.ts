@@ -8,7 +8,6 @@ import { helpersJson, kindsJson } from '../../report/tables/kinds-json.ts';
 import { unknownName } from '../program/unknown-command.ts';
 import { outAs, type Terminal } from '../terminal.ts';
 
-/** The JSON Schemas that are published with the package. */
 const folder = new URL('../../../schemas/', import.meta.url);
 const ending = '.schema.json';
 
@@ -16,7 +15,6 @@ export interface SchemaOptions {
   json?: boolean;
 }
 
-/** Prints a published JSON Schema, or the kinds and template helpers of manifests. */
 export async function schema(name: string, options: SchemaOptions, terminal: Terminal): Promise<number> {
   const look = { style: terminal.outStyle, width: terminal.outWidth };
   switch (name) {

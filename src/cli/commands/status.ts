@@ -81,7 +81,6 @@ function graphText(situation: Situation, options: Parameters<typeof mermaidText>
   });
 }
 
-/** Adds facts from an engine that the local lock does not have. */
 async function withEngine(
   lock: Lock,
   about: { campaign: OpenCampaign; name: string; options: StatusOptions; terminal: Terminal },
@@ -112,8 +111,8 @@ async function withEngine(
 }
 
 /**
- * Notes that a run submitted by this clone continues on its engine. Commands that are printed after this name the
- * engine.
+ * Reports that a run submitted by this clone continues on its engine. Commands that are printed after this call name
+ * the engine.
  */
 function tellElsewhere({ paths }: OpenCampaign, terminal: Terminal): void {
   const note = readEngineNote(paths.lock);

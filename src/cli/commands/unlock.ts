@@ -21,8 +21,8 @@ export interface UnlockOptions {
 }
 
 /**
- * Ends the claim of a run that will never end it itself: a run on a machine that cannot be reached, or on an engine,
- * where the run is ended. Requires the id that was shown.
+ * Ends the claim of a run that can never end it itself: its machine cannot be reached, or it is on an engine, where
+ * this also ends the run. Requires the id that was shown.
  */
 export async function unlock(file: string, options: UnlockOptions, terminal: Terminal): Promise<number> {
   const { lock } = campaignPaths(file, options);
@@ -86,7 +86,6 @@ function notLocked(file: string, lock: string): CampaignError {
   return unlockError(lock, undefined, [`no run holds the lock of ${file}`, 'there is nothing to unlock']);
 }
 
-/** Error for a missing id: names the id of the lock's holder, if there is one. */
 async function whichId(file: string, lock: string): Promise<CampaignError> {
   const holder = await readGuardHolder(lock);
   const note = readEngineNote(lock);

@@ -21,7 +21,6 @@ export interface UploadsOptions {
 }
 
 interface LocalFile {
-  /** Path as given by the user. */
   given: string;
   path: string;
   sha256: string;
@@ -77,7 +76,6 @@ export async function showUploads(options: UploadsOptions, terminal: Terminal): 
   return exitCodes.done;
 }
 
-/** Reads and checks a local file before anything is uploaded. */
 async function readLocalFile(given: string): Promise<LocalFile> {
   const wrong = (why: string) =>
     new CampaignError({

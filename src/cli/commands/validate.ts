@@ -18,7 +18,6 @@ export interface ValidateOptions extends Pick<StateOptions, 'sandbox' | 'var' | 
   json?: boolean;
 }
 
-/** Prints every mistake of each manifest, or that it has none. */
 export async function validate(files: string[], options: ValidateOptions, terminal: Terminal): Promise<number> {
   const format = formOf(options);
   const reports: Json[] = [];
@@ -67,7 +66,10 @@ function countGraph({ tasks, steps }: Graph): Counts {
   return { tasks: tasks.length, steps: steps.length, ...(unchecked > 0 && { unchecked }) };
 }
 
-/** Words like `ok campaign.yaml: 2 tasks, 4 steps, 3 requests unchecked: …`, which say what was not checked. */
+/**
+ * Returns a line like `ok campaign.yaml: 2 tasks, 4 steps, 3 requests unchecked: …`, with the reason why requests were
+ * not checked.
+ */
 function describeFine(
   { hasDocument }: LoadedLocally,
   { tasks, steps, unchecked = 0 }: Counts,

@@ -23,7 +23,6 @@ export interface WorkerCommandOptions {
   log: 'text' | 'json';
 }
 
-/** Runs a worker until it is ended, or until it has nothing left to do. */
 export async function worker(options: WorkerCommandOptions, terminal: Terminal): Promise<number> {
   const { env } = process;
   const engine = requireEngine(options.engine, env);

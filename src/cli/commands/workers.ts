@@ -13,7 +13,6 @@ export interface WorkersOptions {
   state?: EngineRun['state'];
 }
 
-/** Shows runs, head, workers, rates and errors of an engine once. */
 export async function workers(options: WorkersOptions, terminal: Terminal): Promise<number> {
   const state = await lookAtEngine(requireEngine(options.engine, process.env), {
     campaign: options.campaign,

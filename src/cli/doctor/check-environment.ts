@@ -63,10 +63,6 @@ function sourceFindings(env: NodeJS.ProcessEnv, folder: string): Finding[] {
   return [...findings, isMissing ? { about, state: 'warning', text, hint } : ok(text)];
 }
 
-/**
- * Reports whether --yes and --publish are consent here, the state of the purchase journal, and the remainder of
- * MEDIABATCH_LIMIT.
- */
 export async function userFindings(env: NodeJS.ProcessEnv, { limits }: Environment, now: number): Promise<Finding[]> {
   const findings: Finding[] = [];
   const consent = consentIn(env, { sandbox: false });
@@ -85,7 +81,6 @@ export async function userFindings(env: NodeJS.ProcessEnv, { limits }: Environme
   return [...findings, { about, state: 'warning', text, hint }];
 }
 
-/** Reports how the kind of credential affects a create request whose answer is lost. */
 function keyFinding(token: string, now: number): Finding {
   if (readCredential(token).is === 'api-key') {
     const prefix = token.slice(0, token.indexOf('_live_'));

@@ -13,7 +13,6 @@ import { clockText, countOf } from '../../report/numbers.ts';
 const about = 'locks';
 const mostNamed = 5;
 
-/** Checks each lock of a folder: whether it can be read, belongs to this service, and has open decisions. */
 export async function checkLocks(
   folder: string,
   { sandbox, service }: { sandbox: boolean; service: string | undefined },
@@ -57,7 +56,6 @@ function lockFindings(found: FoundLock, service: string | undefined): Finding[] 
   return [{ about, state: 'ok', text: `${shown}: ${countOf(lock.steps.size, 'step')} on record` }];
 }
 
-/** Reports create requests with unknown outcome, and jobs that were paid and not collected. */
 function openFindings(found: FoundLock, lock: Lock): Finding[] {
   const { shown } = found;
   const records = [...lock.steps.values()];

@@ -22,7 +22,6 @@ export interface CommandRow {
   options?: readonly CommandOption[];
   /** Whether help groups its options under headings. */
   hasHeadings?: true;
-  /** Text of the help after the options. */
   notes?: string;
   /** At least two. A test runs them in the quickstart folder, or in that of draft-to-final. */
   examples: readonly Example[];
@@ -30,7 +29,6 @@ export interface CommandRow {
   isEveryday?: true;
   /** Whether it can lose data, so that it is never suggested for a typing error. */
   isDestructive?: true;
-  /** Names of the command in other tools. */
   alsoCalled?: readonly string[];
   /** Other names that mean this command with an option. */
   shortForms?: Readonly<Record<string, string>>;
@@ -45,7 +43,6 @@ type Given = Parameters<Parameters<Command['action']>[0]>;
 
 export interface ProgramContext {
   terminal: Terminal;
-  /** Called with the exit code when a command has ended. */
   exit(code: number): void;
 }
 
@@ -80,7 +77,6 @@ function addCommand(program: Command, row: CommandRow, { terminal, exit }: Progr
   if (run !== undefined) command.action(async (...given) => exit(await run(terminal, ...given)));
 }
 
-/** Adds its examples to the end of each command's help. */
 export function addExamples(program: Command, style: () => Style): void {
   program.addHelpText('afterAll', ({ command }) => {
     const own = rowOf(command)?.examples;
@@ -88,7 +84,6 @@ export function addExamples(program: Command, style: () => Style): void {
   });
 }
 
-/** Every command with its full name. */
 export function namedCommands({ commands }: Command): [string, Command, CommandRow][] {
   return commands.flatMap((one) => {
     const row = rowOf(one);

@@ -6,7 +6,6 @@ import { type CommandOption, jsonOption, lockOption, selecting, state } from './
 
 const runsOptions: readonly CommandOption[] = [['--sandbox', 'runs of the sandbox'], lockOption, jsonOption];
 
-/** Commands that show earlier runs, the lock and files. */
 export const historyCommands: readonly CommandRow[] = [
   {
     name: 'outputs',

@@ -145,7 +145,6 @@ const decisions: readonly Decision[] = [
   },
 ];
 
-/** Commands that record decisions of a user, and commands that delete. */
 export const lockCommands: readonly CommandRow[] = [
   ...decisions.map(asCommand),
   {

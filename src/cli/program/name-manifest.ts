@@ -3,14 +3,11 @@ import type { Command } from 'commander';
 import { CampaignError } from '../../contract/failure.ts';
 import { call, way } from '../../ground/advice.ts';
 
-/** Manifest of a command that names none. */
 export const defaultManifest = 'campaign.yaml';
 
-/** FILE argument of a command; the second one is for a command that accepts several files. */
 export const manifestArgument = ['[file]', `the manifest (default: ${defaultManifest})`] as const;
 export const manifestsArgument = ['[files...]', `manifests (default: ${defaultManifest})`] as const;
 
-/** Whether the first word of a command is a manifest. */
 export function isAboutManifest(command: Command): boolean {
   const first = command.registeredArguments[0]?.name();
   return first === 'file' || first === 'files';

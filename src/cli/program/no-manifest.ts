@@ -8,7 +8,6 @@ import { defaultManifest } from './name-manifest.ts';
 const mostNamed = 3;
 const mostBytes = 1 << 20;
 
-/** Error for a command without FILE in a folder without a `campaign.yaml`. */
 export function noManifest(command: string): CampaignError {
   const [first, ...others] = findManifests();
   const makeOne = call('init', 'my-campaign');
@@ -27,7 +26,6 @@ export function noManifest(command: string): CampaignError {
   });
 }
 
-/** Finds files of the working folder that look like manifests. */
 function findManifests(): string[] {
   try {
     return readdirSync('.')

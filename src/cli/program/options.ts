@@ -14,7 +14,6 @@ import {
 import { groupBy } from '../../ground/values.ts';
 import type { ApplyOptions } from '../open.ts';
 
-/** An option of one command, as the user types it. */
 type OwnOption = readonly [flags: string, about: string, more?: OptionDetails];
 
 interface OptionDetails extends Omit<Partial<OptionRow>, 'standard' | 'conflicts'> {
@@ -26,11 +25,9 @@ interface OptionDetails extends Omit<Partial<OptionRow>, 'standard' | 'conflicts
 
 export type CommandOption = OptionRow | OwnOption;
 
-/** Options that select the lock, and options that give values for the manifest's variables. */
 export const variables: readonly OptionRow[] = Object.values(varOptions);
 export const state: readonly OptionRow[] = [...Object.values(lockOptions), ...variables];
 export const selecting: readonly OptionRow[] = Object.values(selectionOptions);
-/** Options that `plan` and `apply` share. */
 export const planning: readonly OptionRow[] = [
   ...state,
   ...selecting,
@@ -55,7 +52,6 @@ export function typedOptions(command: Command): ApplyOptions {
   return Object.fromEntries(typed);
 }
 
-/** Headings of `plan --help` and `apply --help`, with their options. */
 const headings: readonly (readonly [heading: string, flags: readonly string[]])[] = [
   ['Consent and money:', ['--yes', '--publish', '--max-credits', '--on-error', '--wait-for-balance']],
   ['Which campaign:', ['--lock', '--var', '--var-file', '--strict', '--service-moved', '--new', '--refresh']],
@@ -84,7 +80,6 @@ const headings: readonly (readonly [heading: string, flags: readonly string[]])[
   ['Engine:', ['--engine', '--store']],
 ];
 
-/** Groups the options of a command under headings. */
 export function underHeadings(command: Command): Command {
   const placeOf = ({ long }: Option) => headings.findIndex(([, flags]) => flags.includes(long ?? ''));
   for (const option of command.options) option.helpGroup(headings[placeOf(option)]?.[0] ?? 'Others:');
@@ -139,7 +134,7 @@ function readerOf({ takes, read, range = { least: 0 } }: OptionDetails): Reader 
   }
 }
 
-/** Refuses the next option, which would be taken for the path that was forgotten. */
+/** Refuses a word like an option, which Commander would take for the path that was forgotten. */
 function readPath(text: string): string {
   if (/^--\w/.test(text)) throw new InvalidArgumentError(`give a path before ${text} (one of that name: ./${text})`);
   return text;
@@ -173,7 +168,6 @@ function secondsIn({ least }: Range): (text: string) => number {
   };
 }
 
-/** Collects the values of an option that may be given several times. */
 function collectText(text: string, earlier: string[] = []): string[] {
   return [...earlier, text];
 }

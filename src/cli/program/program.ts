@@ -36,7 +36,6 @@ const helpCommand: CommandRow = {
     (await import('../commands/help.ts')).help(topic, command.parent, terminal),
 };
 
-/** All commands, grouped by their heading in the help. */
 const commandGroups: readonly (readonly [heading: string, rows: readonly CommandRow[]])[] = [
   ['Write a campaign:', languageCommands],
   ['Run a campaign:', runCommands],
@@ -49,10 +48,8 @@ const commandGroups: readonly (readonly [heading: string, rows: readonly Command
 
 /** Parser of a command line in which FILE may be omitted. */
 class CommandLine extends Command {
-  /** Whether FILE was omitted. */
   assumes = false;
 
-  /** Help screen with the everyday commands. `help commands` lists all others. */
   override helpInformation(): string {
     return firstScreen(this);
   }
@@ -79,7 +76,6 @@ class CommandLine extends Command {
   }
 }
 
-/** Makes the parser of the whole command line. The code of a command is loaded when it is called. */
 export function makeProgram(context: ProgramContext): Command {
   const { terminal } = context;
   const program = new CommandLine('mediabatch')
@@ -125,7 +121,6 @@ async function rehearse(command: Command): Promise<void> {
   if (knowsPlayMoneyOnly(process.env) && canRehearse) command.setOptionValueWithSource('sandbox', true, 'cli');
 }
 
-/** Command with its arguments, like `plan <file>`, without `[options]`, which leaves more room for the description. */
 function termOf(command: Command): string {
   const inputs = command.registeredArguments.map((argument) => {
     const name = `${argument.name()}${argument.variadic ? '...' : ''}`;

@@ -4,7 +4,6 @@ import type { CommandRow } from './command-row.ts';
 import { manifestArgument } from './name-manifest.ts';
 import { age, jsonOption, parseSize, planning, selecting, state, typedOptions } from './options.ts';
 
-/** Commands that plan, run and show a campaign. */
 export const runCommands: readonly CommandRow[] = [
   {
     name: 'plan',

@@ -5,7 +5,6 @@ import { age, type CommandOption, engineOption, jsonOption, state, wholeNumber }
 
 const asking: readonly CommandOption[] = [['--sandbox', 'ask the embedded service of this folder'], jsonOption];
 
-/** Commands about the service. */
 export const serviceCommands: readonly CommandRow[] = [
   {
     name: 'list',
@@ -145,7 +144,6 @@ export const serviceCommands: readonly CommandRow[] = [
   },
 ];
 
-/** Commands about runs on an engine. */
 export const engineCommands: readonly CommandRow[] = [
   {
     name: 'worker',

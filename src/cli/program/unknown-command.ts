@@ -36,7 +36,6 @@ const otherWords: Readonly<Record<string, string>> = {
   auth: 'config',
 };
 
-/** Commands that were removed, and what to use in place of each. */
 const removed: Readonly<Record<string, Way>> = {
   fmt: way('format with prettier', shell('prettier', '--write', 'campaign.yaml')),
   watch: way('re-plan on save with watchexec', shell('watchexec', '-e', 'yaml,csv', 'mediabatch', 'plan')),
@@ -76,7 +75,6 @@ export function unknownCommand(program: Command, word: string): CampaignError {
   });
 }
 
-/** Options that `plan` or `apply` no longer has, and what to use in place of each. */
 const removedOptions: Readonly<Record<string, string | Way>> = {
   '--watch': way(
     'saving a file must not spend; re-plan on save with watchexec',
