@@ -26,7 +26,6 @@ import { givenBy, refusalsOf, reviewCommands } from './host-words.ts';
 import { planForPage } from './plan-for-page.ts';
 import { tellNext } from './tell.ts';
 
-/** Polling interval for changes of lock, manifest and outputs, in ms. */
 const lookEveryMs = 700;
 /**
  * Minimum pause between polls, as a multiple of the time that polling took, and of the time that reading changes took.
@@ -51,9 +50,7 @@ const busyWords = {
 export interface CampaignHostOptions {
   select?: string[] | undefined;
   exclude?: string[] | undefined;
-  /** Formats commands for hints. */
   paste: Paste;
-  /** Name of the reviewer. */
   by?: string | undefined;
 }
 
@@ -73,9 +70,7 @@ export class CampaignHost implements ReviewHost {
   #timer: NodeJS.Timeout | undefined;
   #settleTimer: NodeJS.Timeout | undefined;
   #revision = 1;
-  /** Stamps of the files at `#revision`. */
   #stamps: Stamps | undefined;
-  /** Duration of the last read of the campaign, in ms. */
   #readMs = 0;
   #known: { revision: number; data: Promise<ReviewData> } | undefined;
   #hints: { graph: Graph; hints: PriceHints } | undefined;
@@ -148,7 +143,8 @@ export class CampaignHost implements ReviewHost {
   }
 
   /**
-   * Publishes recorded verdicts: the decided groups at once, and what depends on them when no further verdict follows.
+   * Publishes recorded verdicts. In a large campaign, their effect on dependent steps follows after a pause without
+   * verdicts.
    */
   async #take(judged: Judged): Promise<void> {
     const { revision, data } = this.#known ?? {};
@@ -212,7 +208,6 @@ export class CampaignHost implements ReviewHost {
     return hints;
   }
 
-  /** Schedules the next poll. Pauses grow with the duration of polls. */
   #startLooking(waitMs = lookEveryMs): NodeJS.Timeout {
     const timer = setTimeout(async () => {
       const began = performance.now();

@@ -12,9 +12,7 @@ export class FileFinder {
   /** Kept files whose content was verified, with their stamps at that time. */
   readonly #verified = new Map<string, string>();
 
-  /**
-   * `outputs`: folder of the outputs. `state`: folder that is never committed. `kept`: folder of kept files below it.
-   */
+  /** `state`: folder that is never committed. `kept`: folder of kept files below it. */
   constructor({ outputs, state, kept }: { outputs: string; state: string; kept: string }) {
     this.#outputs = outputs;
     this.#kept = new KeptFiles(state, kept);

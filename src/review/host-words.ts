@@ -11,14 +11,12 @@ export function reviewCommands(paste: Paste): ReviewCommands {
   };
 }
 
-/** Adds the reviewer's name to the verdicts of a page. */
 export function givenBy(by: string | undefined, verdicts: readonly WantedVerdict[]): WantedVerdict[] {
   return verdicts.map((verdict) => ({ ...verdict, ...(by !== undefined && { by }) }));
 }
 
 type Refusal = Extract<JudgeAnswer, { is: 'recorded' }>['refused'][number];
 
-/** Lists the verdicts of a batch that could not be recorded, with texts for the page. */
 export function refusalsOf(rulings: readonly Ruling[], paste: Paste): Refusal[] {
   return rulings.flatMap((ruling) => {
     if (ruling.is !== 'refused') return [];

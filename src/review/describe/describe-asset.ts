@@ -12,7 +12,10 @@ import type { BoughtAt, Match } from '../../plan/situation/find-purchases.ts';
 import { stateOfStep } from '../../plan/situation/step-state.ts';
 import type { Verdicts } from '../../plan/situation/verdicts.ts';
 
-/** Locates an output: at its path, unless another output is there by now (`isKeptOnly`), or among the kept files. */
+/**
+ * Function that locates an output: at its path, or among the kept files if another output has its path now
+ * (`isKeptOnly`).
+ */
 export type PlaceOf = (output: Output, isKeptOnly: boolean) => 'placed' | 'kept' | NonNullable<ReviewFile['problem']>;
 
 interface AssetContext {
@@ -28,7 +31,6 @@ interface AssetContext {
   isTaken(path: string): boolean;
 }
 
-/** Describes one step: its output, the request of that output, and earlier purchases. */
 export function describeAsset(match: Match, context: AssetContext): ReviewAsset {
   const { step } = match;
   const { address, task, kind, key, row, matrix, take, tags } = step;
@@ -88,8 +90,8 @@ function canBeJudged(match: Match): boolean {
 }
 
 /**
- * Returns the request with references by address. For purchases before a change of their input, and for steps that keep
- * their purchase, it comes from the lock.
+ * Returns the request with references by address. It comes from the lock for purchases before a change of their input,
+ * and for steps that keep their purchase.
  */
 function requestOf(step: DecidedStep, shown: Purchase | undefined, boughtAt: BoughtAt): OpenRequest {
   if (step.decided?.wanted !== undefined) return readableRequest(step.paidRequest, boughtAt);

@@ -11,17 +11,16 @@ import { boughtAtIn } from '../../plan/situation/find-purchases.ts';
 import type { Situation } from '../../plan/situation/situation.ts';
 import { describeAsset, type PlaceOf } from './describe-asset.ts';
 
-/** Input for the data of the review page. */
 export interface CampaignFacts {
   situation: Situation;
-  /** Plan rows for this lock, for what waits for gates and its price; omitted if unknown. */
+  /** Plan rows for this lock, for the blocked steps and their prices. Omitted if unknown. */
   rows?: readonly PlanRow[] | undefined;
   /** Addresses to show. Defaults to all. */
   selected?: ReadonlySet<string> | undefined;
   placeOf: PlaceOf;
 }
 
-/** Describes what a campaign has to show. Pure except for `placeOf`. URLs of files are added by the server. */
+/** Describes a campaign for the review page. Pure except for `placeOf`. The server adds the URLs of files. */
 export function describeCampaign(facts: CampaignFacts): Pick<ReviewData, 'campaign' | 'groups' | 'assets' | 'waits'> {
   const { situation, selected, placeOf, rows } = facts;
   const { graph, lock, matches, byAddress, unneeded, gateOf, verdicts } = situation;
@@ -79,7 +78,7 @@ export function withVerdicts(data: ReviewData, gates: Judged['gates']): ReviewDa
 /** Maximum number of a gate's members that are listed as sources of a step; of a larger gate, none are listed. */
 const mostNamed = 50;
 
-/** Source steps of each step, by address. Behind an open gate, these are all candidates. */
+/** Returns the source steps of each step, by address. Behind an open gate, these are all candidates. */
 function neededSteps({ steps, gates }: DecidedGraph): Map<string, readonly string[]> {
   const byName = new Map(gates.map(({ name, members }) => [name, members]));
   const stepsOf = (need: string) => {
@@ -90,9 +89,8 @@ function neededSteps({ steps, gates }: DecidedGraph): Map<string, readonly strin
 }
 
 /**
- * Groups the outputs that are compared: those of one gate, otherwise those of one row key of a task, in the order of
- * the manifest. Adds to each asset the request fields in which it differs from the others. `waits`: undefined if
- * unknown.
+ * Groups the outputs that are compared, in the order of the manifest: those of one gate, otherwise those of one row key
+ * of a task. Adds to each asset the request fields in which it differs from the others. `waits`: undefined if unknown.
  */
 function describeGroups(
   assets: ReviewAsset[],
@@ -155,8 +153,8 @@ function tellDifferences(assets: readonly ReviewAsset[]): void {
 }
 
 /**
- * Lists the steps that cannot be bought before gates are decided, summed up by the gates for which they wait, directly
- * or through a step that they need. Each step counts once.
+ * Sums up the steps that open gates block, directly or through a step that they need, by the gates for which they wait.
+ * Each step counts once.
  */
 export function listWaits(graph: DecidedGraph, rows: readonly PlanRow[]): ReviewWait[] {
   const held = new Map(rows.flatMap((row) => (row.blockedBy === 'gate' ? [[row.address, row] as const] : [])));
@@ -192,8 +190,8 @@ export function listWaits(graph: DecidedGraph, rows: readonly PlanRow[]): Review
 }
 
 /**
- * Sums up what waits for each gate; a step that waits for several gates counts for each. Gates without waiting steps
- * are left out.
+ * Sums up the blocked steps of each gate. A step that waits for several gates counts for each of them. Gates that block
+ * no step are omitted.
  */
 export function sumWaits(waits: readonly ReviewWait[]): Map<string, Omit<ReviewWait, 'gates'>> {
   const sums = new Map<string, Omit<ReviewWait, 'gates'>>();

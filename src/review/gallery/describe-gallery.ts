@@ -35,7 +35,6 @@ export interface GalleryOptions {
   exclude?: string[] | undefined;
   /** A commit; each asset is compared with its state there. */
   compare?: string | undefined;
-  /** Formats commands for the page. */
   paste: Paste;
 }
 
@@ -77,7 +76,8 @@ export async function describeGallery(
 }
 
 /**
- * Adds price estimates: for purchases, those from before any charge was known; otherwise what a run would expect now.
+ * Adds price estimates: for purchased steps the estimate from before their charge was known, otherwise what a run would
+ * expect now.
  */
 function addEstimates(
   assets: readonly ReviewAsset[],
@@ -111,7 +111,6 @@ function addOrigins(assets: readonly ReviewAsset[], { origins }: Pick<CheckedGra
   }
 }
 
-/** Formats an origin: `campaign.yaml:14`, `name of products.csv:3`. */
 function originText({ is, name, file, line }: Origin): string {
   return is === 'template' ? `${file}:${line}` : `${name} of ${file}:${line}`;
 }

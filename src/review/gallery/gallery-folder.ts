@@ -31,9 +31,7 @@ const temporary = /^\.mediabatch-[0-9a-f]{16}\.tmp$/;
 export class GalleryFolder {
   readonly path: string;
   readonly #used = new Set<string>();
-  /** Paths of files that this process wrote. */
   readonly #written = new Set<string>();
-  /** Whether the folder did not exist before. */
   readonly #isNew: boolean;
 
   private constructor(path: string, isNew: boolean) {
@@ -67,7 +65,6 @@ export class GalleryFolder {
     return new GalleryFolder(path, found === undefined);
   }
 
-  /** Writes a file, unless it has these bytes already. */
   async put(name: string, bytes: Uint8Array): Promise<void> {
     this.#used.add(name);
     const path = join(this.path, name);
@@ -92,7 +89,7 @@ export class GalleryFolder {
     });
   }
 
-  /** Writes the page, then removes files that it no longer uses. */
+  /** Writes the page first, and then removes files that it no longer uses. */
   async finish(html: string): Promise<void> {
     const index = join(this.path, 'index.html');
     if (!hasBytes(index, Buffer.from(html))) await replaceFile(index, html);
@@ -105,7 +102,7 @@ export class GalleryFolder {
     }
   }
 
-  /** Removes what was written; an earlier gallery stays as it was. */
+  /** Removes the files that this process wrote. An earlier gallery stays as it was. */
   async discard(): Promise<void> {
     if (this.#isNew) await rm(this.path, { recursive: true });
     else for (const path of this.#written) await unlink(path).catch(() => undefined);
@@ -158,8 +155,8 @@ export interface GalleryPlace {
 }
 
 /**
- * Finds the files of a gallery and verifies their bytes, because a page on disk cannot do that. The others are marked
- * with their problem.
+ * Finds the files of a gallery and verifies their bytes, because a page on disk cannot do that. Files that fail are
+ * marked with their problem.
  */
 export async function findFiles(
   data: ReviewData,
@@ -197,8 +194,8 @@ export async function findFiles(
 }
 
 /**
- * Measures a file of a gallery or sheet. Returns nothing if its path has newer bytes by now. The result is not stored
- * on disk yet.
+ * Measures a file of a gallery or sheet. Returns nothing if its path has newer bytes now. Does not store the result on
+ * disk.
  */
 export async function measurePlaced(
   { paths, measures }: Pick<OpenCampaign, 'paths' | 'measures'>,

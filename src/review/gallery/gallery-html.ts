@@ -20,7 +20,6 @@ const longData = 1 << 19;
 /** Base content security policy of all pages: nothing is fetched, sent or framed. */
 const closed = "default-src 'none'; base-uri 'none'; form-action 'none'";
 
-/** HTML of a gallery folder, with script, styles and pictures in separate files. */
 export function folderHtml(data: ReviewData): string {
   const policy = `${closed}; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'`;
   const head = '<link rel="icon" href="icon.svg">\n<link rel="stylesheet" href="page.css">';
@@ -56,7 +55,6 @@ ${parts.script}
 `;
 }
 
-/** Serializes the data; long data are packed to save the browser parsing time. */
 function dataInHtml(data: ReviewData): string {
   const plain = JSON.stringify(data);
   return safeInHtml(plain.length < longData ? plain : JSON.stringify(pack(JSON.parse(plain) as Json)));

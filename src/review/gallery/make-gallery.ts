@@ -39,7 +39,7 @@ export interface MakeOptions extends GalleryOptions {
   copy?: boolean | undefined;
   /** Maximum size of the folder in bytes. If it is exceeded, pictures are copied as JPEGs of screen size. */
   maxBytes?: number | undefined;
-  /** Reports progress: thumbnails and waveforms done, and their total. */
+  /** Reports the number of finished thumbnails and waveforms, and their total. */
   onThumb?(done: number, all: number): void;
   /** Aborts early: files in progress are finished, and the page is not written. */
   signal?: AbortSignal | undefined;
@@ -57,7 +57,6 @@ export interface MadeGallery {
 const sides = [screenSide, 1024, 800];
 /** Number of files that are processed concurrently; there are fewer threads that make pictures. */
 const atOnce = 16;
-/** Files of the page by their name in the folder, with their name in this package. */
 const ownFiles = {
   'page.js': 'gallery.js',
   'page.css': 'gallery.css',
@@ -119,7 +118,6 @@ async function openPlace(
 interface FolderOptions extends Pick<MakeOptions, 'copy' | 'maxBytes'> {
   /** Longer sides in pixels to try until the pictures fit; empty to copy the originals. */
   sides: readonly number[];
-  /** Path of the folder for messages. */
   shown: string;
 }
 
@@ -148,7 +146,6 @@ class Folder implements GalleryPlace {
     for (const mention of mentions) Object.assign(mention, { url, ...(jpeg !== undefined && { thumb }) });
   }
 
-  /** Copies a file into the folder, and returns the name of the copy. */
   async #copy({ path, file }: GalleryFile): Promise<string> {
     const { bytes, sha256 } = file;
     const { side } = this;
@@ -162,7 +159,10 @@ class Folder implements GalleryPlace {
     return nameOfCopy(file);
   }
 
-  /** Adds to the total size, and returns whether the limit still holds. Files beyond it are counted and not written. */
+  /**
+   * Adds to the total size, and returns whether it is within the limit. Files beyond the limit are counted and not
+   * written.
+   */
   #counts(bytes: number): boolean {
     this.#bytes += bytes;
     return this.#bytes <= (this.#options.maxBytes ?? Number.POSITIVE_INFINITY);
@@ -200,7 +200,6 @@ interface PlaceOptions extends Pick<MakeOptions, 'onThumb' | 'signal'> {
   waveOf(file: GalleryFile): Promise<string | undefined>;
 }
 
-/** Adds files to the gallery, each with its thumbnail or waveform. */
 async function placeFiles(
   files: readonly GalleryFile[],
   { thumbs, place, waveOf, onThumb, signal }: PlaceOptions,

@@ -13,7 +13,6 @@ const policy = [
   "form-action 'none'",
 ].join('; ');
 
-/** Security headers of every response. */
 export const safeHeaders: Readonly<Record<string, string>> = {
   'Content-Security-Policy': policy,
   'Cross-Origin-Resource-Policy': 'same-origin',
@@ -42,7 +41,6 @@ export function answer(
   response.end(response.req.method === 'HEAD' ? undefined : bytes);
 }
 
-/** A text, uncompressed and as gzip for browsers that accept it. */
 export interface Zipped {
   plain: Uint8Array;
   zipped: Uint8Array;
@@ -66,7 +64,6 @@ export function answerJson(response: ServerResponse, status: number, value: unkn
   answer(response, { status, type: 'application/json; charset=utf-8', body: JSON.stringify(value) });
 }
 
-/** Sends an error for the page to show: what is wrong, and advice. */
 export function answerProblem(response: ServerResponse, status: number, text: string, hint?: string): void {
   answerJson(response, status, { error: { text, ...(hint !== undefined && { hint }) } });
 }

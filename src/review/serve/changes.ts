@@ -42,7 +42,7 @@ export class Changes {
     return this.#open.size > 0;
   }
 
-  /** Sends a change to all pages. A revision alone makes pages with an earlier one load everything. */
+  /** Sends a change to all pages. If only a revision is sent, pages with an earlier one load everything. */
   tell(change: ReviewChange | { revision: number }): void {
     this.#write(eventOf(change));
   }

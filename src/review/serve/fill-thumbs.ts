@@ -26,7 +26,7 @@ export class ThumbFiller {
     this.#options = options;
   }
 
-  /** Adds new assets since the last call. */
+  /** Queues the thumbnails of assets that are new since the last call. */
   take({ assets, groups }: ReviewData): void {
     const before = this.#assets;
     this.#assets = assets;

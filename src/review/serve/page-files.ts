@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 
-/** Files of the page by URL path, with their media types. */
 export const pageFiles: Readonly<Record<string, string>> = {
   'page.js': 'text/javascript; charset=utf-8',
   'page.css': 'text/css; charset=utf-8',
@@ -19,7 +18,6 @@ export async function readPageFile(name: string): Promise<Buffer | undefined> {
   return undefined;
 }
 
-/** Reads a file without which no gallery can be written; throws if it was not built. */
 export async function requirePageFile(name: string): Promise<Buffer> {
   const bytes = await readPageFile(name);
   if (bytes === undefined) throw new Error(`internal error: ${name} was not built`);

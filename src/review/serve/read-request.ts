@@ -5,11 +5,11 @@ import type { Json } from '../../ground/json.ts';
 import { isMap, isPlainText } from '../../ground/values.ts';
 import { mostNote, mostReason } from '../../lock/decisions.ts';
 
-/** A request that passed the checks: its method, and its path below the token. */
 export interface CheckedRequest {
   method: 'GET' | 'HEAD' | 'POST';
   /**
-   * Path without its first slash: empty for the page, `media/3` for a file. `undefined` if no slash follows the token.
+   * Path below the token, without its first slash: empty for the page, `media/3` for a file. `undefined` if no slash
+   * follows the token.
    */
   path: string | undefined;
 }
@@ -18,9 +18,9 @@ const methods = ['GET', 'HEAD', 'POST'] as const;
 const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 
 /**
- * Returns undefined for a request that neither the page made nor a person by opening its URL; it is refused without a
- * reason. Pages of other origins can send requests here, and may know a leaked token; a foreign host name may resolve
- * to this machine. The port is not compared with our own, because it may be forwarded.
+ * Returns undefined for a request that is refused without a reason: neither the page made it, nor did a user open the
+ * page's URL. Pages of other origins can send requests here, and may have a leaked token. A foreign host name may
+ * resolve to this machine. The port is not compared with that of the server, because it may be forwarded.
  */
 export function checkRequest({ method, url, headers }: IncomingMessage, token: string): CheckedRequest | undefined {
   const known = methods.find((one) => one === method);

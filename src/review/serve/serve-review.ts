@@ -20,14 +20,13 @@ export interface ServeOptions {
   port?: number | undefined;
   /** Folder that is never committed; thumbnails are stored in it. */
   state: string;
-  /** Formats commands for hints. */
   paste: Paste;
   /** Receives unexpected exceptions; the page only shows that one occurred. */
   onError(error: unknown): void;
 }
 
 export interface RunningReview {
-  /** URL such as `http://127.0.0.1:41877/TOKEN/`. The token permits to view the page and to decide. */
+  /** URL such as `http://127.0.0.1:41877/TOKEN/`. The token grants read access and the right to decide. */
   url: string;
   /**
    * One-time URL that redirects to `url`, valid for a minute. For programs that open it: other users of this machine
@@ -48,7 +47,7 @@ const settlesWithinMs = 2000;
 const entranceMs = 60_000;
 
 /**
- * Maximum number of connections: any user of this machine can open some, and a run in this process needs file
+ * Maximum number of connections, because any user of this machine can open some, and a run in this process needs file
  * descriptors.
  */
 const mostConnections = 2000;
@@ -115,13 +114,11 @@ class Review {
   readonly #filler: ThumbFiller;
   readonly #changes = new Changes();
   readonly #stopWatching: () => void;
-  /** Verdicts that are being written. */
   readonly #writing = new Set<Promise<unknown>>();
   #askedAt = 0;
   #whole: { revision: number; body: Promise<Zipped> } | undefined;
   /** Change that led to `#latest`; undefined if pages have to load everything. */
   #change: ReviewChange | undefined;
-  /** Data that pages received last. */
   #latest: ReviewData | undefined;
 
   constructor(host: ReviewHost, { token, entrance }: { token: string; entrance: string }, options: ServeOptions) {

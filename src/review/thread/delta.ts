@@ -3,7 +3,6 @@ import type { Notice } from '../../contract/notice.ts';
 import type { JudgeAnswer, ReviewAsset, ReviewData, ReviewGroup, WantedVerdict } from '../../contract/review.ts';
 import { isOther } from '../serve/describe-change.ts';
 
-/** Changed entries of a list, by index. */
 interface Patch<Entry> {
   length: number;
   changed: (readonly [index: number, entry: Entry])[];

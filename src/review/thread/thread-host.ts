@@ -11,7 +11,6 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** The used part of the `Worker` interface. */
 type Thread = Pick<Worker, 'on' | 'postMessage' | 'terminate'>;
 
 interface ThreadOptions {
@@ -74,7 +73,6 @@ export class ThreadHost implements ClosingHost {
     return this.#finder.find(file);
   }
 
-  /** Resolves when all recorded verdicts are final in the lock, and ends the thread. */
   async close(): Promise<void> {
     await this.#ask('close', undefined);
     await this.#worker.terminate();

@@ -43,7 +43,6 @@ export class Thumbs {
   #isClosed = false;
   readonly #held = new Map<string, Promise<Thumb>>();
   readonly #writes = new Set<Promise<unknown>>();
-  /** Secret for the authentication codes. Read only once, because it never changes. */
   #secret: Buffer | undefined;
 
   /**
@@ -57,8 +56,8 @@ export class Thumbs {
   }
 
   /**
-   * Returns the thumbnail of a file. `find`: returns the absolute path of the picture; called only if no thumbnail is
-   * stored. `side`: pixels of the thumbnail's longer side.
+   * Returns the thumbnail of a file. `find` returns the absolute path of the picture, and is called only if no
+   * thumbnail is stored. `side`: the thumbnail's longer side in pixels.
    */
   get(file: ReviewFile, find: () => Promise<string | undefined>, side = smallSide): Promise<Thumb> {
     const name = nameOf(file, side);
