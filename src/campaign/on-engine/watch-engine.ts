@@ -101,7 +101,7 @@ export async function watchOnEngine(engine: Engine, campaign: OpenCampaign, opti
     await removeEngineNote(paths.lock);
     const lost = doneWithoutRecord(now, outcomes);
     if (lost.length > 0) tell({ is: 'notice', text: lostText(lost) });
-    // With `--no-fetch` the user chose to leave the files in the store.
+    // Without `--store` the user chose to leave the files in the store of the run.
     const isShort = missing.length > 0 && (bringer !== undefined || record.store === null);
     const here = exit === exitCodes.done && isShort ? exitCodes.someFailed : exit; // I10
     const own = lost.length > 0 ? exitCodes.needsDecision : here;
