@@ -42,9 +42,14 @@ export class LineReader {
     }
   }
 
+  /** Reads a line again. Throws if it is no longer there, because without it a purchase would count as not made. */
   lineAt({ at, size }: LinePlace): string {
-    const bytes = Buffer.allocUnsafe(size);
-    return bytes.toString('utf8', 0, readSync(this.#fd, bytes, 0, size, at));
+    const bytes = Buffer.allocUnsafe(size + 1);
+    const isWhole = readSync(this.#fd, bytes, 0, size + 1, at) === size + 1 && bytes[size] === lineFeed;
+    if (!isWhole || bytes.subarray(0, size).includes(lineFeed)) {
+      throw new Error('another program has shortened or replaced a file of recorded purchases: run again');
+    }
+    return bytes.toString('utf8', 0, size);
   }
 }
 

@@ -1,5 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openPurchases } from '../../../src/disk/state/purchase-journal.ts';
@@ -52,6 +60,17 @@ test('keys are reserved where months cannot be written, unless a limit needs the
   expect(await journal?.hold({ key: 'key', credits: 1, likely: 1, isSent: false })).toBe('held');
   await journal?.close();
   expect(await openPurchases('a', spending({ day: 10 }))).toBeUndefined();
+});
+
+test('a journal that was shortened while it was open does not count as one without purchases', async () => {
+  const journal = await openPurchases('a', { clock });
+  onTestFinished(() => journal?.close());
+  const job = { address: 'hero', kind: 'image', key: 'k', fingerprint: 'f', generation: 1, attempt: 1 } as const;
+  await journal?.add({ ...job, state: 'running', jobId: 'j' });
+  const asked = { fingerprint: 'f', asks: undefined, isClosed: () => false, isStopped: () => false };
+  expect(await journal?.reserve('k', asked)).toMatchObject({ is: 'known' });
+  truncateSync(join(state, 'mediabatch', 'purchases', 'a.jsonl'), 40);
+  await expect(journal?.reserve('k', asked)).rejects.toThrow('shortened');
 });
 
 describe('I44 what a person spends in all campaigns', () => {
