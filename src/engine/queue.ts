@@ -13,8 +13,6 @@ import { comparePlaces, type Place, stageOf } from './order-of-work.ts';
 const looks = 16;
 const smallCampaign = 500;
 
-/** Dependencies between the orders of a run. */
-
 /** An order that could start. `arrival`: sequence number in which it became ready. */
 interface Waiting {
   order: StepOrder;
