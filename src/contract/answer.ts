@@ -23,17 +23,15 @@ export interface JobResult {
 }
 
 /**
- * Result of a create request. Only `accepted`, `refused` and `no-route` are certain. `mayBe`: an ID in a refusal that
- * no status call has confirmed as a job's.
+ * Result of a create request. Only `accepted`, `refused` and `no-route` are certain. `mayBe`: a job ID found in the
+ * refusal, which no status call has confirmed.
  */
 export type CreateAnswer =
-  /** `doubt`: message of a refusal that names the request's job all the same. */
+  /** `doubt`: the service's message, if it refused the request but named its job. */
   | { is: 'accepted'; job: CreatedJob; model?: string; doubt?: string }
   /** The service refused with its own error body: nothing was charged. */
   | { is: 'refused'; status: number; why: 'invalid' | 'auth' | 'credits' | 'user'; message: string; mayBe?: CreatedJob }
-  /**
-   * Refused because of its idempotency key: something was bought under it, but the answer does not identify the job.
-   */
+  /** Refused because of its idempotency key: a job was bought under the key, but the answer does not identify it. */
   | { is: 'known'; message: string; mayBe?: CreatedJob }
   /** The service has no such operation: nothing was charged, and no other kind is affected. */
   | { is: 'no-route'; message: string }
@@ -50,7 +48,7 @@ export type JobEnd =
   | { is: 'failed'; error: string }
   /** Unknown (404) for longer than a new job may need to appear. */
   | { is: 'lost'; error: string }
-  /** Watching stopped: signal, patience, credential, or an unreachable host. The job itself continues. */
+  /** No longer watched: aborted, waited too long, key refused, or host unreachable. The job itself continues. */
   | { is: 'unwatched'; because: 'signal' | 'patience' | 'auth' | 'unreachable'; error: string };
 
 export interface Download {
@@ -78,19 +76,16 @@ export type DownloadAnswer =
  */
 export interface JobFile {
   jobId: string;
-  /** Index of the file in its job, from 0. */
+  /** Counted from 0. */
   index: number;
   url: string;
 }
 
-/** Result of one try to download and save an output. */
 export type FetchAnswer =
   | { is: 'saved'; output: Output }
   | Exclude<DownloadAnswer, { is: 'open' }>
-  /** The downloaded bytes are not valid: download them again. */
   | { is: 'bad-bytes'; message: string };
 
-/** Result of uploading a file to the media library. */
 export type UploadAnswer =
   | { is: 'uploaded'; assetId: string; url: string }
   /** `changed`: the file differs from the planned file. `refused`: retrying does not help. */
@@ -117,10 +112,10 @@ export interface ListedJob {
 
 /** One walk through a kind's list, newest record first. */
 export interface ListWalk<Job extends ListedRecord> {
-  /** Only records newer than the fence (the newest job of the list before the request). */
+  /** Records newer than the fence: the newest job of the list before the request was sent. */
   jobs: readonly Job[];
   /**
-   * Other records seen on the walk. They show which fields the list echoes, but cannot be the job of a lost request.
+   * Other records seen on the walk. They show which fields the list returns, but are never the job of a lost request.
    */
   older: readonly Job[];
   /** True if the fence was found or, if the list had been empty, its end. */
@@ -129,7 +124,7 @@ export interface ListWalk<Job extends ListedRecord> {
 
 export type LookUpVerdict<Job extends ListedRecord> =
   | { do: 'adopt'; job: Job }
-  /** Certainly no job was made: the request may be sent once more. */
+  /** Certainly no job was made, so the request may be sent again. */
   | { do: 'resend' }
   /** Only a person can decide. `candidates`: jobs that may belong to the request. */
   | { do: 'hold'; error: string; candidates: Job[] };

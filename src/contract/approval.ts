@@ -1,4 +1,3 @@
-/** Default validity of an approval, in ms. */
 export const usualValidMs = 7 * 86_400_000;
 
 /** A person's approval of one saved plan, for one lock. */
@@ -6,7 +5,6 @@ export interface Approval {
   version: 1;
   /** Absolute path of the plan when it was approved. */
   plan: string;
-  /** Digest of the plan's whole content. */
   digest: string;
   /** Real path of the lock that the plan was made for. */
   lock: string;
@@ -15,11 +13,10 @@ export interface Approval {
   campaign: string;
   /** Description of what was approved, for people. */
   what: string;
-  /** Name of the person who approved. */
   by: string;
   /** Time in ISO 8601, UTC. */
   at: string;
   until: string;
-  /** Time at which a run under this approval had done everything possible. Omitted while the approval is valid. */
+  /** Time when a run under this approval had nothing left to do. Omitted while the approval is valid. */
   ended?: string;
 }

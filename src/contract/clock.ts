@@ -30,14 +30,13 @@ export const systemClock: Clock = {
   },
 };
 
-/** Monotonic time of a clock for measuring durations, in ms from any origin. */
 export function elapsedOf(clock: Clock): number {
   return clock.elapsed?.() ?? clock.now();
 }
 
 /**
- * Wraps a clock so that it never goes back: when the system clock is set back, a wait for a time would otherwise be
- * repeated. From then on, the wrapped clock is ahead of the system clock by that amount.
+ * Wraps a clock so that it never goes back: otherwise, after the system clock is set back, a wait for a time would be
+ * repeated. The wrapped clock then stays ahead by that amount.
  */
 export function steadyClock(clock: Clock): Clock {
   let last = Number.NEGATIVE_INFINITY;

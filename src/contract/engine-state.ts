@@ -17,23 +17,19 @@ export interface EngineRun {
    * resumed.
    */
   state: 'open' | 'paused' | 'stopping' | 'ended';
-  /** Machine that submitted the run. */
   host: string;
   manifest: string;
   submittedMs: number;
   /** Omitted while the run is open. */
   endedMs?: number;
-  /** User who cancelled the run, and how long ago. */
   cancelled?: { by: string; ageMs: number };
-  /** User who paused the run, and how long ago. */
   paused?: { by: string; ageMs: number };
-  /** Exit code of an ended run. */
   exit?: number;
-  /** Why the worker that leads the account has postponed the run; it retries by itself. */
+  /** Why the account's leader has postponed the run; it retries by itself. */
   error?: string;
   /**
-   * Missing part of an open run: a live worker of its account, one of its version or with its store, or a leader. Omitted
-   * while a worker carries it out, or takes it over within moments.
+   * Missing prerequisite of an open run: a live worker of its account, of its version or with its store, or a leader.
+   * Omitted while a worker carries the run out, or takes it over within moments.
    */
   lacks?: 'worker' | 'version' | 'store' | 'leader';
   /** `waiting`: not begun, or its job is still running. `left`: the run ended or stopped before the step began. */
@@ -47,11 +43,11 @@ export interface EngineRun {
 
 export interface EngineAccount {
   id: string;
-  /** Id of the worker that leads the account. `null` if there is none, or its lease has expired. */
+  /** Id of the account's leader. `null` if there is none, or its lease has expired. */
   head: string | null;
   beatMs?: number;
   error?: string;
-  /** The limit of the account's workers with the fewest credits left. */
+  /** Among the spending limits of the account's workers, the one with the fewest credits left. */
   limit?: SpendingLeft;
 }
 
@@ -63,7 +59,7 @@ export interface EngineWorker {
   protocol: number;
   version: string;
   store: string | null;
-  /** Files downloaded at once; 0: the worker downloads none. */
+  /** Files downloaded at once; 0: none. */
   files: number;
   beatMs: number;
   /** True if the worker has not reported for longer than a live worker would. */
@@ -71,19 +67,17 @@ export interface EngineWorker {
   isHead: boolean;
 }
 
-/** Outcomes that a person has to look into. */
+/** Outcomes that need a person's attention. */
 export const failedOutcomes: readonly StepOutcome[] = ['failed', 'refused', 'unresolved', 'lost'];
 
 type StepCounts = { [outcome in StepOutcome]?: number };
 
-/** Event that a worker of an engine reports about itself. */
 export type WorkerNews =
   /**
    * `store`: destination of files, as the user wrote it; omitted if the worker downloads none. `files`: how many at
    * once.
    */
   | { is: 'started'; worker: string; account: string; service: string; server: string; store?: string; files: number }
-  /** Health and metrics are served at this port. */
   | { is: 'listening'; port: number }
   /** The worker's store does not exist yet; the worker starts as soon as it does. */
   | { is: 'no store'; why: string }
@@ -92,21 +86,18 @@ export type WorkerNews =
    * leader; 0: none.
    */
   | { is: 'head'; epoch: number; runs: number; waitMs: number }
-  /** The worker no longer leads the account: no run is open; it was asked to end; or another worker took over. */
+  /** The worker no longer leads the account. `handed over`: it was asked to end. */
   | { is: 'head left'; why: 'no run is open' | 'handed over' | 'taken over' }
-  /** There are open runs that this worker cannot work on. */
   | { is: 'not for it'; why: NotForIt }
   | { is: 'server away'; error: string }
   | { is: 'server back' }
   /** The leader cannot carry out this run now, and continues with the others. */
   | { is: 'put aside'; campaign: string; run: string; error: string; againAfterMs: number }
-  /** The leader starts or resumes a run. */
   | { is: 'run started'; campaign: string; run: string; steps: number }
   | { is: 'run ended'; campaign: string; run: string; exit: number; credits: number; outcomes: StepCounts }
   | { is: 'step failed'; campaign: string; run: string; address: string; outcome: StepOutcome; error: string }
   /** The leader or a download worker cannot write files: nothing more is bought for the run. */
   | { is: 'store full'; campaign: string; run: string; error: string }
-  /** The worker failed; it continues by itself. */
   | { is: 'failed'; error: string; againAfterMs: number }
   /** The worker was asked to end, and waits for the answers to create requests in flight. */
   | { is: 'leaving'; because: string; creates: number }
@@ -115,7 +106,6 @@ export type WorkerNews =
   /** The worker ends because of a signal, or because nothing is left to do. */
   | { is: 'ending'; because: string };
 
-/** Returns the name of an event in logs and metrics. */
 export function newsName(is: WorkerNews['is']): string {
   return is.replaceAll(' ', '-');
 }
@@ -128,7 +118,6 @@ export type NotForIt = 'account' | 'protocol' | 'store';
 
 type Place = Pick<EngineRun, 'account' | 'protocol' | 'store'>;
 
-/** Returns why a worker cannot work on a run; `undefined` if it can. */
 export function whyNot(run: Place, worker: Place): NotForIt | undefined {
   if (run.account !== worker.account) return 'account';
   if (run.protocol !== worker.protocol) return 'protocol';
@@ -138,7 +127,6 @@ export function whyNot(run: Place, worker: Place): NotForIt | undefined {
 /** Time in ms without a leader after which that is reported: one lease, after which the next worker leads. */
 const leaderlessMs = 10_000;
 
-/** Returns what an open run lacks; `undefined` if a worker carries it out, or takes it over within moments. */
 export function lackOf(
   run: Place & Pick<EngineRun, 'submittedMs'>,
   { accounts, workers }: Pick<EngineState, 'accounts' | 'workers'>,

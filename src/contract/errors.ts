@@ -18,7 +18,6 @@ export class ServiceError extends Error {
   }
 }
 
-/** Error while saving an output as a file. */
 export class OutputError extends Error {
   /**
    * `bad-bytes`: the downloaded bytes are not valid; retry. `disk`: the file cannot be written. `path`: the path was
@@ -32,7 +31,6 @@ export class OutputError extends Error {
   }
 }
 
-/** The lock file differs from what this run last read or wrote: git, an editor or another program changed it. */
 export class LockChangedError extends Error {
   readonly path: string;
   constructor(path: string) {
@@ -42,7 +40,6 @@ export class LockChangedError extends Error {
   }
 }
 
-/** A file of this program is a symbolic link, a folder or a device, and is neither read nor written. */
 export class UnsafeFileError extends Error {
   readonly path: string;
   constructor(path: string, what: string) {
@@ -52,7 +49,7 @@ export class UnsafeFileError extends Error {
   }
 }
 
-/** Another run has taken over the lock, or its guard file was removed: two runs would pay twice. */
+/** Two runs would now pay twice: another run has taken over the lock, or its guard file was removed. */
 export class GuardLostError extends Error {
   constructor() {
     super('this run no longer holds the lock (its guard in .mediabatch is gone or belongs to another run)');
@@ -60,7 +57,7 @@ export class GuardLostError extends Error {
   }
 }
 
-/** Another worker now leads the account: this worker must not write or send anything any more. */
+/** Another worker leads the account: this worker may no longer write or send anything. */
 export class HeadLostError extends Error {
   constructor() {
     super('another worker now leads this account');

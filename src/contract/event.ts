@@ -3,12 +3,11 @@ import type { RunLine } from './run-line.generated.ts';
 
 /**
  * Events of a run, in the past tense, as plain JSON with IDs. The screen, the log and the summary are all derived from
- * this one stream. Each step of the plan has exactly one `step-started` or `step-left`. Only a step that was left at a
- * gate may begin later, or be left for another reason, when people decide during the run.
+ * this one stream. Each step of the plan has exactly one `step-started` or `step-left`. Only a step left at a gate may
+ * begin later, or be left for another reason, when people decide during the run.
  */
 export type { RunEvent } from './event.generated.ts';
 
-/** An event without its time. */
 export type RunFact = Timeless<RunEvent>;
 
 type Timeless<Event> = Event extends RunEvent ? Omit<Event, 'at'> : never;
@@ -22,5 +21,4 @@ export type StopReason = Extract<RunEvent, { event: 'spending-stopped' }>['becau
 
 export type { RunClose, RunHeader, RunTime } from './run-line.generated.ts';
 
-/** A line of a run's history: an event, or one of the lines before and after them. */
 export type HistoryLine = RunEvent | RunLine;

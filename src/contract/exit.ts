@@ -18,7 +18,6 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** Answers to the questions that a calling program has about an exit. */
 export type ExitAnswers = {
   /**
    * Whether to call the command again. `same`: unchanged, now or later. `changed`: after something was fixed, added or
@@ -55,7 +54,7 @@ const byCode: ReadonlyMap<number, ExitAnswers> = new Map(
   Object.entries(exitCodes).map(([name, code]) => [code, answers[name as keyof typeof exitCodes]]),
 );
 
-/** Answers for an exit code. An unknown number counts as an internal error. */
+/** Returns the answers for an exit code. An unknown number counts as an internal error. */
 export function answersOfExit(exit: ExitCode | number): ExitAnswers {
   return byCode.get(exit) ?? answers.internalError;
 }

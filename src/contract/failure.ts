@@ -82,19 +82,17 @@ export const failures = {
 
 export type FailureCode = keyof typeof failures;
 
-/** Meaning of every code, of diagnostics and failures. */
 export const titles: Readonly<Record<string, string>> = {
   ...codes,
   ...Object.fromEntries(Object.entries(failures).map(([code, { title }]) => [code, title])),
 };
 
-/** Errors in files, with the source texts of these files by file name, from which excerpts are shown. */
+/** Errors in files. `sources`: the texts of these files by file name, for excerpts. */
 interface Mistakes {
   diagnostics: readonly Diagnostic[];
   sources: ReadonlyMap<string, string>;
 }
 
-/** The run that holds a lock. */
 export interface Holder {
   id: string;
   pid: number;
@@ -244,7 +242,6 @@ function unreachableHint(status: number | undefined): string {
   return [408, 425, 429].includes(status) ? 'wait, and try again' : otherSpeaker;
 }
 
-/** Failure of a call that buys nothing. */
 export function serviceFailure({ why, message, status }: ServiceError): Failure {
   const answered = status !== undefined && { status };
   switch (why) {

@@ -12,7 +12,6 @@ export interface Leftover {
   was?: string;
   /** For `kept`: time of the replacement, in ISO 8601 UTC. */
   since?: string;
-  /** Address of the step that the file was bought for. */
   address?: string;
 }
 
@@ -24,9 +23,8 @@ export interface RemoteRecord {
   recordId?: string;
   /** Credits paid for the job; omitted if unknown. */
   credits?: number;
-  /** State of the job's local files. `none`: it never had any. */
+  /** `none`: the job never had any. */
   files: 'intact' | 'missing' | 'none';
-  /** True if no step of the manifest uses the record. */
   isOrphan: boolean;
 }
 

@@ -12,14 +12,12 @@ export type Notice =
 
 export type Tell = (notice: Notice) => void;
 
-/** Result of a single check. */
 export interface Finding {
   /** Subject of the check: `environment`, `service`, `locks`, … */
   about: string;
   state: 'ok' | 'warning' | 'problem';
   /** Result in words, without a full stop. */
   text: string;
-  /** Suggested remedy. */
   hint?: Advice;
   /** Exit code for the problem; only for problems. */
   exit?: number;

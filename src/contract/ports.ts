@@ -25,7 +25,6 @@ import type { Clock } from './clock.ts';
 import type { RunFact, StopReason } from './event.ts';
 import type { Hold, HoldAnswer } from './spending.ts';
 
-/** Destination for saving a download as a file. */
 export interface OutputTarget {
   address: string;
   /** Path without extension. */
@@ -35,11 +34,9 @@ export interface OutputTarget {
   replaces: readonly string[];
   /** True to save the file even if its format is unknown or its end is missing, because a user accepted it. */
   asIs?: true;
-  /** Called when a file at the destination was moved away. */
   notice(message: string): void;
 }
 
-/** External services and state that a step needs. */
 export interface Ports {
   ledger: Ledger;
   gate: CreateGate;
@@ -58,8 +55,8 @@ export interface Ports {
 
 export type Begin =
   /**
-   * The price is reserved (`reserved` is `null` if not known yet). `open`: the order's create request that still lacks
-   * its answer, and `body`, its bytes if still known. `job`: the request was answered, so nothing is to be created.
+   * The price is reserved (`reserved`: `null` if unknown). `open`: the order's create request that still lacks its
+   * answer. `body`: its bytes, if still stored. `job`: the job exists already, so nothing is created.
    */
   | {
       do: 'go';
@@ -68,7 +65,6 @@ export type Begin =
       body?: string | undefined;
       job?: { jobId: string; credits: number | null };
     }
-  /** The step is not bought in this run. */
   | { do: 'stop'; because: StopReason };
 
 export type StepResult =
@@ -77,16 +73,16 @@ export type StepResult =
   /** The service refused this create request: it certainly charged nothing for it. */
   | { state: Extract<PurchaseState, 'refused'>; error: string; send: string }
   /**
-   * The service knows a purchase under the idempotency key, but its job cannot be identified: the create request stays
-   * open, for a person to decide.
+   * The service knows a purchase under the idempotency key, but not its job. The create request stays open until a
+   * person decides.
    */
   | { state: Extract<PurchaseState, 'unresolved'>; error: string; send: string }
-  /** The create request never left, or a list shows that it made no job: as if it had never begun. */
+  /** No job was made: the create request never left, or a list shows this. It counts as never begun. */
   | { state: 'unsent'; send: string };
 
 /**
- * Source of truth about purchases: budget, create requests, job IDs. The local implementation is the lock file. Every
- * promise resolves only when the fact is durable. A rejection ends all spending.
+ * Source of truth about purchases: budget, create requests, job IDs. Locally, this is the lock file. Every promise
+ * resolves only when the fact is durable. A rejection ends all spending.
  */
 export interface Ledger {
   /** Reserves the step's price; waits while another step probes that price. Idempotent per order. */
@@ -94,27 +90,26 @@ export interface Ledger {
   /** Makes a create request durable before it leaves. Resolves with its ID, a new one for each new request. */
   intent(order: StepOrder, request: IntendedRequest): Promise<string>;
   /**
-   * Makes the answer durable before the first poll. Settles the reservation. `taken`: the ID is on record for another
-   * request, so this job's ID is unknown, and the create request stays open. Of two concurrent answers with one ID,
+   * Makes the answer durable before the first poll, and settles the reservation. `taken`: the job ID is on record for
+   * another request, so this job is unknown and the create request stays open. Of two concurrent answers with one ID,
    * only the first gets it. `credits`: the charge as far as known.
    */
   created(order: StepOrder, job: CreatedJob, answered: AnsweredSend): Promise<{ credits: number | null } | 'taken'>;
   finish(order: StepOrder, result: StepResult): Promise<void>;
   /** Releases a reservation, because nothing has been sent. */
   release(order: StepOrder): void;
-  /** Keeps a reservation whose charge this run will not learn; no other step waits for it. */
+  /** Keeps the reservation: this run will not learn the charge. No other step waits for it. */
   doubt(order: StepOrder): void;
   /**
-   * Ends a step that a defect of this program interrupted: a possible charge stays held, any other reservation is
-   * released. Returns the recorded purchase, preferably an open create request; `broken`: the record itself cannot be
-   * written.
+   * Ends a step that an internal error interrupted: a possible charge stays held, any other reservation is released.
+   * Returns the recorded purchase, preferably an open create request; `broken`: the record cannot be written.
    */
   abandon(order: StepOrder): Purchase | 'broken' | undefined;
-  /** The bytes that were first sent under this idempotency key and answered, if they differ from those sent now. */
+  /** Returns the bytes first sent and answered under this idempotency key, if they differ from those sent now. */
   firstBody(order: StepOrder): Promise<string | undefined>;
-  /** The finished job of a step for exactly this request, whose output links can be queried. */
+  /** Returns the finished job of a step for exactly this request, whose output links can be queried. */
   jobOf(address: string, fingerprint: string): Promise<FinishedJob | undefined>;
-  /** The idempotency key under which a job of this kind is already recorded, if any. */
+  /** Returns the idempotency key under which a job of this kind is already recorded, if any. */
   keyOfJob(kind: string, jobId: string): Promise<string | undefined>;
 }
 
@@ -140,40 +135,34 @@ export interface IntendedRequest {
   resent?: string;
 }
 
-/** How a create request left the gate. */
 export type Departure =
   | { is: 'accepted' }
   /** The request enters the gate again at once. */
   | { is: 'returning' }
   /** A 429: no create requests for this many ms. */
   | { is: 'throttled'; afterMs: number }
-  /** Refused because the account is empty. */
   | { is: 'out-of-credits'; error: string }
   | { is: 'undecided' };
 
 /** Decides when create requests may leave, within one process. */
 export interface CreateGate {
-  /** Reason why no further create request may leave. */
   readonly stopped: StopReason | undefined;
   /**
-   * Resolves with `in` when this create request may leave, with `stop` when it no longer may. `isAsked`: it only asks
-   * for a lost answer, which costs nothing new, so neither an empty account nor the end of spending holds it back.
+   * Resolves with `in` when this create request may leave, with `stop` when it no longer may. `isAsked`: it only
+   * recovers a lost answer, which costs nothing new, so it passes even if the account is empty or spending has ended.
    */
   enter(order: StepOrder, options: { signal: AbortSignal; isAsked: boolean }): Promise<'in' | 'stop'>;
   /** Called once for each `in`, when the answer is known and recorded. `again`: may be retried in this run. */
   leave(order: StepOrder, departure: Departure): 'again' | 'over';
-  /** Stops all further create requests. `until`: ISO 8601 time until which the service requests to wait. */
+  /** Stops all further create requests. `until`: time in ISO 8601 until which the service requests to wait. */
   stop(because: StopReason, detail: string, until?: string): void;
 }
 
-/**
- * Recovers create requests whose answers were lost, from the service's list of jobs, for kinds whose idempotency keys
- * are not replayed.
- */
+/** Recovers lost answers to create requests from the service's list of jobs, for kinds whose keys are not replayed. */
 export interface LostCreates {
   /**
-   * The newest job of the kind's list; `undefined` if the service has no readable list. Throws `ServiceError` while the
-   * service is unreachable: then a create request that can be recovered only through the list must not leave either.
+   * Returns the newest job of the kind's list; `undefined` if the service has no readable list. Throws `ServiceError`
+   * while the service is unreachable: then a create request that only the list can recover must not leave.
    */
   fence(kind: string): Promise<string | undefined>;
   /**
@@ -198,11 +187,10 @@ export interface FinishedJob {
   jobId: string;
   /** Public URL of an uploaded file, for which no status is queried. */
   url?: string;
-  /** Number of files of the job. */
   files: number;
 }
 
-/** A file to upload to the media library: a local file, or a URL that the service fetches itself. */
+/** A local file, or a URL that the service fetches itself, for the media library. */
 export type UploadOrder = { fileName?: string; contentType?: string } & (
   | { path: string; sha256: string; bytes: number }
   | { url: string }
@@ -216,7 +204,7 @@ export interface WatchOptions {
   notice(message: string): void;
   /** Patience for this job in ms, if shorter than for all jobs. */
   patienceMs?: number | undefined;
-  /** Importance of detecting the job's end, above 0; below 1 if no step waits for it. Default: 1. */
+  /** Importance of noticing the job's end, above 0; below 1 if no step waits for it. Defaults to 1. */
   urgency?: () => number;
 }
 
@@ -224,14 +212,12 @@ export interface Service {
   /** True if resending the same idempotency key recovers a lost answer of this kind. */
   replays(kind: string): boolean;
   /**
-   * How far the service's clock is ahead of the local clock, in ms; 0 if unknown. May send a free request to the
-   * service; `unreachable`: the service does not answer, so send it nothing that is paid for. `fresh`: only from a new
-   * answer.
+   * Returns how far the service's clock is ahead of the local clock, in ms; 0 if unknown. May send a free request.
+   * `unreachable`: the service does not answer, so nothing paid may be sent to it. `fresh`: uses only a new answer.
    */
   clockAheadMs(options?: { fresh?: boolean }): Promise<number | { unreachable: string }>;
   /** Sends a single POST, never retried here. `body` is canonical JSON. */
   create(call: { kind: string; body: string; key: string }): Promise<CreateAnswer>;
-  /** Resolves when the job has ended, or is no longer watched. */
   watch(job: { kind: string; jobId: string; model?: string }, options: WatchOptions): Promise<JobEnd>;
   /** Number of jobs in flight above which polling is the bottleneck. Default: unlimited. */
   usefulInFlight?(): number;
@@ -239,22 +225,19 @@ export interface Service {
   newestJob(kind: string): Promise<string>;
   /** Reads the kind's list from the newest job down to all of the fences. Throws `ServiceError`. */
   walkJobs(kind: string, fences: readonly string[]): Promise<ListWalk<ListedJob>>;
-  /** Uploads a file. Free, and may be repeated. */
+  /** Free, and may be repeated. */
   upload(order: UploadOrder, signal: AbortSignal): Promise<UploadAnswer>;
 }
 
-/** Starts downloads, in this process. */
 export interface Downloads {
   open(url: string, signal: AbortSignal): Promise<DownloadAnswer>;
 }
 
-/** Saves outputs at their destination, and manages them there. */
 export interface Outputs extends Omit<OutputFiles, 'save'> {
   /** Tries once to download and save a file. Throws `OutputError` if saving fails, not the download. */
   fetch(target: OutputTarget, file: JobFile, options: { signal: AbortSignal }): Promise<FetchAnswer>;
 }
 
-/** The files of a campaign below one folder. */
 export interface OutputFiles {
   /** Streams into a temporary file, verifies it, and renames it into place. Throws `OutputError`. */
   save(target: OutputTarget, download: Download): Promise<Output>;
@@ -268,25 +251,23 @@ export interface OutputFiles {
 }
 
 /**
- * Journal of purchases under one campaign name and account, by idempotency key, independent of the lock, with the
- * spending limits shared with other campaigns. Its lines are the lock's, written at the same time, so that a killed run
- * has sent nothing that the journal lacks. Stored in files of this user, or in tables of an engine.
+ * Journal of purchases by idempotency key, for one campaign name and account. It is independent of the lock, and
+ * contains the spending limits shared with other campaigns. Its lines are the lock's, written at the same time, so a
+ * killed run has sent nothing that the journal lacks. Stored in files of this user, or in tables of an engine.
  */
 export interface PurchaseJournal {
   /**
-   * Reserves an idempotency key for this run, or resolves with its records, when no other run can be buying under it.
-   * Waits for a run that is buying under it until `isStopped`. `asks`: id of the create request whose answer is looked
-   * up.
+   * Reserves an idempotency key for this run, or resolves with its records. Waits while another run may be buying under
+   * it, until `isStopped`. `asks`: id of the create request whose answer is looked up.
    */
   reserve(key: string, options: ReserveOptions): Promise<Reservation>;
   /**
-   * Counts credits over all campaigns and processes, before a create request leaves: durable if a limit is set. Held
-   * and charged credits together never exceed a limit, except by a charge above its hold.
+   * Holds credits across all campaigns and processes, before a create request leaves; durable if a limit is set. Held
+   * and charged credits together never exceed a limit, unless a charge exceeds its hold.
    */
   hold(purchase: Hold): Promise<HoldAnswer>;
   /**
-   * Ends the reservation of an idempotency key: no create request is in flight under it. Credits of a create request
-   * without an answer stay held.
+   * Ends the reservation of a key: none of its create requests is in flight. Credits of an unanswered one stay held.
    */
   release(key: string): void;
   /**
@@ -310,7 +291,6 @@ export interface ReserveOptions {
  */
 export type Reservation = { is: 'reserved' } | { is: 'stopped' } | { is: 'known'; records: readonly StepRecord[] };
 
-/** The lock as a file held by one run. */
 export interface LockFile {
   readonly path: string;
   /**
@@ -320,9 +300,9 @@ export interface LockFile {
    */
   append(line: string): Promise<void>;
   /**
-   * Replaces the file with these lines (each with its LF), which are consumed as they are written. May still succeed
-   * after a failed `append`, and then saves what that could not. Rejects with `LockChangedError` if another program
-   * wrote the file: read it again, join it with what is known, reopen it.
+   * Replaces the file with these lines (each with its LF), which are consumed as they are written. May succeed after a
+   * failed `append`, and then saves its lines, too. Rejects with `LockChangedError` if another program wrote the file:
+   * read it again, join it with the known lock, reopen it.
    */
   replace(lines: Iterable<string>): Promise<void>;
   /** Waits for pending writes. */
@@ -330,19 +310,16 @@ export interface LockFile {
 }
 
 /**
- * Request bodies of create requests in flight, one file per idempotency key, next to the lock but not in git. A body
- * that contains another step's link (which may be signed, and may differ tomorrow) must be resent byte for byte, and
- * links must not be in the lock. The folder may come from another person's branch: only files written on this machine
- * are read, and nothing is written or removed through a link (`UnsafeFileError`).
+ * Bodies of create requests in flight, one file per idempotency key, next to the lock but not in git. A body that
+ * contains another step's link must be resent byte for byte: the link may be signed and differ tomorrow, and links must
+ * not be in the lock. The folder may come from another person's branch: only files written on this machine are read,
+ * and nothing is written or removed through a link (`UnsafeFileError`).
  */
 export interface RequestBodies {
   keep(key: string, body: string): Promise<void>;
   read(key: string): Promise<string | undefined>;
   drop(key: string): Promise<void>;
-  /**
-   * Records that the create request was answered: from now on the body is needed only while the service knows its
-   * idempotency key.
-   */
+  /** Records that the create request was answered: its body is then needed only while the service knows the key. */
   answered(key: string): Promise<void>;
 }
 

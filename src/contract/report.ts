@@ -4,7 +4,6 @@
  */
 
 export interface ReportParts {
-  /** Time at which the gallery was written. */
   made: number;
   /** Base of the comparison, as the person typed it, and the commit that it resolved to. */
   compare?: { ref: string; commit: string };
@@ -23,7 +22,6 @@ export interface ReportParts {
  */
 export interface PackedData {
   version: 1;
-  /** Names of fields of each shape. */
   shapes: string[][];
   texts: string[];
   data: Packed;

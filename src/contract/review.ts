@@ -9,7 +9,6 @@ import type { ReportParts } from './report.ts';
 /** Everything that the page shows. Data with a higher `revision` replaces it. */
 export interface ReviewData {
   version: 1;
-  /** Increases with every change. */
   revision: number;
   campaign: string;
   /** Path of the manifest, as the person typed it. */
@@ -22,7 +21,6 @@ export interface ReviewData {
   run?: ReviewRun;
   /** Text with a command for what can be bought now that no gate waits for a decision. */
   next?: string;
-  /** Steps that cannot be bought before gates are decided. */
   waits?: ReviewWait[];
   /** Groups in the order of the manifest. */
   groups: ReviewGroup[];
@@ -39,7 +37,6 @@ export interface ReviewCommands {
   unpick: string;
   /** Buys new takes for a gate at which all takes were rejected. */
   redo: string;
-  /** Explains why a step was, or would be, bought. */
   explain: string;
 }
 
@@ -72,7 +69,6 @@ export interface ReviewGroup {
   gate?: ReviewGate;
   /** Names of the dimensions in which its assets differ: `take`, or matrix axes. Empty if there is one asset. */
   differBy: string[];
-  /** Indexes of `assets`. */
   members: number[];
 }
 
@@ -92,7 +88,6 @@ export interface ReviewGate {
   waitingLikely?: number;
 }
 
-/** One step, with its files. */
 export interface ReviewAsset {
   address: string;
   task: string;
@@ -105,14 +100,13 @@ export interface ReviewAsset {
   tags: string[];
   /** `planned`: nothing was bought yet. `changed`: the shown files were bought before the step's input changed. */
   state: 'done' | 'changed' | 'running' | 'failed' | 'unresolved' | 'planned';
-  /** Why the job failed, in the service's words. */
   error?: string;
   files: ReviewFile[];
   /** The request that was bought, or would be; references to other steps as `{ $ref: address, field }`. */
   request: { [field: string]: Json };
   /** Model that the service uses by default. Omitted if the request names one, or the default is unknown. */
   model?: string;
-  /** Top-level fields of the request in which it differs from others of its group. */
+  /** Top-level fields of the request that differ within its group. */
   differs: string[];
   /** Charged credits; `null` if unknown. Omitted if nothing was bought. */
   credits?: number | null;
@@ -169,7 +163,6 @@ export interface ReviewFile {
   isKept?: true;
 }
 
-/** A verdict that a person gave on the page. */
 export interface WantedVerdict {
   address: string;
   is: 'picked' | 'rejected' | 'undecided';
@@ -178,7 +171,6 @@ export interface WantedVerdict {
   /** Omitted to keep the current note or reason; empty to remove it. */
   note?: string;
   reason?: string;
-  /** Name of the person who decided, as known to the host. */
   by?: string;
 }
 
@@ -207,17 +199,15 @@ export type JudgeAnswer =
     }
   | { is: 'held'; text: string };
 
-/** The process that has the campaign: a command of its own, or an active run. */
+/** Process that owns the campaign: a review command, or an active run. */
 export interface ReviewHost {
-  /** Returns the current state. */
   look(): Promise<ReviewData>;
   /** Records a batch of verdicts. Rejects with a `CampaignError` if it cannot (a full disk, a damaged lock). */
   judge(verdicts: readonly WantedVerdict[]): Promise<JudgeAnswer>;
-  /** Calls `listener` after every change, until the function that it returns is called. */
   watch(listener: () => void): () => void;
   /**
-   * Returns the absolute path of a file's bytes, found by its digest, and checked to be a plain file at its place;
-   * `undefined` if there is none.
+   * Returns the absolute path of a file, found by its digest and checked to be a plain file; `undefined` if there is
+   * none.
    */
   find(file: ReviewFile): string | undefined | Promise<string | undefined>;
 }

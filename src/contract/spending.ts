@@ -5,7 +5,6 @@ export interface SpendingLimits {
   month?: number;
 }
 
-/** A limit, and the credits left under it. */
 export interface SpendingLeft {
   credits: number;
   per: (typeof spans)[number];
@@ -25,7 +24,6 @@ export function tightestOf(limits: SpendingLimits, spent: { day: number; month: 
   return left.sort((a, b) => a.left - b.left)[0];
 }
 
-/** The lowest of several limits, for each span of time. */
 export function lowestOf(all: readonly SpendingLimits[]): SpendingLimits {
   const lowest: SpendingLimits = {};
   for (const per of spans) {
@@ -37,7 +35,6 @@ export function lowestOf(all: readonly SpendingLimits[]): SpendingLimits {
 
 /** A purchase whose credits are to be held, before its create request leaves. */
 export interface Hold {
-  /** Idempotency key of the create request. */
   key: string;
   /** Price; `null` if unknown. */
   credits: number | null;
