@@ -32,10 +32,7 @@ export function checkLine(fields: Fields): LockLine {
   return line;
 }
 
-/**
- * Moves unknown fields of a header, which a newer version wrote, to `unknownFields`. The caller checks the known
- * fields.
- */
+/** Moves unknown fields of a header to `unknownFields`. The caller checks the known ones. */
 export function checkHeader(
   fields: Fields,
 ): { [field in 'mediabatch' | 'version' | 'writtenBy' | 'service']?: Json } & MayHaveUnknown {
@@ -64,7 +61,6 @@ function readDecisions(fields: object): Decisions {
   return decisions;
 }
 
-/** Moves unknown fields to `unknownFields`. Their nesting is limited as in a request. */
 function known<T>(fields: object, what: keyof typeof knownFields): T {
   const sorted = setUnknownAside<T>(fields as Fields, knownFields[what]);
   for (const [name, value] of Object.entries(sorted.unknownFields ?? {})) checkDepth(value, maxDepth, name);
@@ -85,7 +81,6 @@ function checkDepth(value: Json, left: number, field: string): void {
   for (const item of Object.values(value)) checkDepth(item, left - 1, field);
 }
 
-/** Describes a violation, using the schema's own text about the rule. */
 function describeViolation(fields: Fields, { instancePath, schemaPath, keyword, params }: Violation): string {
   const path = instancePath.split('/').slice(1);
   const value = path.reduce<Json>((whole, name) => (whole as Fields)[name] ?? null, fields);

@@ -91,12 +91,11 @@ export function countedPurchases({ purchases }: StepRecord): Purchase[] {
   return purchases.every(counts) ? purchases : purchases.filter(counts);
 }
 
-/** Returns the fingerprint of a record's pinned request; `undefined` if none is pinned. */
 export function pinnedFingerprint(record: StepRecord | undefined): string | undefined {
   return record?.decisions?.pin?.fingerprint;
 }
 
-/** Returns a record's verdict about exactly this purchase. A verdict without `is` was withdrawn. */
+/** Returns the verdict about exactly this purchase. A verdict without `is` was withdrawn. */
 export function verdictIn(
   decisions: Decisions | undefined,
   { fingerprint, jobId }: Pick<Job, 'fingerprint' | 'jobId'>,

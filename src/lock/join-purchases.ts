@@ -21,18 +21,12 @@ const ranks: Readonly<Record<PurchaseState, number>> = {
   done: 6,
 };
 
-/**
- * Identifies the purchase that create requests belong to: one purchase of one request, whatever the result of each
- * request.
- */
+/** Names the purchase of a create request. All create requests of one purchase have the same name. */
 export function groupOf(purchase: Purchase): string {
   return `${purchase.generation} ${purchase.attempt} ${purchase.fingerprint}`;
 }
 
-/**
- * Identifies the fact that a report is about: a create request by its id, a refusal by its idempotency key, a job by
- * its id.
- */
+/** Names the fact that a report is about: by create request ID, refused idempotency key, or job ID. */
 export function factOf(purchase: Purchase): string {
   const is = isJob(purchase) ? 'job' : mayBeCharged(purchase) ? 'send' : 'refused';
   return `${groupOf(purchase)} ${is} ${nameOf(purchase)}`;
@@ -60,7 +54,7 @@ const joins: { readonly [field in keyof Purchase]?: (a: never, b: never) => unkn
   ...{ credits: larger, take: larger, recordId: largerText, url: largerText, request: largerJson },
 };
 
-/** Joins two reports of one fact. Marks are only ever set, so that one of them suffices. */
+/** Joins two reports of one fact. Marks are never removed, so a mark in either report counts. */
 export function joinFacts<Fact extends Purchase>(a: Fact, b: Fact): Fact {
   const joined = { ...b, ...a, state: further(a, b).state } as Fact;
   for (const [field, join] of Object.entries(joins)) {
@@ -78,7 +72,6 @@ export function joinFacts<Fact extends Purchase>(a: Fact, b: Fact): Fact {
   });
 }
 
-/** Sets fields, and removes those that are `undefined`. */
 function setAll<Fact extends Purchase>(fact: Fact, fields: { [field in keyof Purchase]?: unknown }): Fact {
   for (const [field, value] of Object.entries(fields)) {
     if (value === undefined) delete fact[field as keyof Fact];
@@ -117,7 +110,6 @@ function normalRefusal({ fingerprint, generation, attempt, state, key, decided }
   return normal;
 }
 
-/** Keeps the fields needed to look up the answer to a create request. */
 function normalSend(purchase: OpenSend): OpenSend {
   const { fingerprint, generation, attempt, state, key, send } = purchase;
   const { account, digest, writtenOff, since, fence, resent, keyKnown } = purchase;
@@ -132,7 +124,6 @@ function normalSend(purchase: OpenSend): OpenSend {
   return normal;
 }
 
-/** Keeps the fields that only a job has: its charge and its files. */
 function normalJob(purchase: Job): Job {
   const { fingerprint, generation, attempt, state, key, jobId } = purchase;
   const { credits, outputs, revision, recordId, url } = purchase;
@@ -179,7 +170,6 @@ function largerText(a: string | undefined, b: string | undefined): string | unde
   return a === undefined || b === undefined ? (a ?? b) : a > b ? a : b;
 }
 
-/** Returns the smaller string; if one is `undefined`, the other. */
 export function smaller(a: string, b: string): string;
 export function smaller(a: string | undefined, b: string | undefined): string | undefined;
 export function smaller(a: string | undefined, b: string | undefined): string | undefined {

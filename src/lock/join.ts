@@ -33,9 +33,8 @@ export interface Part {
 }
 
 /**
- * Joins the records of one step from two sources: commutative, associative, idempotent. Each create request is joined
- * separately: an open request is dropped only when its own id is closed, independent of others; a job id is never
- * dropped.
+ * Joins the records of one step from two sources: commutative, associative, idempotent. Create requests are joined one
+ * by one: an open one is dropped only when its own ID is closed. A job ID is never dropped.
  */
 export function joinRecords(a: StepRecord, b: StepRecord): StepRecord {
   if (a.address !== b.address) throw new Error(`internal error: ${a.address} joined with ${b.address}`);
@@ -66,7 +65,7 @@ function joinNext(known: StepRecord, next: StepRecord): StepRecord | undefined {
   return normalRecord(address, part, isJob(before) ? joinFacts(before, job) : job);
 }
 
-/** Applies `joinRecords` to each address. The locks must be of one service: reading a file checks this. */
+/** Joins two locks address by address. They must be of one service: reading a file checks this. */
 export function joinLocks(a: Lock, b: Lock): Lock {
   const steps = new Map<string, StepRecord>();
   for (const [address, record] of a.steps) steps.set(address, joinParts(address, [record]));
@@ -78,8 +77,8 @@ export function joinLocks(a: Lock, b: Lock): Lock {
 }
 
 /**
- * Makes all addresses consistent about each create request. A renamed step keeps its history, so a request may be
- * recorded at two addresses and be answered, or decided about, at only one of them.
+ * Makes all addresses agree about each create request. A renamed step keeps its history, so a request may be recorded
+ * at two addresses and be answered, or decided about, at only one of them.
  */
 export function agreeOnSends(lock: Lock): Lock {
   const closed = closedSends(lock);
@@ -171,7 +170,6 @@ export function joinParts(address: string, parts: readonly [Part, ...Part[]]): S
   };
 }
 
-/** Adds a report, joined with the known report of the same fact, if any. */
 function addFact<Fact extends Purchase>(facts: Map<string, Fact>, report: Fact): void {
   const name = factOf(report);
   const known = facts.get(name);
@@ -196,7 +194,6 @@ function normalRecord(
   return record;
 }
 
-/** Finds the kind of a record without purchases. */
 function smallestKind([first, ...others]: readonly [Part, ...Part[]]): string {
   return others.reduce((least, { kind }) => smaller(least, kind), first.kind);
 }
@@ -210,7 +207,6 @@ function withoutExplanation(purchase: Purchase): Purchase {
   return proof;
 }
 
-/** Facts in a header besides the version of the format. */
 export type Header = Pick<Lock, 'writtenBy' | 'service' | 'unknownFields'>;
 
 /** Joins two headers: commutative, associative, idempotent. Of two services the smaller digest is kept. */
@@ -223,7 +219,6 @@ export function joinHeaders(a: Header, b: Header): Header {
   };
 }
 
-/** Returns the newer of two versions of this program; a lock keeps the newest version that has written it. */
 export function newestVersion(a: string | undefined, b: string | undefined): string | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   return compareVersions(a, b) >= 0 ? a : b;

@@ -29,7 +29,7 @@ export function missingHeader(source: Source): Diagnostic {
   };
 }
 
-/** Reports records of two services. `lines`: the number of one header line for each service. */
+/** Reports records of two services. `lines`: one header line number for each. */
 export function twoServices(source: Source, lines: number[]): Diagnostic {
   const numbers = lines.sort((a, b) => a - b).join(' and ');
   return {
@@ -55,7 +55,6 @@ export function newerVersion(source: Source, { version, line }: { version: numbe
   };
 }
 
-/** Warns that a newer program wrote data into the lock which this version keeps but does not understand. */
 export function newerProgram(file: string, writtenBy: string): Diagnostic {
   return {
     code: 'MB3414',
@@ -76,7 +75,6 @@ export function tornTail(source: Source, torn: { start: number; number: number }
   };
 }
 
-/** Reports a file that was complete and has lost its end, so that recorded purchases may be missing. */
 export function lostEnd(source: Source, torn: { start: number; number: number }): Diagnostic {
   return {
     code: 'MB2001',

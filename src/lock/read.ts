@@ -34,7 +34,6 @@ export interface LockReading {
   needsRewrite: boolean;
 }
 
-/** Most damaged lines reported; more would give no new information. */
 const maxDamages = 5;
 
 interface Findings {
@@ -185,7 +184,7 @@ function foldFindings(findings: Findings): Lock {
   return agreeOnSends({ version: lockVersion, ...findings.headers.reduce(joinHeaders, {}), steps });
 }
 
-/** Whether the file equals the output of `writeLock`; compared line by line, so that no second copy is built. */
+/** Compares the file line by line with the output of `writeLock`, so that no second copy is built. */
 function isNormalForm(bytes: Uint8Array, lock: Lock): boolean {
   let at = 0;
   for (const line of writeLines(lock)) {
@@ -198,10 +197,7 @@ function isNormalForm(bytes: Uint8Array, lock: Lock): boolean {
 
 const mostNamed = 5;
 
-/**
- * Finds purchases with more than one job, because two people or two branches paid for the same request. All jobs are
- * kept.
- */
+/** Finds purchases with several jobs: two people or branches paid for the same request. All jobs are kept. */
 function findDoublePayments(file: string, lock: Lock): Diagnostic[] {
   const found: Diagnostic[] = [];
   for (const { address, purchases } of lock.steps.values()) {

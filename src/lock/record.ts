@@ -13,20 +13,16 @@ export type Output = line.Output & MayHaveUnknown;
 export type Acceptance = line.Acceptance & MayHaveUnknown;
 export type Verdict = line.Verdict & MayHaveUnknown;
 
-/** Fields that every purchase has, or may have. */
 type OfAny = MayHaveUnknown &
   Pick<
     line.Purchase,
     'kind' | 'fingerprint' | 'generation' | 'attempt' | 'key' | 'forgotten' | 'error' | 'take' | 'request'
   >;
-/** Fields of a create request, besides its state. */
 type OfSend = { send: string } & Pick<
   line.Purchase,
   'account' | 'digest' | 'writtenOff' | 'since' | 'fence' | 'resent' | 'keyKnown'
 >;
-/** Fields of a refusal, besides its state. */
 type OfRefusal = Pick<line.Purchase, 'decided'>;
-/** Fields of a job, besides its state. */
 type OfJob = { jobId: string; outputs?: Output[] } & Pick<line.Purchase, 'credits' | 'recordId' | 'url' | 'revision'>;
 type None<Facts> = { [field in keyof Facts]?: never };
 
@@ -123,7 +119,6 @@ const ofVerdict: FieldsOf<Verdict> = {
   ...{ fingerprint: true, job: true, is: true, note: true, reason: true, by: true, revision: true },
 };
 
-/** Names of the known fields, by the object that has them. */
 export const knownFields = {
   header: new Set(['mediabatch', 'version', 'writtenBy', 'service']),
   // An earlier purchase may become the newest one, whose unknown fields are among those of its line.
@@ -135,7 +130,6 @@ export const knownFields = {
   verdict: new Set(Object.keys(ofVerdict)),
 };
 
-/** Moves the unknown fields of an object to `unknownFields`. */
 export function setUnknownAside<T>(value: Fields, known: ReadonlySet<string>): T & MayHaveUnknown {
   const entries = Object.entries(value);
   if (entries.every(([name]) => known.has(name))) return value as T & MayHaveUnknown;
@@ -158,7 +152,6 @@ export function joinUnknown(a: MayHaveUnknown, b: MayHaveUnknown): MayHaveUnknow
   return { unknownFields: Object.fromEntries(joined) };
 }
 
-/** Joins two objects that differ only in their unknown fields. */
 export function withUnknownOf<T extends MayHaveUnknown>(one: T, other: MayHaveUnknown): T {
   return other.unknownFields === undefined ? one : { ...one, ...joinUnknown(one, other) };
 }

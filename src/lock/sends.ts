@@ -1,9 +1,7 @@
 import { isFreelyRepeated } from '../kinds/index.ts';
 import type { Job, Lock, OpenSend, Purchase, StepRecord } from './record.ts';
 
-/**
- * Recognizes a create request that left, or was about to leave, and whose answer is unknown: it may have been charged.
- */
+/** Recognizes a create request that may have been charged: it left or was about to leave, and its answer is unknown. */
 export function mayBeCharged(purchase: Purchase): purchase is OpenSend {
   return purchase.state === 'intent' || purchase.state === 'unresolved';
 }
@@ -43,7 +41,6 @@ export function openSends(lock: Lock, addresses: ReadonlySet<string>): RecordedS
   return [...found.values()];
 }
 
-/** Whether the lock contains a possible charge that was neither looked up nor decided about. */
 export function hasOpenSends(lock: Lock): boolean {
   return openSends(lock, new Set()).length > 0;
 }
@@ -58,10 +55,7 @@ export function closedSends(lock: Lock): ReadonlySet<string> {
   return closed;
 }
 
-/**
- * Collects the ids of create requests that were written off: one written off at one address counts as such at every
- * address.
- */
+/** Collects the IDs of create requests written off at any address: they count as such at every address. */
 export function writtenOffSends(lock: Lock): ReadonlySet<string> {
   const writtenOff = new Set<string>();
   for (const { purchases } of lock.steps.values()) {

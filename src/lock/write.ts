@@ -35,13 +35,11 @@ export function* writeLines(lock: Lock): Generator<string> {
   }
 }
 
-/** Returns the line of a record, with its LF. */
 export function writeRecord(record: StepRecord): string {
   const line = lineOf(record);
   return line === undefined ? '' : writeLine(line);
 }
 
-/** Returns the first line of the file, with its LF. */
 export function writeHeader(lock: Omit<Lock, 'steps'>): string {
   const { version, writtenBy, service, unknownFields } = lock;
   return `${objectText({ mediabatch: 'lock', version, writtenBy, service }, unknownFields)}\n`;
