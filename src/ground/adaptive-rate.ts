@@ -23,12 +23,11 @@ export class AdaptiveRate {
     return this.#rate !== Number.POSITIVE_INFINITY || this.isPaused;
   }
 
-  /** True while a 429 keeps all requests back. */
   get isPaused(): boolean {
     return this.#pausedUntil > this.#clock.now();
   }
 
-  /** Time from one request to the next, in ms: 0 without a limit. */
+  /** 0 without a limit. */
   get gapMs(): number {
     return 1000 / this.#rate;
   }
@@ -38,7 +37,6 @@ export class AdaptiveRate {
     return Math.max(this.#pausedUntil, this.#nextAt);
   }
 
-  /** Reserves a turn and departs at once. */
   take(): void {
     this.reserve();
     this.left();

@@ -31,7 +31,7 @@ export class Batches<Item> {
     return this.#waiting.length;
   }
 
-  /** Adds an item. Resolves when it is written; rejects with the error of its batch. */
+  /** Resolves when the item is written; rejects with the error of its batch. */
   add(item: Item): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });
@@ -39,7 +39,6 @@ export class Batches<Item> {
     });
   }
 
-  /** Resolves when no item waits. */
   async idle(): Promise<void> {
     while (this.#busy !== undefined) await this.#busy;
   }

@@ -22,7 +22,6 @@ export function pairCommon(
   return pairs;
 }
 
-/** Yields pairs of equal items from `start` on. */
 function* pairMiddle(one: readonly string[], other: readonly string[], start: number): Generator<[number, number]> {
   const width = other.length + 1;
   /** Length of the longest subsequence of `one` from a row on and `other` from a column on. */

@@ -2,7 +2,6 @@
 export class Condition {
   #waiting: (() => void)[] = [];
 
-  /** Resolves at the next change. */
   changed(): Promise<void> {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }

@@ -114,7 +114,6 @@ export const codes = {
 
 export type DiagnosticCode = keyof typeof codes;
 
-/** Counts the diagnostics, and those omitted from a list. */
 export function countDiagnostics(
   diagnostics: readonly Pick<Diagnostic, 'severity' | 'omitted'>[],
 ): DiagnosticCounts & { omitted: DiagnosticCounts } {

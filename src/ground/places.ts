@@ -1,11 +1,11 @@
 import PQueue from 'p-queue';
 
-/** A semaphore. Jobs that find no free slot wait, first come, first served. */
+/** Semaphore. Jobs without a free slot wait, first come, first served. */
 export class Places {
   readonly #queue: PQueue;
   #most: number;
 
-  /** `most`: number of places; 0: no job ever begins. */
+  /** `most`: number of slots; 0: no job ever begins. */
   constructor(most = Number.POSITIVE_INFINITY) {
     this.#queue = new PQueue({ concurrency: Math.max(1, most), autoStart: most > 0 });
     this.#most = most;
@@ -23,25 +23,25 @@ export class Places {
     return this.#queue.size;
   }
 
-  /** Changes the number of places to `most`, at least 1. If it is reduced, jobs that have a place keep it. */
+  /** Changes the number of slots to `most`, at least 1. If it is reduced, running jobs keep their slots. */
   resize(most: number): void {
     this.#most = most;
     this.#queue.concurrency = most;
   }
 
-  /** Runs `work` in a place. Aborting `signal` ends the wait for a place, and rejects; it does not stop the work. */
+  /** Runs `work` in a slot. Aborting `signal` rejects while it waits for a slot; it does not stop the work. */
   use<Answer>(work: () => Promise<Answer>, signal?: AbortSignal): Promise<Answer> {
     return this.#queue.add(work, signal && { signal });
   }
 
-  /** Takes a place. Resolves with a function that frees it. */
+  /** Waits for a slot. Resolves with a function that frees it. */
   take(): Promise<() => void> {
     return new Promise((enter) => {
       void this.#queue.add(() => new Promise<void>(enter));
     });
   }
 
-  /** Gives out no more places. Resolves when all are free, with a function that opens them again. */
+  /** Gives out no more slots. Resolves when all are free, with a function that opens them again. */
   async close(): Promise<() => void> {
     this.#queue.pause();
     await this.#queue.onPendingZero();
@@ -49,7 +49,6 @@ export class Places {
   }
 }
 
-/** Works through items, at most `most` of them at once. */
 export async function eachAtOnce<Item>(
   items: Iterable<Item>,
   most: number,

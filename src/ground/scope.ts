@@ -6,7 +6,7 @@ export class Scope {
     this.#closers.push(close);
   }
 
-  /** Closes all resources. Rejects with the first failure. */
+  /** Rejects with the first failure. */
   async close(): Promise<void> {
     const failures: unknown[] = [];
     for (let close = this.#closers.pop(); close !== undefined; close = this.#closers.pop()) {

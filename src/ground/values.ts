@@ -26,7 +26,6 @@ export function isMap(value: Json | undefined): value is JsonMap {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns the value of a key that is certain to exist; throws otherwise. */
 export function mustGet<Key, Value>(map: ReadonlyMap<Key, Value>, key: Key): Value {
   const value = map.get(key);
   if (value === undefined) throw new Error(`internal error: nothing is known of ${String(key)}`);
@@ -56,7 +55,6 @@ export function groupBy<Item, Key>(items: Iterable<Item>, keyOf: (item: Item) =>
   return groups;
 }
 
-/** Returns the map itself, or an empty one for any other value. */
 export function mapOf(value: Json | undefined): JsonMap {
   return isMap(value) ? value : {};
 }
@@ -103,14 +101,12 @@ export function describeValue(value: Json | undefined): string {
   return `${typeof value === 'number' ? 'the number ' : ''}${value}`;
 }
 
-/** Shortens a text to at most `characters` characters on one line. */
 export function shorten(text: string, characters = 60): string {
   const line = text.replaceAll(/\s+/g, ' ');
   const units = [...line];
   return units.length > characters ? `${units.slice(0, characters - 1).join('')}…` : line;
 }
 
-/** The message of a thrown value, whatever was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

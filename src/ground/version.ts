@@ -1,4 +1,3 @@
-/** Accepts a version such as `0.2.0`, `1.0` or `2.0.0-rc.1`. */
 export function isProgramVersion(text: unknown): text is string {
   return typeof text === 'string' && /^\d{1,9}(\.\d{1,9}){0,3}(-[0-9A-Za-z.-]{1,64})?$/.test(text);
 }
