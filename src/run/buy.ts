@@ -60,10 +60,7 @@ function makeRequest(order: StepOrder, ports: Ports, absent: ReadonlySet<string>
   return Promise.resolve({ outcome: 'unresolved', credits: null, error });
 }
 
-/**
- * Requires the original bytes for an idempotency key whose answer was lost: the request is resent with them, or not at
- * all.
- */
+/** Requires the original bytes of an idempotency key whose answer was lost: nothing else may be sent under it. */
 function requireSame(made: string | StepEnd, { send }: StepOrder): string | StepEnd {
   if (typeof made !== 'string' || send?.digest === undefined || digestOfBody(made) === send.digest) return made;
   const error =
@@ -88,7 +85,6 @@ async function resume(order: StepOrder, open: AskedSend, ports: Ports): Promise<
   return { is: 'searching', send, found: ports.lost.lookUp(order, { id, sentAt, fence, resent }) };
 }
 
-/** Acts on the result of searching the service's list. */
 async function readList(
   { send, found }: Extract<Create, { is: 'searching' }>,
   purchase: Purchase,

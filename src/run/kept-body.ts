@@ -17,7 +17,6 @@ export function takeKeptBody(request: OpenRequest, body: string | undefined): st
   }
 }
 
-/** Digest by which two bodies are compared. */
 export function digestOfBody(body: string): string {
   return hash('sha256', body).slice(0, 32);
 }

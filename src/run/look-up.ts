@@ -115,10 +115,7 @@ function strangersOf<Job extends ListedRecord>(
   return [...strangers.values()].filter(({ jobId }) => !known.has(jobId));
 }
 
-/**
- * Whether the list is complete. If it was empty when a create request was sent, it must show every job since, including
- * all recorded ones.
- */
+/** Checks that the list is complete: if it was empty at the create request, it must show every recorded job. */
 function showsAll(walks: readonly ListWalk<ListedRecord>[], known: ReadonlyMap<string, unknown>): boolean {
   const shown = new Set(walks.flatMap(({ jobs }) => jobs.map(({ jobId }) => jobId)));
   return [...known.keys()].every((jobId) => shown.has(jobId));

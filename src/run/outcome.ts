@@ -2,15 +2,12 @@ import type { CreateAnswer } from '../contract/answer.ts';
 import type { StopReason } from '../contract/event.ts';
 import { knownKeyError, recoveryOf } from '../plan/purchases/next.ts';
 
-/** Facts known when a create request has returned. */
 export interface CreateSituation {
   /** True if a lost answer can be requested again with the same idempotency key. */
   replays: boolean;
   /** True if a lost answer can be looked up in the service's list of jobs. */
   searches: boolean;
-  /**
-   * True if an earlier request with this idempotency key may have reached the service, in this run or an earlier one.
-   */
+  /** True if an earlier request with this key may have reached the service, in this run or an earlier one. */
   maybeSent: boolean;
   /** Number of requests sent in this run for this purchase, including this request. */
   tries: number;
@@ -88,10 +85,7 @@ function describeKnown({ message, mayBe }: Extract<CreateAnswer, { is: 'known' }
   return knownKeyError(mayBe === undefined ? message : `${message}; perhaps ${mayBe.jobId}`);
 }
 
-/**
- * True while a request resent with the same idempotency key still returns the first purchase instead of making a second
- * one.
- */
+/** Returns whether a resent idempotency key still returns the first purchase instead of making a second one. */
 export function canReplay({ replays, ageMs }: Pick<CreateSituation, 'replays' | 'ageMs'>): boolean {
   return recoveryOf({ replays, ageMs }) === 'replay'; // I4
 }

@@ -5,12 +5,9 @@ import { messageOf } from '../ground/values.ts';
 import type { StepOrder } from '../plan/plan.ts';
 import type { StepEnd } from './step-end.ts';
 
-/** Most job IDs named in the message when only a person can decide which job belongs to a request. */
 const mostCandidates = 3;
 
-/**
- * Gives up a create request that may have been charged, because this cannot be found out now. It stays open on record.
- */
+/** Gives up a create request that may have been charged, because this cannot be found out now. It stays open. */
 export function giveUp(
   { order, ports }: Purchase,
   { error, recoverable }: { error: string; recoverable: boolean },
@@ -26,7 +23,6 @@ export async function holdSend(purchase: Purchase, { error, send }: { error: str
   return { ...giveUp(purchase, { error, recoverable: false }), because: 'key-known' };
 }
 
-/** Message about a create request whose job the list does not show unambiguously. */
 export function unfound(
   found: Exclude<LookUp, { do: 'adopt' | 'resend' }>,
   because: string,
@@ -42,10 +38,7 @@ export function unfound(
   return { error: `${because}; ${found.error}${which}`, recoverable: false };
 }
 
-/**
- * Records a job that the list shows for a create request with a lost answer. A listed charge of zero counts as unknown,
- * because the charge may not be booked yet.
- */
+/** Records a job that the list shows for a lost create request. A listed charge of 0 may not be booked yet: unknown. */
 export async function recordFound(found: ListedJob, send: Sent, purchase: Purchase): Promise<Ended> {
   const { order, ports } = purchase;
   const { jobId, recordId, model } = found;
@@ -150,7 +143,6 @@ export interface Purchase {
   tries: number;
 }
 
-/** How far the service's clock is ahead of the local clock, in ms; 0 if unknown. */
 export function msAhead(ahead: number | { unreachable: string }): number {
   return typeof ahead === 'number' ? ahead : 0;
 }

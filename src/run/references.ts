@@ -5,7 +5,7 @@ import { isMap } from '../ground/values.ts';
 import type { StepOrder } from '../plan/plan.ts';
 import { type StepEnd, stopFor } from './step-end.ts';
 
-/** The steps whose outputs a request uses, each with the fingerprint of the intended purchase. */
+/** Lists the steps whose outputs a request uses, each with the fingerprint of the intended purchase. */
 export function referencedJobs({
   request,
   paidRequest,
@@ -30,7 +30,6 @@ export function referencedJobs({
 /** Values of finished steps, by address and output field. */
 export type OutputValues = ReadonlyMap<string, { readonly [field: string]: string }>;
 
-/** A value that the request needs and that its step does not have. */
 export interface MissingValue {
   address: string;
   field: string;
@@ -66,7 +65,7 @@ export function fillReferences(
   return missing === undefined ? { body } : { missing };
 }
 
-/** True if omitting these steps empties a list that had members. */
+/** Returns whether omitting these steps empties a list that had members. */
 export function emptiesList(request: OpenRequest, absent: ReadonlySet<string>): boolean {
   const isGone = (item: Json) => isMap(item) && absent.has(String(item.$ref));
   const visit = (value: Json): boolean => {
@@ -77,13 +76,11 @@ export function emptiesList(request: OpenRequest, absent: ReadonlySet<string>): 
   return absent.size > 0 && visit(request);
 }
 
-/** The bytes to send, or the end of the step if they cannot be made. */
 export async function makeBody(order: StepOrder, ports: Ports, absent: ReadonlySet<string>): Promise<string | StepEnd> {
   const filled = await fillRequest(order, ports, absent);
   return 'body' in filled ? canonicalJson(filled.body) : filled;
 }
 
-/** The request with the values of other steps, or the end of the step if one of them has no value. */
 export async function fillRequest(
   order: StepOrder,
   ports: Ports,

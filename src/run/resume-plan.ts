@@ -43,13 +43,11 @@ export interface ResumedPlan {
   ends: Map<string, StepEnd>;
   /** Ends that are not on record yet. */
   newEnds: Map<string, StepEnd>;
-  /** Credits that the run has been charged so far. */
   spentBefore: number;
   /** Credits charged so far for each order that continues, by id; `null` if unknown. */
   spent: ReadonlyMap<string, number | null>;
   /** Charges of this run's jobs so far, with the planned price. */
   charges: readonly { price: Readonly<Price>; charged: number | null }[];
-  /** Prices that this run was charged. */
   learned: PriceBook;
 }
 
@@ -101,7 +99,7 @@ export function resumePlan(plan: Plan, facts: ResumeFacts): ResumedPlan {
   };
 }
 
-/** Purchases with a job that were recorded for an order's step since the plan was made. */
+/** Lists purchases with a job that were recorded for an order's step since the plan was made. */
 function newJobs({ address }: StepOrder, { before, lock }: ResumeFacts): readonly Purchase[] {
   const known = new Set(before.steps.get(address)?.purchases.map(({ jobId }) => jobId));
   const made = lock.steps.get(address)?.purchases ?? [];
@@ -223,7 +221,6 @@ function attach(order: Carry, { jobId, key, attempt, credits }: Job): Carry {
   return { ...rest, action, key, attempt, jobId, ...(credits !== undefined && { credits }) };
 }
 
-/** Whether nothing new was recorded about a purchase. */
 function isSame(old: Purchase, now: Purchase): boolean {
   const isSaved = (purchase: Purchase) => purchase.outputs !== undefined;
   return old.state === now.state && old.revision === now.revision && isSaved(old) === isSaved(now);

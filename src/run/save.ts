@@ -115,7 +115,6 @@ function targetOf(order: StepOrder, ports: Ports, index: number): OutputTarget {
 type Collected = { is: 'collected'; output: Output } | { is: 'uncollected'; error: string; interrupted: boolean };
 
 const mostTries = 5;
-/** Longest wait in ms before the next try that a host may request. */
 const longestAskedMs = 150_000;
 
 /**

@@ -19,7 +19,6 @@ import {
 } from './record-job.ts';
 import type { StepEnd } from './step-end.ts';
 
-/** Sends one create request through the gate, and acts on its answer. */
 export async function sendCreate(
   create: Exclude<Create, { is: 'searching' }>,
   purchase: Purchase,
@@ -172,8 +171,8 @@ async function post(
 }
 
 /**
- * Newest job of the list. A create request that can be recovered only through the list is not sent while the list
- * cannot be read.
+ * Returns the newest job of the list. A create request that only the list can recover is not sent while the list cannot
+ * be read.
  */
 async function readFence(kind: string, { lost }: Ports): Promise<string | undefined | CreateAnswer> {
   if (kinds[kind]?.recovery !== 'list') return undefined;
@@ -185,7 +184,6 @@ async function readFence(kind: string, { lost }: Ports): Promise<string | undefi
   }
 }
 
-/** Makes the create request durable before it leaves. */
 async function intend(
   purchase: Purchase & { body: string },
   { at, known, fence }: { at: number; known: Sent | undefined; fence: string | undefined },
@@ -250,7 +248,6 @@ async function takeBack(purchase: Purchase, { id, keyError }: Sent, end: StepEnd
   return end;
 }
 
-/** Ends a step because nothing may be sent any more, or nothing can be sent. */
 async function leaveOff(
   create: Exclude<Create, { is: 'searching' }>,
   purchase: Purchase,

@@ -2,7 +2,6 @@ import type { JobEnd } from '../contract/answer.ts';
 import type { StepFinished, StepOutcome } from '../contract/event.ts';
 import type { Ports } from '../contract/ports.ts';
 
-/** How a step ended, for the loop and the event stream. */
 export interface StepEnd {
   outcome: StepOutcome;
   /** Credits charged in this run; `null`: unknown. */
@@ -12,7 +11,7 @@ export interface StepEnd {
   recoverable?: true;
   /** Code that selects the advice shown. */
   because?: StepFinished['because'];
-  /** Requirement that an output does not meet. */
+  /** Requirement of `expect` that an output does not meet. */
   unmet?: string;
   /** Set for a `running` step whose job has finished: only its files are not saved. */
   unsaved?: true;

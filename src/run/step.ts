@@ -42,7 +42,6 @@ export async function runStep(order: StepOrder, ports: Ports, slot: Slot): Promi
   return end;
 }
 
-/** Reports how a step ended, or what became of a create request. */
 export function tellEnd(order: StepOrder, ports: Ports, end: StepEnd, jobId?: string): void {
   const { address, task, key, asksOnly } = order;
   const { outcome, credits } = end;
@@ -196,7 +195,6 @@ function withCredits({ outcome, error, unmet, unsaved }: Omit<StepEnd, 'credits'
   return unsaved ? { outcome, credits, error, unsaved } : { outcome, credits, error };
 }
 
-/** Adds charges; `null`: unknown. */
 export function addCredits(a: number | null, b: number | null): number | null {
   return a === null || b === null ? null : a + b;
 }
