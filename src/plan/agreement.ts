@@ -4,7 +4,7 @@ import type { Plan, PlanRow, Price, StepOrder } from './plan.ts';
 import { ceilingOf, isWithin } from './prices/prices.ts';
 import { sumPrices } from './prices/sum-prices.ts';
 
-/** Approval of a user: the purchases that may be made, the price of each, and the limit of their total charges. */
+/** User's approval: the purchases that may be made, the price of each, and the limit of their total charges. */
 export interface Agreement {
   /** Approved purchases by address, with the price of one purchase; `null`: the price is unknown. */
   purchases: ReadonlyMap<string, Purchases & { credits: number | null }>;
@@ -12,13 +12,10 @@ export interface Agreement {
   afterPicks: ReadonlyMap<string, LaterPurchase>;
   /** Plan rows as the user saw them, by address. */
   shown: ReadonlyMap<string, Row>;
-  /** Open sends that have a row beside the row of their step. */
+  /** IDs of unresolved create requests that have a row of their own. */
   sends: ReadonlySet<string>;
-  /** Posts that may be published, by address. */
   publishes: ReadonlySet<string>;
-  /**
-   * Limit in credits for the purchases of the plan's rows, without retries and without purchases that have no estimate.
-   */
+  /** Limit in credits for the purchases of the plan's rows. Excludes retries, and purchases without an estimate. */
   ceiling: number;
 }
 
@@ -26,7 +23,7 @@ export function agreementOf(plan: Plan): Agreement {
   return agreementFrom(plan.rows, { ...namedBy(plan), ceiling: plan.totals.ceiling });
 }
 
-/** Lists what an approval of this plan covers, in the form in which it is saved beside the plan's rows. */
+/** Lists what an approval of this plan covers, in the form that is saved with the plan's rows. */
 export function namedBy({ rows }: Pick<Plan, 'rows'>) {
   const bought = rows.flatMap((row): [string, Purchases][] => {
     const named = purchasesOf(row);
@@ -40,7 +37,6 @@ export function namedBy({ rows }: Pick<Plan, 'rows'>) {
   };
 }
 
-/** Builds the agreement from the rows that the user saw and from what was saved beside them. */
 export function agreementFrom(
   rows: readonly Row[],
   said: {
@@ -81,9 +77,6 @@ function countFrom(first: number, count: number): number[] {
   return Array.from({ length: count }, (_, index) => first + index);
 }
 
-/**
- * Returns what an agreement says of a step: its purchase, the purchases that may follow failed jobs, and their prices.
- */
 function saidOf({ purchases, afterPicks, shown }: Agreement, address: string, { fingerprint }: StepOrder) {
   const { wouldCost = 0, wouldRetry = 0, mayRetry: retryPrice = null } = shown.get(address) ?? {};
   const later = afterPicks.get(address);
@@ -96,9 +89,7 @@ function saidOf({ purchases, afterPicks, shown }: Agreement, address: string, { 
   return { first: named.repeat, following: named.retries ?? [], price: named.credits, retryPrice };
 }
 
-/**
- * Returns whether the agreement covers everything that this row may buy: its purchase, and those that `retry:` adds.
- */
+/** Returns whether the agreement covers everything that this row may buy, including retries. */
 export function covers(agreement: Agreement, row: PlanRow): boolean {
   const { address, kind, action, credits, mayRetry = null, order } = row;
   if (order === undefined) return true;
@@ -123,7 +114,7 @@ export function covers(agreement: Agreement, row: PlanRow): boolean {
   return isWithin(most, price) && (credits ?? 0) <= (ceilingIn(shown.get(address)) ?? Number.POSITIVE_INFINITY);
 }
 
-/** Describes what the agreement does not cover of the plan. Returns `undefined` when it covers all of it. */
+/** Describes the rows that the agreement does not cover; `undefined` if it covers all. */
 export function findUncovered(agreement: Agreement, { rows }: Plan): { text: string; addresses: string[] } | undefined {
   const others = rows.filter((row) => !covers(agreement, row));
   const [first] = others;
@@ -135,7 +126,7 @@ export function findUncovered(agreement: Agreement, { rows }: Plan): { text: str
   return { text, addresses: others.map(({ address }) => address) };
 }
 
-/** Finds purchases that an approval names but its rows do not show, so its reader approved something else. */
+/** Finds purchases that an approval names but its rows do not show: the approver saw something else. */
 export function findHidden({ purchases, afterPicks, publishes: named, shown }: Agreement): string | undefined {
   const isBought = (row: Row | undefined) => row !== undefined && isSpending(row.action);
   for (const [address, { repeat, retries }] of purchases) {
@@ -164,9 +155,9 @@ function ceilingIn(shown: Row | undefined): number | undefined {
 }
 
 /**
- * If a price was unknown when it was approved and has only an estimate by now, it counts as unknown again: the first
- * purchase is made alone, and its charge becomes the price of the others. With the estimate, the ceiling would let no
- * purchase begin.
+ * Makes a price unknown again that was unknown when it was approved and has only an estimate now. Its first purchase is
+ * then made alone, and its charge becomes the price of the others. With the estimate, the ceiling would let no purchase
+ * begin.
  */
 function holdToUnknown({ shown }: Agreement, plan: Plan): void {
   const blind = plan.rows.filter((row) => {

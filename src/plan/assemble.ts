@@ -46,34 +46,30 @@ import { type Durations, expectTime } from './time-left.ts';
 
 /** All inputs of a plan. The same facts always give the same plan. */
 export interface PlanFacts extends SendFacts {
-  /** The situation, within the limits of the run. */
   situation: SeenSituation;
   concurrency: number;
   /** Limit in credits for this run only. */
   maxCredits?: number;
   /** The lowest limit for the account that pays, across campaigns. */
   spending?: NonNullable<PlanTotals['limit']>;
-  /** Steps that were beyond the limit when the user agreed. They are not bought, even if the limit reaches them now. */
+  /** Steps beyond the limit when the user approved. They are not bought, even if the limit allows them now. */
   leftOut?: ReadonlySet<string>;
-  /** Finds the change in the campaign that made an input differ. Omitted where causes are not shown. */
+  /** Omitted where causes are not shown. */
   causeOf?: ChangeFacts['causeOf'] | undefined;
   /** Price estimates from sources other than the manifest and the lock. */
   hints?: PriceHints;
-  /** Job and send ids that were restored from this machine's purchase journal, because the lock did not have them. */
+  /** Job and create request IDs that were missing in the lock, and restored from this machine's purchase journal. */
   restored?: ReadonlySet<string>;
-  /** Durations of earlier jobs. Omitted where the expected time is not shown. */
+  /** Durations of earlier jobs. Omitted where the time is not shown. */
   durations?: Durations;
-  /** Balance that the service last reported; shown beside what is to be spent. */
   lastBalance?: NonNullable<PlanTotals['lastBalance']>;
 }
 
-/** An output file whose state a plan needs, and the measurements to make of it. */
 export interface OutputToCheck {
   output: Output;
   aspects: readonly Aspect[];
 }
 
-/** Lists the output files to examine before `assemblePlan`. */
 export function outputsToCheck(matches: readonly Match[]): OutputToCheck[] {
   const outputs: OutputToCheck[] = [];
   for (const { purchase, step } of matches) {
@@ -84,7 +80,6 @@ export function outputsToCheck(matches: readonly Match[]): OutputToCheck[] {
   return outputs;
 }
 
-/** Why a purchase that the lock lacks costs nothing. */
 export const restoredText = "restored from this machine's purchase journal";
 
 type About = PlanFacts & SeenSituation & { priceOf: PriceOf };
@@ -106,9 +101,7 @@ const beforeMoney: readonly Pass[] = [
   askAboutSends,
 ];
 
-/**
- * Passes after money is allocated. Rows that wait for a consent keep their credits, because it may be given at once.
- */
+/** Passes after money is allocated. Rows that wait for a consent keep their credits: it may be given at once. */
 const afterMoney: readonly Pass[] = [
   // Before dependents are blocked, so that steps that need a post wait together with it.
   holdPosts,
@@ -146,7 +139,6 @@ export function assemblePlan(given: PlanFacts): Plan {
   };
 }
 
-/** Names the source of the purchase in the rows that use restored purchases. */
 function tellRestored(rows: readonly PlanRow[], restored: ReadonlySet<string> | undefined): void {
   if (restored === undefined) return;
   for (const row of rows) {
@@ -194,7 +186,6 @@ function makeRow(
   match: Match,
   context: {
     about: About;
-    /** Facts for deciding about steps that are bought once, and about steps to be bought again. */
     decisionFacts: { once: DecisionFacts; again: DecisionFacts };
     conditions: ReadonlyMap<string, readonly PartCondition[]>;
     count: CountParts;
@@ -280,7 +271,6 @@ function sendsAsked(draft: Draft): ReadonlySet<string> {
   );
 }
 
-/** Adds the user's earlier decisions about a step to the reason of its row. */
 function tellDecided(
   match: Match,
   decision: Decision,

@@ -20,13 +20,10 @@ import type { FileState, SeenFiles } from './situation/situation.ts';
 
 export interface DecisionFacts extends SendFacts, ChangeFacts {
   files: SeenFiles;
-  /** Steps with a file that does not fit `expect`. */
   unfit: ReadonlyMap<string, Unfit>;
-  /** True when the user asked to buy this step again. */
   redo: boolean;
   /** Omitted where prices do not matter. */
   priceOf?: PriceOf;
-  /** Returns the address under which a request of this fingerprint was posted, if any. */
   postedAs?(fingerprint: string): string | undefined;
 }
 
@@ -36,7 +33,7 @@ export interface Decision {
   reason: Reason;
   /** For spending actions: the purchase to make. */
   purchase?: { generation: number; repeat: number };
-  /** The open send to ask about first. `purchase` is then omitted. */
+  /** Unresolved create request to settle first. `purchase` is then omitted. */
   asks?: OpenSend;
   /** For `keep`: the step was posted, and its input has changed since. */
   changedSince?: true;
@@ -128,7 +125,6 @@ function failedText(job: Job): string {
   return `job ${job.jobId} ${job.state}${because(job)}`;
 }
 
-/** Explains why a failed job is not bought again without `--redo`. */
 function noRetryText({ step: { retry } }: Match, why: RetryRefusal): string {
   const reasons: { [why in RetryRefusal]: string } = {
     'open-send': 'another create request of it is unresolved, so nothing is bought before that is settled',
@@ -192,21 +188,17 @@ function describeLoss({ edited }: Output, state: Exclude<FileState, 'intact'>): 
   return edited === true ? 'was edited by hand and is missing; the bought one is fetched' : 'is missing';
 }
 
-/**
- * Decides about a present output: it is kept, and never bought again automatically even if it does not fit `expect`.
- */
+/** Keeps a present output: it is never bought again automatically, even if it does not fit `expect`. */
 function decideSaved(unfit: Unfit | undefined): Decision {
   if (unfit === undefined) return { action: 'keep', reason: upToDate };
   const text = `${unfitText(unfit)}; change \`expect\`, take it as it is with \`accept\`, or buy it again with --redo`;
   return { action: 'failed', reason: { ...reasonOf('unfit', text), unmet: unfit.unmet } };
 }
 
-/** Returns the numbers of the next purchase of this step's request. */
 function nextOf(match: Match): { generation: number; repeat: number } {
   return nextPurchase(match.record?.purchases ?? [], match.step.fingerprint);
 }
 
-/** Describes an earlier refusal by the service, or a user's decision that a create request had no effect. */
 function refusedBefore(purchase: Refusal, { step }: Match): string {
   return purchase.decided ? decidedText(purchase.kind ?? step.kind) : `refused before${because(purchase)}`;
 }

@@ -117,13 +117,11 @@ export interface Retries {
 /** A row as it is printed, with the data that a run needs. */
 export type PlanRow = WorkRow | BlockedRow | RestingRow;
 
-/** Facts that only rows of work have. */
 type Work = Pick<Row, 'mayRetry' | 'unchecked' | 'canary' | 'canaries'> & {
   /** Omitted where orders are stored separately, as on an engine. */
   order?: StepOrder;
 };
 
-/** Facts that only blocked rows have. */
 type Waiting = Pick<Row, 'wouldRetry' | 'beside' | 'would'> & {
   /** For a step that waits at a gate: the purchase that may follow the pick. This plan does not make it. */
   later?: LaterPurchase;
@@ -133,7 +131,6 @@ type Waiting = Pick<Row, 'wouldRetry' | 'beside' | 'would'> & {
   asked?: WorkRow;
 };
 
-/** Facts that any row may have of its step. */
 export type RowFacts = Omit<Row, 'action' | 'credits' | 'blockedBy' | keyof Work | keyof Waiting>;
 
 type None<Facts> = { [field in keyof Facts]?: never };
@@ -169,9 +166,7 @@ export function orderId(order: StepOrder): string {
   return rowId(order.asksOnly ? { address: order.address, send: order.send.id } : { address: order.address });
 }
 
-/**
- * Returns the ID of a row, equal to that of its order (`orderId`). An open send has a row of its own beside its step's.
- */
+/** Returns the ID of a row, equal to that of its order. An unresolved create request has a row of its own. */
 export function rowId({ address, send }: { address: string; send?: string | undefined }): string {
   return send === undefined ? address : `${address}\u0000${send}`;
 }

@@ -19,7 +19,6 @@ export function jobFailed({ jobId }: Pick<Purchase, 'jobId'>, text: string): Rea
 /** Shared by all up-to-date steps, because these are most steps of a finished campaign. */
 export const upToDate: Reason = Object.freeze(reasonOf('up-to-date', 'up to date'));
 
-/** Describes how the input of a step differs from its purchase. */
 export function tellChanges(
   code: ReasonCode,
   { bought, match }: { bought: Purchase | undefined; match: Match },

@@ -14,7 +14,6 @@ interface Means {
   spending?: PlanTotals['limit'];
 }
 
-/** Possible charges of unknown amount. */
 export interface Doubts {
   held: readonly HeldPurchase[];
   /** Price classes whose price this plan finds out. */
@@ -49,7 +48,6 @@ export function sumUp(rows: PlanRow[], means: Means, doubts: Doubts): PlanTotals
   };
 }
 
-/** Returns what is left of the budget after all possible charges. */
 export function budgetCap({ graph, lock }: Means, doubts: Doubts): number | undefined {
   if (graph.budget === undefined) return undefined;
   // A lost create request cost at least one credit, if it was charged.
@@ -63,7 +61,6 @@ export function sumDoubts(doubts: Doubts, budget: number | undefined): number {
   return sumHeld(doubts.held).credits + guessed * doubts.heldUnpriced;
 }
 
-/** Finds possible charges without a known price that this plan does not find out. */
 function findGuessed({ held, lostPrices }: Doubts): readonly HeldPurchase[] {
   return lostPrices.length > 0 ? [] : held.filter(({ credits }) => credits === null);
 }

@@ -58,7 +58,6 @@ export function expectEnd(steps: readonly OpenStep[], slots: number): { lowMs: n
   return { lowMs: at(1 / 7), highMs: at(6 / 7) };
 }
 
-/** Sorts steps by the time of the longest chain that starts with each. */
 function longestChainsFirst(queue: OpenStep[]): { queue: OpenStep[]; longestMs: number } {
   for (const step of queue) step.chainMs = 0;
   for (let index = queue.length - 1; index >= 0; index -= 1) {
@@ -75,7 +74,6 @@ interface Schedule {
   slots: number;
   running: readonly OpenStep[];
   queue: readonly OpenStep[];
-  /** Number of open dependencies of each step, and its dependents. */
   needs: ReadonlyMap<OpenStep, number>;
   dependents: ReadonlyMap<OpenStep, readonly OpenStep[]>;
 }
@@ -131,7 +129,6 @@ function remainingMs(samples: readonly number[], ageMs: number, chance: number):
   return sample === undefined ? Math.max(1, -overtime * ageMs * Math.log(1 - chance)) : sample - ageMs;
 }
 
-/** Number of samples, of an ascending list, that are at most `ms`. */
 function countUpTo(samples: readonly number[], ms: number): number {
   const index = samples.findIndex((sample) => sample > ms);
   return index === -1 ? samples.length : index;
@@ -170,7 +167,7 @@ function randomOf(draw: number): () => number {
   };
 }
 
-/** Estimates how long a plan takes. Returns no estimate if a kind and model of the plan was never timed. */
+/** Estimates how long a plan takes; no estimate if one of its kinds and models was never timed. */
 export function expectTime(
   rows: readonly PlanRow[],
   { concurrency, durations }: { concurrency: number; durations: Durations },
@@ -190,7 +187,6 @@ export function expectTime(
   return untimed.length > 0 ? { untimed: untimed.sort() } : { expected: expectEnd([...steps.values()], concurrency) };
 }
 
-/** Returns the kind and model under which durations of a job are kept. */
 export function timedAs({ kind, paidRequest: { model } }: Pick<StepOrder, 'kind' | 'paidRequest'>): string {
   return typeof model === 'string' ? `${kind} ${model}` : kind;
 }

@@ -6,9 +6,7 @@ import { kinds } from '../../kinds/index.ts';
 import type { Cause, Change } from '../plan.generated.ts';
 import { describeWords } from './word-difference.ts';
 
-/** Sources of explanations for a difference. All are optional. */
 export interface ChangeFacts {
-  /** Returns the address under which a request of this fingerprint was bought. */
   addressOf?: ((fingerprint: string) => string | undefined) | undefined;
   /** Finds the change in the campaign that made a value of this step's request differ. `path`: within the request. */
   causeOf?: ((address: string, difference: { path: Path; before: Json; after: Json }) => Cause | undefined) | undefined;
@@ -21,8 +19,8 @@ export interface Changes {
 }
 
 /**
- * Compares the paid request with the current one, field by field. Both have references by fingerprint. A documented
- * default equals the same value written out. `request`, the current one with references by address, names the steps.
+ * Compares the paid request with the current one, field by field. Both refer to steps by fingerprint. A documented
+ * default equals the same value written out. `request`: the current one with references by address, to name the steps.
  */
 export function findChanges(
   bought: OpenRequest,
@@ -89,9 +87,7 @@ class Comparison {
     this.changes.push({ field, ...present(from, to), ...(cause !== undefined && { cause }) });
   }
 
-  /**
-   * Describes a reference that now names another step, or another purchase of the same step, or that is new or gone.
-   */
+  /** Describes a reference that is new or gone, or that names another step or another purchase of the same step. */
   #compareSteps(
     field: string,
     { old, now, written }: { old: string | undefined; now: string; written: Json | undefined },
@@ -106,7 +102,6 @@ class Comparison {
     this.changes.push({ field, ...present(earlier, address) });
   }
 
-  /** Returns a value in which steps are named by their addresses, where these are known. */
   #readable(value: Json | undefined): Json | undefined {
     if (value === undefined) return undefined;
     const fingerprint = referenceIn(value);
@@ -159,9 +154,6 @@ export function describeChange({ field, before, after, cause }: Change, several 
   return `${name} changed`;
 }
 
-/**
- * Names the place where a user finds the change: the row of a data file, a variable, a default, or the field itself.
- */
 function nameOf(field: string, cause: Cause | undefined, several: boolean): string {
   switch (cause?.is) {
     case 'data':

@@ -14,7 +14,6 @@ export interface Opinion {
 
 /** Outputs on which reviewers agree, and on which they differ: `text` lists their decisions. */
 export interface Compared {
-  /** `by`: all reviewers with this verdict. */
   agreed: { address: string; is: 'picked' | 'rejected'; note?: string; reason?: string; by: string }[];
   differing: { address: string; text: string }[];
 }
@@ -61,7 +60,6 @@ function joinOpinions(address: string, all: readonly Opinion[]): Compared['agree
   return { address, is, ...(note && { note }), ...(reason && { reason }), by: joined(names, ', ', mostReason) };
 }
 
-/** Joins the distinct strings, up to a maximum. */
 function joined(texts: readonly string[], between: string, most: number): string {
   return [...new Set(texts)]
     .join(between)

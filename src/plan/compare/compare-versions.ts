@@ -11,7 +11,6 @@ import { type Situation, situate } from '../situation/situation.ts';
 import { stateOfStep } from '../situation/step-state.ts';
 import { describeChanges, findChanges } from './changes.ts';
 
-/** A campaign at one point of its history. */
 export interface Version {
   graph: Graph;
   lock: Lock;
@@ -31,7 +30,7 @@ export interface ComparedStep {
   /** Changed steps that this step uses. */
   follows?: string[];
   /**
-   * Its price in each version: absent where the step does not exist, 0 where it shares another step's job, `null` where
+   * Its price in each version: omitted if the step does not exist there, 0 if it shares another step's job, `null` if
    * it is unknown.
    */
   credits: { there?: number | null; here?: number | null };
@@ -50,16 +49,15 @@ export interface Comparison {
   /** Cost of the whole campaign at the prices known or estimated in this version. */
   there: PriceSum & { steps: number; budget?: number };
   here: PriceSum & { steps: number; budget?: number };
-  /** Sum of the remaining purchases of this version. */
   toBuy: PriceSum;
-  /** Jobs and sends that are on record in one version only. */
+  /** Jobs and unresolved create requests that are on record in one version only. */
   bought: Charge[];
   boughtThere: Charge[];
   /** Credits of purchases that steps have in the other version and none has in this one. */
   discarded: number;
 }
 
-/** Compares two versions of a campaign. Pure. Both are priced with the prices known or estimated `here`. */
+/** Compares two versions of a campaign. Pure. Both are priced with the prices known or estimated in `here`. */
 export function compareVersions(there: Version, here: Version, { hints }: { hints?: PriceHints } = {}): Comparison {
   const priceOf = pricesFrom(here.lock, here.graph.prices, hints);
   const pairs = pairSteps(there.graph, here.graph);
@@ -97,8 +95,7 @@ export function compareVersions(there: Version, here: Version, { hints }: { hint
 type Pair = [there: Step, here: Step] | [there: undefined, here: Step] | [there: Step, here: undefined];
 
 /**
- * Pairs the steps of two graphs: by address and request, then by request, then by address. In the order of `here`;
- * removed steps are last.
+ * Pairs steps by address and request, then by request, then by address. In the order of `here`; removed steps are last.
  */
 function pairSteps(there: Graph, here: Graph): Pair[] {
   const left = new Map(there.steps.map((step) => [step.address, step]));
@@ -164,10 +161,7 @@ function addressIn(graph: Graph, fingerprint: string): string | undefined {
   return known.get(fingerprint);
 }
 
-/**
- * Returns the price of each step by address. Of steps with equal requests, which are one purchase, the first has the
- * price.
- */
+/** Returns prices by address. Steps with equal requests are one purchase: only the first has the price. */
 function priceSteps(steps: readonly Step[], priceOf: PriceOf): ReadonlyMap<string, number | null> {
   const seen = new Set<string>();
   const prices = new Map<string, number | null>();
@@ -191,7 +185,6 @@ function sumPrices(prices: readonly (number | null)[]): PriceSum {
   };
 }
 
-/** Finds the steps whose present request is neither bought nor under way. */
 function findMissing(situation: Situation): string[] {
   return situation.matches.flatMap((match) => {
     const state = stateOfStep(match, situation);
@@ -200,8 +193,7 @@ function findMissing(situation: Situation): string[] {
 }
 
 /**
- * Sums by the address in the other version the charges of purchases that no step has in this one, even after a merge of
- * both locks.
+ * Sums, by address in the other version, charges of purchases that no step has here, even after a merge of both locks.
  */
 function findDiscards(charges: readonly Charge[], here: Version, lockThere: Lock): ReadonlyMap<string, number> {
   const joined = listCharges(situate(here.graph, joinLocks(here.lock, lockThere)));

@@ -57,9 +57,7 @@ function describeChange({ before, after, lead, trail }: WordChange): string {
   return `${around(shorten(before))} → ${around(shorten(after))}`;
 }
 
-/**
- * Removes punctuation with which both strings begin or end, because it belongs to the sentence and not to the words.
- */
+/** Removes punctuation that both strings begin or end with: it belongs to the sentence, not to the words. */
 function withoutSharedEnds(before: string, after: string): [string, string] {
   const isSign = (sign: string | undefined) => sign !== undefined && /\p{P}/u.test(sign);
   let start = 0;

@@ -10,8 +10,8 @@ import { creditsOf, nameOfJob, type Ruling, refuse } from './ruling.ts';
 
 /**
  * Makes the purchases of an address count as never made. IDs and charges stay on record, because a budget still counts
- * them. A create request without an answer is never forgotten, because it may have been charged. A running job is paid
- * but not collected, so forgetting it requires `force`.
+ * them. An unresolved create request is never forgotten, because it may have been charged. A running job is paid but
+ * not collected, so forgetting it requires `force`.
  */
 export function forgetRecord(
   record: StepRecord,
@@ -57,7 +57,7 @@ export function forgetRecord(
   return { is: 'recorded', address, text, records: [{ ...record, purchases: purchases.map(asForgotten) }] };
 }
 
-/** Identifies a single purchase, so that purchases made at this address on another branch are not forgotten with it. */
+/** Marks one purchase as forgotten. Purchases made at this address on another branch are not affected. */
 export function asForgotten(purchase: Purchase): Purchase {
   return purchase.writtenOff ? purchase : { ...purchase, forgotten: true };
 }
@@ -81,8 +81,8 @@ function describeCost(price: number | null | undefined): string {
 }
 
 /**
- * Moves the record of an address to a step whose row key and input changed at the same time, so that no match connects
- * them. All purchases move, and the old address counts as never bought.
+ * Moves the record of an address to a step that no match connects with it, because its row key and input changed
+ * together. All purchases move; the old address counts as never bought.
  */
 export function moveRecord(
   old: StepRecord,

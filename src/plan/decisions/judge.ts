@@ -20,7 +20,6 @@ export interface Judgement {
   isPattern?: boolean;
   /** Whether a pattern also picks at gates that are decided. */
   replaces?: boolean | undefined;
-  /** Returns the reason and the reviewer of each step's verdict. */
   wordsOf(address: string): VerdictWords;
 }
 
@@ -71,7 +70,6 @@ export function judgeSteps(
   return refused.length > 0 ? refused : rulings;
 }
 
-/** Whether a pattern names this step at a gate that is decided, and would change the decision. */
 function isLeftAlone(address: string, { state }: DecidedGate, { as, isPattern, replaces }: Judgement): boolean {
   const isDecided = state.is === 'decided' || state.is === 'rejected';
   return as === 'picked' && isPattern === true && replaces !== true && isDecided && !state.picked.includes(address);
@@ -140,7 +138,6 @@ function judgePurchase(
   return { is: 'recorded', address, text, records: withVerdict(match, record, { verdicts, verdict }) };
 }
 
-/** Adds a verdict to the record of the address at which the purchase is recorded. */
 function withVerdict(
   match: Match,
   record: StepRecord,
@@ -162,7 +159,6 @@ function listOf(addresses: readonly string[]): string {
   return more > 0 ? `${addresses.slice(0, mostNamed).join(', ')} … and ${more} more` : addresses.join(', ');
 }
 
-/** Makes sure that no gate has more picks than requested. */
 function limitPicks(
   rulings: readonly Ruling[],
   gateOf: GateOf['get'],

@@ -7,7 +7,7 @@ import { findKept } from '../situation/apply-decisions.ts';
 import type { Match } from '../situation/find-purchases.ts';
 import { creditsOf, nameOfJob, type Ruling, refuse, refuseAtLast } from './ruling.ts';
 
-/** Pins a step to its purchase: when its input changes it is kept, and its dependents go on using the kept output. */
+/** Pins a step to its purchase: it is kept when its input changes, and its dependents keep using its output. */
 export function pinStep(match: Match, price: number | null): Ruling {
   const { step, record } = match;
   const { address, decided } = step;
@@ -30,7 +30,6 @@ export function pinStep(match: Match, price: number | null): Ruling {
   return { is: 'recorded', address, text: `keeps ${nameOfJob(purchase)}${change}`, records: [pinned] };
 }
 
-/** Removes the pin, so that the manifest's request applies again. */
 export function unpinStep({ step, record, purchase }: Match, price: number | null): Ruling {
   const { address, task, decided } = step;
   const pin = record?.decisions?.pin;
@@ -88,7 +87,6 @@ export function findOwn(match: Match): { record: StepRecord; purchase: Job } | R
   return refuse(address, 'has nothing that was bought', 'run apply first; a plan shows what it costs');
 }
 
-/** The state of a recorded output on disk. */
 export type SeenOutput =
   | { is: 'intact' }
   | { is: 'missing' }

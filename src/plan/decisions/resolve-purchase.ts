@@ -7,7 +7,6 @@ import { isPost } from '../posts/post-record.ts';
 import { openSendsOf } from '../purchases/open-sends.ts';
 import { creditsOf, type Ruling, refuse } from './ruling.ts';
 
-/** Error text of a create request that a user resolved as not spent. */
 export function decidedText(kind: string): string {
   return `decided: ${isPost(kind) ? 'it is not out' : 'it was not charged'}`;
 }
@@ -21,8 +20,8 @@ export type Finding =
   | { is: 'spend-again' };
 
 /**
- * Makes the lock line that records a finding about one open send only. The send stays resolved when a branch on which
- * it is open is merged. A purchase that may have been paid is never removed from the lock.
+ * Makes the lock line that records a finding about one unresolved create request. It stays resolved when a branch on
+ * which it is open is merged. A purchase that may have been paid is never removed from the lock.
  */
 export function resolvePurchase(record: StepRecord, open: OpenSend, finding: Finding): LockLine {
   const { address } = record;
@@ -66,8 +65,8 @@ export function resolvePurchase(record: StepRecord, open: OpenSend, finding: Fin
 }
 
 /**
- * Checks and records a finding about a create request of an address. `send`: its ID, required if several are open,
- * because a finding about one says nothing about another. Returns `undefined` if one is open and there is no finding.
+ * Checks and records a finding about a create request of an address. `send`: its ID, required if several are open.
+ * Returns `undefined` if one is open and there is no finding.
  */
 export function ruleOnSend(
   address: string,
@@ -144,7 +143,6 @@ function settleCharge(
   );
 }
 
-/** Adds the charge to a job that is already on record. */
 export function chargeRuling(record: StepRecord, job: Job, credits: number): Ruling {
   const purchases = record.purchases.map((one) => (one === job ? { ...job, credits } : one));
   const text = `its job ${job.jobId} was charged ${creditsOf(credits)}`;

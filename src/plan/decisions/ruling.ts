@@ -25,7 +25,7 @@ export function refuse(address: string, text: string, hint: Advice): Ruling {
 
 /**
  * Refuses a decision if the one before it has the highest revision, because each needs a higher one. Returns
- * `undefined` if a higher revision exists.
+ * `undefined` otherwise.
  */
 export function refuseAtLast(address: string, before: { revision: number } | undefined): Ruling | undefined {
   if (before === undefined || before.revision < mostRevision) return undefined;
@@ -33,12 +33,10 @@ export function refuseAtLast(address: string, before: { revision: number } | und
   return refuse(address, text, 'nobody decides that often: lower that number in the lock by hand');
 }
 
-/** Describes a job with its ID and charge, if known, for example `job abc (5 credits)`. */
 export function nameOfJob({ jobId, credits }: Job): string {
   return credits === undefined ? `job ${jobId}` : `job ${jobId} (${creditsOf(credits)})`;
 }
 
-/** `null`: the amount is unknown. */
 export function creditsOf(credits: number | null): string {
   if (credits === null) return 'an unknown number of credits';
   return credits === 1 ? '1 credit' : `${credits} credits`;
@@ -47,8 +45,8 @@ export function creditsOf(credits: number | null): string {
 const mostNamed = 10;
 
 /**
- * Adds to each verdict that takes a pick away what it gives up: purchases made from that pick, directly or not, which
- * the next apply makes again.
+ * Adds to each verdict that removes a pick the purchases made from that pick, directly or not, which the next apply
+ * redoes.
  */
 export function withGivenUp(
   rulings: readonly Ruling[],

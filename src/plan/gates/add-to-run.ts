@@ -7,15 +7,13 @@ import { blocked } from '../rows/draft.ts';
 import { sumAfterPicks } from './block-at-gates.ts';
 
 export interface OwnSteps {
-  /** Returns the order of a step that the run has begun. */
   begun(address: string): StepOrder | undefined;
-  /** Returns whether the run makes, or has made, what this order asks for. */
+  /** Returns whether the run makes, or has made, the purchase of this order. */
   makes(order: StepOrder): boolean;
-  /** Returns whether the user's agreement covers this row, and that of a saved plan too. */
+  /** Returns whether the user's approval, and that of a saved plan, covers this row. */
   covers(row: PlanRow): boolean;
 }
 
-/** Rows that follow gates which were decided during a run. */
 export interface Added {
   /** Rows that the run may carry out in addition to its plan, in the order of the graph. */
   rows: PlanRow[];
@@ -26,9 +24,9 @@ export interface Added {
 }
 
 /**
- * Finds rows of `now`, a plan made during a run, that may be added to the run: they waited at gates when the plan was
+ * Finds rows of `now`, a plan made during a run, that may be added to the run. They waited at gates when the plan was
  * approved, no longer wait, and buy what the approval names, at no higher price. Posts always need a separate consent,
- * because what they publish was not known at the gate.
+ * because their content was not known at the gate.
  */
 export function findAdded(agreed: Plan, now: Plan, own: OwnSteps): Added {
   const before = waitingRows(agreed);
@@ -60,9 +58,9 @@ export function findAdded(agreed: Plan, now: Plan, own: OwnSteps): Added {
 }
 
 /**
- * Finds the purchases of an agreed plan that are no longer wanted, because a step that they use is no longer picked
- * after decisions during the run. Includes the steps that need them. Sends from before the run are still settled.
- * `isOver`: returns whether an order has begun or ended.
+ * Finds purchases of an approved plan that are no longer wanted, because decisions during the run unpicked a step that
+ * they use. Includes their dependents. Create requests from before the run are still settled. `isOver`: returns whether
+ * an order has begun or ended.
  */
 export function findUnwanted(agreed: Plan, now: Plan, isOver: (address: string) => boolean): Set<string> {
   const latest = new Map(now.rows.map((row) => [rowId(row), row]));
@@ -85,15 +83,11 @@ function isOutdated({ fingerprint }: StepOrder, now: PlanRow | undefined): boole
   return now?.blockedBy === 'gate' || (now?.action === 'keep' && now.unneeded !== true);
 }
 
-/** Returns the rows that an open gate blocks, by address. */
 export function waitingRows({ rows }: Plan): Map<string, PlanRow> {
   return new Map(rows.flatMap((row) => (row.blockedBy === 'gate' ? [[row.address, row] as const] : [])));
 }
 
-/**
- * Drops rows that need an output that this run does not make, or makes from another pick. They are left for the next
- * run.
- */
+/** Drops rows that need an output that this run does not make, or makes from another pick. */
 function dropUnmet(
   candidates: Map<string, PlanRow>,
   { byAddress, own, found }: { byAddress: ReadonlyMap<string, PlanRow>; own: OwnSteps; found: Added },

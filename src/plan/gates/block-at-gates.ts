@@ -9,8 +9,8 @@ import type { Situation } from '../situation/situation.ts';
 import { describeWait, gatesByMember } from './gates.ts';
 
 /**
- * Blocks every purchase that depends on an undecided gate, directly or through a step that does. Sends from before are
- * still asked about. Runs before money is allocated, so that no credits are reserved for these purchases.
+ * Blocks every purchase that depends on an undecided gate, directly or not. Earlier create requests are still settled.
+ * Runs before money is allocated, so that no credits are reserved for these purchases.
  */
 export function blockAtGates(draft: Draft, { graph: { gates }, matches }: Pick<Situation, 'graph' | 'matches'>): void {
   if (gates.length === 0) return;
@@ -71,8 +71,7 @@ function heldBack(row: PlanRow, text: string): BlockedRow {
 }
 
 /**
- * Lists the undecided gates, with the number of these rows that wait for each. Includes gates before steps outside the
- * plan.
+ * Lists the undecided gates, also those of steps outside the plan, with the number of these rows that wait for each.
  */
 export function openGates(
   draft: Draft,
@@ -114,7 +113,6 @@ export function openGates(
   return found.length === 0 ? undefined : (found as Plan['gates']);
 }
 
-/** Sums the prices of the steps behind open gates. Undefined if there are none. */
 export function sumAfterPicks(
   rows: readonly Pick<PlanRow, 'blockedBy' | 'wouldCost' | 'wouldRetry' | 'price'>[],
 ): PlanTotals['afterPicks'] {

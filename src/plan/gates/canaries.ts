@@ -29,11 +29,10 @@ export interface Limits {
 type CanaryFacts = Limits & Pick<Decision, 'graph' | 'matches'>;
 
 /**
- * Chooses the canaries of `check`, in this order: steps that are proven, because they were bought with the present
- * request and fit; steps that were bought or tried with this request, so that a failed canary stays one until its
- * request changes or it is bought again; steps that are not bought, those selected for the run first; and steps that
- * wait for a decision. Steps that are fixed to an earlier request, share another step's job or are unneeded prove
- * nothing, so they are never chosen.
+ * Chooses the canaries of `check`, in this order: proven steps (bought with the present request, and fit); steps bought
+ * or tried with this request, so that a failed canary stays one until its request changes or it is redone; steps that
+ * are not bought, those selected for the run first; steps that wait for a decision. Steps that are fixed to an earlier
+ * request, share another step's job or are unneeded prove nothing, and are never chosen.
  */
 export function seatCanaries(facts: CanaryFacts & { isFit(match: Match): boolean }): SeatedCanary[] {
   const canaries = (facts.graph.canaries ?? []).filter(({ asks }) => !asks);
@@ -66,7 +65,6 @@ export function withCanaryGates(decision: Decision, limits: Limits): Pick<Decisi
   };
 }
 
-/** Returns the canaries of `ask` of a graph to which their gates were added. */
 export function askedCanaries({ canaries = [], gates }: DecidedGraph): SeatedCanary[] {
   const byName = new Map(gates.filter(({ is }) => is === 'canary').map((gate) => [gate.name, gate]));
   return canaries.flatMap((canary): SeatedCanary[] => {

@@ -10,10 +10,8 @@ import { purchaseOf } from '../situation/find-purchases.ts';
 import { isRedone, type Verdicts } from '../situation/verdicts.ts';
 import { gatesByMember, type Seen, stateOfGate } from './gates.ts';
 
-/** Known states of the steps at gates, by address. */
 export type SeenAtGates = ReadonlyMap<string, Seen>;
 
-/** Returns the state of each step at a gate, by its output and its verdicts. */
 export function seeAtGates(matches: readonly Match[], verdicts: Verdicts, gates: readonly Gate[]): SeenAtGates {
   const gateOf = gatesByMember(gates);
   const asked = matches.filter(({ step }) => gateOf.has(step.address));
@@ -61,7 +59,6 @@ export class GateKeeper {
     if (this.#byMember.has(address)) this.#seen.set(address, this.#given?.get(address) ?? this.#lookAt(step));
   }
 
-  /** Returns whether the steps were decided with exactly these states. */
   hasSeen(seen: SeenAtGates): boolean {
     return [...this.#seen].every(([address, is]) => seen.get(address) === is);
   }
@@ -87,10 +84,7 @@ export class GateKeeper {
     return this.#byName.get(need) ?? this.#byMember.get(need);
   }
 
-  /**
-   * Returns the steps that a need refers to. For a decided gate these are the picked ones, because the others are not
-   * needed.
-   */
+  /** Returns the steps that a need refers to: at a decided gate, only the picked ones. */
   #pickedOf(need: string): readonly string[] {
     const gate = this.#gateOf(need);
     const state = gate && this.stateOf(gate);

@@ -4,7 +4,6 @@ import type { DecidedGate, GateState } from '../situation/decided-graph.ts';
 /** State of a step at a gate. `none`: the step has no output to review. */
 export type Seen = 'picked' | 'rejected' | 'undecided' | 'none';
 
-/** Returns the gate of each step at one. Steps without a gate are left out. */
 export function gatesByMember<Any extends Gate>(gates: readonly Any[]): Map<string, Any> {
   return new Map(gates.flatMap((gate) => gate.members.map((address) => [address, gate] as const)));
 }

@@ -7,10 +7,9 @@ import type { Situation } from '../situation/situation.ts';
 import { askedCanaries, seatCanaries } from './canaries.ts';
 
 /**
- * Makes steps wait during the run for canaries that are not proven yet. If a canary will not be done, the steps are
- * blocked at once, so that no credits are reserved for them. Jobs and sends that they already have are collected, but
- * no further purchase follows. A canary is proven when its output is on this disk and is what the manifest asks for
- * now.
+ * Makes steps wait during the run for canaries that are not proven yet. If a canary will not be done, they are blocked
+ * at once, so that no credits are reserved for them. Their existing jobs and create requests are still collected, but
+ * nothing more is bought. A canary is proven when its output is on this disk and is what the manifest asks for now.
  */
 export function holdForCanaries(draft: Draft, situation: Situation): void {
   const isFit = ({ step: { address }, purchase }: Match) =>
@@ -40,7 +39,6 @@ function goFirst(rows: readonly PlanRow[]): void {
   for (const row of rows) if (isWork(row)) row.canary = true;
 }
 
-/** Returns whether a step has a job or an unresolved create request. */
 function isSent({ action, order }: PlanRow): boolean {
   return action === 'attach' || order?.send !== undefined;
 }

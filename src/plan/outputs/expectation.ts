@@ -2,10 +2,7 @@ import type { Output } from '../../lock/record.ts';
 import type { Expectation, Range } from '../../manifest/manifest.ts';
 import type { Match } from '../situation/find-purchases.ts';
 
-/**
- * Measurements of a file that are made together: its stated size, its loudness, its waveform, its picture, or its
- * content credentials.
- */
+/** Measurements that are made together: stated size, loudness, waveform, picture, or content credentials. */
 export type Aspect = 'size' | 'sound' | 'wave' | 'looks' | 'credentials';
 
 const aspects = ['size', 'sound', 'looks'] as const satisfies readonly Aspect[];
@@ -71,7 +68,6 @@ export function findUnmet(expect: Expectation, output: Output, facts: MediaFacts
   return unmet;
 }
 
-/** A file that does not fit `expect`, with the failed requirements. */
 export interface Unfit {
   output: Output;
   unmet: string;
@@ -110,7 +106,6 @@ export function unfitText({ output, unmet }: Unfit): string {
   return `${output.path} does not fit \`expect\`: ${unmet}`;
 }
 
-/** Lists the measurements that a check of `expect` needs in addition to the recorded size and type. */
 export function aspectsOf(expect: Expectation | undefined): Aspect[] {
   const { width, height, ratio, durationSeconds, lufs, peakDb, silentSeconds, blank } = expect ?? {};
   const rules: { readonly [aspect in (typeof aspects)[number]]: readonly unknown[] } = {

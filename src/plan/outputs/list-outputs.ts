@@ -39,7 +39,6 @@ export interface OutputEntry {
    * unknown.
    */
   credits: number | null;
-  /** Addresses of the steps whose outputs its request uses. */
   madeFrom: readonly string[];
   model?: string;
   prompt?: string;
@@ -185,7 +184,6 @@ function modelOf(kind: Kind | undefined, request: OpenRequest): string | undefin
   return kind && modelName(kind, request);
 }
 
-/** Returns the first free text of a request, for example its prompt or script. */
 function wordsOf(kind: Kind | undefined, request: OpenRequest): string | undefined {
   for (const [name, { free }] of Object.entries(kind?.fields ?? {})) {
     const value = request[name];
@@ -194,7 +192,6 @@ function wordsOf(kind: Kind | undefined, request: OpenRequest): string | undefin
   return undefined;
 }
 
-/** Returns a paid request with its references by address, where these are known. */
 export function readableRequest(bought: OpenRequest, boughtAt: BoughtAt): OpenRequest {
   return replaceReferences(bought, (fingerprint) => boughtAt(fingerprint) ?? fingerprint);
 }

@@ -19,7 +19,6 @@ interface PostFeatures {
   others: ReadonlySet<string>;
 }
 
-/** A post on record that may be the same as one of the posts to publish. */
 interface KnownPost {
   address: string;
   accounts: PostAccounts;
@@ -31,7 +30,7 @@ interface KnownPost {
 
 /**
  * Holds back posts that may already be published under another name. While it is unknown whether a post is published,
- * all posts to its accounts wait. A post that may equal a published one without a step waits until a user decides.
+ * all posts to its accounts wait. A post that may equal a published one without a step waits for a user's decision.
  * `redo`: addresses that a user named.
  */
 export function holdPosts(draft: Draft, { matches, lock, redo }: Pick<Situation, 'matches' | 'lock' | 'redo'>): void {
@@ -78,7 +77,6 @@ function findLost(matches: readonly Match[], lock: Lock): KnownPost[] {
   return [...lost, ...retaken];
 }
 
-/** Finds records of posts whose address now belongs to another step. */
 function replacedRecords(matches: readonly Match[], lock: Lock): StepRecord[] {
   return matches.flatMap(({ step }) => (isPost(step.kind) ? [] : (lock.steps.get(step.address) ?? [])));
 }
@@ -87,10 +85,7 @@ function hasPosted({ purchases }: StepRecord, fingerprint: string): boolean {
   return purchases.some((one) => one.fingerprint === fingerprint && one.jobId !== undefined);
 }
 
-/**
- * Returns the post of a record, if it has one. Forgotten posts are skipped, because a user decided that they do not
- * count.
- */
+/** Returns the post of a record, if it has one. Forgotten posts are skipped: a user decided that they do not count. */
 function knownPost(record: StepRecord): KnownPost[] {
   const sent = sendsOf(record).filter(
     ({ jobId, forgotten, kind = record.kind }) => jobId !== undefined && forgotten !== true && isPost(kind),
@@ -109,7 +104,6 @@ function knownPost(record: StepRecord): KnownPost[] {
   ];
 }
 
-/** A new post, and a published post that may be the same. */
 interface Pair {
   row: WorkRow;
   known: KnownPost;
@@ -121,7 +115,6 @@ const mostCompared = 100_000;
 /** Minimum similarity for a match with a published post whose address still has a step. */
 const leastLikeness = 0.25;
 
-/** Pairs each new post with the most similar of its candidate posts. */
 function holdLost(draft: Draft, news: readonly WorkRow[], known: readonly KnownPost[]): void {
   if (known.length === 0) return;
   const mostOfEach = Math.max(1, Math.floor(mostCompared / news.length));
@@ -149,9 +142,7 @@ function holdLost(draft: Draft, news: readonly WorkRow[], known: readonly KnownP
   for (const pair of ranked) take(pair);
 }
 
-/**
- * Blocks a post until a user decides whether it is the same as another. The row to publish is kept for that decision.
- */
+/** Blocks a post until a user decides whether it equals another. Keeps the row to publish for that decision. */
 function heldBeside(
   row: WorkRow,
   { address, purchase: { jobId, request } }: Pick<KnownPost, 'address' | 'purchase'>,
@@ -189,16 +180,12 @@ function featuresOf(request: OpenRequest | undefined): PostFeatures {
   return { words: new Set([...words, ...pairs]), others };
 }
 
-/**
- * Returns the similarity of two posts, from 0 to 1: mostly of their words, then of their media and times if either has
- * any.
- */
+/** Returns the similarity of two posts, 0 to 1: mostly of words, then of media and times if either has any. */
 function likenessOf(one: PostFeatures, other: PostFeatures): number {
   const words = shareOf(one.words, other.words);
   return one.others.size + other.others.size === 0 ? words : 0.7 * words + 0.3 * shareOf(one.others, other.others);
 }
 
-/** Returns the common share of two sets, from 0 to 1. */
 function shareOf(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
   const [small, large] = one.size <= other.size ? [one, other] : [other, one];
   let shared = 0;

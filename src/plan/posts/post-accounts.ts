@@ -13,7 +13,6 @@ export type PostAccounts = ReadonlySet<string> | undefined;
 const ofAccount = /account|channel|profile|platform/i;
 const ofTime = /^(schedul|publish)/i;
 
-/** Reads the accounts from the request of a post, as far as the request names them. */
 export function accountsOf(request: OpenRequest | undefined): PostAccounts {
   if (request === undefined) return undefined;
   const named = new Set<string>();
@@ -32,7 +31,6 @@ export function accountsOf(request: OpenRequest | undefined): PostAccounts {
   return isOpen || named.size === 0 ? undefined : named;
 }
 
-/** Returns whether two posts may be published to the same account. */
 export function mayMeet(one: PostAccounts, other: PostAccounts): boolean {
   return one === undefined || other === undefined || [...one].some((account) => other.has(account));
 }
@@ -41,7 +39,6 @@ function plainId(id: string | number): string {
   return String(id).trim().toLowerCase();
 }
 
-/** Extracts the accounts and the time that a request names. */
 export function targetOf(request: OpenRequest): PostTarget {
   const fields = Object.entries(request);
   const accounts = fields.filter(([name]) => ofAccount.test(name));
@@ -55,8 +52,7 @@ export function targetOf(request: OpenRequest): PostTarget {
 }
 
 /**
- * Returns when the service will publish a scheduled post. Empty for other kinds, and if that time is before `now` (in
- * ms).
+ * Returns when the service will publish a scheduled post. Empty for other kinds, or if that is before `now` (in ms).
  */
 export function laterPost(kind: string, request: OpenRequest, now: number): { scheduledFor?: string } {
   const { at } = isPost(kind) ? targetOf(request) : {};

@@ -9,14 +9,13 @@ import type { Match } from '../situation/find-purchases.ts';
 import { targetOf } from './post-accounts.ts';
 import { isAskedAbout, isPost, sendsOf } from './post-record.ts';
 
-/** Lists the posts that the plan publishes, or would publish with consent. */
 export function postsOf(rows: readonly PlanRow[], which: 'published' | 'waiting'): PostTarget[] {
   const isMeant =
     which === 'published' ? publishes : (row: PlanRow) => row.blockedBy === 'consent' && !isAskedAbout(row);
   return rows.flatMap((row) => (isMeant(row) && row.post !== undefined ? [row.post] : []));
 }
 
-/** Completes the row of a post. A failed post is never repeated automatically. */
+/** Completes the row of a post. A post is never repeated automatically, even if it failed. */
 export function tellPost(
   row: PlanRow,
   { match, decision, isPerhaps }: { match: Match; decision: Decision; isPerhaps: boolean },

@@ -3,7 +3,6 @@ import type { Lock, Purchase, StepRecord } from '../../lock/record.ts';
 import { mayBeCharged } from '../../lock/sends.ts';
 import type { Row } from '../plan.generated.ts';
 
-/** Returns whether steps of this kind publish something, which cannot be undone. */
 export function isPost(kind: string): boolean {
   return kinds[kind]?.act === 'post';
 }
@@ -13,10 +12,7 @@ export function isAskedAbout({ reason, beside }: Pick<Row, 'reason' | 'beside'>)
   return reason.code === 'post-lost' && beside !== undefined;
 }
 
-/**
- * Returns the posts of an address that are, or may be, published, including forgotten ones. Newest first; empty if
- * nothing was ever posted.
- */
+/** Returns the posts of an address that are or may be published, newest first, including forgotten ones. */
 export function sendsOf({ kind, purchases }: StepRecord): Purchase[] {
   // The address may have had another kind before. Earlier purchases in old locks do not state their kind.
   // I24

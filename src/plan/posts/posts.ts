@@ -8,7 +8,6 @@ import type { Match } from '../situation/find-purchases.ts';
 import { targetOf } from './post-accounts.ts';
 import { isPost, sendsOf } from './post-record.ts';
 
-/** Decision about a post that is, or may be, published. */
 export interface PostDecision {
   action: 'keep' | 'redo' | 'failed' | 'unresolved';
   reason: Reason;
@@ -51,7 +50,6 @@ export function decidePost(
   return { action: 'keep', ...describeChange(match, posted, facts) };
 }
 
-/** Decides about a step whose exact request was posted before. */
 function decideSame({ movedFrom }: Match, { state, jobId, error }: Purchase): PostDecision | undefined {
   if (state === 'failed') {
     const because = error === undefined ? '' : `: ${error.replace(/\.$/, '')}`;

@@ -58,7 +58,6 @@ export function leaveOut(draft: Draft, addresses: ReadonlySet<string>): void {
   }
 }
 
-/** Describes for which waiting steps credits are left. */
 function keptText(rows: readonly PlanRow[]): string {
   const [first] = rows;
   if (first === undefined) return '';
@@ -71,7 +70,6 @@ function sumExpected(rows: readonly PlanRow[]): number {
   return rows.reduce((sum, row) => sum + expectedCredits(row), 0);
 }
 
-/** Returns whether the price of a row is unknown and has no estimate. */
 function isUnpriced({ action, credits, price, wouldCost }: PlanRow): boolean {
   return (action === 'blocked' ? (wouldCost ?? null) : credits) === null && price?.likely === undefined;
 }
@@ -98,7 +96,6 @@ function hangsOf({ byAddress, gateOf }: Pick<Situation, 'byAddress' | 'gateOf'>)
   };
 }
 
-/** Describes how far the budget covers the present purchases and those after picks. */
 function fitOf(
   wanted: readonly PlanRow[],
   unfunded: ReadonlySet<string>,
@@ -120,9 +117,7 @@ function fitOf(
   return { carries, missing, ...(afterPicks.length > 0 && { afterPicks }), ...(kept > 0 && { kept }) };
 }
 
-/**
- * Finds rows after picks that are not covered: the credits do not reach them, or they follow a row that is not covered.
- */
+/** Finds rows after picks that the credits do not reach, or that follow such a row. */
 function findNotCarried(
   later: readonly PlanRow[],
   heldBack: readonly PlanRow[],

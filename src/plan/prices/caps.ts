@@ -1,12 +1,11 @@
 import type { PlanTotals } from '../plan.ts';
 
-/** A limit with its remaining credits and its description for a reason. */
 export interface Cap {
   name: 'budget' | 'run-limit' | 'limit';
   left: number;
 }
 
-/** `budget`: the rest of it. */
+/** Lists the limits that are set. `budget`: its remaining credits. */
 export function capsOf({ budget, maxCredits, limit }: Caps): Cap[] {
   const all: [Cap['name'], number | undefined][] = [
     ['budget', budget],

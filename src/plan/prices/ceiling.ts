@@ -6,9 +6,9 @@ import { repeatOf } from '../purchases/key.ts';
 import { shareOf } from './shares.ts';
 
 /**
- * Returns the credits left of an agreement's ceiling for a plan that continues under it. Charges of its purchases, as
- * recorded in the lock, are subtracted. Purchases after `retry:` and picks were agreed to in addition, up to the amount
- * that was shown for them, so only their excess counts.
+ * Returns the credits left under an approval's ceiling for a plan that continues under it, after its charges in the
+ * lock. Retries and purchases after picks were approved in addition, up to the amount shown for them: only their excess
+ * counts.
  */
 export function leftUnder(agreement: Agreement, { rows }: Pick<Plan, 'rows'>, lock: Lock): number {
   const { purchases, afterPicks, shown, ceiling } = agreement;

@@ -29,7 +29,6 @@ export function expectedCredits({ action, credits, price, wouldCost }: PlanRow):
   return credits ?? Math.max(1, price?.likely ?? 1); // I14 (list)
 }
 
-/** Returns whether a purchase waits for a pick. */
 export function isLater({ blockedBy }: Pick<PlanRow, 'blockedBy'>): boolean {
   return blockedBy === 'gate';
 }
@@ -87,7 +86,6 @@ class Funding {
     return this.#hangs.needsOf(row).every((address) => !this.#wanted.has(address) || this.#funded.has(address));
   }
 
-  /** Finds rows that no other row waits for. The first row of a group represents the group. */
   #ends(): PlanRow[] {
     const groupOf = (row: PlanRow) => (isLater(row) ? undefined : this.#hangs.groupOf?.(row));
     const ends = endsOf([...this.#wanted.values()], {
@@ -98,7 +96,6 @@ class Funding {
     return ends.filter((row) => groupOf(row) === undefined || byGroup.get(groupOf(row))?.[0] === row);
   }
 
-  /** Collects a row and everything it waits for that is not funded yet, with whole groups. */
   #chainOf(end: PlanRow): PlanRow[] {
     const groups = new Set<string>();
     const openGroup = (name: string | undefined) => {
@@ -116,7 +113,6 @@ class Funding {
   }
 }
 
-/** Returns the items that no other item needs under one of its names. */
 export function endsOf<Item>(
   items: readonly Item[],
   { namesOf, needsOf }: { namesOf(item: Item): readonly string[]; needsOf(item: Item): readonly string[] },

@@ -42,7 +42,6 @@ export interface HeldPurchase {
   credits: number | null;
 }
 
-/** Yields each possible charge once. */
 export function* heldPurchases(
   lock: Lock,
   priceOf: PriceOf,
@@ -87,9 +86,7 @@ export function findLostPrices(
   return isEach ? [...classes].sort() : [];
 }
 
-/**
- * Blocks rows that cost credits until lost prices are known, because a lost create request may have cost any amount.
- */
+/** Blocks rows that cost credits until lost prices are known: a lost create request may have cost any amount. */
 export function waitForPrices(draft: Draft): void {
   const reason = reasonOf(
     'price-unknown',

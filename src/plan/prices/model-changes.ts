@@ -10,7 +10,6 @@ import type { Plan } from '../plan.ts';
 import type { Match } from '../situation/find-purchases.ts';
 import { chargedPrices, type PriceHints } from './price-sources.ts';
 
-/** A list of the service, as it was stored before and as it is now. */
 export interface RefreshedList {
   before?: Listing | undefined;
   now?: Listing | undefined;

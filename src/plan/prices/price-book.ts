@@ -5,7 +5,6 @@ export type Price = Pick<RowPrice, 'class' | 'credits'> & Partial<Omit<RowPrice,
 
 /** Prices as a run knows them: those of the plan, and the highest charge so far in each price class. */
 export class PriceBook {
-  /** Number of times that a price was learned. */
   changes = 0;
   readonly #charged = new Map<string, number>();
 
@@ -32,7 +31,6 @@ export class PriceBook {
   }
 }
 
-/** Returns the price of a purchase as the plan states it, or else its estimate, or 0 without one. */
 export function saidOf({ credits, likely }: Price): number {
   return credits ?? likely ?? 0;
 }

@@ -6,10 +6,7 @@ import { type Listing, mostCredits } from '../../kinds/listed-model.ts';
 import { priceClass } from '../../kinds/price.ts';
 import type { Lock } from '../../lock/record.ts';
 
-/**
- * Charges for jobs of one price class: the lowest, the most frequent (if several, the highest of them), and the
- * highest.
- */
+/** Lowest, most frequent (of several, the highest) and highest charge for jobs of one price class. */
 interface ChargedPrice {
   low: number;
   likely: number;
@@ -93,10 +90,7 @@ export function chargedPrices(locks: readonly Pick<Lock, 'steps'>[]): ChargedPri
   return new Map([...counts].map(([name, seen]) => [name, sumUp(seen)]));
 }
 
-/**
- * Collects charged prices (`chargedPrices`) from locks that others may have written, so implausible charges are
- * dropped.
- */
+/** Collects charged prices from locks that others may have written. Implausible charges are dropped. */
 export function plausiblePrices(locks: readonly Pick<Lock, 'steps'>[]): ChargedPrices {
   return new Map([...chargedPrices(locks)].filter(([, { high }]) => high <= mostCredits));
 }

@@ -76,18 +76,15 @@ export function heldWhereUnpriced(lock: Lock, written: WrittenPrices = {}, hints
 }
 
 /**
- * Returns the charge that the service lists for a job afterwards. Where a price is known, the higher of the two counts;
- * a listed charge of 0 may be one that is not booked yet. `undefined`: the list has no charge.
+ * Returns the charge that the service lists for a job afterwards. If a price is known, the higher of the two counts. A
+ * listed 0 may be a charge that is not booked yet. `undefined`: the list has no charge.
  */
 export function listedCharge(listed: number | undefined, { credits }: Price): number | undefined {
   if (listed === undefined || (listed === 0 && credits !== 0)) return undefined;
   return Math.max(listed, credits ?? 0); // I14 (adopt)
 }
 
-/**
- * Returns the guaranteed maximum of a price: the amount to reserve, or the ceiling of a price list. `undefined`: there
- * is none.
- */
+/** Returns the guaranteed maximum: the amount to reserve, or a price list's ceiling. `undefined`: there is none. */
 export function ceilingOf({
   credits,
   source,
@@ -96,10 +93,7 @@ export function ceilingOf({
   return credits ?? (source === 'list' ? high : undefined);
 }
 
-/**
- * Returns whether a price does not exceed the one that the user saw. `null`: unknown; as the shown price it allows any
- * price.
- */
+/** Returns whether a price does not exceed the one shown. `null`: unknown; a shown `null` allows any price. */
 export function isWithin(credits: number | null, shown: number | null): boolean {
   return shown === null || (credits !== null && credits <= shown);
 }
@@ -132,7 +126,6 @@ function readWritten(written: WrittenPrices): (priceClass: string) => number | u
 
 const mostShown = 3;
 
-/** Describes the credits held for charges that are not stated and have no known price, and how to continue. */
 export function guessText(guesses: readonly { address: string; class: string }[], each: number): string {
   const addresses = guesses.slice(0, mostShown).map(({ address }) => address);
   const hidden = guesses.length - addresses.length;

@@ -7,12 +7,11 @@ const margin = 1.25;
 
 type Priced = Pick<Price, 'credits'> & Partial<Pick<Price, 'likely' | 'source' | 'high'>>;
 
-/** Returns the maximum total of purchases whose prices are only estimated. */
 export function withMargin(expected: number): number {
   return Math.ceil(expected * margin);
 }
 
-/** Returns the maximum cost that is agreed to for one purchase; `undefined`: it has no estimate. */
+/** Returns the maximum cost that is approved for one purchase; `undefined`: it has no estimate. */
 export function shareOf(price: Priced): number | undefined {
   const { likely, high = 0 } = price;
   const ceiling = ceilingOf(price);

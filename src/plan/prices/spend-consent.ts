@@ -15,8 +15,8 @@ export function isBought(row: PlanRow): boolean {
 }
 
 /**
- * Returns the part of a plan that needs no consent: paid jobs are collected, and lost answers asked for. Purchases
- * wait, including those that may follow a failed job or a pick.
+ * Returns the part of a plan that needs no consent: paid jobs are collected, and lost answers recovered. Purchases
+ * wait, including retries and those after picks.
  */
 export function withholdPurchases(plan: Plan): Plan {
   const collected = plan.rows.flatMap((row) => (isBought(row) ? [...questionOf(row), row] : [withoutRetries(row)]));

@@ -22,7 +22,6 @@ export function sumPrices(rows: readonly Row[]): PriceTotals {
   };
 }
 
-/** Estimates the cost of the rows that spend. Undefined when none does. */
 export function estimateOf(rows: readonly Pick<Row, 'action' | 'credits' | 'price'>[]): PlanTotals['estimate'] {
   const spending = rows.filter(({ action, credits }) => isSpending(action) && credits !== 0);
   if (spending.length === 0) return undefined;

@@ -71,7 +71,6 @@ export interface Approved {
   credits: number;
 }
 
-/** Sums the cost of tasks with gates, and counts their picked outputs. Undefined if nothing is picked. */
 export function sumApproved(
   { graph: { gates }, gateOf, matches, verdicts }: Situation,
   charges: readonly Charge[],

@@ -36,8 +36,8 @@ export function countRefused(
 }
 
 /**
- * Returns the number of a purchase among those of its fingerprint, for the idempotency key. Counted from 1, without
- * refusals, because they bought nothing.
+ * Returns the number of a purchase among those of its fingerprint, from 1, for the idempotency key. Refusals do not
+ * count, because they bought nothing.
  */
 export function repeatOf(purchases: Purchase[], purchase: Pick<Purchase, 'fingerprint' | 'generation'>): number {
   const generations = purchases

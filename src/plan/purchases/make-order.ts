@@ -9,7 +9,6 @@ import { countRefused, idempotencyKey, repeatOf } from './key.ts';
 import { askedSend } from './open-sends.ts';
 import { retriesAfter } from './retry.ts';
 
-/** Makes the order by which a run carries out a decision. */
 export function makeOrder(
   match: Match,
   decision: Decision,
@@ -77,10 +76,7 @@ export function makeOrder(
 /** Shared by most steps, so it is frozen. */
 const none = Object.freeze([]) as unknown as string[];
 
-/**
- * Returns digests of all files that this step ever saved. A newer output may replace only these files, so a user's
- * files are safe.
- */
+/** Returns digests of all files that this step ever saved. Only these may be replaced: a user's files are safe. */
 export function replacedDigests(record: StepRecord | undefined): string[] {
   if (record === undefined) return none;
   const digests = record.purchases.flatMap(({ outputs }) =>

@@ -14,13 +14,14 @@ export interface SendFacts {
   accountOf?: (send: string) => string | undefined;
 }
 
-/** Facts about buying a failed job again. */
 interface RetryFacts {
-  /** Rest of `retry:`. */
   retries: { left: number; credits: number | null } | undefined;
   /** Expected cost of another purchase; `null` if unknown. */
   price: number | null;
-  /** True if an open send stands beside the job (`hasOpenSend`): nothing is bought before it is settled. */
+  /**
+   * True if an unresolved create request stands next to the job (`hasOpenSend`): nothing is bought before it is
+   * settled.
+   */
   isOpen: boolean;
 }
 
@@ -34,11 +35,9 @@ export type Act =
   | { do: 'hold'; send: OpenSend; reason: string; isKeyKnown?: true }
   /** Its job is running, or the service no longer knew it: the job is polled. */
   | { do: 'collect'; job: Job }
-  /** Its job is finished: the files are saved or kept. */
   | { do: 'save'; job: Job }
   /** Its job is over, and another purchase is allowed. */
   | { do: 'again'; job: Job }
-  /** Its job failed, and no other purchase is allowed. */
   | { do: 'end'; job: Job; why: RetryRefusal };
 
 /**
@@ -135,10 +134,7 @@ export const replayWindowMs = 23 * 3_600_000;
 /** Tolerance for the time of a send in the future. If it is exceeded, one of the two clocks is wrong. */
 const clockSlackMs = 5 * 60_000;
 
-/**
- * Returns whether the service still replays a key first sent `ageMs` ago. A time in the future means that a clock was
- * wrong.
- */
+/** Returns whether the service still replays a key first sent `ageMs` ago. A future time means a wrong clock. */
 export function isReplayed(ageMs: number): boolean {
   return ageMs >= -clockSlackMs && ageMs < replayWindowMs; // I4
 }
@@ -163,10 +159,7 @@ export function isOwnSend({ send, account }: OpenSend, accountOf: SendFacts['acc
   return own === undefined || own === account; // I21
 }
 
-/**
- * Error text for a send whose key the service knows. `said`: the service's message, with anything that may help to find
- * the job.
- */
+/** Error text for a create request whose key the service knows. `said`: the service's message. */
 export function knownKeyError(said?: string): string {
   const words = said === undefined ? '' : ` (${said})`;
   return `the service knows a purchase under its key, and does not say as which job${words}`;

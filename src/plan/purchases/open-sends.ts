@@ -36,7 +36,6 @@ export function ownOpenSend(
   return isOpenSend(own) ? own : isOpenSend(purchase) ? purchase : undefined;
 }
 
-/** Returns the data that an order needs to recover the answer to a create request. */
 export function askedSend(purchase: OpenSend): NonNullable<StepOrder['send']> {
   const { since, fence, resent, digest } = purchase;
   return {
@@ -111,25 +110,22 @@ export function openSendRows(facts: SendFacts & Situation & { priceOf: PriceOf }
     });
 }
 
-/** Explains why an open send has a row of its own. */
 function describeStep(purchase: OpenSend, match: Match | undefined, isPlanned: boolean): string {
   if (match === undefined) return 'in the lock, not in the manifest: ';
   if (!isPlanned) return '';
   return match.step.fingerprint === purchase.fingerprint ? 'another create of it: ' : 'of an earlier input: ';
 }
 
-/** Lists the open sends of one address for the command `resolve`, newest first. */
+/** Lists the unresolved create requests of one address, newest first. */
 export function openSendsOf(record: StepRecord | undefined): AwaitedSend[] {
   return record?.purchases.filter(isOpenSend) ?? [];
 }
 
-/** Returns a row for a create request whose answer was lost and which is not sent again. */
 function leftOpen(row: PlanRow, why: string): RestingRow {
   const reason = reasonOf('answer-lost', `the answer to its create was lost, and it is not asked for: ${why}`);
   return { ...lastingFacts(row), action: 'unresolved', reason, credits: 0 };
 }
 
-/** Describes decisions of unknown kinds. Undefined if all kinds are known. */
 function describeUnknown(decisions: Decisions | undefined): string | undefined {
   if (decisions?.unknownFields === undefined) return undefined;
   const names = Object.keys(decisions.unknownFields).sort().slice(0, 3);

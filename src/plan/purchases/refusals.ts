@@ -1,6 +1,4 @@
-/**
- * Cause of a failed job: the prompt or a reference was refused, the output was refused, or the service had an error.
- */
+/** Cause of a failed job: refused prompt or reference, refused output, or an error of the service. */
 export type FailureClass = 'prompt' | 'output' | 'machine';
 
 const refusal =
@@ -26,7 +24,6 @@ const rules: readonly { is: FailureClass; matches: (error: string) => boolean }[
   { is: 'machine', matches: (error) => ofMachine.test(error) },
 ];
 
-/** Classifies a failed job by the service's message. Undefined when the message matches no rule. */
 export function classifyFailure(error: string | undefined): FailureClass | undefined {
   return error === undefined ? undefined : rules.find(({ matches }) => matches(error))?.is;
 }

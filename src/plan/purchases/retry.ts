@@ -12,7 +12,6 @@ export function retriesLeft({ step, record }: Match): Pick<Retries, 'left' | 'cr
   return { left: retry.attempts - made, credits: retry.credits === undefined ? null : retry.credits - spent };
 }
 
-/** Returns the purchases that may follow if the job of an order fails. */
 export function retriesAfter(
   match: Match,
   bought: { generation: number; repeat: number; jobIsKnown: boolean },

@@ -6,10 +6,7 @@ import type { Match } from '../situation/find-purchases.ts';
 import type { Situation } from '../situation/situation.ts';
 import type { Draft } from './draft.ts';
 
-/**
- * Returns the rows that are useless without the steps that they need: purchases, and rows that share another step's
- * job.
- */
+/** Returns rows that are useless without the steps they need: purchases, and rows that share another step's job. */
 export function dependentRows(rows: readonly PlanRow[], matches: readonly Match[]): PlanRow[] {
   const sharing = new Set(
     matches.flatMap(({ step, sharesJobOf }) => (sharesJobOf === undefined ? [] : [step.address])),
@@ -57,7 +54,6 @@ export function whyCanaryHolds({ address, action, reason }: PlanRow, isInRun: bo
   return isInRun ? undefined : { by: 'selection', reason: is('is neither done nor selected') };
 }
 
-/** Returns why a step will not be done, or `undefined` if it is done or will be. */
 function whyNotDone({ address, action, blockedBy }: PlanRow, isInRun: boolean): Hindrance | undefined {
   if (blockedBy === 'consent') {
     return { by: 'consent', reason: reasonOf('consent', `needs ${address}, which waits to be published`) };

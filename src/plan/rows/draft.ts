@@ -62,14 +62,12 @@ export function lastingFacts(row: PlanRow): RowFacts {
   return facts;
 }
 
-/** Returns a blocked row for a step that would otherwise be bought. */
 export function blocked(row: PlanRow, blockedBy: BlockedRow['blockedBy'], reason: Reason): BlockedRow {
   const held: BlockedRow = { ...lastingFacts(row), action: 'blocked', blockedBy, reason, credits: 0 };
   if (blockedBy === 'budget' && row.credits !== 0) held.wouldCost = row.credits;
   return held;
 }
 
-/** Removes the purchases that may follow a failed job. */
 export function buyOnce(row: PlanRow): void {
   delete row.order?.retries;
   delete row.mayRetry;

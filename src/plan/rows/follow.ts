@@ -18,10 +18,7 @@ export function tellFollowing(draft: Draft): void {
   }
 }
 
-/**
- * Tells which steps stay as they were made from an output that this plan buys again. Their requests are the same, so
- * they are not redone.
- */
+/** Reports steps that are kept although this plan redoes an output they were made from: their requests are the same. */
 export function tellReplaced(draft: Draft, { matches }: { matches: readonly Match[] }): void {
   const redone = draft.inRun.filter(({ action, reason }) => action === 'redo' && reason.code === 'redo-asked');
   if (redone.length === 0) return;

@@ -10,10 +10,7 @@ import { reasonOf } from '../reason.ts';
 import type { Match } from '../situation/find-purchases.ts';
 import type { Situation } from '../situation/situation.ts';
 
-/**
- * Makes rows for addresses that are no longer in the manifest, unless their purchases have, or will have, another
- * address.
- */
+/** Makes a row for each record of `orphanRecords`. */
 export function orphanRows(matches: readonly Match[], lock: Lock): RestingRow[] {
   return orphanRecords(matches, lock).flatMap((record): RestingRow[] => {
     const { address, kind } = record;
@@ -52,9 +49,7 @@ export function orphanRecords(matches: readonly Match[], lock: Lock): StepRecord
   });
 }
 
-/**
- * Mentions a pin in the description of an orphan, because a pin has no effect on a step that is not in the manifest.
- */
+/** Mentions the pin of an orphan, because it has no effect while the step is not in the manifest. */
 function describeOrphan(record: StepRecord): string {
   const kept = 'in the lock, not in the manifest; kept';
   return pinnedFingerprint(record) === undefined ? kept : `${kept}; it was pinned: \`move\` gives it to another step`;
@@ -108,9 +103,7 @@ function forgottenApart(record: StepRecord): ReadonlySet<string> {
   return new Set(countedPurchases(record).length === 0 ? [] : forgotten.map(nameOf));
 }
 
-/**
- * Maps the purchases at these addresses to their address; a refused purchase also by the job that it led to in the end.
- */
+/** Maps the purchases at these addresses to their address; a refused one also by the job that it finally led to. */
 function purchasesHeldBy(addresses: ReadonlySet<string>, lock: Lock): ReadonlyMap<string, string> {
   const held = new Map<string, string>();
   for (const address of addresses) {

@@ -13,9 +13,7 @@ import {
 } from '../situation/parts.ts';
 import { lastingFacts } from './draft.ts';
 
-/**
- * Finds the steps that turned out not to be needed, because a part that they use does not exist and nothing was bought.
- */
+/** Finds steps that are not needed: a part that they use does not exist, and nothing was bought. */
 export function findUnneeded(graph: Graph, matches: readonly Match[]): ReadonlySet<string> {
   const conditions = findConditions(graph);
   if (conditions.size === 0) return new Set();
@@ -25,7 +23,6 @@ export function findUnneeded(graph: Graph, matches: readonly Match[]): ReadonlyS
   return new Set(matches.filter(isUnneeded).map(({ step }) => step.address));
 }
 
-/** Counts the parts of a step's output by its record in the lock. */
 export function partsOnRecord({ steps }: Pick<Lock, 'steps'>): CountParts {
   return (address, fingerprint) =>
     steps
@@ -34,7 +31,6 @@ export function partsOnRecord({ steps }: Pick<Lock, 'steps'>): CountParts {
       ?.outputs?.length;
 }
 
-/** Marks waiting rows whose parts do not exist as unneeded. */
 export function withoutUnneeded(plan: Plan, count: CountParts): { plan: Plan; unneeded: readonly PlanRow[] } {
   const unneeded: PlanRow[] = [];
   const rows = plan.rows.map((row): PlanRow => {

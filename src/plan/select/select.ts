@@ -14,7 +14,6 @@ export interface SelectionFacts {
   ownerOf?(address: string): string | undefined;
 }
 
-/** Collects the names that a selection of this graph can use. */
 export function vocabularyOf({ steps }: Graph): Vocabulary {
   const addresses = new Set(steps.map(({ address }) => address));
   const tags = new Set(steps.flatMap((step) => step.tags));
@@ -27,7 +26,6 @@ export function findSteps(name: Name, { steps, gates = [] }: Graph): readonly st
   return named.length > 0 ? named : (gates.find((gate) => gate.name === name.text)?.members ?? []);
 }
 
-/** Returns the addresses that a selection matches, or the problem of a named selection that it uses. */
 export function matchSelection(selection: Selection, facts: SelectionFacts): Set<string> | { problem: string } {
   return new Matching(facts).match(selection, []);
 }
@@ -37,7 +35,6 @@ class Matching {
   #vocabulary: Vocabulary | undefined;
   #needs: Map<string, readonly string[]> | undefined;
   #users: Map<string, string[]> | undefined;
-  /** Steps of the named selections that were evaluated, so that each is evaluated once. */
   readonly #selected = new Map<string, Set<string>>();
   /** Gates that steps need and that have no step's name. */
   readonly #gates: readonly Gate[];
@@ -115,7 +112,6 @@ class Matching {
     return found;
   }
 
-  /** Returns the addresses that a step needs, or the steps of a gate. */
   #needsOf(name: string): readonly string[] {
     this.#needs ??= new Map([
       ...this.#gates.map((gate) => [gate.name, gate.members] as const),
@@ -147,7 +143,6 @@ class Matching {
   }
 }
 
-/** Adds everything reachable from `start`. */
 function follow(start: ReadonlySet<string>, into: Set<string>, next: (address: string) => readonly string[]): void {
   const open = [...start];
   const seen = new Set(open);

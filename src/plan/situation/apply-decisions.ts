@@ -11,7 +11,6 @@ import type { Decided, DecidedGraph, DecidedStep } from './decided-graph.ts';
 import { findPurchases, type Match } from './find-purchases.ts';
 import { Verdicts } from './verdicts.ts';
 
-/** A graph with users' decisions applied, with what the lock has for its steps and the verdicts about it. */
 export interface Decision {
   graph: DecidedGraph;
   matches: readonly Match[];
@@ -20,10 +19,9 @@ export interface Decision {
 
 /**
  * Applies users' decisions to the graph. A step that is pinned, or whose output was accepted for a new input, gets the
- * request and the fingerprint of the purchase that it has, and steps that refer to it refer to that purchase. So a
- * decision about a step never causes its dependents to be bought again. References to a gate are replaced by what is
- * picked there, and steps behind an open gate are blocked. `redo`: steps to be bought again, for which earlier
- * acceptances and verdicts do not count.
+ * request and the fingerprint of its purchase, and steps that refer to it refer to that purchase: a decision about a
+ * step never causes its dependents to be bought again. References to a gate are replaced by its picks, and steps behind
+ * an open gate are blocked. `redo`: steps to be bought again, whose earlier acceptances and verdicts do not count.
  */
 export function decideGraph(written: Graph, lock: Lock, redo: ReadonlySet<string>): Decision {
   const forms = new KeptForms(lock);
@@ -64,7 +62,7 @@ function decideAtGates(
   }
 }
 
-/** Returns the steps whose outputs are rejected, or not picked at a decided gate. */
+/** Marks the steps whose outputs are rejected, or not picked at a decided gate. */
 function markUnpicked(matches: readonly Match[], unwanted: ReadonlySet<string>): readonly Match[] {
   if (unwanted.size === 0) return matches;
   return matches.map((match): Match => {
@@ -103,7 +101,6 @@ function hasDecisions(graph: Graph, lock: Lock): boolean {
   return false;
 }
 
-/** Returns whether a step refers to a step that decisions changed. */
 function isChanged({ part, request }: Step, changed: ReadonlySet<string>): boolean {
   if (changed.size === 0) return false;
   const isPartChanged = part !== undefined && changed.has(part.of);
@@ -149,7 +146,6 @@ function acceptedFor({ decisions }: StepRecord, wanted: string): string | undefi
   return decisions?.accepted?.find((one) => one.wanted === wanted)?.fingerprint;
 }
 
-/** Finds the newest purchase that has an output, or will have one. */
 export function findKept(purchases: readonly Purchase[], fingerprint?: string): Job | undefined {
   const jobs = purchases.filter(isJob);
   const meant = fingerprint === undefined ? jobs : jobs.filter((one) => one.fingerprint === fingerprint);
@@ -157,8 +153,8 @@ export function findKept(purchases: readonly Purchase[], fingerprint?: string): 
 }
 
 /**
- * Fixes a step to a purchase. The lock may no longer have the request of an earlier purchase. Nothing is sent for such
- * a step, so `retry` is dropped: it would send the new request in the name of the old one.
+ * Fixes a step to a purchase, whose request the lock may no longer have. Nothing is sent for such a step, so `retry` is
+ * dropped: it would send the new request in the name of the old one.
  */
 function hold(step: Step, { fingerprint, request }: Job, by: Omit<Decided, 'wanted'>): DecidedStep {
   if (fingerprint === step.fingerprint) return { ...step, decided: by };

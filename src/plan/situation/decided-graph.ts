@@ -14,7 +14,6 @@ export interface DecidedStep extends Step {
   waits?: string[];
   /** Other outputs were picked, or this one was rejected, so its file may be deleted. */
   unpicked?: true;
-  /** Decisions about this step that are in effect. */
   decided?: Decided;
 }
 

@@ -5,12 +5,9 @@ import { isPost, sendsOf } from '../posts/post-record.ts';
 import { currentPurchase } from '../purchases/next.ts';
 import type { DecidedStep } from './decided-graph.ts';
 
-/** Records in the lock for one step. */
 export interface Match {
   step: DecidedStep;
-  /**
-   * Everything bought under this address and under `movedFrom`: the numbers of repeats and attempts continue from it.
-   */
+  /** Everything bought under this address and `movedFrom`: the numbers of repeats and attempts continue from it. */
   record?: StepRecord;
   /** The purchase of exactly this step's request, if there is one. */
   purchase?: Purchase;
@@ -22,10 +19,10 @@ export interface Match {
 
 /**
  * Finds each step's purchase: first by address, then (also if the purchase at the address was refused or gave nothing)
- * by a purchase with the same fingerprint that no step of the manifest has at its own address. So a renamed task, a
- * changed row key, or two swapped names cost nothing. Steps with equal fingerprints share one job, which belongs to the
- * first of them that is bought, or else to the first. Decisions count: they are already applied to `steps`, and
- * forgotten purchases are ignored.
+ * by a purchase with the same fingerprint that no step of the manifest has at its own address. Renamed tasks, changed
+ * row keys and swapped names therefore cost nothing. Steps with equal fingerprints share one job, which belongs to the
+ * first of them that is bought, or else to the first. Decisions are already applied to `steps`; forgotten purchases are
+ * ignored.
  */
 export function findPurchases(steps: readonly DecidedStep[], lock: Lock): Match[] {
   const matches = steps.map((step): Match => {
@@ -121,12 +118,10 @@ function shareJobs(matches: Match[]): void {
   }
 }
 
-/** Picks the purchase of this request that counts. */
 export function purchaseOf(record: StepRecord, fingerprint: string): Purchase | undefined {
   return currentPurchase(countedPurchases(record).filter((purchase) => purchase.fingerprint === fingerprint));
 }
 
-/** Returns the address under which a request was bought, by the request's fingerprint. */
 export type BoughtAt = (fingerprint: string) => string | undefined;
 
 /** Makes a finder that builds its index when it is first called. */

@@ -3,8 +3,8 @@ import type { Json } from '../../ground/json.ts';
 import type { Match } from './find-purchases.ts';
 
 /**
- * A condition for a step to be needed: the output of another step has a part of this number, counted from 0. How many
- * parts exist is known when that step is done.
+ * Condition for a step to be needed: another step's output has a part of this number, from 0. Known when that step is
+ * done.
  */
 export interface PartCondition {
   of: string;
@@ -15,9 +15,7 @@ export interface PartCondition {
 /** Returns how many parts the output of a step has; `undefined` while unknown. */
 export type CountParts = (address: string, fingerprint: string) => number | undefined;
 
-/**
- * Finds the steps that may turn out not to be needed, and the parts on which that depends, directly or through others.
- */
+/** Finds the steps that may turn out not to be needed, and the parts on which that depends, directly or not. */
 export function findConditions(graph: Graph): ReadonlyMap<string, readonly PartCondition[]> {
   const found = new Map<string, readonly PartCondition[]>();
   if (!graph.steps.some(({ part }) => part !== undefined)) return found;
@@ -43,7 +41,6 @@ export function findMissingPart(
   return undefined;
 }
 
-/** Counts the parts of a step's output by its saved files. */
 export function partCounter(matches: readonly Match[]): CountParts {
   let done: Map<string, number> | undefined;
   const countAll = () => {
@@ -74,12 +71,10 @@ export function findOptional(
   return optional.length === 0 ? undefined : Object.fromEntries(optional);
 }
 
-/** Finds the steps without whose output the request cannot be made. */
 function singleReferences(request: OpenRequest): Set<string> {
   return collectReferences(request).single;
 }
 
-/** Finds the steps whose outputs are members of a list in the request. */
 function listedReferences(request: OpenRequest): Set<string> {
   const { single, listed } = collectReferences(request);
   for (const address of single) listed.delete(address);

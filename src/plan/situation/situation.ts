@@ -9,10 +9,7 @@ import type { DecidedGate, DecidedGraph } from './decided-graph.ts';
 import type { Match } from './find-purchases.ts';
 import type { Verdicts } from './verdicts.ts';
 
-/**
- * State of a campaign by its lock: users' decisions, and the purchases of each step. Made once each time the lock is
- * read.
- */
+/** State of a campaign by its lock: decisions, and the purchases of each step. Made once each time the lock is read. */
 export interface Situation extends Limits {
   lock: Lock;
   written: Graph;
@@ -26,7 +23,6 @@ export interface Situation extends Limits {
   verdicts: Verdicts;
   /** Steps with a file that does not fit `expect`. Omitted when the files were not checked. */
   unfit?: ReadonlyMap<string, Unfit>;
-  /** Steps that turned out not to be needed. */
   unneeded: ReadonlySet<string>;
 }
 
@@ -52,7 +48,6 @@ export function situate(
   };
 }
 
-/** The recorded outputs as they were found on the disk. */
 export interface SeenFiles {
   fileState(output: Output): FileState;
   /** Returns whether an intact copy of a missing or changed output is stored. If omitted, no copies exist. */
@@ -61,22 +56,19 @@ export interface SeenFiles {
   mediaFacts?(output: Output): MediaFacts | undefined;
 }
 
-/** State on disk of an output in the lock. */
 export type FileState = 'intact' | 'missing' | 'changed';
 
-/** A situation with the state of the output files. */
 export interface SeenSituation extends Situation {
   files: SeenFiles;
   unfit: NonNullable<Situation['unfit']>;
 }
 
-/** Adds the state of the output files to a situation. */
 export function withFiles(situation: Situation, files: SeenFiles): SeenSituation {
   const isIntact = (output: Output) => files.fileState(output) === 'intact';
   return { ...situation, files, unfit: findUnfitSteps(situation.matches, { isIntact, factsOf: files.mediaFacts }) };
 }
 
-/** Limits a campaign to a scope. Which canaries go first depends on what is selected. */
+/** Limits a campaign to a scope. The selection determines which canaries go first. */
 export function limit(situation: SeenSituation, limits: Limits): SeenSituation {
   const { written, lock, files } = situation;
   const reseats = limits.selected !== undefined && written.canaries !== undefined;

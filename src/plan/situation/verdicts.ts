@@ -12,7 +12,7 @@ type Bought = Pick<Match, 'step' | 'purchase'>;
 
 /**
  * Users' verdicts about the outputs of steps. A verdict stays at the address where it was given, but its purchase may
- * move to another address, because steps are renamed or exchanged. So a verdict counts for the step that has the
+ * move to another address, because steps are renamed or exchanged. The verdict counts for the step that has the
  * purchase now. Steps that share a job have separate verdicts.
  */
 export class Verdicts {
@@ -55,7 +55,6 @@ export class Verdicts {
     return first === undefined ? undefined : others.reduce(laterVerdict, first);
   }
 
-  /** Returns the state of a step at its gate. */
   seen(match: Match): Seen {
     if (match.purchase?.state !== 'done' || isRedone(match.step, this.#redo)) return 'none';
     return this.on(match)?.is ?? 'undecided';
