@@ -30,7 +30,7 @@ export interface EventSink {
 /** Thrown if events cannot be written to the target; the message continues a sentence after its file name. */
 export class EventsTargetError extends Error {
   readonly hint: string;
-  /** True if the target is a file of the campaign, so the person named the wrong file. */
+  /** Whether the target is a file of the campaign: the user named the wrong file. */
   readonly isInput: boolean;
   constructor(message: string, hint: string, isInput = false) {
     super(message);
@@ -66,8 +66,8 @@ export function findEventsTarget(
 }
 
 /**
- * Returns the descriptor that a path means: `/dev/fd/3` and similar paths are links to open files, which a person has
- * chosen.
+ * Returns the descriptor that a path means. `/dev/fd/3` and similar paths are links to open files, which the user
+ * chose.
  */
 function descriptorOf(path: string): number | undefined {
   const [, name] = /^\/(?:dev|proc\/self)\/(fd\/\d{1,6}|stdout|stderr)$/.exec(path) ?? [];

@@ -20,9 +20,9 @@ export type DataText =
 export const maxDataBytes = 64 * 1024 ** 2;
 
 /**
- * Reads the text of a manifest, without a byte order mark. `detail` completes a sentence for people. A manifest may be
- * a person's link. A link in a working tree that leads out of it, or to a secret, is refused, because errors would
- * disclose that file line by line.
+ * Reads the text of a manifest, without a byte order mark. `detail` completes a sentence for users. A manifest may be a
+ * user's link. A link in a working tree that leads out of it, or to a secret, is refused, because errors would disclose
+ * that file line by line.
  */
 export async function readManifestText(path: string): Promise<ManifestText> {
   const wayOut = findWayOut(path);
@@ -62,7 +62,7 @@ async function readBelow(folder: string, path: string, maxBytes: number): Promis
     const realFolder = await realpath(folder);
     if (isOutside(realFolder, real)) return { problem: 'outside', detail: 'a symbolic link leads out of the folder' };
     const way = relative(realFolder, real);
-    // A link `data.csv -> .env` in another person's branch would put a secret into a prompt.
+    // A link `data.csv -> .env` in another user's branch would put a secret into a prompt.
     if (way.split(sep).some((name) => name.startsWith('.')) || extname(real) !== extname(wanted)) {
       return { problem: 'outside', detail: 'it is a hidden file, or a symbolic link to a file of another kind' };
     }
@@ -116,7 +116,6 @@ export async function digestFile(
 }
 
 export interface FileDigest {
-  /** Digest in hex. */
   sha256: string;
   bytes: number;
 }
@@ -138,7 +137,7 @@ async function readBytes(
   | { problem: Exclude<Extract<Read, { problem: string }>['problem'], 'not-utf8'>; detail: string }
 > {
   try {
-    // Does not wait for the other end of a pipe. Links are allowed, because a person may link a manifest.
+    // Does not wait for the other end of a pipe. Links are allowed, because a user may link a manifest.
     const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     try {
       const stats = await handle.stat();
@@ -165,7 +164,6 @@ export function readUtf8(bytes: Uint8Array): { text: string } | { problem: 'not-
   return { problem: 'not-utf8', detail: `${otherEncoding(bytes)}; save the file as UTF-8` };
 }
 
-/** Describes which encoding a file that is not UTF-8 may have, judging by its bytes. */
 function otherEncoding(bytes: Uint8Array): string {
   const mark = ((bytes[0] ?? 0) << 8) | (bytes[1] ?? 0);
   if (mark === 0xfffe || mark === 0xfeff) return 'it is UTF-16 text';
@@ -179,7 +177,7 @@ function isOutside(folder: string, path: string): boolean {
   return way === '' || way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way);
 }
 
-/** The first line, counted from 1, that is not UTF-8 text. */
+/** Returns the first line that is not UTF-8 text, counted from 1. */
 function firstBadLine(bytes: Uint8Array): number {
   let line = 1;
   let start = 0;

@@ -6,7 +6,7 @@ export type CommandResult = { is: 'done'; out: string } | { is: 'failed'; why: s
 const mostBytes = 64 * 1024;
 
 /**
- * Runs a program without a shell or input, and waits for it. Only its stdout is returned. It may ask a person on a
+ * Runs a program without a shell or input, and waits for it. Only its stdout is returned. It may ask a user on a
  * terminal or a screen of its own, for which `timeoutMs` is available.
  */
 export function runCommand([program, ...words]: readonly [string, ...string[]], timeoutMs: number): CommandResult {

@@ -36,12 +36,12 @@ export async function syncFolder(path: string): Promise<void> {
 /** Waits in ms before each retry on Windows, where a virus scanner or an indexer may hold a file open. */
 const retriesMs = [20, 50, 100, 200, 400, 500, 500];
 
-/** `rename` with retries on Windows, where another program may hold the file open for a moment. */
+/** Retries on Windows, where another program may hold the file open for a moment. */
 export function renameFile(from: string, to: string, platform: string = process.platform): Promise<void> {
   return orLater(() => rename(from, to), platform);
 }
 
-/** `unlink` with the same retries as `renameFile`. */
+/** Retries like `renameFile`. */
 export function unlinkFile(path: string, platform: string = process.platform): Promise<void> {
   return orLater(() => unlink(path), platform);
 }

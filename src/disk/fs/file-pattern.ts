@@ -1,7 +1,6 @@
-/** A folder pattern to search, with a filter for the paths found. */
 export interface FilePattern {
   listed: string;
-  /** Depth in folders. Unlimited by default. */
+  /** Depth in folders. Defaults to unlimited. */
   depth?: number;
   /** Filter for listed paths. Defaults to all. */
   matches?: (path: string) => boolean;

@@ -13,7 +13,7 @@ export async function listFolder(folder: string): Promise<Dirent[]> {
   }
 }
 
-/** Whether a folder may contain campaigns: neither hidden nor `node_modules`. */
+/** Returns whether a folder may contain campaigns: neither hidden nor `node_modules`. */
 export function isOpenFolder(entry: Dirent): boolean {
   return entry.isDirectory() && !/^\.|^node_modules$/.test(entry.name);
 }

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { readFilePattern } from './file-pattern.ts';
 import { isSameName } from './plain-file.ts';
 
-/** Most files that a pattern may match: more than the rows of any campaign. */
+/** Maximum number of files that a pattern may match: more than the rows of any campaign. */
 export const mostFiles = 100_000;
 
 export type ListedFiles = { files: string[] } | { problem: 'outside' | 'too-large' | 'unreadable'; detail?: string };

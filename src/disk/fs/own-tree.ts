@@ -32,7 +32,7 @@ export function findHiddenPart(path: string): string | undefined {
   return way[0] === '..' ? undefined : way.find((name) => name.startsWith('.'));
 }
 
-/** True if the repository that contains `path` also contains `other`, or if no repository contains `path`. */
+/** Returns whether the repository that contains `path` also contains `other`, or if no repository contains `path`. */
 export function isInSameRepository(path: string, other: string): boolean {
   const repository = repositoryOf(path);
   if (repository === undefined) return true;
@@ -40,12 +40,12 @@ export function isInSameRepository(path: string, other: string): boolean {
   return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
-/** The folder of the innermost repository that contains a path. */
+/** Returns the folder of the innermost repository that contains a path. */
 export function repositoryOf(path: string): string | undefined {
   return treesAround(resolve(path)).find((folder) => isThere(join(folder, '.git')));
 }
 
-/** Folders whose content may come from other people: the repositories that contain the path, and the working folder. */
+/** Returns folders whose content may come from other users: repositories around the path, and the working folder. */
 function treesAround(path: string): string[] {
   const here = process.cwd();
   const trees: string[] = [];
@@ -64,7 +64,7 @@ function isThere(path: string): boolean {
   }
 }
 
-/** The path with every link resolved, as far as it exists; `undefined` for a dangling link or a loop. */
+/** Returns the path with every link resolved, as far as it exists; `undefined` for a dangling link or a loop. */
 function realPathOf(path: string): string | undefined {
   const missing: string[] = [];
   for (let known = path; ; known = dirname(known)) {

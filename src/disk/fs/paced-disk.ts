@@ -27,7 +27,6 @@ export class DiskPace {
     return this.#behindMs > this.#patienceMs;
   }
 
-  /** Records the duration of one more operation. */
   took(ms: number): void {
     this.#behindMs = Math.max(0, this.#behindMs + ms - this.#quickMs);
   }
@@ -81,7 +80,6 @@ export class PacedDisk {
     );
   }
 
-  /** Reads the first `size` bytes of a file, or all if it is shorter. */
   read(fd: number, size: number): Uint8Array | Promise<Uint8Array> {
     return this.#act(
       () => readAllNow(fd, size),

@@ -9,7 +9,7 @@ import { foldPath } from '../../graph/render/save-path.ts';
  */
 export const noFollow = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-/** Stats of a plain file; `undefined` if it does not exist. Throws `UnsafeFileError` for anything but a plain file. */
+/** Returns stats; `undefined` if nothing exists. Throws `UnsafeFileError` for anything but a plain file. */
 export function statPlainFile(path: string): Stats | undefined {
   const stats = lstatOrAbsent(path);
   if (stats === undefined || stats.isFile()) return stats;
@@ -51,7 +51,7 @@ export function openSeenFile(path: string): { fd: number; size: number } | undef
 }
 
 /**
- * Reads a file that a person, or a person's link, names; `undefined` if it is missing, unreadable or larger than
+ * Reads a file that a user, or a user's link, names; `undefined` if it is missing, unreadable or larger than
  * `mostBytes`, and for anything but a file, because a pipe would block forever.
  */
 export function readSmallFile(path: string, mostBytes: number): Buffer | undefined {
@@ -67,7 +67,6 @@ export function readSmallFile(path: string, mostBytes: number): Buffer | undefin
   }
 }
 
-/** Returns the first `mostBytes` bytes of a file as text; `undefined` if it is missing, unreadable or not a file. */
 export function readStart(path: string, mostBytes: number): string | undefined {
   return readFirstBytes(path, mostBytes)?.toString('utf8');
 }
@@ -101,8 +100,8 @@ export function isErrno(error: unknown, ...codes: string[]): boolean {
 }
 
 /**
- * True if both paths name the same file. On systems that ignore case and the form of accents, a folder may be requested
- * by another spelling than that with which it was made.
+ * Returns whether both paths name the same file. On systems that ignore case and the form of accents, a folder may be
+ * requested by another spelling than that with which it was made.
  */
 export function isSameName(path: string | undefined, other: string, platform: string = process.platform): boolean {
   if (path === other) return true;
@@ -111,8 +110,8 @@ export function isSameName(path: string | undefined, other: string, platform: st
 }
 
 /**
- * Whether an error means that the file system has no hard links, or that this file has the most possible. Union file
- * systems report EXDEV, systems that forbid links EACCES, exFAT on Windows EISDIR.
+ * Returns whether an error means that the file system has no hard links, or that this file has the most possible. Union
+ * file systems report EXDEV, systems that forbid links EACCES, exFAT on Windows EISDIR.
  */
 export function hasNoLinks(error: unknown): boolean {
   return isErrno(error, 'EPERM', 'EACCES', 'EXDEV', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EISDIR');

@@ -48,7 +48,7 @@ export async function writeNewFile(
   }
 }
 
-/** The bytes of many lines, in pieces, so that neither the whole text nor all bytes are in memory. */
+/** Returns the bytes of many lines, in pieces, so that neither the whole text nor all bytes are in memory. */
 export function* piecesOf(lines: Iterable<string>): Generator<Uint8Array> {
   let waiting: string[] = [];
   let length = 0;

@@ -47,7 +47,6 @@ export class CommitTree {
     return new CommitTree(folder, name, readFiles(out.toString('utf8')));
   }
 
-  /** Whether there is a plain file of this path relative to the folder. */
   has(path: string): boolean {
     return this.#files.has(path);
   }

@@ -8,11 +8,10 @@ export interface FileCommit {
   author: string;
   /** Author date: ISO 8601 with the offset. */
   date: string;
-  /** True if the commit has parents that this clone contains. */
+  /** Whether this clone contains parents of the commit. */
   hasParents: boolean;
 }
 
-/** Most bytes of all changes to a file that are read. */
 const mostBytes = 256 * 1024 ** 2;
 /** Starts the line of a commit; no line of a diff can start with it. */
 const commitMark = '\u0000';

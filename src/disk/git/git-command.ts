@@ -4,9 +4,7 @@ import { dirname, join } from 'node:path';
 import { CampaignError } from '../../contract/failure.ts';
 import { shell, way } from '../../ground/advice.ts';
 
-/** Output and exit code of a git process. */
 export interface GitAnswer {
-  /** Exit code; 0 where it succeeded. */
   code: number;
   out: Buffer;
   /** Error output in English, for messages. */
@@ -15,20 +13,18 @@ export interface GitAnswer {
 
 interface GitOptions {
   input?: string;
-  /** Most bytes on stdout. Default: 64 MiB. */
+  /** Maximum number of bytes on stdout. Defaults to 64 MiB. */
   mostBytes?: number;
-  /** Timeout in ms. Default: `gitTimeoutMs`. */
+  /** Defaults to `gitTimeoutMs`. */
   timeoutMs?: number;
 }
 
-/** Default timeout of a git process, in ms. */
 const gitTimeoutMs = 60_000;
 const defaultMostBytes = 64 * 1024 ** 2;
 
 /**
- * Overrides for configuration that could run a program, ask a person, write files, or change the content that is read.
- * They apply to every repository. Only commands that read objects are called, so that filters and text conversions have
- * no effect either.
+ * Overrides of configuration that could run a program, prompt, write files, or change what is read. They apply to every
+ * repository. Only commands that read objects are called, so that filters and text conversions have no effect either.
  */
 const harmless = [
   'core.fsmonitor=false',
@@ -134,8 +130,8 @@ function gitProcess(): { cwd: string; env: NodeJS.ProcessEnv; windowsHide: true 
 }
 
 /**
- * Whether to keep an environment variable: not those of git, except those with which a person sets which repositories
- * are trusted and where they are searched.
+ * Returns whether to keep an environment variable. Variables of git are dropped, except those with which a user sets
+ * the trusted repositories and where to search for them.
  */
 function isKept(name: string): boolean {
   if (/^(LC_|LANG)/.test(name)) return false;
@@ -177,7 +173,6 @@ export async function findCheckedOutCommit(folder: string): Promise<string | und
   return out?.toString('latin1').trim();
 }
 
-/** Returns a file's content in the checked-out commit; `undefined` if it is not there. */
 function readCommittedFile(folder: string, name: string): Promise<Buffer | undefined> {
   return orNothing(folder, ['cat-file', 'blob', `HEAD:./${name}`]);
 }
@@ -220,7 +215,7 @@ async function orNothing(
   }
 }
 
-/** Whether this folder or a parent has a `.git`, by which git finds its working tree. */
+/** Returns whether this folder or a parent has a `.git`, by which git finds its working tree. */
 function mayHaveRepository(folder: string): boolean {
   if (existsSync(join(folder, '.git'))) return true;
   const above = dirname(folder);

@@ -11,7 +11,7 @@ export interface Repository {
   prefix: string;
   /** Absolute path of the working tree, which identifies the repository. */
   top: string;
-  /** True for a shallow clone, whose history is incomplete. */
+  /** Whether the clone is shallow, so that its history is incomplete. */
   isShallow: boolean;
 }
 
@@ -31,7 +31,7 @@ export async function openRepository(given: string): Promise<Repository> {
   return { folder, prefix: rest.slice(0, -1).join('\n'), top, isShallow: shallow === 'true' };
 }
 
-/** The path of a file in this repository; `undefined` if it is in no repository, or in another one. */
+/** Returns the path of a file in this repository; `undefined` if it is in no repository, or in another one. */
 export async function pathInRepository(path: string, { top }: Repository): Promise<string | undefined> {
   try {
     const around = await openRepository(realpathSync(dirname(resolve(path))));
@@ -43,7 +43,7 @@ export async function pathInRepository(path: string, { top }: Repository): Promi
   }
 }
 
-/** Returns the full hash of the commit that a person names. */
+/** Returns the full hash of the commit that a user names. */
 export async function resolveCommit(repository: Repository, ref: string): Promise<string> {
   const { folder, isShallow } = repository;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: no name of a commit has them
@@ -85,7 +85,6 @@ export async function findCommit(folder: string, ref: string): Promise<string | 
   return code === 0 && /^[0-9a-f]{40,64}$/.test(id) ? id : undefined;
 }
 
-/** Returns the common ancestor of two commits; `undefined` if they have none. */
 export async function findMergeBase({ folder }: Repository, a: string, b: string): Promise<string | undefined> {
   const { code, out } = await runGit(folder, ['merge-base', a, b]);
   return code === 0 ? out.toString('utf8').trim() : undefined;

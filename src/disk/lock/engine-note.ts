@@ -16,7 +16,7 @@ export interface EngineNote {
   account: string;
   /** Time of submission, in ISO 8601. */
   since: string;
-  /** False until the submission succeeded; until then it is unknown whether the engine has the run. */
+  /** False until the submission succeeded. Until then it is unknown whether the engine has the run. */
   submitted: boolean;
 }
 

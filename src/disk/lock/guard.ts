@@ -20,21 +20,19 @@ export interface HolderNote extends ProcessIdentity {
 
 export type GuardAnswer =
   | { is: 'taken'; guard: Guard; tookOver?: Holder }
-  /** `note`: further advice for a person, for example that the guard cannot be read and how to remove it. */
+  /** `note`: further advice for a user, for example that the guard cannot be read and how to remove it. */
   | { is: 'held'; by: Holder; note?: string };
 
-/** Exclusive ownership of a lock by one run. */
 export interface Guard {
   readonly id: string;
   /**
-   * Whether this run still owns the guard, to be checked before each purchase, because a person may have removed the
-   * guard file.
+   * Returns whether this run still owns the guard, to be checked before each purchase, because a user may have removed
+   * the guard file.
    */
   stillOurs(): Promise<boolean>;
   release(): Promise<void>;
 }
 
-/** Interval in ms between two checks of a guard that is held. */
 const lookEveryMs = 200;
 
 /**
@@ -63,7 +61,7 @@ export async function takeGuard(
   }
 }
 
-/** The current holder of the lock; `undefined` if there is none, or if the guard is unreadable. Changes nothing. */
+/** Returns the holder; `undefined` if there is none, or if the guard is unreadable. Changes nothing. */
 export async function readGuardHolder(lockPath: string): Promise<Holder | undefined> {
   if (!hasFolder(guardPath(lockPath))) return undefined;
   const state = await readState(guardPath(lockPath));
@@ -71,8 +69,8 @@ export async function readGuardHolder(lockPath: string): Promise<Holder | undefi
 }
 
 /**
- * The current holder as from `readGuardHolder`, but `undefined` if it has certainly ended, so that the next run takes
- * over its guard.
+ * Returns the current holder as from `readGuardHolder`, but `undefined` if it has certainly ended, so that the next run
+ * takes over its guard.
  */
 export async function readLiveHolder(lockPath: string): Promise<Holder | undefined> {
   const path = guardPath(lockPath);
@@ -83,7 +81,7 @@ export async function readLiveHolder(lockPath: string): Promise<Holder | undefin
   return (await isCertainlyDead(state.note, self)) ? undefined : holderOf(state.note);
 }
 
-/** Removes a guard at a person's request. `other`: it belongs to another run than the given one. */
+/** Removes a guard at a user's request. `other`: it belongs to another run than the given one. */
 export async function removeGuard(lockPath: string, id: string): Promise<'removed' | 'absent' | 'other'> {
   const path = guardPath(lockPath);
   if (!hasFolder(path)) return 'absent';
@@ -209,8 +207,8 @@ function heldByUnknown(path: string): Extract<GuardAnswer, { is: 'held' }> {
 }
 
 /**
- * Whether the guard's folder exists. A link in its place counts as missing, so that nothing is searched or removed
- * behind it.
+ * Returns whether the guard's folder exists. A link in its place counts as missing, so that nothing is searched or
+ * removed behind it.
  */
 function hasFolder(path: string): boolean {
   try {
@@ -226,8 +224,8 @@ function guardPath(lockPath: string): string {
 }
 
 /**
- * Name of the right to take over. It contains only the dead holder's id, so that names do not grow if run after run
- * dies during a takeover.
+ * Returns the name of the right to take over. It contains only the dead holder's id, so that names do not grow if run
+ * after run dies during a takeover.
  */
 function takeoverPath(path: string, deadId: string): string {
   return `${path.replace(/\.stale\.[0-9a-f]+$/, '')}.stale.${deadId}`;

@@ -50,7 +50,6 @@ export async function openLockFile(
   return file;
 }
 
-/** Digest of a growing sequence of bytes. */
 class RunningDigest {
   readonly #hash = createHash('sha256');
   size = 0;
@@ -64,7 +63,6 @@ class RunningDigest {
     return this.copyHash().digest('hex');
   }
 
-  /** Copy of the hash, to continue with other bytes. */
   copyHash(): Hash {
     return this.#hash.copy();
   }
@@ -75,13 +73,12 @@ class AppendedFile implements LockFile {
   readonly #header: string;
   readonly #platform: NodeJS.Platform;
   readonly #disk = new PacedDisk();
-  /** `undefined` if there is no file yet, or it is closed. */
+  /** `undefined` while there is no file, and after it is closed. */
   #handle: FileHandle | undefined;
-  /** Device and inode of the open file. */
   #own: { dev: number; ino: number } | undefined;
   /** Digest of the bytes that are known to be in the file. */
   #known = new RunningDigest();
-  /** Bytes being written after the known ones; after a failure some of them may be in the file. */
+  /** Bytes being written after the known ones. After a failure some of them may be in the file. */
   #unsure: Uint8Array = new Uint8Array();
   /** Lines added in the same turn of the event loop share one write. */
   readonly #lines = new Batches<string>({ write: (lines) => this.#writeLines(lines) });
@@ -213,8 +210,8 @@ class AppendedFile implements LockFile {
   }
 
   /**
-   * Whether another program has changed the file. Reads it in pieces, because the journal of a long run is several
-   * times as large as the settled lock.
+   * Returns whether another program has changed the file. Reads it in pieces, because the journal of a long run is
+   * several times as large as the settled lock.
    */
   async #isChanged(): Promise<boolean> {
     const handle = await openPlainFile(this.path, constants.O_RDONLY);

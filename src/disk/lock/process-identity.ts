@@ -76,8 +76,8 @@ const firstNamespace = 'pid:[4026531836]';
 const localFileSystems: readonly number[] = [0xef53, 0x58465342, 0x9123683e, 0xf2f52010, 0x2fc12fc1];
 
 /**
- * True if the holder ended because its machine did: it ran on this machine before its last boot (a power cut), outside
- * of any container, and the folder is on a disk that no second machine can mount at the same time.
+ * Returns whether the holder ended because its machine did: it ran on this machine before its last boot (a power cut),
+ * outside of any container, and the folder is on a disk that no second machine can mount at the same time.
  */
 export async function endedWithItsMachine(
   holder: ProcessIdentity,
@@ -92,7 +92,7 @@ export async function endedWithItsMachine(
   return fileSystem !== undefined && localFileSystems.includes(fileSystem.type);
 }
 
-/** Whether a process exists. Asks the kernel, because /proc may hide processes of other users. */
+/** Returns whether a process exists. Asks the kernel, because /proc may hide processes of other users. */
 function exists(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -103,8 +103,8 @@ function exists(pid: number): boolean {
 }
 
 /**
- * Whether /proc belongs to this PID namespace: a new namespace may still show the old /proc, in which PIDs mean other
- * processes.
+ * Returns whether /proc belongs to this PID namespace: a new namespace may still show the old /proc, in which PIDs mean
+ * other processes.
  */
 async function isProcOfOurNamespace(): Promise<boolean> {
   return (await tryTo(readlink('/proc/self'))) === String(process.pid);

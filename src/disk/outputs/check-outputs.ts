@@ -17,13 +17,12 @@ export type OutputState = 'intact' | 'missing' | 'changed';
 const turnMs = 10;
 /** Speed limits for reading small files synchronously. */
 const pace = { quickMs: 0.5, patienceMs: 50 };
-/** Number of files that threads read at once. */
 const filesAtATime = 8;
 
 type Recorded = Pick<Output, 'path' | 'bytes' | 'sha256'>;
 
 export interface CheckOptions {
-  /** Cache of digests: files unchanged since they were last read are not read again. Without it, every file is read. */
+  /** Cache of digests, so that unchanged files are not read again. Without it, every file is read. */
   seen?: StatCache;
   /** Time in ms, from any origin. */
   now?(): number;

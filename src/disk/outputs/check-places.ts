@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { isErrno } from '../fs/plain-file.ts';
 import { knownExtensions } from './sniff.ts';
 
-/** Reason why an output could not be saved at its destination. */
 export interface BadPlace {
   address: string;
   /** Path relative to the output folder. */

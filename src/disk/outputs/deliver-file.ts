@@ -7,8 +7,8 @@ import { type Digest, hashFile } from './hash-file.ts';
 import { checkOutputPath, findOutputFile, prepareOutputFolder } from './output-path.ts';
 
 /**
- * Digest of the file at a name below a folder; `undefined` if there is none. Throws `OutputError` if a link is in the
- * path.
+ * Returns the digest of the file at a name below a folder; `undefined` if there is none. Throws `OutputError` if a link
+ * is in the path.
  */
 export async function lookAtDelivery(root: string, name: string): Promise<Digest | undefined> {
   let folder = root;

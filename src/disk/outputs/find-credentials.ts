@@ -21,8 +21,8 @@ const finders: Readonly<Record<string, (readAt: ReadAt) => boolean>> = {
 };
 
 /**
- * Whether a file contains content credentials (C2PA) at the place that its format defines: only headers of parts are
- * read. The credentials are not validated, which requires a program that checks signatures.
+ * Returns whether a file contains content credentials (C2PA) at the place that its format defines: only headers of
+ * parts are read. The credentials are not validated, which requires a program that checks signatures.
  */
 export function findCredentials(file: PlacedReader, { type }: Pick<Output, 'type'>): MediaFacts {
   const isIn = finders[type];
@@ -30,7 +30,6 @@ export function findCredentials(file: PlacedReader, { type }: Pick<Output, 'type
   return hasCredentials === undefined ? {} : { hasCredentials };
 }
 
-/** Whether a part of a file contains credentials, and the offset of the next part. */
 interface Part {
   isIt: boolean;
   next: number;

@@ -12,7 +12,6 @@ export interface Digest {
   bytes: number;
 }
 
-/** Digest of bytes, to check later whether a file still contains them. */
 export function digestOf(bytes: Uint8Array): Digest {
   return { sha256: hash('sha256', bytes), bytes: bytes.length };
 }

@@ -14,17 +14,16 @@ import { knownExtensions } from './sniff.ts';
 export interface KeptEntry {
   name: string;
   is: 'kept' | 'partial' | 'other';
-  /** Digest in its name, hex. */
+  /** Digest in the name of the entry, in hex. */
   sha256?: string;
   bytes: number;
-  /** Time at which it was kept, in ms since 1970. */
+  /** In ms since 1970. */
   sinceMs: number;
 }
 
 const keptName = /^([0-9a-f]{64})\.[a-z0-9]+$/;
 const temporary = /^\.mediabatch-[0-9a-f]{16}\.tmp$/;
 
-/** Fields of a recorded output that identify its kept file. */
 type Wanted = Pick<Output, 'path' | 'sha256' | 'bytes'>;
 
 /**

@@ -12,14 +12,12 @@ import { findCredentials } from './find-credentials.ts';
 import { findOutputFile } from './output-path.ts';
 import { PlacedFiles, PlacedReader } from './placed-files.ts';
 
-/** Files of a campaign, with the cached measurements of earlier runs. */
 export interface MeasuredFolder {
   root: string;
-  /** Cache of measurements. Omitted if nothing is stored. */
+  /** Omitted if no measurements are stored. */
   kept?: KeptMeasures | undefined;
 }
 
-/** An unchanged output on disk, and the aspects of it to measure. */
 export interface ToMeasure {
   output: Output;
   aspects: readonly Aspect[];
@@ -85,7 +83,7 @@ const measures: { readonly [aspect in Aspect]: Measure } = {
   credentials: (output, { file }) => findCredentials(file, output),
 };
 
-/** Measures a picture as viewers show it, rotated according to its EXIF data. */
+/** Measures the size as viewers show it, rotated by the EXIF data. */
 async function measurePicture(root: string, output: Output): Promise<Found> {
   const path = findOutputFile(root, output.path);
   return path === undefined ? undefined : pictureSize({ ...output, path });
@@ -134,7 +132,6 @@ const lengths: Readonly<Record<string, (handle: FileHandle) => Promise<number | 
   'audio/wav': wavSeconds,
 };
 
-/** Measures the duration of a sound from its bytes. */
 async function measureLength(root: string, output: Output): Promise<Found> {
   const measure = lengths[output.type];
   const path = measure && output.bytes <= mostBytes ? findOutputFile(root, output.path) : undefined;
@@ -155,7 +152,6 @@ interface Track {
   Duration?: number;
 }
 
-/** Media facts of a saved file, read from its bytes; `undefined` if it is missing or cannot be read. */
 async function measureMedia(root: string, output: Output): Promise<Found> {
   if (!isOutputPath(output.path)) return undefined;
   const path = findOutputFile(root, output.path);

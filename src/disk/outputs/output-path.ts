@@ -56,7 +56,6 @@ export class OutputFolders {
     this.#root = root;
   }
 
-  /** Returns the folder of an output, as `prepareOutputFolder` does. */
   async prepare(path: string): Promise<string> {
     const names = checkOutputPath(path).slice(0, -1);
     const known = this.#known.get(names.join('/'));
@@ -68,7 +67,7 @@ export class OutputFolders {
     return folder;
   }
 
-  /** True if no folder in the path of a prepared folder was replaced, for example by a link. */
+  /** Returns whether no folder in the path was replaced, for example by a link. */
   isSame(path: string, folder: string): boolean {
     const names = path.split('/').slice(0, -1);
     return this.#known.get(names.join('/'))?.identity === identify(folder, names.length);
@@ -76,8 +75,8 @@ export class OutputFolders {
 }
 
 /**
- * Devices and inodes of a folder and of `depth` folders above it. A link may have the inode of a folder that was
- * removed before, so links count as absent.
+ * Returns the devices and inodes of a folder and of `depth` folders above it. A link may have the inode of a folder
+ * that was removed before, so links count as absent.
  */
 function identify(folder: string, depth: number): string {
   const stats = lstatOrAbsent(folder);
@@ -85,12 +84,12 @@ function identify(folder: string, depth: number): string {
   return depth === 0 ? own : `${own} ${identify(dirname(folder), depth - 1)}`;
 }
 
-/** True if a folder is still at its path after the check, and no link was put in its place. */
+/** Returns whether a folder is still at its path after the check, and no link was put in its place. */
 export function isSameFolder(folder: string): boolean {
   return isSameName(realPath(folder), folder);
 }
 
-/** The real folder of a file below root; `undefined` if it does not exist or a symbolic link leads to it. */
+/** Returns the real folder of a file below root; `undefined` if it does not exist or a symbolic link leads to it. */
 export function findOutputFolder(root: string, names: readonly string[]): string | undefined {
   try {
     const expected = [realpathSync.native(root), ...names].join(sep).replace(`${sep}${sep}`, sep);
@@ -101,7 +100,7 @@ export function findOutputFolder(root: string, names: readonly string[]): string
   }
 }
 
-/** Absolute path of an output, if its folder exists and no link leads to it. `path` must satisfy `isOutputPath`. */
+/** Returns the path of an output if no link leads to it. `path` must satisfy `isOutputPath`. */
 export function findOutputFile(root: string, path: string): string | undefined {
   const names = path.split('/');
   const name = names.pop() ?? '';

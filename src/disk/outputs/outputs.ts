@@ -79,7 +79,7 @@ export async function findStrangers(
   return strangers;
 }
 
-/** Whether a job of these media may have made a file, judging by its bytes and its name. */
+/** Returns whether a job of these media may have made a file, judging by its bytes and its name. */
 export function mayBeOutput(root: string, path: string, media: Media): boolean {
   let fd: number | undefined;
   try {

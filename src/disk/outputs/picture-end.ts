@@ -1,6 +1,6 @@
 /**
- * Whether a picture's structure leads to its end marker, even if other bytes follow. Marker bytes in an embedded
- * preview do not count.
+ * Returns whether a picture's structure leads to its end marker, even if other bytes follow. Marker bytes in an
+ * embedded preview do not count.
  */
 export function hasPictureEnd(type: string, bytes: Buffer): boolean {
   try {

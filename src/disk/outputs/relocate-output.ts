@@ -18,7 +18,7 @@ import { knownExtensions } from './sniff.ts';
 interface Relocation {
   target: OutputTarget;
   from: Output;
-  /** True to remove its old name once the new one is durable, if the file was saved on this machine. */
+  /** Whether to remove the old name once the new one is durable, if the file was saved on this machine. */
   remove: boolean;
   disk: PacedDisk;
   saved: SavedFiles;
@@ -70,7 +70,6 @@ export async function relocateOutput(
   return { ...from, path };
 }
 
-/** A file with the wanted bytes, and its identity. */
 interface Found {
   source: string;
   inode: number;

@@ -154,7 +154,7 @@ async function checkReceived(
 /** Largest picture in bytes that is read again to find its end. */
 const mostPictureBytes = 256 * 1024 ** 2;
 
-/** Whether a picture is complete, and only other bytes follow its end, as cameras and phones write them. */
+/** Returns whether a picture is complete, and only other bytes follow its end, as cameras and phones write them. */
 async function hasEndWithin(
   type: string,
   { temporary, bytes }: { temporary: string; bytes: number },

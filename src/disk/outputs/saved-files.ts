@@ -10,7 +10,7 @@ import { isRealFolder, prepareStateFolder } from '../state/state-folder.ts';
 
 const fileName = 'saved-files';
 const sealLength = 32;
-/** Most bytes of the record, enough for a million files. */
+/** Maximum size of the record in bytes, enough for a million files. */
 const mostBytes = 256 * 1024 ** 2;
 /** Size in bytes above which duplicate lines are removed. */
 const longBytes = 16 * 1024 ** 2;
@@ -23,7 +23,6 @@ const longBytes = 16 * 1024 ** 2;
 export class SavedFiles {
   readonly #state: string | undefined;
   readonly #prefix: string;
-  /** Files saved by this process. */
   readonly #saved = new Set<string>();
   #lines: ReadonlySet<string> | undefined;
   #isPrepared = false;
@@ -41,7 +40,7 @@ export class SavedFiles {
     this.#prefix = way === '' ? '' : `${way}/`;
   }
 
-  /** True if a file with these bytes (SHA-256, hex) was saved under this name. Writes nothing. */
+  /** Returns whether a file with these bytes (SHA-256, hex) was saved under this name. Writes nothing. */
   has(path: string, sha256: string): boolean {
     const entry = this.#entry(path, sha256);
     if (this.#saved.has(entry)) return true;
@@ -89,7 +88,6 @@ export class SavedFiles {
   }
 }
 
-/** Removes duplicate lines. */
 async function shorten(state: string): Promise<void> {
   const text = readText(state);
   if (text.length < longBytes) return;
@@ -103,7 +101,7 @@ function lineOf(secret: Buffer, entry: string): string {
   return `${sealOf(secret, fileName, entry).slice(0, sealLength)} ${entry}`;
 }
 
-/** Reads the record; empty if the file is missing or unreadable. */
+/** Returns an empty text if the record is missing or unreadable. */
 function readText(state: string): string {
   let fd: number | undefined;
   try {

@@ -1,6 +1,5 @@
 import type { Media } from '../../kinds/kind.ts';
 
-/** Type of a file, judged by its own bytes. */
 export interface SniffedMedia {
   media: Media;
   /** Media type, for example `image/png`. */
@@ -35,7 +34,6 @@ const formats: readonly Format[] = [
   video('video/mp4', '.mp4', (head) => hasText(head, 4, 'ftyp') && !hasBrand(head, heicBrands)),
 ];
 
-/** Every extension that `sniffMedia` can return. */
 export const knownExtensions: readonly string[] = formats.map(({ extension }) => extension);
 
 /** Recognizes only formats that a job may produce. `head`: the first `sniffLength` bytes, or all. */
@@ -44,7 +42,6 @@ export function sniffMedia(head: Uint8Array): SniffedMedia | undefined {
   return format && { media: format.media, type: format.type, extension: format.extension };
 }
 
-/** Describes a file that is not media, for a message. */
 export function describeBytes(head: Uint8Array): string {
   if (head.length === 0) return 'an empty file';
   if (hasText(head, 4, 'ftyp')) return 'a video or picture of a format that is not taken';
@@ -57,7 +54,6 @@ export function describeBytes(head: Uint8Array): string {
   return 'a text';
 }
 
-/** Media types by file name, for types that can be recognized by their bytes. */
 const named: readonly [RegExp, string][] = [
   [/\.jpe?g$/i, 'image/jpeg'],
   [/\.heic$/i, 'image/heic'],
@@ -96,17 +92,16 @@ function decodeText(head: Uint8Array): string | undefined {
   }
 }
 
-/** The first and the last bytes of a file, and its size. */
 export interface FileEnds {
   head: Uint8Array;
-  /** Last bytes of the file: at least 16, or all. */
+  /** At least the last 16 bytes of the file, or all. */
   tail: Uint8Array;
   bytes: number;
 }
 
 /**
- * True if a file is certainly truncated: its format defines where the end is, and it is missing. For bodies without an
- * announced length, in which a broken connection looks like the end.
+ * Returns whether a file is certainly truncated: its format defines where the end is, and it is missing. For bodies
+ * without an announced length, in which a broken connection looks like the end.
  */
 export function isCutShort(type: string, { head, tail, bytes }: FileEnds): boolean {
   switch (type) {
@@ -137,7 +132,7 @@ export function isCutShort(type: string, { head, tail, bytes }: FileEnds): boole
 /** Length in bytes that no output has: a writer that did not know the size left a large number. */
 const placeholder = 2 ** 30;
 
-/** Whether data end with a marker. Zero bytes at the end are ignored, because some writers pad a finished file. */
+/** Returns whether data end with a marker. Some writers pad a finished file with zero bytes, which are ignored. */
 function includesAtEnd(tail: Uint8Array, marker: readonly number[]): boolean {
   let end = tail.length;
   while (end > 0 && tail[end - 1] === 0) end--;
@@ -159,14 +154,13 @@ function isRiff(head: Uint8Array, form: string): boolean {
 }
 
 /**
- * Whether an ISO media file has one of these brands. Its first box lists them: the major brand, a version, then the
- * compatible brands.
+ * Returns whether an ISO media file has one of these brands. Its first box lists them: the major brand, a version, then
+ * the compatible brands.
  */
 function hasBrand(head: Uint8Array, brands: readonly string[]): boolean {
   return hasText(head, 4, 'ftyp') && brands.some((brand) => hasText(head, 8, brand));
 }
 
-/** Whether a Matroska file has this type, which its first bytes state. */
 function isEbml(head: Uint8Array, type: string): boolean {
   if (!startsWith(head, [0x1a, 0x45, 0xdf, 0xa3])) return false;
   return Buffer.from(head.subarray(0, 64)).includes(Buffer.concat([Buffer.from([0x42, 0x82]), ebmlText(type)]));
@@ -176,7 +170,7 @@ function ebmlText(text: string): Buffer {
   return Buffer.concat([Buffer.from([0x80 | text.length]), Buffer.from(text)]);
 }
 
-/** True if the segment after the header claims to be longer than the file. */
+/** Returns whether the segment after the header claims to be longer than the file. */
 function isEbmlCut(head: Uint8Array, bytes: number): boolean {
   const header = readEbmlSize(head, 4);
   if (header === undefined || header.size === undefined) return false;
@@ -201,7 +195,7 @@ function readEbmlSize(head: Uint8Array, at: number): { length: number; size: num
   return { length, size: isUnknown ? undefined : size };
 }
 
-/** True when one of the first boxes of an ISO media file claims to end beyond the end of the file. */
+/** Returns whether one of the first boxes of an ISO media file claims to end beyond the end of the file. */
 function isBoxCut(head: Uint8Array, bytes: number): boolean {
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
   for (let at = 0; at + 16 <= head.length; ) {

@@ -69,12 +69,11 @@ export class StatCache {
     this.#after.set(path, [stats.size, stats.mtimeMs, stats.ctimeMs, stats.ino, sha256]);
   }
 
-  /** The files when they were last read. */
   get files(): Pick<Output, 'path' | 'bytes' | 'sha256'>[] {
     return [...this.#before].map(([path, [bytes, , , , sha256]]) => ({ path, bytes, sha256 }));
   }
 
-  /** True if this many files are known in their current state. */
+  /** Returns whether this many files have been requested or recorded. */
   knowsAll(count: number): boolean {
     return this.#after.size === count;
   }
@@ -111,7 +110,6 @@ interface Kept {
   finding: Json | undefined;
 }
 
-/** Reads the cache; empty if it is not usable. */
 async function readKept(state: string, name: string): Promise<Kept> {
   const kept = await orForgotten(async () => {
     const bytes = await readSealedFile(state, name, mostBytes);
@@ -120,7 +118,7 @@ async function readKept(state: string, name: string): Promise<Kept> {
   return kept ?? { files: new Map(), finding: undefined };
 }
 
-/** Accepts only a document written by this user. */
+/** Returns `undefined` for a document of another version or form. */
 function check(json: Json | undefined): Kept | undefined {
   if (!isMap(json) || json.version !== 1 || !isMap(json.files)) return undefined;
   const entries = Object.entries(json.files);

@@ -7,7 +7,7 @@ import { digestOf } from '../outputs/hash-file.ts';
 import { sniffMedia } from '../outputs/sniff.ts';
 
 export interface PictureOrder {
-  /** Absolute path. */
+  /** Absolute. */
   path: string;
   bytes: number;
   /** Digest in hex. A file with other bytes is not shown. */
@@ -76,7 +76,7 @@ export async function shrinkPicture(
 /** Bytes of a picture that contain its size and turn. Of a WebP with EXIF data the whole file is needed. */
 const headBytes = 1 << 16;
 
-/** Size of a picture as viewers show it, rotated according to its EXIF data; `undefined` if it cannot be read. */
+/** Returns the size as viewers show it, rotated by the EXIF data; `undefined` if it cannot be read. */
 export async function pictureSize({
   path,
   bytes,

@@ -14,7 +14,6 @@ interface Form {
   bytes: number;
 }
 
-/** Position and format of the samples of a WAV. */
 interface Samples {
   form: Form;
   from: number;
@@ -194,7 +193,7 @@ function readFrame(bytes: Buffer, at: number): { length: number; seconds: number
   return { length, seconds: /Xing|Info|VBRI/.test(inside) ? 0 : samples / rate };
 }
 
-/** Whether the first frame, after an optional tag, has one channel. */
+/** Returns whether the first frame, after an optional tag, has one channel. */
 async function readIsMono(handle: FileHandle): Promise<boolean> {
   const tag = new Uint8Array(tagHead);
   await handle.read(tag, 0, tag.length, 0);
@@ -206,7 +205,7 @@ async function readIsMono(handle: FileHandle): Promise<boolean> {
   return false;
 }
 
-/** Length in bytes of the header of an ID3 tag, which may precede the frames of an MP3. */
+/** Size of the header of an ID3 tag, in bytes. The tag may precede the frames of an MP3. */
 export const tagHead = 10;
 
 /** Length in bytes of the ID3 tag that begins with these bytes, including its header; 0 if there is none. */

@@ -2,7 +2,6 @@ import { createLoudnessMeter, findPeaks, type LoudnessMeter } from '../../ground
 import { writeWave } from '../../ground/wave.ts';
 import type { MediaFacts } from '../../plan/outputs/expectation.ts';
 
-/** Analyses the samples of a sound slice by slice, and returns its findings at the end. */
 export interface Listener {
   add(channels: readonly Float32Array[], rate: number): void;
   tell(): MediaFacts;

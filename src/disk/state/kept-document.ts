@@ -9,7 +9,6 @@ import { readSealedFile, writeSealedFile } from './sealed-file.ts';
  */
 type Kept = 'document' | 'catalog' | 'accounts';
 
-/** Longest document, in bytes, as stored. */
 const longestDocument = 8 * 1024 * 1024;
 
 /**

@@ -19,7 +19,6 @@ export class KeptMeasures {
   #known: Promise<Map<string, Measured>> | undefined;
   #isNewer = false;
 
-  /** `state`: the folder that is never committed. */
   constructor(state: string) {
     this.#state = state;
   }

@@ -79,12 +79,12 @@ const approvalsFolder = 'approvals';
 const mostApprovalBytes = 1 << 16;
 const approvalFile = /^[0-9a-f]{32}\.json$/;
 
-/** The approval of exactly this plan for exactly this lock; `undefined` if none was sealed on this machine. */
+/** Returns the approval of exactly this plan for exactly this lock; `undefined` if none was sealed on this machine. */
 export function readApproval(of: Pick<Approval, 'digest' | 'lock'>): Promise<Approval | undefined> {
   return readNamed(approvalName(of));
 }
 
-/** Returns all approvals on this machine, newest first. */
+/** Returns the approvals on this machine, newest first. */
 export async function listApprovals(): Promise<Approval[]> {
   const own = findOwnFolder();
   if (own === undefined) return [];
@@ -108,8 +108,8 @@ export function dropApproval(approval: Approval): Promise<void> {
 }
 
 /**
- * File name of an approval. The seal covers the name, and the name contains plan and lock, so a copy under another name
- * is invalid.
+ * Returns the file name of an approval. The seal covers the name, and the name contains plan and lock, so a copy under
+ * another name is invalid.
  */
 function approvalName({ digest, lock }: Pick<Approval, 'digest' | 'lock'>): string {
   return nameIn(approvalsFolder, `${digest}\0${lock}`);

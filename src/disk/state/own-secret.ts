@@ -17,8 +17,8 @@ interface Own {
 }
 
 /**
- * Reads the secret of this user on this machine, which no commit can contain. It proves that a file in `.mediabatch/`
- * was written by this user. `undefined` if it was not created yet. Writes nothing.
+ * Reads the secret of this user on this machine, which no commit can contain: it proves that this user wrote a file in
+ * `.mediabatch/`. `undefined` if it was not created yet. Writes nothing.
  */
 export function readOwnSecret(): Buffer | undefined {
   return findOwn()?.secret;
@@ -62,8 +62,8 @@ async function makeOwn(): Promise<Own | undefined> {
 }
 
 /**
- * Path of the folder in which a user's programs keep their state. It is never a temporary folder, which a reboot
- * empties. `undefined` for a user without a home.
+ * Returns the path of the folder in which a user's programs keep their state. It is never a temporary folder, which a
+ * reboot empties. `undefined` for a user without a home.
  */
 export function stateFolder(): string | undefined {
   const name = 'mediabatch';

@@ -69,7 +69,7 @@ class Entry {
     if (is === 'send') this.sends += 1;
   }
 
-  /** Whether a lock with these jobs contains everything under this key. Parses no line. */
+  /** Returns whether a lock with these jobs contains everything under this key. Parses no line. */
   isKnownBy(hasJob: (jobId: string) => boolean): boolean {
     return this.#last === 'job' && this.sends <= 1 && this.#jobs.every(hasJob);
   }
@@ -89,7 +89,6 @@ class Entry {
   }
 }
 
-/** Lines of a file, by idempotency key. */
 class Entries {
   readonly byKey = new Map<string, Entry>();
   readonly #runs = new Map<string, Run>();
@@ -197,7 +196,7 @@ interface PurchaseFileParts {
 
 /**
  * Journal file of one account and campaign name. Lines are only appended, each batch with one write, so that all
- * processes see them in one order: of two reservations of an idempotency key the first in the file counts.
+ * processes see the same order. Of two reservations of an idempotency key, the first in the file counts.
  */
 class PurchaseFile implements PurchaseJournal {
   readonly #of: PurchaseFileParts;

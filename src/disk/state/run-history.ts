@@ -35,7 +35,6 @@ export interface Lines {
   values: Json[];
   /** Byte position at which to continue. */
   next: number;
-  /** Size of the file in bytes. */
   size: number;
 }
 

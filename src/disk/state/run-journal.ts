@@ -18,7 +18,7 @@ export class RunJournal {
   readonly #mostCharacters: number;
   readonly #timer: NodeJS.Timeout;
   #length = 0;
-  /** Number of lines dropped because the file is full. */
+  /** Number of lines that were dropped because the file is full. */
   dropped = 0;
 
   private constructor(stream: WriteStream, mostCharacters: number) {

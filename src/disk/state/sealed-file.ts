@@ -61,7 +61,7 @@ export async function writeSealedFile(state: string, name: string, content: stri
   return true;
 }
 
-/** Seal, in hex, which proves that this user wrote `content` under this name. */
+/** Returns the seal, in hex, which proves that this user wrote `content` under this name. */
 export function sealOf(secret: Buffer, name: string, content: string | Uint8Array): string {
   return createHmac('sha256', secret).update(`${name}\0`).update(content).digest('hex');
 }

@@ -81,7 +81,6 @@ export class SharedLines {
     return this.#flush();
   }
 
-  /** Reads the lines that any process has added since the last call. */
   async readOn(each: (line: string, place: LinePlace) => void): Promise<void> {
     this.#reader.readOn(each);
   }

@@ -37,7 +37,6 @@ export class SpendingFiles implements SpendingHome {
     this.#name = lastMonth(of.folder, of.clock.now());
   }
 
-  /** `own`: the user's state folder. */
   static async open(own: string, options: Omit<SpendingFilesParts, 'folder'>): Promise<SpendingFiles> {
     const folder = join(own, folderName);
     await makeFolders(folder, 0o700);
@@ -128,7 +127,6 @@ function monthsIn(folder: string): string[] {
   }
 }
 
-/** Parses a line; `undefined` if it was cut off. */
 function readValue(line: string): Json | undefined {
   if (!line.startsWith('{')) return undefined;
   try {

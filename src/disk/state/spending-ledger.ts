@@ -12,9 +12,8 @@ const waitMs = 200;
 
 /** Storage of spending lines, in one order for all runs. */
 export interface SpendingHome {
-  /** Limits per day and month, over all runs that use this storage. */
+  /** Per day and month, over all runs that use this storage. */
   readonly limits: SpendingLimits;
-  /** Name of these limits in messages. */
   readonly named: string;
   /**
    * Adds a line. Resolves when it is durable, with the verdict on a hold. A hold that exceeds a limit need not be

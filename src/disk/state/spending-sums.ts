@@ -8,13 +8,11 @@ export type Finder = ProcessIdentity | string;
 
 export type SpendingLine = HoldLine | ChargeLine;
 
-/** A purchase that is about to be sent. */
 export interface HoldLine {
   at: string;
   hold: string;
   /** Distinguishes equal idempotency keys of different campaigns. */
   campaign: string;
-  /** Unique id of the line. */
   line: string;
   /** Reserved credits: the expected amount if the price is unknown. */
   credits: number;
@@ -23,7 +21,7 @@ export interface HoldLine {
    * campaign.
    */
   unknown?: { by: Finder; path: string };
-  /** True if its create request was sent before and is retried. */
+  /** Whether its create request was sent before and is retried. */
   isSent?: true;
   limits?: Pick<SpendingLimits, 'day' | 'month'>;
 }
@@ -70,7 +68,7 @@ export class SpendingSums {
   readonly #entries = new Map<string, Entry>();
   readonly #unknown = new Set<Entry>();
 
-  /** Adds a line. Returns the verdict if it is a hold. */
+  /** Returns the verdict if the line is a hold. */
   add(value: Json | undefined): { line: string; verdict: Verdict } | undefined {
     const line = readLine(value);
     if (line === undefined) return undefined;
@@ -174,7 +172,6 @@ function dayOf(at: string): string {
   return at.slice(0, 10);
 }
 
-/** Parses a line; `undefined` for a partial or invalid one. */
 function readLine(value: Json | undefined): SpendingLine | undefined {
   if (!isMap(value) || Number.isNaN(Date.parse(String(value.at)))) return undefined;
   const { credits, campaign, hold, charged, line, held = 0 } = value;

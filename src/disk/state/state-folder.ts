@@ -6,7 +6,7 @@ import { isErrno, lstatOrAbsent } from '../fs/plain-file.ts';
 
 /**
  * Makes a folder for files that are never committed, including `name` below it. Because an existing folder may come
- * from another person's branch, nothing is made behind a link (`UnsafeFileError`).
+ * from another user's branch, nothing is made behind a link (`UnsafeFileError`).
  */
 export async function prepareStateFolder(state: string, name = ''): Promise<void> {
   for (const folder of [state, ...foldersOn(state, name)]) {
@@ -17,7 +17,7 @@ export async function prepareStateFolder(state: string, name = ''): Promise<void
   await ignoreItself(state);
 }
 
-/** Whether all folders in the path to `name` exist. Throws `UnsafeFileError` for a link among them. */
+/** Returns whether all folders in the path to `name` exist. Throws `UnsafeFileError` for a link among them. */
 export function hasRealFolders(state: string, name: string): boolean {
   return [state, ...foldersOn(state, name)].every(isRealFolder);
 }
@@ -27,7 +27,7 @@ function foldersOn(state: string, name: string): string[] {
   return names.map((_, index) => join(state, ...names.slice(0, index + 1)));
 }
 
-/** Whether a folder exists. Throws `UnsafeFileError` for a link or a file in its place. */
+/** Returns whether a folder exists. Throws `UnsafeFileError` for a link or a file in its place. */
 export function isRealFolder(path: string): boolean {
   const stats = lstatOrAbsent(path);
   if (stats === undefined) return false;

@@ -56,7 +56,7 @@ function listSheets(parts: ReadonlyMap<string, Buffer>): Part[] {
   });
 }
 
-/** Attributes of each tag with this name, without namespace prefixes. */
+/** Returns the attributes of each tag with this name, without namespace prefixes. */
 function tagsOf(xml: Buffer | undefined, name: string): Map<string, string>[] {
   const tags = (xml?.toString('utf8') ?? '').matchAll(new RegExp(`<(?:\\w{1,20}:)?${name}\\s([^<>]*)>`, 'g'));
   return [...tags].map(([, written = '']) => {
@@ -102,8 +102,8 @@ async function readSheet(
 }
 
 /**
- * Rewrites XML that the cell reader misreads: numeric references to characters beyond U+FFFF, and the alternative
- * spelling of the date system.
+ * Rewrites XML that the cell reader misreads: numeric references beyond U+FFFF, and the other spelling of the date
+ * system.
  */
 function plainXml(xml: Buffer): Buffer {
   const text = xml.toString('utf8');
@@ -135,7 +135,6 @@ function applyFormats(cells: string[][], { numbers }: SheetNotes, styles: Buffer
   }
 }
 
-/** Formats days as `HH:MM:SS`. */
 function durationText(days: number): string {
   const seconds = Math.abs(Math.round(days * 86_400));
   const two = (amount: number): string => String(amount).padStart(2, '0');
@@ -274,7 +273,6 @@ function attributeOf(attributes: string, name: keyof typeof patterns): string | 
   return patterns[name].exec(attributes)?.[1];
 }
 
-/** Parses a cell name, for example `B7`. */
 function readCell(address: string): { row: number; column: number } | undefined {
   const [, letters = '', digits = ''] = /^([A-Z]{1,4})([1-9]\d{0,9})$/.exec(address) ?? [];
   if (letters === '') return undefined;

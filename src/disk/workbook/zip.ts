@@ -45,7 +45,6 @@ const tooLarge: ZipProblem = {
   problem: `holds more than ${maxUnpackedBytes / 1024 ** 2} MiB when it is unpacked`,
 };
 
-/** Reads the entries of an archive from its central directory. */
 function readEntries(bytes: Buffer): Entry[] | ZipProblem {
   const end = findEnd(bytes);
   if (end === undefined) return damaged;
@@ -69,7 +68,7 @@ function readEntries(bytes: Buffer): Entry[] | ZipProblem {
   return entries;
 }
 
-/** Offset of the end record, after which a comment of up to 64 KiB may follow. */
+/** Returns the offset of the end record, after which a comment of up to 64 KiB may follow. */
 function findEnd(bytes: Buffer): number | undefined {
   const at = bytes.lastIndexOf('PK\u0005\u0006', undefined, 'latin1');
   return at === -1 || at + 22 > bytes.length ? undefined : at;
