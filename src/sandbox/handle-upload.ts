@@ -191,7 +191,6 @@ async function fetchLocal(url: string): Promise<UploadSource> {
   }
 }
 
-/** The source of an upload has closed the connection early. */
 class BrokenSourceError extends Error {}
 
 async function* markFailures(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

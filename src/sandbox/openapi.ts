@@ -44,16 +44,13 @@ export interface OperationFacts {
   readonly id: string;
   readonly tag: string;
   readonly summary: string;
-  /** Names of the path parameters. */
   readonly path?: readonly string[];
   readonly parameters?: readonly JsonObject[];
-  /** Name of the schema of the JSON body. */
   readonly body?: string;
   readonly answer: JsonObject;
   readonly errors: readonly number[];
   /** Set for operations without a bearer token. */
   readonly isOpen?: true;
-  /** Description of parts that the service does not document. */
   readonly notShown?: string;
 }
 

@@ -11,7 +11,6 @@ const memoryBytes = 64 * 1024 * 1024;
 
 export interface OutputFile {
   readonly bytes: Buffer;
-  /** Strong entity tag, a digest of the bytes. */
   readonly etag: string;
 }
 

@@ -6,7 +6,6 @@ import { type OwnPath, readOwnUrl } from './own-url.ts';
 import { findSample } from './samples.ts';
 import type { Content } from './wire.ts';
 
-/** A file of this sandbox that is available now. */
 export interface OwnFile {
   readonly mediaType: string;
   readonly size: number;

@@ -3,7 +3,6 @@ import { type Answer, answerProblem, type Call, isObject, type Json, type JsonOb
 
 type Read<Value> = ({ readonly type: 'body' } & Value) | { readonly type: 'refused'; readonly answer: Answer };
 
-/** Returns the body as sent in `text`. */
 export function readJson(call: Call): Read<{ readonly body: Json; readonly text: string }> {
   if (call.body.type !== 'whole') {
     return { type: 'refused', answer: answerTooLarge('The body is larger than 10 MB.') };

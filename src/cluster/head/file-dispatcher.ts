@@ -58,7 +58,6 @@ export class FileDispatcher {
   readonly #options: FileDispatcherOptions;
   readonly #queues = new Map<string, Promise<unknown>>();
   readonly #new = new Batches<Order>({ write: (orders) => this.#write(orders), mostSize: mostWritten });
-  /** Queued files without a result, by file id. */
   readonly #waiting = new Map<string, Order>();
   readonly #reported = new Set<string>();
   readonly #leaving = new WeakMap<AbortSignal, Set<() => void>>();

@@ -404,7 +404,6 @@ class EndWriter {
     this.#batches.add({ id, end }).then(then).catch(this.#onLost);
   }
 
-  /** Resolves when all ends are stored or lost. */
   flush(): Promise<void> {
     return this.#batches.idle();
   }

@@ -11,7 +11,6 @@ const insertEvents = `${held},
     SELECT $3::text, epoch, $4::bigint, $5::text FROM held ON CONFLICT DO NOTHING) -- I33
   SELECT count(*) AS held, pg_notify('${runChannel}', $3::text) FROM held`;
 
-/** Time in ms in which events are collected into one row. */
 const gatherMs = 100;
 const mostRows = 50;
 
@@ -39,7 +38,6 @@ export class EventWriter {
     });
   }
 
-  /** Resolves when all added events are stored or lost. */
   async flush(): Promise<void> {
     this.#wakeUp.wake();
     await this.#writer.idle();

@@ -19,7 +19,6 @@ export interface OperatorPort {
 export interface Watched {
   db: Database;
   account: string;
-  /** Gauges of the leader by name; empty on other workers. */
   facts(): { [name: string]: number };
 }
 

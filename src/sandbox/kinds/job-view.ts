@@ -11,7 +11,6 @@ export interface Life {
 
 export interface JobView {
   readonly id: string;
-  /** Id of the job's record, for kinds whose records have separate ids. */
   readonly recordId: string;
   readonly user: string;
   readonly body: JsonObject;
@@ -50,7 +49,6 @@ export function describeEnd(job: JobView): JsonObject {
   return status === 'COMPLETED' || status === 'FAILED' ? { completedAt: describeTime(updatedAtMs) } : {};
 }
 
-/** Returns the file's URL in a field with this name, if the job is completed. */
 export function describeLink(name: string, job: JobView, place = 0): JsonObject {
   const file = job.files[place];
   return job.life.status === 'COMPLETED' && file !== undefined ? { [name]: file.url } : {};

@@ -28,14 +28,12 @@ export interface SandboxKind {
     readonly progress: 'by the clock' | 'when asked';
     /** `refused`: 400 without an id, as documented for this kind. Other kinds respond with 404. */
     readonly blankId?: 'refused';
-    /** Returns the `data` of the response. */
     describe(job: JobView): JsonObject;
   };
   /** Path of a single record by the job's id, with the status of its last update. */
   readonly record?: { readonly path: string };
   readonly list?: {
     readonly path: string;
-    /** Name of the response field with the items. */
     readonly items: 'generations' | 'data';
     /** Whether `page` and `limit` are supported, or all records are returned at once. */
     readonly paging: 'pages' | 'none';
@@ -85,12 +83,10 @@ export interface CatalogModel {
   /** Price per started unit of `per`, for a request with default values. */
   readonly credits: number;
   readonly per: 'job' | 'second' | '250 characters' | '500 characters';
-  /** Prices that depend on a field, by field name and value. */
   readonly creditsBy: { readonly [field: string]: { readonly [value: string]: number } };
   readonly allowed: { readonly [field: string]: readonly (string | number)[] };
 }
 
-/** Facts besides the body that a rule needs. */
 export interface World {
   /** Whether the URL is an output or upload of this sandbox, under any host name. */
   readonly isOwnFile: (url: string) => boolean;

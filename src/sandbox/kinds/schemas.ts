@@ -16,7 +16,6 @@ export function notShown(schema: JsonObject, description: string): JsonObject {
   return { ...schema, 'x-not-shown': true, description };
 }
 
-/** Marks a request body whose fields are not documented. */
 export const bodyNotShown = {
   'x-not-shown': true,
   description: 'The request body is not documented; its fields, models and prices are the choice of the sandbox.',

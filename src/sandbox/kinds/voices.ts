@@ -1,5 +1,4 @@
 export interface Voice {
-  /** Value of `voice_id` in a create request. */
   readonly id: string;
   readonly gender: 'male' | 'female' | 'neutral';
   readonly accent: string;

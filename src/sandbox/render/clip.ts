@@ -3,7 +3,6 @@ import { renderVideo } from './video.ts';
 import { type Block, isVp8KeyFrame, videoTrack, type WebmFilm, writer, writeWebm } from './webm.ts';
 
 export interface ClipOrder {
-  /** The video to cut, if it is available. */
   readonly source: Uint8Array | undefined;
   readonly sourceName: string;
   readonly seed: string;

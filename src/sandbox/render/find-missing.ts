@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 
 /**
- * Returns the name of the missing package with sharp's native code, which is optional for npm; undefined if it is
- * installed. Loads sharp only if the usual package is not found.
+ * Returns the instruction to install sharp's native code, which is optional for npm; undefined if it is installed.
+ * Loads sharp only if the usual package is not found.
  */
 export async function findMissing(
   here = createRequire(import.meta.url),
