@@ -4,7 +4,6 @@ import { isInward, isLoopbackHost } from '../graph/address.ts';
 
 export type JudgedLink = { is: 'allowed'; url: URL; isOwn: boolean } | { is: 'refused'; message: string };
 
-/** Thrown when a link's host name resolves to an address that links must not reach. */
 export class RefusedAddressError extends Error {}
 
 /**

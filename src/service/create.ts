@@ -96,7 +96,6 @@ async function postJob(
   return confirmed;
 }
 
-/** Known facts about the request that an answer belongs to. */
 interface Asked {
   kind?: Kind;
   route?: KnownRoute;
@@ -203,7 +202,6 @@ function readCreated(
   };
 }
 
-/** Returns the job with the charge and balance of the answer. */
 function chargedJob(job: { jobId: string; recordId?: string }, json: Json | undefined): CreatedJob {
   const { credits, balance } = envelope.created;
   return { ...job, credits: chargeOf(readAt(json, credits)), balance: chargeOf(readAt(json, balance)) };

@@ -77,7 +77,6 @@ export function createDownloader(options: DownloaderOptions): Downloader {
   };
 }
 
-/** Whether a partial answer contains the whole file. */
 function isWhole({ headers }: IncomingMessage): boolean {
   const [, first, last, all] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(headers['content-range'] ?? '') ?? [];
   return Number(first) === 0 && Number(last) + 1 === Number(all);
@@ -110,7 +109,6 @@ function toDownload(answer: IncomingMessage, signal: AbortSignal): Download {
 
 interface BodyLimits {
   signal: AbortSignal;
-  /** Time in ms, from any origin. */
   now?(): number;
 }
 
@@ -131,7 +129,6 @@ type Next = IteratorResult<Uint8Array, undefined>;
 export function readBody(stream: Readable, { signal, now = () => performance.now() }: BodyLimits) {
   const chunks: Uint8Array[] = [];
   let ahead = 0;
-  /** Set at the end of the body. */
   let end: { error?: unknown } | undefined;
   let wake: (() => void) | undefined;
   let windowStart = now();

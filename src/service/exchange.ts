@@ -1,6 +1,5 @@
 import type { Dispatcher } from 'undici';
 
-/** The answer, or the point at which the request failed. */
 export type ExchangeEnd =
   | {
       is: 'answer';

@@ -26,7 +26,6 @@ export function readText(value: Json | undefined, names: string | readonly strin
   return undefined;
 }
 
-/** Returns the first valid number of credits among these fields. */
 export function readCredits(value: Json | undefined, names: readonly string[]): number | undefined {
   const isCredits = (found: Json | undefined) => typeof found === 'number' && Number.isSafeInteger(found) && found >= 0;
   return names.map((name) => readAt(value, name)).find(isCredits) as number | undefined;
@@ -49,7 +48,7 @@ export function isSpokenByOthers(json: Json | undefined, status: number): boolea
   return status < 300 ? json === undefined : status < 500 || status === 511;
 }
 
-/** Returns the service's message in an answer, cut to 500 characters. */
+/** Returns the service's message, cut to 500 characters. */
 export function readMessage(json: Json | undefined, status: number, redact: Redact): string {
   const { answer } = envelope;
   const text =
@@ -64,7 +63,7 @@ export function readMessage(json: Json | undefined, status: number, redact: Reda
   return `HTTP ${status}: ${redact(text).slice(0, 500)}${shown}${speaker}`;
 }
 
-/** Retry-After in seconds or as an HTTP date, in ms from now; null when absent or unreadable. */
+/** Parses Retry-After, in seconds or as an HTTP date. Returns ms from now; null when absent or unreadable. */
 export function parseRetryAfter(value: string | undefined, now: number = Date.now()): number | null {
   if (value === undefined) return null;
   const seconds = Number(value);
@@ -76,7 +75,7 @@ export function parseRetryAfter(value: string | undefined, now: number = Date.no
 /** Most parts of a result, more than any kind may produce: longer lists are cut off. */
 const mostParts = 1000;
 
-/** Returns the result of a finished job, from the `data` of its status; `undefined` while a link is missing. */
+/** Returns `undefined` while a link is missing. `data`: the field `data` of the job's status. */
 export function readResult(kind: Kind, data: Json): JobResult | undefined {
   return kind.parts === undefined ? readSingle(kind, data) : readParts(kind.parts.name, data);
 }
@@ -90,7 +89,7 @@ function readSingle(kind: Kind, data: Json): JobResult | undefined {
   return { values, files: [url] };
 }
 
-/** Reads a list of parts in the order of their own `order` field, which counts from 0. */
+/** Sorts the parts by their own `order` field, which counts from 0. */
 function readParts(name: string, data: Json): JobResult | undefined {
   const { part } = envelope;
   const list = readAt(data, name);
@@ -113,7 +112,6 @@ function readParts(name: string, data: Json): JobResult | undefined {
   return { values, files, parts: files.length };
 }
 
-/** Returns the complete link, never cut. */
 function linkIn(value: Json, names: readonly string[]): string | undefined {
   return readText(value, names, Number.POSITIVE_INFINITY);
 }

@@ -13,7 +13,6 @@ import type { Redact } from './secrets.ts';
 /** Largest JSON answer that is read, in bytes; the service's OpenAPI document is the longest. */
 const longestAnswer = 8 * 1024 * 1024;
 
-/** Result of one JSON request. */
 export type HttpAnswer =
   | { is: 'answer'; status: number; headers: { [name: string]: string }; json: Json | undefined }
   /** `sent` is false only if certainly no byte of the request was written. */

@@ -66,7 +66,6 @@ export interface Library {
    */
   removeJob(kind: string, ids: { jobId: string; recordId?: string }): Promise<'removed' | 'gone'>;
   document(): Promise<Json>;
-  /** Uploads a local file; `onProgress` receives the bytes sent. */
   upload(file: FileToUpload, signal: AbortSignal, onProgress?: UploadProgress): Promise<Asset>;
   /** Adds a public URL that the service fetches itself. */
   uploadUrl(url: string, fileName?: string, signal?: AbortSignal): Promise<Asset>;
@@ -132,7 +131,6 @@ export function createLibrary(options: LibraryOptions): Library {
   };
 }
 
-/** Tries the documented path first, then the other one. */
 async function fetchDocument(get: (path: string, fromRoot?: boolean) => Promise<Json>): Promise<Json> {
   try {
     const document = await get(paths.document);
@@ -204,7 +202,6 @@ async function removeJob(kindName: string, ids: JobIds, ports: RemovalPorts): Pr
   throw new ServiceError('refused', `it is there still, and cannot be removed as ${named}: HTTP 404`, { status: 404 });
 }
 
-/** Returns the ids of a job that the service still shows; `undefined` if it does not. */
 async function findShown(kind: string, ids: JobIds, ports: RemovalPorts): Promise<JobIds | undefined> {
   const { jobId, recordId } = ids;
   if (requireKind(kind).list === undefined) return (await ports.knows(kind, jobId)) ? ids : undefined;

@@ -33,7 +33,6 @@ export interface Links {
   close(): void;
 }
 
-/** `lookup`: resolves host names. */
 export function createLinks(options: { baseUrl: string; lookup?: Parameters<typeof makeCheckedLookup>[0] }): Links {
   const shared = {
     ...connectionOptions,

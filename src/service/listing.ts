@@ -13,7 +13,7 @@ type List = NonNullable<Kind['list']>;
 /** Largest page of the documented lists. */
 export const pageSize = 100;
 
-/** Returns the path of a page, relative to the base URL. A list without pages is requested as a whole. */
+/** Returns the path relative to the base URL. A list without pages is requested as a whole. */
 export function pagePath(list: List, { page, limit }: { page: number; limit: number }): string {
   return list.paged ? `${list.path}?page=${page}&limit=${limit}` : list.path;
 }
@@ -57,13 +57,13 @@ export function readPageSize(body: Json, count: number): number | undefined {
   return typeof limit === 'number' && Number.isInteger(limit) && limit >= Math.max(1, count) ? limit : undefined;
 }
 
-/** Number of records in the whole list, if the answer states it. */
+/** Returns undefined if the answer does not state the number of records. */
 export function readTotal(body: Json): number | undefined {
   const total = readAt(body, names.records);
   return typeof total === 'number' && Number.isInteger(total) && total >= 0 ? total : undefined;
 }
 
-/** Returns the records of a page. Throws `ServiceError` if it contains no list. */
+/** Throws `ServiceError` if the page contains no list. */
 export function itemsOf(list: List, body: Json): readonly Json[] {
   const items = readAt(body, list.items);
   if (Array.isArray(items)) return items;
@@ -72,7 +72,7 @@ export function itemsOf(list: List, body: Json): readonly Json[] {
 
 const longestText = 2000;
 
-/** Returns the readable records of a page, without the others. */
+/** Leaves out records without a usable id. */
 export function readListed(kind: Kind, items: readonly Json[]): ListedJob[] {
   const { job } = envelope;
   return items.flatMap((item): ListedJob[] => {

@@ -4,20 +4,19 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { ServiceError } from '../contract/errors.ts';
 import { describeError } from './http.ts';
 
-/** A local file, with its expected size and digest. */
 export interface FileToUpload {
   /** Absolute path. */
   path: string;
   fileName: string;
   contentType?: string;
   bytes: number;
-  /** Digest in hex. */
+  /** In hex. */
   sha256: string;
 }
 
 const chunkBytes = 256 * 1024;
 
-/** Reads the whole file. Throws `ServiceError` if its content differs from the planned file. */
+/** Throws `ServiceError` if the content differs from the planned file. */
 export async function readPlannedFile(file: FileToUpload): Promise<Uint8Array> {
   const handle = await openPlannedFile(file);
   try {

@@ -53,7 +53,6 @@ export function openTunnel(
   });
 }
 
-/** Returns a connector of undici that reaches https hosts through a proxy. */
 export function connectThrough(proxy: URL): buildConnector.connector {
   return ({ hostname, port, servername }, callback) => {
     const host = hostname.replace(/^\[|\]$/g, '');

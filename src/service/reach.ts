@@ -5,7 +5,6 @@ import { openTunnel, proxyFor } from './proxy.ts';
 /** Connects once and disconnects. Resolves with `undefined` on success, otherwise with the error. */
 export type ConnectOnce = (address: URL, timeoutMs: number) => Promise<string | undefined>;
 
-/** Number of tries before a host counts as down. */
 const mostTries = 3;
 const timeoutMs = 4000;
 const gapMs = 1000;

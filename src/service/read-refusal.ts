@@ -108,7 +108,7 @@ const ofAnswers = new Set([
   'type',
 ]);
 
-/** Names of fields in an answer: many services list errors under the name of each field of the request. */
+/** Returns the names of fields in an answer: many services list errors under the name of each field of the request. */
 function fieldsIn(value: Json | undefined, depth = 0): string[] {
   if (value === null || typeof value !== 'object' || depth > mostDepth) return [];
   const names = Array.isArray(value) ? [] : Object.keys(value).filter((name) => !ofAnswers.has(name));
@@ -120,7 +120,7 @@ export type NamedJob = { job: { jobId: string; recordId?: string }; model: Json 
 
 /**
  * Finds the job that a refusal names, which was made for the request, or earlier. An ID within a generation or a job,
- * or beside a state, is certainly a job's; any other may be the ID of an error. `unclear`: the refusal names several
+ * or next to a state, is certainly a job's; any other may be the ID of an error. `unclear`: the refusal names several
  * jobs, or one whose ID cannot be looked up.
  */
 export function findNamedJob(
@@ -172,12 +172,12 @@ function namedIn(
   };
 }
 
-/** Whether a field has such a name: `jobId`, `generation_id`, `existingGenerationId`. */
+/** Accepts names like `jobId`, `generation_id`, `existingGenerationId`. */
 function namesJobId(field: string): boolean {
   return /\b(generation|job) id$/.test(wordsOf(field));
 }
 
-/** Whether an object has such a name: `generation`, `existingGeneration`, `jobs`, or the name of its kind. */
+/** Accepts names like `generation`, `existingGeneration`, `jobs`, and the name of the kind. */
 function isHolder(name: string, kind: Kind | undefined): boolean {
   const word = /\w*$/.exec(wordsOf(name.replace('[]', '')))?.[0].replace(/s$/, '') ?? '';
   return word === envelope.created.holder || word === 'job' || (word !== '' && word === kind?.name);
@@ -218,7 +218,6 @@ function visit(
   for (const [field, item] of Object.entries(value)) visit(item, field, add, depth + 1);
 }
 
-/** Returns all strings in a value, without names of fields. */
 function textsOf(value: Json | undefined, depth = 0): string[] {
   if (typeof value === 'string') return value === '' ? [] : [value.slice(0, 4000)];
   if (value === null || typeof value !== 'object' || depth > mostDepth) return [];

@@ -1,12 +1,9 @@
 /**
- * Redacts the credential, and the signatures of links, in any text that may reach a person, a file or a log, because
+ * Redacts the credential, and the signatures of links, in any text that may reach a user, a file or a log, because
  * errors are written to the lock, and the lock is committed to git. No other code redacts.
  */
 export type Redact = (text: string) => string;
 
-/**
- * Replaces the secret in every encoding that a server or a library could return, and removes the signatures of links.
- */
 export function makeRedact(secret: string | undefined): Redact {
   const spellings = spellingsOf(secret);
   return (text) => withoutSignatures(spellings.reduce((seen, spelling) => seen.replaceAll(spelling, '[key]'), text)); // I17
@@ -18,7 +15,6 @@ export function makeKeyFinder(secret: string | undefined): (text: string) => boo
   return (text) => spellings.some((spelling) => text.includes(spelling));
 }
 
-/** Returns all encodings of a secret, longest first. */
 function spellingsOf(secret: string | undefined): string[] {
   if (secret === undefined || secret.length < 8) return [];
   const spellings = [
@@ -48,7 +44,7 @@ export function withoutSignatures(text: string): string {
 
 export type Credential = { is: 'api-key' | 'jwt'; token: string };
 
-/** API keys look like `<prefix>_live_<random>`; anything else is a token from an identity provider. */
+/** Recognizes API keys by their form `<prefix>_live_<random>`; anything else is a token from an identity provider. */
 export function readCredential(token: string): Credential {
   return { is: /^[A-Za-z0-9-]+_live_/.test(token) ? 'api-key' : 'jwt', token };
 }

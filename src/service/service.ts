@@ -39,7 +39,6 @@ export interface ServiceOptions {
   requestTimeoutMs: number;
   createTimeoutMs: number;
   patienceMs: number;
-  /** Paths of create requests in the service's OpenAPI document. */
   createRoutes?: CreateRoutes;
   /** Called right before a create request is written; if it returns false, nothing is sent. Default: always true. */
   mayCreate?: () => boolean;
@@ -48,8 +47,8 @@ export interface ServiceOptions {
 }
 
 /**
- * Client for create requests, job status, downloads and uploads over HTTP. Timeouts are read at each use, so they may
- * grow.
+ * Creates a client for create requests, job status, downloads and uploads over HTTP. Timeouts are read at each use,
+ * so they may grow.
  */
 export function createService(options: ServiceOptions): Service & Downloads & { close(): Promise<void> } {
   const redact = makeRedact(options.token);
@@ -79,7 +78,6 @@ export function createService(options: ServiceOptions): Service & Downloads & { 
   };
   /** Kinds without a create operation, with the evidence for that. */
   const missing = new Map<string, string>();
-  /** Paths that accepted a create request, by kind. */
   const proven = new Map<string, string>();
   let library: Library | undefined;
   const get = async (path: string): Promise<Json> =>
@@ -132,13 +130,11 @@ class ServiceClock {
   readonly #probeMs: number;
   #probe: Promise<HttpAnswer> | undefined;
 
-  /** `probeMs`: longest wait for an answer with a `Date`. */
   constructor(now: () => number, { probeMs }: { probeMs: number }) {
     this.#now = now;
     this.#probeMs = probeMs;
   }
 
-  /** Wraps the calls, so that the `Date` of each answer is examined. */
   watch(http: Http): Http {
     return {
       call: async (call) => {
@@ -172,7 +168,7 @@ class ServiceClock {
   }
 }
 
-/** Uploads an order's file to the media library. Converts errors of the service to answers. */
+/** Converts errors of the service to answers. */
 async function uploadOrder(
   library: Library,
   order: UploadOrder,

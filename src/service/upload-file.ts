@@ -63,7 +63,6 @@ export async function uploadFile(file: FileToUpload, ports: UploadPorts, options
   });
 }
 
-/** Adds a file that the service fetches itself. */
 export async function uploadFromUrl(
   source: { url: string; fileName?: string },
   ports: UploadPorts,
@@ -157,7 +156,6 @@ interface Storage {
   links: Links;
   redact: Redact;
   signal: AbortSignal;
-  /** Receives the bytes passed to the network so far, and the total. */
   onProgress?: ((sentBytes: number, bytes: number) => void) | undefined;
 }
 

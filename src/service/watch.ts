@@ -14,7 +14,7 @@ import type { Redact } from './secrets.ts';
 export interface HostHealth {
   failures: number;
   countAgainAt: number;
-  /** Set once the hint was shown that a run that takes far longer than usual may be left. */
+  /** Set once the user was notified that a run that takes far longer than usual may be left. */
   isLeavingHinted?: true;
 }
 
@@ -34,9 +34,8 @@ function failureIntervalMs(failures: number): number {
 
 export interface WatchPorts {
   clock: Pick<Clock, 'now'>;
-  /** Schedules and makes the queries of each job. */
   poller: Poller;
-  /** Consecutive failures of the whole host; shared by all jobs. */
+  /** Shared by all jobs. */
   health: HostHealth;
   /** Time in ms after which watching stops; the job continues at the service. */
   patienceMs: number;

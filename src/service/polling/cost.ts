@@ -25,7 +25,10 @@ const leastGapMs = 100;
 /** Maximum of that gap in ms, used while no durations are known. */
 const mostGapMs = 2000;
 
-/** Threshold for querying one job, in ms. `isUncharted`: hardly any known job took as long as this job already has. */
+/**
+ * Returns the threshold for querying one job, in ms. `isUncharted`: hardly any known job took as long as this job
+ * already has.
+ */
 export function thresholdOf(job: WatchedJob, when: { isUncharted: boolean; isLimited: boolean }): number {
   const { known, urgency } = job;
   const isSparing = !known.isWellKnown || when.isUncharted || when.isLimited;
@@ -33,12 +36,15 @@ export function thresholdOf(job: WatchedJob, when: { isUncharted: boolean; isLim
   return threshold / urgency();
 }
 
-/** Expected benefit of a query, for choosing among many: expected undetected time in ms, weighted by urgency. */
+/**
+ * Returns the expected benefit of a query, for choosing among many: expected undetected time in ms, weighted by
+ * urgency.
+ */
 export function benefitOf(job: WatchedJob, age: number, last: number): number {
   return job.urgency() * job.known.distribution.undetected(last, age);
 }
 
-/** Threshold in ms when queries are spared and nothing is urgent. */
+/** Returns the threshold in ms when queries are spared and nothing is urgent. */
 export function sparingThresholdOf(known: KnownDurations): number {
   return part(known, sparingShare);
 }
@@ -47,7 +53,6 @@ function part(known: KnownDurations, share: number): number {
   return Math.min(mostThresholdMs, Math.max(leastThresholdMs, known.distribution.quantile(0.5) * share));
 }
 
-/** Minimum time between two queries of one job, in ms. */
 export function leastGapOf(known: KnownDurations): number {
   if (known.samples.length === 0) return mostGapMs;
   return Math.min(mostGapMs, Math.max(leastGapMs, known.distribution.quantile(0.5) * gapShare));

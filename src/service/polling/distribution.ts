@@ -1,4 +1,3 @@
-/** Weight of the jobs with this duration. */
 export interface Mass {
   ms: number;
   weight: number;
@@ -25,7 +24,10 @@ export class Distribution {
     }
   }
 
-  /** Expected time in ms since the undetected end of a job of this age, if it was still running at age `last`. */
+  /**
+   * Returns the expected time in ms since the undetected end of a job of this age, if it was still running at age
+   * `last`.
+   */
   undetected(last: number, age: number): number {
     const from = this.#countUpTo(last);
     const left = this.#weightOf(from, this.#ages.length);
@@ -34,7 +36,7 @@ export class Distribution {
     return (age * this.#weightOf(from, to) - this.#momentOf(from, to)) / left;
   }
 
-  /** Age at which `undetected` reaches `threshold`; infinite if no known job took longer than `last`. */
+  /** Returns the age at which `undetected` reaches `threshold`; infinite if no known job took longer than `last`. */
   dueAge(last: number, threshold: number): number {
     const from = this.#countUpTo(last);
     const left = this.#weightOf(from, this.#ages.length);
@@ -66,7 +68,6 @@ export class Distribution {
     return this.#ages[low] ?? 0;
   }
 
-  /** Number of masses up to and including this age. */
   #countUpTo(age: number): number {
     let low = 0;
     let high = this.#ages.length;

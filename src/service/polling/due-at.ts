@@ -12,7 +12,6 @@ const spreadUpTo = 20;
 const mostSpread = 0.8;
 
 export interface Circumstances {
-  /** Fixed polling interval in ms, if set. */
   fixedMs: number | undefined;
   /** Whether the list of the job's kind covers the job, and is reliable. */
   listed: boolean;
@@ -57,8 +56,9 @@ const leastUseful = 100;
 const fewestSamples = 3;
 
 /**
- * Number of jobs in flight above which a further job does not end sooner, if each is queried individually. Infinite
- * without a limit on requests (`gapMs` 0), and while durations are unknown. `gapMs`: time from one request to the next.
+ * Returns the number of jobs in flight above which a further job does not end sooner, if each is queried
+ * individually. Infinite without a limit on requests (`gapMs` 0), and while durations are unknown. `gapMs`: time from
+ * one request to the next.
  */
 export function usefulInFlight(jobs: Iterable<WatchedJob>, gapMs: number): number {
   if (gapMs === 0) return Number.POSITIVE_INFINITY;
@@ -70,15 +70,14 @@ export function usefulInFlight(jobs: Iterable<WatchedJob>, gapMs: number): numbe
   return Math.max(leastUseful, (usefulTimes * longestMs) / gapMs);
 }
 
-/** Minimum gap between two probes, in ms. */
 function leastProbeGapMs({ kind }: WatchedJob): number {
   return kind.typicalMs / 100;
 }
 
 /**
- * Age for the next probe, to find the usual duration of such jobs by queries at growing ages. Each probe queries
- * another job, because a job just seen running gives less information than one that may be over. A job that is alone,
- * or was queried before, is probed less often. So are kinds with a list, because the list shows all jobs.
+ * Returns the age for the next probe, to find the usual duration of such jobs by queries at growing ages. Each probe
+ * queries another job, because a job just seen running gives less information than one that may be over. A job that
+ * is alone, or was queried before, is probed less often. So are kinds with a list, because the list shows all jobs.
  */
 function probeAge(job: WatchedJob): number {
   const { kind, lastAge, probedAge, known } = job;

@@ -18,7 +18,6 @@ const wellKnownJobs = 50;
  */
 const fewestSeen = 3;
 
-/** Durations of the jobs of one kind and model. */
 export class KnownDurations {
   /** Durations in ms, newest last. */
   samples: number[];
@@ -58,7 +57,6 @@ export class KnownDurations {
     return true;
   }
 
-  /** Number of samples longer than this. */
   countAbove(ms: number): number {
     return this.samples.reduce((count, sample) => (sample > ms ? count + 1 : count), 0);
   }
@@ -97,7 +95,6 @@ export class KnownDurations {
   }
 }
 
-/** Known durations, across runs. */
 export class Durations {
   readonly #kept: KeptDurations;
   readonly #known = new Map<string, KnownDurations>();
@@ -157,7 +154,6 @@ function fitLogNormal(typicalMs: number, ended: readonly number[]): LogNormal {
   return { mean, spread: Math.sqrt(variance * (1 + 1 / (typicalJobs + count))) };
 }
 
-/** Samples of the distribution with this total weight. */
 function massesOf({ mean, spread }: LogNormal, weight: number): Mass[] {
   return scores.map((score) => ({
     ms: Math.max(0, Math.exp(mean + spread * score) - 1),

@@ -28,9 +28,7 @@ export interface ShownPage {
   /** Index of each record within the page, by job ID. */
   records: ReadonlyMap<string, { index: number }>;
   count: number;
-  /** True if no page follows. */
   isLast: boolean;
-  /** Number of records in the whole list, if stated. */
   total?: number | undefined;
 }
 
@@ -48,7 +46,6 @@ export class ListPlaces {
   readonly #isPaged: boolean;
   /** Time of the last read of each stretch of ranks. */
   readonly #readAt = new Map<number, number>();
-  /** Number of jobs that this run has made so far. */
   #added = 0;
   /** Number of records of other users that were added since; noticed when a page is read. */
   #others = 0;
@@ -70,7 +67,6 @@ export class ListPlaces {
     this.#stretch = Math.ceil(size / stretchesOnPage);
   }
 
-  /** Records per page. */
   get size(): number {
     return this.#size;
   }
@@ -92,7 +88,7 @@ export class ListPlaces {
     return { page, at, added: this.#added };
   }
 
-  /** Rank of the record in the middle of this page, if no new record has been added before it. */
+  /** Returns the rank of the record in the middle of this page, if no new record has been added before it. */
   middleOf(page: number): number {
     return this.#top - (page - 1) * this.#size - (this.#size >> 1);
   }
@@ -156,7 +152,7 @@ export class ListPlaces {
     return missing;
   }
 
-  /** Rank of the newest record when the page was requested. */
+  /** Returns the rank of the newest record when the page was requested. */
   #topOf(asked: AskedPage, { records, total }: ShownPage): number {
     const expected = asked.added + this.#others;
     if (total !== undefined) {
@@ -174,7 +170,6 @@ export class ListPlaces {
     return tops.sort((a, b) => a - b)[tops.length >> 1] ?? expected;
   }
 
-  /** Rank of the newest record, as far as is known. */
   get #top(): number {
     return this.#added + this.#others;
   }

@@ -25,11 +25,8 @@ export interface PollerOptions {
   http: Http;
   clock: Clock;
   durations?: Durations;
-  /** Receives the lag in ms between the end of a job and the query that detected it, if both are known. */
   onSeen?: ((lagMs: number) => void) | undefined;
-  /** Fixed interval, in ms. */
   fixedMs?: number | undefined;
-  /** Timeout of each request, in ms. */
   deadlineMs: number;
 }
 
@@ -54,7 +51,6 @@ export class Poller {
   readonly #options: PollerOptions;
   readonly #clock: Clock;
   readonly #waiting = new Heap<Place, number>((a, b) => a - b);
-  /** Jobs that are due for a query. */
   readonly #ready = new ReadyQueue();
   readonly #jobs = new Set<WatchedJob>();
   readonly #lists = new Map<string, JobList>();
@@ -118,7 +114,6 @@ export class Poller {
     };
   }
 
-  /** Number of jobs in flight above which a further job does not end sooner. */
   get usefulInFlight(): number {
     const isListed = [...this.#lists.values()].some(({ jobs }) => jobs.size > 0);
     if (isListed || this.#options.fixedMs !== undefined) return Number.POSITIVE_INFINITY;
@@ -155,7 +150,6 @@ export class Poller {
     this.#waiting.clear();
   }
 
-  /** Sets the timer for the earliest event. */
   #arm(): void {
     const now = this.#clock.now();
     let at = this.#waiting.firstAt ?? Number.POSITIVE_INFINITY;
@@ -194,7 +188,6 @@ export class Poller {
     this.#arm();
   }
 
-  /** Makes the most beneficial query, if any reaches its threshold now. */
   #lookAtBest(now: number): boolean {
     const best = this.#bestPage(now);
     const patienceMs = Math.max(leastPatienceMs, this.#jobs.size * this.#rate.gapMs);
@@ -275,7 +268,7 @@ export class Poller {
     this.#bringForward(others);
   }
 
-  /** Only moves jobs forward; a job that is now due later is rescheduled when its turn comes. */
+  /** Moves jobs only forward; a job that is now due later is rescheduled when its turn comes. */
   #bringForward(jobs: Iterable<WatchedJob>): void {
     for (const job of jobs) {
       if (!isWaiting(job)) continue;

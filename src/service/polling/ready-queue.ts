@@ -66,7 +66,6 @@ export class ReadyQueue {
     return overdue ?? this.#takeMost(benefit, leastBenefit ?? Number.NEGATIVE_INFINITY);
   }
 
-  /** Takes the job with the highest number, if that exceeds `least`. */
   #takeMost(numberOf: (job: WatchedJob) => number, least: number): WatchedJob | undefined {
     let best = -1;
     let most = least;

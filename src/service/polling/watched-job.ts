@@ -46,11 +46,9 @@ export interface WatchedJob {
   /** Time in ms since 1970 when the job is due, as known when it was queued. */
   queuedAt: number;
   waiter: Waiter | undefined;
-  /** Whether a status call is in flight. */
   isAsked: boolean;
 }
 
-/** A job that was never queried. */
 export function newlyWatched(
   job: Pick<WatchedJob, 'kind' | 'jobId' | 'known' | 'urgency' | 'number' | 'fresh' | 'startedAt' | 'luck'>,
 ): WatchedJob {
@@ -94,7 +92,7 @@ export function isWaiting({ waiter, isAsked }: WatchedJob): boolean {
   return waiter !== undefined && !isAsked;
 }
 
-/** Duration in ms of a job seen to be over at `age` but not at `before`, both in ms. */
+/** Returns the duration in ms of a job seen to be over at `age` but not at `before`, both in ms. */
 export function tookMs(data: { [key: string]: Json }, age: number, before: number | undefined): number {
   const served = servedMs(data);
   // A service clock that runs at another pace is ignored.
@@ -102,7 +100,9 @@ export function tookMs(data: { [key: string]: Json }, age: number, before: numbe
   return before === undefined ? age : (before + age) / 2;
 }
 
-/** Duration of a finished job in ms, by the service's own clock; `undefined` if it is not precise enough. */
+/**
+ * Returns the duration of a finished job in ms, by the service's own clock; `undefined` if it is not precise enough.
+ */
 function servedMs(data: { [key: string]: Json }): number | undefined {
   const { createdAt, completedAt } = data;
   if (typeof createdAt !== 'string' || typeof completedAt !== 'string') return undefined;
