@@ -18,7 +18,7 @@ export class BalanceWatch {
   #alone: { name: string; before: number } | undefined;
 
   /**
-   * Records that a create request leaves. `isAsked`: it only asks for the answer of an earlier create request, which
+   * Records that a create request is sent. `isAsked`: it only requests the answer of an earlier create request, which
    * may have been charged long ago.
    */
   left(name: string, { isAsked }: { isAsked: boolean }): void {
@@ -40,7 +40,7 @@ export class BalanceWatch {
     return fall;
   }
 
-  /** Records that a create request is back. `isAnswered`: the recorded balance already includes its charge. */
+  /** Records that a create request has ended. `isAnswered`: the recorded balance already includes its charge. */
   returned(name: string, { isAnswered }: { isAnswered: boolean }): void {
     if (!this.#onWire.delete(name) || isAnswered) return;
     this.#alone = undefined;
@@ -81,12 +81,12 @@ export class AccountGate {
     return this.#wire.taken;
   }
 
-  /** Resolves when no create request of this kind is in flight; none leaves until the returned function is called. */
+  /** Resolves when no create request of this kind is in flight; none is sent until the returned function is called. */
   close(kind: string): Promise<() => void> {
     return this.#ofKind(kind).close();
   }
 
-  /** Resolves when a create request of this kind may leave, with a function to call when it is back. */
+  /** Resolves when a create request of this kind may be sent, with a function to call when it has ended. */
   async enter(kind: string): Promise<() => void> {
     const leaveKind = await this.#ofKind(kind).take();
     const leaveWire = await this.#wire.take();
@@ -151,7 +151,6 @@ class CreateTurns {
     this.#rate.left();
   }
 
-  /** Slows down after an answer with status 429. */
   penalize(ms: number): void {
     this.#rate.complain(ms, 0);
   }

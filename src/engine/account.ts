@@ -6,7 +6,6 @@ import { worstFactor } from '../plan/prices/price-sources.ts';
 import { guessText } from '../plan/prices/prices.ts';
 import type { Approval } from './approval.ts';
 
-/** Result of an attempt to reserve credits. */
 export type Reservation =
   | { is: 'reserved'; credits: number | null }
   /** Wait until `changed()` resolves, then retry: the decision depends on a charge or a price that is not known yet. */
@@ -15,7 +14,7 @@ export type Reservation =
   /** The reservation would exceed what the user approved. */
   | { is: 'over-plan' };
 
-/** A reservation. `credits` is `null` if the price is unknown. */
+/** `credits` is `null` if the price is unknown. */
 interface Held {
   price: Price;
   credits: number | null;
@@ -54,7 +53,6 @@ export class Account {
 
   constructor(options: {
     caps: readonly Cap[];
-    /** Credits charged to earlier runs. */
     spentBefore: number;
     /** Price classes of create requests whose answers earlier runs lost, and whose prices this run will learn. */
     lostBefore?: readonly string[] | undefined;
@@ -116,13 +114,12 @@ export class Account {
     return sum(this.#flying.values(), ({ credits }) => credits ?? 0) + doubtful;
   }
 
-  /** Credits held for possible charges of unknown price. */
   get #guessed(): number {
     return sum(this.#doubtful.values(), (one) => (this.#isGuessed(one) ? this.#amountOf(one) : 0));
   }
 
   /**
-   * Tries to reserve the price of a step. `isSent`: its request has already left, and is looked up together with
+   * Tries to reserve the price of a step. `isSent`: its request was already sent, and is looked up together with
    * identical ones, because only one walk of the list can match them to jobs.
    */
   reserve(address: string, price: Price, { isSent = false } = {}): Reservation {
@@ -187,7 +184,7 @@ export class Account {
     return this.spentNow + sum(this.#doubtful.values(), ({ expected }) => expected);
   }
 
-  /** Credits held for a step; `null` if unknown. */
+  /** Returns `null` if the amount is unknown. */
   reserved(address: string): number | null {
     return this.#heldFor(address)?.credits ?? null;
   }
@@ -222,19 +219,17 @@ export class Account {
     if (this.#waitingCanaries.delete(address) && this.#waitingCanaries.size === 0) this.#changes.notify();
   }
 
-  /** Makes every waiting step check again. */
   nudge(): void {
     this.#changes.notify();
   }
 
-  /** Resolves at the next change of the account. */
   changed(): Promise<void> {
     return this.#changes.changed();
   }
 
   /**
    * Decides on a step of known price. It may start if it fits the caps, and if the requests in flight would still fit
-   * after a price rise. Without a cap, the ramp applies all the same, because the approved plan is a limit, too.
+   * after a price rise. The ramp also applies without a cap, because the approved plan is a limit, too.
    */
   #judge(price: Price & { credits: number }, isSent: boolean): Reservation['is'] {
     if (price.class === uncharged) return 'reserved';
@@ -292,7 +287,6 @@ export class Account {
     return Math.max(1, likely) <= left ? 'reserved' : 'over-budget'; // I14 (listed)
   }
 
-  /** Explains why a step exceeds the budget: its cost, the credits left, and the credits held for unknown charges. */
   describeShortage(address: string, price: Price): string {
     const known = this.prices.known(price);
     const cost = known ?? (price.likely === undefined ? undefined : `≈ ${price.likely}`);
@@ -314,7 +308,7 @@ export class Account {
     this.#flying.delete(address);
   }
 
-  /** Credits held for a possible charge: its reservation, a known price, or a guess. */
+  /** Returns the credits held for a possible charge: its reservation, a known price, or a guess. */
   #amountOf({ credits, price }: Held): number {
     return credits ?? (this.prices.charged(price.class) || price.held) ?? this.#heldUnpriced;
   }
@@ -324,7 +318,7 @@ export class Account {
     return credits === null && price.held === undefined && this.prices.charged(price.class) === 0;
   }
 
-  /** Price classes, with repetitions, of possible charges of unknown price. */
+  /** Returns the price classes, with repetitions, of possible charges of unknown price. */
   #unpriced(): string[] {
     const held = [...this.#doubtful.values()].filter((one) => this.#isGuessed(one)).map(({ price }) => price.class);
     return [...held, ...this.#lostBefore.filter((name) => this.prices.charged(name) === 0)];
@@ -334,7 +328,6 @@ export class Account {
     return this.caps.length > 0;
   }
 
-  /** Whether a step of unknown price is in flight. */
   get #hasCanary(): boolean {
     return [...this.#flying.values()].some(({ credits }) => credits === null);
   }

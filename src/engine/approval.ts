@@ -7,7 +7,7 @@ import { shareOf, shareOnceCharged, withMargin } from '../plan/prices/shares.ts'
 import type { LocalGate } from './create-gate.ts';
 
 /**
- * Enforces the approved plan as a cap: no create request leaves if its price, added to all that is in flight, would
+ * Enforces the approved plan as a cap: no create request is sent if its price, added to all that is in flight, would
  * exceed it (I39). A charge closes its price class if it shows that the remaining purchases of the class would exceed
  * the plan, or if it is above the approved price. If no price could be estimated, the first charge sets the expected
  * cost of the others: they are approved with the usual margin, or the user is asked again.
@@ -25,7 +25,6 @@ export class Approval {
   readonly #unpriced = new Set<string>();
 
   constructor(options: {
-    /** Orders that are still to be carried out. */
     orders: readonly StepOrder[];
     totals: Pick<PlanTotals, 'ceiling' | 'asksAgain'>;
     prices: PriceBook;
@@ -73,9 +72,9 @@ export class Approval {
   }
 
   /**
-   * Records a charge. If it shows that the total would exceed the approval, no other create request of its price class
-   * leaves. `before`: the highest earlier charge of its class; `spent`: credits charged, including this charge, or
-   * possibly charged.
+   * Records a charge. If it shows that the total would exceed the approval, no other create request of its price
+   * class is sent. `before`: the highest earlier charge of its class; `spent`: credits charged, including this
+   * charge, or possibly charged.
    */
   charge(
     id: string,
@@ -115,7 +114,6 @@ export class Approval {
     if (price.credits === null && price.likely === undefined) this.#unpriced.add(price.class);
   }
 
-  /** Expected cost of all purchases that are still to be made. */
   get #rest(): number {
     return this.#sum([...this.#open.values()].filter((price) => !this.#gate.isClosed(price.class)));
   }

@@ -13,13 +13,11 @@ const failures: readonly StepOutcome[] = ['failed', 'refused', 'lost'];
 
 /** State of the steps of one task at one price. */
 interface Group {
-  /** Orders that have begun, and have not ended. */
   underWay: Set<string>;
   /** Whether one of the steps succeeded, which shows that the failures do not affect all of them. */
   isProven: boolean;
   /** Failures by reason; the reason's text is stripped of names and numbers. */
   reasons: Map<string, { count: number; error: string }>;
-  /** Whether the pause of this group was reported. */
   isReported: boolean;
 }
 
@@ -29,7 +27,6 @@ interface Failed {
   unmet?: string | undefined;
 }
 
-/** Orders of a run by id, and the ends of those that have ended. */
 interface Orders {
   orders: ReadonlyMap<string, StepOrder>;
   ended: ReadonlyMap<string, unknown>;
@@ -61,7 +58,6 @@ export class Breaker {
     }
   }
 
-  /** Whether the order has to wait until similar orders end. */
   holds(order: StepOrder): boolean {
     if (!isNew(order)) return false;
     const { isProven, reasons, underWay } = this.#group(nameOf(order));

@@ -42,7 +42,6 @@ export interface CarryOutOptions {
   accountOf(send: string): string | undefined;
   /** Returns whether this run still owns the lock. */
   isAlone(): Promise<boolean>;
-  /** Timing of the search for a create request whose answer was lost. */
   times: LookUpTimes;
   /** How long to wait for credits when the account is empty, in ms; 0: no wait. */
   creditWaitMs: number;
@@ -75,7 +74,6 @@ export interface CarriedOut {
   driven: Drive;
 }
 
-/** Assembles ledger, gate and the search for lost create requests, and runs the plan with them. */
 export function carryOut(plan: Plan, options: CarryOutOptions): CarriedOut {
   const { lock, file, bodies, outputs, service, clock, emit, signal, accountOf, isAlone } = options;
   const { account, creates = 64, creditWaitMs } = options;
@@ -129,7 +127,7 @@ export function carryOut(plan: Plan, options: CarryOutOptions): CarriedOut {
   return { ledger, gate, driven: drive(plan, ports, driving) };
 }
 
-/** Returns the search of an account. With `hold`, it searches nothing and leaves lost create requests to a person. */
+/** Returns the search of an account. With `hold`, it searches nothing and leaves lost create requests to a user. */
 function holding(lost: LostCreates, hold: boolean): LostCreates {
   if (!hold) return lost;
   return { fence: (kind) => lost.fence(kind), lookUp: async () => ({ do: 'held' }) };

@@ -2,7 +2,6 @@ import { isCharged, waitsFor } from '../plan/actions.ts';
 import type { StepOrder } from '../plan/plan.ts';
 import { chainOf, endsOf } from '../plan/prices/fund.ts';
 
-/** Credits and prices that decide the order in which purchases start. */
 interface Means {
   /** Credits that may still be spent; infinite while no limit is known. */
   left: number;
@@ -60,8 +59,8 @@ export function isPurchase(order: StepOrder): boolean {
 }
 
 /**
- * Outputs that no other output of this run depends on, row by row; rows in the order of their first step. An order with
- * a known job needs nothing.
+ * Returns the outputs that no other output of this run depends on, row by row; rows in the order of their first step.
+ * An order with a known job needs nothing.
  */
 export function findEnds(orders: ReadonlyMap<string, StepOrder>): StepOrder[] {
   const rowOf = ({ address }: StepOrder) => /@([^,/]*)/.exec(address)?.[1] ?? '';

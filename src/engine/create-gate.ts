@@ -4,9 +4,9 @@ import { orderId, type StepOrder } from '../plan/plan.ts';
 import type { AccountGate } from './account-gate.ts';
 
 /**
- * The only path on which create requests of a run leave. It enforces the service's rate limit and the limit of requests
- * in flight, and keeps requests back while the account is empty, while the list of their kind is being read, and after
- * spending was stopped. All but the stop is state of the account, which several runs may share.
+ * The only path on which create requests of a run are sent. It enforces the service's rate limit and the limit of
+ * requests in flight, and holds requests back while the account is empty, while the list of their kind is being read,
+ * and after spending was stopped. All but the stop is state of the account, which several runs may share.
  */
 export class LocalGate implements CreateGate {
   readonly #account: AccountGate;
@@ -37,7 +37,6 @@ export class LocalGate implements CreateGate {
     return this.#stopped;
   }
 
-  /** Aborted when spending is stopped. */
   get stopping(): AbortSignal {
     return this.#stop.signal;
   }
@@ -51,7 +50,6 @@ export class LocalGate implements CreateGate {
     return this.#closedPrices.has(priceClass);
   }
 
-  /** Returns whether create requests of this price class are stopped. Reports it once for each class. */
   holdsPrice({ price }: StepOrder): boolean {
     if (!this.isClosed(price.class)) return false;
     this.tellHeld(price.class);
@@ -65,7 +63,6 @@ export class LocalGate implements CreateGate {
     this.#emit({ event: 'spending-stopped', because: 'price', detail: priceClass });
   }
 
-  /** True if create requests were held back because of their price. */
   get hasHeldPrices(): boolean {
     return this.#heldPrices.size > 0;
   }
@@ -117,7 +114,7 @@ export class LocalGate implements CreateGate {
     }
   }
 
-  /** By how much the balance fell with this create request; `undefined` if unknown. */
+  /** Returns by how much the balance fell with this create request; `undefined` if unknown. */
   fallOfBalance(order: StepOrder, after: number | null): number | undefined {
     return this.#account.balance.answered(this.#nameOf(order), after);
   }

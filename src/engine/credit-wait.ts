@@ -15,7 +15,7 @@ interface Pause {
 }
 
 /**
- * Holds back create requests while the account is empty and a person may be refilling it. One request at a time is
+ * Holds back create requests while the account is empty and a user may be adding credits. One request at a time is
  * tried, at growing intervals; the first accepted one releases all others. Reads no balance and sends nothing itself.
  */
 export class CreditWait {
@@ -53,7 +53,7 @@ export class CreditWait {
   }
 
   /**
-   * Resolves when this step's create request may leave, when the wait is over, when the signal is aborted, or when
+   * Resolves when this step's create request may be sent, when the wait is over, when the signal is aborted, or when
    * `isOff` returns true; `isOff` is called again at every change.
    */
   async admit(address: string, signal: AbortSignal, isOff: () => boolean): Promise<void> {
@@ -88,7 +88,6 @@ export class CreditWait {
     this.#wake();
   }
 
-  /** Ends the pause: all waiting requests go on. */
   #end(): void {
     this.#pause = undefined;
     this.#wake();
@@ -104,7 +103,6 @@ export class CreditWait {
     this.#wake();
   }
 
-  /** Makes every waiting create request check again. */
   nudge(): void {
     this.#wake();
   }

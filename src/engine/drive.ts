@@ -20,7 +20,7 @@ import { describeHold, isCanaryOf, letsGoOn, linkOrders, rankOrders, urgencyOf }
 import { Queue } from './queue.ts';
 import { SharedSlots } from './shared-slots.ts';
 
-/** Outcomes that a person has to deal with; all others follow from these, or are left to the next run. */
+/** Outcomes that a user has to deal with; all others follow from these, or are left to the next run. */
 const failures: readonly StepOutcome[] = ['failed', 'refused', 'unresolved', 'lost'];
 
 /**
@@ -38,7 +38,6 @@ export function drive(plan: Plan, ports: Ports, options: DriveOptions): Drive {
   return new Drive(plan, ports, options);
 }
 
-/** A dependent order, and the end of the order that it waited for. */
 interface Link {
   dependent: StepOrder;
   on: StepOrder;
@@ -61,13 +60,11 @@ export class Drive {
   /** Number of orders that each order still waits for. */
   #waiting: Map<string, number>;
   readonly #begun = new Set<string>();
-  /** Ids of orders that were added during the run. */
   readonly #added = new Set<string>();
   readonly #posts: ReturnType<typeof holdPosts>;
   readonly #ready: Queue;
   readonly #ended: DriveResult = new Map();
   readonly #errors: unknown[] = [];
-  /** Number of orders that have begun and not ended. */
   #underWay = 0;
   readonly #slots: SharedSlots;
   #slotsTaken = 0;
@@ -100,7 +97,7 @@ export class Drive {
     return this.#underWay;
   }
 
-  /** The order of this step, if it has begun. */
+  /** Returns the order of this step, if it has begun. */
   begun(address: string): StepOrder | undefined {
     return this.#begun.has(address) ? this.#orders.get(address) : undefined;
   }
@@ -310,7 +307,7 @@ export class Drive {
     }
   }
 
-  /** Dependents of this order, last first. */
+  /** Returns the dependents of this order, last first. */
   #end(on: StepOrder, how: StepEnd): Link[] {
     const name = orderId(on);
     if (!this.#ended.has(name)) this.#options.onEnd?.(name, how, on);

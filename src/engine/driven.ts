@@ -11,11 +11,9 @@ export type OnError = 'wait' | 'continue' | 'finish';
 export interface DriveOptions {
   /** Jobs that may run at once, including jobs of earlier runs. */
   concurrency: number;
-  /** Whether to continue with everything that does not depend on a failed step, or only to finish what has begun. */
   onError: OnError;
-  /** Source of known prices, and of the credits that the caps leave. */
   account: Pick<Account, 'prices' | 'unspent'>;
-  /** Circuit breaker that pauses steps similar to failing ones. Without it, nothing is paused. */
+  /** Without a breaker, no steps are paused. */
   breaker?: Breaker | undefined;
   /**
    * Called whenever no order is running, until one begins: returns whether the run continues. Without it, a run ends
@@ -33,7 +31,6 @@ export interface DriveOptions {
   onEnd?: ((id: string, end: StepEnd, order: StepOrder) => void) | undefined;
 }
 
-/** End of every executed order, by id. */
 export type DriveResult = Map<string, StepEnd>;
 
 export function reportSkipped(row: PlanRow, { emit }: Pick<Ports, 'emit'>): void {

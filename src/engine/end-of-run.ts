@@ -8,19 +8,15 @@ import type { CarriedOut } from './carry-out.ts';
 
 export interface EndOfRun {
   exit: ExitCode;
-  /** How each step ended, by address. */
   outcomes: ReadonlyMap<string, StepOutcome>;
   end: Extract<RunFact, { event: 'run-ended' }>;
 }
 
 /** Facts reported by earlier leaders of this run. */
 export interface EarlierHeads {
-  /** Credits that they spent. */
   spent: number;
-  /** Why an earlier leader stopped all spending, if one did. */
   stopped: StopReason | undefined;
   hasStopped(because: StopReason): boolean;
-  /** Account balance that an earlier leader knew last. */
   balance: number | null;
 }
 
@@ -30,7 +26,7 @@ interface About {
   ends: ReadonlyMap<string, StepEnd>;
   carried: CarriedOut;
   interrupted: boolean;
-  /** True if results made during the run need another decision by a person. */
+  /** True if results made during the run need another decision by a user. */
   needsPeople: boolean;
   /** Credits held for possible charges of earlier runs. */
   held: number;
@@ -39,7 +35,6 @@ interface About {
   earlier?: EarlierHeads;
 }
 
-/** Summarises a run: counts, credits, exit code. */
 export function endOfRun({ plan, ends, carried, interrupted, needsPeople, held, elapsedMs, earlier }: About): EndOfRun {
   const { ledger, gate, driven } = carried;
   const outcomes = new Map([...ends].map(([name, { outcome }]) => [name, outcome]));
@@ -92,13 +87,11 @@ export interface RunFindings {
   /** True if a create request, of the manifest or not, may have been charged and its result is unknown. */
   hasOpenSends: boolean;
   interrupted: boolean;
-  /** True if a defect of this program ended a step. */
   hasDefects: boolean;
-  /** True if results made during the run need another decision by a person. */
   needsPeople: boolean;
 }
 
-/** Exit code of a run. If several apply, the one that most needs a person's action is returned. */
+/** Returns the exit code of a run. If several apply, it is the one that most needs an action by the user. */
 export function exitCodeOf(findings: RunFindings): ExitCode {
   const { plan, outcomes, stopped, overBudget, overPrice, hasOpenSends, interrupted, needsPeople } = findings;
   const seen = new Set(outcomes);

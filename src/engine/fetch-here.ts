@@ -2,10 +2,9 @@ import { OutputError } from '../contract/errors.ts';
 import type { Downloads, OutputFiles, Outputs } from '../contract/ports.ts';
 import { Places } from '../ground/places.ts';
 
-/** Number of files written or moved at once. */
 const atOnce = 16;
 
-/** Outputs that this process downloads and saves itself. */
+/** Returns outputs that this process downloads and saves itself. */
 export function fetchHere(downloads: Downloads, saved: OutputFiles): Outputs {
   const places = new Places(atOnce);
   return {

@@ -17,7 +17,6 @@ export function holdPosts(
   orders: ReadonlyMap<string, StepOrder>,
   act: {
     start(order: StepOrder): void;
-    /** Called for a post that is not sent in this run. */
     leave(order: StepOrder, why: string): void;
   },
 ): {
@@ -26,7 +25,6 @@ export function holdPosts(
   ended(order: StepOrder, how: StepEnd): void;
   /** Adds an order. Its dependencies must be among the known orders. */
   expect(order: StepOrder): void;
-  /** Removes an order that was added and is not executed. */
   withdraw(id: string): void;
   /** Must be called when every order that can start on its own has been reported. */
   release(): void;

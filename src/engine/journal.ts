@@ -23,7 +23,6 @@ import { digestOfBody } from '../run/kept-body.ts';
  */
 export class Journal {
   readonly lock: Lock;
-  /** True once anything was appended. */
   recorded = false;
   readonly #file: LockFile;
   readonly #purchases: PurchaseJournal | undefined;
@@ -113,7 +112,7 @@ export class Journal {
     this.#fold(line);
   }
 
-  /** Recorded purchases of this order, at its address or at its former address. */
+  /** Returns the recorded purchases of this order, at its address or at its former address. */
   purchasesOf({ address, movedFrom, fingerprint, key }: StepOrder): Purchase[] {
     const addresses = [address, ...(movedFrom === undefined ? [] : [movedFrom])];
     return addresses
@@ -121,7 +120,10 @@ export class Journal {
       .filter((purchase) => purchase.fingerprint === fingerprint && purchase.key === key);
   }
 
-  /** Purchase recorded for an order, under any idempotency key: an open create request, or else the newest purchase. */
+  /**
+   * Returns the purchase recorded for an order, under any idempotency key: an open create request, or else the newest
+   * purchase.
+   */
   leftBy({ address, fingerprint, generation }: StepOrder): Purchase | undefined {
     const { purchases = [] } = this.lock.steps.get(address) ?? {};
     const own = purchases.filter((one) => one.fingerprint === fingerprint && one.generation >= generation);
@@ -129,9 +131,9 @@ export class Journal {
   }
 
   /**
-   * Ids of the create requests that an answer settles. If the service replays the idempotency key, the key has one job,
-   * which answers every request of this account under that key whose replay window is open. Otherwise an answer settles
-   * one request.
+   * Returns the ids of the create requests that an answer settles. If the service replays the idempotency key, the
+   * key has one job, which answers every request of this account under that key whose replay window is open.
+   * Otherwise an answer settles one request.
    */
   closedBy(order: StepOrder, { id, replays, at }: AnsweredSend, accountOf: SendFacts['accountOf']): string[] {
     if (!replays) return [id];
@@ -141,7 +143,7 @@ export class Journal {
     return [...new Set([id, ...same.map(({ send }) => send)])];
   }
 
-  /** Open create requests of this kind under this idempotency key, at any address. */
+  /** Returns the open create requests of this kind under this idempotency key, at any address. */
   #openSends(kind: string, key: string): AwaitedSend[] {
     const addresses = this.#addressesByKey.get(keyName(kind, key)) ?? [];
     return addresses
@@ -174,7 +176,7 @@ export class Journal {
     return known === undefined || known === order.key;
   }
 
-  /** Whole purchase history of a renamed step, recorded under its former address. */
+  /** Returns the whole purchase history of a renamed step, recorded under its former address. */
   #historyOf(order: StepOrder): { earlier?: Purchase[] } {
     const old = order.movedFrom === undefined ? undefined : this.lock.steps.get(order.movedFrom);
     if (old === undefined) return {};
@@ -195,13 +197,14 @@ export class Journal {
   }
 }
 
-/** Name of a job with its kind, because services may number the jobs of each kind separately. */
+/** Prefixes the job id with its kind, because services may number the jobs of each kind separately. */
 function jobName(kind: string, jobId: string): string {
   return `${kind} ${jobId}`;
 }
 
 /**
- * Name of an idempotency key with its kind, because one key may occur under several kinds, each with jobs of its own.
+ * Prefixes the idempotency key with its kind, because one key may occur under several kinds, each with jobs of its
+ * own.
  */
 function keyName(kind: string, key: string): string {
   return `${kind} ${key}`;
@@ -218,8 +221,8 @@ export function what(order: StepOrder): Pick<Purchase, 'request' | 'take'> {
 }
 
 /**
- * Facts of a create request that is about to leave. If the service does not replay its idempotency key, the request is
- * never repeated from then on.
+ * Returns the facts of a create request that is about to be sent. If the service does not replay its idempotency key,
+ * the request is never repeated from then on.
  */
 export function intentFacts(
   order: StepOrder,
@@ -253,7 +256,7 @@ export function creditsOf(order: StepOrder, before: Purchase | undefined): { cre
   return credits === undefined ? {} : { credits };
 }
 
-/** Facts of a step whose files are saved. `revision`: set if it differs from the revision in the lock. */
+/** Returns the facts of a step whose files are saved. `revision`: set if it differs from the revision in the lock. */
 export function doneFacts(
   order: StepOrder,
   { jobId, outputs, url }: Extract<StepResult, { state: 'done' }>,
@@ -274,8 +277,8 @@ export function doneFacts(
 }
 
 /**
- * Revision of these outputs: higher if they differ from the recorded ones. `undefined` if the lock already contains
- * exactly these.
+ * Returns the revision of these outputs: higher if they differ from the recorded ones. `undefined` if the lock
+ * already contains exactly these.
  */
 export function nextRevision(before: Purchase | undefined, outputs: Output[]): number | undefined {
   const recorded = before?.outputs;

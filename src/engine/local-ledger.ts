@@ -63,7 +63,6 @@ class Estimates {
   }
 }
 
-/** A gate that can also stop the create requests of a single price class. */
 type PricedGate = CreateGate &
   Pick<LocalGate, 'fallOfBalance' | 'closePrice' | 'isClosed' | 'holdsPrice' | 'tellHeld' | 'stopping'>;
 
@@ -80,7 +79,6 @@ export class LocalLedger implements Ledger {
   readonly #purchases: PurchaseJournal | undefined;
   readonly #isAlone: () => Promise<boolean>;
   balance: number | null = null;
-  /** Whether a write to disk failed. */
   #isBroken = false;
 
   constructor(options: {
@@ -89,13 +87,9 @@ export class LocalLedger implements Ledger {
     bodies: RequestBodies;
     gate: PricedGate;
     totals: PlanTotals;
-    /** Orders that are still to be carried out. */
     orders: readonly StepOrder[];
-    /** Prices that earlier leaders of this run were charged. */
     learned?: PriceBook | undefined;
-    /** Journal of purchases under this campaign name, with limits over all campaigns. Omitted for sandbox credits. */
     purchases?: PurchaseJournal | undefined;
-    /** Returns a digest of a create request's ID and this run's credential. */
     accountOf?: SendFacts['accountOf'];
     /** Returns whether this run is the only one on this lock; called before each create request. */
     isAlone(): Promise<boolean>;
@@ -124,7 +118,6 @@ export class LocalLedger implements Ledger {
     gate.stopping.addEventListener('abort', () => this.account.nudge(), { once: true });
   }
 
-  /** State of the lock with everything recorded so far. */
   get lock(): Lock {
     return this.#journal.lock;
   }
@@ -208,7 +201,7 @@ export class LocalLedger implements Ledger {
     }
   }
 
-  /** Counts the credits of a create request against the limits over all campaigns, before it leaves. */
+  /** Counts the credits of a create request against the limits over all campaigns, before it is sent. */
   async #holdCredits(
     { key, price }: StepOrder,
     { credits, isSent }: { credits: number | null; isSent: boolean },
@@ -363,7 +356,7 @@ export class LocalLedger implements Ledger {
     this.#emit({ event: 'spending-stopped', because, detail });
   }
 
-  /** Records people's decisions about steps of the lock. Their purchases stay unchanged. */
+  /** Records users' decisions about steps of the lock. Their purchases stay unchanged. */
   async decide(records: readonly StepRecord[]): Promise<void> {
     await this.#durably(Promise.all(records.map((record) => this.#journal.decide(record))));
   }
@@ -398,8 +391,8 @@ type Estimated = NonNullable<Extract<RunEvent, { event: 'run-ended' }>['estimate
 const firstOf = (key: string) => `${key}-first`;
 
 /**
- * Stores a request body before it is sent. If other bodies were sent under this idempotency key, the first one is kept
- * beside it, because a service binds a key to the bytes that it first came with, and the lock may have lost the
+ * Stores a request body before it is sent. If other bodies were sent under this idempotency key, the first one is
+ * kept next to it, because a service binds a key to the bytes that it first came with, and the lock may have lost the
  * outcome.
  */
 async function keepBody(bodies: RequestBodies, { key, body }: { key: string; body: string }): Promise<void> {
@@ -411,10 +404,10 @@ async function keepBody(bodies: RequestBodies, { key, body }: { key: string; bod
 }
 
 /**
- * Charge of a create request. The answer reports it; otherwise it is the `fall` of the balance if the request was in
- * flight alone. Because others may use the account, a fall counts only if it is at least the reservation and not
- * implausibly large. A reported charge of 0 does not count if the balance fell. A charge from a list counts only if it
- * is at least the known price. `null`: the charge is unknown.
+ * Determines the charge of a create request. The answer reports it; otherwise it is the `fall` of the balance if the
+ * request was in flight alone. Because others may use the account, a fall counts only if it is at least the reservation
+ * and not implausibly large. A reported charge of 0 does not count if the balance fell. A charge from a list counts
+ * only if it is at least the known price. `null`: the charge is unknown.
  * @param reserved credits reserved for the request; `null` if its price was not known
  */
 export function chargeOf(

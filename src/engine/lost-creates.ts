@@ -21,9 +21,9 @@ export interface LookUpTimes {
 }
 
 /**
- * Timing of a search. The embedded sandbox answers and lists at once. Any other service may receive a request as late
- * as its timeout, even at an address of this machine, which may be a tunnel. `createTimeoutMs` is read on each access
- * of `graceMs`, because it may grow.
+ * Returns the timing of a search. The embedded sandbox answers and lists at once. Any other service may receive a
+ * request as late as its timeout, even at an address of this machine, which may be a tunnel. `createTimeoutMs` is
+ * read on each access of `graceMs`, because it may grow.
  */
 export function lookUpTimes(isSandbox: boolean, limits: { readonly createTimeoutMs: number }): LookUpTimes {
   return {
@@ -54,9 +54,8 @@ interface Room {
   fence: { readAt: number; id: Promise<string | undefined> } | undefined;
 }
 
-/** Keeps create requests of a kind from leaving. */
+/** Holds back create requests of a kind. */
 interface KindDoors {
-  /** Resolves when no create request of this kind is in flight; none leaves until the returned function is called. */
   close(kind: string): Promise<() => void>;
 }
 
@@ -82,7 +81,7 @@ export class ListLookUp implements LostCreates {
     clock: Clock;
     signal: AbortSignal;
     times: LookUpTimes;
-    /** Whether lost create requests are left to a person. */
+    /** Whether lost create requests are left to a user. */
     hold: boolean;
     gate: KindDoors;
     /**
@@ -115,8 +114,8 @@ export class ListLookUp implements LostCreates {
   }
 
   /**
-   * Newest job of the list. If it cannot be read, the create request is sent all the same, and a lost answer then needs
-   * a person.
+   * Returns the newest job of the list. If it cannot be read, the create request is sent anyway, and a lost answer
+   * then needs a decision by a user.
    */
   async #readFence(kind: string): Promise<string | undefined> {
     try {
@@ -206,8 +205,8 @@ export class ListLookUp implements LostCreates {
   }
 
   /**
-   * Open create requests of earlier runs for steps that are not looked up now: jobs in the list may belong to them,
-   * too.
+   * Returns open create requests of earlier runs for steps that are not looked up now: jobs in the list may belong to
+   * them, too.
    */
   #otherOpenCreates(kind: string, asked: readonly Waiting[]): LostCreate[] {
     const ids = new Set(asked.map(({ lost }) => lost.id));
@@ -223,8 +222,8 @@ export class ListLookUp implements LostCreates {
   }
 
   /**
-   * Jobs of this kind that are on record or were found in this run; services may number the jobs of each kind
-   * separately.
+   * Returns the jobs of this kind that are on record or were found in this run; services may number the jobs of each
+   * kind separately.
    */
   #known(kind: string): Map<string, LostCreate['request'] | undefined> {
     const known = new Map<string, LostCreate['request'] | undefined>(this.#room(kind).found);

@@ -6,7 +6,6 @@ import type { StepEnd } from '../run/step-end.ts';
 
 export type Orders = ReadonlyMap<string, StepOrder>;
 
-/** Ids of the orders that look up a create request, by address. */
 function findAsks(orders: Orders): ReadonlyMap<string, readonly string[]> {
   const asks = new Map<string, string[]>();
   for (const [name, order] of orders) {
@@ -16,9 +15,9 @@ function findAsks(orders: Orders): ReadonlyMap<string, readonly string[]> {
 }
 
 /**
- * Ids of the orders that each order waits for in this run; orders that wait for none are omitted. An order with a known
- * job waits for none, because it is only collected. Open create requests of an address are looked up before anything
- * else is bought there.
+ * Returns the ids of the orders that each order waits for in this run; orders that wait for none are omitted. An
+ * order with a known job waits for none, because it is only collected. Open create requests of an address are looked
+ * up before anything else is bought there.
  */
 function findNeeds(orders: Orders): Map<string, readonly string[]> {
   const asks = findAsks(orders);
@@ -33,7 +32,6 @@ function findNeeds(orders: Orders): Map<string, readonly string[]> {
   return needs;
 }
 
-/** Number of orders that each order waits for in this run, and the dependents of each order. */
 export function linkOrders(orders: Orders): { counts: Map<string, number>; dependents: Map<string, string[]> } {
   const counts = new Map<string, number>();
   const dependents = new Map<string, string[]>();
@@ -52,8 +50,9 @@ export function linkOrders(orders: Orders): { counts: Map<string, number>; depen
 const mostHanging = 1023;
 
 /**
- * Rank of each order that others wait for; the highest starts first. It is the length of the longest chain of
- * dependents, picks of reviewers included, then the number of dependents, where a dependent on two paths counts twice.
+ * Returns the rank of each order that others wait for; the highest starts first. It is the length of the longest
+ * chain of dependents, picks of reviewers included, then the number of dependents, where a dependent on two paths
+ * counts twice.
  */
 export function rankOrders(
   orders: Orders,
@@ -89,8 +88,8 @@ export function comparePlaces(a: Place, b: Place): number {
 }
 
 /**
- * Stage of an order. Paid orders come first: attached jobs, then downloads, then open create requests, and only then
- * new create requests.
+ * Returns the stage of an order. Paid orders come first: attached jobs, then downloads, then open create requests,
+ * and only then new create requests.
  */
 export function stageOf({ action, jobId, send }: StepOrder): number {
   switch (action) {
@@ -111,10 +110,10 @@ export function stageOf({ action, jobId, send }: StepOrder): number {
 }
 
 /**
- * Urgency of polling a job; 1 for a job polled on its own. While others wait for slots, a finished job that is not
- * noticed delays them all. Otherwise it delays the dependent steps, if any; after that only the last job to end
- * matters. The fewer jobs run, the likelier it is that this job is the last, and that the others are over at the time
- * of the poll: hence the square, and hence less than 1 while many run.
+ * Returns the urgency of polling a job; 1 for a job polled on its own. While others wait for slots, a finished job
+ * that is not noticed delays them all. Otherwise it delays the dependent steps, if any; after that only the last job
+ * to end matters. The fewer jobs run, the likelier it is that this job is the last, and that the others are over at
+ * the time of the poll: hence the square, and hence less than 1 while many run.
  */
 export function urgencyOf({
   dependents,

@@ -38,7 +38,6 @@ export class Queue {
   /** Address of the running step that will reveal the price, by price class. */
   readonly #askedBy = new Map<string, string>();
   #balance: number | undefined;
-  /** Purchases since the last allotment. */
   #bought = 0;
   /** Number of price changes that the last allotment took into account. */
   #pricesSeen = 0;
@@ -64,7 +63,6 @@ export class Queue {
     this.#reallot();
   }
 
-  /** Updates ranks after orders were added or removed. */
   relink({
     ranks,
     added,
@@ -88,7 +86,6 @@ export class Queue {
     return this.#ready.size;
   }
 
-  /** Whether `take` may return an order. */
   hasAny({ isIdle }: { isIdle: boolean }): boolean {
     return this.#ready.size > 0 || (isIdle && this.#held.length > 0);
   }
