@@ -8,7 +8,8 @@ export interface AccountFacts {
 }
 
 /**
- * Name of an account on an engine, 32 hex digits. A keyed hash, so the API key cannot be derived or guessed from it.
+ * Returns the name of an account on an engine, 32 hex digits. It is a keyed hash, so the API key cannot be derived or
+ * guessed from it.
  */
 export function accountOf({ token, baseUrl }: AccountFacts): string {
   const of = sameAddress(baseUrl) ?? baseUrl;

@@ -100,7 +100,7 @@ export function createDiskStore(folder: string): BlobStore {
   };
 }
 
-/** Name of stored bytes. New bytes get a new name, so that readers of the old ones can finish. */
+/** Returns the name of stored bytes. New bytes get a new name, so that readers of the old ones can finish. */
 function placeOf(name: string, etag: string): string {
   return `${name}-${etag.slice(1, 17)}`;
 }

@@ -157,7 +157,7 @@ export class Books {
     this.deleted.add(job.entry.id);
   }
 
-  /** Time of the job's last status update in ms; `undefined` if there was none. */
+  /** Returns the time of the job's last status update in ms; `undefined` if there was none. */
   syncedAt(job: Job): number | undefined {
     return this.syncTimes.get(job.entry.id);
   }

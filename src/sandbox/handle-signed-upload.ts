@@ -26,7 +26,10 @@ export const completeBody: BodySchema = {
   },
 };
 
-/** First of three steps: reserves a place for the bytes, and a URL for uploading them that is valid for 15 minutes. */
+/**
+ * Handles the first of three steps: reserves a place for the bytes, and a URL for uploading them that is valid for 15
+ * minutes.
+ */
 export function handleSignedUrl(context: Context, call: Call): Promise<Reply> {
   return handleUploadCall(context, call, ({ user, body }): Handled => {
     const checked = checkBody(body, signedUrlBody);
@@ -39,13 +42,13 @@ export function handleSignedUrl(context: Context, call: Call): Promise<Reply> {
   });
 }
 
-/** Second step: streams the bytes, of any number, into the store. The URL alone permits the upload. */
+/** Handles the second step: streams the bytes, of any number, into the store. The URL alone permits the upload. */
 export async function handlePut(context: Context, call: Call, blobName: string): Promise<Reply> {
   const action = context.faults.next('put', { kind: 'upload', text: blobName });
   return applyFault(action, async () => ({ answer: await takeBytes(context, call, blobName) }));
 }
 
-/** Third step: registers the bytes in the library. Repeating the request returns the same record. */
+/** Handles the third step: registers the bytes in the library. Repeating the request returns the same record. */
 export function handleComplete(context: Context, call: Call): Promise<Reply> {
   return handleUploadCall(context, call, ({ user, body }): Handled => {
     const checked = checkBody(body, completeBody);

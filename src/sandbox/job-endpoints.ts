@@ -48,7 +48,7 @@ function createEndpoint(context: Context, kind: SandboxKind): Endpoint {
   };
 }
 
-/** One status endpoint per path; several kinds may share it. */
+/** Returns one status endpoint per path; several kinds may share it. */
 function statusEndpoints(context: Context): Endpoint[] {
   const paths = [...new Set(kinds.flatMap((kind) => kind.status.paths))];
   return paths.map((path, index) => {

@@ -71,7 +71,10 @@ export function describeOperation(facts: OperationFacts): JsonObject {
   };
 }
 
-/** Error statuses of an operation. 400: the path is not percent-encoded correctly. 404: the user does not exist. */
+/**
+ * Returns the error statuses of an operation. 400: the path is not percent-encoded correctly. 404: the user does not
+ * exist.
+ */
 function errorsOf({ path, isOpen, errors }: OperationFacts): number[] {
   const more = [...(path === undefined ? [] : [400]), ...(isOpen ? [] : [404])];
   return [...new Set([...more, ...errors])].sort((a, b) => a - b);

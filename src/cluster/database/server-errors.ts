@@ -70,7 +70,10 @@ export function hasNoRoom(error: unknown): boolean {
   return codeOf(error) === noRoom;
 }
 
-/** Error for a connection that is given up because it is the last free one. Has the server's own error code. */
+/**
+ * Returns the error for a connection that is given up because it is the last free one. Has the server's own error
+ * code.
+ */
 export function noRoomLeft(): Error {
   return Object.assign(new Error('its last free connection is kept for `cancel`'), { code: noRoom });
 }
@@ -124,7 +127,10 @@ function entryHint(said: string): string {
   return 'its pg_hba.conf has no line for this user, database and machine, or the role may not log in';
 }
 
-/** Advice for a message like `permission denied for database media`; the name in it is an SQL identifier or quoted. */
+/**
+ * Returns the advice for a message like `permission denied for database media`; the name in it is an SQL identifier
+ * or quoted.
+ */
 function grantHint(said: string, url: string): Advice {
   const role = quoted(userOf(url));
   const [, database] = /permission denied for database "?(.+?)"?$/.exec(said) ?? [];

@@ -158,7 +158,8 @@ export class AccountSpending implements SpendingHome {
   }
 
   /**
-   * The server's current month, or a later one that has begun. After the clock was set back, no earlier month reopens.
+   * Returns the server's current month, or a later one that has begun. After the clock was set back, no earlier month
+   * reopens.
    */
   #monthNow(): Month {
     const name = laterOf(monthOf(this.#now()), this.#month.name);

@@ -113,8 +113,9 @@ export class Seat {
   }
 
   /**
-   * Time in ms in which create requests of earlier heads must not yet be looked up or repeated. After it, a head that
-   * froze during a create request has lost its lease, and the service has answered, or has closed the idle connection.
+   * Returns the time in ms in which create requests of earlier heads must not yet be looked up or repeated. After it,
+   * a head that froze during a create request has lost its lease, and the service has answered, or has closed the
+   * idle connection.
    */
   waitMs(): number {
     return Math.max(0, this.#waitMs - (performance.now() - this.#takenAt));

@@ -257,7 +257,7 @@ export class Head implements HeadOfRuns {
     return { ground, close };
   }
 
-  /** Records of all runs, so that jobs of one run are not taken for unknown jobs by another. */
+  /** Returns the records of all runs, so that jobs of one run are not taken for unknown jobs by another. */
   *#records() {
     for (const run of this.#runs.values()) yield* run.records();
     for (const { run } of this.#aside.values()) yield* run.records();

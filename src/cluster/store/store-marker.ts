@@ -55,7 +55,7 @@ export function unusable(name: string, why: string): CampaignError {
   return new CampaignError(unusableFailure(name, why));
 }
 
-/** Error for an empty store name: as a path, it would mean the working directory. */
+/** Returns the error for an empty store name: as a path, it would mean the working directory. */
 export function unnamedStore(): CampaignError {
   return new CampaignError({
     code: 'MB3705',

@@ -128,8 +128,8 @@ function goneText(name: string): string {
 }
 
 /**
- * Files of a store, saved only while it is available: files written to an unmounted mount point are hidden by the next
- * mount.
+ * Returns the files of a store, saved only while it is available: files written to an unmounted mount point are
+ * hidden by the next mount.
  */
 function filesBelow(root: string, { name, isThere }: { name: string; isThere(): boolean }): StoreFiles {
   const disk = new PacedDisk();

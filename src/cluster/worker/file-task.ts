@@ -42,17 +42,20 @@ export function fetchNamed(downloads: Downloads, files: OutputFiles): Outputs {
   };
 }
 
-/** Destination of the files of a run: a store, or the attached client. Part of the queue's name. */
+/** Returns the destination of the files of a run: a store, or the attached client. Part of the queue's name. */
 export function placeOf({ store, campaign }: { store: string | null; campaign: string }): string {
   return store ?? `own-${hash('sha256', campaign).slice(0, 16)}`;
 }
 
-/** Id of a file. The next leader computes the same one and finds earlier results by it. */
+/** Returns the id of a file. The next leader computes the same one and finds earlier results by it. */
 export function fileId(...facts: (string | number)[]): string {
   return hash('sha256', JSON.stringify(facts));
 }
 
-/** Job id, in UUID form, for the n-th attempt at a file. Being deterministic, it prevents queueing an attempt twice. */
+/**
+ * Returns the job id, in UUID form, for the n-th attempt at a file. Being deterministic, it prevents queueing an
+ * attempt twice.
+ */
 export function jobIdOf(file: string, tries: number): string {
   const hex = hash('sha256', `${file} ${tries}`);
   return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(

@@ -28,7 +28,7 @@ export interface ServeFilesOptions {
   db: Database;
   boss: Pick<Boss, 'createQueue' | 'fetch' | 'touch' | 'complete' | 'fail'>;
   account: string;
-  /** Destination of the files, as returned by `placeOf`. */
+  /** Returns the destination of the files, as returned by `placeOf`. */
   place: string;
   seal: Seal;
   clock: Clock;
@@ -224,7 +224,10 @@ function isDone({ is }: FileResult): boolean {
   return is === 'saved' || is === 'measured';
 }
 
-/** Ids of the jobs that were still assigned to these attempts. The queue's declared return type lacks the field. */
+/**
+ * Returns the ids of the jobs that were still assigned to these attempts. The queue's declared return type lacks the
+ * field.
+ */
 function settledOf(answer: object): Set<string> {
   return new Set('settled' in answer ? (answer.settled as string[]) : []);
 }

@@ -61,7 +61,7 @@ export interface SandboxKind {
   render(order: RenderOrder): Promise<Uint8Array>;
 }
 
-/** Status endpoint of kinds that answer as images do. `kind`: name of the kind in the answer. */
+/** Describes the status endpoint of kinds that answer as images do. `kind`: name of the kind in the answer. */
 export function imageStatus(kind: string): SandboxKind['status'] {
   return {
     paths: ['/image/status/{id}'],
