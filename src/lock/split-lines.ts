@@ -1,7 +1,7 @@
 export interface FileLine {
   /** `undefined` if its bytes are not UTF-8. */
   text: string | undefined;
-  /** Byte offset of its first byte. */
+  /** Byte offset. */
   start: number;
   /** Line number, counted from 1. */
   number: number;
@@ -91,10 +91,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/**
- * Recognizes fields and states that a purchase has only once its job is known: they are never written before the
- * intent.
- */
+/** Fields and states that a purchase has only once its job is known; never written before the intent. */
 const tellsOfJob = /"jobId":|"state":"(?:running|lost|failed|done)"/;
 
 /**
@@ -120,7 +117,6 @@ function decodeStart(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Whether a text may be the beginning of one JSON object without white space between its parts. */
 function isOpenObject(text: string): boolean {
   if (!/^\{(?:"|$)/.test(text)) return false;
   let depth = 1;
@@ -158,7 +154,7 @@ export function isOfRecord(bytes: Uint8Array): boolean {
   return Buffer.from(bytes.subarray(0, 3)).toString('latin1') === '{"a';
 }
 
-/** Tells whether a whole line was appended by a run. */
+/** Recognizes a line that a run appended (`asRunLine`). */
 export function isRunLine(text: string): boolean {
   return text.startsWith('{"kind"');
 }

@@ -8,15 +8,12 @@ export interface Name {
   literal: boolean;
 }
 
-/** Something that a name can match: a step, or an address that only the lock has. */
 export interface Named {
   address: string;
   task: string;
 }
 
-/**
- * Reads a single name. An existing address is always read as that address. Other names are literal if they are quoted.
- */
+/** Reads a single name. An existing address is always read as that address; quoted names are literal. */
 export function readName(text: string, isAddress: (text: string) => boolean): Name {
   const exact = findAddress(text, isAddress);
   if (exact !== undefined) return { text: exact, literal: true };
@@ -83,10 +80,7 @@ export function fits(text: string, { text: pattern, literal }: Name): boolean {
   return true;
 }
 
-/**
- * Returns the path of a step's `index`-th file, without extension. If the kind's output is a list, files are numbered
- * from 1.
- */
+/** Returns the path of a step's `index`-th file, without extension. Files of a list are numbered from 1. */
 export function wantedPath(step: { kind: string; save: string }, index: number): string {
   return kinds[step.kind]?.parts === undefined ? step.save : `${step.save}-${index + 1}`;
 }
@@ -111,7 +105,6 @@ export function nearNames(written: string, known: readonly Named[]): string[] {
   return [...new Set([...(nearest === undefined ? [] : [nearest]), ...alike])].slice(0, most);
 }
 
-/** Finds the addresses with the longest common beginning, if it has at least three characters or is the whole text. */
 function longestStart(text: string, addresses: readonly string[]): string[] {
   let longest = Math.min(3, text.length);
   let found: string[] = [];

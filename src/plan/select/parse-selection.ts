@@ -14,7 +14,6 @@ export interface Selection {
   terms: Term[];
 }
 
-/** Conditions that must all be met. */
 export type Term = Condition[];
 
 /** `needs` adds the steps that the matched steps need; `users` adds the steps that need them. */
@@ -33,13 +32,12 @@ export interface SelectionProblem {
   at: number;
 }
 
-/** Existing names, which take precedence in a selection. */
 export interface Vocabulary {
   isAddress(text: string): boolean;
   isTag(text: string): boolean;
 }
 
-/** Parses a selection. The text of a problem names the violated rule, and can be shown as it is. */
+/** Parses a selection. A problem names the violated rule, and can be shown as it is. */
 export function parseSelection(text: string, vocabulary: Vocabulary): Selection | SelectionProblem {
   const whole = findAddress(text.trim(), vocabulary.isAddress);
   if (whole !== undefined) return { terms: [[exactly(whole, { needs: false, users: false })]] };
