@@ -9,6 +9,7 @@ import { type Call, call, way } from '../ground/advice.ts';
 import { canonicalJson, type Json } from '../ground/json.ts';
 import { messageOf } from '../ground/values.ts';
 import type { Lock } from '../lock/record.ts';
+import { isOpenSend } from '../lock/sends.ts';
 import { type Agreement, findUncovered, holdToCeilings, namedBy } from '../plan/agreement.ts';
 import { findBehind } from '../plan/gates/block-at-gates.ts';
 import type { Saved } from '../plan/plan.generated.ts';
@@ -35,6 +36,9 @@ export function chosenBy(saved: SavedPlan, lock: Lock): NonNullable<MakePlanOpti
     const { fingerprint, repeat } = saved.purchases.get(address) ?? {};
     const purchases = lock.steps.get(address)?.purchases ?? [];
     if (fingerprint === undefined || repeat === undefined) return false;
+    const [newest] = purchases;
+    // Its redo was interrupted, and is continued under the same key.
+    if (newest !== undefined && isOpenSend(newest) && newest.fingerprint === fingerprint) return true;
     return nextPurchase(purchases, fingerprint).repeat <= repeat;
   };
   // The remaining limit may be larger by now. Steps that the plan omitted for the limit stay omitted.

@@ -137,14 +137,14 @@ describe('apply of a saved plan', () => {
     expect(booked(trial)).toBe(0);
   });
 
-  test('redoes once what it was asked to redo, also after it was killed in between', async () => {
+  test.each([
+    ['after', /hero@lamp {2}created/],
+    ['before', /hero@lamp {2}sending/],
+  ])('redoes once what it was asked to redo, also if killed %s an answer', async (_when, seen) => {
     const trial = await makeCampaign();
     expect((await trial.apply()).code).toBe(0);
     await save(trial, ['--redo', 'hero']);
-    const killed = await trial.run(
-      ['apply', name, '--yes', '-v', '--concurrency', '1'],
-      killAt(/hero@lamp {2}created/),
-    );
+    const killed = await trial.run(['apply', name, '--yes', '-v', '--concurrency', '1'], killAt(seen));
     expect(killed.signal).toBe('SIGKILL');
     for (let again = 0; again < 2; again += 1) {
       const applied = await trial.run(['apply', name, '--yes']);
