@@ -142,7 +142,6 @@ class CreateTurns {
     }
   }
 
-  /** True while a pause that the service asked for lasts. */
   get isPaused(): boolean {
     return this.#rate.isPaused;
   }

@@ -77,7 +77,6 @@ export class Breaker {
     return isProven || (reasons.get(likenessOf(error))?.count ?? 0) + 1 < mostFailures;
   }
 
-  /** Counts a failed job that is retried. */
   note(fact: RunFact): void {
     const group = fact.event === 'job-retried' ? this.#groupsByAddress.get(fact.address) : undefined;
     if (fact.event === 'job-retried' && group !== undefined) this.#count(group, fact);

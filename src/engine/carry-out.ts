@@ -23,7 +23,6 @@ import { ListLookUp, type LookUpTimes } from './lost-creates.ts';
 import type { SharedSlots } from './shared-slots.ts';
 
 export interface CarryOutOptions {
-  /** The lock as it was read; the run adds to it. */
   lock: Lock;
   file: LockFile;
   bodies: RequestBodies;
@@ -40,14 +39,12 @@ export interface CarryOutOptions {
   purchases?: PurchaseJournal | undefined;
   /** Returns a digest of a create request's id and the credential of this run. */
   accountOf(send: string): string | undefined;
-  /** Returns whether this run still owns the lock. */
   isAlone(): Promise<boolean>;
   times: LookUpTimes;
   /** How long to wait for credits when the account is empty, in ms; 0: no wait. */
   creditWaitMs: number;
   /** Longest pause between create requests that is accepted from the service. Default: 10 minutes. */
   patienceMs?: number | undefined;
-  /** Treatment of create requests whose answers were lost. */
   onUnknown: 'ask' | 'hold';
   onError: OnError;
   /** Create requests in flight at once. Default: 64. */

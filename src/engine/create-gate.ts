@@ -17,7 +17,6 @@ export class LocalGate implements CreateGate {
   readonly #inside = new Map<string, () => void>();
   readonly #stop = new AbortController();
   #stopped: StopReason | undefined;
-  /** Price classes in which charges exceeded the approved plan. */
   readonly #closedPrices = new Set<string>();
   readonly #heldPrices = new Set<string>();
 

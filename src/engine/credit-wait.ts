@@ -25,7 +25,6 @@ export class CreditWait {
   #pause: Pause | undefined;
   #news = new AbortController();
 
-  /** `waitMs` is 0 if the run does not wait for an empty account. */
   constructor(options: { waitMs: number; clock: Clock; emit(fact: RunFact): void }) {
     this.#waitMs = options.waitMs;
     this.#clock = options.clock;

@@ -92,7 +92,6 @@ export class Drive {
     this.ends = this.#run();
   }
 
-  /** Number of orders that have begun and not ended. */
   get underWay(): number {
     return this.#underWay;
   }
@@ -193,7 +192,6 @@ export class Drive {
     return this.#errors.length === 0 && (await this.#options.goesOn?.()) === true;
   }
 
-  /** Wraps the ports, so that events may let other orders start. */
   #watchPorts(ports: Ports): Ports {
     return {
       ...ports,

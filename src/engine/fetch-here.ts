@@ -4,7 +4,6 @@ import { Places } from '../ground/places.ts';
 
 const atOnce = 16;
 
-/** Returns outputs that this process downloads and saves itself. */
 export function fetchHere(downloads: Downloads, saved: OutputFiles): Outputs {
   const places = new Places(atOnce);
   return {

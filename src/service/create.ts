@@ -22,7 +22,6 @@ interface CreateOptions {
   redact: Redact;
   holdsKey: (text: string) => boolean;
   route: CreateRoute | undefined;
-  /** A path that has accepted a create request of this kind before. */
   provenPath: string | undefined;
   onPath(path: string): void;
   replays: boolean;

@@ -9,7 +9,6 @@ import { describeError, mayPass } from './http.ts';
 import { createLinks } from './links.ts';
 import type { Redact } from './secrets.ts';
 
-/** Time without data after which a body counts as broken. */
 const silenceMs = 60_000;
 
 const mostRedirects = 3;

@@ -5,7 +5,6 @@ import { envelope } from '../kinds/envelope.ts';
 import type { Kind } from '../kinds/kind.ts';
 import type { Redact } from './secrets.ts';
 
-/** Returns an object's own fields; `undefined` for any other value. */
 export function readRecord(value: Json | undefined): { [key: string]: Json } | undefined {
   return isMap(value) ? Object.assign(Object.create(null) as { [key: string]: Json }, value) : undefined;
 }
@@ -17,7 +16,6 @@ export function readAt(value: Json | undefined, name: string): Json | undefined 
   return found;
 }
 
-/** Returns the first non-empty string among these fields, cut to `most` characters. */
 export function readText(value: Json | undefined, names: string | readonly string[], most = 500): string | undefined {
   for (const name of typeof names === 'string' ? [names] : names) {
     const found = readAt(value, name);
@@ -48,7 +46,6 @@ export function isSpokenByOthers(json: Json | undefined, status: number): boolea
   return status < 300 ? json === undefined : status < 500 || status === 511;
 }
 
-/** Returns the service's message, cut to 500 characters. */
 export function readMessage(json: Json | undefined, status: number, redact: Redact): string {
   const { answer } = envelope;
   const text =
@@ -89,7 +86,6 @@ function readSingle(kind: Kind, data: Json): JobResult | undefined {
   return { values, files: [url] };
 }
 
-/** Sorts the parts by their own `order` field, which counts from 0. */
 function readParts(name: string, data: Json): JobResult | undefined {
   const { part } = envelope;
   const list = readAt(data, name);

@@ -2,7 +2,6 @@ import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'n
 import type { Json } from '../ground/json.ts';
 import { envelope, jobStates, otherStates } from '../kinds/envelope.ts';
 
-/** Most nested encodings of one answer that are decoded. */
 const mostEncodings = 3;
 const decoder = new TextDecoder();
 
@@ -65,7 +64,6 @@ function readState(job: { [field: string]: Json }, value: string): void {
   }
 }
 
-/** Completes a link that begins with one or two slashes, and is therefore relative to the service. */
 function wholeLink(value: Json, base: URL): Json {
   const link = Array.isArray(value) && value.length === 1 ? (value[0] ?? null) : value;
   if (typeof link !== 'string' || !link.startsWith('/')) return link;

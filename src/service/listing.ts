@@ -57,7 +57,6 @@ export function readPageSize(body: Json, count: number): number | undefined {
   return typeof limit === 'number' && Number.isInteger(limit) && limit >= Math.max(1, count) ? limit : undefined;
 }
 
-/** Returns undefined if the answer does not state the number of records. */
 export function readTotal(body: Json): number | undefined {
   const total = readAt(body, names.records);
   return typeof total === 'number' && Number.isInteger(total) && total >= 0 ? total : undefined;

@@ -17,7 +17,6 @@ export async function reachService(
   baseUrl: string,
   options: {
     clock: { sleep(ms: number): Promise<void> };
-    /** Called when a try failed and another follows. */
     onFailure(failure: { host: string; error: string; tries: number; of: number }): void;
     connect?: ConnectOnce;
   },

@@ -7,7 +7,6 @@ import type { Kind } from '../kinds/kind.ts';
 export type KeyTalk =
   /** A purchase exists under the idempotency key. */
   | 'known'
-  /** A request with this idempotency key is still being handled. */
   | 'in-progress'
   /** The idempotency key itself is malformed or missing. */
   | 'form';
@@ -239,7 +238,6 @@ function saidOfKey(value: Json | undefined, key: string, field = '', depth = 0):
   return Object.entries(value).flatMap(([name, item]) => saidOfKey(item, key, name, depth + 1));
 }
 
-/** Splits a name into lower-case words: `IDEMPOTENCY_KEY_REUSED`, `keyReused`. */
 function wordsOf(text: string): string {
   return text
     .replace(/([a-z])([A-Z])/g, '$1 $2')

@@ -205,7 +205,6 @@ function inHours(ms: number): string {
 
 const noLink = 'it is completed but the service gives no link to its output';
 
-/** True for an empty list, the result of a job that found nothing to produce. */
 function isEmptyList(value: Json | undefined): boolean {
   return Array.isArray(value) && value.length === 0;
 }

@@ -79,7 +79,6 @@ export class RowWriter {
     return this.#batches.idle();
   }
 
-  /** Rejects all later appends with this error. */
   fail(error: unknown): void {
     this.#failure ??= { error };
   }

@@ -15,7 +15,6 @@ export interface Circumstances {
   fixedMs: number | undefined;
   /** Whether the list of the job's kind covers the job, and is reliable. */
   listed: boolean;
-  /** Whether the service has limited the request rate (429). */
   isLimited: boolean;
 }
 

@@ -246,7 +246,6 @@ export class ListTrust {
     return this.#state !== 'stale' || this.#clock.now() - this.#staleSince >= retestMs;
   }
 
-  /** Records that the list showed the end of a job before any status call did. */
   wasFirst(): void {
     this.#state = 'trusted';
     this.#strikes = 0;

@@ -52,7 +52,6 @@ export class ListPlaces {
   #newest = 0;
   /** Offset of the ranks, which start at any number, from the list's own count. */
   #base: number | undefined;
-  /** The lowest rank that a watched job may have. */
   #lowest = 0;
   /** Largest observed distance of a job from its expected place. */
   #spread = 0;
@@ -97,7 +96,6 @@ export class ListPlaces {
     return this.#isPaged ? 1 + Math.floor(Math.max(0, this.#top - rank) / this.#size) : 1;
   }
 
-  /** Returns the page on which to search each job. */
   pages(): (job: WatchedJob) => number {
     this.#findLowest();
     return (job) => {

@@ -15,7 +15,6 @@ export function isCurrent({ job, turn }: Place): boolean {
   return isWaiting(job) && job.turn === turn;
 }
 
-/** Jobs that are due for a query. */
 export class ReadyQueue {
   #places: Place[] = [];
   #head = 0;
