@@ -1,15 +1,9 @@
-/**
- * Role of a part of a text, which determines its style. `name`: text from a campaign or the service, escaped in
- * Markdown.
- */
+/** Role of a part of a text. `name`: from a campaign or the service, so it is escaped in Markdown. */
 export type Mark = 'strong' | 'faint' | 'good' | 'active' | 'warning' | 'bad' | 'code' | 'name';
 
 export type Span = string | { readonly text: string; readonly mark: Mark };
 
-/**
- * Text for one line, which may come from anywhere. Renderers wrap it, and escape control sequences of terminals and
- * logs, and Markdown.
- */
+/** Text for one line, from anywhere. Renderers wrap it, and escape control sequences and Markdown. */
 export type Text = Span | readonly Span[];
 
 export interface Column {
@@ -56,9 +50,7 @@ export type Block =
   /** Lines that are folded if the medium supports it, else omitted. */
   | { is: 'folded'; title: Text; lines: readonly Text[] };
 
-/**
- * Output of a view: blocks separated by blank lines. `undefined` blocks are skipped, so that a view can omit a block.
- */
+/** Blocks separated by blank lines. A view can omit a block by `undefined`. */
 export type Document = readonly (Block | undefined)[];
 
 export function heading(text: Text): Block {

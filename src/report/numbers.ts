@@ -48,10 +48,7 @@ export function bytesText(bytes: number): string {
   return `${value < 9.95 ? value.toFixed(1) : Math.round(value)} ${units[unit]}`;
 }
 
-/**
- * Formats a duration in its largest unit, like `20 s`, `5 min`, `3 h`, `12 d`. For ages, where more precision is not
- * needed.
- */
+/** Formats a duration in its largest unit, like `20 s`, `5 min`, `3 h`, `12 d`. For ages. */
 export function spanText(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   if (seconds < 60) return `${seconds} s`;

@@ -10,10 +10,7 @@ const unsafe =
 const order = /##(?=[\w.-]*\[)/g;
 /** Text that build systems read as a command at the beginning of a line: `::error …::`, `::add-mask::`. */
 const command = /^(\s*):(?=:\s*[a-z])/i;
-/**
- * Text in JSON that build systems would read as a command. It is not at the beginning of a line there, but a consumer
- * may print it at one.
- */
+/** Command of a build system within JSON, where no line begins. A consumer may print it at the start of one. */
 const commandInJson = /::(?=[a-z][\w-]*(?:\s[^\n]*?)?::)/gi;
 
 const names: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };

@@ -70,10 +70,7 @@ export function helperReference(): string {
     .join('\n');
 }
 
-/**
- * Returns every kind with its fields. `document`: stored OpenAPI document of the service, the only source of the field
- * names of requests without other documentation.
- */
+/** Documents every kind. `document`: OpenAPI document, the only source of fields without other documentation. */
 export function kindReference(document?: ServiceDocument): string {
   return Object.values(kinds)
     .map((kind) => kindSection(kind, document))

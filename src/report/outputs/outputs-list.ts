@@ -39,10 +39,7 @@ export function outputsList(view: OutputsList, format: Exclude<ListFormat, 'xlsx
   }
 }
 
-/**
- * Returns whether a file that starts with this text is a list of this format. An empty file counts, because a list
- * without files may be empty.
- */
+/** Returns whether a text begins a list of this format. JSON Lines may be empty. */
 export function isOwnList(format: ListFormat, start: string): boolean {
   switch (format) {
     case 'csv':

@@ -86,10 +86,7 @@ function lineOf({ change, address, text, credits, discards = 0 }: ComparedStep):
 
 const mostMistakes = 50;
 
-/**
- * Why there is no plan, as a comment on a pull request: the terminal's text in a block of code, in which no Markdown
- * is interpreted.
- */
+/** Writes why there is no plan, in a block of code, in which GitHub interprets no Markdown. */
 export function failureMarkdown(failure: Failure, { path, paste }: { path: string; paste: Paste }): string {
   const errors = 'diagnostics' in failure ? (failure.diagnostics ?? []).filter((one) => one.severity === 'error') : [];
   const what = errors.length > 0 ? countOf(errors.length, 'mistake') : 'there is no plan';

@@ -53,10 +53,7 @@ function keptText(fit: Fit | undefined): string {
     : `; ${creditsText(fit.kept)} of what is left ${fit.kept === 1 ? 'is' : 'are'} kept for what follows the picks`;
 }
 
-/**
- * Posts that are published, listed apart from purchases, because credits do not cover them and publishing cannot be
- * undone.
- */
+/** Lists posts apart from purchases, because credits do not cover them and publishing cannot be undone. */
 export function postFacts({ rows }: Plan, now?: number): Fact[] {
   const facts: Fact[] = [];
   const add = (label: Text, text: string) => facts.push({ label, text: named(text) });
@@ -76,10 +73,7 @@ export function postFacts({ rows }: Plan, now?: number): Fact[] {
   return facts;
 }
 
-/**
- * Returns the question about the first post that may already be published under another name. Each such post is a
- * separate question.
- */
+/** Asks about the first post that may be published already under another name. Each has its own question. */
 function askedText(asked: readonly PlanRow[]): string {
   const [{ address, beside } = { address: '' }] = asked;
   const others = asked.length === 1 ? '' : ` (and ${asked.length - 1} more like it)`;

@@ -4,10 +4,7 @@ import { bad, type Fact, strong, type Text } from '../document.ts';
 import { countOf, creditsText, limitText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 
-/**
- * Footer of a plan: its cost, earlier payments, and the remaining limits. `isQuiet`: there is nothing to do, so only
- * payments and budget are shown.
- */
+/** Returns cost, earlier payments and limits. `isQuiet`: nothing to do, so only payments and budget are shown. */
 export function moneyFacts(totals: PlanTotals, { isQuiet }: { isQuiet: boolean }): Fact[] {
   const { mayRetry, alreadyPaid, held, discarded, budget, maxCredits, limit, balance } = totals;
   const facts: Fact[] = [];
@@ -105,10 +102,7 @@ export function spendText(totals: Pick<PlanTotals, 'knownPrices' | 'unknownPrice
   return parts.join(' + ');
 }
 
-/**
- * Upper limit when a plan with unknown prices is approved: the budget, or the ceiling of the estimates if that is
- * lower.
- */
+/** Returns the limit of an approval with unknown prices: the budget, or the ceiling of the estimates if lower. */
 export function capText({
   unknownPrices,
   toSpend,

@@ -130,10 +130,7 @@ function inHtml(text: Text): string {
     .join('');
 }
 
-/**
- * Returns a text as a code span. It is shown exactly, except runs of white space, and GitHub finds no markup, link,
- * user or issue in it.
- */
+/** Returns a code span, exact except white space, in which GitHub finds no markup, link, user or issue. */
 function codeSpan(text: string): string {
   const plain = safeText(text).replace(/\s+/g, ' ').trim();
   if (plain === '') return '';

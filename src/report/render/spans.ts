@@ -130,10 +130,7 @@ function widthOf(pieces: readonly Painted[]): number {
   return pieces.reduce((sum, { text }) => sum + displayWidth(text), 0);
 }
 
-/**
- * Splits pieces into words. A word can have several styles, for example a code with a comma behind it. Two spaces
- * have an empty word between them.
- */
+/** Splits pieces into words, which may have several styles. Two spaces have an empty word between them. */
 function splitWords(pieces: readonly Painted[]): Painted[][] {
   const words: Painted[][] = [[]];
   for (const { text, mark } of pieces) {

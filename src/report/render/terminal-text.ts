@@ -62,10 +62,7 @@ export function indented(lines: readonly string[], columns: number): string[] {
   return lines.map((line) => (line === '' ? '' : ' '.repeat(columns) + line));
 }
 
-/**
- * Lines of a statement with its command. A command is never broken: if it does not fit, it starts on its own line,
- * which the terminal wraps without a line break in the text.
- */
+/** Writes a statement with its command. A command is never broken: if it does not fit, it has its own line. */
 function statementLines({ text, run, below = [] }: Extract<Block, { is: 'line' }>, screen: Screen): string[] {
   const inner = indented(tight(below, { ...screen, room: screen.room - indent }), indent);
   if (run === undefined) return [...wrapped(text, screen, indent), ...inner];

@@ -21,10 +21,7 @@ import { noteTrouble } from './troubles.ts';
 const mostNotices = 100;
 const mostDurations = 100;
 
-/**
- * Folds one event into the view. Events of different steps may come in any order; late events of an ended step change
- * nothing.
- */
+/** Folds an event into the view. Steps come in any order; late events of an ended step change nothing. */
 export function foldEvent(view: RunView, event: RunEvent): void {
   view.lastEnded = undefined;
   switch (event.event) {

@@ -86,10 +86,7 @@ export function createLines(write: (text: string) => void, options: LinesOptions
   };
 }
 
-/**
- * Progress like `213 of 500 done, 34 running · credits 1,182 spent · 4:12 · about 5–7 min left`, or what the run
- * waits for.
- */
+/** Returns progress like `213 of 500 done, 34 running · credits 1,182 spent · 4:12`, or what the run waits for. */
 function heartbeatText(view: RunView, { now, page, times, elapsedMs }: LinesOptions & { elapsedMs: number }): string {
   if (view.awaitedGates !== undefined) return awaitedGatesText(view.awaitedGates, page?.());
   if (view.awaited !== undefined) return awaitedText(view.awaited, now());
@@ -186,10 +183,7 @@ class StepLines {
   }
 }
 
-/**
- * Returns an event on one line, which begins with an address or with words of mediabatch; undefined for an event that
- * needs no line.
- */
+/** Returns a line that begins with an address or with words of mediabatch; undefined if none is needed. */
 export function eventLine(event: RunEvent, view: RunView, page?: () => string | undefined): Text | undefined {
   if (view.lastEnded !== undefined) return endLine(view.lastEnded.end);
   switch (event.event) {
@@ -279,10 +273,7 @@ function savedWord(how: 'downloaded' | 'moved' | 'restored'): string {
   return how === 'downloaded' ? 'saved' : how;
 }
 
-/**
- * Word for an ended step. Undefined for done steps, reported when their file was saved, and for steps that were not
- * started, counted at the end.
- */
+/** Returns undefined for done steps, reported when saved, and for steps not started, counted at the end. */
 function outcomeWord(outcome: StepOutcome): Span | undefined {
   switch (outcome) {
     case 'done':

@@ -1,10 +1,7 @@
 import type { RunEvent, RunTime } from '../../contract/event.ts';
 import { safeJson } from '../safe-text.ts';
 
-/**
- * Expected remaining time of a run. `unknown`: there is no duration for a kind. `overdue`: the run should have ended
- * by now.
- */
+/** Remaining time. `unknown`: a kind has no duration. `overdue`: the run should have ended by now. */
 export type Remaining = NonNullable<RunTime['remaining']>;
 
 export interface RunTimes {

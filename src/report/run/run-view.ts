@@ -53,10 +53,7 @@ export interface StepView {
   kind: string;
   action: Action;
   stage: Stage;
-  /**
-   * When this run started to work on the step, or on another job for it, in ms since 1970. Omitted when the run does
-   * not work on the step.
-   */
+  /** Start of work on the step, or on another job for it, in ms since 1970. Omitted without work in this run. */
   begunAt?: number;
   /** Times at which the job of the step was created (`createdAt`) and had ended (`madeAt`), in ms since 1970. */
   createdAt?: number | undefined;
@@ -106,10 +103,7 @@ export interface Money {
   balance: number | null;
 }
 
-/**
- * Current state of a run, folded from its events: plain data that `structuredClone` copies. Screen, lines, summary and
- * history read it; only `foldEvent` changes it.
- */
+/** State of a run: plain data that `structuredClone` copies. Only `foldEvent` changes it. */
 export interface RunView {
   campaign: string;
   steps: number;

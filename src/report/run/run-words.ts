@@ -163,10 +163,7 @@ export function stopText(stopped: NonNullable<RunView['stopped']>): string {
   }
 }
 
-/**
- * Returns whether the service answered a create request with 404 because the user does not exist, as its documentation
- * describes.
- */
+/** Returns whether a create request got a 404 because the user does not exist, as the service documents. */
 export function isNoUser({ because, detail }: NonNullable<RunView['stopped']>): boolean {
   return because === 'auth' && detail.startsWith('HTTP 404');
 }

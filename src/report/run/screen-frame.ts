@@ -163,10 +163,7 @@ function stepRows(view: RunView, look: Look, rows: number): string[] | undefined
   return steps.map((step) => stepRow(step, { view, look, nameWidth: Math.min(most, width) }));
 }
 
-/**
- * Returns the steps of the plan. Without a plan, the steps that the run has started; empty if more steps may follow,
- * or if it has started too many.
- */
+/** Returns the steps of the plan; without a plan, the started ones. Empty if too many, or if more may follow. */
 function stepsToShow({ steps, settled, firstBegun }: RunView, { planned }: Look): readonly PlannedStep[] {
   if (planned.steps.length > 0) return planned.steps;
   const unnamed = steps - (settled.stages.get('kept') ?? 0) - firstBegun.size;

@@ -41,10 +41,7 @@ export function isWide({ columns }: Pick<Look, 'columns'>): boolean {
   return columns > 100;
 }
 
-/**
- * Returns a bar of the parts that are done, in progress, and waiting. Any work in progress is visible, and the bar is
- * full only when all is done.
- */
+/** Returns a bar. Any work in progress is visible, and the bar is full only when all is done. */
 export function barPieces({ all, done, busy }: { all: number; done: number; busy: number }, look: Look): Piece[] {
   const width = isNarrow(look) ? 10 : isWide(look) ? 24 : 16;
   const { barDone, barBusy, barRest } = look.signs;

@@ -129,10 +129,7 @@ function widthOf(line: string): number {
   return displayWidth(line.replace(escapeSequence, ''));
 }
 
-/**
- * Time between frames in ms. Five frames a second are enough for the animation, and half of what a terminal can
- * easily process.
- */
+/** In ms. Five frames a second suffice for the animation, and are half of what a terminal easily processes. */
 const frameMs = 200;
 
 export interface FrameOptions {

@@ -6,10 +6,7 @@ import { busyIn, doneIn, queuedIn, stageCounts, taskState } from './run-words.ts
 import { fillLine, joinedWithin, type Piece, piece, spaces, widthOf } from './screen-line.ts';
 import { barPieces, isNarrow, isWide, type Look } from './screen-look.ts';
 
-/**
- * Returns a row for each task that fits, tasks with work in progress first, and one row for all other tasks, including
- * those that were up to date.
- */
+/** Returns a row for each task that fits, tasks in progress first, and one row for all other tasks. */
 export function taskRows(view: RunView, look: Look, rows: number): string[] {
   const tasks = [...view.tasks.values()];
   const open = tasks.filter((task) => !isUpToDate(task));

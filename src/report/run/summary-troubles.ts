@@ -136,10 +136,7 @@ function wordsAdvice(steps: readonly StepView[]): string {
   return `the same words are likely to fail again: change them in task ${shortList([...tasks], shownNames)}; then `;
 }
 
-/**
- * Group of failed steps. A failed job is bought again only on request; a finished job whose file could not be
- * downloaded is only downloaded.
- */
+/** Groups failed steps. A failed job is bought again only on request; a finished job is only downloaded. */
 function failedTrouble(steps: readonly StepView[], { paste, unfit }: TroubleOptions): Trouble {
   const isUnfit = (step: StepView) => step.files.length > 0 || unfit?.has(step.address) === true;
   const kept = steps.filter(isUnfit);
@@ -172,10 +169,7 @@ function failedTrouble(steps: readonly StepView[], { paste, unfit }: TroubleOpti
   };
 }
 
-/**
- * Remedies for outputs that do not meet the expectation: accept them or buy them again. `areAll`: nothing else has
- * failed.
- */
+/** Returns remedies for outputs that do not fit: accept or redo them. `areAll`: nothing else has failed. */
 export function unfitMends(
   steps: readonly Pick<StepView, 'address'>[],
   { paste, areAll }: { paste: Paste; areAll: boolean },
@@ -260,10 +254,7 @@ function unresolvedTrouble(
   };
 }
 
-/**
- * Group of steps that were bought before, by a run whose lock is lost. Only a user can say which jobs they have, and no
- * other idempotency key is tried.
- */
+/** Groups steps of a lost lock. Only a user can say which jobs they have; no other idempotency key is tried. */
 function knownTrouble(steps: readonly StepView[], { paste }: TroubleOptions): Trouble {
   const [first] = steps;
   const them = steps.length === 1 ? '' : ', one after the other';

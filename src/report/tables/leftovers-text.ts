@@ -21,10 +21,7 @@ export function leftoversView(rows: readonly Leftover[], now: number): Document 
   return [table(columns, cells)];
 }
 
-/**
- * Returns the name of a file. Kept files are named by their digest, so they are shown by their former path and the
- * first digits, which distinguish files of one path.
- */
+/** Returns the path of a file. A kept file is shown by its former path and the first digits of its digest. */
 function nameOf({ path, was }: Leftover): string {
   return was === undefined ? path : `${was} (${path.slice(0, 8)})`;
 }
