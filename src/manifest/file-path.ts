@@ -1,6 +1,4 @@
-/**
- * Returns the path of a campaign file for places and messages: relative to the same folder as the path of the manifest.
- */
+/** Returns the path of a campaign file, relative to the same folder as the path of the manifest. */
 export function besideManifest(manifestFile: string, path: string): string {
   const folder = /^.*[/\\]/.exec(manifestFile)?.[0] ?? '';
   return `${folder}${path.replace(/^(\.\/)+/, '')}`;

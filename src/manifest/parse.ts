@@ -95,10 +95,7 @@ function findNoTasks(tasks: readonly Task[], value: Manifest['vars'], places: Ma
 export interface NeededFile {
   path: string;
   place: Place;
-  /**
-   * `text`: the content of a data file or of a row schema. `workbook`: sheets of a workbook. `files`: the matches of a
-   * pattern.
-   */
+  /** `text`: a data file or a row schema. `workbook`: its sheets. `files`: the matches of a pattern. */
   as: 'text' | 'workbook' | 'files';
   /** Requested sheets of a workbook; `undefined` for its only sheet. */
   sheets: (string | undefined)[];
@@ -211,10 +208,7 @@ function mergeDefaults(files: readonly ManifestFile[], owners: Map<string, Manif
   return merged;
 }
 
-/**
- * Returns the defaults of a kind for a task in another folder. Paths in `defaults` are relative to their own file, so
- * they are rewritten.
- */
+/** Returns the defaults of a kind. Paths in `defaults` are relative to their own file, so they are rewritten. */
 function defaultsFor(
   kind: string,
   from: { fields: JsonMap; folder: string; owners: ReadonlyMap<string, ManifestFile> },

@@ -66,10 +66,7 @@ function describeNoMap(value: Json, places: FilePlaces): Diagnostic {
   return { code: 'MB1103', severity: 'error', message, hint, place: places.value([]) };
 }
 
-/**
- * Reports a file that requires another version. Nothing else in it is reported, because it may have keys unknown to
- * this one.
- */
+/** Reports a file for another version. Nothing else in it is reported: it may have keys unknown to this one. */
 function refuseProgram(
   value: JsonMap,
   { file, places, program }: { file: string; places: FilePlaces; program: string | undefined },
@@ -103,10 +100,7 @@ function withoutMainKeys(
   return { value, diagnostics };
 }
 
-/**
- * Finds keys of `prices` that are no price class: a kind, its model, and fields, for example
- * `image/alpha-2/resolution=4k`.
- */
+/** Finds keys that are no price class: a kind, its model, and fields, as in `image/alpha-2/resolution=4k`. */
 function checkPrices(value: Json, places: Places): Diagnostic[] {
   const prices = ownValue(value, 'prices');
   return Object.keys(isMap(prices) ? prices : {}).flatMap((name) => {

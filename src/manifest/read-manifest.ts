@@ -70,10 +70,7 @@ function isTakes(value: Json | undefined): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 20;
 }
 
-/**
- * Returns whether the key is unreadable or its name has a typo. The mistake was reported, so the key does not count as
- * missing.
- */
+/** Returns whether the key is unreadable or misspelled, which was reported: it does not count as missing. */
 function isKeyBroken(task: Json): boolean {
   if (ownValue(task, 'key') !== undefined) return true;
   const known = knownKeys['#/properties/tasks/additionalProperties'] ?? [];

@@ -28,10 +28,7 @@ export function readRetry(value: Json | undefined): Task['retry'] {
   return isWhole(credits) ? { attempts, credits } : { attempts };
 }
 
-/**
- * Parses the maximum number of characters of each field. Wrong limits are left out, because the checks have reported
- * them.
- */
+/** Parses the maximum characters of each field. Wrong limits are left out: the checks have reported them. */
 export function readTextLimits(value: Json | undefined): Task['limits'] {
   if (!isMap(value)) return undefined;
   return Object.fromEntries(Object.entries(value).flatMap(([field, most]) => (isWhole(most) ? [[field, most]] : [])));

@@ -216,10 +216,7 @@ function askedType(task: JsonMap, defaults: JsonMap): string | undefined {
 
 type Media = 'image' | 'audio' | 'video';
 
-/**
- * Requirements in `expect`: the media that each applies to, what these need to have, and the file types that can be
- * measured.
- */
+/** Requirements of `expect`: their media, what these need to have, and the file types that can be measured. */
 const measured: readonly { name: string; of: readonly Media[]; needs: string; decoded?: readonly string[] }[] = [
   { name: 'width', of: ['image', 'video'], needs: 'width' },
   { name: 'height', of: ['image', 'video'], needs: 'height' },
@@ -252,10 +249,7 @@ function actOf(task: JsonMap): Kind['act'] | undefined {
   return typeof kind === 'string' ? kinds[kind]?.act : undefined;
 }
 
-/**
- * Reports a gate that contradicts itself or does not fit the task's kind or takes. Axes and step counts are checked
- * later.
- */
+/** Reports a gate that contradicts itself, the kind or the takes. Axes and step counts are checked later. */
 function checkGate(id: string, task: JsonMap, tell: TellTask): void {
   const gate = ownValue(task, 'gate');
   if (gate === undefined || gate === unknownValue) return;

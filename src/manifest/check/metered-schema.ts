@@ -67,10 +67,7 @@ class Walk {
     return fromEntries(copy);
   }
 
-  /**
-   * Refuses references to parts that are not counted, because their work would be unlimited. The validator reports
-   * other wrong references.
-   */
+  /** Refuses references to uncounted parts, whose work would be unlimited. The validator reports other mistakes. */
   checkReferences(root: Json): void {
     for (const pointer of this.#pointers) {
       const [, fragment] = /^[^#]*#(\/.*)$/s.exec(pointer) ?? [];

@@ -104,10 +104,7 @@ export function isWholeVar(text: string): boolean {
   return /^\{\{\s*vars\.[^{}\s]+\s*\}\}$/.test(text);
 }
 
-/**
- * Finds unquoted texts that end at a ` #`, where YAML begins a comment. Only free texts of requests are checked,
- * because a prompt would be cut without notice.
- */
+/** Finds unquoted free texts that end at a ` #`, where YAML begins a comment: a prompt would be cut silently. */
 export function findCutTexts(value: Json, places: FilePlaces): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
   const root = isMap(value) ? value : {};

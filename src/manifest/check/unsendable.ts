@@ -9,9 +9,7 @@ export interface Unsendable {
   hint: string;
 }
 
-/**
- * Characters that no request can contain: NUL, which ends a string in databases and C programs, and lone surrogates.
- */
+/** Characters that no request can contain: NUL, which ends a string in C, and lone surrogates. */
 const oddCharacter = /\0|\p{Surrogate}/u;
 
 /** Explains why a string would arrive changed, or not at all, at any receiver. */

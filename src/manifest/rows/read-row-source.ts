@@ -71,10 +71,7 @@ function readTemplate(text: string, most: Json | undefined): RowSource {
   return { from: 'parts', text, ...whole, most };
 }
 
-/**
- * Reads the valid parts of a table; the checks have reported the rest. `folder` is the folder of the file with the
- * table.
- */
+/** Reads the valid parts; the checks have reported the rest. `folder`: of the file with the table. */
 export function readTable(name: string, written: Json, folder: string): Table {
   const { file, separator, header, sheet, schema, on } = mapOf(
     typeof written === 'string' ? { file: written } : written,

@@ -34,9 +34,7 @@ export function explainSheetError(value: Json, name: () => string): { message: s
   };
 }
 
-/**
- * Makes a table of written rows: the first has the column names. Rows and unnamed columns without values are left out.
- */
+/** Makes a table. The first row has the names. Rows and unnamed columns without values are left out. */
 export function readTable(
   [header, ...body]: readonly TableRow[],
   of: {

@@ -43,10 +43,7 @@ export interface Sheet {
 export interface CellFault {
   row: number;
   column: number;
-  /**
-   * `error`: the cell shows an error, for example `#N/A`. `formula`: it was never calculated. `merged`: it spans
-   * columns.
-   */
+  /** `error`: shows an error such as `#N/A`. `formula`: never calculated. `merged`: spans columns. */
   is: 'error' | 'formula' | 'merged';
   shows?: string;
 }

@@ -8,10 +8,7 @@ export interface HelperDoc {
   result: string;
 }
 
-/**
- * The value of `row` in the examples. An upload is shown as the address of the step that it makes, because its link is
- * known only during a run.
- */
+/** `row` of the examples. An upload is shown as the address of its step: its link is known only during a run. */
 export const exampleRow = {
   name: 'Aurora Lamp',
   sku: 'A1',

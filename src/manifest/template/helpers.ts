@@ -15,10 +15,7 @@ export interface Helper {
   usage: string;
   /** Whether its arguments may be paths that a row does not have. */
   optional: boolean;
-  /**
-   * True when its value is the output of a step that it makes. Like any output, it cannot be an argument or a
-   * condition.
-   */
+  /** True when its value is the output of a step, which cannot be an argument or a condition. */
   makesStep?: true;
   /** True when its argument is the path of a file, which is read or uploaded. */
   ofFile?: true;

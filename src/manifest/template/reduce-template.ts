@@ -30,10 +30,7 @@ export function reduceTemplate(text: string, program: hbs.AST.Program): ParsedTe
   return new Reduction(text).reduce(program);
 }
 
-/**
- * Recognizes expressions whose value keeps its type if nothing else is in the template: a path, and a helper that
- * returns a step's output or a list.
- */
+/** Returns whether a value alone keeps its type: a path, or a helper that returns an output or a list. */
 function isTyped(value: Expression): value is NamePath | Call {
   if (value.is !== 'call') return value.is === 'name';
   const helper = helpers[value.helper];

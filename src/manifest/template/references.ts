@@ -13,10 +13,7 @@ export function makeReference(address: string, field: string): JsonMap {
   return reference;
 }
 
-/**
- * Makes a reference to the output of the `pick`th picked step of a gate, from 1. The lock determines which step that
- * is.
- */
+/** Refers to the output of the `pick`th picked step of a gate, from 1. The lock determines the step. */
 export function makePickReference(gate: string, field: string, pick: number): JsonMap {
   const reference: JsonMap = { $ref: gate, field, pick };
   ours.add(reference);

@@ -19,20 +19,11 @@ import { holds } from './truth.ts';
 export interface Scope {
   /** Values by root name: `vars`, `row`, `matrix`, `key`, `take`. */
   names: JsonMap;
-  /**
-   * Returns the output of another task that a path names: a `Reference` or a list of them. `undefined` when it names
-   * none, which was reported.
-   */
+  /** Returns the output of a task: a `Reference` or a list. `undefined` if there is none, which was reported. */
   output?(path: NamePath): Json | undefined;
-  /**
-   * Returns the text of a file, or the output of its upload, depending on the helper of the call. Omitted where neither
-   * is allowed.
-   */
+  /** Returns the text of a file, or its upload, depending on the helper. Omitted where neither is allowed. */
   file?(path: string, call: Call): Json | undefined;
-  /**
-   * Returns a row that a path begins with (of a joined table or an axis value), and the rest of the path within that
-   * row.
-   */
+  /** Returns the row that a path begins with (of a joined table or an axis value), and the rest of the path. */
   rowAtHand?(path: NamePath): { value: Json; parts: readonly string[]; label?: string | undefined } | undefined;
   /** Name of the row in messages about a missing field, for example `row 14 of products.json`. */
   rowLabel?: string | undefined;

@@ -38,10 +38,7 @@ export interface NamePath extends Span {
   written: string;
   /** True when the value may be missing: the argument of `default`, or a condition. */
   optional: boolean;
-  /**
-   * True when the value is printed or kept as it is, and not an argument of a helper or a block. Only then can it be a
-   * task's output.
-   */
+  /** True when the value is printed or kept as it is. Only then can it be a task's output. */
   direct: boolean;
   /** True when the value is printed into a text, so it must be a scalar. */
   printed: boolean;

@@ -5,10 +5,7 @@ import { placeBetween, type Source } from './source.ts';
 
 /** Finds the place of a value in a manifest. Computed only for messages. */
 export interface Places {
-  /**
-   * Place of a scalar; for a map or a list, place of its key. If the value is not written, the place of the nearest
-   * parent.
-   */
+  /** Place of a scalar, or of the key of a map or list. If it is not written, the place of the nearest parent. */
   value(path: Path): Place;
   key(path: Path): Place;
   /** Place of a part of a text: UTF-16 offsets in the text as read, mapped to the text as written. */

@@ -120,10 +120,7 @@ function startOfDocument(text: string, start: number, after: number): number {
   return marker === -1 ? start : marker + 1;
 }
 
-/**
- * Reads a schema in JSON or YAML as one value. JSON is read as YAML, so both have the same messages and places of
- * mistakes.
- */
+/** Reads a schema in JSON or YAML. JSON is read as YAML, so that messages and places are the same. */
 export function readWholeYaml(file: string, text: string): { value?: Json | undefined; diagnostics: Diagnostic[] } {
   const { value, diagnostics } = readYaml(readSource(file, text), schemaFaults);
   return { value, diagnostics };

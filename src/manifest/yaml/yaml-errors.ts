@@ -213,10 +213,7 @@ function findTab(source: Source, errors: readonly YAMLParseError[]): number | un
   return undefined;
 }
 
-/**
- * Finds an unquoted template, for example `prompt: {{name}} on a table`. The error is after the second brace, on the
- * same line or on the next one.
- */
+/** Finds an unquoted template, like `prompt: {{name}} on a table`. The error is after its second brace. */
 function findUnquotedTemplate(source: Source, errors: readonly YAMLParseError[]): number | undefined {
   for (const error of errors) {
     const { line } = placeBetween(source, error.pos[0], error.pos[0]).start;
