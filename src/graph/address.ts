@@ -5,10 +5,7 @@ import { slug } from '../manifest/template/helpers.ts';
 /** Maximum length of a row key, in characters. */
 export const maxKeyLength = 100;
 
-/**
- * Characters that a row key cannot have, because they have a meaning in addresses, selections or file names, or are
- * invisible.
- */
+/** Characters that are invisible, or that have a meaning in addresses, selections or file names. */
 const forbidden = /[\s,@/\\*?\p{C}]/u;
 
 export function forbiddenIn(key: string): string | undefined {
@@ -82,9 +79,7 @@ export function isInward(address: string): boolean {
   }
 }
 
-/**
- * Returns whether a host, in the form of the URL parser, is this machine. A host name that resembles an address is not.
- */
+/** Returns whether a parsed host is this machine. A name that only resembles an address is not. */
 export function isLoopbackHost(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || (isIPv4(hostname) && hostname.startsWith('127.'));
 }

@@ -64,9 +64,7 @@ export function readPath(written: string, { folder, place }: At): string | { dia
   return { diagnostic: { code: 'MB1301', severity: 'error', message, hint, place } };
 }
 
-/**
- * Encodes a path as the row key of an address. Reserved characters are escaped, so different paths have different keys.
- */
+/** Encodes a path as a row key. Reserved characters are escaped: different paths have different keys. */
 function encodePath(path: string): string {
   return path
     .replaceAll(/[%:\s,@\\*?\p{C}]/gu, (character) =>

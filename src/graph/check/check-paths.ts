@@ -123,9 +123,7 @@ function checkRow(path: NamePath, { row = 'none' }: KnownNames): Fault | undefin
   return checkColumn(path, row.label, row.columns ?? []);
 }
 
-/**
- * Checks a path into a table. A table is joined by the row and the matrix cell of a step, so both must be known there.
- */
+/** Checks a path into a table, which is joined by row and cell: both must be known there. */
 function checkTable(path: NamePath, table: RowShape, known: KnownNames): Fault | undefined {
   if (!known.roots.includes('matrix')) {
     const message = `\`${path.written}\` cannot be used in ${known.what}: it has no row there`;

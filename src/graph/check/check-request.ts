@@ -65,9 +65,7 @@ function missing(name: string, request: JsonMap, why: string): RequestFault {
   return { code: 'MB1502', message, hint: `${empty ? 'write' : 'add'} \`${name}:\` – ${why}`, at: [name] };
 }
 
-/**
- * Returns whether a value is an empty string, which counts as missing. Values of other wrong types are reported before.
- */
+/** Returns whether a value is blank, which counts as missing. Other wrong types are reported before. */
 function isBlank(value: Json | undefined): boolean {
   return value === undefined || (typeof value === 'string' && value.trim() === '');
 }
@@ -386,9 +384,7 @@ export function checkTextLimits(request: JsonMap, limits: Readonly<Record<string
   });
 }
 
-/**
- * Counts the characters of a value without references, because the length of another step's output is not known yet.
- */
+/** Counts characters without references, because the length of another step's output is not known yet. */
 function lengthOf(value: Json | undefined): number {
   if (typeof value === 'string') return [...value].length;
   const parts = value !== undefined && isReference(value) ? ownValue(value, '$text') : undefined;

@@ -158,10 +158,7 @@ interface Use {
   end: number;
 }
 
-/**
- * Checks that all tables used in templates of a task can be joined there. `checkValue` checks the template of a join
- * value.
- */
+/** Checks that all used tables can be joined. `checkValue` checks the template of a join value. */
 function checkJoins(
   task: Task,
   sites: readonly TemplateSite[],

@@ -1,10 +1,7 @@
 import type { DiagnosticCode } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
 
-/**
- * A mistake in a request. `at` is the path within the request to the wrong value; for MB1502 it ends with the missing
- * key.
- */
+/** A mistake in a request. `at`: path within the request; for MB1502 it ends with the missing key. */
 export interface RequestFault {
   code: DiagnosticCode;
   message: string;

@@ -9,10 +9,7 @@ import { nearestName } from '../../manifest/suggest.ts';
 import { readWholeYaml } from '../../manifest/yaml/read-yaml.ts';
 import type { Expansion } from '../expansion.ts';
 
-/**
- * A JSON Schema of rows: its path and the path of the rows, relative to the main manifest's folder, and its place in
- * the manifest.
- */
+/** A JSON Schema of rows. `path` and `data` are relative to the main manifest's folder. */
 interface RowSchema {
   path: string;
   data: string;

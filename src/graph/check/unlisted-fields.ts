@@ -70,10 +70,7 @@ function describe(
   ];
 }
 
-/**
- * Returns the listed name that was probably meant: one with a typo, or the same word with another end, for example
- * `imageUrl` for `image`.
- */
+/** Returns the listed name that was meant: with a typo, or with another end, like `imageUrl` for `image`. */
 function nearestField(name: string, names: readonly string[]): string | undefined {
   const [short, lower] = [3, name.toLowerCase()];
   const isSame = (one: string) => one.startsWith(lower) || lower.startsWith(one);

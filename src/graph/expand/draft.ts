@@ -10,10 +10,7 @@ export type TaskRows = 'none' | 'unknown' | Rows;
 export interface ReadTable {
   table: Table;
   rows: 'unknown' | Rows;
-  /**
-   * Rows by the values of the join columns, as strings. Omitted when no task joins the table, or when it cannot be
-   * joined.
-   */
+  /** Rows by join values, as strings. Omitted when no task joins the table, or when it cannot be joined. */
   byValues?: ReadonlyMap<string, Row>;
   /** Join values without a row that are already reported. */
   missed: Set<string>;

@@ -22,9 +22,7 @@ import { findTable, readVar } from './task-rows.ts';
 
 const maxCells = 10_000;
 
-/**
- * Expands a matrix; a task without one has a single empty cell. `undefined`: the matrix is wrong, which was reported.
- */
+/** Expands a matrix; without one, returns a single empty cell. `undefined`: it is wrong, which was reported. */
 export function expandMatrix(task: Task, expansion: Expansion): Cells | undefined {
   if (task.matrix === undefined) return { axes: [], cells: [emptyCell()], rows: new Map() };
   return new MatrixReading(task, task.matrix, expansion).run();

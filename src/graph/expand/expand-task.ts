@@ -220,9 +220,7 @@ function isSameForAll(task: Task, { templates }: Expansion): boolean {
   return templates.get(task.key)?.paths.every((path) => path.parts[0] !== 'row') === true;
 }
 
-/**
- * Guesses the template that was meant as row key: the column with the written name, or else one with distinct values.
- */
+/** Guesses the row key: the column with the written name, or else one with distinct values. */
 function rowKey(written: string, rows: Rows): string {
   if (rows.columns === undefined) return '"{{row}}"';
   const name = written.trim().replace(/^row\./, '');

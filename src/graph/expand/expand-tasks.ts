@@ -37,10 +37,7 @@ export function beginExpansion(
   return expansion;
 }
 
-/**
- * Expands tasks in this order, which is topological if it exists, because tasks over parts need the steps that make the
- * parts.
- */
+/** Expands tasks in this order: tasks over parts need the steps that make the parts. */
 export function expandTasks(order: readonly Task[], expansion: Expansion): void {
   for (const task of order) {
     const expanded = expandTask(task, rowsForSteps(task, expansion), expansion);

@@ -11,10 +11,7 @@ import type { Expansion } from '../expansion.ts';
 
 type TableOptions = Pick<Table, 'separator' | 'header' | 'sheet'>;
 
-/**
- * Reads a data file; `path` is the place in the manifest that names it. The file is read once, even if several tasks
- * and tables use it.
- */
+/** Reads a data file once, even for several tasks and tables. `path`: the place that names it. */
 export function readFileRows(
   name: string,
   from: TableOptions & { path: Path },

@@ -25,9 +25,7 @@ export function indexSteps(drafts: readonly Draft[]): ExpandedTask['find'] {
   };
 }
 
-/**
- * Returns the conditions of a join: equal row keys and equal matrix values, unless the picks of `from` replace them.
- */
+/** Returns the conditions of a join: equal row keys and matrix values, unless `from` replaces them. */
 export function joinConditions(
   consumer: Draft,
   producer: ExpandedTask,
@@ -45,10 +43,7 @@ export function joinConditions(
   return { conditions: [...picks, ...automatic], automatic: automatic.length };
 }
 
-/**
- * Reads a rendered pick of `from`: a value, or a list of values. `found` is omitted when it is neither, or was
- * reported.
- */
+/** Reads a pick of `from`: a value or a list. `found` is omitted when it is neither, or was reported. */
 export function readPick(
   rendered: Json,
   of: { task: string; name: string },

@@ -11,10 +11,7 @@ interface Edge {
   place(): Place;
 }
 
-/**
- * Returns the tasks in topological order, then as written. A cycle among tasks is reported even if their steps have
- * none; the result is then undefined.
- */
+/** Returns tasks by needs, then as written. Undefined for a cycle, reported even if the steps have none. */
 export function orderTasks(expansion: Expansion): Task[] | undefined {
   const { manifest } = expansion;
   const tasks = new Map(manifest.tasks.map((task) => [task.id, task]));

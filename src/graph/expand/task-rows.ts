@@ -147,10 +147,7 @@ function rowsOfPattern(task: Task, written: string, expansion: Expansion): TaskR
 
 const columns = ['path', 'name', 'stem', 'extension', 'folder'];
 
-/**
- * Makes a row for each file that a pattern matches. Its key is the file name without extension if all differ, else the
- * path.
- */
+/** Makes a row for each matching file. Its key is the name without extension if all differ, else the path. */
 function rowsOfFiles(pattern: string, found: { files: readonly string[]; folder: string; place: () => Place }): Rows {
   const { files, folder, place } = found;
   const parts = files.map((file) => splitPath(seenFrom(folder, file)));

@@ -4,10 +4,7 @@ import { fileProblems } from '../expand/file-rows.ts';
 import type { Expansion } from '../expansion.ts';
 import { readPath } from '../uploads.ts';
 
-/**
- * Returns the text of a file that `{{read …}}` names, without the final line break. `wanted`: the file still has to be
- * read; it was requested.
- */
+/** Returns the text for `{{read …}}`, without the final line break. `wanted`: the file is still to be read. */
 export function readTextFile(
   written: string,
   at: { folder: string; place: Place },

@@ -4,10 +4,7 @@ import { renderTemplate, type Scope } from '../../manifest/template/render-templ
 import { isTemplate, type TemplateFault } from '../../manifest/template/template.ts';
 import type { Templates } from './templates.ts';
 
-/**
- * Renders the templates of a value, at any depth. A text that cannot be rendered becomes `unknownValue`, and its faults
- * are reported with its path.
- */
+/** Renders templates at any depth. A text that fails becomes `unknownValue`, and its faults are reported. */
 export function renderValue(
   value: Json,
   path: Path,

@@ -17,10 +17,7 @@ export function defaultSave(draft: Draft): string {
   return `output/${[draft.task.id, ...names.map(slug)].join('-')}`;
 }
 
-/**
- * Explains why a path cannot be an output on some operating system. The path is relative to the folder of the manifest,
- * in NFC and without extension.
- */
+/** Explains why a path, in NFC and without extension, cannot be an output on some operating system. */
 export function checkSavePath(path: string): { code: DiagnosticCode; message: string; hint: string } | undefined {
   const escapes = (message: string, hint: string) => ({ code: 'MB1601', message, hint }) as const;
   const notPortable = (message: string, hint: string) => ({ code: 'MB1602', message, hint }) as const;

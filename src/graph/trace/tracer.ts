@@ -15,10 +15,7 @@ import { readTextFile } from '../render/read-text.ts';
 /** Place in the campaign from which a value of a request comes, or came before. */
 export interface Origin {
   is: 'template' | 'default' | 'variable' | 'data' | 'matrix';
-  /**
-   * For example `tasks.hero.with.prompt`, `defaults.image.model`, `vars.product`, the column of a data file, or an
-   * axis.
-   */
+  /** For example `tasks.hero.with.prompt`, `defaults.image.model`, `vars.product`, a column, or an axis. */
   name: string;
   /** Path relative to the working folder. */
   file: string;
@@ -37,10 +34,7 @@ export interface Difference {
 export interface Origins {
   /** Finds the change that made a value differ; `undefined` where the campaign does not show it. */
   trace(address: string, difference: Difference): Origin | undefined;
-  /**
-   * Finds the origins of a top-level field of a step's request: the place where it is written, then those of values
-   * filled in.
-   */
+  /** Finds the origins of a field: the place where it is written, then those of values filled in. */
   find(address: string, field: string): readonly Origin[];
   filesOf(address: string, field: string): readonly string[];
 }
@@ -256,10 +250,7 @@ function textOf(part: Part, { template, scope }: Context): string | undefined {
   return isScalar(value) ? String(value) : undefined;
 }
 
-/**
- * Lists the names that a part depends on, for example `row.mood`. Those of conditions and lists come before those of
- * their content.
- */
+/** Lists names like `row.mood`. Those of conditions and lists come before those of their content. */
 function sourcesIn(part: Part): string[] {
   return expressionsIn(part).flatMap(sourcesOf);
 }
