@@ -65,10 +65,7 @@ export function findEventsTarget(
   return { open: () => sinkOf(openTarget(path)) };
 }
 
-/**
- * Returns the descriptor that a path means. `/dev/fd/3` and similar paths are links to open files, which the user
- * chose.
- */
+/** Returns the descriptor that a path means. `/dev/fd/3` and similar links were chosen by the user. */
 function descriptorOf(path: string): number | undefined {
   const [, name] = /^\/(?:dev|proc\/self)\/(fd\/\d{1,6}|stdout|stderr)$/.exec(path) ?? [];
   if (name === undefined) return path === '-' ? 1 : undefined;

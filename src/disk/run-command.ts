@@ -5,10 +5,7 @@ export type CommandResult = { is: 'done'; out: string } | { is: 'failed'; why: s
 
 const mostBytes = 64 * 1024;
 
-/**
- * Runs a program without a shell or input, and waits for it. Only its stdout is returned. It may ask a user on a
- * terminal or a screen of its own, for which `timeoutMs` is available.
- */
+/** Runs a program without a shell or input. It may prompt on a terminal of its own, within `timeoutMs`. */
 export function runCommand([program, ...words]: readonly [string, ...string[]], timeoutMs: number): CommandResult {
   const { error, status, signal, stdout, stderr } = spawnSync(program, words, {
     ...{ timeout: timeoutMs, maxBuffer: mostBytes, windowsHide: true },

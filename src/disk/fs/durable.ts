@@ -68,10 +68,7 @@ export async function linkOrCopy(source: string, target: string): Promise<void> 
   }
 }
 
-/**
- * Copies a file to a name that must be free. The content is durable, but not the name. Shares blocks if the file system
- * can.
- */
+/** Copies a file to a free name, sharing blocks if possible. The content is durable, but not the name. */
 export async function copyDurably(source: string, target: string): Promise<void> {
   await copyFile(source, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
   const handle = await open(target, constants.O_RDWR);

@@ -32,10 +32,7 @@ export async function readFilePattern(given: string): Promise<FilePattern> {
   return { listed: [...plain, '**'].join('/'), ...(isFlat && { depth: names.length - 1 }), matches };
 }
 
-/**
- * Compiles any pattern to a case-insensitive test for paths, in linear time. Throws `PatternProblem` like
- * `readFilePattern`.
- */
+/** Compiles a pattern to a case-insensitive path test in linear time. Throws like `readFilePattern`. */
 export async function compileFilePattern(given: string): Promise<(path: string) => boolean> {
   const pattern = given.replace(/^(?:\.\/)+/, '');
   const { compileLinearPattern, PatternProblem } = await import('../../manifest/check/linear-pattern.ts');

@@ -18,10 +18,7 @@ export function isOpenFolder(entry: Dirent): boolean {
   return entry.isDirectory() && !/^\.|^node_modules$/.test(entry.name);
 }
 
-/**
- * Makes a folder and its missing parents. Throws the system's error. Node's own `recursive` option retries forever in
- * an existing folder in which nothing can be made, for example in /proc.
- */
+/** Makes a folder and its parents. Node's own `recursive` retries forever in some folders, for example in /proc. */
 export async function makeFolders(path: string, mode?: number): Promise<void> {
   try {
     await makeFolder(path, mode);
@@ -42,10 +39,7 @@ async function makeFolder(path: string, mode: number | undefined): Promise<void>
   }
 }
 
-/**
- * Describes the first entry of a folder, or the folder itself, that is neither a plain file nor a folder; else
- * `undefined`.
- */
+/** Describes the first entry that is neither a plain file nor a folder, or the folder itself; else `undefined`. */
 export async function findOddFile(folder: string): Promise<string | undefined> {
   const stats = lstatOrAbsent(folder);
   if (stats === undefined) return undefined;

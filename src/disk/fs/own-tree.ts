@@ -23,10 +23,7 @@ export function findWayOut(path: string): string | undefined {
   return undefined;
 }
 
-/**
- * Returns the first hidden part of a path below its repository, or else below the working folder. Hidden folders belong
- * to tools.
- */
+/** Returns the first hidden part of a path below its repository or the working folder. Tools own such folders. */
 export function findHiddenPart(path: string): string | undefined {
   const way = relative(repositoryOf(path) ?? process.cwd(), resolve(path)).split(sep);
   return way[0] === '..' ? undefined : way.find((name) => name.startsWith('.'));

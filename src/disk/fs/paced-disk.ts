@@ -4,11 +4,7 @@ import { coalesce } from './coalesce.ts';
 import { renameFile, syncFolder, writeAll } from './durable.ts';
 import { orAbsent } from './plain-file.ts';
 
-/**
- * Tracks whether a disk is fast enough for synchronous calls, because a round trip to a thread takes longer than an
- * operation in the system's memory. A slow disk is used from threads, so that the rest of this process does not wait
- * for it.
- */
+/** Tracks whether a disk is fast enough for synchronous calls, which then beat a round trip to a thread. */
 export class DiskPace {
   readonly #quickMs: number;
   readonly #patienceMs: number;

@@ -3,10 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { UnsafeFileError } from '../../contract/errors.ts';
 import { foldPath } from '../../graph/render/save-path.ts';
 
-/**
- * Flags for open(2): follow no link in the last part of a path, and do not wait for the other end of a pipe. A flag
- * that does not exist on this system is 0.
- */
+/** Flags for open(2): follow no link at the end of a path, do not wait on a pipe. 0 where unsupported. */
 export const noFollow = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /** Returns stats; `undefined` if nothing exists. Throws `UnsafeFileError` for anything but a plain file. */
@@ -16,10 +13,7 @@ export function statPlainFile(path: string): Stats | undefined {
   throw new UnsafeFileError(path, nameOf(stats));
 }
 
-/**
- * `lstat`; `undefined` if nothing exists. Synchronous, because a call takes microseconds, and there may be thousands of
- * outputs.
- */
+/** Returns `undefined` if nothing exists. Synchronous, because there may be thousands of outputs. */
 export function lstatOrAbsent(path: string): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false });
 }
@@ -99,10 +93,7 @@ export function isErrno(error: unknown, ...codes: string[]): boolean {
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }
 
-/**
- * Returns whether both paths name the same file. On systems that ignore case and the form of accents, a folder may be
- * requested by another spelling than that with which it was made.
- */
+/** Returns whether both paths name the same file, also where case and the form of accents are ignored. */
 export function isSameName(path: string | undefined, other: string, platform: string = process.platform): boolean {
   if (path === other) return true;
   if (path === undefined || (platform !== 'win32' && platform !== 'darwin')) return false;

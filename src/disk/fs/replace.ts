@@ -68,10 +68,7 @@ export function temporaryName(extension: 'tmp' | 'part'): string {
   return `.mediabatch-${randomId()}.${extension}`;
 }
 
-/**
- * Returns sixteen hex digits, fifteen of them random. Node generates UUIDs in batches; other random values cost a
- * system call each.
- */
+/** Returns sixteen hex digits, fifteen of them random. UUIDs are made in batches, without a system call each. */
 export function randomId(): string {
   return randomUUID().replaceAll('-', '').slice(0, 16);
 }

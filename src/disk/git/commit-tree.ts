@@ -20,10 +20,7 @@ const mostHashedBytes = 512 * 1024 ** 2;
 /** File size in bytes below which starting git takes longer than hashing. */
 const smallBytes = 256 * 1024;
 
-/**
- * A folder of a commit, read from git without a checkout. It offers the same file operations as the working tree on
- * disk, with the same rules: nothing outside the folder, nothing hidden, links only if they stay inside.
- */
+/** A folder of a commit, read from git, under the rules of the working tree: nothing outside, nothing hidden. */
 export class CommitTree {
   readonly #folder: string;
   /** Name of the folder for git: `COMMIT:path/`. */
@@ -80,10 +77,7 @@ export class CommitTree {
     return 'problem' in found ? found : this.#read(found, mostBytes);
   }
 
-  /**
-   * Finds the file that a link leads to, resolved by git. It must be a visible file of this folder with the link's
-   * extension.
-   */
+  /** Finds the file that a link leads to: a visible file of this folder with the link's extension. */
   async #follow(path: string): Promise<GitBlob | Problem> {
     if (path.includes('\n')) return { problem: 'missing' };
     const words = ['cat-file', '--batch-check', '--follow-symlinks'];
@@ -126,10 +120,7 @@ export class CommitTree {
     return (await this.#hash(path, file)) ?? { problem: 'git does not have its content' };
   }
 
-  /**
-   * Hashes a file and, with the same git process, the small files in its folder, because uploads often come from one
-   * folder.
-   */
+  /** Hashes a file and the small files next to it in one git process, because uploads often share a folder. */
   async #hash(path: string, file: GitBlob): Promise<FileDigest | undefined> {
     if (!this.#digests.has(file.id)) {
       const isAhead = ([other, { id, bytes }]: [string, GitBlob]) =>
@@ -180,10 +171,7 @@ function isHidden(path: string): boolean {
   return path.split('/').some((name) => name.startsWith('.'));
 }
 
-/**
- * Reads the Git LFS pointer that a repository stores in place of a file: its digest and size. `undefined` for any other
- * content.
- */
+/** Reads a Git LFS pointer: the digest and size of its file. `undefined` for any other content. */
 function readLfsPointer(bytes: Uint8Array): FileDigest | undefined {
   if (bytes.length >= mostPointerBytes) return undefined;
   const text = Buffer.from(bytes).toString('latin1');

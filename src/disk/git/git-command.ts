@@ -76,10 +76,7 @@ const mostBlobBytes = 32 * 1024 ** 2;
 /** Longest header that git prints for a blob, in bytes. */
 const blobHeaderBytes = 200;
 
-/**
- * Reads blobs in the given order, as stored, without filters, conversions or hooks. Yields `undefined` for a blob that
- * the repository lacks.
- */
+/** Reads blobs in the given order, without filters, conversions or hooks. Yields `undefined` for a missing one. */
 export async function* readBlobs(folder: string, blobs: readonly GitBlob[]): AsyncGenerator<Buffer | undefined> {
   for (let at = 0; at < blobs.length; ) {
     const start = at;
@@ -112,10 +109,7 @@ function gitWords(folder: string, words: readonly string[]): string[] {
   return ['--no-pager', '--no-optional-locks', ...config, '-C', folder, ...words];
 }
 
-/**
- * Environment and working folder of git processes; the working folder, in which Windows may search for the program, is
- * never one of a campaign.
- */
+/** Returns environment and folder of git. Windows may search the folder for git, so it is never a campaign's. */
 function gitProcess(): { cwd: string; env: NodeJS.ProcessEnv; windowsHide: true } {
   const env: NodeJS.ProcessEnv = {};
   for (const [name, value] of Object.entries(process.env)) if (isKept(name)) env[name] = value;

@@ -25,10 +25,7 @@ export type GuardAnswer =
 
 export interface Guard {
   readonly id: string;
-  /**
-   * Returns whether this run still owns the guard, to be checked before each purchase, because a user may have removed
-   * the guard file.
-   */
+  /** Returns whether this run still owns the guard. Checked before each purchase: a user may have removed it. */
   stillOurs(): Promise<boolean>;
   release(): Promise<void>;
 }
@@ -68,10 +65,7 @@ export async function readGuardHolder(lockPath: string): Promise<Holder | undefi
   return state.is === 'held' ? holderOf(state.note) : undefined;
 }
 
-/**
- * Returns the current holder as from `readGuardHolder`, but `undefined` if it has certainly ended, so that the next run
- * takes over its guard.
- */
+/** Returns the holder; `undefined` if it has certainly ended, because the next run then takes over its guard. */
 export async function readLiveHolder(lockPath: string): Promise<Holder | undefined> {
   const path = guardPath(lockPath);
   if (!hasFolder(path)) return undefined;
@@ -139,10 +133,7 @@ async function place(path: string, note: HolderNote): Promise<boolean> {
   }
 }
 
-/**
- * Creates a guard on a file system without hard links: a contender may see it empty for a moment, and treats it as
- * held.
- */
+/** Creates a guard without hard links. A contender may see it empty for a moment, and treats it as held. */
 async function placeWithoutLinks(path: string, note: HolderNote): Promise<boolean> {
   try {
     await writeNewFile(path, writeNote(note), 0o600);
@@ -206,10 +197,7 @@ function heldByUnknown(path: string): Extract<GuardAnswer, { is: 'held' }> {
   };
 }
 
-/**
- * Returns whether the guard's folder exists. A link in its place counts as missing, so that nothing is searched or
- * removed behind it.
- */
+/** Returns whether the guard's folder exists. A link counts as missing, so that nothing behind it is touched. */
 function hasFolder(path: string): boolean {
   try {
     return isRealFolder(dirname(path));

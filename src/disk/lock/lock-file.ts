@@ -20,10 +20,7 @@ import { noFollow, openPlainFile } from '../fs/plain-file.ts';
 import { piecesOf, replaceFile } from '../fs/replace.ts';
 import { type Digest, readPieces } from '../outputs/hash-file.ts';
 
-/**
- * Reads the bytes of the lock; `undefined` if there is none, or if it is larger than `mostBytes`. Refuses anything but
- * a plain file (`UnsafeFileError`).
- */
+/** Returns `undefined` if there is no lock, or if it exceeds `mostBytes`. Throws `UnsafeFileError` for a link. */
 export async function readLockBytes(path: string, mostBytes = Number.POSITIVE_INFINITY): Promise<Buffer | undefined> {
   const handle = await openPlainFile(path, constants.O_RDONLY);
   if (handle === undefined) return undefined;
@@ -82,10 +79,7 @@ class AppendedFile implements LockFile {
   #unsure: Uint8Array = new Uint8Array();
   /** Lines added in the same turn of the event loop share one write. */
   readonly #lines = new Batches<string>({ write: (lines) => this.#writeLines(lines) });
-  /**
-   * The first failure. Nothing is appended after it, because the last line may be partial, and a second fsync after a
-   * failure proves nothing.
-   */
+  /** First failure. Nothing is appended after it: the last line may be partial, and a second fsync proves nothing. */
   #failure: { error: unknown } | undefined;
 
   constructor(path: string, header: string, platform: NodeJS.Platform) {
@@ -209,10 +203,7 @@ class AppendedFile implements LockFile {
     }
   }
 
-  /**
-   * Returns whether another program has changed the file. Reads it in pieces, because the journal of a long run is
-   * several times as large as the settled lock.
-   */
+  /** Returns whether another program changed the file. Reads it in pieces, because a journal may be large. */
   async #isChanged(): Promise<boolean> {
     const handle = await openPlainFile(this.path, constants.O_RDONLY);
     if (handle === undefined) return this.#size > 0;

@@ -4,10 +4,7 @@ import { hostname } from 'node:os';
 import { promisify } from 'node:util';
 import { isErrno } from '../fs/plain-file.ts';
 
-/**
- * Identifies a process among all others, on this and other machines. Fields that the system does not provide are
- * omitted.
- */
+/** Identity of a process on this and other machines. Fields that the system does not provide are omitted. */
 export interface ProcessIdentity {
   host: string;
   pid: number;
@@ -69,10 +66,7 @@ export async function isCertainlyDead(holder: ProcessIdentity, self: ProcessIden
 /** The initial PID namespace has this number on every Linux machine; a process in it runs in no container. */
 const firstNamespace = 'pid:[4026531836]';
 
-/**
- * Magic numbers of local file systems, which only one running machine at a time can mount: ext2 to ext4, XFS, Btrfs,
- * F2FS, ZFS.
- */
+/** Magic numbers of file systems that only one running machine can mount: ext2 to ext4, XFS, Btrfs, F2FS, ZFS. */
 const localFileSystems: readonly number[] = [0xef53, 0x58465342, 0x9123683e, 0xf2f52010, 0x2fc12fc1];
 
 /**
@@ -102,10 +96,7 @@ function exists(pid: number): boolean {
   }
 }
 
-/**
- * Returns whether /proc belongs to this PID namespace: a new namespace may still show the old /proc, in which PIDs mean
- * other processes.
- */
+/** Returns whether /proc shows this PID namespace. A new namespace may still show the processes of the old one. */
 async function isProcOfOurNamespace(): Promise<boolean> {
   return (await tryTo(readlink('/proc/self'))) === String(process.pid);
 }

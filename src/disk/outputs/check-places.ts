@@ -14,10 +14,7 @@ export interface BadPlace {
 /** Longest path in bytes: the system's limit without room for an extension and the name of a temporary file. */
 const longestPath = (process.platform === 'darwin' ? 1024 : 4096) - 64;
 
-/**
- * Checks all destinations before anything is paid for: no symbolic link in the path, folders where folders are needed,
- * and permission to write. Reports at most one problem per folder or target.
- */
+/** Checks destinations before anything is paid for. Reports at most one problem per folder or target. */
 export async function findBadPlaces(
   root: string,
   saves: Iterable<{ address: string; save: string }>,

@@ -6,10 +6,7 @@ import { lstatOrAbsent, orAbsent } from '../fs/plain-file.ts';
 import { type Digest, hashFile } from './hash-file.ts';
 import { checkOutputPath, findOutputFile, prepareOutputFolder } from './output-path.ts';
 
-/**
- * Returns the digest of the file at a name below a folder; `undefined` if there is none. Throws `OutputError` if a link
- * is in the path.
- */
+/** Returns the digest of a delivered file; `undefined` if missing. Throws `OutputError` for a link in its path. */
 export async function lookAtDelivery(root: string, name: string): Promise<Digest | undefined> {
   let folder = root;
   for (const part of checkOutputPath(name).slice(0, -1)) {

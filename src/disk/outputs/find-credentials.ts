@@ -20,10 +20,7 @@ const finders: Readonly<Record<string, (readAt: ReadAt) => boolean>> = {
   'video/quicktime': inBoxes,
 };
 
-/**
- * Returns whether a file contains content credentials (C2PA) at the place that its format defines: only headers of
- * parts are read. The credentials are not validated, which requires a program that checks signatures.
- */
+/** Returns whether a file has content credentials (C2PA) at their defined place. Does not validate them. */
 export function findCredentials(file: PlacedReader, { type }: Pick<Output, 'type'>): MediaFacts {
   const isIn = finders[type];
   const hasCredentials = isIn && file.read(isIn);

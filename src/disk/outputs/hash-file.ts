@@ -52,10 +52,7 @@ export async function hashHandle(handle: FileHandle): Promise<Digest> {
   return { sha256: hash.digest('hex'), bytes };
 }
 
-/**
- * Synchronous variant of `hashFile`, only for a file that `statPlainFile` has just seen and that fits into `buffer`:
- * reading a file from the page cache takes a tenth of the time of a round trip to a thread.
- */
+/** Hashes a file that `statPlainFile` has just seen, synchronously: a thread would take ten times as long. */
 export function hashSmallFile(path: string, buffer: Buffer): Digest | 'large' | undefined {
   const file = openSeenFile(path);
   if (file === undefined) return undefined;

@@ -36,10 +36,7 @@ export class KeptFiles {
   readonly #state: string;
   readonly #name: string;
 
-  /**
-   * `state`: the folder that is never committed. `name`: name of the folder in it, which is made when the first file is
-   * kept.
-   */
+  /** `state`: folder that is never committed. `name`: folder in it, made when the first file is kept. */
   constructor(state: string, name: string) {
     this.folder = join(state, name);
     this.#state = state;

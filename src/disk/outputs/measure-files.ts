@@ -23,10 +23,7 @@ export interface ToMeasure {
   aspects: readonly Aspect[];
 }
 
-/**
- * Measures many outputs. Cached measurements, by digest, are not repeated. Does not write the cache to disk, because a
- * plan writes nothing.
- */
+/** Measures outputs without cached measurements. Does not write the cache to disk: a plan writes nothing. */
 export async function measureFiles(
   folder: MeasuredFolder,
   outputs: readonly ToMeasure[],
@@ -37,10 +34,7 @@ export async function measureFiles(
   return measured;
 }
 
-/**
- * Measures one output. If it cannot be measured, returns no facts and reports no error. Does not write the cache to
- * disk.
- */
+/** Returns no facts if the output cannot be measured. Does not write the cache to disk. */
 export async function measureFile(
   { root, kept }: MeasuredFolder,
   { output, aspects }: ToMeasure,
@@ -64,10 +58,7 @@ export async function measureFile(
   return facts;
 }
 
-/**
- * Empty if the bytes contain no such fact. `undefined` if the measurement failed for a temporary reason, such as a
- * missing package; such a result is not cached.
- */
+/** Empty without such a fact. `undefined` after a temporary failure, such as a missing package: not cached. */
 type Found = MediaFacts | undefined;
 type Measure = (output: Output, from: { root: string; file: PlacedReader }) => Found | Promise<Found>;
 

@@ -9,10 +9,7 @@ import { isErrno, isSameName, lstatOrAbsent } from '../fs/plain-file.ts';
 /** Folders of tools: a file in them may be executed, or change this program's records. */
 const toolFolders: readonly string[] = ['.git', '.mediabatch', 'node_modules', '.github', '.ssh'];
 
-/**
- * Splits a path into names. Throws `OutputError` (`path`) unless it is a plain relative path that leads to no tool's
- * folder.
- */
+/** Splits a path. Throws `OutputError` (`path`) unless it is plain, relative, and in no tool's folder. */
 export function checkOutputPath(path: string): string[] {
   if (!isOutputPath(path))
     throw new OutputError('path', `${JSON.stringify(path)} is not a plain path below the output folder`);
@@ -74,10 +71,7 @@ export class OutputFolders {
   }
 }
 
-/**
- * Returns the devices and inodes of a folder and of `depth` folders above it. A link may have the inode of a folder
- * that was removed before, so links count as absent.
- */
+/** Returns the identity of a folder and of `depth` above it. Links count as absent: they may reuse an inode. */
 function identify(folder: string, depth: number): string {
   const stats = lstatOrAbsent(folder);
   const own = stats?.isDirectory() !== true ? 'absent' : `${stats.dev}:${stats.ino}`;

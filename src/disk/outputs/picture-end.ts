@@ -1,7 +1,4 @@
-/**
- * Returns whether a picture's structure leads to its end marker, even if other bytes follow. Marker bytes in an
- * embedded preview do not count.
- */
+/** Returns whether the structure of a picture leads to its end marker. Markers in a preview do not count. */
 export function hasPictureEnd(type: string, bytes: Buffer): boolean {
   try {
     if (type === 'image/png') return hasPngEnd(bytes);
@@ -34,10 +31,7 @@ function hasJpegEnd(bytes: Buffer): boolean {
   }
 }
 
-/**
- * Returns the offset of the next marker after compressed data, in which each 0xff is followed by 0 or is a restart
- * marker.
- */
+/** Returns the offset of the next marker after compressed data, where 0 or a restart marker follows each 0xff. */
 function endOfScan(bytes: Buffer, start: number): number {
   for (let at = bytes.indexOf(0xff, start); at !== -1; at = bytes.indexOf(0xff, at + 2)) {
     const next = bytes.readUInt8(at + 1);

@@ -56,16 +56,10 @@ export class PlacedFiles {
 /** Reads `length` bytes at an offset of a file; fewer at its end. */
 export type ReadAt = (at: number, length: number) => Buffer;
 
-/**
- * Bytes that contain the header of most media files; small enough for Node's buffer pool, so that no memory is
- * allocated.
- */
+/** Bytes that contain most media headers, and that fit Node's buffer pool without an allocation. */
 const headLength = 2048;
 
-/**
- * Reads pieces of an output at its recorded path. The file is opened at the first read, and its beginning is read once,
- * because several checks of one file need it. Must be closed.
- */
+/** Reads pieces of an output. Opened at the first read; the beginning is read only once. Must be closed. */
 export class PlacedReader {
   readonly #placed: PlacedFiles;
   readonly #output: Pick<Output, 'path' | 'bytes'>;

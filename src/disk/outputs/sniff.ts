@@ -99,10 +99,7 @@ export interface FileEnds {
   bytes: number;
 }
 
-/**
- * Returns whether a file is certainly truncated: its format defines where the end is, and it is missing. For bodies
- * without an announced length, in which a broken connection looks like the end.
- */
+/** Returns whether the end that a format defines is missing. Needed for bodies without an announced length. */
 export function isCutShort(type: string, { head, tail, bytes }: FileEnds): boolean {
   switch (type) {
     case 'image/png':
@@ -153,10 +150,7 @@ function isRiff(head: Uint8Array, form: string): boolean {
   return (isLarge || hasText(head, 0, 'RIFF')) && hasText(head, 8, form);
 }
 
-/**
- * Returns whether an ISO media file has one of these brands. Its first box lists them: the major brand, a version, then
- * the compatible brands.
- */
+/** Returns whether an ISO media file has one of these brands, which its first box lists. */
 function hasBrand(head: Uint8Array, brands: readonly string[]): boolean {
   return hasText(head, 4, 'ftyp') && brands.some((brand) => hasText(head, 8, brand));
 }

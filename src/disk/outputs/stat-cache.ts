@@ -78,10 +78,7 @@ export class StatCache {
     return this.#after.size === count;
   }
 
-  /**
-   * Saves requested and recorded entries for later processes, with the results of this process. Losing them only costs
-   * time.
-   */
+  /** Saves requested and recorded entries, with the results of this process. Losing them only costs time. */
   async keep(finding?: Json): Promise<void> {
     const isAsBefore =
       this.#after.size === this.#before.size &&

@@ -37,10 +37,7 @@ const formats: ReadonlyMap<string | undefined, string> = new Map([
   ['image/webp', 'WEBP'],
 ]);
 
-/**
- * Loads sharp when the first picture needs it, because loading takes longer than a command that shows no picture.
- * Throws MB3701 if its binary for this machine is missing, as after `npm install --omit=optional`.
- */
+/** Loads sharp on first use, because loading is slow. Throws MB3701 if its binary for this machine is missing. */
 export async function loadSharp(load: () => Promise<{ default: typeof SharpOf }> = () => import('sharp')) {
   try {
     return (await load()).default;

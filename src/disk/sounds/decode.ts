@@ -32,10 +32,7 @@ export async function wavSeconds(handle: FileHandle): Promise<number | undefined
   return form && bytes ? Math.floor(bytes / (form.channels * form.bytes)) / form.rate : undefined;
 }
 
-/**
- * Finds the samples of a WAV. If the stated size was never filled in, or exceeds the file, the samples end where the
- * file ends.
- */
+/** Finds the samples. If the stated size is missing or exceeds the file, they end where the file ends. */
 async function findSamples(handle: FileHandle): Promise<Samples | undefined> {
   const { size: fileBytes } = await handle.stat();
   let form: Form | undefined;
@@ -126,10 +123,7 @@ export async function decodeMp3(handle: FileHandle, listener: Listener): Promise
   }
 }
 
-/**
- * Decodes bytes; broken frames count as missing. Silences the console meanwhile, because the decoder writes its errors
- * to the user's console.
- */
+/** Decodes bytes; broken frames are missing. Silences the console, to which the decoder writes errors. */
 function decode(decoder: MPEGDecoder, bytes: Uint8Array): MPEGDecodedAudio {
   const { error } = console;
   console.error = () => {};

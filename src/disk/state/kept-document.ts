@@ -3,10 +3,7 @@ import { isMap } from '../../ground/values.ts';
 import { orForgotten } from './kept-json.ts';
 import { readSealedFile, writeSealedFile } from './sealed-file.ts';
 
-/**
- * Cached answers of a service: its OpenAPI document, its catalog of models, and the accounts that posts can be
- * published to.
- */
+/** Cached answers of a service: its OpenAPI document, its models, and the accounts for posts. */
 type Kept = 'document' | 'catalog' | 'accounts';
 
 const longestDocument = 8 * 1024 * 1024;
@@ -24,10 +21,7 @@ export async function readAnswer(state: string, service: string | undefined, wha
   });
 }
 
-/**
- * Caches an answer of a service outside git, like everything in this folder. If that fails, the answer is fetched again
- * next time.
- */
+/** Caches an answer outside git. If that fails, the answer is fetched again next time. */
 export async function keepAnswer(
   state: string,
   service: string | undefined,

@@ -3,10 +3,7 @@ import { UnsafeFileError } from '../../contract/errors.ts';
 import type { Json } from '../../ground/json.ts';
 import { openPlainFile } from '../fs/plain-file.ts';
 
-/**
- * Reads JSON from a plain file, with or without a byte order mark; `undefined` if the file does not exist, or exceeds
- * `mostBytes`.
- */
+/** Reads JSON, also after a byte order mark. `undefined` if the file is missing or exceeds `mostBytes`. */
 export async function readJsonFile(path: string, mostBytes: number): Promise<Json | undefined> {
   const handle = await openPlainFile(path, constants.O_RDONLY);
   if (handle === undefined) return undefined;
@@ -19,10 +16,7 @@ export async function readJsonFile(path: string, mostBytes: number): Promise<Jso
   }
 }
 
-/**
- * Runs an operation on a cache, and ignores its failure: `undefined` if the disk refuses to read or write, or if the
- * content is not JSON.
- */
+/** Ignores failures of a cache: returns `undefined` if the disk refuses, or if the content is not JSON. */
 export async function orForgotten<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();

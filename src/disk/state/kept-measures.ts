@@ -10,10 +10,7 @@ export type Measured = { readonly [aspect in Aspect]?: MediaFacts };
 const fileName = 'measures.json';
 const mostBytes = 64 * 1024 ** 2;
 
-/**
- * Cache of slow measurements, by the SHA-256 of the measured file, because equal bytes have equal measurements. Read at
- * the first request. Stored outside git, sealed; its loss does no harm.
- */
+/** Cache of slow measurements by SHA-256, stored outside git, sealed. Losing it does no harm. */
 export class KeptMeasures {
   readonly #state: string;
   #known: Promise<Map<string, Measured>> | undefined;
@@ -49,10 +46,7 @@ export class KeptMeasures {
   }
 }
 
-/**
- * Reads the cache; `undefined` for another version. Other checks are not needed, because the seal shows that it was
- * written by this user.
- */
+/** Returns `undefined` for another version. Nothing else is checked: the seal proves that this user wrote it. */
 function readAll(json: Json): Map<string, Measured> | undefined {
   if (!isMap(json) || json.version !== 3 || !isMap(json.measures)) return undefined;
   return new Map(Object.entries(json.measures) as [string, Measured][]);

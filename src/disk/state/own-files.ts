@@ -8,10 +8,7 @@ import { digestOf } from '../outputs/hash-file.ts';
 import { findOwnFolder, makeOwnFolder } from './own-secret.ts';
 import { readSealedFile, writeSealedFile } from './sealed-file.ts';
 
-/**
- * Reads a document from this user's state folder, which no commit can change, in the form in which it was written.
- * `undefined` if no document was sealed under this name.
- */
+/** Returns a document of this user's state folder; `undefined` if none was sealed under this name. */
 async function readOwnFile(name: string, mostBytes: number): Promise<Json | undefined> {
   const own = findOwnFolder();
   const bytes = own === undefined ? undefined : await readSealedFile(own, name, mostBytes);
@@ -43,10 +40,7 @@ export function lockName(path: string): string {
   }
 }
 
-/**
- * The open review page of a run. Its address grants the right to decide, so it is stored in a folder that only this
- * user can read.
- */
+/** Open review page of a run. Its address grants the right to decide, so only this user can read the file. */
 interface OpenPage {
   /** Process that holds the lock while the page is open. */
   pid: number;
@@ -55,10 +49,7 @@ interface OpenPage {
 
 const mostPageBytes = 4096;
 
-/**
- * Records the address of the review page of a run on this lock, for other commands of the same user. Returns a function
- * that removes the record.
- */
+/** Records the address of the review page for other commands of this user. Returns a function that removes it. */
 export async function noteOpenPage(lock: string, page: OpenPage): Promise<() => Promise<void>> {
   const name = pageName(lock);
   await keepOwnFile(name, page);
@@ -107,10 +98,7 @@ export function dropApproval(approval: Approval): Promise<void> {
   return dropOwnFile(approvalName(approval));
 }
 
-/**
- * Returns the file name of an approval. The seal covers the name, and the name contains plan and lock, so a copy under
- * another name is invalid.
- */
+/** Returns a name for plan and lock. The seal covers it, so a copy under another name is invalid. */
 function approvalName({ digest, lock }: Pick<Approval, 'digest' | 'lock'>): string {
   return nameIn(approvalsFolder, `${digest}\0${lock}`);
 }

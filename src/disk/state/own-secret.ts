@@ -61,10 +61,7 @@ async function makeOwn(): Promise<Own | undefined> {
   return findOwn();
 }
 
-/**
- * Returns the path of the folder in which a user's programs keep their state. It is never a temporary folder, which a
- * reboot empties. `undefined` for a user without a home.
- */
+/** Returns the folder for the state of programs, never a temporary one. `undefined` for a user without a home. */
 export function stateFolder(): string | undefined {
   const name = 'mediabatch';
   const { XDG_STATE_HOME: given, LOCALAPPDATA: local } = process.env;

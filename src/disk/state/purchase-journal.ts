@@ -24,10 +24,7 @@ import { type SpendingClock, SpendingLedger } from './spending-ledger.ts';
 /** Folder below the user's state folder, with a file for each account and campaign name. */
 const folderName = 'purchases';
 const waitMs = 200;
-/**
- * Time in ms after which a reservation expires if its process cannot be checked from here (another container, a shared
- * home).
- */
+/** Lifetime in ms of a reservation whose process cannot be checked from here, such as one in a container. */
 const foreignMs = 24 * 3_600_000;
 
 /** Beginning of a line, read without parsing the rest of most lines. `hold`: reserved; `free`: released. */
@@ -168,10 +165,7 @@ export async function openPurchases(
   }
 }
 
-/**
- * Opens the monthly spending files; `undefined` if they cannot be written and no limit needs them. With a limit it
- * rejects.
- */
+/** Opens the spending files. If they cannot be written: `undefined` without a limit, else it rejects. */
 async function openHome(
   own: string,
   options: Parameters<typeof SpendingFiles.open>[1],
@@ -271,10 +265,7 @@ class PurchaseFile implements PurchaseJournal {
     return this.#put({ key, is: 'hold', id: this.#run, at, by: this.#of.self });
   }
 
-  /**
-   * Renews a reservation before it expires for other processes. Throws if another run has the key by now, because this
-   * run was suspended.
-   */
+  /** Renews a reservation before it expires. Throws if another run took the key while this run was suspended. */
   async #confirm(key: string): Promise<void> {
     const at = this.#held.get(key);
     if (at === undefined || Math.abs(this.#of.clock.now() - at) < foreignMs / 2) return;

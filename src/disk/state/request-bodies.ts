@@ -37,10 +37,7 @@ export function createRequestBodies(state: string): RequestBodies {
 
 const tidied = new Set<string>();
 
-/**
- * Removes old bodies, once per process, because a body is useless once the service has forgotten its idempotency key.
- * Files that cannot be examined stay.
- */
+/** Removes old bodies, once per process. They are useless once the service has forgotten the idempotency key. */
 async function forgetOld(state: string): Promise<void> {
   const folder = join(state, 'bodies');
   if (tidied.has(folder) || !isRealFolder(state) || !isRealFolder(folder)) return;

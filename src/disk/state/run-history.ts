@@ -13,10 +13,7 @@ export interface HistoryLimits {
 
 const historyLimits: HistoryLimits = { runs: 100, bytes: 64 * 1024 ** 2 };
 
-/**
- * File name of a run's history: UTC time at which the run began, and four random characters without similar-looking
- * ones, for example `2026-11-22-0435-k3f9`.
- */
+/** Start in UTC and four unambiguous random characters, for example `2026-11-22-0435-k3f9`. */
 const runName = /^(\d{4}-\d{2}-\d{2}-\d{4}-[0-9a-hjkmnp-tv-z]{4})\.jsonl$/;
 /** Number of bytes read at each end of a file; the first and the last line are shorter. */
 const endBytes = 1 << 18;
@@ -38,10 +35,7 @@ export interface Lines {
   size: number;
 }
 
-/**
- * Histories of earlier runs, in a folder of the state folder. Nothing relies on them: content from a branch or a broken
- * disk is read as far as possible, and only shown.
- */
+/** Histories of earlier runs. Nothing relies on them: damaged or foreign content is only shown. */
 export class RunHistory {
   readonly #state: string;
   readonly #folder: string;
@@ -83,10 +77,7 @@ export class RunHistory {
     return [...first.values, ...(last?.values ?? [])];
   }
 
-  /**
-   * Reads lines from a byte position on, while the file may grow. `next`: the end of the last complete line.
-   * `undefined` if it cannot be read.
-   */
+  /** Reads lines from a position. `next`: end of the last complete line. `undefined` if the file is unreadable. */
   async readFrom(id: string, position: number, most = endBytes): Promise<Lines | undefined> {
     if (!runName.test(`${id}.jsonl`)) return undefined;
     try {

@@ -9,10 +9,7 @@ import { prepareStateFolder } from './state-folder.ts';
 const mostWaiting = 1 << 16;
 const flushMs = 1000;
 
-/**
- * File for a run's history: appended to in the background and never synced, so that the run does not wait for it. Lines
- * not yet written when the process is killed are lost.
- */
+/** History file of a run. Appended in the background, never synced: a killed process loses unwritten lines. */
 export class RunJournal {
   readonly #stream: WriteStream;
   readonly #mostCharacters: number;

@@ -31,10 +31,7 @@ export async function readSealedFile(state: string, name: string, mostBytes: num
   }
 }
 
-/**
- * Synchronous variant of `readSealedFile` for one of thousands of small files, because a round trip to a thread takes
- * longer than reading such a file. `secret`: from `readOwnSecret`, read once for all of them.
- */
+/** Reads like `readSealedFile`, but synchronously, for thousands of small files. `secret`: of `readOwnSecret`. */
 export function readSmallSealedFile(
   state: string,
   name: string,

@@ -53,10 +53,7 @@ export class LineReader {
   }
 }
 
-/**
- * A file to which several processes append lines, each batch with one write, so that all processes read them in one
- * order. Lines are never removed.
- */
+/** A file to which several processes append. Each batch is one write, so that all read the lines in one order. */
 export class SharedLines {
   readonly #handle: FileHandle;
   readonly #reader: LineReader;

@@ -65,10 +65,7 @@ export class SpendingFiles implements SpendingHome {
     for (const month of this.#months.values()) await month.then(({ lines }) => lines.close()).catch(() => undefined);
   }
 
-  /**
-   * Opens the current month, or a later one that has begun already, so that setting the clock back does not reopen a
-   * month.
-   */
+  /** Opens the current month, or a later one that has begun, so that setting the clock back reopens no month. */
   #monthNow(): Promise<OpenMonth> {
     const name = monthOf(this.#of.clock.now());
     if (name > this.#name) this.#name = name;

@@ -15,10 +15,7 @@ export interface SpendingHome {
   /** Per day and month, over all runs that use this storage. */
   readonly limits: SpendingLimits;
   readonly named: string;
-  /**
-   * Adds a line. Resolves when it is durable, with the verdict on a hold. A hold that exceeds a limit need not be
-   * written.
-   */
+  /** Resolves when the line is durable, with the verdict on a hold. A hold over a limit need not be written. */
   add(line: SpendingLine): Promise<Verdict>;
   /** Returns whether the owner of a price probe ended without reporting its price. */
   isGone(finder: Finder): Promise<boolean>;
@@ -97,10 +94,7 @@ export class SpendingLedger {
     this.#settle(held.line, isUnsent(line) ? unsent : { credits: line.credits ?? held.line.credits });
   }
 
-  /**
-   * Ends a hold, because no create request is in flight under this idempotency key: it was not sent, or its result is
-   * not recorded here.
-   */
+  /** Ends a hold: its create request was not sent, or its result is not recorded here. */
   release(key: string): void {
     const held = this.#held.get(key);
     if (held === undefined) return;

@@ -16,10 +16,7 @@ export interface HoldLine {
   line: string;
   /** Reserved credits: the expected amount if the price is unknown. */
   credits: number;
-  /**
-   * Set for a purchase of unknown price, which may cost all that is left: owner of its price probe, and the lock or
-   * campaign.
-   */
+  /** Set for an unknown price, which may cost all that is left: owner of the probe, and the lock or campaign. */
   unknown?: { by: Finder; path: string };
   /** Whether its create request was sent before and is retried. */
   isSent?: true;
@@ -139,10 +136,7 @@ export class SpendingSums {
     return [...this.#unknown].find(({ isLost }) => isLost === true) ?? [...this.#unknown][0];
   }
 
-  /**
-   * Applies a charge. The last line counts: a charge that was held for a killed run becomes known when its campaign is
-   * resumed.
-   */
+  /** Applies a charge. The last one counts: a charge held for a killed run becomes known when it is resumed. */
   #charge({ charged, campaign, credits, held = credits, isLost }: ChargeLine): void {
     const entry = this.#entries.get(`${campaign} ${charged}`);
     if (entry === undefined) {

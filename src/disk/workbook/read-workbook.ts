@@ -101,10 +101,7 @@ async function readSheet(
   }
 }
 
-/**
- * Rewrites XML that the cell reader misreads: numeric references beyond U+FFFF, and the other spelling of the date
- * system.
- */
+/** Rewrites XML that the reader misreads: references beyond U+FFFF, and the other spelling of the date system. */
 function plainXml(xml: Buffer): Buffer {
   const text = xml.toString('utf8');
   const plain = text
@@ -157,10 +154,7 @@ function textOf(value: unknown): string {
   return time === '00:00:00' ? date : `${date}T${time}`;
 }
 
-/**
- * Gives all cells of a vertical merged range the value of its first cell. A range across columns is reported, because
- * its meaning is ambiguous.
- */
+/** Fills a vertical merged range with its first value. Reports a range across columns, which is ambiguous. */
 function fillMerged(cells: string[][], { faults, merged }: SheetNotes): { problem: string } | undefined {
   let filled = 0;
   for (const { top, bottom, left, right } of merged) {
@@ -185,10 +179,7 @@ const maxColumns = 2 ** 14;
 /** Most cells from A1 to the last cell with a value. */
 const maxArea = 2_000_000;
 
-/**
- * Facts about a sheet that the cell reader does not report: cells with errors, formulas without a calculated value,
- * merged cells.
- */
+/** Facts that the cell reader does not report: errors, formulas without a value, merged cells. */
 interface SheetNotes {
   faults: CellFault[];
   /** Merged ranges: rows and columns count from 1. */
