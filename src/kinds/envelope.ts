@@ -52,10 +52,7 @@ export const envelope = {
     prompt: ['prompt', 'text', 'title', 'videoUrl'],
     link: ['outputUrl', 'outputAsset.url'],
     thumbnail: ['thumbnailUrl', 'thumbnailAsset.url'],
-    /**
-     * Fields of a job's link in a list. The field `image` of a thumbnail is not among them, because it may be the image
-     * of the request.
-     */
+    /** Links of a job in a list. Not `image` of a thumbnail, which may be the image of the request. */
     listedLink: ['outputAsset.url', 'outputUrl'],
   },
   /** Fields of one of several files of a job. `order` counts from 0. */

@@ -1,7 +1,4 @@
-/**
- * All facts about one kind of request, as data. They come from the service's documentation; undocumented facts are
- * omitted, never guessed.
- */
+/** Facts about one kind of request, from the service's documentation. Others are omitted, never guessed. */
 export interface Kind {
   readonly name: string;
   /** Description of one sentence, for hovers and help. */
@@ -11,14 +8,10 @@ export interface Kind {
    * library. `post`: sent once, after everything else, and never again.
    */
   readonly act: 'job' | 'upload' | 'post';
-  /**
-   * The medium of a finished job, which decides which file types are accepted as its output. `none`: there is no file.
-   */
+  /** Medium of a finished job, which decides the accepted file types. `none`: there is no file. */
   readonly media: Media | 'none';
   readonly create: {
-    /**
-     * Paths for create requests. The first one is used unless the service's own OpenAPI document has another of them.
-     */
+    /** Paths for creates. The first one counts, unless the service's OpenAPI document has another of them. */
     readonly paths: readonly [string, ...string[]];
     /**
      * Whether the service documents the request. If not, `fields` has only the known fields, others may be sent too,
@@ -57,18 +50,13 @@ export interface Kind {
   readonly fields: Readonly<Record<string, Field>>;
   /** Groups of fields. Exactly one field of each group is required. */
   readonly oneOf?: readonly (readonly string[])[];
-  /**
-   * The field that selects the model, and the constraints of each model. Omitted when the service documents no models.
-   */
+  /** Field that selects the model, and constraints by model. Omitted when no models are documented. */
   readonly model?: {
     readonly field: string;
     /** The model that the service uses when the field is omitted. */
     readonly default: string;
     readonly models: Readonly<Record<string, Model>>;
-    /**
-     * The field for quality tiers. It is allowed if the service's own OpenAPI document has it, because it is not
-     * documented elsewhere.
-     */
+    /** Field for quality tiers. Allowed if the service's OpenAPI document has it: nothing else documents it. */
     readonly tierField?: string;
   };
   /**

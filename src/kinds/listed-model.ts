@@ -111,10 +111,7 @@ const rateForm = /^(?:(?:credits?|cost|price)_?)*per_?([a-z0-9_]+)$/i;
 const inText =
   /(?<!\bframes? )\bper[ _-]((?:\d[\d,]*k? |thousand )?(?:second|sec|minute|min|hour|char|character|word|token|megapixel)s?)\b/i;
 
-/**
- * Reads the units in a field, with the amount per unit if there is one. `isPrice`: every content of the field is read
- * as a unit.
- */
+/** Reads the units in a field, with amounts per unit. `isPrice`: any content is read as a unit. */
 function unitsIn(name: string, value: Json, isPrice: boolean): { unit: ListedUnit; rate?: Json }[] {
   const { catalog: names } = envelope;
   const amounts: readonly string[] = [...names.credits, ...names.creditsBy, ...names.ceiling, ...names.amount];
@@ -128,10 +125,7 @@ function unitsIn(name: string, value: Json, isPrice: boolean): { unit: ListedUni
   return found === undefined ? [] : [{ unit: readUnit(found) }];
 }
 
-/**
- * Recognizes field names about prices, such as `pricingModel` or `billed_by`. A short string in such a field is read as
- * a unit.
- */
+/** Recognizes names about prices, such as `pricingModel` or `billed_by`, whose short strings are units. */
 function tellsOfPrice(name: string): boolean {
   return /\b(rate$|(credit|cost|price|charge|bill|meter)s?\b|(pric|charg|bill|meter)(ing|ed)\b)/.test(
     spaced(name).toLowerCase(),
@@ -152,9 +146,7 @@ export function bare<Value>(entries: readonly (readonly [string, Value])[]): { [
   return Object.assign(Object.create(null) as { [key: string]: Value }, Object.fromEntries(entries));
 }
 
-/**
- * Returns a price above 0. A listed 0 does not count, because the service does not guarantee that the job stays free.
- */
+/** Returns a price above 0. A listed 0 does not count: the service does not guarantee a free job. */
 function positive(amount: number | undefined): number | undefined {
   return amount === undefined || amount <= 0 ? undefined : amount;
 }

@@ -189,15 +189,11 @@ const mostDepth = 40;
 const mostParts = 50_000;
 const mostHops = 16;
 
-/**
- * Keywords whose values are maps of schemas by name. In these maps, names such as `example` or `$id` are not keywords.
- */
+/** Keywords whose values are schemas by name. In these maps, `example` or `$id` are not keywords. */
 const mapsOfSchemas = new Set(['properties', 'patternProperties', 'dependentSchemas']);
 /** Keywords whose values are data, even if they look like schemas. */
 const dataKeys = new Set(['enum', 'const', 'required', 'dependentRequired']);
-/**
- * Keywords to drop: schema names are useless and would clash after inlining, and the others do not affect validation.
- */
+/** Keywords to drop: names of schemas would clash after inlining, the others do not affect validation. */
 const droppedKeys = new Set([
   ...['$id', '$anchor', '$schema', '$defs', 'definitions', '$vocabulary', '$comment', '$async', 'id'],
   ...['$dynamicRef', '$dynamicAnchor', '$recursiveRef', '$recursiveAnchor'],
@@ -207,27 +203,19 @@ const droppedKeys = new Set([
 interface Writing {
   root: JsonMap;
   depth: number;
-  /**
-   * References that are being inlined. A reference that leads back to itself is replaced by a schema that allows
-   * anything.
-   */
+  /** References that are being inlined. A circular one becomes a schema that allows anything. */
   open: readonly string[];
   budget: { parts: number };
 }
 
-/**
- * Returns a schema of the document with every `$ref` inlined; `undefined` when the result is too large for a request.
- */
+/** Returns a schema with every `$ref` inlined; `undefined` when it is too large for a request. */
 function writeOutSchema(root: JsonMap, schema: Json): Json | undefined {
   const budget = { parts: mostParts };
   const written = writeOut(schema, { root, depth: 0, open: [], budget });
   return budget.parts > 0 ? written : undefined;
 }
 
-/**
- * Inlines references. Parts that are nested too deeply or outside the document are replaced by schemas that allow
- * anything.
- */
+/** Inlines references. Parts too deep or outside the document become schemas that allow anything. */
 function writeOut(value: Json, at: Writing): Json {
   at.budget.parts -= 1;
   if (at.budget.parts <= 0 || at.depth > mostDepth) return true;
