@@ -130,7 +130,8 @@ export function readBody(stream: Readable, { signal, now = () => performance.now
   let ahead = 0;
   let end: { error?: unknown } | undefined;
   let wake: (() => void) | undefined;
-  let windowStart = now();
+  // Only time spent waiting for the sender counts, because the reader may itself wait for a place or a slow disk.
+  let waitedMs = 0;
   let windowBytes = 0;
 
   const finish = (how: { error?: unknown }) => {
@@ -155,12 +156,11 @@ export function readBody(stream: Readable, { signal, now = () => performance.now
 
   const isTooSlow = (bytes: number) => {
     windowBytes += bytes;
-    const elapsedMs = now() - windowStart;
-    if (elapsedMs < windowMs) return false;
-    if (windowBytes < (leastBytesPerSecond * elapsedMs) / 1000) return true;
-    windowStart = now();
+    if (waitedMs < windowMs) return false;
+    const isSlow = windowBytes < (leastBytesPerSecond * waitedMs) / 1000;
+    waitedMs = 0;
     windowBytes = 0;
-    return false;
+    return isSlow;
   };
   const comes = () =>
     new Promise<void>((resolve) => {
@@ -178,7 +178,9 @@ export function readBody(stream: Readable, { signal, now = () => performance.now
     async next(): Promise<Next> {
       if (chunks.length === 0 && end === undefined) {
         if (stream.isPaused()) stream.resume();
+        const since = now();
         await comes();
+        waitedMs += now() - since;
       }
       const chunk = chunks.shift();
       if (chunk !== undefined) {
