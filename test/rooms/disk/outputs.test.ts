@@ -263,6 +263,21 @@ describe('when this machine cannot write', () => {
     expect(full.out).not.toContain('.part');
   });
 
+  it.runIf(has.strace)('syncs the file before it is renamed, and the folder after (strace)', async () => {
+    const root = makeFolder();
+    const log = join(makeFolder(), 'trace');
+    const trace = ['strace', '-f', '-qq', '-y', '-o', log, '-e', 'trace=fsync,rename'];
+    const program = start([...trace, ...fixture('save', root)]);
+    await program.saw('halfway');
+    program.say('go\n');
+    await program.ended;
+    const calls = readFileSync(log, 'utf8')
+      .split('\n')
+      .filter((call) => call.includes(join(root, 'images')));
+    const what = (call: string) => (call.includes('rename(') ? 'rename' : call.includes('.part>') ? 'file' : 'folder');
+    expect(calls.map(what).slice(-3)).toEqual(['file', 'rename', 'folder']);
+  });
+
   it.runIf(has.strace).each([
     ['fsync', 'EIO', 'the disk reports a read or write error'],
     ['rename', 'EACCES', 'this user may not write there'],

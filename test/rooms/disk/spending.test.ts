@@ -10,7 +10,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { openPurchases } from '../../../src/disk/state/purchase-journal.ts';
+import { identifyThisProcess } from '../../../src/disk/lock/process-identity.ts';
+import { openPurchases, readPurchases } from '../../../src/disk/state/purchase-journal.ts';
 import { readSpent } from '../../../src/disk/state/spending-files.ts';
 import type { LockLine } from '../../../src/lock/record.ts';
 import { temporaryFolder } from '../../rig/command.ts';
@@ -21,7 +22,8 @@ import { run } from './tools.ts';
 vi.setConfig({ testTimeout: 60_000 });
 
 const noon = Date.parse('2026-11-26T12:00:00Z');
-const dayMs = 86_400_000;
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
 let state = '';
 let now = noon;
 const clock = { now: () => now, sleep: () => Promise.resolve() };
@@ -47,7 +49,7 @@ async function ledgerOf(lock: string, limits: { day?: number; month?: number } =
     ledger.hold({ key: `key of ${name}`, credits, likely, isSent });
   const note = (name: string, facts: object) =>
     ledger.add({ address: name, kind: 'image', key: `key of ${name}`, ...facts } as LockLine);
-  const charge = (name: string, credits: number) => note(name, { state: 'running', jobId: name, credits });
+  const charge = (name: string, credits?: number) => note(name, { state: 'running', jobId: name, credits });
   const send = (name: string) => note(name, { state: 'unresolved', send: name });
   return { ledger, hold, charge, send, release: (name: string) => ledger.release(`key of ${name}`) };
 }
@@ -71,6 +73,35 @@ test('a journal that was shortened while it was open does not count as one witho
   expect(await journal?.reserve('k', asked)).toMatchObject({ is: 'known' });
   truncateSync(join(state, 'mediabatch', 'purchases', 'a.jsonl'), 40);
   await expect(journal?.reserve('k', asked)).rejects.toThrow('shortened');
+});
+
+test.each<[string, object, number, string]>([
+  ['of this machine is waited for, however old it is', {}, 30, 'stopped'],
+  ['of another machine is waited for on its first day', { namespace: 'other' }, 24, 'stopped'],
+  ['of another machine is given up when it is older', { namespace: 'other' }, 25, 'reserved'],
+])('a reservation %s', async (_name, by, hours, expected) => {
+  const journal = await openPurchases('a', { clock });
+  onTestFinished(() => journal?.close());
+  const holder = { ...(await identifyThisProcess()), ...by };
+  const hold = { key: 'k', is: 'hold', id: 'other', at: now - hours * hourMs, by: holder };
+  appendFileSync(join(state, 'mediabatch', 'purchases', 'a.jsonl'), `${JSON.stringify(hold)}\n`);
+  let looks = 0;
+  const isStopped = () => ++looks > 1;
+  const asked = { fingerprint: 'f', asks: undefined, isClosed: () => false, isStopped };
+  expect(await journal?.reserve('k', asked)).toMatchObject({ is: expected });
+});
+
+test('a purchase that was sent twice is read again, although its job is known', async () => {
+  const journal = await openPurchases('a', { clock });
+  onTestFinished(() => journal?.close());
+  const step = { address: 'hero', kind: 'image', key: 'k', fingerprint: 'f', generation: 1, attempt: 1 } as const;
+  const counts: number[] = [];
+  for (const send of ['s1', 's2']) {
+    await journal?.add({ ...step, state: 'unresolved', send });
+    await journal?.add({ ...step, state: 'running', jobId: 'j' });
+    counts.push((await readPurchases('a', () => true)).length);
+  }
+  expect(counts).toEqual([0, 1]);
 });
 
 describe('I44 what a person spends in all campaigns', () => {
@@ -104,6 +135,11 @@ describe('I44 what a person spends in all campaigns', () => {
     const one = await ledgerOf('/a/campaign.lock.jsonl');
     expect(await one.hold('x', 9)).toBe('held');
     expect(await one.hold('asked', 9, { isSent: true })).toBe('held');
+    expect(await readSpent(now)).toMatchObject({ day: 18 });
+    // Neither a job without a charge nor a lower price lowers what is counted.
+    await one.charge('x');
+    expect(await one.hold('x', 2, { isSent: true })).toBe('held');
+    await one.ledger.close();
     expect(await readSpent(now)).toMatchObject({ day: 18 });
   });
 

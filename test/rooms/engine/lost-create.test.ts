@@ -43,6 +43,16 @@ describe('a create of a listed kind whose answer was lost', () => {
     expect(actionsOf(campaign.plan())).toEqual({ v1: 'keep', v2: 'keep' });
   });
 
+  test('was charged what the list shows, which is no proof of a price: the next goes alone', async () => {
+    const campaign = await campaignWithOne();
+    campaign.graph = graphOf(`${voices('first', 'second', 'third', 'fourth')}budget: { credits: 100 }\n`);
+    campaign.service.listsCredits = true;
+    meet(campaign, { 1: lost });
+    const { events } = await campaign.run({ concurrency: 4 });
+    const acts = events.map(({ event }) => event).filter((event) => /^(create-intended|job-created)$/.test(event));
+    expect(acts).toEqual(Array(3).fill(['create-intended', 'job-created']).flat());
+  });
+
   test('was not made: it is sent once more, and paid once', async () => {
     const campaign = await campaignWithOne();
     campaign.graph = graphOf(voices('first', 'second'));

@@ -371,10 +371,12 @@ describe('what a person decides about a lost answer', () => {
     const campaign = await unresolved();
     await decide(campaign, { is: 'spend-again' });
     expect(actionsOf(campaign.plan())).toEqual({ 'pic@p1': 'create' });
-    await campaign.run();
+    campaign.graph = { ...campaign.graph, budget: 20, prices: { image: 3 } };
+    const { ledger } = await campaign.run();
     expectPaidOnce(campaign, 2);
     expect(actionsOf(campaign.plan())).toEqual({ 'pic@p1': 'keep' });
     expect(campaign.plan().totals).toMatchObject({ alreadyPaid: 3, held: 3 });
+    expect(ledger.account.left).toBe(20 - 3 - 3);
     const recorded = JSON.stringify([...campaign.file.read().steps.values()]);
     for (const { key } of campaign.service.ledger) expect(recorded).toContain(key);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { RunFact } from '../../../src/contract/event.ts';
-import { hasOpenSends } from '../../../src/lock/sends.ts';
+import { hasOpenSends, openSends } from '../../../src/lock/sends.ts';
 import { graphOf, TestCampaign } from '../../rig/campaign.ts';
 
 const hourMs = 3_600_000;
@@ -139,6 +139,17 @@ describe.each<Kind>(['image', 'video'])('the open send of a %s', (kind) => {
     const before = creates.length;
     await campaign.run();
     expect(creates).toHaveLength(before);
+  });
+
+  test('of another account stays open when ours is answered', async () => {
+    if (kind === 'video') return;
+    const ours = await lose(new TestCampaign(manifest(kind)));
+    const other = new TestCampaign(manifest(kind));
+    other.account = 'two';
+    const merged = merge(ours, await lose(other));
+    await merged.run();
+    const left = openSends(merged.file.read(), new Set()).map(({ purchase }) => purchase.account?.slice(-3));
+    expect([charged(merged), left]).toEqual([3, ['two']]);
   });
 
   test('from the future is left to a person', async () => {

@@ -197,6 +197,18 @@ testMistakes([
     ),
     'MB1007 6:5',
   ],
+  [
+    'one cell more than ten thousand',
+    tasks(
+      '  a:',
+      '    kind: image',
+      '    matrix:',
+      ...'abcd'.split('').map((axis) => `      ${axis}: [0,1,2,3,4,5,6,7,8,9]`),
+      '      include: [{ a: 10, b: 0, c: 0, d: 0 }]',
+      '    with: { prompt: x }',
+    ),
+    'MB1007 6:5',
+  ],
   {
     name: 'too many steps',
     text: tasks(

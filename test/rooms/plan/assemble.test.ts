@@ -277,6 +277,15 @@ describe('files that move', () => {
 describe('what the credits do not reach for', () => {
   const blocked = (address: string, reason: string) => [address, 'blocked', reason];
 
+  test('when the plan was made is left out, and what was sent is asked about', () => {
+    const steps = graphOfSteps([song('a'), song('b')]);
+    const { rows } = planOf(steps, lockOf({ a: [create(a, { since })] }), { leftOut: new Set(['a', 'b']) });
+    expect(rows.map(({ action, blockedBy }) => [action, blockedBy])).toEqual([
+      ['create', undefined],
+      ['blocked', 'budget'],
+    ]);
+  });
+
   test('says what it costs', () => {
     const steps = graphOfSteps([picture('p'), song('a')]);
     expect(tell(planOf(steps, empty, { maxCredits: 0 }).rows)).toEqual([

@@ -227,6 +227,8 @@ describe('a lost create of a kind with a list', () => {
       { event: 'job-found', address: 'hero@de', jobId: 'job-9' },
       { event: 'job-created', address: 'hero@de', jobId: 'job-9', credits: 5, balance: null, model: 'm2' },
     ]);
+    const unpriced = await buy([ambiguous], listed({ do: 'adopt', job: { ...job, credits: 0 } }).script);
+    expect(unpriced.told[1]).toMatchObject(['created', { jobId: 'job-9', credits: null }, {}]);
   });
 
   it('is sent once more where the list proves that nothing was made, with another intent', async () => {

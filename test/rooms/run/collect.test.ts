@@ -65,6 +65,12 @@ describe('a paid file', () => {
     expect(rest.sleeps).toEqual(sleeps);
   });
 
+  it('is asked for again when the host wants it, once, and after 150 s at most', async () => {
+    const busy = (retryAfterMs: number): DownloadAnswer => ({ ...away, retryAfterMs });
+    const { sleeps } = await collect([busy(20_000), gone, busy(900_000), open], { random: 1 });
+    expect(sleeps).toEqual([20_000, 2000, 150_000]);
+  });
+
   it('comes by a fresh link of the same file when its link has expired', async () => {
     const fresh = { ...result, files: ['https://f.example/new-0', 'https://f.example/new-1'] };
     const { collected, opened, watched } = await collect([gone, open], { watched: { is: 'completed', result: fresh } });

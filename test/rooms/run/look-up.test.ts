@@ -35,7 +35,8 @@ test.each<[string, Echoes[], string]>([
   const walk = { jobs: listed.map((echoes) => show('known', echoes)), older: [show('known', old)], complete: true };
   const lost: LostCreate = { id: 'k', request: asked, resent: false, fence: '' };
   const known = new Map([['known', old]]);
-  expect(decideLookUp([lost], [walk, walk], { fields, known }).get('k')?.do).toBe(verdict);
+  const fenced = { ...lost, id: 'fenced', fence: 'n0' };
+  expect(decideLookUp([lost, fenced], [walk, walk], { fields, known }).get('k')?.do).toBe(verdict);
 });
 
 test.each<[string, string, string]>([

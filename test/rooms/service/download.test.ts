@@ -169,6 +169,7 @@ describe('answers', () => {
   test.each([
     ['a redirect to nowhere', 302, {}, 'refused', 'HTTP 302'],
     ['one that is gone, with a way on', 404, { location: '/b' }, 'expired', 'HTTP 404'],
+    ['the end of a file', 206, { 'content-range': 'bytes 5-9/10' }, 'refused', 'HTTP 206'],
     ['a redirect out of its range', 400, { location: '/b' }, 'expired', 'HTTP 400'],
   ])('%s is told by its status', async (_name, status, headers, is, says) => {
     const { url, seen } = await serve((_request, response) => response.writeHead(status, headers).end());

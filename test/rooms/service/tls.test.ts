@@ -1,12 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer as createProxy, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { createDownloader, type DownloaderOptions } from '../../../src/service/download.ts';
 import { createHttp } from '../../../src/service/http.ts';
 import { command, temporaryFolder } from '../../rig/command.ts';
+import { listen, serve } from './loopback.ts';
 
 const redact = (text: string) => text;
 const key = 'acme_live_secret123456';
@@ -103,6 +105,30 @@ tasks:
     expect(requests.filter((line) => line.startsWith('GET /files/'))).toEqual(Array(3).fill('GET /files/a no key'));
     expect(requests.filter((line) => line.endsWith(`Bearer ${key}`)).length).toBeGreaterThanOrEqual(6);
   }, 120_000);
+
+  test('of another host does not let it redirect to this machine', async () => {
+    const own = await serve((_request, response) => response.end('secret'));
+    const { port } = await encrypted('DNS:files.example', (_request, response) =>
+      response.writeHead(302, { location: `${own.url}/secret` }).end(),
+    );
+    // The name has a public address, and the proxy leads to this machine.
+    const proxy = createProxy().on('connect', (_request, socket) => {
+      const there = connect(port, '127.0.0.1', () => socket.write('HTTP/1.1 200 OK\r\n\r\n'));
+      socket
+        .on('error', () => {})
+        .pipe(there.on('error', () => {}))
+        .pipe(socket);
+    });
+    vi.stubEnv('HTTPS_PROXY', `http://127.0.0.1:${await listen(proxy)}`);
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const lookup = ((_host: string, _options: unknown, done: (error: null, found: unknown) => void) =>
+      done(null, [{ address: '93.184.216.34', family: 4 }])) as unknown as NonNullable<DownloaderOptions['lookup']>;
+    const made = createDownloader({ baseUrl: own.url, redact, requestTimeoutMs: 5000, lookup });
+    onTestFinished(() => made.close());
+    const answer = await made.open('https://files.example/a', new AbortController().signal);
+    expect([answer.is, own.seen]).toEqual(['refused', []]);
+  });
 });
 
 test('what speaks no TLS at all gets no byte of a request', async () => {
