@@ -8,7 +8,7 @@ import type { KeptFiles } from '../outputs/kept-files.ts';
 import type { SavedFiles } from '../outputs/saved-files.ts';
 import { renameFile } from './durable.ts';
 import type { PacedDisk } from './paced-disk.ts';
-import { hasNoLinks, isErrno } from './plain-file.ts';
+import { hasNoLinks, isErrno, lstatOrAbsent } from './plain-file.ts';
 
 /**
  * Renames a finished temporary file into place. An existing file with the same bytes is replaced. Another existing file
@@ -97,7 +97,8 @@ async function moveToFreeName(path: string, aside: string): Promise<boolean> {
   } catch (error) {
     if (isErrno(error, 'EEXIST')) return false;
     if (!hasNoLinks(error)) throw error;
-    // Without hard links on this file system, a plain rename follows a check that the name is free.
+    // Without hard links on this file system, only a check keeps a rename from replacing another file.
+    if (lstatOrAbsent(aside) !== undefined) return false;
     await renameFile(path, aside);
     return true;
   }
