@@ -35,10 +35,10 @@ export const uncharged = 'upload';
  */
 export class Account {
   spentNow = 0;
-  readonly caps: readonly Cap[];
+  caps: readonly Cap[];
   readonly prices: PriceBook;
   readonly approval: Approval | undefined;
-  readonly #spentBefore: number;
+  #spentBefore: number;
   /** Reservations of steps whose answers are still to come, by order id. */
   readonly #flying = new Map<string, Held>();
   /** Reservations of steps that may have been charged an amount that this run will not learn. */
@@ -74,6 +74,15 @@ export class Account {
 
   get spentEver(): number {
     return this.#spentBefore + this.spentNow;
+  }
+
+  /**
+   * Counts the charge of a job that another run of the campaign bought since this run was planned. It is not of this
+   * run, so only the budget, which covers all runs, is reduced.
+   */
+  countElsewhere(credits: number): void {
+    this.#spentBefore += credits;
+    this.caps = this.caps.map((cap) => (cap.name === 'budget' ? { ...cap, left: cap.left - credits } : cap));
   }
 
   /** Credits that the caps leave after all known charges. */

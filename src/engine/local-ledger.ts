@@ -161,6 +161,7 @@ export class LocalLedger implements Ledger {
       const job = known.filter(isJob).find(({ forgotten }) => forgotten !== true);
       if (job !== undefined) {
         this.#journal.claimJob(order, job.jobId);
+        this.account.countElsewhere(job.credits ?? 0);
         return attachTo(job.jobId);
       }
       const left = known.find(isOpenSend);

@@ -1,6 +1,7 @@
 import { LiveRun } from '../../src/campaign/live-run.ts';
 import { runPlan } from '../../src/campaign/run.ts';
 import type { RunEvent, RunFact, StepOutcome } from '../../src/contract/event.ts';
+import type { PurchaseJournal } from '../../src/contract/ports.ts';
 import type { LocalGate } from '../../src/engine/create-gate.ts';
 import { fetchHere } from '../../src/engine/fetch-here.ts';
 import type { LocalLedger } from '../../src/engine/local-ledger.ts';
@@ -66,6 +67,8 @@ export interface RunOptions {
   unsettled?: boolean;
   /** What is left of a plan that others have begun, instead of a plan of its own. */
   resumed?: Pick<ResumedPlan, 'plan' | 'ends' | 'learned'>;
+  /** Purchases under the campaign's name on this machine. */
+  purchases?: PurchaseJournal;
   /** Called with the name of each order that has ended. */
   onEnd?(name: string, end: StepEnd): void;
 }
@@ -160,6 +163,7 @@ export class TestCampaign {
     const ports = {
       ...{ lock, file, bodies, service, clock },
       ...(creates !== undefined && { creates }),
+      ...(options.purchases && { purchases: options.purchases }),
       outputs: fetchHere(service, outputs),
       accountOf: (send: string) => `${send}-${this.account}`,
       isAlone: async () => true,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { hasOpenSends } from '../../../src/lock/sends.ts';
 import { resumeOrder } from '../../../src/run/resume-plan.ts';
-import { graphOf, TestCampaign } from '../../rig/campaign.ts';
+import { graphOf, images, TestCampaign } from '../../rig/campaign.ts';
 import { completed } from '../../rig/scripted-service.ts';
 
 const hourMs = 3_600_000;
@@ -221,4 +221,25 @@ describe('a request with a link that is signed anew', () => {
       expect(campaign.service.ledger).toHaveLength(2);
     }
   });
+});
+
+test('a job that another run has bought since this one was planned counts against the budget', async () => {
+  const text = images(2, 'budget: { credits: 7 }\nprices: { image: 3 }');
+  const campaign = new TestCampaign(text);
+  const other = campaign.clone();
+  campaign.service.creditsOf = () => 5;
+  await other.run({ selected: ['pic@p1'] });
+  const records = [...other.file.read().steps.values()];
+  const { ledger, outcomes } = await campaign.run({
+    concurrency: 1,
+    purchases: {
+      reserve: async (key) => (records[0]?.purchases[0]?.key === key ? { is: 'known', records } : { is: 'reserved' }),
+      hold: async () => 'held',
+      release: () => undefined,
+      add: async () => undefined,
+    },
+  });
+  expect(outcomes).toMatchObject({ 'pic@p1': 'done' });
+  expect(campaign.service.creates).toHaveLength(1);
+  expect([ledger.account.spentNow, ledger.account.spentEver]).toEqual([0, 5]);
 });
