@@ -65,8 +65,8 @@ export async function apply(planned: Planned, options: ApplyOptions = {}): Promi
   if (options.rehearsal !== undefined && !campaign.sandbox) {
     throw new CampaignError({
       code: 'MB3000',
-      message: 'rehearsal goes with a campaign that was loaded with `sandbox` only',
-      hint: 'this one would be carried out with real credits; nothing was sent',
+      message: '`rehearsal` requires a campaign that was loaded with `sandbox`',
+      hint: 'this campaign would spend real credits; nothing was sent',
       options: ['rehearsal'],
     });
   }

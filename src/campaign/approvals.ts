@@ -75,7 +75,7 @@ async function sayWhyNot({ path, digest }: Pick<SavedPlan, 'path' | 'digest'>): 
   const same = others.find((one) => one.digest === digest);
   if (same !== undefined) return { why: `${same.by} approved it for another lock, ${same.lock}` };
   const before = others.find(({ plan }) => plan === resolve(path));
-  return before === undefined ? {} : { why: `it is not as it was when ${before.by} approved it at ${before.at}` };
+  return before === undefined ? {} : { why: `the plan has changed since ${before.by} approved it at ${before.at}` };
 }
 
 /**
@@ -101,6 +101,9 @@ export async function markStrangeSends({ campaign, rows }: Plan, open: OpenCampa
     // The service no longer replays an old idempotency key, so the same create request would be charged again.
     if (isReplayed(now - (known.get(order.send.id) ?? Number.NEGATIVE_INFINITY))) continue; // I43 (sent here)
     order.send = { ...order.send, isStrange: true };
-    row.reason = { ...reason, text: `${reason.text}; it was sent elsewhere, or long ago, so it takes a yes` };
+    row.reason = {
+      ...reason,
+      text: `${reason.text}; it was sent elsewhere or long ago, so sending it again needs an approval`,
+    };
   }
 }

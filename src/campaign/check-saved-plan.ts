@@ -73,7 +73,7 @@ export function refuseStale(saved: SavedPlan, now: { plan: Plan; graph: Graph; s
   // must not be listed there.
   const behind = findBehind(graph, saved.gates);
   const early = [...saved.afterPicks.keys()].find((address) => !behind.has(address));
-  if (early !== undefined) throw stale(`${early} hangs on none of the gates that it shows as open`);
+  if (early !== undefined) throw stale(`${early} depends on none of the gates that the plan shows as open`);
   const found = findUncovered(saved, plan);
   if (found !== undefined) throw stale(found.text);
 }

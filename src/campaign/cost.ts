@@ -152,7 +152,7 @@ async function findFirstCommits(lock: string, charges: readonly Charge[]): Promi
       code: 'MB3603',
       message: `the git history of ${shown} is incomplete in this clone, so its purchases cannot be attributed`,
       hint: [
-        way('this clone is shallow; to bring the whole history', shell('git', 'fetch', '--unshallow')),
+        way('this clone is shallow; to fetch the whole history', shell('git', 'fetch', '--unshallow')),
         'without month and author no history is needed',
       ],
     });

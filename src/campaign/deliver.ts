@@ -120,7 +120,7 @@ function requireHere(files: readonly FoundOutput[]): void {
   throw new CampaignError({
     code: 'MB3002',
     message: `${away.length === 1 ? 'a file is' : `${away.length} files are`} not here as saved: ${names}`,
-    hint: way('what is paid for is fetched for free', call('apply')),
+    hint: way('to download paid files for free', call('apply')),
     name: first.address,
   });
 }
@@ -159,6 +159,6 @@ async function copyAll(
     if ((await look(delivery)) === 'other') throw inTheWay(to, [name]);
     const source = placed.look(output);
     const isCopied = typeof source !== 'string' && (await place.put(source.path, name, output));
-    if (!isCopied) throw notDelivered(to, `${output.path} has changed since it was looked at`);
+    if (!isCopied) throw notDelivered(to, `${output.path} has changed since it was checked`);
   });
 }

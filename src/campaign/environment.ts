@@ -177,13 +177,13 @@ export function requireAccess(environment: Environment, { rehearses = true } = {
     throw new CampaignError({
       code: 'MB3201',
       message: 'MEDIABATCH_SANDBOX is 1, so no real service is contacted',
-      hint: rehearses ? 'add --sandbox' : 'what this does, only a real service can',
+      hint: rehearses ? 'add --sandbox' : 'this command needs a real service',
     });
   }
   if (filedCommand) throw refuseFiledCommand();
   const { token } = environment;
   const half = environment.unreadHalf
-    ? '.env has it, and is not read: it counts only when neither address nor key is exported, so that a branch cannot send your key elsewhere. Export both, or put both into .env'
+    ? '.env has the value, but is not read: .env counts only when neither address nor key is exported, so that a branch cannot send your key elsewhere. Export both, or put both into .env'
     : undefined;
   if (token === undefined) {
     throw new CampaignError({
@@ -243,17 +243,16 @@ export function whyNotKey(token: string): { problem: string; hint: string } | un
     const where = token.startsWith(quote) ? 'begins' : 'ends';
     return {
       problem: `stands in quotes: it ${where} with ${quote}`,
-      hint: 'leave one pair of quotes out: those that remain are taken for a part of the key',
+      hint: 'remove one pair of quotes: the remaining quotes count as a part of the key',
     };
   }
   const word = /^(?:authorization\s*:|(?:bearer|basic|token)(?=[\s:=,+]|%20|$))/i.exec(token)?.[0];
   if (word !== undefined) {
-    const hint = 'leave that out: the key alone belongs there, and the header is made from it';
+    const hint = 'remove that: give only the key, from which the header is made';
     return { problem: `begins with "${word}"`, hint };
   }
   const name = /^(?:export\s+)?[A-Z][A-Z0-9_]*_(?:KEY|TOKEN)\s*=/.exec(token)?.[0];
-  if (name !== undefined)
-    return { problem: `begins with "${name}"`, hint: 'leave that out: only what follows is the key' };
+  if (name !== undefined) return { problem: `begins with "${name}"`, hint: 'remove that: only the rest is the key' };
   if (/^[<$%{[(]|[>})\]]$/.test(token)) {
     const hint = 'put the key in its place; $NAME and $(…) are replaced by a shell only, and not in single quotes';
     return { problem: 'is not a key but a place for one: it has brackets, $ or % around it', hint };
@@ -385,7 +384,7 @@ function wordsOf(command: string): [string, ...string[]] {
   }
   const [program, ...others] = words;
   if (program === undefined)
-    throw refused('it is empty', 'name the program that prints the key, or take the variable away');
+    throw refused('it is empty', 'name the program that prints the key, or unset the variable');
   return [program, ...others];
 }
 
@@ -393,7 +392,7 @@ function wordsOf(command: string): [string, ...string[]] {
 function refuseFiledCommand(): CampaignError {
   return refused(
     'it stands in .env',
-    'put it into the environment, and take it out of .env: a branch can bring such a file, and with it a program',
+    'set it in the environment, and remove it from .env: a branch could bring a .env that runs a program of its own',
   );
 }
 

@@ -278,12 +278,12 @@ export async function findReplaced(
     const bought = sha256 === undefined ? undefined : paid.get(sha256);
     if (sha256 !== undefined && bought === undefined && elsewhere.has(sha256)) continue;
     if (sha256 === undefined || (await files.find({ path, sha256, bytes })) === undefined) {
-      const why = sha256 === undefined ? 'it is nothing that mediabatch keeps' : 'it was changed after it was kept';
+      const why = sha256 === undefined ? 'it is not a file that mediabatch keeps' : 'it was changed after it was kept';
       found.kept.push({ path, why });
       continue;
     }
     if (wanted.has(sha256)) {
-      found.kept.push({ path, why: 'the next apply takes it back' });
+      found.kept.push({ path, why: 'the next apply uses it again' });
       continue;
     }
     const of = bought === undefined ? {} : { address: bought.address, was: bought.path };
@@ -430,11 +430,11 @@ function whyKept({
   present: PresentFiles;
 }): string | undefined {
   if (own?.purchase?.state === 'done' && filesOf(own.purchase, present) === 'missing') {
-    const way = own.step.unpicked === true ? 'when it is picked, apply fetches it' : 'apply fetches it';
-    return `its file is not here as it was paid for; ${way}, and after that the record can go`;
+    const way = own.step.unpicked === true ? 'once it is picked, apply downloads it' : 'apply fetches it';
+    return `its file is missing or changed; ${way}, and then the record can be removed`;
   }
   const [first] = waiting;
   if (first === undefined) return undefined;
   const more = waiting.length > 1 ? ` and ${waiting.length - 1} more` : '';
-  return `${first.step.address}${more} needs its link and is not done yet`;
+  return `${first.step.address}${more} needs its URL and is not done yet`;
 }

@@ -57,7 +57,7 @@ function elsewhereError(shown: string, { engine, since, run }: EngineNote): Camp
     code: 'MB3704',
     message: `${shown} belongs to a run that was submitted to ${engine} at ${clockText(since, systemClock.now())}`,
     hint: [
-      way('to attach to it, and bring what it has made', call('apply', '--engine', engine)),
+      way('to attach to the run, and download its outputs', call('apply', '--engine', engine)),
       way('to stop it', call('cancel', '--engine', engine)),
       way('if that engine is gone for good', call('unlock', '--id', run)),
     ],

@@ -153,7 +153,7 @@ async function tellMovedPosts(campaign: OpenCampaign, rows: Iterable<PlanRow>): 
   for (const { shown, lock } of await readOtherLocks(paths, service)) {
     for (const record of lock.steps.values()) {
       for (const { fingerprint, jobId } of sendsOf(record)) {
-        sent.set(fingerprint, `${record.address} of ${shown} ${jobId === undefined ? 'may be' : 'is'} this very post`);
+        sent.set(fingerprint, `${record.address} of ${shown} ${jobId === undefined ? 'may be' : 'is'} the same post`);
       }
     }
   }
@@ -164,7 +164,6 @@ async function tellMovedPosts(campaign: OpenCampaign, rows: Iterable<PlanRow>): 
   if (found.length === 0) return;
   const more = found.length > mostNamed ? ` and ${found.length - mostNamed} more` : '';
   const text = `${countOf(found.length, 'post')} may be out already, sent by another campaign: ${found.slice(0, mostNamed).join(', ')}${more}`;
-  const hint =
-    'where the task was moved here, do not publish it: look at its accounts, and take it out of this manifest';
+  const hint = 'if the task was moved here, do not publish it: check its accounts, and remove it from this manifest';
   tell({ is: 'notice', text, hint });
 }

@@ -135,12 +135,12 @@ function refusePinned(graph: DecidedGraph, redo: ReadonlySet<string>): void {
   const others = pinned.length > 1 ? ` and ${pinned.length - 1} more are` : ' is';
   throw new CampaignError({
     code: 'MB3005',
-    message: `--redo: ${first.address}${others} pinned, and what is pinned is not bought again`,
+    message: `--redo: ${first.address}${others} pinned, and pinned steps are not bought again`,
     hint:
       first.decided?.pinned === 'manifest'
         ? `remove \`pin: true\` from task \`${first.task}\`, or choose other steps; nothing was spent`
         : way(
-            'nothing was spent; choose other steps, or take the pin off',
+            'nothing was spent; choose other steps, or remove the pin',
             call('pin', ...pinned.slice(0, mostNamed).map(({ address }) => address), '--undo'),
           ),
     addresses: pinned.map(({ address }) => address),
@@ -175,7 +175,7 @@ async function checkPlaces(
   const more = others.length > 0 ? `, and ${others.length} more like it` : '';
   const text = `${stranger.path} is not on record as an output of ${stranger.address}${more}; a file with other content than the download is kept under another name`;
   const hint = way(
-    'where a lost lock had it on record, its job is found if the service lists it, and nothing is bought twice',
+    'if a lost lock recorded the file, its job is found if the service lists it, and nothing is bought twice',
     call('adopt'),
   );
   tell({ is: 'notice', code: 'MB1604', text, hint });
@@ -259,7 +259,7 @@ function sparePosts(
   const shown = out.slice(0, shownAddresses);
   const more = out.length > shown.length ? ` and ${out.length - shown.length} more` : '';
   const are = out.length === 1 ? 'is posted' : 'are posted';
-  const what = `${shown.join(', ')}${more} ${are}, and a post is sent again only by its very address`;
+  const what = `${shown.join(', ')}${more} ${are}, and a post is sent again only by its exact address`;
   const hint = `${shown.map((address) => `--redo ${shellWord(address)}`).join(' ')}${more === '' ? '' : ' …'}`;
   if (left.size === 0 && out.length === unnamed.length && !settled) {
     throw new CampaignError({

@@ -80,7 +80,10 @@ async function describeOwnFile(name: string, file: string): Promise<[string, Adv
       }
       const apply = { ...call('apply'), file, bare: true } as const;
       const manifest = join(dirname(file), saved.manifest);
-      return ['a saved plan', [way('to do what it says', apply), `for everything else name its manifest, ${manifest}`]];
+      return [
+        'a saved plan',
+        [way('to carry out the plan', apply), `for everything else name its manifest, ${manifest}`],
+      ];
     }
     case 'lock': {
       const [, campaign, sandbox] = /^(.+?)(\.sandbox)?\.lock\.jsonl$/i.exec(basename(file)) ?? [];

@@ -102,7 +102,7 @@ async function readLockAt({ paths }: Pick<OpenCampaign, 'paths'>, at: NamedCommi
     error.code === 'MB2002'
       ? 'update mediabatch to the version that wrote it, or compare with an earlier commit'
       : way(
-          'compare with a commit in which it is whole; to see this one',
+          'compare with a commit in which the file is intact; to see this version',
           shell('git', 'show', `${commit.slice(0, 12)}:${path}`),
         );
   throw new CampaignError({ code: 'MB3604', message: error.message, hint, file: shown, ref });
@@ -113,7 +113,7 @@ function notThere(file: string, { ref, isShallow }: { ref: string; isShallow: bo
     'compare with a commit that has it; to list them',
     shell('git', 'log', '--follow', '--oneline', '--', file),
   );
-  const whole = way('this clone is shallow; to bring the rest', shell('git', 'fetch', '--unshallow'));
+  const whole = way('this clone is shallow; to fetch the rest', shell('git', 'fetch', '--unshallow'));
   return new CampaignError({
     code: 'MB3604',
     message: `${file} is not in ${ref}, nor does git recognize a file there that it was renamed from`,
@@ -127,7 +127,7 @@ function unusable(file: string, ref: string, why: string): CampaignError {
   return new CampaignError({
     code: 'MB3604',
     message: `${file} at ${ref}: ${why}`,
-    hint: 'compare with a commit in which it is whole, or mend it there',
+    hint: 'compare with a commit in which the file is intact, or correct it there',
     file,
     ref,
   });

@@ -60,7 +60,7 @@ export async function applyCampaign(typed: ApplyOptions, given: ApplyContext): P
   let applied = await applyOnce(options, { ...given, consent });
   while (applied.isPassed && canAskAgain(options, terminal)) {
     terminal.err(
-      `\n${terminal.style.bold('asked again')}: the rest costs more than was agreed to, or is priced only now\n`,
+      `\n${terminal.style.bold('asked again')}: the other steps cost more than was approved, or have a price only now\n`,
     );
     const next = await applyOnce(options, { ...given, consent, isAskedAgain: true });
     if (!next.hasRun) break;
@@ -248,7 +248,7 @@ async function printResult(
     throw new CampaignError({
       code: 'MB3501',
       message: 'the run was stopped at once: its open requests are on record',
-      hint: 'run again to collect it',
+      hint: 'run again to collect its jobs',
     });
   }
   const { nextOfRun } = await import('./next-steps.ts');
@@ -393,7 +393,7 @@ async function refuseWithoutConsent(
       : spendText(plan.totals);
   const why =
     consent.flags === 'ignored'
-      ? `${consent.because}, and --yes is a person's to give`
+      ? `${consent.because}, and --yes does not count: a user must approve`
       : misspelt !== undefined && options.yes
         ? `--yes does not cover a field that is most likely misspelt: ${misspelt}`
         : 'no interactive terminal for the approval, and no --yes';
@@ -404,7 +404,7 @@ async function refuseWithoutConsent(
     misspelt !== undefined
       ? ['or correct the field']
       : consent.flags === 'count'
-        ? ['or they agree beforehand, with --yes']
+        ? ['or have the payer approve beforehand, with --yes']
         : [];
   const { nextOfRefusal } = await import('./next-steps.ts');
   return new CampaignError({

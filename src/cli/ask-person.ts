@@ -28,7 +28,7 @@ export function requireSomebody({ yes, terminal, consent = { flags: 'count' } }:
   throw new CampaignError({
     code: 'MB3004',
     message: `no interactive terminal for the approval${isFlag ? '' : `, and ${consent.because}`}`,
-    hint: isFlag ? 'agree with --yes' : 'the payer runs it in an interactive terminal',
+    hint: isFlag ? 'approve with --yes' : 'have the payer run the command in an interactive terminal',
   });
 }
 
@@ -114,7 +114,7 @@ export async function readAnswers<Result>(
 export function askAboutMove({ lock, steps, baseUrl }: MoveQuestion, asked: Asked): Promise<Answer> {
   const { terminal } = asked;
   terminal.err(
-    `${safeText(lock)} has ${countOf(steps, 'step')} on record, made against another address. Their jobs will be looked for at ${safeText(baseUrl)}, and what is unanswered is asked for there again.\n`,
+    `${safeText(lock)} has ${countOf(steps, 'step')} on record, made against another address. The run looks for their jobs at ${safeText(baseUrl)}, and sends creates without an answer there again.\n`,
   );
   return askPerson('Is that the same service, at a new address?', asked);
 }

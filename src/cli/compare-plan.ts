@@ -72,8 +72,8 @@ function refuseOthers(options: PlanCommandOptions): void {
   const first = flagOf(given.row);
   throw new CampaignError({
     code: 'MB3000',
-    message: `--compare does not go with ${first}: it compares two versions of a whole campaign`,
-    hint: `leave one of them out; \`plan\` without --compare takes ${first}`,
+    message: `--compare cannot be combined with ${first}: it compares two versions of a whole campaign`,
+    hint: `remove one of them; \`plan\` without --compare accepts ${first}`,
     options: ['--compare', first],
   });
 }

@@ -14,8 +14,8 @@ export function engineFor({ engine, store, sandbox }: ApplyOptions): EngineChoic
     message: '--store needs an engine: without one, files are saved next to the manifest',
     hint:
       sandbox === true
-        ? 'leave it out: --sandbox runs on this machine (MEDIABATCH_ENGINE is for real runs)'
-        : 'leave it out, or name the engine: MEDIABATCH_ENGINE=postgres://user@host:5432/database',
+        ? 'remove --store: --sandbox runs on this machine (MEDIABATCH_ENGINE is for real runs)'
+        : 'remove --store, or name the engine: MEDIABATCH_ENGINE=postgres://user@host:5432/database',
     options: ['--store', '--engine'],
   });
 }

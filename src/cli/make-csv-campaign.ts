@@ -29,7 +29,7 @@ interface Table {
 export async function makeCsvCampaign(file: string, folder: string): Promise<NewFiles> {
   const isWorkbook = /\.xlsx$/i.test(file);
   if (!isWorkbook && !/\.[ct]sv$/i.test(file)) {
-    const message = `${file} is no .csv, .tsv or .xlsx file`;
+    const message = `${file} is not a .csv, .tsv or .xlsx file`;
     throw new CampaignError({ code: 'MB3000', message, hint: 'save the table as CSV or .xlsx', value: file });
   }
   const place = [dirname(resolve(file)), basename(file)] as const;
@@ -146,7 +146,7 @@ function writeManifest(table: Table, path: string): string {
   }
   const key = chooseKey(table, prompted);
   if (key === undefined) {
-    const message = `no column of ${path} names its rows: in each of ${columns.join(', ')} a value is empty or stands twice`;
+    const message = `no column of ${path} identifies its rows: each of ${columns.join(', ')} has an empty or repeated value`;
     throw unusable(path, message, 'add a column such as id, with a different value in every row');
   }
   const words = chooseWords(table, key.column).map((column) => `{{${nameOf(column)}}}`);

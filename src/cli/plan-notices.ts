@@ -47,14 +47,14 @@ function howToGoOn(
   { select, exclude }: Selecting,
   { graph, command }: { graph: Graph; command: 'plan' | 'apply' },
 ): Advice {
-  if (select === undefined) return 'exclude less: what a step needs must be done before it';
+  if (select === undefined) return 'exclude fewer steps: the steps that a step needs must be done before it';
   const vocabulary = vocabularyOf(graph);
   const wider = select.map((text) => withNeeds(text, vocabulary));
   const flags = wider.flatMap((text) => (text === undefined ? [] : ['--select', text]));
   if (flags.length < 2 * select.length || exclude !== undefined) {
-    return 'select what they need, too: + before a name or a condition takes along what its steps need';
+    return 'select the needed steps, too: + before a name or a condition adds them';
   }
-  return way('take along what they need', call(command, ...flags));
+  return way('to add the needed steps', call(command, ...flags));
 }
 
 /** Warns before a purchase that the service does not replay idempotency keys for a token. */
@@ -64,6 +64,6 @@ export function tellCredential(plan: Plan, replays: 'yes' | 'no' | 'unknown', te
   if (affected.length === 0) return;
   tellNotice(
     terminal,
-    `MEDIABATCH_API_KEY holds a token, not an API key: should the answer to one of ${countOf(affected.length, 'image or music create')} be lost, it cannot be asked for again, and a person has to decide; with an API key it is found by itself`,
+    `MEDIABATCH_API_KEY holds a token, not an API key: if the answer to one of ${countOf(affected.length, 'image or music create')} is lost, a user has to decide about it; with an API key, the run recovers it`,
   );
 }

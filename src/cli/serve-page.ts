@@ -37,7 +37,7 @@ export async function servePage(
   terminal.err(`${terminal.style.green('review')}  ${running.url}\n`);
   terminal.err(terminal.style.dim(`  ${about}\n`));
   if (open && !(await openPage(running.entrance))) {
-    terminal.err(`  no browser was opened: open the address yourself, or leave this out with --no-open\n`);
+    terminal.err(`  no browser was opened: open the address yourself; --no-open does not try\n`);
   }
   return running;
 }
@@ -60,7 +60,7 @@ async function serve(
     throw new CampaignError({
       code: 'MB3303',
       message: `port ${port} is taken`,
-      hint: 'give another one with --port, or leave it out for any that is free',
+      hint: 'give another port with --port, or omit --port for any free port',
       port,
     });
   }
@@ -121,7 +121,7 @@ export function reviewPortIn({ MEDIABATCH_REVIEW_PORT: text = '' }: NodeJS.Proce
   throw new CampaignError({
     code: 'MB3000',
     message: `MEDIABATCH_REVIEW_PORT cannot be ${JSON.stringify(text)}`,
-    hint: 'give a port from 0 to 65535; 0 takes any that is free',
+    hint: 'give a port from 0 to 65535; 0 takes any free port',
     value: text,
   });
 }

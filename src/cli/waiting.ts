@@ -161,8 +161,8 @@ function tellAsked({ rows }: Plan, { terminal, consent }: WaitingContext): void 
     if (beside === undefined) return [];
     return [
       sideBySide(row),
-      command('  it is the same', terminal.paste(call('move', beside.address, address))),
-      command('  it is another one', terminal.paste(call('apply', '--redo', address, ...publish))),
+      command('  it is the same post', terminal.paste(call('move', beside.address, address))),
+      command('  it is another post', terminal.paste(call('apply', '--redo', address, ...publish))),
     ];
   });
   const gone = [...new Set(asked.flatMap(({ beside }) => beside?.address ?? []))].slice(0, shownAsked);
@@ -230,8 +230,8 @@ export function tellOpenGates(
   const after = others === 0 ? 'after that' : `for ${countOf(others, 'gate')} whose outputs are not made yet`;
   const text = later === 0 ? head : `${head}; ${countOf(later, 'more step')} ${after}`;
   const look = review
-    ? command('to go on looking at them', terminal.paste(call('apply', '--review')))
-    : command('to look at them, and pick by keys', terminal.paste(call('review')));
+    ? command('to continue the review', terminal.paste(call('apply', '--review')))
+    : command('to review them, and pick by keyboard', terminal.paste(call('review')));
   const ways =
     example === undefined
       ? []

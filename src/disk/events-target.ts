@@ -148,7 +148,7 @@ function checkContent(fd: number): void {
   const head = Buffer.alloc(beginningLength);
   const length = readSync(fd, head, 0, head.length, 0);
   if (length > 0 && !beginning.test(head.toString('latin1', 0, length))) {
-    throw refused('there is such a file already, and it holds no events');
+    throw refused('the file exists already, and holds no events');
   }
 }
 

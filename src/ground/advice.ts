@@ -34,7 +34,7 @@ export function shell(...words: string[]): Shell {
 }
 
 /**
- * Builds a command with its purpose, which has no colon at the end: `way('take the pin off first', call('pin', address,
+ * Builds a command with its purpose, which has no colon at the end: `way('remove the pin first', call('pin', address,
  * '--undo'))`.
  */
 export function way<Run>(to: string, run: Run): Way<Run> {

@@ -39,7 +39,7 @@ export function twoServices(source: Source, lines: number[]): Diagnostic {
     hint: [
       'Nothing was sent. Where they are one service that has a new address, say so with --service-moved',
       'where they are two, give each a lock of its own for --lock FILE',
-      way('to see the one of a branch, as in', shell('git', 'show', `main:./${source.file}`)),
+      way('to see the lock of a branch, as in', shell('git', 'show', `main:./${source.file}`)),
     ],
     place: placeOf(source, { text: '', start: 0, number: lines[0] ?? 1 }),
   };
@@ -59,8 +59,8 @@ export function newerProgram(file: string, writtenBy: string): Diagnostic {
   return {
     code: 'MB3414',
     severity: 'warning',
-    message: `mediabatch ${writtenBy} has written ${file}, and this is an older one: what it does not know there is kept as it is`,
-    hint: 'Nothing is bought where people decided something that this version does not know. Update mediabatch, and everything that is on record counts',
+    message: `mediabatch ${writtenBy} has written ${file}, and this version is older: records unknown to it are kept as they are`,
+    hint: 'Steps with decisions unknown to this version are not bought. Update mediabatch, and all records count',
   };
 }
 
@@ -79,8 +79,8 @@ export function lostEnd(source: Source, torn: { start: number; number: number })
   return {
     code: 'MB2001',
     severity: 'error',
-    message: `${source.file}:${torn.number}: the end of the file is lost: it was complete, and of this line only a part is left`,
-    hint: wayBack(source.file, 'or from a copy: what is missing would be bought, and posted, again'),
+    message: `${source.file}:${torn.number}: the end of the file is lost: the file was complete, and only a part of this line is left`,
+    hint: wayBack(source.file, 'or from a copy: missing steps would be bought, and posted, again'),
     place: placeOf(source, { text: '', ...torn }),
   };
 }

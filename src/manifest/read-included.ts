@@ -135,7 +135,7 @@ class Walk {
       code: 'MB1404',
       severity: 'error',
       message,
-      hint: 'take one of these entries out of `include`; what several files need belongs into a file of its own',
+      hint: 'remove one of these entries from `include`; move shared keys into a file of their own',
       place: last.place,
       ...(related.length === 0 ? {} : { related }),
     });

@@ -122,7 +122,7 @@ export function findUncovered(agreement: Agreement, { rows }: Plan): { text: str
   const price = first.credits === null ? 'at an unknown price' : `for ${first.credits}`;
   const more = others.length === 1 ? '' : `, and ${others.length - 1} more`;
   const what = isSpending(first.action) ? `would be bought now ${price}` : 'would be bought again if its job fails';
-  const text = `${first.address} ${what} (${first.reason.text})${more}, which is not what it says`;
+  const text = `${first.address} ${what} (${first.reason.text})${more}, which the plan does not show`;
   return { text, addresses: others.map(({ address }) => address) };
 }
 
@@ -131,21 +131,21 @@ export function findHidden({ purchases, afterPicks, publishes: named, shown }: A
   const isBought = (row: Row | undefined) => row !== undefined && isSpending(row.action);
   for (const [address, { repeat, retries }] of purchases) {
     const row = shown.get(address);
-    if (repeat !== undefined && !isBought(row)) return `it buys ${address}, and its rows do not say so`;
+    if (repeat !== undefined && !isBought(row)) return `it buys ${address}, but no row shows that`;
     if (retries !== undefined && row?.mayRetry === undefined) {
-      return `it buys ${address} again, and its rows do not say so`;
+      return `it buys ${address} again, but no row shows that`;
     }
   }
   for (const [address, { retries }] of afterPicks) {
     const row = shown.get(address);
     const shows = row?.blockedBy === 'gate' && row.wouldCost !== undefined;
     if (!shows || (retries !== undefined && row.wouldRetry === undefined)) {
-      return `it buys ${address} after a pick, and its rows do not say so`;
+      return `it buys ${address} after a pick, but no row shows that`;
     }
   }
   const isShown = (row: Row | undefined) => row?.post !== undefined && isBought(row);
   const post = [...named].find((address) => !isShown(shown.get(address)));
-  return post === undefined ? undefined : `it publishes ${post}, and its rows do not say so`;
+  return post === undefined ? undefined : `it publishes ${post}, but no row shows that`;
 }
 
 /** Returns the price list's ceiling for a row of unknown price; `undefined`: the row has no ceiling. */

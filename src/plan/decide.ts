@@ -127,11 +127,11 @@ function failedText(job: Job): string {
 
 function noRetryText({ step: { retry } }: Match, why: RetryRefusal): string {
   const reasons: { [why in RetryRefusal]: string } = {
-    'open-send': 'another create request of it is unresolved, so nothing is bought before that is settled',
+    'open-send': 'another create request of this step is unresolved, so nothing is bought until it is settled',
     'not-asked': '--redo buys it again',
     prompt: 'the prompt was refused, and `retry` does not buy the same one again (--redo buys it again)',
     attempts: `all ${retry?.attempts} attempts of \`retry\` were made (--redo buys it again)`,
-    credits: `the ${retry?.credits} credits of \`retry\` do not reach for another (--redo buys it again)`,
+    credits: `the ${retry?.credits} credits of \`retry\` are not enough for another attempt (--redo buys it again)`,
   };
   return reasons[why];
 }
@@ -173,7 +173,7 @@ function decideGone(
   const newest = record?.purchases[0];
   if (newest !== undefined && newest !== purchase && from === undefined) {
     const how = isHere ? 'kept, and comes back' : 'fetched again';
-    return { action, reason: reasonOf('bought-before', `this very request was bought before; its output is ${how}`) };
+    return { action, reason: reasonOf('bought-before', `the same request was bought before; its output is ${how}`) };
   }
   const seen = describeLoss(output, state);
   const back = isHere ? '; it comes back from what is kept' : state === 'changed' ? '; that one is fetched again' : '';
@@ -185,7 +185,7 @@ function decideGone(
 
 function describeLoss({ edited }: Output, state: Exclude<FileState, 'intact'>): string {
   if (state === 'changed') return 'is not the file that was saved';
-  return edited === true ? 'was edited by hand and is missing; the bought one is fetched' : 'is missing';
+  return edited === true ? 'was edited by hand and is missing; the original is downloaded' : 'is missing';
 }
 
 /** Keeps a present output: it is never bought again automatically, even if it does not fit `expect`. */

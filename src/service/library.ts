@@ -199,7 +199,9 @@ async function removeJob(kindName: string, ids: JobIds, ports: RemovalPorts): Pr
     return removeJob(kindName, { jobId, recordId: shown.recordId }, ports);
   }
   const named = [...new Set(tried)].join(' nor ');
-  throw new ServiceError('refused', `it is there still, and cannot be removed as ${named}: HTTP 404`, { status: 404 });
+  throw new ServiceError('refused', `the record is still there, and cannot be removed as ${named}: HTTP 404`, {
+    status: 404,
+  });
 }
 
 async function findShown(kind: string, ids: JobIds, ports: RemovalPorts): Promise<JobIds | undefined> {

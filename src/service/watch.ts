@@ -185,7 +185,7 @@ async function follow(
     ) {
       health.isLeavingHinted = true;
       options.notice(
-        `job ${job.jobId} has been ${redact(status).slice(0, 60)} for more than ${inHours(longMs)}, far longer than usual. Ctrl-C leaves the run: the job stays paid, and the next run collects it. --patience 2h leaves by itself`,
+        `job ${job.jobId} has been ${redact(status).slice(0, 60)} for more than ${inHours(longMs)}, far longer than usual. Ctrl-C leaves the run: the job stays paid, and the next run collects it. --patience 2h does this by itself`,
       );
     }
   }

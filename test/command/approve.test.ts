@@ -72,7 +72,7 @@ describe.runIf(hasTerminals)('an approved plan (python3)', () => {
     expect(yes, yes.text).toMatchObject({ code: 0 });
     expect(yes.text).toContain('mediabatch approve shop.plan.json --rows');
     expect(yes.text).toMatch(
-      /Approve 4 credits, and 1 post to .*, at 2030-05-01T09:00:00Z\? Until .*, apply does it once, and asks nobody\. \[y\/N\]/,
+      /Approve 4 credits, and 1 post to .*, at 2030-05-01T09:00:00Z\? Until .*, apply can run this plan once without asking\. \[y\/N\]/,
     );
     expect((await run(['apply', 'campaign.yaml'], { env: { AI_AGENT: 'x' } })).code).toBe(5);
     expect(kinds(trial)).toEqual([]);
@@ -183,7 +183,7 @@ describe.runIf(hasTerminals)('an approved plan (python3)', () => {
     trial.write('shop.plan.json', JSON.stringify(reworded));
     const edited = await apply();
     expect(edited.code, edited.err).toBe(5);
-    expect(edited.err).toMatch(/it is not as it was when Ada approved it/);
+    expect(edited.err).toMatch(/the plan has changed since Ada approved it/);
     expect(kinds(trial)).toEqual([]);
     // Laid out in another way it says the same.
     trial.write('shop.plan.json', JSON.stringify(JSON.parse(text)));
@@ -246,7 +246,7 @@ describe.runIf(hasTerminals)('an approved plan (python3)', () => {
     const ran = await apply();
     expect(ran.code, ran.err).toBe(4);
     // That nobody could say at most how much was agreed to.
-    expect(ran.err).toContain('nothing more is bought at a price that would pass what was agreed to');
+    expect(ran.err).toContain('nothing more is bought at a price above the approved total');
     expect(kinds(trial)).toEqual(['image']);
     expect((await apply()).code).toBe(4);
     expect(kinds(trial)).toEqual(['image']);

@@ -41,7 +41,7 @@ describe('the approved total is a limit', () => {
     expect([first.code, charged()]).toEqual([4, 10]);
     expect(first.err).toContain('was charged 10, where 3 was expected: the rest would come to 50, and 13 is left');
     expect(first.err).toMatch(/estimate +3 for 1 job · 10 charged, 7 more than estimated/);
-    expect(first.err).toContain('nothing more is bought at a price that would pass what was agreed to');
+    expect(first.err).toContain('nothing more is bought at a price above the approved total');
     const next = await run('apply', 'campaign.yaml', '--yes');
     expect([next.code, charged()]).toEqual([0, 60]);
   });
@@ -64,7 +64,7 @@ describe('the approved total is a limit', () => {
     for (let nth = 0; nth < 3; nth += 1) codes.push((await run('apply', 'x.plan.json', '--yes')).code);
     expect([codes, charged()]).toEqual([[4, 4, 4], 20]);
     const last = await run('apply', 'x.plan.json', '--yes');
-    expect(last.err).toContain('3 credits left: what passes that is not bought');
+    expect(last.err).toContain('3 credits left: steps beyond that are not bought');
     // Agreed to anew, with what it comes to by now.
     expect((await run('apply', 'campaign.yaml', '--yes')).code).toBe(0);
     expect(charged()).toBe(60);

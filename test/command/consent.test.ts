@@ -42,7 +42,7 @@ test('a saved plan alone is not a consent', async () => {
   const silent = await trial.run(['apply', 'a.plan.json']);
   expect(silent.code, silent.err).toBe(5);
   expect(silent.err).toContain(
-    'have the payer approve the plan in an interactive terminal: mediabatch approve a.plan.json\n    or they agree beforehand, with --yes\n',
+    'have the payer approve the plan in an interactive terminal: mediabatch approve a.plan.json\n    or have the payer approve beforehand, with --yes\n',
   );
   const typed = await trial.run(['apply', 'a.plan.json', '--yes', '--publish'], program);
   expect(typed.code, typed.err).toBe(5);
@@ -94,7 +94,7 @@ test('a saved plan with purchases refers an agent to a person', async () => {
   const saving = (...words: string[]) =>
     trial.run(['plan', 'campaign.yaml', '--out', 'shop.plan.json', ...words], program);
   expect((await saving()).err).toContain(
-    'saved  shop.plan.json; show it to a person, who agrees on a terminal: mediabatch approve shop.plan.json\n',
+    'saved  shop.plan.json; to have a user approve it: mediabatch approve shop.plan.json\n',
   );
   expect((await saving('--sandbox')).err).toContain('apply it: mediabatch apply shop.plan.json\n');
 });

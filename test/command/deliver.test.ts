@@ -82,7 +82,7 @@ describe('deliver', () => {
     const { code, err } = await run('--to', 'handed', '--picked');
     expect(code).toBe(5);
     expect(err).toContain('copied 4 files');
-    expect(err).toContain('left out, because nobody has decided: 1 group: draft\n');
+    expect(err).toContain('not copied, because their gates are undecided: 1 group: draft\n');
     expect((await run('--to', 'handed', '--picked', '-s', 'pic')).code).toBe(0);
   });
 

@@ -112,7 +112,7 @@ test.runIf(dumpedPrograms !== undefined)(
     await first.interrupt();
     await done(read('sh', 'terminal restore'));
     const apply = type('mediabatch apply campaign.yaml --store ../store --yes', 'spring');
-    await waitFor(apply, 'what the lock here knows was given to it');
+    await waitFor(apply, 'it received the records of this lock');
     worker();
     expect(await apply.ended, apply.said()).toBe(0);
     expect(apply.said()).toContain('all 15 steps done');

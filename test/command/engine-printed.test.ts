@@ -46,7 +46,7 @@ describe('commands that are printed while an engine has the run', () => {
     const { code, out, err } = await command(['status', 'campaign.yaml'], { cwd });
     expect(code).toBe(0);
     expect(err.replace(/ at \d{4}-\d\d-\d\d \d\d:\d\d/, '')).toBe(
-      `a run was submitted to ${engine}; with what it has done since: mediabatch status campaign.yaml --engine ${engine}\n`,
+      `a run was submitted to ${engine}; to include its progress: mediabatch status campaign.yaml --engine ${engine}\n`,
     );
     for (const line of out.split('\n').filter((one) => one.includes('mediabatch apply')))
       expect(line).toContain(`--engine ${engine}`);

@@ -122,7 +122,7 @@ describe('every option that decides what a plan is', () => {
     async (name, row) => {
       await save(name, row);
       const { err } = await run('apply', 'p.plan.json', ...typed(name, row));
-      if (taken[name] !== undefined) return expect(err).not.toContain('does not go with');
+      if (taken[name] !== undefined) return expect(err).not.toContain('cannot be combined with');
       expect(err).toContain(`${flagOf(row)} cannot be combined with a saved plan`);
       const again = err.split('\n').find((one) => one.includes('mediabatch plan campaign.yaml')) ?? '';
       expect(again).toContain(` ${typed(name, row).join(' ')} `);
@@ -134,9 +134,9 @@ describe('every option that decides what a plan is', () => {
     concurrency: 'what is compared is not carried out',
     new: 'what is compared is not carried out',
   };
-  test.each(settling('plan'))('does not go with --compare: %s', async (name, row) => {
+  test.each(settling('plan'))('cannot be combined with --compare: %s', async (name, row) => {
     const { code, err } = await run('plan', 'campaign.yaml', '--compare', 'HEAD', ...typed(name, row));
-    const refusal = `--compare does not go with ${flagOf(row)}: it compares two versions of a whole campaign`;
+    const refusal = `--compare cannot be combined with ${flagOf(row)}: it compares two versions of a whole campaign`;
     if (ignored[name] !== undefined) return expect(err).not.toContain(refusal);
     expect({ code, err }).toEqual({ code: 64, err: expect.stringContaining(refusal) });
   });

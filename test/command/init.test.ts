@@ -167,12 +167,12 @@ test('--from-csv: a workbook with two sheets is used by its first', async () => 
 });
 
 test.each<[string, string, string | undefined, number, string]>([
-  ['a table without a key', 't.csv', 'a,b\n1,1\n1,1\n', 65, 'no column of t.csv names its rows'],
+  ['a table without a key', 't.csv', 'a,b\n1,1\n1,1\n', 65, 'no column of t.csv identifies its rows'],
   ['an empty table', 't.csv', 'a,b\n', 65, 'has no rows'],
   ['a broken table', 't.csv', 'a,b\n1\n', 65, 'MB1302'],
   ['a row without its prompt', 't.csv', 'id,prompt\na,x\nb,\n', 65, 'row 2 of t.csv has no prompt'],
   ['no table', 't.csv', undefined, 65, 'there is no file t.csv'],
-  ['another kind of file', 't.txt', 'a\n1\n', 64, 'is no .csv, .tsv or .xlsx file'],
+  ['another kind of file', 't.txt', 'a\n1\n', 64, 'is not a .csv, .tsv or .xlsx file'],
 ])('--from-csv: %s is told', async (_what, file, csv, code, words) => {
   if (csv !== undefined) write(file, csv);
   expect(await run('init', 'new', '--from-csv', file)).toMatchObject({ code, err: expect.stringContaining(words) });

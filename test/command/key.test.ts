@@ -102,6 +102,6 @@ describe('with such a key', () => {
     trial.write('.env', 'MEDIABATCH_API_KEY=key_live_1\n');
     const { code, err } = await trial.apply([], { env: { MEDIABATCH_API_KEY: '' } });
     expect(code).toBe(77);
-    expect(err).toContain('.env has it, and is not read');
+    expect(err).toContain('.env has the value, but is not read');
   });
 });

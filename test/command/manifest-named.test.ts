@@ -123,7 +123,7 @@ describe('an unknown command', () => {
   test.each([
     ['clean', 'mediabatch help gc'],
     ['prune', 'mediabatch help gc'],
-    ['undo', '`pick --undo` takes a pick back'],
+    ['undo', '`pick --undo` undoes a pick'],
     ['download', 'for 0 credits; to see what a run does: mediabatch plan campaign.yaml'],
     ['config', 'mediabatch doctor'],
     ['version', 'mediabatch --version'],

@@ -104,7 +104,7 @@ describe('outputs', () => {
     expect(out).toMatch(/draft\/2 .*×.* picked +calm light/);
     expect(out).toMatch(/final .* file missing +the final/);
     expect(err).toMatch(/3 files, 1 not here as it was saved/);
-    expect(err).toMatch(/fetched for free by: .*apply campaign\.yaml.* --sandbox/);
+    expect(err).toMatch(/to download missing files for free: .*apply campaign\.yaml.* --sandbox/);
   });
 
   test('needs only the lock for everything but measures', async () => {
@@ -165,7 +165,7 @@ describe('outputs --out', () => {
     for (const [name, about] of [
       ['rows.csv', /already exists/],
       ['campaign.sandbox.lock.jsonl', /is the lock/],
-      ['list.txt', /does not end as a list/],
+      ['list.txt', /has an unknown extension/],
       ['nowhere/list.csv', /an existing folder/],
     ] as const) {
       const { code, err } = await run('--out', name);

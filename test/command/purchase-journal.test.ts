@@ -272,6 +272,6 @@ describe('I40 the purchase journal', () => {
     writeFileSync(trial.path(lock), text.replace(/,"error":"[^"]*"/, ''));
     const asked = await trial.run(['apply', 'campaign.yaml'], { env: { AI_AGENT: 'x' } });
     expect(asked.code, asked.err).toBe(5);
-    expect(asked.err.replaceAll(/\s+/g, ' ')).toContain('it takes a yes');
+    expect(asked.err.replaceAll(/\s+/g, ' ')).toContain('sending it again needs an approval');
   });
 });

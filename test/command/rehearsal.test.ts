@@ -48,7 +48,7 @@ describe('the account of a rehearsal', () => {
     place.write('campaign.yaml', manifest());
     expect(await place.run('apply', 'campaign.yaml', ...flag)).toMatchObject({
       code: 64,
-      err: expect.stringContaining(`${flag[0]} goes with --sandbox only`),
+      err: expect.stringContaining(`${flag[0]} requires --sandbox`),
     });
     expect(existsSync(join(place.folder, '.mediabatch'))).toBe(false);
   });

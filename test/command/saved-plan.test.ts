@@ -304,7 +304,7 @@ describe('apply of a saved plan', () => {
     [
       'that shows nothing to buy for nothing',
       (text) => text.replaceAll('"action": "create"', '"action": "keep"').replaceAll('"credits": 2', '"credits": 0'),
-      'it buys hero@lamp, and its rows do not say so',
+      'it buys hero@lamp, but no row shows that',
     ],
     [
       'that buys what it does not show',
@@ -329,14 +329,14 @@ describe('apply of a saved plan', () => {
     [
       'that publishes what it does not show',
       ['"saved": {', '"saved": { "publishes": ["hero@vase"],'],
-      'it publishes hero@vase, and its rows do not say so',
+      'it publishes hero@vase, but no row shows that',
     ],
     [
       'with retries that its total does not show',
       ['"credits": 2', '"credits": 2, "mayRetry": 4'],
       'its retries do not add up',
     ],
-    ['of another kind than its rows show', ['"kind": "image"', '"kind": "upload"'], 'is not what it says'],
+    ['of another kind than its rows show', ['"kind": "image"', '"kind": "upload"'], 'which the plan does not show'],
     ['under another name', ['"campaign": "spring"', '"campaign": "harmless"'], 'is stale'],
     ['of other steps', (text) => text.replace(/"steps": "[0-9a-f]{8}/, '"steps": "00000000'), 'is stale'],
   ])('refuses one %s', async (_, change, why) => {

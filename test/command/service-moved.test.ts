@@ -157,7 +157,7 @@ describe('a service that has moved', () => {
     const silent = await campaign.run(after, 'apply', 'campaign.yaml', '--service-moved', '--max-credits', '9');
     expect(silent.code).toBe(64);
     expect(silent.err).toContain('2 steps on record, made against another address');
-    expect(silent.err).toContain('agree with --yes');
+    expect(silent.err).toContain('approve with --yes');
     const planned = await campaign.run(after, 'plan', 'campaign.yaml', '--service-moved', '--out', 'p.plan.json');
     expect(planned.err).toContain('mediabatch apply p.plan.json --service-moved\n');
     expect(planned.code, planned.err).toBe(0);

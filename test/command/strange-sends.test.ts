@@ -48,7 +48,7 @@ test('I43 retrying a create that only the lock records needs an approval of its 
   const asked = await apply([], elsewhere(program));
   expect(asked.code, asked.err).toBe(5);
   expect(asked.err.replaceAll(/\s+/g, ' ')).toContain(
-    'which pays once; it was sent elsewhere, or long ago, so it takes a yes',
+    'which pays once; it was sent elsewhere or long ago, so sending it again needs an approval',
   );
   expect(trial.sandbox.ledger()).toEqual([]);
   const agreed = await apply(['--yes', '-s', 'hero'], elsewhere());
@@ -68,6 +68,6 @@ test('the machine that was about to send it asks nobody: somebody agreed there',
   const { trial, apply } = await leftOpen();
   const went = await apply(['-s', 'hero'], { env: program });
   expect(went.code, went.err).toBe(5);
-  expect(went.err).not.toContain('it takes a yes');
+  expect(went.err).not.toContain('sending it again needs an approval');
   expect(trial.sandbox.ledger()).toHaveLength(1);
 });

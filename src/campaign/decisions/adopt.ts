@@ -101,7 +101,7 @@ function chooseJobs(
       throw new CampaignError({
         code: 'MB3005',
         message: `--job ${id} fits ${first.match.step.address} and ${second?.match.step.address ?? 'others'}`,
-        hint: way('nothing was recorded; say which, as in', call('adopt', first.match.step.address, '--job', id)),
+        hint: way('nothing was recorded; name the step, as in', call('adopt', first.match.step.address, '--job', id)),
         addresses: fitting.map(({ match }) => match.step.address),
       });
     }
@@ -298,7 +298,7 @@ function nothingFound(address: string): CampaignError {
     hint: [
       'if it shows the job, add --job and its id',
       way('if it does not', call('resolve', address, '--not-spent')),
-      way('to buy it whatever happened', call('resolve', address, '--spend-again')),
+      way('to buy the step in any case', call('resolve', address, '--spend-again')),
     ],
     address,
   });

@@ -74,7 +74,11 @@ export class Bench {
     const { lock, byAddress, gateOf, verdicts } = this.#campaign;
     const match = byAddress.get(address);
     if (match?.purchase?.jobId !== undefined && match.purchase.jobId !== job) {
-      return refuse(address, `is not what was looked at, which was job ${job}`, 'look at what it has now');
+      return refuse(
+        address,
+        `has changed since its review: the reviewed output was of job ${job}`,
+        'review its current output',
+      );
     }
     const gate = gateOf.get(address);
     const now = gate && this.#stateNow(gate);

@@ -74,7 +74,11 @@ export async function pickFrom(
       if (match === undefined) {
         rulings.push({ is: 'unchanged', address, text: `is no longer a step of the manifest (${by})` });
       } else if (job !== undefined && !isJob(match.purchase?.jobId, job)) {
-        rulings.push({ is: 'unchanged', address, text: `is not what ${by} looked at, which was job ${job}` });
+        rulings.push({
+          is: 'unchanged',
+          address,
+          text: `has changed since ${by} reviewed it: the reviewed output was of job ${job}`,
+        });
       } else return true;
       return false;
     });
@@ -164,7 +168,7 @@ export async function readPicks(path: string): Promise<Opinion[]> {
     throw unusable(path, `has no usable name in "by": a text of 1 to ${mostReason} characters`);
   return verdicts.map((one, index) => {
     const opinion = readOpinion(one, by);
-    if (opinion === undefined) throw unusable(path, `has a verdict that is none, the one numbered ${index + 1}`);
+    if (opinion === undefined) throw unusable(path, `has an invalid verdict: number ${index + 1}`);
     return opinion;
   });
 }

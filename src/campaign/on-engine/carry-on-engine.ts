@@ -213,7 +213,7 @@ class EngineCarrier implements Carrier {
     const text = notOfRunText(differencesFrom(header.given, givenOf(graph, options)));
     if (text !== undefined) campaign.tell({ is: 'notice', text });
     const { tasks, addresses } = header.outline;
-    const then = 'that was the run as it was submitted: apply again for what was not part of it';
+    const then = 'the run ended as it was submitted: apply again for steps that were not part of it';
     const outline = { tasks, addresses: new Set(addresses) };
     return this.#watch(header.plan, { ...of, outline, ...(text !== undefined && { then }) });
   }

@@ -179,15 +179,15 @@ async function compareRecord(
 function wordsFor(found: Found, { shown, isAside }: { shown: string; isAside: boolean }) {
   if (found === 'an older copy') {
     return {
-      text: `${shown} has an older copy of this run, or another server has taken over, and nobody here has seen all that it had: its workers buy nothing more for it unless its store says that nothing is missing`,
+      text: `${shown} has an older copy of this run, or another server has taken over, and this lock may not have all its records: its workers buy nothing more for it unless its store shows that nothing is missing`,
       hint: [
-        'apply in the clone that watched the run gives back what is missing',
-        way('what was bought, and no lock knows', call('list jobs', '--unknown')),
+        'to restore missing records, apply in the clone that watched the run',
+        way('to list purchases that no lock contains', call('list jobs', '--unknown')),
       ],
     };
   }
-  const why = isAside ? 'had put the run aside' : 'did not know all that was bought';
-  return { text: `${shown} ${why}: what the lock here knows was given to it, and its workers go on from there` };
+  const why = isAside ? 'had put the run aside' : 'did not have all purchases';
+  return { text: `${shown} ${why}: it received the records of this lock, and its workers continue from there` };
 }
 
 /** Steps and options of a run, as far as they are compared with those of a client that attaches to it. */
@@ -212,7 +212,7 @@ export function differencesFrom(then: GivenOfRun, now: GivenOfRun): { isEdited: 
 
 /** Notice for a client that attaches: its options and edits that the run does not have. Undefined if there are none. */
 export function notOfRunText({ isEdited, flags }: ReturnType<typeof differencesFrom>): string | undefined {
-  const parts = [...(isEdited ? ['what has been changed in the campaign since'] : []), ...flags];
+  const parts = [...(isEdited ? ['later changes of the campaign'] : []), ...flags];
   if (parts.length === 0) return undefined;
   return `not part of that run, which goes on as it was submitted: ${parts.join(', ')}`;
 }

@@ -141,7 +141,7 @@ export async function storeOfRun(
   throw new CampaignError({
     code: 'MB3705',
     message: `the run was submitted with another --store than ${name}`,
-    hint: 'give that one; without --store the run is watched, and a later `apply` fetches its files. Nothing was sent',
+    hint: 'give that store; without --store the run is watched, and a later `apply` fetches its files. Nothing was sent',
   });
 }
 
@@ -151,16 +151,12 @@ export function refuseHere({ sandbox }: OpenCampaign, { review }: Pick<ApplyTerm
     throw new CampaignError({ code: 'MB3000', message, hint, options });
   };
   if (review === true) {
-    const message = '--review and --engine do not go together: people decide between two runs then';
+    const message = '--review and --engine cannot be combined: with an engine, gates are decided between two runs';
     refuse(['--review', '--engine'], message, 'leave --review out, or the engine (--engine, MEDIABATCH_ENGINE)');
   }
   if (sandbox) {
-    const message = '--sandbox and --engine do not go together: workers do not reach the service in this process';
-    refuse(
-      ['--sandbox', '--engine'],
-      message,
-      way('leave --sandbox out, and let this be the service', call('sandbox')),
-    );
+    const message = '--sandbox and --engine cannot be combined: workers do not reach the service in this process';
+    refuse(['--sandbox', '--engine'], message, way('remove --sandbox, and use this service', call('sandbox')));
   }
 }
 
@@ -171,7 +167,7 @@ export function refuseOtherEngine(note: { engine: string; account: string }, { s
   throw new CampaignError({
     code: 'MB3704',
     message: `this campaign has a run ${other}`,
-    hint: 'attach to that one first; nothing was sent',
+    hint: 'attach to that run first; nothing was sent',
     lock: note.engine,
   });
 }
@@ -184,7 +180,7 @@ export function lostRun(run: string, { shown }: Engine): CampaignError {
     hint: [
       'nothing was sent; if its database was recreated, what the run has bought since is in no lock',
       way('to see it', call('list jobs', '--unknown')),
-      way('to give the campaign free', call('unlock', '--id', run)),
+      way('to release the campaign', call('unlock', '--id', run)),
     ],
   });
 }
@@ -256,7 +252,7 @@ export async function tellOfNoWorker(
 }
 
 const unfit = (shown: string) =>
-  `none of the workers of this account on ${shown} takes the run: each has another store, or another version; the run waits until one is started that fits`;
+  `none of the workers of this account on ${shown} takes the run: each has another store, or another version; the run waits until a worker starts that fits`;
 
 const lackTexts: { [lack in NonNullable<EngineRun['lacks']>]: (shown: string) => string } = {
   worker: (shown) => `no worker of this account runs on ${shown}: the run waits until one is started`,

@@ -152,10 +152,10 @@ function putAside(error: string, { engine, lock, run }: { engine: Engine; lock: 
     message: `the workers on ${engine.shown} cannot go on with this run: ${error}`,
     hint: [
       way(
-        'it stays open, nothing is lost, and it is tried again each minute; to attach to it again, and give it what this lock knows',
+        'it stays open, nothing is lost, and it is tried again each minute; to attach again, and send it the records of this lock',
         call('apply'),
       ),
-      way('to end it, and go on here with what is known', call('unlock', '--id', run, '--force')),
+      way('to end the run, and continue here with its known purchases', call('unlock', '--id', run, '--force')),
     ],
     lock,
   });
@@ -167,7 +167,7 @@ function pausedText(by: string): string {
 }
 
 function givenUpText(error: string): string {
-  return `the run was ${error}: what it has bought is in the lock here, and the next \`apply\` goes on from there`;
+  return `the run was ${error}: its purchases are in this lock, and the next \`apply\` continues from there`;
 }
 
 function unknownRun(run: string, { shown }: Engine): CampaignError {
@@ -189,7 +189,7 @@ function doneWithoutRecord(lock: Lock, outcomes: { readonly [step: string]: stri
 }
 
 function lostText(steps: readonly string[]): string {
-  return `the engine has lost the record of what it has done of ${namesOf(steps, 'steps')}: \`jobs --unknown\` finds what was paid, before anything of it is bought again`;
+  return `the engine has lost its records of ${namesOf(steps, 'steps')}: \`list jobs --unknown\` finds paid jobs before their steps are bought again`;
 }
 
 async function filesNotHere(

@@ -81,8 +81,8 @@ function refuseRealRehearsal(options: ApplyOptions): void {
   const first = flagOf(given.row);
   throw new CampaignError({
     code: 'MB3000',
-    message: `${first} goes with --sandbox only`,
-    hint: 'add --sandbox, or leave it out',
+    message: `${first} requires --sandbox`,
+    hint: `add --sandbox, or remove ${first}`,
     options: [first],
   });
 }
@@ -106,8 +106,8 @@ function refuseTwoOnStdout({ events, json }: ApplyOptions): void {
 }
 
 function pairError(options: readonly [string, string], why: string): CampaignError {
-  const message = `${options.join(' and ')} do not go together: ${why}`;
-  return new CampaignError({ code: 'MB3000', message, hint: 'leave one of them out', options });
+  const message = `${options.join(' and ')} cannot be combined: ${why}`;
+  return new CampaignError({ code: 'MB3000', message, hint: 'remove one of them', options });
 }
 
 /**

@@ -40,10 +40,10 @@ interface ApproveOptions {
 
 export async function approve(file: string | undefined, options: ApproveOptions, terminal: Terminal): Promise<number> {
   if (options.list === true) return showApprovals(options, terminal);
-  if (options.json === true) throw usage('--json goes with --list only', 'add --list, or leave it out', ['--json']);
+  if (options.json === true) throw usage('--json requires --list', 'add --list, or remove --json', ['--json']);
   if (file === undefined) {
     const [found] = await savedPlansIn('.');
-    const here = found === undefined ? [] : [way('the one that is here', approving(found))];
+    const here = found === undefined ? [] : [way('approve the plan in this folder', approving(found))];
     throw usage('no plan is named', [...here, way('save one', call('plan', '--out', 'campaign.plan.json'))], []);
   }
   if (options.revoke === true) return revoke(file, terminal);
@@ -54,7 +54,7 @@ export async function approve(file: string | undefined, options: ApproveOptions,
     throw new CampaignError({
       code: 'MB3007',
       message: `no approval for ${safeText(file)}: no interactive terminal`,
-      hint: 'run this command on a terminal of the person who pays',
+      hint: 'have the payer run this command in an interactive terminal',
       next: [{ command: terminal.paste(approving(saved.path)), credits: 0, needs: 'person' }],
     });
   }
@@ -68,14 +68,14 @@ async function askAbout(saved: SavedPlan, { valid, by }: ApproveOptions, termina
   const { text, what } = await showPlan(saved, campaign, terminal);
   err(text);
   if (what === undefined) {
-    err('there is nothing in it that takes a yes\n');
+    err('the plan has nothing that needs an approval\n');
     return exitCodes.done;
   }
   err(`prompts, texts, voices and models of every step: ${rowsCommand(saved, terminal)}\n`);
   const now = systemClock.now();
   const until = now + valid;
   const answer = await askPerson(
-    [strong('Approve'), ` ${what}? Until ${clockText(until)}, apply does it once, and asks nobody.`],
+    [strong('Approve'), ` ${what}? Until ${clockText(until)}, apply can run this plan once without asking.`],
     { yes: false, terminal },
   );
   if (answer !== 'yes') return declined(answer, 'approved', terminal);
@@ -158,7 +158,7 @@ async function sayYes(
 ): Promise<string> {
   await keepYes(saved, { ...said, at: systemClock.now() });
   const apply = terminal.paste({ ...call('apply'), file: saved.path, bare: true });
-  return `by ${safeText(said.by, 100)} until ${clockText(said.until)}; to do it: ${apply}`;
+  return `by ${safeText(said.by, 100)} until ${clockText(said.until)}; to apply it: ${apply}`;
 }
 
 /**

@@ -25,13 +25,13 @@ const wordsOf: Readonly<Record<RunAct, Words>> = {
   cancel: {
     done: 'cancelled',
     idle: 'had ended already',
-    follows: 'nothing more is bought for it; jobs that run are paid, and collected',
-    next: ['to bring what it has made', 'apply'],
+    follows: 'nothing more is bought for this run; its running jobs are paid, and are collected',
+    next: ['to download its outputs', 'apply'],
   },
   pause: {
     done: 'paused',
     idle: 'has ended, or was cancelled',
-    follows: 'nothing new is sent for it; jobs that run are paid, and collected',
+    follows: 'nothing new is sent for this run; its running jobs are paid, and are collected',
     next: ['to go on', 'resume'],
   },
   resume: { done: 'resumed', idle: 'is not paused' },

@@ -128,8 +128,9 @@ async function pick(called: Called): Promise<Decided> {
   if (words.length > 0 || select !== undefined || [note, by, replace].some((one) => one !== undefined)) {
     throw new CampaignError({
       code: 'MB3000',
-      message: '--from says what is picked and by whom, so steps, -s, --note, --by and --replace do not go with it',
-      hint: 'pick by files or by names, one after the other; nothing was recorded',
+      message:
+        '--from cannot be combined with steps, -s, --note, --by or --replace: the file states what is picked and by whom',
+      hint: 'pick by file and by name in two commands; nothing was recorded',
       options: ['--from'],
     });
   }
@@ -147,12 +148,12 @@ async function whichGates(campaign: OpenCampaign): Promise<CampaignError> {
     code: 'MB3000',
     message:
       first === undefined
-        ? 'nothing is named, and no gate has anything to look at'
-        : `nothing is named; open gates: ${shortList(named, mostGates)}`,
+        ? 'no step is named, and no gate has outputs to review'
+        : `no step is named; open gates: ${shortList(named, mostGates)}`,
     hint:
       first === undefined
-        ? way('what is bought, and what waits', call('status'))
-        : way('pick one by its address, as in', call('pick', first.toSee[0] ?? first.name)),
+        ? way('to see bought and waiting steps', call('status'))
+        : way('pick an output by its address, as in', call('pick', first.toSee[0] ?? first.name)),
     options: ['--select'],
   });
 }
@@ -162,14 +163,14 @@ async function adopt({ campaign, words: [address], options, shared, terminal }: 
   const jobs = [options.job ?? []].flat();
   const [job, another] = jobs;
   if (address !== undefined) {
-    if (job === undefined || another !== undefined) throw wrongAdoption(`${address} can have one job`);
+    if (job === undefined || another !== undefined) throw wrongAdoption(`${address} can have only one job`);
     return importStep(campaign, { address, job, credits, offline }, shared);
   }
   if (credits !== undefined || offline === true) throw wrongAdoption('--credits and --offline need ADDRESS');
   const { style, paste } = terminal;
   const onLooked = ({ open: left, steps, jobs: strangers }: LookedAt) => {
     if (left.length > 0) tell(terminal, ...candidatesView(left, paste));
-    const looked = `${countOf(steps, 'step')} that could be adopted for, ${countOf(strangers, 'job')} that no lock knows`;
+    const looked = `${countOf(steps, 'step')} that can adopt a job, ${countOf(strangers, 'job')} that no lock contains`;
     terminal.err(`${style.dim(safeText(looked))}\n`);
   };
   const confirm = (rulings: readonly Ruling[]) => {
@@ -197,16 +198,16 @@ function readFinding({ job, credits, notSpent, spendAgain }: VerbOptions): Findi
   if (another !== undefined) {
     throw new CampaignError({
       code: 'MB3000',
-      message: 'say what you have found out: exactly one of --job ID, --not-spent, --spend-again',
-      hint: '--job when the dashboard shows the job, --not-spent when it does not, --spend-again to buy it whatever happened',
+      message: 'give exactly one of --job ID, --not-spent, --spend-again',
+      hint: '--job when the dashboard shows the job, --not-spent when it does not, --spend-again to buy the step in any case',
       options: ['--job', '--not-spent', '--spend-again'],
     });
   }
   if (finding !== undefined && finding.is !== 'job' && credits !== undefined) {
     throw new CampaignError({
       code: 'MB3000',
-      message: '--credits belongs to --job',
-      hint: 'leave it out',
+      message: '--credits requires --job',
+      hint: 'add --job ID, or remove --credits',
       options: ['--credits'],
     });
   }

@@ -35,7 +35,9 @@ export async function deliverOutputs(
   }
   if (undecided.length === 0) return exitCodes.done;
   const groups = `${countOf(undecided.length, 'group')}: ${shortList(undecided, mostNamed)}`;
-  terminal.err(`left out, because nobody has decided: ${groups}\nto decide: ${terminal.paste(call('review'))}\n`);
+  terminal.err(
+    `not copied, because their gates are undecided: ${groups}\nto decide: ${terminal.paste(call('review'))}\n`,
+  );
   return exitCodes.waitsForPerson;
 }
 

@@ -67,7 +67,7 @@ function clockFinding(skewMs: number | undefined): Finding {
     return { about, state: 'ok', text: `its clock and this one agree (within ${spanText(skew + 1000)})` };
   }
   const text = `this clock is ${spanText(skew)} ${skewMs > 0 ? 'behind' : 'ahead of'} the clock of the service`;
-  const hint = 'correct the clock of this machine: by it, a lost answer can be recovered for 23 hours';
+  const hint = 'correct the clock of this machine: it limits how long a lost answer can be recovered (23 hours)';
   return { about, state: 'warning', text, hint };
 }
 

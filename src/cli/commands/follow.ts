@@ -77,7 +77,7 @@ function endView(followed: Followed, { view, paths, file, options, terminal }: E
   const summary = () => summaryView(view, { paste, outputs, sandbox: options.sandbox === true });
   switch (followed.is) {
     case 'left':
-      return [line('no longer followed; the run goes on')];
+      return [line('stopped watching; the run goes on')];
     case 'ended': {
       const { exit = view.end?.exit, how, error } = followed.close;
       const why = error === undefined ? '' : `: ${safeText(error)}`;
@@ -91,7 +91,7 @@ function endView(followed: Followed, { view, paths, file, options, terminal }: E
       return [
         stack(
           ...summary(),
-          line([bad('the process of the run is gone'), ', and it has not said why; what it has paid for is on record']),
+          line([bad('the process of the run is gone'), ', and recorded no reason; its paid jobs are on record']),
         ),
       ];
     case 'idle': {

@@ -72,7 +72,7 @@ export async function gc(file: string, options: GcOptions, terminal: Terminal): 
   }
 }
 
-const noneUnpicked = ': no file here is of an output that was rejected, or lost at a decided gate';
+const noneUnpicked = ': no file belongs to a rejected output, or to an output that a decided gate did not pick';
 
 /**
  * Deletable files, and the function that deletes one of them. It returns false if the file has changed since it was
@@ -125,7 +125,7 @@ async function deleteAll(
   tell(terminal, ...leftoversView(files, systemClock.now()));
   if (files.some(({ is }) => is !== 'partial')) {
     terminal.err(
-      `They were paid for (${chargesText(files)}). Should ${options.unpicked ? 'one be picked after all' : 'a step want one again'}, apply fetches it for free while the service has it.\n`,
+      `They were paid for (${chargesText(files)}). If ${options.unpicked ? 'one is picked later' : 'a step needs one again'}, apply downloads it for free while the service has it.\n`,
     );
   }
   const total = files.reduce((sum, { bytes }) => sum + bytes, 0);

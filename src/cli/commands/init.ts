@@ -60,7 +60,7 @@ export async function init(folder: string, options: InitOptions, terminal: Termi
   if (options.example !== undefined && options.fromCsv !== undefined) {
     throw new CampaignError({
       code: 'MB3000',
-      message: '--example and --from-csv cannot stand together',
+      message: '--example and --from-csv cannot be combined',
       hint: 'give one of them',
       options: ['--example', '--from-csv'],
     });
@@ -111,7 +111,7 @@ function ownMoneyWays(file: string, { paste }: Terminal): Document {
       : line(
           `Set MEDIABATCH_BASE_URL and MEDIABATCH_API_KEY, or fill in a copy of ${example} named .env, here, and keep it out of git.`,
         ),
-    command('Check the way to the service', paste(call('doctor'))),
+    command('Check the connection to the service', paste(call('doctor'))),
     command('See what it costs', paste({ ...call('plan'), file })),
   ];
 }
@@ -126,7 +126,7 @@ async function gitNotes(manifest: string): Promise<Document> {
       .split(/\r?\n/) ?? [];
   const ignored = new Set(lines.map((line) => `${line.trim().replaceAll(/^\/|\/$/g, '')}/`));
   const seen = [...new Set(saved)].filter((name) => !ignored.has(name));
-  const lock = line('Commit campaign.lock.jsonl as soon as there is one: it says what was paid for.');
+  const lock = line('Commit campaign.lock.jsonl after the first run: it records what you paid.');
   const outputs = `Outputs go to ${seen.join(' and ')}, and git sees them. To keep them out, name them in .gitignore: a clone fetches them again, for 0 credits.`;
   return [lock, seen.length === 0 ? undefined : line(outputs)];
 }

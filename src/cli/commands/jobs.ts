@@ -172,7 +172,7 @@ function footer(
     `${countOf(shown.length, 'job')}${more ? ', and more: raise --limit' : ''}; ${unknown} not on record here (${where})`,
   ];
   if (unlisted.length > 0) {
-    lines.push(`the service has no list of ${unlisted.join(', ')} jobs: only the locks know those`);
+    lines.push(`the service has no list of ${unlisted.join(', ')} jobs: only the locks contain them`);
   }
   if (unknown > 0 && options.sandbox !== true) {
     lines.push('`adopt` records the jobs that a step asked for; `adopt ADDRESS --job ID` records any job');

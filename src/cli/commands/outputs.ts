@@ -57,8 +57,8 @@ function formatOf({ format, json, out }: OutputsCommandOptions): 'text' | ListFo
   if (byEnding === undefined) {
     throw new CampaignError({
       code: 'MB3000',
-      message: `--out: ${out} does not end as a list of outputs does`,
-      hint: 'let it end in .csv, .xlsx, .json or .jsonl',
+      message: `--out: ${out} has an unknown extension`,
+      hint: 'use .csv, .xlsx, .json or .jsonl',
       options: ['--out'],
     });
   }
@@ -66,8 +66,8 @@ function formatOf({ format, json, out }: OutputsCommandOptions): 'text' | ListFo
   if (given === 'csv-semicolon' && byEnding === 'csv') return given;
   throw new CampaignError({
     code: 'MB3000',
-    message: `--format ${given} does not go with --out ${out}`,
-    hint: 'leave --format out: the ending of the file says it',
+    message: `--format ${given} does not match --out ${out}`,
+    hint: 'remove --format: the extension of the file sets the format',
     options: ['--format', '--out'],
   });
 }
@@ -75,7 +75,7 @@ function formatOf({ format, json, out }: OutputsCommandOptions): 'text' | ListFo
 function noStream(): CampaignError {
   return new CampaignError({
     code: 'MB3000',
-    message: '--format xlsx needs --out: a workbook is a file',
+    message: '--format xlsx requires --out: a workbook cannot be printed',
     hint: 'name the file: --out outputs.xlsx',
     options: ['--format', '--out'],
   });
@@ -92,6 +92,6 @@ async function tellSidecars(root: string, found: FoundOutputs, terminal: Termina
 function tellWhole(found: FoundOutputs, terminal: Terminal): void {
   terminal.err(outputsFooter(found));
   if (found.files.some(({ fileState }) => fileState === 'missing')) {
-    terminal.err(`what is missing is fetched for free by: ${terminal.paste(call('apply'))}\n`);
+    terminal.err(`to download missing files for free: ${terminal.paste(call('apply'))}\n`);
   }
 }

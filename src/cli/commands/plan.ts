@@ -61,7 +61,7 @@ async function planAlone(file: string, options: PlanCommandOptions, terminal: Te
     const { flags } = consentIn(process.env, { sandbox: options.sandbox === true });
     const isForPerson = flags === 'ignored' && made.rows.some((row) => isBought(row) || publishes(row));
     const way = isForPerson
-      ? `show it to a person, who agrees on a terminal: ${terminal.paste(approving(options.out))}`
+      ? `to have a user approve it: ${terminal.paste(approving(options.out))}`
       : `apply it: ${terminal.paste(apply)}`;
     terminal.err(`${terminal.style.green('saved')}  ${safeText(options.out)}; ${way}\n`);
   }

@@ -57,7 +57,7 @@ export async function report(file: string, options: ReportOptions, terminal: Ter
 
 function tellInterrupted({ err, style, paste }: Terminal): number {
   err(
-    `${style.yellow('interrupted')}  the page was not written; small pictures that are made stay for the next time\n`,
+    `${style.yellow('interrupted')}  the page was not written; thumbnails made so far are kept for the next report\n`,
   );
   err(`  to go on: ${paste(call('report'))}\n`);
   return exitCodes.interrupted;
@@ -73,16 +73,17 @@ function refuseBoth({ out, copy, maxSize, singleFile, compare, note, ...options 
   if (options.for === undefined ? note !== undefined : compare !== undefined) {
     throw new CampaignError({
       code: 'MB3000',
-      message: options.for === undefined ? '--note needs --for client' : '--for client shows no --compare',
-      hint: options.for === undefined ? 'add --for client' : 'leave one of them out',
+      message:
+        options.for === undefined ? '--note needs --for client' : '--for client cannot be combined with --compare',
+      hint: options.for === undefined ? 'add --for client' : 'remove one of them',
       options: [options.for === undefined ? '--note' : '--compare'],
     });
   }
   if (maxSize !== undefined && copy !== true && (options.for === undefined || singleFile !== undefined)) {
     throw new CampaignError({
       code: 'MB3000',
-      message: '--max-size is about what --copy puts into the folder',
-      hint: 'add --copy, or leave it out',
+      message: '--max-size requires --copy',
+      hint: 'add --copy, or remove --max-size',
       options: ['--max-size'],
     });
   }
@@ -90,8 +91,8 @@ function refuseBoth({ out, copy, maxSize, singleFile, compare, note, ...options 
   if (singleFile === undefined || (copy !== true && out === undefined)) return;
   throw new CampaignError({
     code: 'MB3000',
-    message: `--single-file does not go with ${other}: it is one file, with small pictures only`,
-    hint: `leave ${other} out for a file, or --single-file for a folder`,
+    message: `--single-file cannot be combined with ${other}: it writes one file, with small pictures only`,
+    hint: `remove ${other} to get a file, or --single-file to get a folder`,
     options: ['--single-file', other],
   });
 }
@@ -127,7 +128,7 @@ function aboutText(made: MadeGallery): string {
         ]),
     ...(lacking === 0
       ? []
-      : [`${countOf(lacking, 'file')} missing or damaged: the next apply fetches what is lacking for free`]),
+      : [`${countOf(lacking, 'file')} missing or damaged: the next apply downloads them for free`]),
   ].join('; ');
 }
 

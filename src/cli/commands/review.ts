@@ -40,7 +40,7 @@ export async function review(file: string, options: ReviewOptions, terminal: Ter
   isShown = true;
   if (first.assets.every(({ state }) => state === 'planned')) {
     terminal.err(
-      `nothing is bought yet, so there is nothing to look at; to fill the page, in another terminal: ${paste(call('apply'))}\n`,
+      `nothing is bought yet, so the page is empty; to fill it, in another terminal: ${paste(call('apply'))}\n`,
     );
   }
   const interruption = listenForInterruption();

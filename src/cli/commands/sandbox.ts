@@ -58,7 +58,7 @@ async function start(options: SandboxCommandOptions, faults: Fault[] | undefined
       throw new CampaignError({
         code: 'MB3303',
         message: `port ${options.port} is taken`,
-        hint: 'give another one with --port, or 0 for any',
+        hint: 'give another port with --port; 0 takes any free port',
         port: options.port,
       });
     }
@@ -73,7 +73,7 @@ async function start(options: SandboxCommandOptions, faults: Fault[] | undefined
 function readFaults(path: string): Fault[] {
   try {
     const bytes = readSmallFile(path, longestFaults);
-    if (bytes === undefined) throw new Error('there is no such file, or it is none that can be read');
+    if (bytes === undefined) throw new Error('the file does not exist or cannot be read');
     const faults: unknown = JSON.parse(bytes.toString('utf8'));
     if (!Array.isArray(faults)) throw new Error('it is not a list');
     return faults as Fault[];

@@ -77,7 +77,7 @@ function graphText(situation: Situation, options: Parameters<typeof mermaidText>
     code: 'MB3000',
     message: `the graph could not be drawn: Mermaid takes at most ${countOf(edges, 'edge')} and ${countOf(characters, 'character')}`,
     options: ['--select', '--list'],
-    hint: 'draw fewer steps, as in --select +hero@lamp for one step with what it needs, or leave --list out',
+    hint: 'draw fewer steps, as in --select +hero@lamp for one step and its dependencies, or remove --list',
   });
 }
 
@@ -120,7 +120,7 @@ function tellElsewhere({ paths }: OpenCampaign, terminal: Terminal): void {
   const { called } = terminal;
   terminal.called = { ...called, options: { ...called.options, engine: note.engine } };
   terminal.err(
-    `a run was submitted to ${safeText(note.engine)} at ${clockText(note.since, systemClock.now())}; with what it has done since: ${terminal.paste(call('status'))}\n`,
+    `a run was submitted to ${safeText(note.engine)} at ${clockText(note.since, systemClock.now())}; to include its progress: ${terminal.paste(call('status'))}\n`,
   );
 }
 

@@ -56,13 +56,13 @@ async function giveUp(
   terminal.err(`${givenUpText(found, note)}\n`);
   if (found.is === 'over') return;
   const jobs = terminal.paste({ call: 'list jobs', words: ['--unknown'] });
-  terminal.err(`what that run has bought, and no lock here knows: ${jobs}\n`);
+  terminal.err(`bought by that run, and in no lock here: ${jobs}\n`);
 }
 
 function givenUpText({ is }: GivenUp, { engine }: EngineNote): string {
-  if (is === 'over') return `the run on ${engine} is over, and all that it has bought is in the lock`;
+  if (is === 'over') return `the run on ${engine} is over, and all its purchases are in the lock`;
   if (is === 'unknown') return `${engine} does not have that run`;
-  return `${engine} was not asked: while workers carry the run out, whatever this lock does not have of it is bought by them, and again by the next \`apply\` here`;
+  return `${engine} was not queried: if its workers still carry out the run, the next \`apply\` here buys the same steps a second time`;
 }
 
 type Holder = Awaited<ReturnType<typeof readGuardHolder>>;
@@ -110,7 +110,7 @@ function openError(file: string, { run, engine }: EngineNote): CampaignError {
     hint: [
       way('to attach to it', call('apply', '--engine', engine)),
       way('to stop it, and collect what runs', call('cancel', '--engine', engine)),
-      way('to end it there at once, and go on here with what it has bought', call('unlock', '--id', run, '--force')),
+      way('to end the run there at once, and continue here with its purchases', call('unlock', '--id', run, '--force')),
     ],
     lock: engine,
   });
@@ -121,12 +121,12 @@ function notAskedError(file: string, { run }: EngineNote, why: unknown): Campaig
   return new CampaignError(
     {
       code: 'MB3702',
-      message: `the run of ${file} may go on, because nobody could ask: ${messageOf(why)}`,
+      message: `the run of ${file} may still be open, because the engine did not answer: ${messageOf(why)}`,
       hint: [
         ...hintsOf(why),
-        'try again where the engine answers: it ends the run there, and loses nothing. Nothing was unlocked',
+        'try again when the engine answers: unlock then ends the run and loses nothing. Nothing was unlocked',
         way(
-          'only if its workers are certainly gone, because they buy what the next `apply` here buys again',
+          'only if its workers are certainly gone: otherwise they and the next `apply` here buy the same steps',
           call('unlock', '--id', run, '--force'),
         ),
       ],

@@ -87,7 +87,7 @@ function keyFinding(token: string, now: number): Finding {
     return ok(`the key is an API key (${prefix}_live_…): lost answers of image and music are recovered for 24 h`);
   }
   const expiresAt = expiryOf(token);
-  const hint = 'use an API key from the dashboard: it makes image and music recoverable';
+  const hint = 'use an API key from the dashboard: with it, lost answers of image and music can be recovered';
   if (expiresAt !== undefined && expiresAt <= now) {
     const text = `the token expired at ${new Date(expiresAt).toISOString()}`;
     return { about, state: 'problem', text, hint, exit: exitCodes.keyRefused };

@@ -66,10 +66,7 @@ function openFindings(found: FoundLock, lock: Lock): Finding[] {
       about,
       state: 'warning',
       text: `${shown}: it is not known whether ${countOf(open.length, 'create')} ${open.length === 1 ? 'was' : 'were'} charged: ${named(open)}`,
-      hint: [
-        way('to ask again where the service can tell', callAbout(found, 'apply')),
-        'the others are decided with resolve',
-      ],
+      hint: [way('to query the service again', callAbout(found, 'apply')), 'decide the others with resolve'],
     });
   }
   const running = records.filter(({ purchases }) => purchases.some(({ state }) => state === 'running'));

@@ -23,7 +23,7 @@ export const historyCommands: readonly CommandRow[] = [
         { words: ['text', 'csv', 'csv-semicolon', 'xlsx', 'json', 'jsonl'] },
       ],
       ['--json', 'the same as --format json'],
-      ['--out <file>', 'write it here; .csv, .xlsx, .json or .jsonl says the format'],
+      ['--out <file>', 'path of the list; .csv, .xlsx, .json or .jsonl sets the format'],
       ['--sidecar', 'write FILE.json with the same data next to each file'],
       ...state,
       ...selecting,
@@ -31,7 +31,7 @@ export const historyCommands: readonly CommandRow[] = [
     notes:
       'In CSV an apostrophe stands before a text that a spreadsheet would calculate (=, +, -, @); numbers stay numbers.\nA file (--out) begins with a byte order mark and has paths as seen from its own folder. JSON and .xlsx have every text as it is.\ncsv-semicolon is CSV for a spreadsheet with decimal commas (German, French): semicolons, and 3,5 for 3.5.',
     examples: [
-      ['mediabatch outputs --sandbox', 'what there is, and what it was made for'],
+      ['mediabatch outputs --sandbox', 'every output with its row'],
       ['mediabatch outputs --sandbox --out outputs.csv', 'for a spreadsheet'],
       ['mediabatch outputs --sandbox -s kind:image --picked --format json', 'for a program'],
       ['mediabatch outputs --sandbox --sidecar', 'FILE.json next to each file'],
@@ -55,7 +55,7 @@ export const historyCommands: readonly CommandRow[] = [
     notes:
       'A layout may use row, matrix, key, task, kind, take, part and path (where the file is now).\nTwo files of one name are an error before anything is copied.',
     examples: [
-      ['mediabatch deliver --sandbox --to delivery --picked', 'all but what was not picked', 'at gates'],
+      ['mediabatch deliver --sandbox --to delivery --picked', 'without unpicked candidates', 'at gates'],
       ["mediabatch deliver --sandbox --to shop -s song --layout 'songs/{{key}}'", 'under names of your own'],
       ['mediabatch deliver --sandbox --to delivery --dry-run', 'which files; copies nothing', 'at gates'],
     ],
@@ -76,7 +76,7 @@ export const historyCommands: readonly CommandRow[] = [
         `one or several of ${costDimensions.join(', ')}`,
         { read: dimensions, standard: ['task'], shown: 'task' },
       ],
-      ['--since <ref>', 'only what is not on record in this commit'],
+      ['--since <ref>', 'only purchases that the lock of this commit lacks'],
       ['--all', 'every campaign of this working tree that has a lock', { conflicts: ['since', 'lock'] }],
       ['--format <format>', 'how to print it', { words: ['text', 'json', 'csv'] }],
       jsonOption,

@@ -12,7 +12,7 @@ export const languageCommands: readonly CommandRow[] = [
       'Writes a campaign to start from, with .gitattributes, .gitignore and .env.example. Existing files stay as they are.',
     arguments: [['[dir]', 'folder to write into', '.']],
     options: [
-      ['--example <name>', 'another one than the default; --list shows them'],
+      ['--example <name>', 'name of an example; --list shows them'],
       ['--from-csv <file>', 'a campaign for the rows and columns of your own data file'],
       ['--agents', 'write AGENTS.md, too: what a coding agent may do here'],
       ['--list', 'show the examples'],
@@ -33,7 +33,7 @@ export const languageCommands: readonly CommandRow[] = [
       'Shows every error of a manifest, or “ok” with counts. Needs no network: requests without a built-in description are checked against the service’s document that `plan --refresh` stored, or with --sandbox against that of the sandbox.',
     arguments: [manifestsArgument],
     options: [
-      ['--format <format>', 'how to print it; github annotates lines', { words: ['text', 'json', 'github'] }],
+      ['--format <format>', 'output format; github annotates lines', { words: ['text', 'json', 'github'] }],
       ['--json', 'the same as --format json'],
       sandboxOption,
       strictOption,
@@ -41,7 +41,7 @@ export const languageCommands: readonly CommandRow[] = [
     ],
     examples: [
       ['mediabatch validate', 'campaign.yaml of this folder'],
-      ['mediabatch validate --sandbox', 'by the document of the embedded service, too'],
+      ['mediabatch validate --sandbox', 'also by the document of the embedded service'],
       ['mediabatch validate --var-file north.yaml', 'with the variables of a market'],
       ['mediabatch validate --format github', 'annotates lines in a pull request'],
     ],
@@ -56,7 +56,7 @@ export const languageCommands: readonly CommandRow[] = [
     arguments: [
       [
         '[name]',
-        'that of a document (manifest, plan, lock, event, result, status, failure and others), or helpers or kinds',
+        'name of a schema (manifest, plan, lock, event, result, status, failure and others), or helpers or kinds',
         'manifest',
       ],
     ],

@@ -31,7 +31,11 @@ const decisions: readonly Decision[] = [
       'Picks outputs at their gates. The next apply uses them for the steps behind the gate. At a gate with a single pick, a new pick by name replaces the earlier one. A pattern leaves decided groups alone. Costs nothing.',
     options: [
       ...noteOptions,
-      ['--from <picks.json>', 'what people picked elsewhere; of several files, where they agree', { takes: 'paths' }],
+      [
+        '--from <picks.json>',
+        'picks that the review page saved; of several files, where they agree',
+        { takes: 'paths' },
+      ],
       ['--replace', 'with a pattern or -s: pick also in groups that are decided'],
       undoOption('take back what was picked or rejected'),
     ],
@@ -78,7 +82,7 @@ const decisions: readonly Decision[] = [
   {
     name: 'forget',
     isDestructive: true,
-    summary: 'let what was bought count as never bought',
+    summary: 'remove purchases from the plan',
     description:
       'Removes purchases from the plan: orphans are no longer listed, and current steps are planned again. Job ids stay in the lock, and credits stay counted. Costs nothing itself.',
     options: [
@@ -94,13 +98,13 @@ const decisions: readonly Decision[] = [
     name: 'move',
     arguments: [
       ['<old>', 'the address on record'],
-      ['<new>', 'the step that it is now'],
+      ['<new>', 'new address of the purchase'],
     ],
-    summary: 'give what was bought a new address',
+    summary: 'give a purchase a new address',
     description:
       'Moves a purchase to a new address when key and input changed together. Steps with an unchanged input are found without it. Costs nothing.',
     examples: [
-      ['mediabatch move --sandbox song@winter song@autumn', 'it is the song of autumn now'],
+      ['mediabatch move --sandbox song@winter song@autumn', 'the song now belongs to autumn'],
       ['mediabatch move song@winter song@autumn --dry-run', 'shows it, records nothing', 'not run'],
     ],
   },
@@ -131,14 +135,18 @@ const decisions: readonly Decision[] = [
     summary: 'decide about a create whose answer was lost',
     description: 'Records what a person has found out about a create whose answer was lost. Spends nothing itself.',
     options: [
-      ['--job <id>', 'it was charged, and this is its job'],
-      ['--credits <n>', 'with --job: what it was charged', wholeNumber],
+      ['--job <id>', 'the create was charged, and this is its job'],
+      ['--credits <n>', 'with --job: charge of the job', wholeNumber],
       ['--not-spent', 'it was not charged'],
-      ['--spend-again', 'buy it, whatever happened before'],
-      ['--send <id>', 'the create that is meant, where an address has several that are open'],
+      ['--spend-again', 'buy the step in any case'],
+      ['--send <id>', 'id of the create, if the address has several unresolved ones'],
     ],
     examples: [
-      ['mediabatch resolve song@spring --job 68d1f0c2 --credits 5', 'it was charged, and this is its job', 'not run'],
+      [
+        'mediabatch resolve song@spring --job 68d1f0c2 --credits 5',
+        'the create was charged, and this is its job',
+        'not run',
+      ],
       ['mediabatch resolve song@spring --not-spent', 'it was not charged', 'not run'],
       ['mediabatch resolve song@spring --spend-again', 'buy it, whatever happened', 'not run'],
     ],
@@ -155,14 +163,14 @@ export const lockCommands: readonly CommandRow[] = [
       'Releases the lock of a run that died on another machine. A run on an engine is ended there: its purchases are added to the lock, and workers stop.',
     arguments: [manifestArgument],
     options: [
-      ['--id <id>', 'the id of the run, as the refusal showed it'],
+      ['--id <id>', 'id of the run, as shown by the refused command'],
       ['--sandbox', 'the lock of the sandbox runs'],
       lockOption,
       jsonOption,
-      ['--force', 'of a run on an engine: although it is open there, or the engine does not answer'],
+      ['--force', 'for a run on an engine: even if it is open there, or the engine does not answer'],
     ],
     examples: [
-      ['mediabatch unlock --id 4f1c2b7a', 'the id that the refusal showed', 'not run'],
+      ['mediabatch unlock --id 4f1c2b7a', 'the id that the refused command showed', 'not run'],
       ['mediabatch unlock --sandbox --id 4f1c2b7a', 'the same with sandbox credits', 'not run'],
     ],
     run: async (terminal, file, options) => (await import('../commands/unlock.ts')).unlock(file, options, terminal),
@@ -174,8 +182,8 @@ export const lockCommands: readonly CommandRow[] = [
     description: 'Deletes downloaded files that no step refers to. Lists them and asks for confirmation.',
     arguments: [manifestArgument],
     options: [
-      ['--unpicked', 'instead: what was rejected, or not picked at a gate that is decided'],
-      ['--kept', 'instead: what newer outputs replaced, which is kept in .mediabatch/'],
+      ['--unpicked', 'instead: rejected outputs, and those that a decided gate did not pick'],
+      ['--kept', 'instead: replaced outputs, which are kept in .mediabatch/'],
       ['--dry-run', 'list only'],
       yesOption,
       jsonOption,
@@ -198,7 +206,7 @@ export const lockCommands: readonly CommandRow[] = [
       'Permanently deletes records of music, thumbnails and clippings at the service. Lists them and asks for confirmation. Credits are not refunded; local files stay.',
     arguments: [
       manifestArgument,
-      ['[addresses...]', 'steps on record; * stands for anything. Without FILE they come first'],
+      ['[addresses...]', 'steps on record; * matches anything. They come first if FILE is omitted'],
     ],
     options: [
       ['--orphans', 'what the manifest no longer has'],
@@ -220,7 +228,7 @@ export const lockCommands: readonly CommandRow[] = [
 /** Adds the options of all decisions. A decision without own arguments is about named or selected steps. */
 function asCommand(row: Decision): CommandRow {
   const steps: CommandRow['arguments'] = [
-    ['[addresses...]', 'steps or tasks; * stands for anything. Without FILE they come first'],
+    ['[addresses...]', 'steps or tasks; * matches anything. They come first if FILE is omitted'],
   ];
   const select: CommandOption = [
     '-s, --select <selection>',

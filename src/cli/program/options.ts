@@ -136,7 +136,8 @@ function readerOf({ takes, read, range = { least: 0 } }: OptionDetails): Reader 
 
 /** Refuses a word like an option, which Commander would take for the path that was forgotten. */
 function readPath(text: string): string {
-  if (/^--\w/.test(text)) throw new InvalidArgumentError(`give a path before ${text} (one of that name: ./${text})`);
+  if (/^--\w/.test(text))
+    throw new InvalidArgumentError(`give a path before ${text} (for a file of that name: ./${text})`);
   return text;
 }
 

@@ -37,7 +37,7 @@ export const runCommands: readonly CommandRow[] = [
       ['--by <name>', 'name of the approver (default: git user.name, else the user name)'],
       ['--rows', 'print the request of every step, and ask nothing', { conflicts: ['valid', 'by', 'list', 'revoke'] }],
       ['--list', 'show what was approved here', { conflicts: ['valid', 'by', 'revoke'] }],
-      ['--revoke', 'take the yes to this plan back', { conflicts: ['valid', 'by'] }],
+      ['--revoke', 'revoke the approval of this plan', { conflicts: ['valid', 'by'] }],
       ['--json', 'with --list: one JSON document on stdout', { conflicts: ['valid', 'by', 'revoke'] }],
     ],
     examples: [
@@ -86,7 +86,7 @@ export const runCommands: readonly CommandRow[] = [
         'dependencies and states as a Mermaid graph; with --list: of each step',
         { conflicts: ['json', 'follow'] },
       ],
-      ['--engine <address>', 'with what the run of this campaign on an engine has recorded by now'],
+      ['--engine <address>', 'include what the run of this campaign on an engine has recorded so far'],
       [
         '--follow',
         'show the run that is under way in another terminal, until it ends',
@@ -143,14 +143,14 @@ export const runCommands: readonly CommandRow[] = [
     options: [
       ['--out <dir>', 'the folder (default: CAMPAIGN.report next to the manifest)'],
       ['--copy', 'put the media into the folder, so that it can be sent'],
-      ['--max-size <size>', 'with --copy: smaller pictures where it takes more, as in 20MB', { read: parseSize }],
+      ['--max-size <size>', 'with --copy: shrink pictures to stay below this size, as in 20MB', { read: parseSize }],
       ['--single-file <file>', 'one HTML file with small pictures only, 20 MB at most'],
       [
         '--for <reader>',
         'for a client: a copy without prices, prompts, ids, paths and commands',
         { words: ['client'] },
       ],
-      ['--note <text>', 'with --for: a line above the pictures, such as who sends it, and until when'],
+      ['--note <text>', 'with --for: a line above the pictures, such as the sender and a deadline'],
       jsonOption,
       ['--compare <ref>', 'a commit: compare each output with that commit'],
       ...state,

@@ -124,7 +124,7 @@ export const serviceCommands: readonly CommandRow[] = [
       ['--credits <n>', 'balance of a new sandbox', wholeNumber],
       [
         '--speed <factor>',
-        'how much faster than life jobs run',
+        'speed of jobs relative to real time',
         { takes: 'number', range: applyOptions.sandboxSpeed.range, standard: 1, shown: '1' },
       ],
       [
@@ -169,10 +169,10 @@ export const engineCommands: readonly CommandRow[] = [
         '--limit <limits>',
         'credits that all campaigns of the account may spend: 100/run,400/day,2000/month (default: MEDIABATCH_LIMIT)',
       ],
-      ['--drain', 'at a signal end only when no run of the account is open; at a second one hand over'],
+      ['--drain', 'at a signal, end only when no run of the account is open; at a second signal, hand over'],
       [
         '--log <form>',
-        'its lines for people, or as JSON',
+        'format of its log: text or JSON',
         { words: ['text', 'json'], standard: 'text', shown: '"text"' },
       ],
       ['--keep <age>', 'delete runs of the account that ended longer ago (12h, 30d; default: never)', { read: age }],
@@ -194,10 +194,10 @@ export const engineCommands: readonly CommandRow[] = [
   ),
   runAct(
     'pause',
-    'hold a run on an engine up, until `resume`',
+    'pause a run on an engine until `resume`',
     'Stops new requests of the run of this campaign. Running jobs are already paid and are still collected. The run stays open under any leader, and reserves credits only for unresolved creates.',
   ),
-  runAct('resume', 'let a paused run on an engine go on', 'Resumes the run of this campaign after `pause`.'),
+  runAct('resume', 'resume a paused run on an engine', 'Resumes the run of this campaign after `pause`.'),
   {
     name: 'workers',
     summary: 'show the runs, leaders and workers of an engine',
@@ -231,7 +231,10 @@ export const engineCommands: readonly CommandRow[] = [
     summary: 'create or upgrade the tables',
     description:
       'Creates the tables of an engine, or upgrades those of an older version. Workers and `apply` do this themselves if their role may create schemas in the database; `workers`, `status` and `cancel` never do.',
-    options: [engineOption, ['--grant <role>', 'let this role use them: for workers and submitters that own nothing']],
+    options: [
+      engineOption,
+      ['--grant <role>', 'let this role use the tables: for workers and submitters that do not own them'],
+    ],
     examples: [
       ['mediabatch engine migrate', 'MEDIABATCH_ENGINE is set', 'not run'],
       [

@@ -7,17 +7,17 @@ import { rowOf } from './command-row.ts';
 /** Names that users try and that no command has, with the commands that do the same. */
 const otherwise: Readonly<Record<string, readonly (string | Way)[]>> = {
   clean: [
-    'nothing has to be cleaned up. What newer outputs replaced is deleted by gc, what is at the service by destroy, both after a question',
+    'nothing has to be cleaned up. gc deletes replaced files, destroy deletes records at the service; both ask first',
     way('to read about it', call('help', 'gc')),
   ],
   undo: [
-    'what is bought stays bought. `pick --undo` takes a pick back, `pin --undo` a pin, `forget` a record; an earlier file comes back with the earlier manifest, for 0 credits',
+    'a purchase cannot be undone. `pick --undo` undoes a pick, `pin --undo` a pin, and `forget` removes a record; with the earlier manifest, the earlier file comes back for 0 credits',
     way('to read about it', call('help', 'decisions')),
   ],
-  fetch: [way('what is paid and not here is fetched by a run, for 0 credits; to see what a run does', call('plan'))],
+  fetch: [way('a run downloads missing paid files for 0 credits; to see what a run does', call('plan'))],
   config: [
     'the key and the address of the service are in the environment or .env, everything else in the manifest',
-    way('to see what is found', call('doctor')),
+    way('to check key, service and locks', call('doctor')),
   ],
   version: [way('to see it', shell('mediabatch', '--version'))],
 };

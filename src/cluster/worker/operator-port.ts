@@ -187,7 +187,7 @@ function taken(port: number, host: string): CampaignError {
   return new CampaignError({
     code: 'MB3303',
     message: `port ${port} of ${host} is taken`,
-    hint: 'give another one to --port; 0 takes any that is free',
+    hint: 'give another one to --port; 0 takes any free port',
     port,
   });
 }

@@ -12,7 +12,7 @@ export async function writeAll(fd: number, bytes: Uint8Array): Promise<void> {
   let written = 0;
   while (written < bytes.length) {
     const { bytesWritten } = await writeSome(fd, bytes, written, bytes.length - written, null);
-    if (bytesWritten === 0) throw new Error('the disk took no more bytes');
+    if (bytesWritten === 0) throw new Error('the disk accepted no more bytes');
     written += bytesWritten;
   }
 }

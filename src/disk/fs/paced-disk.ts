@@ -161,7 +161,7 @@ async function readAll(fd: number, size: number): Promise<Uint8Array> {
 function writeAllNow(fd: number, bytes: Uint8Array): void {
   for (let written = 0; written < bytes.length; ) {
     const more = fs.writeSync(fd, bytes, written);
-    if (more === 0) throw new Error('the disk took no more bytes');
+    if (more === 0) throw new Error('the disk accepted no more bytes');
     written += more;
   }
 }

@@ -156,7 +156,7 @@ export function gitRefusal(words: readonly string[], err: string): CampaignError
     code: 'MB3606',
     message: `git ${words[0]} failed: ${said}`,
     ...(isPartial && {
-      hint: way('this clone has only a part of the objects; to bring the others', shell('git', 'fetch', '--refetch')),
+      hint: way('this clone has only a part of the objects; to fetch the others', shell('git', 'fetch', '--refetch')),
     }),
   });
 }

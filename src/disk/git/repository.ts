@@ -60,9 +60,9 @@ export async function resolveCommit(repository: Repository, ref: string): Promis
   const message = `git knows no commit ${JSON.stringify(ref)} here`;
   if (isShallow) {
     const hint = [
-      way('this clone is shallow; to bring the whole history', shell('git', 'fetch', '--unshallow')),
+      way('this clone is shallow; to fetch the whole history', shell('git', 'fetch', '--unshallow')),
       way('a hundred commits more', shell('git', 'fetch', '--deepen=100')),
-      way('a branch that was not cloned, which is then named FETCH_HEAD', shell('git', 'fetch', 'origin', ref)),
+      way('to fetch a branch that was not cloned, then named FETCH_HEAD', shell('git', 'fetch', 'origin', ref)),
     ];
     throw new CampaignError({ code: 'MB3603', message, hint });
   }
@@ -93,7 +93,7 @@ export async function findMergeBase({ folder }: Repository, a: string, b: string
 function noRepository(folder: string): CampaignError {
   return new CampaignError({
     code: 'MB3601',
-    message: `${relative('', folder) || 'this folder'} is in no git repository`,
+    message: `${relative('', folder) || 'this folder'} is not in a git repository`,
     hint: way('name a campaign that is under git, or put it there, and commit it', shell('git', 'init')),
   });
 }
@@ -104,6 +104,6 @@ function refusal(words: readonly string[], err: string, folder: string): Campaig
   return new CampaignError({
     code: 'MB3606',
     message: `git does not trust the repository around ${folder}: it belongs to another user`,
-    hint: way('to say that you do', shell('git', 'config', '--global', '--add', 'safe.directory', top)),
+    hint: way('to trust it', shell('git', 'config', '--global', '--add', 'safe.directory', top)),
   });
 }

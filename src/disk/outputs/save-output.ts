@@ -164,7 +164,7 @@ async function hasEndWithin(
 }
 
 function tooLarge(maxBytes: number): OutputError {
-  return new OutputError('bad-bytes', `the download is larger than ${maxBytes} bytes, the most that is taken`);
+  return new OutputError('bad-bytes', `the download is larger than ${maxBytes} bytes, the maximum`);
 }
 
 function articled(word: string): string {

@@ -44,7 +44,7 @@ export function sniffMedia(head: Uint8Array): SniffedMedia | undefined {
 
 export function describeBytes(head: Uint8Array): string {
   if (head.length === 0) return 'an empty file';
-  if (hasText(head, 4, 'ftyp')) return 'a video or picture of a format that is not taken';
+  if (hasText(head, 4, 'ftyp')) return 'a video or picture of a format that is not supported';
   const text = decodeText(head)?.trimStart().toLowerCase();
   if (text === undefined) return 'a file of an unknown format';
   if (text.startsWith('<!doctype html') || text.startsWith('<html')) return 'an HTML page';

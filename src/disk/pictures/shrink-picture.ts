@@ -53,13 +53,13 @@ export async function shrinkPicture(
   { path, bytes, sha256 }: PictureOrder,
   side = smallSide,
 ): Promise<SmallPicture | { problem: string }> {
-  if (bytes > mostBytes) return { problem: `has ${bytes} bytes, which is too much for a small one` };
+  if (bytes > mostBytes) return { problem: `has ${bytes} bytes, which is too much for a thumbnail` };
   const content = await readStart(path, { size: bytes });
   if (content === undefined || digestOf(content).sha256 !== sha256) return { problem: 'is not the one that was saved' };
   const format = formats.get(sniffMedia(content)?.type);
   if (format === undefined) return { problem: 'is not a PNG, JPEG or WebP' };
   const sharp = await loadSharp().catch(() => undefined);
-  if (sharp === undefined) return { problem: 'has no small one, because the package sharp cannot be loaded here' };
+  if (sharp === undefined) return { problem: 'has no thumbnail, because the package sharp cannot be loaded here' };
   // Several pictures are made at once: one thread for each is faster than several threads for one.
   sharp.concurrency(1);
   try {
@@ -98,7 +98,7 @@ async function shrink(
 ): Promise<SmallPicture | { problem: string }> {
   const { width, height, autoOrient } = await sharp(content, { limitInputPixels: false }).metadata();
   if (width * height > mostPixels)
-    return { problem: `has ${width} × ${height} pixels, which is too much for a small one` };
+    return { problem: `has ${width} × ${height} pixels, which is too much for a thumbnail` };
   // Upright, as a browser shows it.
   const { data, info } = await sharp(content, { limitInputPixels: mostPixels, failOn: 'error' })
     .autoOrient()

@@ -71,7 +71,7 @@ export class SpendingLedger {
         };
       case 'lost':
         return {
-          over: `a create of unknown price left, and who sent it was killed or had no answer: a run for ${verdict.path} finds out what it was charged`,
+          over: `the charge of a create of unknown price is not known, because its run was killed or got no answer: a run for ${verdict.path} finds it out`,
         };
       case 'later':
         await this.#await(verdict.other);

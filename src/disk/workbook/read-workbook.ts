@@ -30,7 +30,7 @@ export async function readWorkbook(
   const parts = unzip(buffer, (name) => /\.(?:xml|rels)$/.test(name));
   if (!(parts instanceof Map)) return parts;
   const sheets = listSheets(parts);
-  if (sheets.length === 0) return { problem: 'is no .xlsx workbook: it has no sheets' };
+  if (sheets.length === 0) return { problem: 'is not an .xlsx workbook: it has no sheets' };
   const visible = sheets.filter(({ isHidden }) => !isHidden);
   const read: Sheet[] = [];
   const asked = new Set(wanted.map((name) => name ?? (visible.length === 1 ? visible[0]?.name : undefined)));

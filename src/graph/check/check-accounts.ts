@@ -98,8 +98,8 @@ function checkTime({ request }: Step, now: number): Found[] {
   const [field] = Object.keys(request).filter(isTime);
   const at = timeOf(request);
   if (field === undefined || at === undefined || at >= now) return [];
-  const message = `\`${field}\` is ${timeText(at)}: its time is over, so it goes out at once`;
-  return [{ code: 'MB1510', severity: 'warning', message, hint: 'write a time to come, or remove it', field }];
+  const message = `\`${field}\` is ${timeText(at)}, which is in the past: the post goes out at once`;
+  return [{ code: 'MB1510', severity: 'warning', message, hint: 'write a future time, or remove it', field }];
 }
 
 function timeOf(request: Step['request']): number | undefined {

@@ -227,7 +227,7 @@ function checkOutput(path: NamePath, known: KnownNames): Fault | undefined {
   if (parts !== undefined && output === parts.name) {
     return {
       code: 'MB1202',
-      message: `\`${path.written}\` is known only when the task has run: nobody knows how many there will be`,
+      message: `\`${path.written}\` is known only after the task has run, and so is the number of its items`,
       hint: `go through them with foreach: "{{tasks.${task}.${parts.name}}}" and maxItems, and use {{row.url}}`,
     };
   }

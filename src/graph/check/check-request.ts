@@ -81,7 +81,7 @@ function checkChoices(kind: Kind, request: JsonMap): RequestFault[] {
       const hint = names.map((name) => `\`${name}:\` – ${lowerFirst(kind.fields[name]?.description ?? '')}`).join(' ');
       return [{ code: 'MB1502', message: `${choice} is missing`, hint: `add ${hint}`, at: [first] }];
     }
-    const message = `${given.map((name) => `\`${name}\``).join(' and ')} cannot stand together`;
+    const message = `${given.map((name) => `\`${name}\``).join(' and ')} cannot be combined`;
     return [{ code: 'MB1503', message, hint: `write only one of them: ${choice}`, at: [given[1] ?? first] }];
   });
 }
@@ -238,7 +238,7 @@ function unlistedFields(
 ): RequestFault[] {
   return Object.entries(request).flatMap(([field, value]): RequestFault[] => {
     if (typeof value !== 'string' || !dependsOnModel(kind, field) || isNew(field, value)) return [];
-    const message = `"${shorten(value)}" is no \`${field}\` that the service lists of the model ${name}`;
+    const message = `the service does not list "${shorten(value)}" as a \`${field}\` of the model ${name}`;
     const hint = `remove \`${field}\`: the service might silently take its default instead, and charge for that`;
     return [{ code: 'MB1503', message, hint, at: [field] }];
   });

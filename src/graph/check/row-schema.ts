@@ -95,7 +95,7 @@ function inWords({ rule, params, message }: SchemaProblem): string {
 }
 
 function hintFor({ rule, params }: SchemaProblem, seen: Json | undefined): string {
-  if (rule !== 'enum' || !Array.isArray(params.allowedValues)) return 'mend the row, or the schema.';
+  if (rule !== 'enum' || !Array.isArray(params.allowedValues)) return 'correct the row or the schema.';
   const allowed = params.allowedValues.slice(0, mostCompared).map(String);
   const nearest = typeof seen === 'string' ? nearestName(seen, allowed) : undefined;
   const guess = nearest === undefined ? '' : `did you mean \`${nearest}\`? `;

@@ -57,7 +57,7 @@ function describe(
   if (listed.isClosed || (listed.isOpen && meant === undefined)) return [];
   const where = at.length === 0 ? `POST ${path}` : `\`${shorten(at.join('.'))}\` of POST ${path}`;
   const guess = meant === undefined ? '' : `did you mean \`${meant}\`? `;
-  const risk = 'what a service does not know it may ignore, and charge for (plan --strict refuses that)';
+  const risk = 'a service may ignore unknown fields and still charge (plan --strict refuses them)';
   return [
     {
       code: 'MB1501',

@@ -143,7 +143,7 @@ class MatrixReading {
       const related = [{ message: `the axis \`${axis}\``, place: manifest.places.value(this.#path(axis)) }];
       const message =
         column === undefined
-          ? `which column of ${label} gives the values of the axis \`${axis}\` is not said`
+          ? `it is not clear which column of ${label} has the values of the axis \`${axis}\``
           : `${row.label} has no text or number in \`${column}\` for the axis \`${axis}\``;
       const hint =
         column === undefined ? `name that column \`id\` or \`${axis}\`` : 'give it a value, or remove the row';
@@ -155,7 +155,7 @@ class MatrixReading {
 
   #checkAxisName(name: string, at: Path): boolean {
     if (name === 'key' || name === 'take') {
-      const hint = 'name it otherwise: `from` would take it for the key or the take of a step';
+      const hint = 'choose another name: `from` would read this one as the key or the take of a step';
       this.#report('MB1103', at, `an axis cannot be named \`${name}\``, hint);
       return false;
     }

@@ -100,7 +100,7 @@ export function checkChoices({ task, complete }: ExpandedTask, gates: readonly G
   const { choose, members, name } = few;
   const there = members.length === 1 ? 'there is 1' : `there are ${members.length}`;
   const message = `\`gate\` of task \`${task.id}\` chooses ${choose}, and of ${name} ${there}`;
-  const hint = `choose ${members.length} or fewer, or let there be more`;
+  const hint = `choose ${members.length} or fewer, or add outputs`;
   const place = expansion.manifest.places.value(taskPath(task.id, 'gate', 'choose'));
   expansion.reportError({ code: 'MB1103', message, hint, place });
 }

@@ -222,7 +222,7 @@ class StepRendering {
         code: 'MB1103',
         severity: 'error',
         message: `\`expect.ratio\` of \`${this.#draft.address}\` is ${describeValue(ratio)}, which is not width to height`,
-        hint: 'it has to come to a text as in "16:9"',
+        hint: 'it must give a text such as "16:9"',
         place: this.#expansion.manifest.places.value(path),
       });
     }
@@ -345,7 +345,7 @@ class StepRendering {
           ? `\`${name}\` of \`${id}\` is chosen at its gate, not by \`from\``
           : `the steps of \`${id}\` have no \`${shorten(name)}\``;
         const hint = isChosen
-          ? `remove it: the reference is to what is picked; or remove \`gate\` from task \`${id}\``
+          ? `remove it: the reference is to the picked outputs; or remove \`gate\` from task \`${id}\``
           : suggestName(name, names, { what: 'they have' });
         const place = this.#expansion.manifest.places.key(path);
         this.#report({ code: 'MB1405', severity: 'error', message, hint, place });

@@ -64,7 +64,7 @@ export function findFileMistake(
   if (typeof file !== 'string' || isTemplate(file)) return undefined;
   if (classifyForeach(file) !== 'file') {
     const message = `${nameOf()} is not the path of one file`;
-    const hint = 'write the path of one file, as in file: copy.csv; download what has a web address';
+    const hint = 'write the path of one file, as in file: copy.csv; download a file that has a web address';
     return { part: 'file', message, hint };
   }
   const extension: string = extensionOf(file) ?? '';

@@ -76,7 +76,7 @@ function checkForeach(owner: string, task: JsonMap, tell: TellTask): void {
       return;
     case 'list in quotes': {
       const message = `\`foreach\` of ${owner} is a list in quotes, which is a text`;
-      tell(at, { message, hint: `take the quotes off: ${shorten(foreach)}` });
+      tell(at, { message, hint: `remove the quotes: ${shorten(foreach)}` });
       return;
     }
     case 'template with one brace': {
@@ -103,7 +103,7 @@ function checkMaxItems(owner: string, task: JsonMap, tell: TellTask): void {
       { key: 'foreach', of: 'value' },
       {
         code: 'MB1102',
-        message: `${owner} has no \`maxItems\`, and how many ${whole.parts} \`${whole.task}\` gives is known only when it has run`,
+        message: `${owner} has no \`maxItems\`, and the number of ${whole.parts} of \`${whole.task}\` is known only after it has run`,
         hint: 'add `maxItems:` with a whole number from 1 to 100; the plan shows and prices that many',
       },
     );
@@ -151,7 +151,7 @@ function hintForWhen(text: string): string {
 function checkRetry(id: string, task: JsonMap, tell: TellTask): void {
   const kind = ownValue(task, 'kind');
   if (ownValue(task, 'retry') === undefined || actOf(task) !== 'post') return;
-  const message = `\`retry\` of task \`${id}\` cannot be: a ${kind} is sent once, and never again by itself`;
+  const message = `\`retry\` of task \`${id}\` is not allowed: a ${kind} is sent once, and never again by itself`;
   tell({ key: 'retry', of: 'key' }, { message, hint: 'remove it' });
 }
 
@@ -256,7 +256,7 @@ function checkGate(id: string, task: JsonMap, tell: TellTask): void {
   const act = actOf(task);
   if (act === 'upload' || act === 'post') {
     const why = act === 'post' ? 'a post needs its own consent (--publish)' : 'an upload is a file of yours';
-    const message = `\`gate\` of task \`${id}\` asks about nothing: ${why}`;
+    const message = `\`gate\` of task \`${id}\` has nothing to decide: ${why}`;
     tell({ key: 'gate', of: 'key' }, { message, hint: 'remove it' });
     return;
   }
@@ -277,7 +277,7 @@ function checkCanary(id: string, task: JsonMap, tell: TellTask): void {
     return;
   }
   if (!isMap(canary) || ownValue(canary, 'then') !== 'ask' || ownValue(task, 'gate') === undefined) return;
-  const message = `\`canary\` of task \`${id}\` asks people, and so does its \`gate\`: one pick would answer both`;
+  const message = `\`canary\` and \`gate\` of task \`${id}\` both wait for a pick: one pick would answer both`;
   const hint = 'write then: check, or remove `gate`';
   tell({ key: 'canary', part: 'then', of: 'value' }, { message, hint });
 }
@@ -287,7 +287,7 @@ function checkForm(id: string, gate: JsonMap, { takes, tell }: { takes: unknown;
   if (approve !== undefined) {
     for (const [part, value] of Object.entries({ choose, among })) {
       if (value === undefined) continue;
-      const message = `\`gate\` of task \`${id}\` has \`approve\` and \`${part}\`: each output is looked at, or some of several are chosen`;
+      const message = `\`gate\` of task \`${id}\` has \`approve\` and \`${part}\`: each output is approved alone, or some of several are chosen`;
       tell(
         { key: 'gate', part, of: 'key' },
         { message, hint: `remove \`${part}\`, or write gate: { choose: 1, among: all }` },

@@ -90,11 +90,11 @@ function describeFault(
   const cell = `cell ${nameCell(row, column)} of sheet ${sheet}`;
   switch (is) {
     case 'error':
-      return [`${cell} shows the error ${shorten(shows ?? '', 20)}`, 'mend its formula, or write the value itself'];
+      return [`${cell} shows the error ${shorten(shows ?? '', 20)}`, 'correct its formula, or write the value itself'];
     case 'formula':
       return [
         `${cell} has a formula whose value is not in the file`,
-        'open the workbook in a spreadsheet and save it there: that calculates it',
+        'open the workbook in a spreadsheet program and save it, which stores the calculated values',
       ];
     case 'merged':
       return [

@@ -30,7 +30,7 @@ export function explainSheetError(value: Json, name: () => string): { message: s
   if (typeof value !== 'string' || !sheetError.test(value.trim())) return undefined;
   return {
     message: `${name()} shows the error ${shorten(value.trim(), 20)}`,
-    hint: 'mend its formula, or write the value itself',
+    hint: 'correct its formula, or write the value itself',
   };
 }
 

@@ -196,7 +196,7 @@ function findDeeperLine(source: Source, error: YAMLParseError): Cause | undefine
 function deeperLine(place: Place, above: number): Cause {
   const { line } = place.start;
   return {
-    message: `line ${line} is indented deeper than line ${above}, which is complete`,
+    message: `line ${line} is indented deeper than line ${above}, which already has its value`,
     hint: `give line ${line} the indentation of line ${above}`,
     start: place.start.offset,
     end: place.end.offset,

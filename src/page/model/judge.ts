@@ -76,7 +76,7 @@ export function decide(shown: Shown, own: Own, { address, is, note, reason }: Wi
     const names = others.map((other) => other.address).join(', ');
     return {
       is: 'refused',
-      text: `Not picked: of ${group.group.name} ${gate.choose} are to be picked, and ${names} are already. Take one back first (U).`,
+      text: `Not picked: only ${gate.choose} of ${group.group.name} can be picked, and ${names} are already. Undo one first (U).`,
     };
   }
   const verdict: WantedVerdict = {

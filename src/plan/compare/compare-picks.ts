@@ -41,7 +41,7 @@ export function comparePicks(opinions: readonly Opinion[], gateOf: Situation['ga
     }
     for (const [address, all] of byAddress) {
       const says = all.map(({ by, is, note }) => `${by}: ${is}${note === undefined ? '' : ` (${note})`}`);
-      compared.differing.push({ address, text: `people differ here, so it is left open: ${says.join('; ')}` });
+      compared.differing.push({ address, text: `the reviewers disagree, so the group stays open: ${says.join('; ')}` });
     }
   }
   return compared;

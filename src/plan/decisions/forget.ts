@@ -30,17 +30,20 @@ export function forgetRecord(
   if (!isOrphan && (context.isPinnedByTask === true || isPinned)) {
     return refuse(
       address,
-      'is pinned, and what is pinned is not given up',
+      'is pinned, and a pinned output is not given up',
       context.isPinnedByTask === true
-        ? 'take the pin off first: `pin: true` of its task in the manifest'
-        : way('take the pin off first', call('pin', address, '--undo')),
+        ? 'first remove `pin: true` from its task in the manifest'
+        : way('remove the pin first', call('pin', address, '--undo')),
     );
   }
   if (counted.some(isOpenSend)) {
     return refuse(
       address,
       'has a create whose answer was lost: nobody knows yet whether it was paid',
-      way('run apply, which asks for it again, and then forget it; what stays unknown', call('resolve', address)),
+      way(
+        'run apply, which retries the create, and then forget the step; if the answer stays lost',
+        call('resolve', address),
+      ),
     );
   }
   const running = counted.filter(isJob).find(({ state }) => state === 'running');
@@ -101,7 +104,7 @@ export function moveRecord(
   const left: StepRecord = { ...old, purchases: old.purchases.map(asForgotten) };
   const jobs = new Set(counted.flatMap(({ jobId }) => jobId ?? []));
   const credits = counted.reduce((sum, one) => sum + (one.credits ?? 0), 0);
-  const what = `has what was bought as ${old.address}: ${jobs.size === 1 ? '1 job' : `${jobs.size} jobs`}, ${creditsOf(credits)}`;
+  const what = `now has the purchases of ${old.address}: ${jobs.size === 1 ? '1 job' : `${jobs.size} jobs`}, ${creditsOf(credits)}`;
   const text = `${what}${describeInput(old, step, price)}${describeOld(to.oldStep)}`;
   return { is: 'recorded', address, text, records: [moved, left] };
 }
@@ -118,7 +121,7 @@ function whyNot(
     return refuse(
       address,
       `is of kind ${step.kind}, and ${old.address} was bought as ${old.kind}`,
-      'only what is of one kind can be moved',
+      'a purchase can be moved only to a step of its kind',
     );
   }
   if (counted.some(isOpenSend)) {
@@ -141,13 +144,13 @@ function whyNot(
     return refuse(
       address,
       `has ${what}`,
-      way('decide which one counts; to make room, while its id stays on record', call('forget', address)),
+      way('decide which job counts; to free this step, while the job id stays on record', call('forget', address)),
     );
   }
   if (oldStep !== undefined && findKept(counted, oldStep.fingerprint) !== undefined) {
     return refuse(
       address,
-      `cannot take over ${old.address}: the manifest still has it, and asks for exactly what it has`,
+      `cannot take over ${old.address}: the manifest still has that step with the same request`,
       'change the manifest first; exchanged keys are found without a move',
     );
   }
@@ -163,7 +166,7 @@ function describeOld(step: Step | undefined): string {
 function describeInput(old: StepRecord, step: Step, price: number | null): string {
   const kept = findKept(countedPurchases(old));
   if (kept === undefined || kept.fingerprint === step.fingerprint) return '';
-  if (pinnedFingerprint(old) === kept.fingerprint) return '; its input is another one now, and it stays pinned';
+  if (pinnedFingerprint(old) === kept.fingerprint) return '; its input changed, and the step stays pinned';
   const change =
     kept.request === undefined ? 'its input changed' : describeChanges(findChanges(kept.request, step).changes);
   if (isPost(step.kind)) return `; ${change}; what is online stays as it is`;

@@ -83,18 +83,17 @@ function whyNot({ step, purchase, movedFrom, sharesJobOf }: Match, jobId: string
     );
   }
   if (step.decided?.wanted !== undefined) {
-    return refuse(
-      address,
-      'stays with what it has, by a pin or an acceptance',
-      'take the pin off first, or leave it as it is',
-    );
+    return refuse(address, 'is pinned or accepted as it is', 'remove the pin first, or keep the step as it is');
   }
   if (purchase !== undefined && (purchase.state === 'done' || purchase.state === 'running')) {
     const where = movedFrom === undefined ? '' : ` (bought as ${movedFrom})`;
     return refuse(
       address,
       purchase.jobId === jobId ? `has job ${jobId} already` : `has job ${purchase.jobId} already${where}`,
-      way('only a step without a job can adopt one; to make room, while ids stay on record', call('forget', address)),
+      way(
+        'only a step without a job can adopt one; to free this step, while its job id stays on record',
+        call('forget', address),
+      ),
     );
   }
   if (sharesJobOf !== undefined) {

@@ -87,7 +87,7 @@ function refuseUngated({ step: { address, task } }: Match, gates: readonly Gate[
   return refuse(
     address,
     'has no gate, so there is nothing to decide',
-    `add \`gate: approve\` to task \`${task}\`, or \`pin\` what is to stay`,
+    `add \`gate: approve\` to task \`${task}\`, or \`pin\` the outputs to keep`,
   );
 }
 
@@ -173,12 +173,12 @@ function limitPicks(
     const named = (byGate.get(gate) ?? []).map(({ address }) => address);
     const others = gate.state.picked.filter((address) => !named.includes(address));
     if (named.length > choose) {
-      const text = `cannot be picked: ${named.length} are named, and of ${name} ${choose} ${choose === 1 ? 'is' : 'are'} to be picked`;
+      const text = `cannot be picked: ${named.length} are named, but only ${choose} of ${name} can be picked`;
       return refuse(ruling.address, text, `name ${choose === 1 ? 'one' : `at most ${choose}`} of ${listOf(named)}`);
     }
     if (choose > 1 && named.length + others.length > choose) {
-      const text = `cannot be picked: of ${name} ${choose} are to be picked, and ${others.join(', ')} ${others.length === 1 ? 'is' : 'are'} already`;
-      return refuse(ruling.address, text, 'take one back with `pick --undo` first');
+      const text = `cannot be picked: only ${choose} of ${name} can be picked, and ${others.join(', ')} ${others.length === 1 ? 'is' : 'are'} already`;
+      return refuse(ruling.address, text, 'undo one pick with `pick --undo` first');
     }
     if (choose > 1 || others.length === 0) return ruling;
     const records = [...(ruling.is === 'recorded' ? ruling.records : []), ...others.flatMap(unpick)];

@@ -62,7 +62,7 @@ export function findOwn(match: Match): { record: StepRecord; purchase: Job } | R
     return refuse(
       address,
       `was bought as ${movedFrom}, and is still on record there`,
-      'run apply first: it moves it for free',
+      'run apply first, which moves the purchase for free',
     );
   }
   const counted = record === undefined ? [] : countedPurchases(record);
@@ -70,7 +70,7 @@ export function findOwn(match: Match): { record: StepRecord; purchase: Job } | R
     return refuse(
       address,
       'has a create whose answer was lost',
-      way('run apply, which asks for it again; what stays unknown', call('resolve', address)),
+      way('run apply, which retries the create; if its answer stays lost', call('resolve', address)),
     );
   }
   const own = match.purchase;
@@ -112,7 +112,7 @@ export function findAcceptable(
   return refuse(
     address,
     `has no output yet: ${nameOfJob(purchase)} is running`,
-    'run apply first: it collects it for free',
+    'run apply first, which collects the job for free',
   );
 }
 
@@ -146,8 +146,8 @@ export function acceptOutput(
   if (missing !== undefined) {
     return refuse(
       address,
-      `${missing.path} is not there to be accepted`,
-      'put it back, or run apply: it fetches it for free',
+      `${missing.path} does not exist, so it cannot be accepted`,
+      'restore the file, or run apply, which downloads it for free',
     );
   }
   const accepted: string[] = [];
@@ -156,7 +156,7 @@ export function acceptOutput(
       return refuse(
         address,
         `${path} ${file.why}`,
-        'put a media file there, or run apply: it fetches the bought one for free',
+        'put a media file there, or run apply, which downloads the bought file for free',
       );
     if (file.is === 'edited') accepted.push(`${path} as it is now`);
   }

@@ -100,14 +100,14 @@ export function ruleOnSend(
     // A user can check whether the post is published, and no post is repeated while that is in doubt.
     return refuse(
       address,
-      'is a post, which may be out already, and is not sent a second time on a doubt',
+      'is a post that may be published already, so it is not sent a second time',
       'check the social account: if the post exists or is scheduled, pass --job ID; if not, --not-spent, and the next approved apply publishes it',
     );
   }
   if (finding.is !== 'job' && canBeAskedFor(open)) {
     return refuse(
       address,
-      'needs no decision yet: its answer can still be asked for with the same key, which pays once',
+      'needs no decision yet: apply can still recover the answer with the same idempotency key, which pays once',
       'run apply again; only when 23 hours have passed since it was sent does it need a decision',
     );
   }
@@ -138,8 +138,8 @@ function settleCharge(
   const { address } = record;
   return refuse(
     address,
-    `has job ${job.jobId}, and what that was charged is not known`,
-    way('look it up, and record it', call('resolve', address, '--job', job.jobId, '--credits', 'N')),
+    `has job ${job.jobId}, whose charge is unknown`,
+    way('look up the charge, and record it', call('resolve', address, '--job', job.jobId, '--credits', 'N')),
   );
 }
 
@@ -170,7 +170,7 @@ function nothingOpen(address: string, records: StepRecord[]): Ruling {
     `${known}has no create whose outcome is unknown`,
     open.length === 0
       ? 'nothing in this lock waits for a decision'
-      : `these wait for one: ${open.slice(0, 10).join(', ')}`,
+      : `these steps wait for a decision: ${open.slice(0, 10).join(', ')}`,
   );
 }
 
@@ -188,7 +188,7 @@ function describe(finding: Finding): string {
   switch (finding.is) {
     case 'job':
       return finding.credits === undefined
-        ? `its job is ${finding.jobId}; the next apply collects it. What it was charged is not known: under a budget nothing else is bought until it is (--credits N)`
+        ? `its job is ${finding.jobId}; the next apply collects it. Its charge is unknown: with a budget, nothing else is bought until --credits N records it`
         : `its job is ${finding.jobId}, for ${finding.credits} credits; the next apply collects it`;
     case 'not-spent':
       return 'nothing was charged; the next apply buys it';

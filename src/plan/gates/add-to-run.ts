@@ -121,8 +121,8 @@ function describeUnnamed({ credits, order }: PlanRow, { wouldCost }: PlanRow): W
   const most = wouldCost ?? null;
   const price = credits ?? order?.price.high ?? null;
   if (most !== null && (price === null || price > most)) {
-    const costs = price === null ? 'nobody knows what it costs by now' : `it costs ${price} by now`;
-    return { by: 'budget', text: `${costs}, and the plan says ${most} at most` };
+    const costs = price === null ? 'its current price is unknown' : `it now costs ${price}`;
+    return { by: 'budget', text: `${costs}, and the plan allows ${most} at most` };
   }
   return { by: 'gate', text: 'it is not what the plan named; the next plan shows what it is' };
 }

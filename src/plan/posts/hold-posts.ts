@@ -56,7 +56,7 @@ function findOpen(lock: Lock, matches: readonly Match[]): Pick<KnownPost, 'addre
 }
 
 function describeOpen({ address, accounts }: Pick<KnownPost, 'address' | 'accounts'>): string {
-  const where = accounts === undefined ? 'to accounts that nobody knows' : 'to an account of this one';
+  const where = accounts === undefined ? 'to unknown accounts' : 'to an account of this one';
   return `waits for ${address}, which may be out: it went ${where}, and its answer was lost; look there, then \`resolve\` it`;
 }
 

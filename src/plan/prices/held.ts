@@ -90,7 +90,7 @@ export function findLostPrices(
 export function waitForPrices(draft: Draft): void {
   const reason = reasonOf(
     'price-unknown',
-    'waits until the price of a create is known whose answer was lost; run again then',
+    'waits until the price of a create with a lost answer is known; then run again',
   );
   for (const row of draft.inRun) {
     if (isSpending(row.action) && row.credits !== null && row.credits > 0) draft.block(row, 'budget', reason);

@@ -162,7 +162,7 @@ export function isOwnSend({ send, account }: OpenSend, accountOf: SendFacts['acc
 /** Error text for a create request whose key the service knows. `said`: the service's message. */
 export function knownKeyError(said?: string): string {
   const words = said === undefined ? '' : ` (${said})`;
-  return `the service knows a purchase under its key, and does not say as which job${words}`;
+  return `the service has a purchase under the same key, but does not name its job${words}`;
 }
 
 /**

@@ -16,7 +16,7 @@ import { currentPurchase, type SendFacts, type Settling, settlingOf } from './ne
 
 const unknownRequest: Settling = {
   by: 'person',
-  reason: 'the answer to its create was lost, and what it asked for is not on record',
+  reason: 'the answer to its create was lost, and its request is not on record',
 };
 
 /**

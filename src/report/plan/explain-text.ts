@@ -98,7 +98,7 @@ function decidedFact(row: PlanRow, { address, decided }: DecidedStep, paste: Pas
     return { label: 'accepted', text: 'its output counts for what the manifest asks for now' };
   const cost = row.wouldCost === undefined ? '' : `to buy it again costs ${priceOf(row.wouldCost)}; `;
   if (decided.pinned === 'manifest') return { label: 'pinned', text: `${cost}by \`pin: true\` of its task` };
-  return { label: 'pinned', text: `${cost}to take the pin off: ${paste(call('pin', address, '--undo'))}` };
+  return { label: 'pinned', text: `${cost}to remove the pin: ${paste(call('pin', address, '--undo'))}` };
 }
 
 function priceOf(credits: number | null): string {

@@ -68,7 +68,7 @@ export function postFacts({ rows }: Plan, now?: number): Fact[] {
   if (isChanged)
     add(
       'posted',
-      'posts that were sent stay as they are. To move a scheduled one, delete it at the service, then --redo its very address',
+      'published posts stay as they are. To reschedule a post, delete it at the service, then --redo its exact address',
     );
   return facts;
 }
@@ -126,7 +126,7 @@ export function budgetLeftText(fit: Fit, left: number): string {
     case 'all':
       return `${creditsText(left)}, enough for what is still to buy`;
     case 'unknown':
-      return `${creditsText(left)}, enough for what has a price; of the rest nobody knows it`;
+      return `${creditsText(left)}, enough for the steps with a price; the price of the rest is unknown`;
     case 'now':
       return `${creditsText(left)}; ${afterPicksText(fit)}`;
     case 'part':

@@ -134,7 +134,7 @@ const sentences: { readonly [code in PlanRow['reason']['code']]?: string } = {
   'job-lost': 'the service no longer knew their jobs; they are requested once more (--redo buys them again)',
   shared: 'same requests as other steps: one job for both',
   'not-saved': 'paid, and not saved yet',
-  'bought-before': 'these very requests were bought before',
+  'bought-before': 'the same requests were bought before',
   missing: 'paid; their files are missing',
   edited: 'paid; their files are not the ones that were saved',
   'saved-elsewhere': 'saved under new names',

@@ -204,7 +204,7 @@ export function eventLine(event: RunEvent, view: RunView, page?: () => string | 
     case 'job-found':
       return stepLine(event.address, good('found'), `job ${safeText(event.jobId)} is in the service's list`);
     case 'send-asked':
-      return stepLine(event.address, warning('asking'), 'the answer to an earlier create of it was lost');
+      return stepLine(event.address, warning('asking'), 'the answer to an earlier create of this step was lost');
     case 'send-settled':
       return stepLine(event.address, warning('asked'), safeText(settledText(event)));
     case 'job-created': {

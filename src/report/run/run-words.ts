@@ -139,7 +139,7 @@ export function stopText(stopped: NonNullable<RunView['stopped']>): string {
     case 'limit':
       return `nothing more fits into the limit${detail}`;
     case 'price':
-      return `nothing more is bought at a price that would pass what was agreed to${detail}`;
+      return `nothing more is bought at a price above the approved total${detail}`;
     case 'balance':
       return `nothing more is bought, the account has too few credits${detail}`;
     case 'auth':
@@ -188,9 +188,9 @@ export function isCancelled({ because, detail }: NonNullable<RunView['stopped']>
 }
 
 export function settledText({ outcome, jobId, error }: Extract<RunEvent, { event: 'send-settled' }>): string {
-  if (jobId !== undefined) return `an earlier create of it was made: job ${jobId}, which is on record now`;
-  if (outcome === 'done') return 'an earlier create of it made nothing, and was not charged';
-  return `an earlier create of it stays open${error === undefined ? '' : `: ${error}`}`;
+  if (jobId !== undefined) return `an earlier create of this step was made: job ${jobId}, which is on record now`;
+  if (outcome === 'done') return 'an earlier create of this step made nothing, and was not charged';
+  return `an earlier create of this step stays open${error === undefined ? '' : `: ${error}`}`;
 }
 
 export function noticeText(notice: { address?: string; message: string }): string {

@@ -127,7 +127,7 @@ function leftLines(view: RunView, steps: StepView[], { paste }: SummaryOptions):
   const open = goingOn + unsaved + unsure + unstarted;
   return [
     open === 0 ? undefined : line(`${countOf(open, 'step')} ${open === 1 ? 'goes' : 'go'} on without this command`),
-    command('to watch again, and bring what is made', paste(call('apply'))),
+    command('to watch again, and download its outputs', paste(call('apply'))),
   ];
 }
 
@@ -185,9 +185,9 @@ function wayOn(stopped: NonNullable<RunView['stopped']>, { paste, sandbox }: Sum
     case 'limit':
       return [command('when the day or the month is over, or after the payer raises the limit', apply)];
     case 'alike':
-      return [command('to buy the others all the same', paste(call('apply', '--on-error', 'continue')))];
+      return [command('to buy the other steps anyway', paste(call('apply', '--on-error', 'continue')))];
     case 'price':
-      return [command('the next plan knows the charge, and says what the rest comes to', apply)];
+      return [command('the next plan prices the rest by this charge', apply)];
     case 'auth':
       if (isNoUser(stopped)) return [line(noUser.hint), command('then', apply)];
       return [command('what is wrong with it', paste(call('doctor'))), command('then', apply)];

@@ -181,7 +181,7 @@ export function unfitMends(
     : call('accept', ...steps.map(({ address }) => address));
   const redo = selects ? 'state:failed' : namesOf(steps);
   return [
-    line('where `expect` asks too much, change it: what fits then is done, for 0 credits'),
+    line('if `expect` is too strict, change it: files that then fit count as done, for 0 credits'),
     command(`${is} paid and kept; to take ${it} so, for 0 credits`, paste(accept)),
     command(`to buy ${it} again`, paste(call('apply', '--redo', redo))),
   ];
@@ -219,7 +219,7 @@ function refusedTrouble(steps: readonly StepView[], { paste }: TroubleOptions): 
       },
       {
         steps: steps.filter((step) => !lacksOperation(step)),
-        mend: [command(`${wordsAdvice(steps)}when the cause is mended`, paste(call('apply')))],
+        mend: [command(`${wordsAdvice(steps)}when the cause is fixed`, paste(call('apply')))],
       },
     ],
   };

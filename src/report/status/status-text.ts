@@ -92,7 +92,7 @@ function gatesFact(gates: readonly GateStatus[], paste: Paste): Fact {
       example === undefined
         ? []
         : [
-            command('to look at them, and pick by keys', paste(call('review'))),
+            command('to review them, and pick by keyboard', paste(call('review'))),
             command('or to pick by name, as in', paste(call('pick', example))),
           ],
   };

@@ -104,7 +104,7 @@ describe.runIf(hasTerminals)('status --follow on a terminal (python3)', () => {
     const said = stripVTControlCharacters(text);
     expect(code, said).toBe(0);
     expect(said).toContain('shop  0 of 3');
-    expect(said).toContain('no longer followed; the run goes on');
+    expect(said).toContain('stopped watching; the run goes on');
     expect(text.lastIndexOf('\u001b[?25h')).toBeGreaterThan(text.lastIndexOf('\u001b[?25l'));
     expect(run.exitCode).toBe(null);
   });

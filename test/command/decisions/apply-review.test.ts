@@ -76,7 +76,7 @@ describe('apply --review', () => {
     run.child.kill('SIGINT');
     expect(await run.ended).toEqual({ code: 5, signal: null });
     expect(run.err()).toContain('poster: to be approved');
-    expect(run.err()).toContain('to go on looking at them: mediabatch apply campaign.yaml --review\n');
+    expect(run.err()).toContain('to continue the review: mediabatch apply campaign.yaml --review\n');
     expect(verdictsOf(place)).toEqual({ 'hero@warm': 'picked' });
     expect(existsSync(`${place.lock}.guard`)).toBe(false);
     expect((await place.apply()).code).toBe(5);
@@ -102,7 +102,7 @@ describe('apply --review', () => {
   }, 60_000);
 
   test.each([
-    [['--review', '--dry-run'], '0', '--dry-run and --review do not go together'],
+    [['--review', '--dry-run'], '0', '--dry-run and --review cannot be combined'],
     [['--review'], 'any', 'MEDIABATCH_REVIEW_PORT cannot be "any"'],
     [['--review', '--port', '4020'], '0', 'MEDIABATCH_REVIEW_PORT=4020'],
   ])('refuses %j at port %j', async (words, port, text) => {

@@ -41,7 +41,7 @@ describe('draft, pick, final', () => {
     );
     expect(first).toContain('to buy others instead: mediabatch apply campaign.yaml --redo hero\n');
     expect((await trial.run(['status', 'campaign.yaml'])).out).toContain(
-      'gates    1 gate open: hero (3 to see)\n         to look at them, and pick by keys: mediabatch review campaign.yaml\n         or to pick by name, as in: mediabatch pick campaign.yaml hero/1\n',
+      'gates    1 gate open: hero (3 to see)\n         to review them, and pick by keyboard: mediabatch review campaign.yaml\n         or to pick by name, as in: mediabatch pick campaign.yaml hero/1\n',
     );
 
     expect(await apply(trial, 5)).toContain('until 1 gate is decided');
@@ -159,7 +159,7 @@ tasks:
     hidden.saved.afterPicks['hero/1'] = { generation: 1 };
     trial.write('hidden.plan.json', JSON.stringify(hidden));
     const early = await trial.run(['apply', 'hidden.plan.json']);
-    expect(early.err).toContain('hero/1 hangs on none of the gates that it shows as open');
+    expect(early.err).toContain('hero/1 depends on none of the gates that the plan shows as open');
 
     const text = JSON.stringify({ ...document, totals: { ...document.totals, afterPicks: undefined } });
     trial.write('q.plan.json', text);
@@ -176,7 +176,7 @@ test('picks of several reviewers are recorded where they agree, and reported whe
   trial.write('ada.json', picks('Ada', 'hero/1'));
   trial.write('bo.json', picks('Bo', 'hero/2'));
   const differ = await trial.run(['pick', 'campaign.yaml', '--from', 'ada.json', '--from', 'bo.json']);
-  expect(differ.err).toContain('hero/1: people differ here, so it is left open: Ada: picked');
+  expect(differ.err).toContain('hero/1: the reviewers disagree, so the group stays open: Ada: picked');
   expect(differ.err).toContain('nothing was recorded');
   expect(await decide(trial, 'pick', '--from', 'ada.json')).toContain('picked hero/1');
   trial.write('odd.json', '{"mediabatch":"picks","version":1,"verdicts":[{"address":"hero/1","is":"fine"}]}');
@@ -215,7 +215,7 @@ test('picks of several reviewers are recorded where they agree, and reported whe
   trial.write('campaign.yaml', manifest);
   await decide(trial, 'pick', 'hero/1');
   const two = await trial.run(['pick', 'campaign.yaml', 'hero/2', 'hero/3']);
-  expect([two.code, two.err]).toEqual([64, expect.stringContaining('2 are named, and of hero 1 is to be picked')]);
+  expect([two.code, two.err]).toEqual([64, expect.stringContaining('2 are named, but only 1 of hero can be picked')]);
   const lock = readFileSync(trial.path('campaign.lock.jsonl'), 'utf8');
   expect(await decide(trial, 'pick', 'hero/3', '--dry-run')).toContain('instead of hero/1');
   expect(readFileSync(trial.path('campaign.lock.jsonl'), 'utf8')).toBe(lock);

@@ -35,6 +35,8 @@ test.each([
   const environment = readEnvironment(env, folder);
   expect(() => requireAccess(environment)).toThrow(message);
   expect(() => requireAccess(environment)).toThrow(
-    expect.objectContaining({ failure: expect.objectContaining({ hint: expect.stringContaining('.env has it') }) }),
+    expect.objectContaining({
+      failure: expect.objectContaining({ hint: expect.stringContaining('.env has the value') }),
+    }),
   );
 });

@@ -12,7 +12,7 @@ test('the command that submitted a run attaches to it without more words, and so
 });
 
 test('whatever else is typed, or was edited, is named', () => {
-  expect(textOf(submitted, givenOf(graphOf('1:b'), {}))).toContain('changed in the campaign');
+  expect(textOf(submitted, givenOf(graphOf('1:b'), {}))).toContain('later changes of the campaign');
   const others = givenOf(graphOf('1:a'), {
     select: ['song'],
     maxCredits: 3,

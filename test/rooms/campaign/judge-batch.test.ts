@@ -85,9 +85,9 @@ describe('a batch of verdicts', () => {
     const texts = rulings.map(({ address, text }) => `${address} ${text}`);
     expect(texts[1]).toBe('gone is not a step of the manifest');
     expect(texts[2]).toContain('has no gate');
-    expect(texts[3]).toBe('one/1 is not what was looked at, which was job another');
+    expect(texts[3]).toBe('one/1 has changed since its review: the reviewed output was of job another');
     expect(texts[4]).toContain('has nothing that was bought');
-    expect(texts[6]).toContain('of two 2 are to be picked, and two/1, two/2 are already');
+    expect(texts[6]).toContain('only 2 of two can be picked, and two/1, two/2 are already');
     expect(statesOf(lock)).toEqual({ one: ['one/3'], two: ['two/1', 'two/2'], late: [], ...trial });
   });
 

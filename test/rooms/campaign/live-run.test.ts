@@ -82,7 +82,7 @@ describe('a run during which people decide', () => {
       },
     });
     expect(prompts(campaign).filter((prompt) => prompt === 'it turns')).toHaveLength(1);
-    expect(told(run)).toContain('film@b: is left for the next run: it costs 9 by now, and the plan says 5 at most');
+    expect(told(run)).toContain('film@b: is left for the next run: it now costs 9, and the plan allows 5 at most');
     expect(blockedIn(run)).toEqual({ 'film@b': 'budget' });
   });
 

@@ -81,7 +81,9 @@ test('I51 a paused run sends nothing new, under the next head either, and goes o
   const first = await head();
   await vi.waitUntil(() => first.facts().inFlight === 2, { timeout: 60_000 });
   const paused = await run('pause', 'campaign.yaml');
-  expect(paused.err).toMatch(/^paused the run of lamp .*\nnothing new is sent for it.*\nto go on: mediabatch resume/);
+  expect(paused.err).toMatch(
+    /^paused the run of lamp .*\nnothing new is sent for this run;.*\nto go on: mediabatch resume/,
+  );
   await vi.waitUntil(() => first.facts().paused === 1, { timeout: 60_000 });
   // What runs is collected, and then the run rests.
   pass();

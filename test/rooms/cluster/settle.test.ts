@@ -192,5 +192,5 @@ test('what a head says it has done, and no line tells of, is for a person', asyn
   const { end, watched, said } = await watchOpenRun();
   await end({ 'hero@2': 'done' });
   expect((await watched).exit).toBe(6);
-  expect(said.join()).toContain('lost the record of what it has done of hero@2');
+  expect(said.join()).toContain('lost its records of hero@2');
 });

@@ -90,7 +90,7 @@ test.each([
     expect(refused.err).toContain('--force');
     expect(isClaimed()).toBe(true);
     const forced = await unlock('--force');
-    expect([forced.code, forced.err]).toEqual([0, expect.stringContaining('bought by them, and again')]);
+    expect([forced.code, forced.err]).toEqual([0, expect.stringContaining('buys the same steps a second time')]);
     expect([isClaimed(), (await readRun(db, id))?.state]).toEqual([false, 'open']);
   },
 );

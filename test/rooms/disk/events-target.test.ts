@@ -51,7 +51,7 @@ describe('a file of events', () => {
     const path = join(makeFolder(), 'events.jsonl');
     writeFileSync(path, text);
     expect(refusal(() => find(path))).toEqual({
-      message: 'is not written: there is such a file already, and it holds no events',
+      message: 'is not written: the file exists already, and holds no events',
       hint: 'give a new file, for example events.jsonl',
       isInput: false,
     });
@@ -62,11 +62,11 @@ describe('a file of events', () => {
     const path = join(makeFolder(), 'events.jsonl');
     const ofNew = find(path);
     writeFileSync(path, 'notes');
-    expect(refusal(() => ofNew.open()).message).toContain('it holds no events');
+    expect(refusal(() => ofNew.open()).message).toContain('holds no events');
     writeFileSync(path, event);
     const ofEarlier = find(path);
     writeFileSync(path, 'notes');
-    expect(refusal(() => ofEarlier.open()).message).toContain('it holds no events');
+    expect(refusal(() => ofEarlier.open()).message).toContain('holds no events');
     expect(readFileSync(path, 'utf8')).toBe('notes');
   });
 });

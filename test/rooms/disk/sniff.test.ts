@@ -23,7 +23,7 @@ describe('what a file is', () => {
     ['<svg xmlns="x">', 'an SVG text'],
     ['{"success":false}', 'a JSON text'],
     ['Access denied', 'a text'],
-    ['\0\0\0\x20ftypheic\0\0\0\0', 'a video or picture of a format that is not taken'],
+    ['\0\0\0\x20ftypheic\0\0\0\0', 'a video or picture of a format that is not supported'],
     ['MZ\x90\0', 'a file of an unknown format'],
     ['\xff\xd8', 'a file of an unknown format'],
     ['\xff\xf1\x50\x80', 'a file of an unknown format'],

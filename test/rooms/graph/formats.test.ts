@@ -131,7 +131,7 @@ describe('the row of names', () => {
       'rows that name their values',
       '{ file: r.json, header: 2 }',
       { 'r.json': '[{"k":"a","p":"x"}]' },
-      'is not a table',
+      'has no effect on r.json',
     ],
   ])('%s', (_name, foreach, data, says) => {
     const { diagnostics } = load(task(foreach), { data });

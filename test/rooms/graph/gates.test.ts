@@ -138,7 +138,7 @@ describe('a gate that cannot be', () => {
       ['  up: { kind: upload, gate: approve, with: { file: x.png } }'],
       'MB1103',
       'gate',
-      'asks about nothing: an upload is a file of yours',
+      'has nothing to decide: an upload is a file of yours',
     ],
     [
       'a single reference to several',

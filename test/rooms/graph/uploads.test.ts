@@ -64,7 +64,7 @@ describe('uploads', () => {
     ['{ kind: upload, with: { file: ../secret.png } }', 'MB1301', 'below the folder'],
     ['{ kind: upload, with: { file: /etc/passwd } }', 'MB1301', 'below the folder'],
     ['{ kind: upload, with: { } }', 'MB1502', '`file` or `url`'],
-    ['{ kind: upload, with: { file: logo.png, url: "https://a.example/x" } }', 'MB1503', 'cannot stand together'],
+    ['{ kind: upload, with: { file: logo.png, url: "https://a.example/x" } }', 'MB1503', 'cannot be combined'],
     ['{ kind: upload, with: { url: "http://a.example/x" } }', 'MB1505', 'http://a.example/x'],
     ['{ kind: upload, with: { file: logo.png }, save: x }', 'MB1602', 'nothing to download'],
     [`{ kind: image, with: { prompt: '{{slug (upload "logo.png")}}' } }`, 'MB1202', 'helper'],

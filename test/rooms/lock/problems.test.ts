@@ -55,7 +55,7 @@ describe('what a reader is told about a file, to the letter:', () => {
         "MB2003 error 1:1 (0) to 1:1 (0): campaign.lock.jsonl mixes records of different services (header lines 1 and 11)",
         "Nothing was sent. Where they are one service that has a new address, say so with --service-moved",
         "where they are two, give each a lock of its own for --lock FILE",
-        "to see the one of a branch, as in: {"shell":["git","show","main:./campaign.lock.jsonl"]}",
+        "to see the lock of a branch, as in: {"shell":["git","show","main:./campaign.lock.jsonl"]}",
       ]
     `);
     expect(read(two('b2', 'a1')).lock.service).toBe('a1');

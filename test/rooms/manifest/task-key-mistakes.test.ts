@@ -151,7 +151,7 @@ describe('foreach, schema and maxItems', () => {
     ],
     ['a part of parts', task('foreach: "{{tasks.talk.clips.0}}", maxItems: 3'), 'MB1202 4:30, MB1103 4:56'],
     ['a text around a template', task('foreach: "{{vars.folder}}/*.jpg"'), 'MB1202 4:30', 'exactly one {{vars.name}}'],
-    ['a list in quotes', task('foreach: "[en, de]"'), 'MB1103 4:30', 'take the quotes off: [en, de]'],
+    ['a list in quotes', task('foreach: "[en, de]"'), 'MB1103 4:30', 'remove the quotes: [en, de]'],
     ['single braces', task('foreach: "{vars.list}"'), 'MB1103 4:30', '"{{vars.list}}"'],
     {
       name: 'a web address',

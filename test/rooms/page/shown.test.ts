@@ -72,7 +72,7 @@ test('where several are to be picked one too many is refused, with what to do', 
   const decision = decide(show(data, picked), picked, { address: 'hero@a,take:2', is: 'picked' });
   expect(decision).toEqual({
     is: 'refused',
-    text: 'Not picked: of hero@a 2 are to be picked, and hero@a,take:1, hero@a,take:3 are already. Take one back first (U).',
+    text: 'Not picked: only 2 of hero@a can be picked, and hero@a,take:1, hero@a,take:3 are already. Undo one first (U).',
   });
 });
 

@@ -265,7 +265,7 @@ describe('what is done with one step', () => {
       const patient = graphOfSteps([song('a', { retry: { attempts: 3 } })]);
       const lock = lockOf({ a: [job(a, { state: 'failed', generation: 2, error: 'no' }), { ...after, attempt: 2 }] });
       const reason =
-        'job a-2 failed: no; another create request of it is unresolved, so nothing is bought before that is settled';
+        'job a-2 failed: no; another create request of this step is unresolved, so nothing is bought until it is settled';
       expect(decideOn(patient, lock)).toEqual({ action: 'failed', reason });
       expect(decideOn(patient, lock, { redo: true })).toEqual({ action: 'failed', reason });
       expect(decideA([job(a, { state: 'lost', generation: 2 }), after], { redo: true })).toMatchObject({
@@ -359,7 +359,7 @@ describe('what is done with one step', () => {
     test('an edited file that is missing is replaced by the bought one, and that is said', () => {
       const edited = saved(a, { outputs: [output('output/a.mp3', { edited: true })] });
       expect(decideA([edited], { fileState: () => 'missing' }).reason).toBe(
-        'paid; output/a.mp3 was edited by hand and is missing; the bought one is fetched',
+        'paid; output/a.mp3 was edited by hand and is missing; the original is downloaded',
       );
       expect(decideA([edited], { fileState: () => 'changed' }).reason).toBe(
         `paid; output/a.mp3 is not the file that was saved; ${renamed}`,
@@ -381,7 +381,7 @@ describe('what is done with one step', () => {
       expect(decideA(purchases)).toEqual(keep);
       expect(decideA(purchases, { fileState: () => 'changed' })).toEqual({
         action: 'download',
-        reason: 'this very request was bought before; its output is fetched again',
+        reason: 'the same request was bought before; its output is fetched again',
       });
       expect(decideOn(graph, lockOf({ old: purchases }), { fileState: () => 'missing' })).toEqual({
         action: 'download',

@@ -90,15 +90,18 @@ describe('what is not forgotten', () => {
   const pinned: Ruling = {
     is: 'refused',
     address: 'a',
-    text: 'is pinned, and what is pinned is not given up',
-    hint: way('take the pin off first', call('pin', 'a', '--undo')),
+    text: 'is pinned, and a pinned output is not given up',
+    hint: way('remove the pin first', call('pin', 'a', '--undo')),
   };
-  const pinnedByTask: Ruling = { ...pinned, hint: 'take the pin off first: `pin: true` of its task in the manifest' };
+  const pinnedByTask: Ruling = { ...pinned, hint: 'first remove `pin: true` from its task in the manifest' };
   const open: Ruling = {
     is: 'refused',
     address: 'a',
     text: 'has a create whose answer was lost: nobody knows yet whether it was paid',
-    hint: way('run apply, which asks for it again, and then forget it; what stays unknown', call('resolve', 'a')),
+    hint: way(
+      'run apply, which retries the create, and then forget the step; if the answer stays lost',
+      call('resolve', 'a'),
+    ),
   };
   const running: Ruling = {
     is: 'refused',

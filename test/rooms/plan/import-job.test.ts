@@ -151,14 +151,14 @@ describe('a charge that becomes known', () => {
 
 describe('a job is not imported', () => {
   const room = way(
-    'only a step without a job can adopt one; to make room, while ids stay on record',
+    'only a step without a job can adopt one; to free this step, while its job id stays on record',
     call('forget', 'a'),
   );
   const holding = (decisions: Parameters<typeof deciding>[2]) =>
     deciding(lockOf({ a: [saved(earlier(a))] }), 'a', decisions);
   const heldBack = {
-    text: 'stays with what it has, by a pin or an acceptance',
-    hint: 'take the pin off first, or leave it as it is',
+    text: 'is pinned or accepted as it is',
+    hint: 'remove the pin first, or keep the step as it is',
   };
 
   test.each<[string, Graph, Lock, { text: string; hint: Advice }]>([

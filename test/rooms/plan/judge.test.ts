@@ -171,8 +171,8 @@ describe('a verdict', () => {
   });
 
   test.each<[string, Judgement['as'], string[], RegExp]>([
-    ['two where one is to be picked', 'picked', ['one/1', 'one/2'], /2 are named, and of one 1 is to be picked/],
-    ['a third where two are to be', 'picked', ['two/2'], /of two 2 are to be picked, and two\/1, two\/3 are already/],
+    ['two where one is to be picked', 'picked', ['one/1', 'one/2'], /2 are named, but only 1 of one can be picked/],
+    ['a third where two are to be', 'picked', ['two/2'], /only 2 of two can be picked, and two\/1, two\/3 are already/],
     ['what has no gate', 'rejected', ['free'], /has no gate/],
     ['what is not bought', 'picked', ['late/2'], /has nothing that was bought/],
     ['what is not there yet', 'rejected', ['late/1'], /which is still running/],

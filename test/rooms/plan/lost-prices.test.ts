@@ -23,7 +23,7 @@ test('the next of the same price goes, and all that costs something else waits f
       'blocked',
       {
         code: 'price-unknown',
-        text: 'waits until the price of a create is known whose answer was lost; run again then',
+        text: 'waits until the price of a create with a lost answer is known; then run again',
       },
     ],
   ]);

@@ -24,7 +24,7 @@ describe('what stands on record for one address becomes that of another', () => 
     expect(moveRecord(old(purchases), target)).toStrictEqual({
       is: 'recorded',
       address: 'new',
-      text: 'has what was bought as old: 2 jobs, 3 credits',
+      text: 'now has the purchases of old: 2 jobs, 3 credits',
       records: [recordOf('new', purchases), old(purchases.map(forgotten))],
     });
   });
@@ -40,7 +40,7 @@ describe('what stands on record for one address becomes that of another', () => 
     expect(moveRecord(old(purchases, decisions), { ...target, record })).toStrictEqual({
       is: 'recorded',
       address: 'new',
-      text: 'has what was bought as old: 1 job, 4 credits',
+      text: 'now has the purchases of old: 1 job, 4 credits',
       records: [
         recordOf(
           'new',
@@ -53,7 +53,7 @@ describe('what stands on record for one address becomes that of another', () => 
     });
   });
 
-  const moved = 'has what was bought as old: 1 job, 4 credits';
+  const moved = 'now has the purchases of old: 1 job, 4 credits';
   const redone = 'so the next apply would redo it for 4 credits: `accept` or `pin` keeps it';
   const { request: _request, ...unexplained } = saved(was);
   const { credits: _credits, ...uncharged } = saved(step);
@@ -71,10 +71,10 @@ describe('what stands on record for one address becomes that of another', () => 
       'a pin',
       old([saved(was)], { pin: { fingerprint: was.fingerprint, revision: 1 } }),
       {},
-      `${moved}; its input is another one now, and it stays pinned`,
+      `${moved}; its input changed, and the step stays pinned`,
     ],
     ['nothing but a failure', old([job(was, { state: 'failed' })]), {}, moved],
-    ['a charge that nobody knows', old([uncharged]), {}, 'has what was bought as old: 1 job, 0 credits'],
+    ['a charge that nobody knows', old([uncharged]), {}, 'now has the purchases of old: 1 job, 0 credits'],
     [
       'an address that stays in the manifest',
       old([saved(step)]),
@@ -114,7 +114,7 @@ describe('what is not moved', () => {
       { ...paid, kind: 'image' },
       {},
       'is of kind music, and old was bought as image',
-      'only what is of one kind can be moved',
+      'a purchase can be moved only to a step of its kind',
     ],
     [
       'a create whose answer was lost',
@@ -142,27 +142,27 @@ describe('what is not moved', () => {
       paid,
       { record: recordOf('new', [create(was, { state: 'refused' }), job(was, { jobId: 'own', state: 'failed' })]) },
       'has job own of its own',
-      way('decide which one counts; to make room, while its id stays on record', call('forget', 'new')),
+      way('decide which job counts; to free this step, while the job id stays on record', call('forget', 'new')),
     ],
     [
       'anything over a create whose answer was lost',
       paid,
       { record: recordOf('new', [create(was)]) },
       'has a create whose answer was lost',
-      way('decide which one counts; to make room, while its id stays on record', call('forget', 'new')),
+      way('decide which job counts; to free this step, while the job id stays on record', call('forget', 'new')),
     ],
     [
       'anything over a send whose key is not replayed',
       paid,
       { record: recordOf('new', [create(was, { state: 'unresolved' })]) },
       'has a create whose answer was lost',
-      way('decide which one counts; to make room, while its id stays on record', call('forget', 'new')),
+      way('decide which job counts; to free this step, while the job id stays on record', call('forget', 'new')),
     ],
     [
       'what the manifest asks for where it is',
       old([saved(stepOf(graph, 'old'))]),
       { oldStep: stepOf(graph, 'old') },
-      'cannot take over old: the manifest still has it, and asks for exactly what it has',
+      'cannot take over old: the manifest still has that step with the same request',
       'change the manifest first; exchanged keys are found without a move',
     ],
   ])('%s', (_name, record, to, text, hint) => {

@@ -240,7 +240,7 @@ describe('what is asked', () => {
       action: 'unresolved',
       reason: {
         code: 'answer-lost',
-        text: 'of an earlier input: the answer to its create was lost, and what it asked for is not on record',
+        text: 'of an earlier input: the answer to its create was lost, and its request is not on record',
       },
     });
     expect(row).not.toHaveProperty('order');
@@ -397,7 +397,7 @@ test('a send whose key the service knows waits for a person, whatever its error 
   };
   expect(reasonWith({ keyKnown: true, error: 'ask for abc' })).toEqual(['unresolved', 'key-known', 'ask for abc']);
   expect(reasonWith({ keyKnown: true })[2]).toBe(
-    'the service knows a purchase under its key, and does not say as which job',
+    'the service has a purchase under the same key, but does not name its job',
   );
   expect(reasonWith({ error: 'the service knows a purchase under its key' })[1]).toBe('answer-lost');
 });

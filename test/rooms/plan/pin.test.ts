@@ -151,7 +151,10 @@ describe('the purchase that can be decided about', () => {
       'it stands under another name',
       graph,
       lockOf({ old: [saved(a)] }),
-      { text: 'was bought as old, and is still on record there', hint: 'run apply first: it moves it for free' },
+      {
+        text: 'was bought as old, and is still on record there',
+        hint: 'run apply first, which moves the purchase for free',
+      },
     ],
     [
       'a create was never answered',
@@ -159,7 +162,7 @@ describe('the purchase that can be decided about', () => {
       lockOf({ a: [create(a, { generation: 2 }), saved(was)] }),
       {
         text: 'has a create whose answer was lost',
-        hint: way('run apply, which asks for it again; what stays unknown', call('resolve', 'a')),
+        hint: way('run apply, which retries the create; if its answer stays lost', call('resolve', 'a')),
       },
     ],
     [

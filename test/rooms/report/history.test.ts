@@ -84,7 +84,7 @@ describe('the history of a run', () => {
         theme@d blocked: needs hero@it, which is lost
 
       noticed
-        hero@fr: an earlier create of it was made: job j-8, which is on record now
+        hero@fr: an earlier create of this step was made: job j-8, which is on record now
         the service calls the job RENDERING
         hero@de: a file in the way was renamed
 

@@ -74,8 +74,8 @@ x share@b  post   waits
 
 publishes     1 post to account b, at once
 waiting       1 post to account b, at once, for a consent of its own
-posted        posts that were sent stay as they are. To move a scheduled one, delete it at the
-              service, then --redo its very address
+posted        published posts stay as they are. To reschedule a post, delete it at the service, then
+              --redo its exact address
 to spend      0 credits`);
   expect(planMarkdown(plan(rows))).toContain('- publishes: `1 post to account b, at once`');
   expect(planText(plan(rows.slice(3)), { style: noColor, width: 100 })).toContain(

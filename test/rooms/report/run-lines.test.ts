@@ -69,8 +69,8 @@ describe('createLines', () => {
       hero@fr  repeated  the connection was reset; the same key again in 1.5 s
       hero@fr  searching  the connection was reset; the service's list is searched for its job
       hero@fr  found  job j-7 is in the service's list
-      hero@fr  asking  the answer to an earlier create of it was lost
-      hero@fr  asked  an earlier create of it was made: job j-8, which is on record now
+      hero@fr  asking  the answer to an earlier create of this step was lost
+      hero@fr  asked  an earlier create of this step was made: job j-8, which is on record now
       hero@fr  unresolved  no answer
       hero@l'été  failed  out of memory; it is bought again
       logo  uploaded  asset-1 (2.0 kB)
@@ -108,8 +108,8 @@ describe('createLines', () => {
       hero@en  failed  moderated \\x1b[2J
       hero@fr  searching  the connection was reset; the service's list is searched for its job
       hero@fr  found  job j-7 is in the service's list
-      hero@fr  asking  the answer to an earlier create of it was lost
-      hero@fr  asked  an earlier create of it was made: job j-8, which is on record now
+      hero@fr  asking  the answer to an earlier create of this step was lost
+      hero@fr  asked  an earlier create of this step was made: job j-8, which is on record now
       hero@fr  unresolved  no answer
       hero@l'été  failed  out of memory; it is bought again
       hero@l'été  failed  the link has expired
@@ -267,7 +267,7 @@ describe('summaryView', () => {
       1 failed: hero@l'été the link has expired
         it is paid; to fetch it again: mediabatch apply campaign.yaml
       1 refused, nothing was charged: theme@c bad lyrics
-        when the cause is mended: mediabatch apply campaign.yaml
+        when the cause is fixed: mediabatch apply campaign.yaml
       1 unresolved, it is not known whether these were charged: hero@fr no answer
         to decide, with --job and its id, --not-spent or --spend-again: mediabatch resolve campaign.yaml hero@fr
       … more: mediabatch status campaign.yaml
@@ -406,7 +406,7 @@ describe('summaryView', () => {
       "aurora-launch: 0 of 50 steps done
       credits  0 spent now · 24 over all runs · 36 of 60 left
       3 refused, nothing was charged: HTTP 400: too wide [bad_ratio]
-        when the cause is mended: mediabatch apply campaign.yaml
+        when the cause is fixed: mediabatch apply campaign.yaml
       2 unresolved, it is not known whether these were charged: no answer
         to find out, which never pays twice: mediabatch apply campaign.yaml
       7 unresolved, it is not known whether these were charged: no answer
@@ -440,7 +440,7 @@ describe('summaryView', () => {
 
   it.each([
     ['refused', 'no-operation', 'what to do: mediabatch help'],
-    ['refused', undefined, 'when the cause is mended: mediabatch apply c.yaml'],
+    ['refused', undefined, 'when the cause is fixed: mediabatch apply c.yaml'],
     ['unresolved', undefined, '--spend-again'],
   ] as const)('says what to do by the tag of an end, not by its words: %s, %s', (outcome, because, words) => {
     const view = createRunView();

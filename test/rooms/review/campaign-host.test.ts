@@ -286,7 +286,9 @@ describe('verdicts', () => {
     const old = { ...(await wanted('hero@lamp/1', 'picked')), job: 'job-before' };
     expect(await host.judge([old])).toMatchObject({
       is: 'recorded',
-      refused: [{ address: 'hero@lamp/1', text: 'is not what was looked at, which was job job-before' }],
+      refused: [
+        { address: 'hero@lamp/1', text: 'has changed since its review: the reviewed output was of job job-before' },
+      ],
     });
   });
 

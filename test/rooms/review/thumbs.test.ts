@@ -59,7 +59,7 @@ describe('a small picture', () => {
     bytes.writeUInt32BE(60_000, 16);
     bytes.writeUInt32BE(60_000, 20);
     const thumb = await makeThumb(orderOf(put(folderHere(), 'a.png', bytes)));
-    expect(thumb).toEqual({ problem: 'has 60000 × 60000 pixels, which is too much for a small one' });
+    expect(thumb).toEqual({ problem: 'has 60000 × 60000 pixels, which is too much for a thumbnail' });
   });
 
   test('shows what is transparent on grey, averages what lies under each pixel, and is never larger', async () => {

@@ -350,7 +350,7 @@ describe('removal', () => {
     );
     for (const ids of [{ jobId: 'j1', recordId: 'r1' }, { jobId: 'j2' }]) {
       const error = await failure(library.removeJob('thumbnail', ids));
-      expect([error.why, error.message]).toEqual(['refused', expect.stringContaining('it is there still')]);
+      expect([error.why, error.message]).toEqual(['refused', expect.stringContaining('the record is still there')]);
     }
     expect(names().filter((name) => name.startsWith('GET'))).toHaveLength(1);
     const music = await serveScript(({ method }) =>
