@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { deliverFile } from '../../src/disk/outputs/deliver-file.ts';
 import { BucketStandIn } from '../rig/bucket-stand-in.ts';
 import { bin, command, temporaryFolder } from '../rig/command.ts';
 import { runInProcess } from './in-process.ts';
@@ -55,6 +56,18 @@ function contentOf(folder: string): string[] {
 const byRow = ['--layout', '{{row.sku}}/{{slug matrix.ratio}}', '-s', 'pic'];
 
 describe('deliver', () => {
+  test('copies files with the same bytes into one folder at the same time', async () => {
+    const { path: root, remove } = temporaryFolder();
+    onTestFinished(remove);
+    const source = join(root, 'source');
+    writeFileSync(source, 'the same');
+    const sha256 = createHash('sha256').update('the same').digest('hex');
+    const names = Array.from({ length: 8 }, (_, index) => `all/${index}.png`);
+    const copies = await Promise.all(names.map((name) => deliverFile(source, { root, name, sha256 })));
+    expect(copies).toEqual(names.map(() => true));
+    expect(readdirSync(join(root, 'all'))).toEqual(names.map((name) => name.slice(4)));
+  });
+
   test('copies selected files under custom names with a list, once', async () => {
     const { folder, run, to } = campaign();
     const first = await run('--to', 'handed', ...byRow);
@@ -218,7 +231,7 @@ describe('deliver', () => {
       }
       child.kill('SIGKILL');
       await ended;
-      const digest = createHash('sha256').update(readFileSync(join(folder, 'campaign.sandbox/output/pic-b-16-9.png')));
+      const digest = createHash('sha256').update('output/pic-b-16-9.png');
       rmSync(join(to, 'output/pic-b-16-9.png'), { force: true });
       writeFileSync(join(to, `output/.mediabatch-${digest.digest('hex').slice(0, 16)}.part`), 'half');
       const again = await run('--to', 'handed');

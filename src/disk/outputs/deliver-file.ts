@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { OutputError } from '../../contract/errors.ts';
 import { copyDurably, renameFile, syncFolder } from '../fs/durable.ts';
 import { lstatOrAbsent, orAbsent } from '../fs/plain-file.ts';
-import { type Digest, hashFile } from './hash-file.ts';
+import { type Digest, digestOf, hashFile } from './hash-file.ts';
 import { checkOutputPath, findOutputFile, prepareOutputFolder } from './output-path.ts';
 
 /** Returns the digest of a delivered file; `undefined` if missing. Throws `OutputError` for a link in its path. */
@@ -22,14 +22,15 @@ export async function lookAtDelivery(root: string, name: string): Promise<Digest
 /**
  * Copies a file to a name below a folder, and replaces an existing file there. The copy is verified before it gets that
  * name; returns false if its bytes are not the saved ones. The temporary file of an interrupted copy is replaced by the
- * next copy of the same bytes.
+ * next copy to that name.
  */
 export async function deliverFile(
   source: string,
   { root, name, sha256 }: { root: string; name: string; sha256: string },
 ): Promise<boolean> {
   const { folder, target } = await prepareOutputFolder(root, name);
-  const temporary = join(folder, `.mediabatch-${sha256.slice(0, 16)}.part`);
+  // Named after the target, because files with the same bytes may be copied into the folder at the same time.
+  const temporary = join(folder, `.mediabatch-${digestOf(Buffer.from(name)).sha256.slice(0, 16)}.part`);
   await orAbsent(unlink(temporary));
   await copyDurably(source, temporary);
   if ((await hashFile(temporary))?.sha256 !== sha256) {
