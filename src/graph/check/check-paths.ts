@@ -1,7 +1,7 @@
 import type { Json } from '../../ground/json.ts';
 import { isMap, isScalar, type JsonMap, ownValue, shorten, unknownValue } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
-import { listNames, nearestName, suggestName } from '../../manifest/suggest.ts';
+import { listNames, nearestName, pathPart, suggestName } from '../../manifest/suggest.ts';
 import { explainUnprintable } from '../../manifest/template/render-template.ts';
 import type { NamePath, TemplateFault } from '../../manifest/template/template.ts';
 
@@ -27,12 +27,46 @@ export interface KnownNames {
   tasks?: ReadonlyMap<string, string | undefined>;
 }
 
-/** Finds all paths that name nothing, in all branches, even those that are not rendered. */
-export function checkPaths(paths: readonly NamePath[], known: KnownNames): TemplateFault[] {
-  return paths.flatMap((path) => {
-    const fault = checkPath(path, known);
-    return fault === undefined ? [] : [{ ...fault, start: path.start, end: path.end }];
+/**
+ * Finds all paths that name nothing, in all branches, even those that are not rendered. Returns them after the `faults`
+ * of the template that are no consequence of one.
+ */
+export function checkPaths(
+  paths: readonly NamePath[],
+  known: KnownNames,
+  faults: readonly TemplateFault[] = [],
+): TemplateFault[] {
+  const spaced: NamePath[] = [];
+  const wrong = paths.flatMap((path, index): TemplateFault[] => {
+    if (path.start < (spaced.at(-1)?.end ?? 0)) return [];
+    const whole = withWords(path, paths.slice(index + 1), known);
+    if (whole !== undefined) spaced.push(whole);
+    const { start, end } = whole ?? path;
+    const fault = checkPath(whole ?? path, known) ?? (whole && noBrackets(whole));
+    return fault === undefined ? [] : [{ ...fault, start, end }];
   });
+  return [...faults.filter(({ start, end }) => !spaced.some((one) => start < one.end && one.start < end)), ...wrong];
+}
+
+/** Joins a path with the unknown words after it, because a name with spaces was meant. */
+function withWords(path: NamePath, next: readonly NamePath[], known: KnownNames): NamePath | undefined {
+  let { written, end } = path;
+  for (const { parts, start, ...word } of next) {
+    const isName = isRoot(parts[0]) || known.tables?.has(parts[0] ?? '') === true;
+    if (parts.length > 1 || start !== end + 1 || isName) break;
+    written += ` ${word.written}`;
+    end = word.end;
+  }
+  const [root, ...names] = path.parts;
+  if (end === path.end || root === undefined || names.length === 0) return undefined;
+  const last = `${names.pop()}${written.slice(path.written.length)}`;
+  return { ...path, parts: [root, ...names, last], written, end };
+}
+
+function noBrackets({ parts, written }: NamePath): Fault {
+  const meant = parts.map(pathPart).join('.');
+  const message = `\`${written}\` has a space, but no brackets`;
+  return { code: 'MB1202', message, hint: `write \`${meant}\``, meant };
 }
 
 type Fault = Pick<TemplateFault, 'code' | 'message' | 'hint' | 'meant'>;

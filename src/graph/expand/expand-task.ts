@@ -209,7 +209,7 @@ function nameCharacter(character: string): string {
 }
 
 function slugged(key: string): string {
-  const path = /\{\{\s*([\w.-]+)\s*\}\}/.exec(key)?.[1];
+  const path = /\{\{\s*([\w.-]+(?:\[[^\]]+\])?)\s*\}\}/.exec(key)?.[1];
   return `"{{slug ${path ?? 'row.name'}}}"`;
 }
 

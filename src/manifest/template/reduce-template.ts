@@ -120,6 +120,7 @@ class Reduction {
     const [value, extra] = node.params;
     if (value === undefined || extra !== undefined || (node.hash?.pairs.length ?? 0) > 0) {
       this.#refuseAt(opening, `{{#${name}}} takes exactly one value`, `write {{#${name} row.name}}`);
+      for (const param of node.params) this.#expression(param, { ...at, optional: true });
       return undefined;
     }
     if ((node.program?.blockParams?.length ?? 0) > 0) {
@@ -147,6 +148,9 @@ class Reduction {
     }
     const name = head.original;
     const helper = Object.hasOwn(helpers, name) ? helpers[name] : undefined;
+    const [next] = node.params;
+    // `row.two words`: the path is checked together with the words after it.
+    if (head.parts.length > 1 && next !== undefined && isPath(next)) this.#path(head, at);
     const deeper = { loops: at.loops, depth: at.depth + 1, optional: helper?.optional ?? true };
     const values = node.params.map((param) => this.#expression(param, deeper));
     if (node.hash !== undefined && node.hash.pairs.length > 0) {

@@ -25,6 +25,13 @@ testMistakes([
     'white space',
   ],
   {
+    name: 'a key with white space, of a column in brackets',
+    text: tasks('  a: { kind: image, foreach: p.csv, key: "{{row.[No 1]}}", with: { prompt: x } }'),
+    data: { 'p.csv': 'No 1,name\na b,c\n' },
+    found: ['MB1401 4:42'],
+    says: ['{{slug row.[No 1]}}'],
+  },
+  {
     name: 'a key twice',
     text: productTask('    with: { prompt: x }'),
     data: { 'products.csv': 'sku,name\nA,b\nB,c\nA,d\n' },

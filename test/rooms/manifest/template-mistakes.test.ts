@@ -16,6 +16,17 @@ testMistakes([
     found: ['MB1203 8:24'],
     says: ['did you mean `row.name`'],
   },
+  {
+    name: 'names with spaces, but no brackets',
+    text: productTask(
+      '    when: "{{row.Zimmer Nr}}"',
+      '    with: { prompt: "{{row.Name im Haus}} {{join row.Zimmer Nr}} {{#if row.Zimer Nr}}x{{/if}}" }',
+      '    save: "{{slug row.Zimmer Nr}}"',
+    ),
+    data: { 'products.csv': 'sku,Zimmer Nr,Name im Haus\nA-1,101,Suite\nA-2,102,Turm\n' },
+    found: ['MB1202 8:14', 'MB1202 9:24', 'MB1202 9:50', 'MB1203 9:72', 'MB1202 10:19'],
+    says: ['write `row.[Zimmer Nr]`', 'write `row.[Name im Haus]`', 'did you mean `row.[Zimmer Nr]`'],
+  },
   ['a name in a branch that is not taken', image('prompt: "x{{#if false}}{{row.x}}{{/if}}"'), 'MB1203 7:32'],
   ['a row where there is none', image('prompt: "{{row.x}}"'), 'MB1203 7:18', 'no rows'],
   [
