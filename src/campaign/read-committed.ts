@@ -116,7 +116,7 @@ function notThere(file: string, { ref, isShallow }: { ref: string; isShallow: bo
   const whole = way('this clone is shallow; to fetch the rest', shell('git', 'fetch', '--unshallow'));
   return new CampaignError({
     code: 'MB3604',
-    message: `${file} is not in ${ref}, nor does git recognize a file there that it was renamed from`,
+    message: `${file} is not in ${ref}, and git finds no file there under an earlier name`,
     hint: isShallow ? [having, whole] : having,
     file,
     ref,

@@ -20,7 +20,7 @@ export const thumbnail: Kind = {
   fields: {
     title: { description: 'The title that the thumbnail is for.', type: 'string', free: true },
     description: { description: 'What it shows.', type: 'string', free: true },
-    link: { description: 'A link to the video that it is for.', type: 'string', free: true },
+    link: { description: 'Link to the video of the thumbnail.', type: 'string', free: true },
     image: {
       description: 'An image to go by: a public https URL, or the output of another task.',
       type: 'string',

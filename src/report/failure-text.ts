@@ -56,6 +56,8 @@ export function failureJson(failure: Failure, paste: Paste): Json {
     code,
     exit: failures[code].exit,
     ...answersOfExit(failures[code].exit),
+    // A refused approval precedes the run. A result with the same exit code may have purchases.
+    ...(code === 'MB3007' && { paid: 'nothing' }),
     message,
     ...(hint !== undefined && { hint: adviceText(hint, paste) }),
     ...(plain as { [fact: string]: Json }),

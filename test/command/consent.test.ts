@@ -36,6 +36,12 @@ test.each<[string, string[], { env?: Record<string, string> }]>([
   expect(kinds(trial)).toEqual([]);
 });
 
+test('the document of a refused approval says that nothing was paid', async () => {
+  const trial = await makeTrial(manifest);
+  const ran = await trial.run(['apply', 'campaign.yaml', '--json']);
+  expect(JSON.parse(ran.out)).toMatchObject({ mediabatch: 'failure', code: 'MB3007', exit: 5, paid: 'nothing' });
+});
+
 test('a saved plan alone is not a consent', async () => {
   const trial = await makeTrial(manifest);
   expect((await trial.run(['plan', 'campaign.yaml', '--out', 'a.plan.json'])).code).toBe(0);

@@ -173,7 +173,9 @@ describe('outputs --out', () => {
       expect(err).toMatch(about);
     }
     expect(readFileSync(join(folder, 'rows.csv'), 'utf8')).toBe(table);
-    expect((await run('--out', 'list.csv', '--format', 'json')).err).toMatch(/the ending of the file says it/);
+    expect((await run('--out', 'list.csv', '--format', 'json')).err).toMatch(
+      /the extension of the file sets the format/,
+    );
   });
 });
 

@@ -31,7 +31,7 @@ export const thumbnail: SandboxKind = {
         },
         description: { type: 'string', description: 'What it shows.' },
         image: { type: 'string', description: 'A public https URL: an image to go by.' },
-        link: { type: 'string', description: 'A link to the video that it is for.' },
+        link: { type: 'string', description: 'Link to the video of the thumbnail.' },
         ratio: { type: 'string', enum: Object.keys(sizes), default: '16:9', description: 'Width to height.' },
       },
       'x-models': { [model]: { credits, per: 'job' } },
