@@ -148,11 +148,11 @@ function textsOf(value: Json | undefined): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 }
 
-/** Parses the gate of a task with this many takes. Expects a valid gate: the checks have reported errors. */
+/** Parses the gate of a task with this many takes. A wrong `choose` was reported, and counts as 1. */
 function readGate(value: Json | undefined, takes: number): GateRule | undefined {
   if (value === 'approve') return { is: 'approve' };
   if (!isMap(value)) return undefined;
-  const { choose, among, note, title } = value;
+  const { choose: written, among, note, title } = value;
   const reasons = textsOf(ownValue(value, 'reasons'));
   const noted = {
     ...(typeof title === 'string' && { title }),
@@ -160,7 +160,7 @@ function readGate(value: Json | undefined, takes: number): GateRule | undefined 
     ...(reasons.length > 0 && { reasons }),
   };
   if (ownValue(value, 'approve') === true) return { is: 'approve', ...noted };
-  if (typeof choose !== 'number' || !Number.isInteger(choose) || choose < 1) return undefined;
+  const choose = typeof written === 'number' && Number.isInteger(written) && written > 0 ? written : 1;
   const of = amongOf(typeof among === 'string' ? among : takes > 1 ? 'takes' : undefined);
   return of === undefined ? undefined : { is: 'choose', choose, among: of, ...noted };
 }

@@ -296,6 +296,8 @@ function checkForm(id: string, gate: JsonMap, { takes, tell }: { takes: unknown;
     return;
   }
   if (choose === undefined) {
+    // A misspelled key is reported as unknown.
+    if (Object.keys(gate).some((key) => nearestName(key, ['choose', 'approve']) !== undefined)) return;
     const hint = 'add `choose:` with the number that is picked, or write gate: approve';
     tell(
       { key: 'gate', of: 'value' },

@@ -132,6 +132,13 @@ describe('a gate that cannot be', () => {
       'has `approve` and `among`',
     ],
     ['no number', [takes.replace('choose: 1', 'among: takes')], 'MB1102', 'gate', 'has no `choose`'],
+    [
+      'a misspelled number, without consequences for those who use it',
+      [takes.replace('choose: 1', 'chose: 1'), use('foreach: [A], with: { prompt: "{{tasks.hero.url}}" }')],
+      'MB1101',
+      'chose',
+      '`chose` is not a key of `gate`',
+    ],
     ['a word that is none', [takes.replace('{ choose: 1 }', 'maybe')], 'MB1103', 'maybe', 'is "maybe"'],
     [
       'of an upload',
