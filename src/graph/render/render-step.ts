@@ -10,9 +10,10 @@ import {
   unknownValue,
 } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
+import type { Kind } from '../../kinds/kind.ts';
 import { findUnsendable } from '../../manifest/check/unsendable.ts';
 import { type Expectation, taskPath } from '../../manifest/manifest.ts';
-import { suggestName } from '../../manifest/suggest.ts';
+import { pathPart, suggestName } from '../../manifest/suggest.ts';
 import { findForeignKey, makePickReference, makeReference } from '../../manifest/template/references.ts';
 import type { Scope } from '../../manifest/template/render-template.ts';
 import { isTemplate, type NamePath, type TemplateFault } from '../../manifest/template/template.ts';
@@ -34,7 +35,7 @@ import { fitField } from './fit-field.ts';
 import { readTextFile } from './read-text.ts';
 import { renderValue } from './render-value.ts';
 import { checkSavePath, defaultSave, writtenExtension } from './save-path.ts';
-import { placeFault } from './templates.ts';
+import { findTemplates, placeFault } from './templates.ts';
 import { titleOf } from './title.ts';
 
 /** Maximum number of combinations of `from` values in one step, because a data file can have any number of values. */
@@ -90,6 +91,7 @@ class StepRendering {
   request(): JsonMap {
     const { task } = this.#draft;
     const request = emptyMap();
+    const emptied: string[] = [];
     const kind = task.kind === undefined ? undefined : kinds[task.kind];
     for (const { field, value, path } of task.with) {
       const rendered = renderValue(value, path, {
@@ -105,7 +107,10 @@ class StepRendering {
       });
       const fields = kind?.fields ?? {};
       const fitted = fitField(rendered, value, Object.hasOwn(fields, field) ? fields[field] : undefined);
-      if (fitted === undefined) continue;
+      if (fitted === undefined) {
+        emptied.push(field);
+        continue;
+      }
       request[field] = fitted;
       this.#warnOfTemplates(field, { written: value, value: fitted, path });
       const refused = whyRefused(field, fitted);
@@ -113,6 +118,8 @@ class StepRendering {
       request[field] = unknownValue;
       this.#report({ severity: 'error', ...refused, place: this.#expansion.manifest.places.value(path) });
     }
+    const bare = kind === undefined || kind.create.documented ? undefined : findBareField(kind, request, emptied);
+    if (bare !== undefined) this.#refuseBare(bare, request);
     if (kind !== undefined) {
       const faults = checkRequest(kind, request, this.#expansion.facts);
       for (const fault of faults) this.#report(placeRequestFault(fault, task, this.#expansion.manifest));
@@ -122,6 +129,26 @@ class StepRendering {
     for (const fault of checkTextLimits(request, task.limits ?? {}))
       this.#report(placeRequestFault(fault, task, this.#expansion.manifest));
     return request;
+  }
+
+  /** Reports a request that an empty cell left without anything that says what to make. */
+  #refuseBare(field: string, request: JsonMap): void {
+    const { task, row } = this.#draft;
+    const { templates, manifest } = this.#expansion;
+    const written = task.with.find((one) => one.field === field);
+    const paths = findTemplates(written?.value ?? '', []).flatMap(({ text }) => templates.get(text)?.paths ?? []);
+    const column = paths.find(({ parts: [root] }) => root === 'row')?.parts[1];
+    const isCell = column !== undefined && row !== undefined;
+    request[field] = unknownValue;
+    this.#report({
+      code: 'MB1502',
+      severity: 'error',
+      message: `\`${field}\` is empty${isCell ? `: \`${shorten(column)}\` of ${row.label} has no value` : ''}, and nothing else in the request says what to make`,
+      hint: isCell
+        ? `fill the cell, or leave out rows without it: \`when: "{{row.${pathPart(column)}}}"\``
+        : 'write a text, or leave the step out with `when:`',
+      place: manifest.places.value(written?.path ?? taskPath(task.id)),
+    });
   }
 
   /** Warns of text that looks like a template but is sent unchanged. */
@@ -393,6 +420,19 @@ class StepRendering {
   #report(diagnostic: Diagnostic): void {
     this.#expansion.report(withTrail(diagnostic, this.#draft));
   }
+}
+
+/**
+ * Returns the first of the fields without a value that says what to make, if no other field of the request does. Fields
+ * that are not known count as one, because the request is undocumented.
+ */
+function findBareField(kind: Kind, request: JsonMap, emptied: readonly string[]): string | undefined {
+  const isContent = (name: string) => {
+    const field = Object.hasOwn(kind.fields, name) ? kind.fields[name] : undefined;
+    return field === undefined || field.free === true || field.url === true;
+  };
+  const others = Object.entries(request).filter(([, value]) => value !== '');
+  return others.some(([name]) => isContent(name)) ? undefined : emptied.find(isContent);
 }
 
 const templateText = /\{\{[^{}]*\}\}|\{\s*(?:vars|row|matrix|tasks|tables)\.[^{}]*\}|\{\s*(?:row|key|take)\s*\}/;

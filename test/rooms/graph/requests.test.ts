@@ -151,6 +151,17 @@ describe('kinds whose requests the service does not document', () => {
       'MB1503 5:52',
       'before anything runs',
     ],
+    {
+      name: 'an empty cell that leaves nothing to make',
+      text: tasks(
+        '  a: { kind: voiceover, foreach: a.csv, key: "{{row.id}}", with: { text: "{{row.[Text DE]}}", voice_id: Aria } }',
+        '  b: { kind: video, foreach: a.csv, key: "{{row.id}}", with: { prompt: "{{row.[Text DE]}}", image: "{{row.image}}" } }',
+        '  c: { kind: voiceover, foreach: a.csv, key: "{{row.id}}", with: { text: "{{row.[Text DE]}}", script: x } }',
+      ),
+      data: { 'a.csv': 'id,Text DE,image\nA,x,\nB,,https://example.com/b.png\n' },
+      found: ['MB1502 4:74'],
+      says: ['`Text DE` of row 2 of a.csv has no value', 'when: "{{row.[Text DE]}}"'],
+    },
     ['a length as a text', video('duration: "5"'), 'MB1503 4:39', 'without quotes'],
     { name: 'a link to a private network', text: video('image: https://10.0.0.1/a.png'), found: ['MB1505 4:36'] },
     { name: 'a link without https', text: video('image: http://example.com/a.png'), found: ['MB1505 4:36'] },
