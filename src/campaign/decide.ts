@@ -27,7 +27,7 @@ export type Decided =
   /** The user did not agree, so nothing was recorded. */
   | { is: 'no' | 'interrupted' };
 
-export type Rule = (session: Session) => Promise<Ruling[]> | Ruling[];
+type Rule = (session: Session) => Promise<Ruling[]> | Ruling[];
 
 /**
  * Holds the lock while `rule` computes the rulings, and records them. Spends nothing. `service`: the decision is

@@ -80,7 +80,7 @@ interface Ended {
   hasRun: boolean;
 }
 
-export interface Applied {
+interface Applied {
   made: Plan;
   carriedOut: Plan;
   result: RunResult;

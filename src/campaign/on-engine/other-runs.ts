@@ -191,7 +191,7 @@ function wordsFor(found: Found, { shown, isAside }: { shown: string; isAside: bo
 }
 
 /** Steps and options of a run, as far as they are compared with those of a client that attaches to it. */
-export type GivenOfRun = NonNullable<RunHeader['given']>;
+type GivenOfRun = NonNullable<RunHeader['given']>;
 
 export function givenOf(graph: Graph, options: Partial<ApplyTerms>): GivenOfRun {
   const found = findGiven(options, ({ settles }) => settles === 'plan' || settles === 'run');

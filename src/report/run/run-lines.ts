@@ -27,7 +27,7 @@ import { isTrouble } from './troubles.ts';
 /** Which events are printed. `quiet`: only failures; `steps`: ended steps; `events`: everything. */
 export type Detail = 'quiet' | 'steps' | 'events';
 
-export interface LinesOptions {
+interface LinesOptions {
   style: Style;
   page?(): string | undefined;
   /** Milliseconds since 1970. */
