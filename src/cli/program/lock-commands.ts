@@ -28,7 +28,7 @@ const decisions: readonly Decision[] = [
     shortForms: { unpick: '--undo' },
     summary: 'pick outputs at their gates',
     description:
-      'Picks outputs at their gates. The next apply uses them for the steps behind the gate. At a gate with a single pick, a new pick by name replaces the earlier one. A pattern leaves decided groups alone. Costs nothing.',
+      'Picks outputs at their gates. The next apply uses them for the steps behind the gate. At a gate with a single pick, a new pick by name replaces the earlier one. A pattern leaves decided groups and rejected outputs alone. Costs nothing.',
     options: [
       ...noteOptions,
       [
@@ -36,7 +36,7 @@ const decisions: readonly Decision[] = [
         'picks that the review page saved; of several files, where they agree',
         { takes: 'paths' },
       ],
-      ['--replace', 'with a pattern or -s: pick also in groups that are decided'],
+      ['--replace', 'with a pattern or -s: pick also in decided groups, and what was rejected'],
       undoOption('take back what was picked or rejected'),
     ],
     examples: [

@@ -18,7 +18,7 @@ export interface Judgement {
   as: 'picked' | 'rejected' | 'undecided';
   /** The steps were chosen by a pattern: those without an output are skipped with a message instead of refused. */
   isPattern?: boolean;
-  /** Whether a pattern also picks at gates that are decided. */
+  /** Whether a pattern also picks at gates that are decided, and what was rejected. */
   replaces?: boolean | undefined;
   wordsOf(address: string): VerdictWords;
 }
@@ -49,11 +49,10 @@ export function judgeSteps(
     const { address } = match.step;
     const gate = gateOf.get(address);
     if (gate === undefined) return refuseUngated(match, graph.gates);
-    if (!isLeftAlone(address, gate, judgement)) return judgeStep(match, judgement, verdicts);
+    const why = whyLeftAlone(match, gate, { judgement, verdicts });
+    if (why === undefined) return judgeStep(match, judgement, verdicts);
     leftAlone.add(address);
-    const { picked } = gate.state;
-    const how = picked.length === 0 ? 'rejected' : `decided: ${listOf(picked)}`;
-    return { is: 'unchanged', address, text: `${gate.name} is ${how}; --replace picks all the same` } as const;
+    return { is: 'unchanged', address, text: `${why}; --replace picks all the same` } as const;
   });
   const isAny = judged.some(({ is }) => is !== 'refused');
   const unpick = (address: string) => {
@@ -66,13 +65,22 @@ export function judgeSteps(
       : judged;
   const leavesOut = judgement.isPattern === true && isAny;
   const rulings = limited.map((one, index) => (leavesOut && judged[index]?.is === 'refused' ? leaveOut(one) : one));
-  const refused = rulings.filter(({ is }) => is === 'refused');
-  return refused.length > 0 ? refused : rulings;
+  // One refusal for each gate with too many picks.
+  const refused = new Map(rulings.flatMap((one) => (one.is === 'refused' ? [[one.address, one]] : [])));
+  return refused.size > 0 ? [...refused.values()] : rulings;
 }
 
-function isLeftAlone(address: string, { state }: DecidedGate, { as, isPattern, replaces }: Judgement): boolean {
-  const isDecided = state.is === 'decided' || state.is === 'rejected';
-  return as === 'picked' && isPattern === true && replaces !== true && isDecided && !state.picked.includes(address);
+/** Returns why a pattern does not pick an output, unless `replaces` is set. */
+function whyLeftAlone(
+  match: Match,
+  { name, state }: DecidedGate,
+  { judgement, verdicts }: { judgement: Judgement; verdicts: Verdicts },
+): string | undefined {
+  const { as, isPattern, replaces } = judgement;
+  if (as !== 'picked' || isPattern !== true || replaces === true) return undefined;
+  if (state.picked.includes(match.step.address)) return undefined;
+  if (state.is === 'decided') return `${name} is decided: ${listOf(state.picked)}`;
+  return verdicts.seen(match) === 'rejected' ? 'is rejected' : undefined;
 }
 
 function leaveOut(ruling: Ruling): Ruling {
@@ -173,8 +181,8 @@ function limitPicks(
     const named = (byGate.get(gate) ?? []).map(({ address }) => address);
     const others = gate.state.picked.filter((address) => !named.includes(address));
     if (named.length > choose) {
-      const text = `cannot be picked: ${named.length} are named, but only ${choose} of ${name} can be picked`;
-      return refuse(ruling.address, text, `name ${choose === 1 ? 'one' : `at most ${choose}`} of ${listOf(named)}`);
+      const text = `can have only ${choose} ${choose === 1 ? 'pick' : 'picks'}, but ${named.length} of its outputs are named`;
+      return refuse(name, text, `name ${choose === 1 ? 'one' : `at most ${choose}`} of ${listOf(named)}`);
     }
     if (choose > 1 && named.length + others.length > choose) {
       const text = `cannot be picked: only ${choose} of ${name} can be picked, and ${others.join(', ')} ${others.length === 1 ? 'is' : 'are'} already`;

@@ -147,31 +147,43 @@ describe('a verdict', () => {
     expect(judgeSteps(none, judgement, situation)).toMatchObject([{ is: 'refused' }]);
   });
 
-  test('by a pattern leaves decided groups alone, unless it is to replace', () => {
+  test('by a pattern leaves decided groups and rejected outputs alone, unless it is to replace', () => {
     const lock = freshLock();
     judge(lock, 'picked', ['one/1']);
     judge(lock, 'rejected', ['two/1', 'two/2', 'two/3']);
-    const { matches, ...situation } = situate(graph, lock);
-    const by = (words: string[], replaces?: boolean) =>
-      judgeSteps(
+    const by = (words: string[], replaces?: boolean) => {
+      const { matches, ...situation } = situate(graph, lock);
+      return judgeSteps(
         matches.filter(({ step }) => words.includes(step.address)),
         { as: 'picked', isPattern: true, replaces, wordsOf: () => ({}) },
         situation,
       ).map(({ is, text }) => `${is}: ${text}`);
+    };
     expect(by(['one/1', 'one/2', 'one/3', 'two/1'])).toEqual([
       'unchanged: is picked already',
       'unchanged: one is decided: one/1; --replace picks all the same',
       'unchanged: one is decided: one/1; --replace picks all the same',
-      'unchanged: two is rejected; --replace picks all the same',
+      'unchanged: is rejected; --replace picks all the same',
     ]);
     expect(by(['one/2', 'two/1'], true)).toEqual([
       'recorded: job one/2-1 (4 credits); instead of one/1',
       'recorded: job two/1-1 (4 credits)',
     ]);
+    judge(lock, 'undecided', ['two/2', 'two/3']);
+    expect(by(['two/1', 'two/2', 'two/3'])).toEqual([
+      'unchanged: is rejected; --replace picks all the same',
+      'recorded: job two/2-1 (4 credits)',
+      'recorded: job two/3-1 (4 credits)',
+    ]);
   });
 
   test.each<[string, Judgement['as'], string[], RegExp]>([
-    ['two where one is to be picked', 'picked', ['one/1', 'one/2'], /2 are named, but only 1 of one can be picked/],
+    [
+      'two where one is to be picked',
+      'picked',
+      ['one/1', 'one/2'],
+      /^can have only 1 pick, but 2 of its outputs are named$/,
+    ],
     ['a third where two are to be', 'picked', ['two/2'], /only 2 of two can be picked, and two\/1, two\/3 are already/],
     ['what has no gate', 'rejected', ['free'], /has no gate/],
     ['what is not bought', 'picked', ['late/2'], /has nothing that was bought/],
