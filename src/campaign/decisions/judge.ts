@@ -6,11 +6,14 @@ import { orForgotten, readJsonFile } from '../../disk/state/kept-json.ts';
 import type { Json } from '../../ground/json.ts';
 import { isMap, isPlainText } from '../../ground/values.ts';
 import { mostNote, mostReason } from '../../lock/decisions.ts';
+import { suggestName } from '../../manifest/suggest.ts';
 import { comparePicks, type Opinion } from '../../plan/compare/compare-picks.ts';
 import { type Judgement, judgeSteps } from '../../plan/decisions/judge.ts';
 import { type Ruling, withGivenUp } from '../../plan/decisions/ruling.ts';
 import { gatesByMember } from '../../plan/gates/gates.ts';
 import type { DecidedGate } from '../../plan/situation/decided-graph.ts';
+import type { Match } from '../../plan/situation/find-purchases.ts';
+import type { Situation } from '../../plan/situation/situation.ts';
 import { type Decided, type DecideOptions, decide } from '../decide.ts';
 import { checkCall } from '../library-calls.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
@@ -24,13 +27,12 @@ export interface JudgeOptions extends DecideOptions {
 }
 
 export interface PickOptions extends JudgeOptions {
-  /** Whether a pattern also picks in groups that are decided. Defaults to false. */
+  /** Whether a pattern also picks in groups that are decided, and what was rejected. Defaults to false. */
   replace?: boolean | undefined;
 }
 
-/** Options of rejecting outputs for one of the reasons that the manifest names, or for another reason. */
 export interface RejectOptions extends JudgeOptions {
-  /** In 1 to 100 characters. Omitted to keep the current reason. */
+  /** One of the `reasons` of the gate; any text if it has none. Omitted to keep the current reason. */
   reason?: string | undefined;
 }
 
@@ -129,6 +131,7 @@ function judge(
     checkWords('--by', by, mostReason);
     const addresses = new Set(chooseSteps(chosen.names ?? [], chosen.select, situation));
     const meant = situation.matches.filter(({ step }) => addresses.has(step.address));
+    if (reason !== undefined) checkReason(reason, meant, situation);
     const isPattern = chosen.select !== undefined || chosen.names?.some((name) => name.includes('*')) === true;
     const judgement = { as, isPattern, replaces: replace, wordsOf: () => ({ note, reason, by }) };
     return withGivenUp(judgeSteps(meant, judgement, situation), as, situation);
@@ -145,6 +148,21 @@ function checkWords(option: '--note' | '--reason' | '--by', text: string | undef
     hint: `write 1 to ${most} characters on one line; nothing was recorded`,
     options: [option],
   });
+}
+
+function checkReason(reason: string, meant: readonly Match[], { gateOf }: Pick<Situation, 'gateOf'>): void {
+  for (const { step } of meant) {
+    const { name, reasons = [] } = gateOf.get(step.address) ?? {};
+    if (reasons.length === 0 || reasons.includes(reason)) continue;
+    throw new CampaignError({
+      code: 'MB3000',
+      message: `--reason ${JSON.stringify(reason)} is not one of the reasons of ${name}; nothing was recorded`,
+      hint: `${suggestName(reason, reasons, { what: 'its reasons' })}; other words go into --note`,
+      options: ['--reason'],
+      value: reason,
+      known: [...reasons],
+    });
+  }
 }
 
 const mostBytes = 1 << 24;

@@ -7,7 +7,7 @@ const manifest = `version: 1
 name: posters
 prices: { image: 2 }
 tasks:
-  hero: { kind: image, takes: 3, gate: { choose: 1, note: the calm one }, with: { prompt: a lamp, resolution: 1k } }
+  hero: { kind: image, takes: 3, gate: { choose: 1, note: the calm one, reasons: [light, bed] }, with: { prompt: a lamp, resolution: 1k } }
   poster: { kind: image, gate: approve, with: { prompt: a poster, resolution: 1k, referenceImages: ["{{tasks.hero.url}}"] } }
   card: { kind: image, with: { prompt: a card, resolution: 1k, referenceImages: ["{{tasks.poster.url}}"] } }
 `;
@@ -63,6 +63,11 @@ describe('draft, pick, final', () => {
     expect(await decide(trial, 'pick', '-s', 'hero/3')).toContain(
       'unchanged hero/3: hero is decided: hero/2; --replace picks all the same\nnothing was recorded',
     );
+    const misspelt = await trial.run(['reject', 'campaign.yaml', 'hero/1', '--reason', 'licht']);
+    expect([misspelt.code, misspelt.err]).toEqual([
+      64,
+      expect.stringContaining('did you mean `light`? its reasons: light, bed; other words go into --note'),
+    ]);
     expect(await decide(trial, 'reject', 'hero/2', '--dry-run')).toContain('; gives up poster, card, 4 credits');
     expect(await decide(trial, 'pick', '-s', 'hero/3', '--replace')).toContain(
       '; instead of hero/2; gives up poster, card, 4 credits',
@@ -215,7 +220,10 @@ test('picks of several reviewers are recorded where they agree, and reported whe
   trial.write('campaign.yaml', manifest);
   await decide(trial, 'pick', 'hero/1');
   const two = await trial.run(['pick', 'campaign.yaml', 'hero/2', 'hero/3']);
-  expect([two.code, two.err]).toEqual([64, expect.stringContaining('2 are named, but only 1 of hero can be picked')]);
+  expect([two.code, two.err]).toEqual([
+    64,
+    expect.stringContaining('hero can have only 1 pick, but 2 of its outputs are named'),
+  ]);
   const lock = readFileSync(trial.path('campaign.lock.jsonl'), 'utf8');
   expect(await decide(trial, 'pick', 'hero/3', '--dry-run')).toContain('instead of hero/1');
   expect(readFileSync(trial.path('campaign.lock.jsonl'), 'utf8')).toBe(lock);
