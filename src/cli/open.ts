@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { Values } from '../campaign/check-options.ts';
 import { readEnvironment } from '../campaign/environment.ts';
 import { type OpenCampaign, type OpenOptions, openCampaign } from '../campaign/open-campaign.ts';
@@ -10,6 +11,7 @@ import type {
   sharedOptions,
   varOptions,
 } from '../campaign/option-table.ts';
+import { campaignPaths } from '../campaign/paths.ts';
 import { fitHeap } from './fit-heap.ts';
 import { type Terminal, tellOn } from './terminal.ts';
 import { endStage } from './timing.ts';
@@ -53,4 +55,11 @@ export function collectVars(given: Record<string, string> | undefined): Record<s
     if (name.startsWith(prefix) && value !== undefined) vars[name.slice(prefix.length)] = value;
   }
   return { ...vars, ...given };
+}
+
+/** Hints at the lock of the sandbox, if the campaign has no other. */
+export function tellSandboxLock({ paths }: OpenCampaign, options: StateOptions, terminal: Terminal): void {
+  if (options.sandbox === true || options.lock !== undefined || existsSync(paths.lock)) return;
+  if (!existsSync(campaignPaths(paths.manifest, { sandbox: true }).lock)) return;
+  terminal.err('a sandbox lock exists: add --sandbox (or set MEDIABATCH_SANDBOX=1)\n');
 }

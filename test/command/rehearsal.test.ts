@@ -34,6 +34,9 @@ describe('the account of a rehearsal', () => {
     expect(booked().at(-1)?.balance).toBe(1);
     expect(await rehearse()).toMatchObject({ code: 0, err: expect.stringContaining('all 4 steps done') });
     expect(booked()).toHaveLength(4);
+    const hint = { code: 0, err: expect.stringContaining('a sandbox lock exists: add --sandbox (or set') };
+    expect(await place.run('status', 'campaign.yaml')).toMatchObject(hint);
+    expect((await place.run('status', 'campaign.yaml', '--sandbox')).err).not.toContain('a sandbox lock exists');
     place.write('campaign.yaml', manifest('budget: { credits: 10 }'));
     const capped = await rehearse('--redo', 'pic');
     expect(capped.code, capped.err).toBe(4);

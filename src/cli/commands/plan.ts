@@ -14,7 +14,7 @@ import { planMarkdown } from '../../report/plan/plan-markdown.ts';
 import { planText } from '../../report/plan/plan-text.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { approving, consentIn } from '../consent.ts';
-import { open, type PlanCommandOptions } from '../open.ts';
+import { open, type PlanCommandOptions, tellSandboxLock } from '../open.ts';
 import { findUnselected, tellCredential, tellUnselected } from '../plan-notices.ts';
 import { formOf, outAs, type Terminal } from '../terminal.ts';
 import { endStage } from '../timing.ts';
@@ -44,6 +44,7 @@ async function planAlone(file: string, options: PlanCommandOptions, terminal: Te
   const { plan: made, redo } = await showPlan(session, checked, { ...options, asks: options.refresh === true });
   endStage('plan');
   tellCredential(made, replays, terminal);
+  tellSandboxLock(campaign, options, terminal);
   if (options.out !== undefined) await savePlan(options.out, made, { file, options, graph, service, redo });
   // I19
   await outAs(terminal, options, {

@@ -19,7 +19,7 @@ import { clockText, countOf, limitText } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { makeStatus, type RunStatus } from '../../report/status/status.ts';
 import { statusJson, statusView, stepsView } from '../../report/status/status-text.ts';
-import { open, type StateOptions } from '../open.ts';
+import { open, type StateOptions, tellSandboxLock } from '../open.ts';
 import { outJson, show, type Terminal } from '../terminal.ts';
 
 export interface StatusOptions extends StateOptions {
@@ -34,6 +34,7 @@ export interface StatusOptions extends StateOptions {
 
 export async function status(file: string, options: StatusOptions, terminal: Terminal): Promise<number> {
   const campaign = await open(file, options, terminal);
+  tellSandboxLock(campaign, options, terminal);
   const { paths } = campaign;
   const { graph, loaded } = await Session.open(campaign);
   const lock = await withEngine(loaded.lock, { campaign, name: graph.name, options, terminal });
