@@ -18,6 +18,7 @@ import type { DecidedGraph } from '../plan/situation/decided-graph.ts';
 import type { Match } from '../plan/situation/find-purchases.ts';
 import { situate, withFiles } from '../plan/situation/situation.ts';
 import { gatesToDecide } from '../plan/situation/verdicts.ts';
+import { countOf } from '../report/numbers.ts';
 import { foldEvent } from '../report/run/fold-event.ts';
 import { createRunView } from '../report/run/run-view.ts';
 import { progressText } from '../report/run/run-words.ts';
@@ -369,8 +370,10 @@ export class LiveRun {
   }
 
   #reportSkipped({ outdated, left }: Added): void {
-    const redone = 'its input is no longer picked; it stays, and the next run regenerates it';
-    for (const { address } of outdated) this.#notice(address, redone);
+    for (const { address, credits } of outdated) {
+      const price = credits === null ? '' : ` for ${countOf(credits, 'credit')}`;
+      this.#notice(address, `its input is no longer picked; it stays, and the next run regenerates it${price}`);
+    }
     for (const { address, blockedBy, reason } of left) {
       if (blockedBy === 'budget') this.#notice(address, `is left for the next run: ${reason.text}`);
     }

@@ -262,16 +262,10 @@ export class Page {
       this.judged.value = { is, count: this.judged.value.count + 1 };
       const isNote = asset?.verdict?.is === is && note !== undefined;
       if (!isNote) this.activate(lead() ?? afterVerdict(shown, this.strips.value, address, is));
-      const lost = givenUp(before, shown, address);
-      const worth = lost.reduce<number | null>(
-        (sum, { credits }) => (sum === null || credits == null ? null : sum + credits),
-        0,
-      );
-      const names = lost.map((one) => one.address).join(', ');
       this.say(
         [
           decision.text,
-          lost.length > 0 && `Gives up ${names}, ${creditWords(worth)}.`,
+          lossText(before, shown, address),
           left > 0 && this.counts.value.left === 0 && 'Nothing else is to be decided now.',
         ]
           .filter(Boolean)
@@ -305,6 +299,7 @@ export class Page {
   /** Undoes or redoes the last verdict, and activates its asset. */
   goBack(by: 'undo' | 'redo'): void {
     batch(() => {
+      const before = this.shown.value;
       const step = this.history.goBack(by, (one) => this.#putBack(one));
       if (step === undefined) {
         this.say(`Nothing to ${by}.`);
@@ -312,7 +307,8 @@ export class Page {
       }
       this.activate(nearest(this.shown.value, this.strips.value, step.address));
       const is = this.shown.value.assets.get(step.address)?.verdict?.is ?? 'undecided';
-      this.say(`${by === 'undo' ? 'Undone' : 'Done again'}: ${step.address} is ${is}.`);
+      const done = `${by === 'undo' ? 'Undone' : 'Done again'}: ${step.address} is ${is}.`;
+      this.say(`${done} ${lossText(before, this.shown.value, step.address)}`.trim());
     });
   }
 
@@ -393,4 +389,15 @@ export class Page {
     this.history.forget(addresses);
     this.refusals.value = [...this.refusals.value.filter(({ address }) => !addresses.has(address)), ...refused];
   }
+}
+
+/** Names what was already bought from a pick that is no longer picked. Empty if there is nothing. */
+function lossText(before: Shown, after: Shown, address: string): string {
+  const lost = givenUp(before, after, address);
+  if (lost.length === 0) return '';
+  const worth = lost.reduce<number | null>(
+    (sum, { credits }) => (sum === null || credits == null ? null : sum + credits),
+    0,
+  );
+  return `Gives up ${lost.map((one) => one.address).join(', ')}, ${creditWords(worth)}.`;
 }

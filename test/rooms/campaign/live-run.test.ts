@@ -192,7 +192,9 @@ tasks:
     const fingerprintOf = (address: string) => steps.get(address)?.purchases[0]?.fingerprint;
     expect(steps.get('film@a')?.purchases[0]?.request).toMatchObject({ image: { $ref: fingerprintOf('hero@a/1') } });
     expect(steps.get('film@b')?.purchases[0]?.request).toMatchObject({ image: { $ref: fingerprintOf('hero@b/2') } });
-    expect(told(run)).toEqual(['film@a: its input is no longer picked; it stays, and the next run regenerates it']);
+    expect(told(run)).toEqual([
+      'film@a: its input is no longer picked; it stays, and the next run regenerates it for 5 credits',
+    ]);
     expect(campaign.plan().rows.filter(({ action }) => action !== 'keep')).toMatchObject([
       { address: 'film@a', action: 'redo', credits: 5 },
     ]);

@@ -5,7 +5,7 @@ import { openElementDeck } from '../../../../src/page/sound/element-deck.ts';
 import type { Change, Host } from '../../../../src/page/state/host.ts';
 import { Page } from '../../../../src/page/state/page.ts';
 import { Held, settled } from '../../../rig/held.ts';
-import { asset, campaign, products } from '../../../rig/review/campaign.ts';
+import { asset, campaign, file, products } from '../../../rig/review/campaign.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -79,6 +79,17 @@ test('what others decide before a verdict from here is recorded is what its undo
   expect([1, 2, 3].map((number) => verdictOn(take(number)))).toEqual([undefined, undefined, 'picked']);
   page.goBack('redo');
   expect([1, 2, 3].map((number) => verdictOn(take(number)))).toEqual(['picked', undefined, undefined]);
+});
+
+test('undoing a pick names what was already bought from it', () => {
+  const groups = [
+    { name: 'draft@a', assets: [asset('draft@a,take:1', { usedBy: ['final@a'] })] },
+    { name: 'final@a', assets: [asset('final@a', { files: [file(2)] })] },
+  ];
+  const { page } = open(campaign(groups));
+  page.judge('draft@a,take:1', 'picked');
+  page.goBack('undo');
+  expect(page.said.value).toBe('Undone: draft@a,take:1 is undecided. Gives up final@a, 2 credits.');
 });
 
 test('what was bought anew is not said to be taken back', async () => {
