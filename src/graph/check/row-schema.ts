@@ -74,7 +74,7 @@ function describe(problem: SchemaProblem, row: Row, place: Diagnostic['place']):
     severity: 'error',
     message: `${name}${shown === '' ? ' ' : `${shown} it `}${inWords(problem)}`,
     hint: `${hintFor(problem, seen)}${about}`,
-    place: row.place(),
+    place: row.place(typeof column === 'string' ? column : undefined),
     related,
   };
 }

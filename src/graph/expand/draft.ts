@@ -86,9 +86,10 @@ export function trailOf(of: {
   ];
 }
 
-export function withTrail(diagnostic: Diagnostic, draft: Draft): Diagnostic {
+/** `column`: the cell of the row that is wrong, if it is known. */
+export function withTrail(diagnostic: Diagnostic, draft: Draft, column?: string): Diagnostic {
   const { task, row, matrix, take } = draft;
-  const related = row === undefined ? [] : [{ message: row.label, place: row.place() }];
+  const related = row === undefined ? [] : [{ message: row.label, place: row.place(column) }];
   const all = [...(diagnostic.related ?? []), ...related];
   const trail = trailOf({ task: task.id, row: row?.label, matrix, take });
   return { ...diagnostic, trail, related: all.length === 0 ? undefined : all };

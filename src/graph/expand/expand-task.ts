@@ -7,7 +7,7 @@ import { readTruth } from '../../manifest/template/truth.ts';
 import { addressPart, forbiddenIn, maxKeyLength, stepAddress } from '../address.ts';
 import type { Expansion } from '../expansion.ts';
 import { renderValue } from '../render/render-value.ts';
-import { placeFault } from '../render/templates.ts';
+import { columnIn, placeFault } from '../render/templates.ts';
 import { type Cell, type Cells, type Draft, type ExpandedTask, type TaskRows, trailOf, withTrail } from './draft.ts';
 import { indexSteps } from './join.ts';
 import { scopeOf } from './tables.ts';
@@ -143,7 +143,13 @@ function keyRows(task: Task, rows: 'none' | Rows, expansion: Expansion): KeyedRo
         task.key === undefined
           ? 'add `key: "{{slug row}}"`'
           : `use another value, or {{slug …}}, as in ${slugged(task.key)}`;
-      expansion.reportError({ code: 'MB1401', message: wrong, hint, place: keyPlace, ...whereIs(task, row) });
+      expansion.reportError({
+        code: 'MB1401',
+        message: wrong,
+        hint,
+        place: keyPlace,
+        ...whereIs(task, row, columnIn(task.key ?? '', expansion.templates)),
+      });
       continue;
     }
     if (!seen.has(key)) {
@@ -168,9 +174,9 @@ function keyRows(task: Task, rows: 'none' | Rows, expansion: Expansion): KeyedRo
 }
 
 /** Locates the row of a mistake in a row key. Built only for messages, because there are many rows. */
-function whereIs(task: Task, row: Row | undefined): Pick<Diagnostic, 'related'> & { trail: string[] } {
+function whereIs(task: Task, row: Row | undefined, column?: string): Pick<Diagnostic, 'related'> & { trail: string[] } {
   const trail = trailOf({ task: task.id, row: row?.label });
-  return row === undefined ? { trail } : { trail, related: [{ message: row.label, place: row.place() }] };
+  return row === undefined ? { trail } : { trail, related: [{ message: row.label, place: row.place(column) }] };
 }
 
 function renderKey(task: Task, row: Row | undefined, expansion: Expansion): string | undefined {

@@ -19,6 +19,7 @@ import type { Scope } from '../../manifest/template/render-template.ts';
 import { isTemplate, type NamePath, type TemplateFault } from '../../manifest/template/template.ts';
 import { checkRequest, checkTextLimits } from '../check/check-request.ts';
 import { placeRequestFault, savesByTake } from '../check/check-task.ts';
+import type { RequestFault } from '../check/request-fault.ts';
 import { type Condition, type Draft, type ExpandedTask, withTrail } from '../expand/draft.ts';
 import {
   attributeNames,
@@ -35,7 +36,7 @@ import { fitField } from './fit-field.ts';
 import { readTextFile } from './read-text.ts';
 import { renderValue } from './render-value.ts';
 import { checkSavePath, defaultSave, writtenExtension } from './save-path.ts';
-import { findTemplates, placeFault } from './templates.ts';
+import { columnIn, placeFault } from './templates.ts';
 import { titleOf } from './title.ts';
 
 /** Maximum number of combinations of `from` values in one step, because a data file can have any number of values. */
@@ -122,33 +123,32 @@ class StepRendering {
     if (bare !== undefined) this.#refuseBare(bare, request);
     if (kind !== undefined) {
       const faults = checkRequest(kind, request, this.#expansion.facts);
-      for (const fault of faults) this.#report(placeRequestFault(fault, task, this.#expansion.manifest));
+      this.#reportAll(faults);
       const isNew = faults.some(({ code }) => code === 'MB1507');
       if (isNew || !kind.create.documented) this.#checkByDocument(kind.name, request);
     }
-    for (const fault of checkTextLimits(request, task.limits ?? {}))
-      this.#report(placeRequestFault(fault, task, this.#expansion.manifest));
+    this.#reportAll(checkTextLimits(request, task.limits ?? {}));
     return request;
   }
 
   /** Reports a request that an empty cell left without anything that says what to make. */
   #refuseBare(field: string, request: JsonMap): void {
     const { task, row } = this.#draft;
-    const { templates, manifest } = this.#expansion;
-    const written = task.with.find((one) => one.field === field);
-    const paths = findTemplates(written?.value ?? '', []).flatMap(({ text }) => templates.get(text)?.paths ?? []);
-    const column = paths.find(({ parts: [root] }) => root === 'row')?.parts[1];
+    const column = this.#columnOf(field);
     const isCell = column !== undefined && row !== undefined;
     request[field] = unknownValue;
-    this.#report({
+    const diagnostic: Diagnostic = {
       code: 'MB1502',
       severity: 'error',
       message: `\`${field}\` is empty${isCell ? `: \`${shorten(column)}\` of ${row.label} has no value` : ''}, and nothing else in the request says what to make`,
       hint: isCell
         ? `fill the cell, or leave out rows without it: \`when: "{{row.${pathPart(column)}}}"\``
         : 'write a text, or leave the step out with `when:`',
-      place: manifest.places.value(written?.path ?? taskPath(task.id)),
-    });
+      place: this.#expansion.manifest.places.value(
+        task.with.find((one) => one.field === field)?.path ?? taskPath(task.id),
+      ),
+    };
+    this.#report(diagnostic, column);
   }
 
   /** Warns of text that looks like a template but is sent unchanged. */
@@ -169,7 +169,7 @@ class StepRendering {
       this.unchecked = true;
       return;
     }
-    for (const fault of faults) this.#report(placeRequestFault(fault, this.#draft.task, this.#expansion.manifest));
+    this.#reportAll(faults);
   }
 
   /** Returns the file that an upload step sends; requests it if it is not read yet. */
@@ -417,8 +417,19 @@ class StepRendering {
     this.#report(placeFault(fault, site, this.#expansion.manifest.places));
   }
 
-  #report(diagnostic: Diagnostic): void {
-    this.#expansion.report(withTrail(diagnostic, this.#draft));
+  #reportAll(faults: readonly RequestFault[]): void {
+    const { task } = this.#draft;
+    for (const fault of faults)
+      this.#report(placeRequestFault(fault, task, this.#expansion.manifest), this.#columnOf(String(fault.at[0])));
+  }
+
+  #columnOf(name: string): string | undefined {
+    const written = this.#draft.task.with.find(({ field }) => field === name);
+    return written && columnIn(written.value, this.#expansion.templates);
+  }
+
+  #report(diagnostic: Diagnostic, column?: string): void {
+    this.#expansion.report(withTrail(diagnostic, this.#draft, column));
   }
 }
 

@@ -59,6 +59,13 @@ export function findTemplates(value: Json, path: Path): TemplateSite[] {
   return sites;
 }
 
+/** Returns the column of the row that a value with templates depends on. Undefined for none, and for several. */
+export function columnIn(value: Json, templates: Templates): string | undefined {
+  const paths = findTemplates(value, []).flatMap(({ text }) => templates.get(text)?.paths ?? []);
+  const [column, another] = new Set(paths.flatMap(({ parts: [root, name = ''] }) => (root === 'row' ? [name] : [])));
+  return another === undefined ? column : undefined;
+}
+
 export function placeFault(fault: TemplateFault, site: { text: string; path: Path }, places: Places): Diagnostic {
   const place = places.within(site.path, { text: site.text, start: fault.start, end: fault.end });
   // If the part is not found in the source, the place is the whole text.

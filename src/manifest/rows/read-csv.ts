@@ -1,8 +1,8 @@
 import { CsvError, parse } from 'csv-parse/sync';
-import type { Diagnostic } from '../../ground/diagnostic.ts';
+import type { Diagnostic, Place } from '../../ground/diagnostic.ts';
 import { shorten } from '../../ground/values.ts';
 import { flatText } from '../flat-text.ts';
-import { placeOfLine, type Source } from '../yaml/source.ts';
+import { placeBetween, placeOfLine, type Source } from '../yaml/source.ts';
 import { explainNoHeader, hasValue, readTable, type TableRow } from './read-table.ts';
 import type { Rows } from './rows.ts';
 
@@ -76,8 +76,9 @@ export function readCsv(
       ],
     };
   }
+  const placeIn = (line: number) => (column?: number) => placeOfCell(source, { line, column, separator });
   const named = header.cells.findLastIndex((cell) => cell.trim() !== '') + 1;
-  const table: TableRow[] = [{ cells: header.cells, label, place: () => placeOfLine(source, header.line) }];
+  const table: TableRow[] = [{ cells: header.cells, label, place: placeIn(header.line) }];
   const diagnostics: Diagnostic[] = [];
   for (const [index, { cells, line }] of body.entries()) {
     const rowLabel = flatText('row ', String(index + 1), ' of ', label);
@@ -94,7 +95,7 @@ export function readCsv(
       const hint = `put values that hold ${values} in double quotes, and write empty values as ${empty}${title}`;
       diagnostics.push(fail(line, message, hint));
     }
-    table.push({ cells, label: rowLabel, place: () => placeOfLine(source, line) });
+    table.push({ cells, label: rowLabel, place: placeIn(line) });
   }
   if (diagnostics.length > 0) return { diagnostics };
   const read = readTable(table, {
@@ -105,6 +106,27 @@ export function readCsv(
   });
   if (read.rows === undefined || separator === ',') return read;
   return { ...read, rows: { ...read.rows, separator, isGuess: !found.said } };
+}
+
+/** Returns the place of a cell in the record that starts in this line; that of the line without a column. */
+function placeOfCell(
+  source: Source,
+  { line, column = 0, separator }: { line: number; column?: number | undefined; separator: string },
+): Place {
+  const { text, lineStarts } = source;
+  let start = lineStarts[line - 1] ?? text.length;
+  let number = 1;
+  let inQuotes = false;
+  for (let at = start; column > 0 && at <= text.length; at += 1) {
+    const character = text[at] ?? '\n';
+    if (character === '"') inQuotes = !inQuotes;
+    if (inQuotes || (character !== separator && !/[\r\n]/.test(character))) continue;
+    if (number === column) return placeBetween(source, start, at);
+    if (character !== separator) break;
+    number += 1;
+    start = at + 1;
+  }
+  return placeOfLine(source, line);
 }
 
 function firstLine(text: string): number {

@@ -65,7 +65,7 @@ function readCells(
   const table = cells.slice(top).map((row, index): TableRow => {
     const number = top + 1 + index;
     const rowLabel = flatText('row ', String(number), ' of ', own);
-    return { cells: row, label: rowLabel, place: (column) => placeAt(number, column) };
+    return { cells: row, label: rowLabel, place: (column = 1) => placeAt(number, column) };
   });
   const read = readTable(table, {
     label: own,

@@ -6,8 +6,8 @@ import type { Row, Rows } from './rows.ts';
 export interface TableRow {
   cells: readonly string[];
   label: string;
-  /** Returns the place of a column, counted from 1. */
-  place(column: number): Place;
+  /** Returns the place of a column, counted from 1, or of the row. */
+  place(column?: number): Place;
 }
 
 /** Errors that a spreadsheet shows in place of a value, and exports as text. */
@@ -76,7 +76,8 @@ export function readTable(
       if (wrong !== undefined) fail(row.place(index + 1), wrong);
       value[column] = cellValue(cell);
     }
-    return { value, label: row.label, place: () => row.place(1) };
+    const place = (column?: string) => row.place(column === undefined ? undefined : columns.indexOf(column) + 1);
+    return { value, label: row.label, place };
   });
   if (diagnostics.length > 0) return { diagnostics };
   return { rows: { rows, label, columns: columns.filter((column) => column !== '') }, diagnostics };

@@ -5,8 +5,8 @@ export interface Row {
   value: Json;
   /** Name of the row in messages, for example `row 14 of products.csv`, counted from 1. */
   label: string;
-  /** Returns the place of the row; computed only for messages. */
-  place(): Place;
+  /** Returns the place of the row, or of one of its cells if that is known; computed only for messages. */
+  place(column?: string): Place;
   /** Its row key, unless the task sets `key`. */
   key?: string;
   /** The part of another step's output that is this row, counted from 0. */

@@ -30,13 +30,13 @@ testMistakes([
     name: 'a column twice',
     text: productTask('    with: { prompt: x }'),
     data: { 'products.csv': '\ufeffsku,sku\r\nA,b\r\n' },
-    found: ['MB1302 products.csv:1:1'],
+    found: ['MB1302 products.csv:1:5'],
   },
   {
     name: 'a column without name',
     text: productTask('    with: { prompt: x }'),
     data: { 'products.csv': 'sku,\nA,b\n' },
-    found: ['MB1302 products.csv:1:1'],
+    found: ['MB1302 products.csv:1:5'],
   },
   {
     name: 'rows that a spreadsheet wrote for nothing',

@@ -49,14 +49,14 @@ it('points at the rows of a data file as well', () => {
     '    key: "{{row.sku}}"',
     '    with: { prompt: "{{row.name}}", aspectRatio: "{{row.ratio}}" }',
   );
-  const csv = 'sku,name,ratio\r\nA,"two\r\nlines",1:1\r\n\r\nB,x,7:3\r\n';
+  const csv = 'sku,name,ratio\r\nA,"two\r\nlines",1:1\r\n\r\nB,"x,\r\ny",7:3\r\n';
   const { diagnostics } = load(text, { data: { 'data/p.csv': csv }, file: 'launch/campaign.yaml' });
   expect(diagnostics).toMatchObject([
     {
       code: 'MB1503',
       place: { file: 'launch/campaign.yaml', start: { line: 8, column: 50 } },
       related: [
-        { message: 'row 2 of data/p.csv', place: { file: 'launch/data/p.csv', start: { line: 5, column: 1 } } },
+        { message: 'row 2 of data/p.csv', place: { file: 'launch/data/p.csv', start: { line: 6, column: 4 } } },
       ],
       trail: ['task hero', 'row 2 of data/p.csv'],
     },
