@@ -149,11 +149,11 @@ function writeManifest(table: Table, path: string): string {
     const message = `no column of ${path} identifies its rows: each of ${columns.join(', ')} has an empty or repeated value`;
     throw unusable(path, message, 'add a column such as id, with a different value in every row');
   }
-  const words = chooseWords(table, key.column).map((column) => `{{${nameOf(column)}}}`);
-  const prompt =
-    prompted === undefined
-      ? [...words, 'product photograph on a plain background, soft light'].join(', ')
-      : `{{${nameOf(prompted)}}}`;
+  const words = prompted === undefined ? chooseWords(table, key.column) : [prompted];
+  const prompt = [
+    ...words.map((column) => `{{${nameOf(column)}}}`),
+    ...(words.some(isDescription) ? [] : ['product photograph on a plain background, soft light']),
+  ].join(', ');
   return `# yaml-language-server: $schema=schemas/manifest.schema.json
 version: 1
 name: campaign
@@ -183,6 +183,15 @@ const keyNames = [
   /(name|title)/i,
 ];
 
+const descriptionName =
+  /desc|beschreib|\b(?:about|ideas?|idee|idées?|motiv|textes?|textos?|texts?|prompts?)\b|^script$/i;
+const speechName = /sprech|speech|spoken|voice|narrat|locu|\bvoix|\bvoz/i;
+
+/** Names of columns in en, de, fr and es that say what a picture shows. */
+function isDescription(column: string): boolean {
+  return promptName.test(column) || (descriptionName.test(column) && !speechName.test(column));
+}
+
 const promptName = /^(?!.*negative).*(?:\bprompt\b|_prompt$|^prompt_)|^(?:text|script)$/i;
 
 /** Largest number of columns for which pairs are tried as a row key. */
@@ -195,7 +204,11 @@ const mostPaired = 12;
 function chooseKey({ columns, rows }: Table, prompted?: string): { column: string; template: string } | undefined {
   const rank = (column: string) => {
     const found = keyNames.findIndex((pattern) => pattern.test(column.trim()));
-    return column === prompted ? keyNames.length + 1 : found === -1 ? keyNames.length : found;
+    if (column === prompted) return keyNames.length + 1;
+    // A first column of short values, such as numbers of rooms, comes before names.
+    const isShort = column === columns[0] && rows.every((row) => /^[A-Za-z0-9][\w-]{0,19}$/.test(row[column] ?? ''));
+    if (isShort && (found === -1 || found > 1)) return 1.5;
+    return found === -1 ? keyNames.length : found;
   };
   const ranked = columns.toSorted((a, b) => rank(a) - rank(b));
   const others = ranked.filter((column) => column !== prompted);
@@ -224,15 +237,20 @@ function plainName(value: string): string {
     .replaceAll(/^-|-$/g, '');
 }
 
-/** Columns for a prompt: names and descriptions first, then other text; no links, numbers or flags. */
+/** Columns for a prompt: a name and a description, or up to three texts; no links, numbers or flags. */
 function chooseWords({ columns, rows }: Table, key: string): string[] {
   const isText = (column: string) =>
     rows.every(
       (row) =>
         (row[column] ?? '') !== '' && !/^(https?:|[-\d.,€$£%\s]+$|true$|false$|yes$|no$)/i.test(row[column] ?? ''),
     );
-  const rank = (column: string) => (/name|title|product/i.test(column) ? 0 : /desc|text|about/i.test(column) ? 1 : 2);
+  const rank = (column: string) => {
+    if (isDescription(column)) return 1;
+    return /name|title|product/i.test(column) ? 0 : speechName.test(column) ? 3 : 2;
+  };
   const texts = columns.filter((column) => isText(column) && (column !== key || rank(column) === 0));
+  const described = [0, 1].flatMap((wanted) => texts.filter((column) => rank(column) === wanted).slice(0, 1));
+  if (described.some(isDescription)) return described;
   const chosen = texts.toSorted((a, b) => rank(a) - rank(b)).slice(0, 3);
   return chosen.length > 0 ? chosen : [key];
 }
