@@ -21,7 +21,6 @@ interface Parts {
   /** Omitted for a page from disk. */
   host?: Host;
   openDeck: Offer['openDeck'];
-  /** Called before the page is shown. */
   prepare?(page: Page): void;
 }
 

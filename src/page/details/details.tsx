@@ -10,7 +10,6 @@ import { RequestList } from './request-list.tsx';
 import { pixelSize } from './request-rows.ts';
 import { Steps } from './steps.tsx';
 
-/** Sidebar with the details of the active asset. */
 export function Details({ page }: { page: Page }) {
   const asset = page.activeAsset.value;
   return (
@@ -86,7 +85,6 @@ function factsOf(asset: ReviewAsset): [name: string, value: string][] {
   return facts.flatMap(([name, value]) => (value ? [[name, value]] : []));
 }
 
-/** A shell command that can be selected or copied. */
 export function Command({ page, command }: { page: Page; command: string }) {
   const copy = () =>
     navigator.clipboard.writeText(command).then(
@@ -105,7 +103,6 @@ export function Command({ page, command }: { page: Page; command: string }) {
   );
 }
 
-/** Path, type and digest of a file. */
 function FileFacts({ file, isMain }: { file: ReviewFile; isMain: boolean }) {
   const { path, mediaType, bytes, sha256, hasCredentials } = file;
   const brings = hasCredentials === true ? 'content credentials (C2PA)' : '';

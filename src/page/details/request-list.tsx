@@ -9,7 +9,6 @@ interface RequestListProps {
   page: Page;
   request: Request;
   others: readonly Request[];
-  /** Whether only differing values are listed. */
   isBrief?: boolean;
 }
 

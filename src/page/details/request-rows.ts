@@ -46,7 +46,6 @@ function rankOf(path: string): number {
   return place < 0 ? first.length : place;
 }
 
-/** Paths of values that only other requests have. */
 export function listLacking(request: Request, others: readonly Request[]): string[] {
   const own = new Set(leavesOf(request).map(([path]) => path));
   return [...new Set(others.flatMap((other) => leavesOf(other).map(([path]) => path)))].filter(

@@ -1,7 +1,6 @@
 import { Isolated } from '../parts/isolated.tsx';
 import type { Page } from '../state/page.ts';
 
-/** Buttons that lead to other steps. */
 export function Steps({ page, title, addresses }: { page: Page; title: string; addresses: readonly string[] }) {
   if (addresses.length === 0) return null;
   return (

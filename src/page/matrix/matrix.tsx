@@ -13,14 +13,12 @@ import { counted, mainFile, shortName, stateWords } from '../parts/words.ts';
 import type { Page, View } from '../state/page.ts';
 import { columnWidths, layMatrix, linesOf, listAxes, type MatrixBy, type MatrixRow } from './layout.ts';
 
-/** Height of a row, in CSS pixels. */
 const rowHeight = 116;
 const heightOfRow = () => rowHeight;
 
 /** Selected axis of the columns; empty for tasks, undefined without a selection. */
 const chosen = signal<string | undefined>(undefined);
 
-/** View with a row per row key, and a column per axis value or per task. */
 export const matrixView: View = {
   name: 'matrix',
   label: 'Matrix',
@@ -153,7 +151,6 @@ interface MatrixLineProps {
   widths: readonly number[];
 }
 
-/** The row of one row key, with a cell per column. */
 function MatrixLine({ page, row, index, start, widths }: MatrixLineProps) {
   // Memoized, because scrolling renders all lines again.
   return useMemo(
@@ -193,6 +190,7 @@ function Asset({ page, asset, name }: { page: Page; asset: ReviewAsset; name: st
   const { address } = asset;
   const mark = markOf(asset);
   const nothing = whyNothing(asset);
+  const isOutdated = asset.files.length > 0 && (asset.state === 'changed' || asset.state === 'planned');
   return (
     <AssetBox page={page} asset={asset} place="matrix-asset">
       <Face page={page} address={address}>
@@ -202,6 +200,7 @@ function Asset({ page, asset, name }: { page: Page; asset: ReviewAsset; name: st
         <span class="matrix-mark">
           <span class="away">{address} </span>
           {mark === 'undecided' ? name : mark}
+          {isOutdated && <b class="outdated">outdated</b>}
         </span>
       </Face>
     </AssetBox>
@@ -217,7 +216,6 @@ function StateWords({ asset }: { asset: ReviewAsset }) {
   );
 }
 
-/** Returns one word for an asset without a picture. */
 function stateOf(asset: ReviewAsset): string {
   const problem = mainFile(asset)?.problem;
   if (problem !== undefined) return problem;

@@ -35,7 +35,6 @@ export interface Strip {
   assets: readonly ReviewAsset[];
 }
 
-/** Whether nothing in the strip was bought yet. */
 export function isPlanned({ assets }: Strip): boolean {
   return assets.every(({ state, files }) => state === 'planned' && files.length === 0);
 }
@@ -73,7 +72,6 @@ function passes(
 
 const texts = new WeakMap<ReviewAsset, string>();
 
-/** Searchable text of an asset, in lower case. */
 function textOf(asset: ReviewAsset): string {
   let text = texts.get(asset);
   if (text === undefined) {

@@ -1,5 +1,5 @@
 import type { ReviewAsset, WantedVerdict } from '../../contract/review.ts';
-import { mainFile, problemOf, stateWords } from '../parts/words.ts';
+import { mainFile, nameOf, problemOf, stateWords } from '../parts/words.ts';
 import { type Mark, markOf, type Own, type Shown } from './shown.ts';
 
 export type Decision = { is: 'made'; verdicts: WantedVerdict[]; text: string } | { is: 'refused'; text: string };
@@ -51,11 +51,12 @@ export function decide(shown: Shown, own: Own, { address, is, note, reason }: Wi
   const asset = shown.assets.get(address);
   const group = shown.groupOf.get(address);
   if (asset === undefined || group === undefined) return { is: 'refused', text: `${address} no longer exists here.` };
+  const name = nameOf(shown, address);
   const { gate } = group.group;
-  if (gate === undefined) return { is: 'refused', text: `${address} has no gate, so there is nothing to decide.` };
+  if (gate === undefined) return { is: 'refused', text: `${name} has no gate, so there is nothing to decide.` };
   const { job } = asset;
   if (!asset.isJudged || job === undefined) {
-    return { is: 'refused', text: `Nothing to judge at ${address}: ${stateWords(asset) || 'it has no output'}.` };
+    return { is: 'refused', text: `Nothing to judge at ${name}: ${stateWords(asset) || 'it has no output'}.` };
   }
   const file = mainFile(asset);
   const problem = file?.problem && problemOf(file);
@@ -69,14 +70,14 @@ export function decide(shown: Shown, own: Own, { address, is, note, reason }: Wi
   const isContested = is === 'picked' && group.state === 'contested';
   const isSame = (kept ?? '') === (asset.verdict?.note ?? '') && (keptReason ?? '') === (asset.verdict?.reason ?? '');
   if (markOf(asset) === is && isSame && !isContested) {
-    return { is: 'refused', text: `${address} is ${is} already.` };
+    return { is: 'refused', text: `${name} is ${is} already.` };
   }
   const others = group.assets.filter((other) => other.address !== address && other.verdict?.is === 'picked');
   if (is === 'picked' && gate.choose > 1 && others.length >= gate.choose) {
-    const names = others.map((other) => other.address).join(', ');
+    const names = others.map((other) => nameOf(shown, other.address)).join(', ');
     return {
       is: 'refused',
-      text: `Not picked: only ${gate.choose} of ${group.group.name} can be picked, and ${names} are already. Undo one first (U).`,
+      text: `Not picked: only ${gate.choose} of ${group.group.title ?? group.group.name} can be picked, and ${names} are already. Undo one first (U).`,
     };
   }
   const verdict: WantedVerdict = {
@@ -86,12 +87,13 @@ export function decide(shown: Shown, own: Own, { address, is, note, reason }: Wi
   };
   const why = [keptReason, kept].filter(Boolean).join('; ');
   const replaced = is === 'picked' && gate.choose === 1 ? others : [];
-  const instead = replaced.length === 0 ? '' : `, instead of ${replaced.map((other) => other.address).join(', ')}`;
+  const instead =
+    replaced.length === 0 ? '' : `, instead of ${replaced.map((other) => nameOf(shown, other.address)).join(', ')}`;
   return {
     is: 'made',
     // The host un-picks a pick that it has recorded, and keeps it if it refuses this one.
     verdicts: [...replaced.flatMap((other) => (own.has(other.address) ? verdictOn(other, 'undecided') : [])), verdict],
-    text: `${words[is]} ${address}${instead}${why ? `: ${why}` : '.'}`,
+    text: `${words[is]} ${name}${instead}${why ? `: ${why}` : '.'}`,
   };
 }
 

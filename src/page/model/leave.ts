@@ -38,7 +38,6 @@ export function picksCommand(
     .join(' &&\n');
 }
 
-/** Returns the command that buys replacements for a group whose takes are all rejected. */
 export function redoCommand({ commands, file }: Pick<ReviewData, 'file' | 'commands'>, { group, assets }: ShownGroup) {
   const start = commands?.redo ?? `mediabatch apply ${shellWord(file)} --redo`;
   return `${start} ${shellWord((group.gate?.is === 'canary' ? assets[0]?.address : undefined) ?? group.name)}`;

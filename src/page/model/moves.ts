@@ -59,13 +59,11 @@ export function moveToUndecided(strips: readonly Strip[], active: string, by: 1 
   return undefined;
 }
 
-/** Returns the first asset to review. */
 export function firstUndecided(strips: readonly Strip[]): string | undefined {
   const strip = strips.find(({ group }) => isUndecided(group));
   return strip && firstToSee(strip);
 }
 
-/** Returns the assets to review in the next `count` undecided groups. */
 export function nextUndecided(strips: readonly Strip[], active: string, count: number): ReviewAsset[] {
   const here = strips.findIndex(({ assets }) => has(assets, active));
   const found: Strip[] = [];

@@ -15,22 +15,18 @@ export type GateState = ReviewGate['state'];
 export interface Shown {
   data: ReviewData;
   own: Own;
-  /** Groups in the order of the manifest. */
   groups: readonly ShownGroup[];
   /** Assets by address, with their displayed verdicts. */
   assets: ReadonlyMap<string, ReviewAsset>;
-  /** Group of each asset, by the asset's address. */
   groupOf: ReadonlyMap<string, ShownGroup>;
 }
 
 export interface ShownGroup {
   group: ReviewGroup;
-  /** Index among all groups. */
   index: number;
   /** Members in order, with their displayed verdicts. */
   assets: readonly ReviewAsset[];
   state?: GateState;
-  /** Number of picked members. */
   picked: number;
 }
 
@@ -155,12 +151,11 @@ export function needsVerdict(asset: ReviewAsset, group: ShownGroup): boolean {
 
 export interface Counts {
   gates: number;
+  /** Number of gates whose assets are picked, or all rejected. */
   decided: number;
   /** Number of gates that need a decision and have an output to judge. */
   left: number;
-  /** Number of gates whose assets are all rejected. */
   rejected: number;
-  /** Steps that wait for undecided gates. */
   waits: Waits;
 }
 
@@ -181,11 +176,12 @@ export function count({ data, groups }: Pick<Shown, 'data' | 'groups'>): Counts 
     waits.credits = credits === null || waits.credits === null ? null : waits.credits + credits;
     waits.likely = likely === null || waits.likely === null ? null : waits.likely + likely;
   }
+  const rejected = gates.filter(({ state }) => state === 'rejected').length;
   return {
     gates: gates.length,
-    decided: gates.length - open.size,
+    decided: gates.length - open.size + rejected,
     left: gates.filter(isUndecided).length,
-    rejected: gates.filter(({ state }) => state === 'rejected').length,
+    rejected,
     waits,
   };
 }

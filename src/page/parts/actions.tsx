@@ -11,12 +11,12 @@ import { Isolated } from './isolated.tsx';
 import { KeyButton } from './key-button.tsx';
 import { pictureOf } from './media.tsx';
 import { Address } from './tile.tsx';
-import { counted } from './words.ts';
+import { counted, nameOf } from './words.ts';
 
-/** Bar below the views: actions on the active asset, and the last message. */
 export function Actions({ page }: { page: Page }) {
   const asset = page.activeAsset.value;
   const mark = asset && markOf(asset);
+  const reasons = page.activeGroup.value?.group.gate?.reasons ?? [];
   const judge = (is: 'picked' | 'rejected' | 'undecided', label: string, key: string) => (
     <button
       type="button"
@@ -35,7 +35,9 @@ export function Actions({ page }: { page: Page }) {
       {page.mustLeave.value && <Leave page={page} />}
       {page.hasNote.value && asset !== undefined && <NoteField key={asset.address} page={page} asset={asset} />}
       <p class="status">
-        <span class="active-name">{asset === undefined ? 'Nothing is active' : <Address text={asset.address} />}</span>
+        <span class="active-name">
+          {asset === undefined ? 'Nothing is active' : <Address text={nameOf(page.shown.value, asset.address)} />}
+        </span>
         <span class="said" role="status" title={page.said.value}>
           <Isolated text={page.said.value} />
         </span>
@@ -57,18 +59,23 @@ export function Actions({ page }: { page: Page }) {
               More
             </button>
             {mark !== undefined && mark !== 'undecided' && judge('undecided', 'Undecide', 'U')}
-            {(page.activeGroup.value?.group.gate?.reasons ?? []).map((reason, index) => (
-              <KeyButton
-                key={reason}
-                k={`⇧${index + 1}`}
-                isOff={!asset?.isJudged}
-                isOn={asset?.verdict?.reason === reason}
-                onPress={() => page.rejectFor(index + 1)}
-              >
-                <span class="away">Reject: </span>
-                {reason}
-              </KeyButton>
-            ))}
+            {reasons.length > 0 && (
+              <span class="reasons">
+                <span aria-hidden="true">Reject as:</span>
+                {reasons.map((reason, index) => (
+                  <KeyButton
+                    key={reason}
+                    k={`⇧${index + 1}`}
+                    isOff={!asset?.isJudged}
+                    isOn={asset?.verdict?.reason === reason}
+                    onPress={() => page.rejectFor(index + 1)}
+                  >
+                    <span class="away">Reject: </span>
+                    {reason}
+                  </KeyButton>
+                ))}
+              </span>
+            )}
             <KeyButton k="N" isOff={asset?.isJudged !== true} onPress={() => page.editNote()}>
               Note
             </KeyButton>
@@ -95,7 +102,6 @@ export function Actions({ page }: { page: Page }) {
   );
 }
 
-/** Button that takes the last verdict back, with the picture of its asset. */
 function Undo({ page }: { page: Page }) {
   const last = page.history.last.value;
   const asset = last && page.shown.value.assets.get(last.address);
@@ -114,7 +120,6 @@ function Undo({ page }: { page: Page }) {
   );
 }
 
-/** Verdicts that the host refused, with the reasons. */
 function Refusals({ page }: { page: Page }) {
   const refusals = page.refusals.value;
   return (
@@ -209,7 +214,7 @@ function Leave({ page }: { page: Page }) {
         />
       </label>
       <button type="submit" disabled={isMissing}>
-        Save picks.json
+        {page.isForClient ? 'Save picks' : 'Save picks.json'}
       </button>
       {!page.isForClient && (
         <button type="button" disabled={isMissing} onClick={() => void copy()}>

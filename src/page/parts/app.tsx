@@ -46,10 +46,9 @@ function Empty({ page }: { page: Page }) {
   );
 }
 
-/** Bar above the views: progress, run, views, filters and search. */
 function Toolbar({ page }: { page: Page }) {
   const { campaign, run, next } = page.data.value;
-  const { gates, decided } = page.counts.value;
+  const { gates, decided, rejected } = page.counts.value;
   const fresh = page.fresh.value;
   const set = Object.values(page.filter.value).filter(Boolean).length;
   return (
@@ -61,13 +60,14 @@ function Toolbar({ page }: { page: Page }) {
         {gates > 0 && <progress aria-label="Decided" value={decided} max={gates} />}
         {countWords(page, 'most')}{' '}
         {gates > 0 && <span class="wide">{gates === 1 ? 'group decided' : 'groups decided'}</span>}
+        {rejected > 0 && `, ${rejected} all rejected`}
       </p>
       <p class={page.isForClient ? 'for-client' : `run ${run?.is ?? ''}`} title={run?.text ?? next}>
         {run?.text ?? page.data.value.report?.client ?? next}
       </p>
       {fresh.length > 0 && (
-        <button type="button" class="fresh" title={fresh.join(', ')} onClick={() => page.activate(fresh[0])}>
-          {counted(fresh.length, 'new output')}
+        <button type="button" class="fresh" title={fresh.join(', ')} onClick={() => page.goFresh()}>
+          {freshWords(page)}
         </button>
       )}
       <Views page={page} />
@@ -108,6 +108,15 @@ function Views({ page }: { page: Page }) {
       )}
     </>
   );
+}
+
+const newWords = { image: 'new picture', audio: 'new sound', video: 'new film', other: 'new output' };
+
+/** Describes the new outputs: `3 new films`, or `3 new outputs` if they differ. */
+function freshWords({ fresh, shown }: Page): string {
+  const media = new Set(fresh.value.flatMap((address) => shown.value.assets.get(address)?.files[0]?.is ?? []));
+  const [is = 'other'] = media.size === 1 ? media : [];
+  return counted(fresh.value.length, newWords[is]);
 }
 
 /** Describes the progress. `most`: only the number of decided groups. */

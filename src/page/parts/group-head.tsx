@@ -3,15 +3,14 @@ import { redoCommand } from '../model/leave.ts';
 import { type ShownGroup, waitsOf } from '../model/shown.ts';
 import type { Page } from '../state/page.ts';
 import { Address } from './tile.tsx';
-import { askedText, counted, credits, gateWords, waitWords } from './words.ts';
+import { askedText, counted, credits, gateWords, sumOf, waitWords } from './words.ts';
 
 /** Button that copies the command for replacements, with a price estimate from the rejected takes. */
 function Replacements({ page, group }: { page: Page; group: ShownGroup }) {
   const { run } = page.data.value;
   const command = redoCommand(page.data.value, group);
   const redone = group.group.gate?.is === 'canary' ? group.assets.slice(0, 1) : group.assets;
-  const prices = redone.map((asset) => asset.credits ?? asset.estimated ?? null);
-  const sum = prices.reduce<number | null>((all, one) => (all === null || one === null ? null : all + one), 0);
+  const sum = sumOf(redone.map((asset) => asset.credits ?? asset.estimated ?? null));
   const price = `${sum === null ? '' : '≈ '}${credits(sum)}`;
   const when = run === undefined || run.is === 'ended' ? 'in a terminal' : 'in a terminal when this run has ended';
   const copy = () =>
@@ -27,7 +26,6 @@ function Replacements({ page, group }: { page: Page; group: ShownGroup }) {
   );
 }
 
-/** Head of a group: name, state of its gate, and waiting steps. */
 export function GroupHead({ page, group }: { page: Page; group: ShownGroup }) {
   const { gate, name, title } = group.group;
   const waiting = gate !== undefined && group.state !== 'decided' && gate.waiting > 0 ? gate : undefined;
@@ -51,7 +49,6 @@ export function GroupHead({ page, group }: { page: Page; group: ShownGroup }) {
   );
 }
 
-/** The requested text on one line. A press expands it. */
 function Asked({ text }: { text: string }) {
   const [isOpen, setOpen] = useState(false);
   return (

@@ -44,7 +44,6 @@ interface CaptionProps {
   group?: ShownGroup;
 }
 
-/** Name of an asset and facts about it, on one line. */
 export function Caption({ asset, group }: CaptionProps) {
   const { address } = asset;
   return (
@@ -175,7 +174,6 @@ export function VerdictButtons({ page, asset }: { page: Page; asset: ReviewAsset
   );
 }
 
-/** Button on a tile that plays or stops its sound. */
 function ListenButton({ page, asset }: { page: Page; asset: ReviewAsset }) {
   const sounds = soundsOf(page);
   const deck = sounds.deck.value;

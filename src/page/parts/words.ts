@@ -1,5 +1,5 @@
 import type { ReviewAsset, ReviewFile } from '../../contract/review.ts';
-import type { ShownGroup, Waits } from '../model/shown.ts';
+import type { Shown, ShownGroup, Waits } from '../model/shown.ts';
 
 /** Formats an amount: `1 credit`, `12 credits`, `? credits` if unknown. */
 export function credits(amount: number | null): string {
@@ -7,6 +7,11 @@ export function credits(amount: number | null): string {
   // Digits are grouped from five digits on, as in the command line.
   const grouped = (amount ?? 0) >= 10_000 ? text.replace(/\B(?=(\d{3})+(?!\d))/g, '\u00a0') : text;
   return `${grouped} ${amount === 1 ? 'credit' : 'credits'}`;
+}
+
+/** Sum of amounts; null if one is unknown. */
+export function sumOf(amounts: readonly (number | null)[]): number | null {
+  return amounts.includes(null) ? null : amounts.reduce<number>((sum, amount) => sum + (amount ?? 0), 0);
 }
 
 /** Joins items for a sentence: `1, 2 and 3`. */
@@ -108,6 +113,13 @@ export function nameIn({ group: { differBy }, assets }: ShownGroup, asset: Revie
     return (by === 'key' ? asset.key : asset.matrix[by]) ?? [];
   });
   return parts.join(', ') || String(assets.indexOf(asset) + 1);
+}
+
+/** Name of an asset in sentences: the title of its group and what distinguishes it there, otherwise its address. */
+export function nameOf({ assets, groupOf }: Pick<Shown, 'assets' | 'groupOf'>, address: string): string {
+  const [asset, group] = [assets.get(address), groupOf.get(address)];
+  if (asset === undefined || group?.group.title === undefined) return address;
+  return [group.group.title, nameIn(group, asset)].filter(Boolean).join(', ');
 }
 
 /**

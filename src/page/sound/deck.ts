@@ -6,13 +6,11 @@ export interface Track {
   /** URL of its file, relative to the page. */
   url: string;
   address: string;
-  /** Display name, next to the number. */
   name: string;
   /** Encoded waveform, if the page data has one. */
   wave?: string;
 }
 
-/** Measurements of a decoded track. */
 export interface Listened {
   is: 'ready';
   seconds: number;
@@ -27,7 +25,6 @@ export type TrackState = Listened | { is: 'reading' } | { is: 'failed'; why: str
 /** Player for the tracks of one group: one is audible at a time, and all share one position. */
 export interface Deck {
   readonly tracks: Signal<readonly Track[]>;
-  /** Track states by URL. */
   readonly states: Signal<ReadonlyMap<string, TrackState>>;
   readonly heard: Signal<string>;
   readonly isPlaying: Signal<boolean>;
@@ -44,7 +41,6 @@ export interface Deck {
   /** Switches to this track at the same position. */
   listenTo(url: string): void;
   seek(seconds: number): void;
-  /** Stops playback and releases its resources. */
   close(): void;
 }
 

@@ -36,7 +36,6 @@ async function readWanted(): Promise<void> {
   isReading = false;
 }
 
-/** Waveform of a sound, or a text until it is known. */
 export function KnownWave({ file, words }: { file: ReviewFile; words: string }) {
   const { url = '', wave } = file;
   const peaks = known.value.get(url) ?? (wave === undefined ? undefined : readWave(wave));

@@ -103,7 +103,6 @@ interface TrackWaveProps {
   page: Page;
   deck: Deck;
   track: Track;
-  /** Number of the track, which is also its key from 1 to 9. */
   number: number;
 }
 

@@ -53,7 +53,6 @@ export class Sounds {
     return deck;
   }
 
-  /** Switches to the track with this number at the same position. */
   listen(number: number): void {
     const deck = this.open();
     const track = deck?.tracks.value.find((one) => one.number === number);

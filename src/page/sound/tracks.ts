@@ -8,7 +8,6 @@ export function isSoundGroup({ assets }: ShownGroup): boolean {
   return assets.some((asset) => mainFile(asset)?.is === 'audio');
 }
 
-/** Tracks of a group whose files are available, in order. */
 export function tracksOf({ assets }: ShownGroup): Track[] {
   const tracks = assets.flatMap((asset, index) => tracksOfAsset(asset, index));
   const numbers = numbersOf(assets);

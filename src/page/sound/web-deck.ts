@@ -31,7 +31,6 @@ export function openWebDeck(tracks: readonly Track[]): Deck {
   const { states, heard, isPlaying } = shared;
   const isMatched = signal(true);
   const context = new AudioContext();
-  /** Decoded tracks by URL, in the order of reading. */
   const decoded = new Map<string, AudioBuffer>();
   const underWay = new Map<string, Promise<AudioBuffer>>();
   const stop = new AbortController();

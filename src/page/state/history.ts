@@ -3,7 +3,6 @@ import type { ReviewData } from '../../contract/review.ts';
 import type { Step } from '../model/judge.ts';
 import { attempt } from './outbox.ts';
 
-/** Maximum number of steps to undo. */
 const mostSteps = 200;
 
 /** Decisions made in this tab, for undo and redo. They survive a reload. */

@@ -90,7 +90,6 @@ function post(path: string, document: object): Promise<Response> {
   });
 }
 
-/** Returns the error text of a response. */
 async function reasonOf(answer: Response): Promise<string> {
   try {
     const { error } = (await answer.json()) as { error?: { text?: string; hint?: string } };

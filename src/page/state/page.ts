@@ -7,7 +7,7 @@ import { decide, givenUp, plainNote, puttingBack, type Step, undoOf } from '../m
 import { afterVerdict, type Direction, firstUndecided, moveByGroup, moveToUndecided, nearest } from '../model/moves.ts';
 import { count, type Mark, numbersOf, type Shown, type ShownGroup, show, withChange } from '../model/shown.ts';
 import { connection } from '../parts/media.tsx';
-import { counted, credits as creditWords, listed } from '../parts/words.ts';
+import { counted, credits as creditWords, listed, nameOf, sumOf } from '../parts/words.ts';
 import type { Press } from '../press.ts';
 import type { Deck, Track } from '../sound/deck.ts';
 import { LoupeZoom } from '../zoom/loupe-zoom.ts';
@@ -57,10 +57,8 @@ export interface Offer {
   readonly Surroundings?: FunctionComponent<{ page: Page; asset: ReviewAsset }>;
 }
 
-/** State and actions of the page. */
 export class Page {
   readonly data;
-  /** Views and filters; set before the page is shown. */
   offer: Offer;
   readonly outbox: Outbox;
   readonly filter = signal<Filter>(noFilter);
@@ -73,7 +71,6 @@ export class Page {
   readonly view = computed<ViewName>(() => this.views.value.at(-1) ?? 'groups');
   /** Last message, for the status line and for screen readers. */
   readonly said = signal('');
-  /** Whether the server does not respond. */
   readonly isLost = signal(false);
   /** Whether the server's port belongs to another process now, because mediabatch was started again. */
   readonly isStrange = signal(false);
@@ -84,16 +81,12 @@ export class Page {
   readonly fresh = signal<readonly string[]>([]);
   readonly hasDetails = signal(false);
   readonly hasHelp = signal(false);
-  /** Whether filters are shown. */
   readonly hasFilters = signal(false);
-  /** Whether all buttons are shown in a narrow window. */
   readonly hasMore = signal(false);
-  /** Whether the note field of the active asset is open. */
   readonly hasNote = signal(false);
   readonly loupe = new LoupeZoom();
   /** Number of tiles per line in the open view, for the up and down arrow keys. */
   columns = 1;
-  /** Counter of requests to focus the active asset. */
   readonly focusWish = signal(0);
 
   readonly shown = computed(() => {
@@ -101,7 +94,11 @@ export class Page {
     return this.#shown;
   });
   readonly counts = computed(() => count(this.shown.value));
-  readonly strips = computed(() => applyFilter(this.shown.value, this.filter.value, this.offer.facets));
+  /** Groups as filtered. The compare view shows decided groups, too: a pick would otherwise hide unseen takes. */
+  readonly strips = computed(() => {
+    const filter = this.view.value === 'compare' ? { ...this.filter.value, undecided: false } : this.filter.value;
+    return applyFilter(this.shown.value, filter, this.offer.facets);
+  });
   readonly activeAsset = computed<ReviewAsset | undefined>(() => this.shown.value.assets.get(this.active.value));
   readonly activeGroup = computed<ShownGroup | undefined>(() => this.shown.value.groupOf.get(this.active.value));
   /** Whether verdicts have to be exported: there is no host, or it is gone. */
@@ -110,6 +107,8 @@ export class Page {
 
   readonly #host: Host | undefined;
   #shown: Shown | undefined;
+  /** Asset that was active before the visit of new outputs. */
+  #cameFrom: string | undefined;
   #isLoading = false;
   /** Whether the data changed while they were loading. */
   #isStale = false;
@@ -209,6 +208,16 @@ export class Page {
     });
   }
 
+  /** Goes to the first new output that is to be decided, otherwise to the first one; Esc returns. */
+  goFresh(): void {
+    const fresh = new Set(this.fresh.value);
+    const strips = this.strips.value.filter(({ assets }) => assets.some(({ address }) => fresh.has(address)));
+    const { value: from } = this.active;
+    this.activate(firstUndecided(strips) ?? this.fresh.value[0]);
+    this.#cameFrom = from;
+    this.say(`Esc returns to ${nameOf(this.shown.value, from)}.`);
+  }
+
   goGroup(by: 1 | -1): void {
     this.activate(moveByGroup(this.strips.value, this.active.value, by));
   }
@@ -229,6 +238,10 @@ export class Page {
   back(): void {
     if (this.hasDetails.value && this.views.value.length === 1) this.hasDetails.value = false;
     else if (this.views.value.length > 1) this.views.value = this.views.value.slice(0, -1);
+    else if (this.#cameFrom !== undefined) {
+      this.activate(nearest(this.shown.value, this.strips.value, this.#cameFrom));
+      this.#cameFrom = undefined;
+    }
     this.focusWish.value += 1;
   }
 
@@ -264,8 +277,8 @@ export class Page {
       if (!isNote) this.activate(lead() ?? afterVerdict(shown, this.strips.value, address, is));
       this.say(
         [
-          decision.text,
           lossText(before, shown, address),
+          decision.text,
           left > 0 && this.counts.value.left === 0 && 'Nothing else is to be decided now.',
         ]
           .filter(Boolean)
@@ -278,7 +291,6 @@ export class Page {
     return this.offer.views.find(({ name }) => name === this.view.value);
   }
 
-  /** Picks the asset with this number in the active group. */
   pickNth(number: number): void {
     const group = this.activeGroup.value;
     const numbers = numbersOf(group?.assets ?? []);
@@ -288,7 +300,6 @@ export class Page {
     else this.judge(asset.address, 'picked');
   }
 
-  /** Rejects the active asset with the n-th reason from the manifest. */
   rejectFor(number: number): void {
     const { reasons = [] } = this.activeGroup.value?.group.gate ?? {};
     const reason = reasons[number - 1];
@@ -296,7 +307,6 @@ export class Page {
     else this.judge(this.active.value, 'rejected', { reason });
   }
 
-  /** Undoes or redoes the last verdict, and activates its asset. */
   goBack(by: 'undo' | 'redo'): void {
     batch(() => {
       const before = this.shown.value;
@@ -307,8 +317,8 @@ export class Page {
       }
       this.activate(nearest(this.shown.value, this.strips.value, step.address));
       const is = this.shown.value.assets.get(step.address)?.verdict?.is ?? 'undecided';
-      const done = `${by === 'undo' ? 'Undone' : 'Done again'}: ${step.address} is ${is}.`;
-      this.say(`${done} ${lossText(before, this.shown.value, step.address)}`.trim());
+      const done = `${by === 'undo' ? 'Undone' : 'Done again'}: ${nameOf(this.shown.value, step.address)} is ${is}.`;
+      this.say(`${lossText(before, this.shown.value, step.address)} ${done}`.trim());
     });
   }
 
@@ -339,7 +349,6 @@ export class Page {
     );
   }
 
-  /** Toggles the active asset as second choice. */
   toggleSecond(): void {
     const asset = this.activeAsset.value;
     if (asset?.isJudged !== true) return;
@@ -379,7 +388,6 @@ export class Page {
     this.said.value = text;
   }
 
-  /** All unrecorded verdicts, in chronological order. */
   unsaved(): WantedVerdict[] {
     return [...this.outbox.own.value.values()];
   }
@@ -395,9 +403,6 @@ export class Page {
 function lossText(before: Shown, after: Shown, address: string): string {
   const lost = givenUp(before, after, address);
   if (lost.length === 0) return '';
-  const worth = lost.reduce<number | null>(
-    (sum, { credits }) => (sum === null || credits == null ? null : sum + credits),
-    0,
-  );
-  return `Gives up ${lost.map((one) => one.address).join(', ')}, ${creditWords(worth)}.`;
+  const worth = sumOf(lost.map(({ credits = null }) => credits));
+  return `Gives up ${creditWords(worth)}: ${lost.map((one) => nameOf(after, one.address)).join(', ')}.`;
 }

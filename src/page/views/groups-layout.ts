@@ -45,6 +45,8 @@ const leastBeside = 0.75;
 const worthALine = 1.2;
 /** Share of the minimum height that saves a line. */
 const nearlyLeast = 0.9;
+/** Maximum number of assets that share one line in a window of at least this width, in CSS pixels. */
+const oneLine = { most: 4, from: 700 };
 /** Maximum number of lines of a group that fits the visible height. */
 const mostLines = 6;
 
@@ -100,6 +102,9 @@ function layGroup(assets: readonly ReviewAsset[], room: Room): { lines: ReviewAs
     const { lines, height } = lay(index + 1);
     return { lines, height: Math.floor(Math.min(height, (room.height - room.head) / lines.length - room.below)) };
   });
+  const [row] = seenAtOnce;
+  if (row !== undefined && assets.length <= oneLine.most && room.width >= oneLine.from && row.height >= least)
+    return row;
   const best = seenAtOnce.reduce((one, other) => (other.height > one.height * worthALine ? other : one));
   if (best.height >= least) return best;
   const all = assets.map((_, index) => lay(index + 1));

@@ -26,7 +26,6 @@ const below = 54;
 const head = 44;
 const asked = 20;
 const folded = 36;
-/** Height of the play button below a sound, in CSS pixels. */
 const listen = 33;
 
 /** Shows a strip per gate, or per row key of a task without a gate. */
@@ -134,10 +133,8 @@ function holds({ assets }: Strip, address: string): boolean {
   return assets.some((asset) => asset.address === address);
 }
 
-/** Maximum number of names in the line of a task without purchases. */
 const mostNames = 24;
 
-/** One line for all groups of a task that have no purchases. */
 function Planned({ page, strips }: { page: Page; strips: readonly Strip[] }) {
   const active = page.active.value;
   const all = strips.flatMap(({ assets }) => assets);

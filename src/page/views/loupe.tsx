@@ -85,7 +85,6 @@ function Loupe({ page }: { page: Page }) {
   );
 }
 
-/** Minimum length of a swipe to the next asset, in CSS pixels. */
 const swipeLength = 50;
 
 function swipedBy({ x, y }: { x: number; y: number }): 1 | -1 | undefined {

@@ -7,9 +7,7 @@ export interface Zoomed {
   whole(): void;
 }
 
-/** Zoom factor of one key press or button. */
 export const zoomStep = 1.25;
-/** Fraction of the pane that one arrow key moves by. */
 const stride = 0.1;
 
 const arrows: { [key: string]: { x: number; y: number } | undefined } = {

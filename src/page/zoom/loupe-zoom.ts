@@ -7,7 +7,6 @@ export class LoupeZoom {
   readonly isLarger = computed(() => this.zoom.value.by > 1);
   #frame: Frame | undefined;
 
-  /** Sets the frame of the visible picture. */
   setFrame(frame: Frame): void {
     this.#frame = frame;
   }

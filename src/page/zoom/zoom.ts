@@ -87,13 +87,11 @@ export function zoomAt(zoom: Zoom, factor: number, frame: Frame, at: Point = mid
   );
 }
 
-/** Moves the picture by CSS pixels. */
 export function panBy(zoom: Zoom, by: Point, frame: Frame): Zoom {
   const { width, height } = placePicture(zoom, frame);
   return limitZoom({ ...zoom, x: zoom.x - by.x / width, y: zoom.y - by.y / height }, frame);
 }
 
-/** Toggles between 1:1 and the whole picture. */
 export function togglePixels(zoom: Zoom, frame: Frame, at?: Point): Zoom {
   const exact = oneToOne(frame);
   if (Math.abs(zoom.by / exact - 1) < 0.001) return wholePicture;

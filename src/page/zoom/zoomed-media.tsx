@@ -8,10 +8,8 @@ export type Move = (zoom: Zoom, frame: Frame) => Zoom;
 
 interface ZoomedMediaProps {
   file: ReviewFile;
-  /** Accessible name. */
   name: string;
   zoom: Zoom;
-  /** Called on wheel, drag, pinch and double click. */
   onMove(move: Move): void;
   /** Called after each render, as soon as the sizes of pane and picture are known. */
   onFrame(frame: Frame): void;

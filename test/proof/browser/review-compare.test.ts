@@ -252,7 +252,7 @@ test('one output is compared with what it is made from', async () => {
   await press('p', 'c');
   expect(await sides(page)).toEqual(['draft@a,take:1', 'final@a']);
   await press('Escape', '[', 'x');
-  await page.locator('.said').getByText('Gives up final@a, 2 credits.').waitFor();
+  await page.locator('.said').getByText('Gives up 2 credits: final@a.').waitFor();
 });
 
 test('the space bar plays the film that is active, and pauses it', async () => {

@@ -144,7 +144,7 @@ test('counts say what is decided, what is left and what waits', () => {
   const shown = show(data, own(['a', 'picked'], ['b', 'rejected']));
   expect(count(shown)).toEqual({
     gates: 3,
-    decided: 1,
+    decided: 2,
     left: 1,
     rejected: 1,
     waits: { steps: 2, credits: 6, likely: 6 },

@@ -89,7 +89,7 @@ test('undoing a pick names what was already bought from it', () => {
   const { page } = open(campaign(groups));
   page.judge('draft@a,take:1', 'picked');
   page.goBack('undo');
-  expect(page.said.value).toBe('Undone: draft@a,take:1 is undecided. Gives up final@a, 2 credits.');
+  expect(page.said.value).toBe('Gives up 2 credits: final@a. Undone: draft@a,take:1 is undecided.');
 });
 
 test('what was bought anew is not said to be taken back', async () => {
