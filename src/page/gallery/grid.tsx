@@ -97,7 +97,6 @@ function Line({ page, line, columns }: { page: Page; line: GridLine; columns: nu
   return <Cards page={page} assets={line.assets} columns={columns} />;
 }
 
-/** One line of cards. */
 function Cards({ page, assets, columns }: { page: Page; assets: readonly ReviewAsset[]; columns: number }) {
   // Memoized, because scrolling renders all lines again.
   return useMemo(

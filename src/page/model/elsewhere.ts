@@ -1,5 +1,6 @@
 import type { ReviewAsset, ReviewData } from '../../contract/review.ts';
 import { groupBy } from '../../ground/values.ts';
+import { nameOf } from '../parts/words.ts';
 import { type Mark, markOf, type Shown } from './shown.ts';
 
 /** A decision about a group from another tab or from the command line. */
@@ -29,7 +30,7 @@ export function madeElsewhere(
     return markOf(was) !== markOf(asset) && markOf(own) !== markOf(asset);
   });
   const byGroup = groupBy(foreign, ({ address }) => before.groupOf.get(address));
-  return [...byGroup].flatMap(([group, changed]) => tell(group?.assets ?? [], changed));
+  return [...byGroup].flatMap(([group, changed]) => tell(before, group?.assets ?? [], changed));
 }
 
 /** Addresses of outputs that are new since the older data. */
@@ -40,7 +41,7 @@ export function newOutputs(before: Shown, now: ReviewData): string[] {
   });
 }
 
-function tell(members: readonly ReviewAsset[], changed: readonly ReviewAsset[]): Elsewhere[] {
+function tell(before: Shown, members: readonly ReviewAsset[], changed: readonly ReviewAsset[]): Elsewhere[] {
   const picked = changed.find((asset) => markOf(asset) === 'picked');
   const [first] = changed;
   if (first === undefined) return [];
@@ -50,6 +51,6 @@ function tell(members: readonly ReviewAsset[], changed: readonly ReviewAsset[]):
   const isOther = members.some((one) => one.address === address && one.job !== (picked ?? first).job);
   const undecided = isOther ? 'regenerated' : 'made undecided again elsewhere';
   const is = { picked: 'picked elsewhere', rejected: 'rejected elsewhere', undecided }[markOf(picked ?? first)];
-  const text = `${address} was ${is}${instead ? `, instead of ${instead.address}` : ''}.`;
+  const text = `${nameOf(before, address)} was ${is}${instead ? `, instead of ${nameOf(before, instead.address)}` : ''}.`;
   return [{ address, members: new Set(members.map((one) => one.address)), text }];
 }

@@ -99,7 +99,7 @@ export function decide(shown: Shown, own: Own, { address, is, note, reason }: Wi
 
 /**
  * Paid steps that were made, directly or not, from what was picked before and is no longer picked: the next run makes
- * them again.
+ * them again. Outdated outputs are not given up again.
  */
 export function givenUp(before: Shown, after: Shown, address: string): ReviewAsset[] {
   const lost = (before.groupOf.get(address)?.assets ?? []).filter(
@@ -108,7 +108,7 @@ export function givenUp(before: Shown, after: Shown, address: string): ReviewAss
   const used = new Set(lost.flatMap(({ usedBy }) => usedBy));
   // Grows while it is read.
   for (const name of used) for (const user of after.assets.get(name)?.usedBy ?? []) used.add(user);
-  return [...used].flatMap((name) => after.assets.get(name) ?? []).filter(({ job, files }) => job && files.length > 0);
+  return [...used].flatMap((name) => after.assets.get(name) ?? []).filter(({ state, job }) => state === 'done' && job);
 }
 
 /**

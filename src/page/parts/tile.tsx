@@ -111,7 +111,6 @@ export function Picture({ asset, digit, size, isFirst }: PictureProps) {
   );
 }
 
-/** Thumbnail, first frame of a film, or text. */
 export function Small({
   asset,
   isFirst,

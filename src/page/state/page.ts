@@ -296,7 +296,9 @@ export class Page {
     const numbers = numbersOf(group?.assets ?? []);
     const asset = group?.assets[numbers.indexOf(number)];
     if (asset === undefined)
-      this.say(`There is no ${number} here: ${group?.group.name ?? 'the group'} has ${listed(numbers)}.`);
+      this.say(
+        `There is no ${number} here: ${group?.group.title ?? group?.group.name ?? 'the group'} has ${listed(numbers)}.`,
+      );
     else this.judge(asset.address, 'picked');
   }
 
@@ -344,9 +346,8 @@ export class Page {
     }
     const plain = plainNote(note);
     setRemark(asset, { ...remarkOn(asset), note: plain });
-    this.say(
-      plain === '' ? `No note on ${asset.address}.` : `Noted on ${asset.address}, and kept with its verdict: ${plain}`,
-    );
+    const name = nameOf(this.shown.value, asset.address);
+    this.say(plain === '' ? `No note on ${name}.` : `Noted on ${name}, and kept with its verdict: ${plain}`);
   }
 
   toggleSecond(): void {
@@ -354,7 +355,7 @@ export class Page {
     if (asset?.isJudged !== true) return;
     const { note, isSecond } = remarkOn(asset);
     setRemark(asset, { ...(note !== undefined && { note }), isSecond: isSecond !== true });
-    this.say(`${asset.address} is ${isSecond ? 'no more a' : 'a'} second choice.`);
+    this.say(`${nameOf(this.shown.value, asset.address)} is ${isSecond ? 'no more a' : 'a'} second choice.`);
   }
 
   search(): void {

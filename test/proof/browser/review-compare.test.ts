@@ -241,6 +241,16 @@ test('until a picture is there the small one stands in its place, once and whole
   await page.locator('.pane .zoomed-media:not(.unknown)').first().waitFor();
 });
 
+test('takes of a group are compared to the last one, also if only undecided groups are shown', async () => {
+  const { page, press, isActive } = await openReview(browser, products(3, 3));
+  await page.getByRole('button', { name: 'Filters' }).click();
+  await page.getByLabel('Undecided only').check();
+  await press('c', 'p');
+  await isActive('hero@p001,take:3');
+  await press('p');
+  await isActive('hero@p002,take:1');
+});
+
 test('one output is compared with what it is made from', async () => {
   const draft = asset('draft@a,take:1', { files: [file(1)], usedBy: ['final@a'] });
   const final = asset('final@a', { files: [file(2)], madeFrom: ['draft@a,take:1'] });

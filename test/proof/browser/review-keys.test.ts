@@ -359,7 +359,7 @@ test('everything by pointer: tiles, verdicts, views, undo, filters, help', async
 test('a button that is half out of sight can be pressed: nothing moves under the pointer', async () => {
   const { page, isActive } = await openReview(browser, products(12, 4));
   await page.setViewportSize({ width: 1280, height: 800 });
-  const button = page.locator('[data-address="hero@p002,take:2"]').getByRole('button', { name: 'Pick hero' });
+  const button = page.locator('[data-address="hero@p003,take:2"]').getByRole('button', { name: 'Pick hero' });
   /** How much of the button is below the edge, in CSS pixels, once the layout of the window stands. */
   const hiddenNow = async () => {
     const groups = await page.locator('.groups').boundingBox();
@@ -375,7 +375,7 @@ test('a button that is half out of sight can be pressed: nothing moves under the
     .toBe(0);
   const box = await button.boundingBox();
   await page.mouse.click((box?.x ?? 0) + 20, (box?.y ?? 0) + 5);
-  await isActive('hero@p003,take:1');
+  await isActive('hero@p004,take:1');
   await page.getByText('1 of 12 groups decided').waitFor();
 });
 
