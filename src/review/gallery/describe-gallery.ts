@@ -267,7 +267,8 @@ export function forClient(
 }
 
 /** Line above the pictures if the sender wrote none. */
-const invitation = 'Pick what you like, then send your picks back: the button “Save picks” appears when you have decided.';
+const invitation =
+  'Pick what you like, then send your picks back: the button “Save picks” appears when you have decided.';
 
 function nameAmong(asset: ReviewAsset, { differBy }: ReviewGroup, title: string): string {
   const parts = differBy.flatMap((by) => (by === 'take' ? `take ${asset.take ?? ''}` : (asset.matrix[by] ?? [])));
