@@ -244,7 +244,7 @@ describe('records that can be removed', () => {
     const here = new Map([[output.path, 'intact' as const]]);
     const found = findRemoteRecords(situate(needed, lockOf(record)), here, new Set(['thumb']));
     expect(found.records).toEqual([]);
-    expect(found.skipped[0]?.why).toContain('hero needs its link');
+    expect(found.skipped[0]?.why).toContain('hero needs its URL');
   });
 
   test('a job that moved to another step is no orphan’s', () => {

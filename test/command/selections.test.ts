@@ -121,6 +121,6 @@ describe('what is not selected', () => {
     const both = await place.run('plan', 'campaign.yaml', '-s', 'cover song');
     expect([both.code, both.err]).toEqual([0, expect.stringContaining("--select '+cover +song'")]);
     const excluded = await place.run('plan', 'campaign.yaml', '-x', 'hero');
-    expect([excluded.code, excluded.err]).toEqual([0, expect.stringContaining('exclude less')]);
+    expect([excluded.code, excluded.err]).toEqual([0, expect.stringContaining('exclude fewer steps')]);
   });
 });
