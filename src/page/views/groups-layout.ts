@@ -46,7 +46,7 @@ const worthALine = 1.2;
 /** Share of the minimum height that saves a line. */
 const nearlyLeast = 0.9;
 /** Maximum number of assets that share one line in a window of at least this width, in CSS pixels. */
-const oneLine = { most: 4, from: 700 };
+const oneLine = { most: 3, from: 700 };
 /** Maximum number of lines of a group that fits the visible height. */
 const mostLines = 6;
 
