@@ -167,7 +167,7 @@ test('of a gate that takes two a third pick is refused in words', async () => {
   await press('1');
   await page.getByText('pick 2, 1 so far').waitFor();
   await press('2', '3');
-  await page.getByText('Not picked: of teaser 2 are to be picked').waitFor();
+  await page.getByText('Not picked: only 2 of teaser can be picked').waitFor();
   await expect.poll(() => host.batches.flat().length).toBe(2);
 });
 
