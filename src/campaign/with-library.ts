@@ -7,7 +7,7 @@ import { isAssetUrl } from '../lock/check-line.ts';
 import type { UploadRow } from '../report/tables/jobs-text.ts';
 import { readRecord } from '../service/fields.ts';
 import { createHttp, requireAnswer } from '../service/http.ts';
-import { createLibrary, type Library } from '../service/library.ts';
+import { createLibrary, type Library, type ListedJob } from '../service/library.ts';
 import { makeRedact } from '../service/secrets.ts';
 import { openSandbox, sandboxKey } from './embed-sandbox.ts';
 import { type Access, type Environment, requireAccess } from './environment.ts';
@@ -53,6 +53,27 @@ export async function withLibrary<T>(
 export function withLibraryOf<T>(campaign: OpenCampaign, use: (open: OpenAccess) => Promise<T>): Promise<T> {
   const { environment, sandbox, paths } = campaign;
   return withLibrary({ environment, sandbox, folder: paths.folder, keeps: false }, use);
+}
+
+/**
+ * Lists up to `limit` jobs of each kind. `onUnread` receives the error of a list that could not be read, and may throw;
+ * without it the error is thrown.
+ */
+export async function listJobs(
+  library: Library,
+  names: readonly string[],
+  { limit, onUnread }: { limit: number; onUnread?: ((kind: string, error: unknown) => void) | undefined },
+): Promise<ListedJob[]> {
+  const listed: ListedJob[] = [];
+  for (const name of names) {
+    try {
+      listed.push(...(await library.jobs(name, { limit })));
+    } catch (error) {
+      if (onUnread === undefined) throw error;
+      onUnread(name, error);
+    }
+  }
+  return listed;
 }
 
 /**

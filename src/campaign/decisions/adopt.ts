@@ -22,7 +22,7 @@ import { checkCall } from '../library-calls.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 import { requireStep } from '../select-steps.ts';
 import type { Session } from '../session.ts';
-import { withLibraryOf } from '../with-library.ts';
+import { listJobs, withLibraryOf } from '../with-library.ts';
 
 /** Counts of steps and jobs compared, and the matches that only a person can choose. */
 export interface LookedAt {
@@ -222,7 +222,8 @@ async function findListedPurchases(
   const names = [...new Set(listable.map(({ step }) => step.kind))];
   if (names.length === 0) return { listable, jobs: [], adoption: { adopted: [], open: [] } };
   const theirs = await known();
-  const listed = await withLibraryOf(campaign, ({ library }) => listAll(library, names, onUnread));
+  const limit = mostLookedThrough;
+  const listed = await withLibraryOf(campaign, ({ library }) => listJobs(library, names, { limit, onUnread }));
   const jobs = listed.filter(({ jobId, status }) => !theirs.has(jobId) && status !== envelope.states.failed);
   return { listable, jobs, adoption: matchListed(listable, jobs, fieldsOf) };
 }
@@ -243,24 +244,6 @@ function jobIdsOf(locks: Iterable<Lock>): Set<string> {
 
 function fieldsOf(kind: string): readonly string[] {
   return Object.keys(kinds[kind]?.list?.echoes ?? {});
-}
-
-async function listAll(
-  library: Library,
-  names: readonly string[],
-  onUnread: (kind: string, error: unknown) => void = (_kind, error) => {
-    throw error;
-  },
-): Promise<ListedJob[]> {
-  const listed: ListedJob[] = [];
-  for (const name of names) {
-    try {
-      listed.push(...(await library.jobs(name, { limit: mostLookedThrough })));
-    } catch (error) {
-      onUnread(name, error);
-    }
-  }
-  return listed;
 }
 
 interface FoundOut {

@@ -1,4 +1,5 @@
 import { type FoundLock, findLocks } from '../../campaign/find-locks.ts';
+import { listJobs } from '../../campaign/with-library.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
@@ -8,7 +9,7 @@ import { kinds } from '../../kinds/index.ts';
 import { countOf } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { type JobRow, jobsJson, jobsView } from '../../report/tables/jobs-text.ts';
-import { type Library, type ListedJob, ServiceError } from '../../service/library.ts';
+import { type ListedJob, ServiceError } from '../../service/library.ts';
 import { mostLookedThrough } from '../../service/listing.ts';
 import { outJson, show, type Terminal, tellNotice } from '../terminal.ts';
 import { withService } from '../with-service.ts';
@@ -34,7 +35,13 @@ export async function jobs(options: JobsOptions, terminal: Terminal): Promise<nu
   }
   const isFiltered = options.state !== undefined || options.model !== undefined || options.unknown === true;
   const perKind = isFiltered ? mostLookedThrough : options.limit + 1;
-  const listed = await withService(options, ({ library }) => listAll(library, wanted, { perKind, terminal }));
+  const onUnread = (name: string, error: unknown) => {
+    // If the service refuses one list, the others are still shown.
+    const isOnlyThis = error instanceof ServiceError && (error.why === 'refused' || error.why === 'unusable');
+    if (!isOnlyThis || wanted.length === 1) throw error;
+    tellNotice(terminal, `the ${name} jobs cannot be listed: ${error.message}`);
+  };
+  const listed = await withService(options, ({ library }) => listJobs(library, wanted, { limit: perKind, onUnread }));
   const steps = stepsByJob(locks);
   const all = listed.map((job) => rowOf(job, steps)).sort((a, b) => timeOf(b) - timeOf(a));
   const chosen = filterJobs(all, options);
@@ -72,25 +79,6 @@ function unlistedKinds(): string[] {
   return Object.values(kinds)
     .filter(({ act, list }) => act !== 'upload' && list === undefined)
     .map(({ name }) => name);
-}
-
-async function listAll(
-  library: Library,
-  names: readonly string[],
-  { perKind, terminal }: { perKind: number; terminal: Terminal },
-): Promise<ListedJob[]> {
-  const listed: ListedJob[] = [];
-  for (const name of names) {
-    try {
-      listed.push(...(await library.jobs(name, { limit: perKind })));
-    } catch (error) {
-      // If the service refuses one list, the others are still shown.
-      const isOnlyThis = error instanceof ServiceError && (error.why === 'refused' || error.why === 'unusable');
-      if (!isOnlyThis || names.length === 1) throw error;
-      tellNotice(terminal, `the ${name} jobs cannot be listed: ${error.message}`);
-    }
-  }
-  return listed;
 }
 
 interface KnownJob {
