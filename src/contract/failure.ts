@@ -9,11 +9,13 @@ import {
   ServiceError,
   UnsafeFileError,
 } from './errors.ts';
-import { type ExitCode, exitCodes } from './exit.ts';
+import { type ExitAnswers, type ExitCode, exitCodes } from './exit.ts';
 
-interface Meaning {
+export interface Meaning {
   exit: ExitCode;
   title: string;
+  /** Payments made, if known more exactly than from the exit code. */
+  paid?: ExitAnswers['paid'];
 }
 
 const { wrongUsage, wrongInput, cannotWrite, unreachable, lockHeld, keyRefused } = exitCodes;
@@ -33,7 +35,8 @@ export const failures = {
   MB3004: { exit: wrongUsage, title: 'no interactive terminal to confirm in' },
   MB3005: { exit: wrongUsage, title: 'a decision does not apply to a step' },
   MB3006: { exit: wrongUsage, title: 'selected steps depend on steps that are not selected' },
-  MB3007: { exit: exitCodes.waitsForPerson, title: 'a plan is not approved' },
+  // Precedes the run, while a result with this exit code may have purchases.
+  MB3007: { exit: exitCodes.waitsForPerson, title: 'a plan is not approved', paid: 'nothing' },
   // Files given to a command
   MB3100: { exit: wrongInput, title: 'the manifest has errors' },
   MB3101: { exit: wrongInput, title: 'a saved plan cannot be used' },

@@ -1,5 +1,5 @@
 import { answersOfExit } from '../contract/exit.ts';
-import { type Failure, failures } from '../contract/failure.ts';
+import { type Failure, failures, type Meaning } from '../contract/failure.ts';
 import { sortDiagnostics } from '../ground/diagnostic.ts';
 import type { Json } from '../ground/json.ts';
 import { adviceLines, adviceText, adviceView, type Paste } from './advice-text.ts';
@@ -50,14 +50,14 @@ export function failureGithub(
 export function failureJson(failure: Failure, paste: Paste): Json {
   const { code, message, hint, ...facts } = failure;
   const { sources: _sources, diagnostics, ...plain } = { diagnostics: undefined, sources: undefined, ...facts };
+  const { exit, paid }: Meaning = failures[code];
   return {
     mediabatch: 'failure',
     version: 1,
     code,
-    exit: failures[code].exit,
-    ...answersOfExit(failures[code].exit),
-    // A refused approval precedes the run. A result with the same exit code may have purchases.
-    ...(code === 'MB3007' && { paid: 'nothing' }),
+    exit,
+    ...answersOfExit(exit),
+    ...(paid !== undefined && { paid }),
     message,
     ...(hint !== undefined && { hint: adviceText(hint, paste) }),
     ...(plain as { [fact: string]: Json }),
