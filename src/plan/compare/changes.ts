@@ -1,6 +1,6 @@
 import type { OpenRequest, Step } from '../../graph/graph.ts';
 import { canonicalJson, type Json } from '../../ground/json.ts';
-import { isMap, type Path } from '../../ground/values.ts';
+import { defined, isMap, type Path } from '../../ground/values.ts';
 import { meantValue } from '../../kinds/drop-defaults.ts';
 import { kinds } from '../../kinds/index.ts';
 import type { Cause, Change } from '../plan.generated.ts';
@@ -76,7 +76,7 @@ class Comparison {
     const digests = [digestIn(before), digestIn(after)] as const;
     if (digests[1] !== undefined) {
       const name = typeof written === 'string' ? written : field;
-      this.changes.push({ field, ...present(digests[0], digests[1]), cause: { is: 'file', name } });
+      this.changes.push({ field, ...defined({ before: digests[0], after: digests[1] }), cause: { is: 'file', name } });
       return;
     }
     const [from, to] = [this.#readable(before), this.#readable(after)];
@@ -84,7 +84,7 @@ class Comparison {
       from === undefined || to === undefined
         ? undefined
         : this.#facts.causeOf?.(this.#address, { path, before: from, after: to });
-    this.changes.push({ field, ...present(from, to), ...(cause !== undefined && { cause }) });
+    this.changes.push({ field, ...defined({ before: from, after: to, cause }) });
   }
 
   /** Describes a reference that is new or gone, or that names another step or another purchase of the same step. */
@@ -99,7 +99,7 @@ class Comparison {
       this.follows.add(address);
       return;
     }
-    this.changes.push({ field, ...present(earlier, address) });
+    this.changes.push({ field, ...defined({ before: earlier, after: address }) });
   }
 
   #readable(value: Json | undefined): Json | undefined {
@@ -111,10 +111,6 @@ class Comparison {
     if (Array.isArray(value.$text)) return value.$text.map((part) => String(this.#readable(part))).join('');
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, this.#readable(item) ?? null]));
   }
-}
-
-function present(before: Json | undefined, after: Json | undefined): { before?: Json; after?: Json } {
-  return { ...(before !== undefined && { before }), ...(after !== undefined && { after }) };
 }
 
 /** Such an object is a reference and never user data, because fields of a manifest do not start with `$`. */

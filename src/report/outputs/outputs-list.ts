@@ -1,5 +1,5 @@
 import type { Json } from '../../ground/json.ts';
-import { isMap, mapOf } from '../../ground/values.ts';
+import { defined, isMap, mapOf } from '../../ground/values.ts';
 import { readCsv } from '../../manifest/rows/read-csv.ts';
 import { readSource } from '../../manifest/yaml/source.ts';
 import type { FoundOutput, PostEntry } from '../../plan/outputs/list-outputs.ts';
@@ -261,7 +261,7 @@ export interface OutputsList {
 function outputsJson({ campaign, files, posts, folder }: OutputsList): Json {
   return {
     ...{ mediabatch: 'outputs', version: 1, campaign, files: files.map((file) => fileJson(file, folder)) },
-    ...given({ posts: posts.length === 0 ? undefined : posts.map((post) => entryJson(post)) }),
+    ...defined({ posts: posts.length === 0 ? undefined : posts.map((post) => entryJson(post)) }),
   };
 }
 
@@ -278,9 +278,9 @@ function fileJson(file: FoundOutput, folder: string): { [field: string]: Json } 
   const { path, sha256, bytes, type, edited, accepted } = file.output;
   return entryJson(file, {
     ...{ path: `${folder}${path}`, fileState: file.fileState, type, sha256, bytes },
-    ...given({ width: file.width, height: file.height, seconds: file.seconds, part: file.part }),
-    ...given({ contentCredentials: file.contentCredentials }),
-    ...given({ edited, accepted, verdict: file.verdict && { ...file.verdict } }),
+    ...defined({ width: file.width, height: file.height, seconds: file.seconds, part: file.part }),
+    ...defined({ contentCredentials: file.contentCredentials }),
+    ...defined({ edited, accepted, verdict: file.verdict && { ...file.verdict } }),
   });
 }
 
@@ -288,7 +288,7 @@ function entryJson(entry: PostEntry, ofFile: { [field: string]: Json } = {}): { 
   const { verdict, ...facts } = ofFile;
   return {
     ...{ address: entry.address, task: entry.task, kind: entry.kind },
-    ...given({
+    ...defined({
       key: entry.key,
       row: entry.row,
       tables: entry.tables,
@@ -297,21 +297,15 @@ function entryJson(entry: PostEntry, ofFile: { [field: string]: Json } = {}): { 
     }),
     ...facts,
     state: entry.state,
-    ...given({ verdict, job: entry.job }),
+    ...defined({ verdict, job: entry.job }),
     credits: entry.credits,
     madeFrom: [...entry.madeFrom],
-    ...given({ model: entry.model, prompt: entry.prompt, request: entry.request }),
-    ...given({
+    ...defined({ model: entry.model, prompt: entry.prompt, request: entry.request }),
+    ...defined({
       tags: entry.tags.length === 0 ? undefined : [...entry.tags],
       rights: entry.rights && { ...entry.rights },
     }),
   };
-}
-
-function given(fields: { [field: string]: Json | undefined }): { [field: string]: Json } {
-  const known: { [field: string]: Json } = {};
-  for (const [name, value] of Object.entries(fields)) if (value !== undefined) known[name] = value;
-  return known;
 }
 
 function some<Map extends object>(map: Map): Map | undefined {
