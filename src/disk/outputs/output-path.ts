@@ -71,7 +71,7 @@ export class OutputFolders {
   }
 }
 
-/** Returns the identity of a folder and of `depth` above it. Links count as absent: they may reuse an inode. */
+/** Returns the identity of a folder and of `depth` above it. A link counts as missing, because it may reuse an inode. */
 function identify(folder: string, depth: number): string {
   const stats = lstatOrAbsent(folder);
   const own = stats?.isDirectory() !== true ? 'absent' : `${stats.dev}:${stats.ino}`;

@@ -76,7 +76,10 @@ export function readTable(
       if (wrong !== undefined) fail(row.place(index + 1), wrong);
       value[column] = cellValue(cell);
     }
-    const place = (column?: string) => row.place(column === undefined ? undefined : columns.indexOf(column) + 1);
+    const place = (column?: string) => {
+      const index = column === undefined ? -1 : columns.indexOf(column);
+      return row.place(index === -1 ? undefined : index + 1);
+    };
     return { value, label: row.label, place };
   });
   if (diagnostics.length > 0) return { diagnostics };

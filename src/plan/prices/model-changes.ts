@@ -34,8 +34,9 @@ export function findModelChanges(
     if (!isSpending(action) && action !== 'blocked') continue;
     const add = (change: Pick<ModelChange, 'is' | 'charged' | 'listed'>) => {
       const id = canonicalJson([name, model, { ...change }]);
-      const known = found.get(id) ?? { kind: name, model, ...change, addresses: [] };
-      found.set(id, { ...known, addresses: [...known.addresses, address] });
+      const known = found.get(id);
+      if (known === undefined) found.set(id, { kind: name, model, ...change, addresses: [address] });
+      else known.addresses.push(address);
     };
     const modelIn = (listing: Listing | undefined) => listing?.[name]?.models[model];
     // An empty list is a list that could not be read.
