@@ -21,17 +21,10 @@ import { isBought, withholdPurchases } from '../plan/prices/spend-consent.ts';
 import { markStrangeSends } from './approvals.ts';
 import type { ApplyTerms, Carrier, Held, Observer, Running } from './carrier.ts';
 import { carryHere } from './carry-here.ts';
-import {
-  checkSettings,
-  pickPlanningOptions,
-  pickRunSettings,
-  type RehearsalOptions,
-  type RunSettings,
-} from './check-options.ts';
+import { pickPlanningOptions, pickRunSettings, type RehearsalOptions, type RunSettings } from './check-options.ts';
 import { chosenBy, goOnUnder, refuseStale, refuseUncovered } from './check-saved-plan.ts';
 import { type CheckedGraph, graphOf, planByDocument } from './checked-graph.ts';
 import { holdGuard } from './hold-guard.ts';
-import { checkCall } from './library-calls.ts';
 import { lookAtOutputs } from './look-at-outputs.ts';
 import { lookAtPosts } from './look-at-posts.ts';
 import { refuseLostLock } from './lost-lock.ts';
@@ -60,7 +53,6 @@ export interface ApplyOptions extends RunSettings, Pick<Ending, 'signal'> {
  * throws before anything is sent. Collects the purchases of an interrupted run instead of repeating them.
  */
 export async function apply(planned: Planned, options: ApplyOptions = {}): Promise<RunResult> {
-  checkCall('apply', [planned, options]);
   const { campaign, redo, selected } = planned;
   if (options.rehearsal !== undefined && !campaign.sandbox) {
     throw new CampaignError({
@@ -154,7 +146,6 @@ export class ApplySession {
   }
 
   static async open(campaign: OpenCampaign, checked: CheckedGraph, terms: ApplyTerms): Promise<ApplySession> {
-    checkSettings(terms);
     const scope = new Scope();
     try {
       const carrier = await openCarrier(campaign, checked.graph, { terms, scope });

@@ -7,10 +7,8 @@ import { type Comparison, compareVersions } from '../plan/compare/compare-versio
 import type { PlanTotals } from '../plan/plan.ts';
 import type { PriceHints } from '../plan/prices/prices.ts';
 import { type Situation, situate, withFiles } from '../plan/situation/situation.ts';
-import { checkCost } from './check-options.ts';
 import { type CheckedGraph, graphOf } from './checked-graph.ts';
 import { type Cost, type CostOptions, sumUpCost } from './cost.ts';
-import { checkCall } from './library-calls.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import type { Campaign } from './plan.ts';
 import { findPriceHints } from './price-hints.ts';
@@ -79,8 +77,6 @@ export async function compare(campaign: Campaign, ref: string): Promise<CommitCo
 
 /** Sums the credits of the campaign by purpose. Sends no request, and writes nothing. */
 export async function cost(campaign: Campaign, options: CostOptions = { by: ['task'] }): Promise<Cost> {
-  checkCall('cost', [campaign, options]);
-  checkCost(options);
   return orFailure(sumUpCost(campaign, checkedOf(campaign).graph, options));
 }
 

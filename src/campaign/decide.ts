@@ -9,7 +9,6 @@ import type { LockLine, StepRecord } from '../lock/record.ts';
 import { writeLines } from '../lock/write.ts';
 import type { Ruling } from '../plan/decisions/ruling.ts';
 import { withoutMovedAway } from '../plan/rows/orphans.ts';
-import { checkFlags } from './check-options.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { type Answer, openLoadedLock } from './read-lock.ts';
 import { nameOfPurchases } from './restore-purchases.ts';
@@ -39,7 +38,6 @@ export function decide(
   rule: Rule,
 ): Promise<Decided> {
   const { dryRun, confirm } = options;
-  checkFlags({ dryRun });
   const decided = Session.hold(campaign, options, async (session): Promise<Decided> => {
     const rulings = await rule(session);
     const isRecorded = rulings.some(({ is }) => is === 'recorded');

@@ -123,20 +123,6 @@ export async function listLocks({ folder, manifest }: CampaignPaths, bounds: Tre
   return [...found];
 }
 
-/** Lists every lock of the working tree that has the file name of a lock, with the manifest of that name. Sorted. */
-export async function listOwnLocks(
-  paths: CampaignPaths,
-  { sandbox }: { sandbox: boolean },
-): Promise<{ shown: string; manifest: string | undefined }[]> {
-  const found = await listLocks(paths, { folders: 2000, entries: 100_000, depth: 8 });
-  const own = found.filter((path) => lockName.test(path) && sandboxLockName.test(path) === sandbox).sort();
-  return own.map((path) => {
-    const ending = ['.yaml', '.yml', '.json'].find((one) => existsSync(path.replace(lockEnding, one)));
-    const manifest = ending === undefined ? undefined : path.replace(lockEnding, ending);
-    return { shown: relative('', path) || path, manifest };
-  });
-}
-
 function isLock(folder: string, name: string): boolean {
   if (!/\.jsonl/i.test(name)) return false;
   return /lock.*\.jsonl/i.test(name) || /"mediabatch"\s*:\s*"lock"/.test(readStart(join(folder, name), 200) ?? '');

@@ -21,7 +21,7 @@ import type { DecidedGraph } from '../plan/situation/decided-graph.ts';
 import type { Match } from '../plan/situation/find-purchases.ts';
 import { limit } from '../plan/situation/situation.ts';
 import { shellWord } from '../report/shell-word.ts';
-import { checkPlanning, type PlanningOptions } from './check-options.ts';
+import type { PlanningOptions } from './check-options.ts';
 import type { CheckedGraph } from './checked-graph.ts';
 import { tightestLimit } from './environment.ts';
 import { lookAtPosts } from './look-at-posts.ts';
@@ -65,7 +65,6 @@ export async function makePlan(
 ): Promise<MadePlan> {
   const { campaign, graph, lock, loaded } = session;
   const { paths, sandbox, replays, accountOf, tell, onSize } = campaign;
-  checkPlanning(options);
   const { redo: texts = [], isRun = false } = options;
   onSize({ steps: graph.steps.length });
   const { states, situation: everything } = await session.look();

@@ -73,7 +73,7 @@ const aboveZero = { takes: 'number', range: { least: Number.MIN_VALUE } } as con
 const share = { takes: 'number', range: { least: 0, most: 1 } } as const;
 /** Longest delay of Node's timers, in ms. Node runs longer timers at once. */
 const longestMs = 2 ** 31 - 1;
-export const limitMs: Range = { least: 1, most: longestMs };
+const limitMs: Range = { least: 1, most: longestMs };
 const waitMs: Range = { least: 0, most: longestMs };
 export const portRange: Range = { least: 0, most: 65_535, whole: true };
 

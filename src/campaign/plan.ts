@@ -6,7 +6,6 @@ import type { Plan } from '../plan/plan.ts';
 import { type PlanningOptions, pickPlanningOptions } from './check-options.ts';
 import { chosenBy, goOnUnder, refuseStale } from './check-saved-plan.ts';
 import { type CheckedManifest, graphOf, loadChecked, requireCheckedGraph } from './checked-graph.ts';
-import { checkCall } from './library-calls.ts';
 import { showPlan } from './make-plan.ts';
 import { type OpenCampaign, type OpenOptions, openCampaign } from './open-campaign.ts';
 import type { SavedPlan } from './saved-plan.ts';
@@ -30,7 +29,6 @@ export interface Planned {
  * mistakes.
  */
 export async function plan(campaign: Campaign, given: PlanningOptions = {}): Promise<Planned> {
-  checkCall('plan', [campaign, given]);
   const options = pickPlanningOptions(given);
   const { notices, tell } = collectNotices(campaign.tell);
   const teller = { ...campaign, tell };
@@ -75,7 +73,6 @@ export interface Campaign extends OpenCampaign {
  * that cannot be read throws. Sends nothing, and writes nothing.
  */
 export async function load(file: string, options: OpenOptions = {}): Promise<Campaign> {
-  checkCall('load', [file, options]);
   const { notices, tell } = collectNotices(options.tell);
   const opened = await openCampaign(file, { ...options, tell });
   const checked = await orFailure(loadChecked(opened, { isRun: true, asksLater: true }));

@@ -1,4 +1,4 @@
-import { basename, dirname, relative, resolve, sep } from 'node:path';
+import { basename, relative, resolve, sep } from 'node:path';
 import { basename as baseOf, dirname as folderOf } from 'node:path/posix';
 import { CampaignError } from '../contract/failure.ts';
 import { CommitTree } from '../disk/git/commit-tree.ts';
@@ -76,19 +76,8 @@ export async function readCommittedCampaign(campaign: OpenCampaign, ref: string)
   }
 }
 
-/**
- * Reads only the lock at a commit. Throws MB3604 for a lock that cannot be read, or that is newer than this version.
- */
-export async function readCommittedLock(
-  campaign: Pick<OpenCampaign, 'paths' | 'file'>,
-  ref: string,
-): Promise<CommittedLock> {
-  const repository = await openRepository(dirname(campaign.paths.lock));
-  const commit = await resolveCommit(repository, ref);
-  return readLockAt(campaign, { ref, commit, repository });
-}
-
-async function readLockAt({ paths }: Pick<OpenCampaign, 'paths'>, at: NamedCommit): Promise<CommittedLock> {
+/** Throws MB3604 for a lock that cannot be read, or that is newer than this version. */
+async function readLockAt({ paths }: OpenCampaign, at: NamedCommit): Promise<CommittedLock> {
   const { ref, commit, repository } = at;
   const own = await pathInRepository(paths.lock, repository);
   const path = own === undefined ? undefined : await findPathAt(repository, commit, own);

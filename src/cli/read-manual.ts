@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { libraryCalls } from '../campaign/library-calls.ts';
 import type { JsonMap } from '../ground/values.ts';
 import type { ServiceDocument } from '../kinds/service-document.ts';
 import {
@@ -12,7 +11,6 @@ import {
   helperReference,
   keyReference,
   kindReference,
-  libraryReference,
   topicReference,
 } from '../report/manual/references.ts';
 import { namedCommands } from './program/command-row.ts';
@@ -58,8 +56,6 @@ async function makeReference(
       return exitReference();
     case 'codes':
       return codeReference();
-    case 'library':
-      return libraryReference(libraryCalls);
     case 'commands':
       return commandReference(describeCommands(program));
     default:

@@ -1,5 +1,3 @@
-import type { Json } from '../ground/json.ts';
-import { isMap } from '../ground/values.ts';
 import type { Job, Lock } from './record.ts';
 import { isJob } from './sends.ts';
 
@@ -30,13 +28,4 @@ export function chargesByJob(lock: Lock): ReadonlyMap<string, number> {
 /** Identifies the charge of a job; equal at every address that records the job. */
 export function chargeName({ fingerprint, jobId }: Pick<Job, 'fingerprint' | 'jobId'>): string {
   return `${fingerprint} ${jobId}`;
-}
-
-/** Identifies the charges in a line of a lock: by job, or by create request if the job is unknown. */
-export function chargesOfLine(line: { [name: string]: Json }): string[] {
-  const purchases = [line, ...(Array.isArray(line.earlier) ? line.earlier : [])].filter(isMap);
-  return purchases.flatMap(({ fingerprint, jobId, send }) => {
-    if (typeof jobId === 'string') return [chargeName({ fingerprint: String(fingerprint), jobId })];
-    return typeof send === 'string' ? [send] : [];
-  });
 }

@@ -5,28 +5,22 @@ import { countOf, creditsText } from './numbers.ts';
 import { csvText, safeText } from './safe-text.ts';
 
 export interface CostFacts {
-  campaign?: string;
+  campaign: string;
   by: readonly CostDimension[];
-  since?: { ref: string; commit: string };
   rows: readonly CostRow[];
   totals: CostSums;
   approved?: Approved;
 }
 
 const unknown: { readonly [by in CostDimension]: string } = {
-  campaign: 'unknown',
   task: 'unknown',
   kind: 'unknown',
   model: 'unknown',
   tag: 'not in the manifest',
-  run: 'not in the history here',
-  month: 'not committed yet',
-  author: 'not committed yet',
 };
 
-export function costView({ campaign, by, since, rows, totals, approved }: CostFacts): Document {
-  const after = since === undefined ? '' : ` since ${since.ref}`;
-  const head = heading(`${campaign ?? 'all campaigns'}: ${countOf(totals.spent, 'credit')} spent${after}`);
+export function costView({ campaign, by, rows, totals, approved }: CostFacts): Document {
+  const head = heading(`${campaign}: ${countOf(totals.spent, 'credit')} spent`);
   if (rows.length === 0) return [head];
   const columns = [
     ...by.map((title) => ({ title, least: 8, cut: 'middle' as const })),

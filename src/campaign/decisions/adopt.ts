@@ -15,10 +15,9 @@ import { settlingOf } from '../../plan/purchases/next.ts';
 import type { Match } from '../../plan/situation/find-purchases.ts';
 import type { Library, ListedJob } from '../../service/library.ts';
 import { mostLookedThrough } from '../../service/listing.ts';
-import { checkFinding, checkJob } from '../check-options.ts';
+import { checkJob } from '../check-options.ts';
 import { type Decided, type DecideOptions, decide } from '../decide.ts';
 import { requireOtherLocks } from '../find-locks.ts';
-import { checkCall } from '../library-calls.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 import { requireStep } from '../select-steps.ts';
 import type { Session } from '../session.ts';
@@ -41,7 +40,6 @@ export async function adopt(
   choice: { jobs?: readonly string[] | undefined; onLooked?: ((looked: LookedAt) => void) | undefined },
   options: DecideOptions = {},
 ): Promise<Decided> {
-  checkCall('adopt', [campaign, choice, options]);
   const { service, tell } = campaign;
   return decide(campaign, { ...options, service }, async (held) => {
     const unbought = held.situation.matches.filter(isUnbought);
@@ -138,7 +136,6 @@ export async function importStep(
   imported: ImportedJob,
   options: DecideOptions = {},
 ): Promise<Decided> {
-  checkCall('importStep', [campaign, imported, options]);
   const { address, job, credits, offline } = imported;
   checkJob(job, credits);
   const { service } = campaign;
@@ -256,9 +253,7 @@ interface FoundOut {
 
 /** Records what a person has found out about a create request whose answer was lost. Spends nothing itself. */
 export async function resolve(campaign: OpenCampaign, found: FoundOut, options: DecideOptions = {}): Promise<Decided> {
-  checkCall('resolve', [campaign, found, options]);
   const { address, finding, send } = found;
-  if (finding !== undefined) checkFinding(finding);
   if (finding?.is === 'job') checkJob(finding.jobId, finding.credits);
   const { replays, accountOf } = campaign;
   return decide(campaign, options, ({ lock }) => {

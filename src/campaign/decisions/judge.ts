@@ -15,7 +15,6 @@ import type { DecidedGate } from '../../plan/situation/decided-graph.ts';
 import type { Match } from '../../plan/situation/find-purchases.ts';
 import type { Situation } from '../../plan/situation/situation.ts';
 import { type Decided, type DecideOptions, decide } from '../decide.ts';
-import { checkCall } from '../library-calls.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 import { chooseSteps } from '../select-steps.ts';
 import type { Chosen } from './steps.ts';
@@ -41,19 +40,16 @@ export interface RejectOptions extends JudgeOptions {
  * the pick replaces the earlier pick.
  */
 export async function pick(campaign: OpenCampaign, chosen: Chosen, options: PickOptions = {}): Promise<Decided> {
-  checkCall('pick', [campaign, chosen, options]);
   return judge(campaign, chosen, { ...options, as: 'picked' });
 }
 
 /** Rejects outputs at their gates. */
 export async function reject(campaign: OpenCampaign, chosen: Chosen, options: RejectOptions = {}): Promise<Decided> {
-  checkCall('reject', [campaign, chosen, options]);
   return judge(campaign, chosen, { ...options, as: 'rejected' });
 }
 
 /** Removes verdicts: the outputs are then neither picked nor rejected. */
 export async function unpick(campaign: OpenCampaign, chosen: Chosen, options: DecideOptions = {}): Promise<Decided> {
-  checkCall('unpick', [campaign, chosen, options]);
   return judge(campaign, chosen, { ...options, as: 'undecided' });
 }
 
@@ -66,7 +62,6 @@ export async function pickFrom(
   files: readonly string[],
   options: DecideOptions = {},
 ): Promise<Decided> {
-  checkCall('pickFrom', [campaign, files, options]);
   return decide(campaign, options, async ({ situation }) => {
     const { graph, byAddress, gateOf } = situation;
     const opinions = (await Promise.all(files.map(readPicks))).flat();

@@ -13,9 +13,7 @@ import { pricesFrom } from '../../plan/prices/prices.ts';
 import { findOrphans } from '../../plan/rows/orphans.ts';
 import type { Match } from '../../plan/situation/find-purchases.ts';
 import { type Situation, situate } from '../../plan/situation/situation.ts';
-import { checkFlags } from '../check-options.ts';
 import { type Decided, type DecideOptions, decide } from '../decide.ts';
-import { checkCall } from '../library-calls.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 import { chooseSteps, nearTo, requireStep } from '../select-steps.ts';
 
@@ -27,13 +25,11 @@ export interface Chosen {
 
 /** Pins steps: they keep their outputs, whatever the manifest says, until they are unpinned. */
 export async function pin(campaign: OpenCampaign, chosen: Chosen, options: DecideOptions = {}): Promise<Decided> {
-  checkCall('pin', [campaign, chosen, options]);
   return decideEach(campaign, chosen, options, pinStep);
 }
 
 /** Lets the manifest decide about pinned steps again. */
 export async function unpin(campaign: OpenCampaign, chosen: Chosen, options: DecideOptions = {}): Promise<Decided> {
-  checkCall('unpin', [campaign, chosen, options]);
   return decideEach(campaign, chosen, options, unpinStep);
 }
 
@@ -55,7 +51,6 @@ function decideEach(
  * Accepts outputs as they are: edited by hand, made from an input that has changed since, or not as `expect` requires.
  */
 export async function accept(campaign: OpenCampaign, chosen: Chosen, options: DecideOptions = {}): Promise<Decided> {
-  checkCall('accept', [campaign, chosen, options]);
   const { names = [], select } = chosen;
   return decide(campaign, options, async (session) => {
     const { situation } = await session.look();
@@ -126,8 +121,6 @@ export async function forget(
   chosen: ForgetChosen,
   options: DecideOptions = {},
 ): Promise<Decided> {
-  checkCall('forget', [campaign, chosen, options]);
-  checkFlags({ orphans: chosen.orphans, force: chosen.force });
   return decide(campaign, options, ({ graph, lock, situation }) => {
     const addresses = chooseAll(chosen, situation);
     const priceOf = pricesFrom(lock, graph.prices);
@@ -176,7 +169,6 @@ export async function move(
   chosen: { from: string; to: string },
   options: DecideOptions = {},
 ): Promise<Decided> {
-  checkCall('move', [campaign, chosen, options]);
   const { from, to } = chosen;
   return decide(campaign, options, ({ graph, lock, situation }) => {
     const old = lock.steps.get(from);

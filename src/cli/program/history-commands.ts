@@ -68,7 +68,7 @@ export const historyCommands: readonly CommandRow[] = [
     alsoCalled: ['costs', 'price', 'prices', 'spend', 'spent', 'credits'],
     summary: 'show what was spent, and where it went',
     description:
-      'Shows the credits spent, by task or another dimension, and their use: delivered, superseded, charged for failures, reserved. Months and authors come from the commit that added a job to the lock. Needs no network and writes nothing.',
+      'Shows the credits spent, by task or another dimension, and their use: delivered, superseded, charged for failures, reserved. Needs no network and writes nothing.',
     arguments: [manifestArgument],
     options: [
       [
@@ -76,16 +76,13 @@ export const historyCommands: readonly CommandRow[] = [
         `one or several of ${costDimensions.join(', ')}`,
         { read: dimensions, standard: ['task'], shown: 'task' },
       ],
-      ['--since <ref>', 'only purchases that the lock of this commit lacks'],
-      ['--all', 'every campaign of this working tree that has a lock', { conflicts: ['since', 'lock'] }],
       ['--format <format>', 'how to print it', { words: ['text', 'json', 'csv'] }],
       jsonOption,
       ...state,
     ],
     examples: [
-      ['mediabatch cost --sandbox --by kind,month', 'where credits went'],
-      ['mediabatch cost --sandbox --all --by campaign,month', 'of every campaign of this repository'],
-      ['mediabatch cost --sandbox --since HEAD --format csv', 'since the last commit, for a spreadsheet'],
+      ['mediabatch cost --sandbox --by kind,model', 'where credits went'],
+      ['mediabatch cost --sandbox --format csv', 'for a spreadsheet'],
     ],
     run: async (terminal, file, options) => (await import('../commands/cost.ts')).cost(file, options, terminal),
   },
@@ -119,7 +116,7 @@ export const historyCommands: readonly CommandRow[] = [
   },
 ];
 
-/** Parses `month,author`. */
+/** Parses `kind,model`. */
 function dimensions(text: string): CostDimension[] {
   const names = [...new Set(text.split(',').map((name) => name.trim()))];
   const known = names.flatMap((name) => costDimensions.find((one) => one === name) ?? []);

@@ -3,18 +3,7 @@ import { isMap } from '../../ground/values.ts';
 import { askGit, runGit } from './git-command.ts';
 import { findCommit, type Repository } from './repository.ts';
 
-export interface FileCommit {
-  /** Author as mapped by the repository's `.mailmap`. */
-  author: string;
-  /** Author date: ISO 8601 with the offset. */
-  date: string;
-  /** Whether this clone contains parents of the commit. */
-  hasParents: boolean;
-}
-
 const mostBytes = 256 * 1024 ** 2;
-/** Starts the line of a commit; no line of a diff can start with it. */
-const commitMark = '\u0000';
 
 /**
  * Reads the records that commits added to a file of JSON lines, oldest commit first, across merges and renames. `path`:
@@ -23,27 +12,20 @@ const commitMark = '\u0000';
 export async function* readAddedRecords(
   repository: Repository,
   path: string,
-): AsyncGenerator<{ commit: FileCommit; record: { [name: string]: Json } }> {
+): AsyncGenerator<{ [name: string]: Json }> {
   const { folder } = repository;
   if ((await findCommit(folder, 'HEAD')) === undefined) return;
   const paths = await listNames(repository, path);
-  const format = '--format=%x00%P%x00%aI%x00%aN <%aE>';
   const order = ['--full-history', '--date-order', '--reverse', '-m', '--encoding=UTF-8'];
   const patch = ['--patch', '--unified=0', '--text', '--no-renames', '--no-ext-diff', '--no-textconv'];
-  const words = ['log', ...order, ...patch, format, 'HEAD', '--', ...paths.map(literal)];
+  const words = ['log', ...order, ...patch, '--format=', 'HEAD', '--', ...paths.map(literal)];
   const out = (await askGit(folder, words, { mostBytes })).toString('utf8');
-  let commit: FileCommit | undefined;
   for (let at = 0; at < out.length; ) {
     const end = out.indexOf('\n', at);
     const line = out.slice(at, end === -1 ? out.length : end);
     at += line.length + 1;
-    if (line.startsWith(commitMark)) {
-      const [, parents = '', date = '', author = ''] = line.split(commitMark);
-      commit = { author, date, hasParents: parents !== '' };
-      continue;
-    }
     const record = line.startsWith('+{') ? readRecord(line.slice(1)) : undefined;
-    if (commit !== undefined && record !== undefined) yield { commit, record };
+    if (record !== undefined) yield record;
   }
 }
 

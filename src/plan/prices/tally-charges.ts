@@ -1,7 +1,7 @@
 import type { Situation } from '../situation/situation.ts';
 import type { Charge, Whereabouts } from './list-charges.ts';
 
-export const costDimensions = ['campaign', 'task', 'kind', 'model', 'tag', 'run', 'month', 'author'] as const;
+export const costDimensions = ['task', 'kind', 'model', 'tag'] as const;
 export type CostDimension = (typeof costDimensions)[number];
 
 /** Credits by what they were spent on. `heldUnknown` counts possible charges of unknown price. */
@@ -14,26 +14,18 @@ export interface CostRow {
   credits: CostSums;
 }
 
-/**
- * Sums charges by the values that `keysOf` returns for them. The highest sum is first, but if one of the dimensions is
- * a time, rows are sorted by the values. Every charge is in exactly one row.
- */
-export function tallyCharges(
-  charges: readonly Charge[],
-  by: readonly CostDimension[],
-  keysOf: (charge: Charge) => (string | null)[],
-): CostRow[] {
+/** Sums charges by these dimensions, the highest sum first. Every charge is in exactly one row. */
+export function tallyCharges(charges: readonly Charge[], by: readonly CostDimension[]): CostRow[] {
   const rows = new Map<string, CostRow>();
   for (const charge of charges) {
-    const keys = keysOf(charge);
+    const keys = by.map((one) => (one === 'tag' ? (charge.tags?.toSorted().join(', ') ?? null) : charge[one]));
     const name = JSON.stringify(keys);
     const row = rows.get(name) ?? { keys, jobs: 0, credits: noSums() };
     rows.set(name, row);
     row.jobs += 1;
     add(row.credits, charge);
   }
-  const isTimed = by.includes('month') || by.includes('run');
-  const weight = ({ credits }: CostRow) => (isTimed ? 0 : credits.spent + credits.held);
+  const weight = ({ credits }: CostRow) => credits.spent + credits.held;
   return [...rows.values()].sort((a, b) => weight(b) - weight(a) || compareKeys(a.keys, b.keys));
 }
 

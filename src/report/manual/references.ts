@@ -49,18 +49,6 @@ export function codeReference(): string {
   );
 }
 
-export function libraryReference(
-  calls: Readonly<Record<string, { takes: Readonly<Record<string, readonly string[] | null>>; example: string }>>,
-): string {
-  const items = Object.entries(calls).map(([name, { takes, example }]) => {
-    const fields = Object.entries(takes).flatMap(([argument, known]) =>
-      known === null ? [] : [`  - ${code(argument.replace('?', ''))}: ${known.map(code).join(', ')}`],
-    );
-    return [`- ${code(`${name}(${Object.keys(takes).join(', ')})`)}, as in ${code(example)}`, ...fields].join('\n');
-  });
-  return items.join('\n');
-}
-
 export function helperReference(): string {
   return helperDocs
     .map(({ usage, description, example, result }) => {

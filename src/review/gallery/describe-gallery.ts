@@ -202,8 +202,7 @@ async function findRequests(lock: string, jobs: Set<string>): Promise<ReadonlyMa
   const repository = await openRepository(dirname(lock));
   const path = await pathInRepository(lock, repository);
   if (path === undefined) return requests;
-  for await (const { record } of readAddedRecords(repository, path)) {
-    const { jobId, request } = record;
+  for await (const { jobId, request } of readAddedRecords(repository, path)) {
     if (typeof jobId !== 'string' || !isMap(request) || !jobs.delete(jobId)) continue;
     requests.set(jobId, request);
     if (jobs.size === 0) break;

@@ -8,13 +8,6 @@ import { temporaryFolder } from '../../rig/command.ts';
 import { gitEnvironment } from '../../rig/git-environment.ts';
 import { runInProcess, type Said } from '../in-process.ts';
 
-/** Who commits, and when. */
-export interface Commit {
-  author?: string;
-  /** ISO 8601. */
-  date?: string;
-}
-
 /** A real repository with a campaign in it, without a service: its locks are written by hand. */
 export class CampaignRepository {
   readonly folder: string;
@@ -33,14 +26,11 @@ export class CampaignRepository {
   }
 
   git(...words: string[]): string {
-    return this.gitAs({}, ...words);
-  }
-
-  gitAs({ author = 'Ann', date = this.#nextDate() }: Commit, ...words: string[]): string {
+    const date = this.#nextDate();
     const env = {
       ...gitEnvironment,
-      GIT_AUTHOR_NAME: author,
-      GIT_AUTHOR_EMAIL: `${author.toLowerCase()}@example.com`,
+      GIT_AUTHOR_NAME: 'Ann',
+      GIT_AUTHOR_EMAIL: 'ann@example.com',
       GIT_AUTHOR_DATE: date,
       GIT_COMMITTER_DATE: date,
     };
@@ -63,9 +53,9 @@ export class CampaignRepository {
   }
 
   /** Everything as it is; gives the commit. */
-  commit(by: Commit = {}): string {
+  commit(): string {
     this.git('add', '-A');
-    this.gitAs(by, 'commit', '--quiet', '--allow-empty', '-m', 'work');
+    this.git('commit', '--quiet', '--allow-empty', '-m', 'work');
     return this.git('rev-parse', 'HEAD').trim();
   }
 

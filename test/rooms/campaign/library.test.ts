@@ -185,7 +185,6 @@ test('what a campaign cost, and what it changes since a commit, are data', async
     ['cover', 1],
   ]);
   expect(totals).toMatchObject({ spent: end?.spentNow, delivered: end?.spentNow });
-  expect((await failed(cost(loaded, { by: ['colour' as 'task'] }))).failure.code).toBe('MB3000');
   expect((await failed(compare(loaded, 'HEAD'))).failure.code).toBe('MB3601');
   commit('init', '--quiet');
   commit('add', '.');
@@ -201,26 +200,7 @@ test('what a campaign cost, and what it changes since a commit, are data', async
   expect(discarded).toBe(totals.spent);
 });
 
-test('numbers that are none lift no budget and stall no run', async () => {
-  const campaign = await makeCampaign(manifest.replace('tasks:', 'budget: { credits: 5 }\ntasks:')).load();
-  for (const wrong of [Number.NaN, -1, 1.5, Number.POSITIVE_INFINITY]) {
-    expect((await failed(plan(campaign, { maxCredits: wrong }))).failure.code).toBe('MB3000');
-  }
-  for (const wrong of [Number.NaN, 0, 1001]) {
-    expect((await failed(plan(campaign, { concurrency: wrong }))).failure.message).toBe(`concurrency is ${wrong}`);
-  }
-  const planned = await plan(campaign);
-  for (const settings of [
-    { publish: 'false' as unknown as true },
-    { createTimeoutMs: Number.NaN },
-    { patienceMs: -1 },
-    { rehearsal: { failRate: 2 } },
-  ]) {
-    expect((await failed(apply(planned, settings))).failure.code).toBe('MB3000');
-  }
-});
-
-test('what only the command may pass is refused when a program passes it, and has no effect in a plan of its own', async () => {
+test('what only the command may pass has no effect when a program passes it', async () => {
   const campaign = makeCampaign();
   await apply(await campaign.plan(), quick);
   const stray = {
@@ -231,12 +211,9 @@ test('what only the command may pass is refused when a program passes it, and ha
     verify: () => {},
     isRun: true,
   };
-  const { failure } = await failed(plan(await campaign.load(), stray as object));
-  expect(failure).toMatchObject({ code: 'MB3000', value: 'saved' });
-  const planned = await campaign.plan();
+  const planned = await plan(await campaign.load(), stray as object);
   expect(actionsOf(planned)).toEqual(['hero@oak keep', 'hero@elm keep', 'cover keep']);
-  expect((await failed(apply(planned, { ...quick, ...(stray as object) }))).failure.code).toBe('MB3000');
-  const again = await apply({ ...planned, options: stray as object }, quick);
+  const again = await apply({ ...planned, options: stray as object }, { ...quick, ...(stray as object) });
   expect(again.end?.spentNow).toBe(0);
 });
 
@@ -289,8 +266,7 @@ test('what nobody can read again is not recorded', async () => {
     const error = await failed(importStep(loaded, { address: 'hero@oak', offline: true, ...wrong }));
     expect(error.failure.code).toBe('MB3000');
   }
-  for (const finding of [{ is: 'job', jobId: 'a b' } as const, { is: 'unspent' as 'not-spent' }]) {
-    expect((await failed(resolve(loaded, { address: 'hero@oak', finding }))).failure.code).toBe('MB3000');
-  }
+  const finding = { is: 'job', jobId: 'a b' } as const;
+  expect((await failed(resolve(loaded, { address: 'hero@oak', finding }))).failure.code).toBe('MB3000');
   expect(existsSync(campaign.path('campaign.sandbox.lock.jsonl'))).toBe(false);
 });

@@ -2,9 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Graph } from '../../../src/graph/graph.ts';
 import type { Lock } from '../../../src/lock/record.ts';
-import { chargesOfLine } from '../../../src/lock/spent.ts';
-import { writeLock } from '../../../src/lock/write.ts';
-import { type Charge, listCharges } from '../../../src/plan/prices/list-charges.ts';
+import { listCharges } from '../../../src/plan/prices/list-charges.ts';
 import { type CostDimension, sumCharges, tallyCharges } from '../../../src/plan/prices/tally-charges.ts';
 import { situate } from '../../../src/plan/situation/situation.ts';
 import { makeStatus } from '../../../src/report/status/status.ts';
@@ -27,9 +25,6 @@ const graphs: fc.Arbitrary<Graph> = fc
     return { ...graph, steps, prices: { image: 3 } };
   });
 
-const keyOf = (charge: Charge, by: CostDimension) =>
-  by === 'task' || by === 'kind' || by === 'model' ? charge[by] : (charge.tags?.join() ?? null);
-
 const sum = (numbers: number[]) => numbers.reduce((total, one) => total + one, 0);
 
 it('says of every credit of the status where it went, once, whatever it is told apart by', () => {
@@ -43,24 +38,13 @@ it('says of every credit of the status where it went, once, whatever it is told 
       const { delivered, running, failed, superseded } = totals;
       expect(delivered + running + failed + superseded).toBe(credits.spent);
       expect(new Set(charges.map(({ name }) => name)).size).toBe(charges.length);
-      const rows = tallyCharges(charges, by, (charge) => by.map((one) => keyOf(charge, one)));
+      const rows = tallyCharges(charges, by);
       for (const name of Object.keys(totals) as (keyof typeof totals)[]) {
         expect(sum(rows.map((row) => row.credits[name]))).toBe(totals[name]);
       }
       expect(sum(rows.map(({ jobs }) => jobs))).toBe(charges.length);
     }),
     { numRuns: 200 },
-  );
-});
-
-it('names every charge in the lines of the lock', () => {
-  fc.assert(
-    fc.property(graphs, locks, (graph, lock) => {
-      const charges = listCharges(situate(graph, lock));
-      const lines = writeLock(lock).trimEnd().split('\n');
-      const found = new Set(lines.flatMap((line) => chargesOfLine(JSON.parse(line))));
-      for (const { name } of charges) expect(found).toContain(name);
-    }),
   );
 });
 

@@ -55,13 +55,18 @@ const compared = {
   ...compareVersions({ graph: before, lock: there }, { graph: after, lock: here }),
 };
 const charges = listCharges(situate(after, here));
-const costBy = (by: CostDimension[], all: Charge[], keysOf: (charge: Charge) => (string | null)[]) => ({
+const costBy = (by: CostDimension[], all: readonly Charge[]) => ({
   campaign: 'aurora-launch',
   by,
-  rows: tallyCharges(all, by, keysOf),
+  rows: tallyCharges(all, by),
   totals: sumCharges(all),
 });
-const cost = costBy(['task', 'kind'], charges, ({ task, kind }) => [task, kind]);
+const costOf = (model: string) =>
+  costBy(
+    ['model'],
+    charges.map((one) => ({ ...one, model })),
+  );
+const cost = costBy(['task', 'kind'], charges);
 
 const texts = {
   compare: (style: ReturnType<typeof makeStyle>, width: number) => compareText(compared, { style, width }),
@@ -99,12 +104,12 @@ it('a text of the campaign has no structure in Markdown', () => {
   }
 });
 
-it('an author, a name or a commit is shown, and obeyed by nobody', () => {
-  const author = '=HYPERLINK("http://x") \u001b[31m ##[error]\n';
-  const hostile = costBy(['author'], charges, () => [author]);
+it('a model, a name or a commit is shown, and obeyed by nobody', () => {
+  const evilName = '=HYPERLINK("http://x") \u001b[31m ##[error]\n';
+  const hostile = costOf(evilName);
   expect(costCsv(hostile).split('\r\n')[1]).toMatch(/^"'=HYPERLINK\(""http:\/\/x""\) \\x1b\[31m #\\x23\[error\]\\n",/);
   expect(safeJson(costJson(hostile))).not.toMatch(/##\[/);
-  const evil = { ...compared, campaign: author, ref: author };
+  const evil = { ...compared, campaign: evilName, ref: evilName };
   const shown = [
     terminalText(costView(hostile), { style: makeStyle(false), width: 200 }),
     compareText(evil, { style: makeStyle(false), width: 200 }),
@@ -112,7 +117,7 @@ it('an author, a name or a commit is shown, and obeyed by nobody', () => {
   ];
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these must not be there
   for (const text of shown) expect(text).not.toMatch(/\u001b|##\[/);
-  const inCsv = (row: string) => costCsv(costBy(['author'], charges, () => [row])).split('\r\n')[1];
+  const inCsv = (row: string) => costCsv(costOf(row)).split('\r\n')[1];
   for (const row of ['+1+1', '-1|x', '+x', '-x', '@x', '=1']) expect(inCsv(row)).toMatch(/^'/);
   // A spreadsheet calculates nothing of a number.
   for (const row of ['+1', '-1']) expect(inCsv(row)).toMatch(/^[+-]1,/);
