@@ -12,7 +12,7 @@ import type { Tell } from '../contract/notice.ts';
 import { type Graph, outlineOf } from '../graph/graph.ts';
 import { call, way } from '../ground/advice.ts';
 import { Scope } from '../ground/scope.ts';
-import { messageOf } from '../ground/values.ts';
+import { defined, messageOf } from '../ground/values.ts';
 import { hasWork, publishes } from '../plan/actions.ts';
 import { agreementOf } from '../plan/agreement.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -69,7 +69,7 @@ export async function apply(planned: Planned, options: ApplyOptions = {}): Promi
       ...pickRunSettings(options),
       ...pickPlanningOptions(planned.options),
       ...{ lockTimeoutMs, rehearsal, agreement },
-      chosen: { redo, ...(selected && { selected }) },
+      chosen: { redo, ...defined({ selected }) },
     });
     try {
       const found = await session.plan();
@@ -257,7 +257,7 @@ export class ApplySession {
       outline: outlineOf(graph),
       prices: graph.prices,
       ...{ loaded, facts, misspelt, guard, finding },
-      ...(graph.index !== undefined && { index: graph.index }),
+      ...defined({ index: graph.index }),
       ...(terms.review === true && {
         live: {
           ...{ agreement, graph, lock, redo, selected, hints, onUnknown: terms.onUnknown },

@@ -4,6 +4,7 @@ import { systemClock } from '../contract/clock.ts';
 import { CampaignError } from '../contract/failure.ts';
 import { keepApproval, listApprovals, lockName, readApproval } from '../disk/state/own-files.ts';
 import { readPurchases } from '../disk/state/purchase-journal.ts';
+import { defined } from '../ground/values.ts';
 import { isOpenSend } from '../lock/sends.ts';
 import type { Plan } from '../plan/plan.ts';
 import { isReplayed } from '../plan/purchases/next.ts';
@@ -55,7 +56,7 @@ export async function keepYes(
   const times = { at: new Date(at).toISOString(), until: new Date(until).toISOString() };
   const plan = resolve(path);
   const lock = lockName(campaign.paths.lock);
-  const bound = { plan, digest, lock, ...(account !== undefined && { account }) };
+  const bound = { plan, digest, lock, ...defined({ account }) };
   if (await keepApproval({ version: 1, ...bound, campaign: name, what, by, ...times })) return;
   throw new CampaignError({
     code: 'MB3301',

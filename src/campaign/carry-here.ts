@@ -12,6 +12,7 @@ import { findReferences } from '../graph/render/fingerprint.ts';
 import { call, way } from '../ground/advice.ts';
 import type { Scope } from '../ground/scope.ts';
 import type { JsonMap } from '../ground/values.ts';
+import { defined } from '../ground/values.ts';
 import { requireKind } from '../kinds/index.ts';
 import { listPrice } from '../kinds/list-price.ts';
 import type { Listing } from '../kinds/listed-model.ts';
@@ -82,7 +83,7 @@ async function runHere(plan: Plan, campaign: OpenCampaign, here: Here, observer:
   const { options, held, access, judge } = here;
   const { paths, service: address, accountOf } = campaign;
   const { loaded, outline, guard } = held;
-  const lock = { ...loaded.lock, ...(address !== undefined && { service: address }) };
+  const lock = { ...loaded.lock, ...defined({ service: address }) };
   const durations = new Durations(access === undefined ? {} : await readKeptDurations(paths));
   const file = await openRunLock(paths.lock, { loaded, lock, claims: access !== undefined || loaded.isMoved });
   let service: RunService | undefined;
@@ -160,7 +161,7 @@ async function openHttp(
     requestTimeoutMs,
     createTimeoutMs,
     patienceMs,
-    ...(pollIntervalMs !== undefined && { pollIntervalMs }),
+    ...defined({ pollIntervalMs }),
   });
 }
 

@@ -7,7 +7,7 @@ import { digestOf } from '../disk/outputs/hash-file.ts';
 import type { Graph } from '../graph/graph.ts';
 import { type Call, call, way } from '../ground/advice.ts';
 import { canonicalJson, type Json } from '../ground/json.ts';
-import { messageOf } from '../ground/values.ts';
+import { defined, messageOf } from '../ground/values.ts';
 import type { Lock } from '../lock/record.ts';
 import { isOpenSend } from '../lock/sends.ts';
 import { type Agreement, findUncovered, holdToCeilings, namedBy } from '../plan/agreement.ts';
@@ -151,7 +151,7 @@ export async function savePlan(
   const saved: Saved = {
     manifest: near(file),
     options: optionsToKeep(options, near),
-    ...(service !== undefined && { service }),
+    ...defined({ service }),
     steps: digestOfSteps(graph),
     purchases,
     ...(Object.keys(afterPicks).length > 0 && { afterPicks }),

@@ -1,6 +1,7 @@
 import type { Graph } from '../graph/graph.ts';
 import type { Origins } from '../graph/trace/tracer.ts';
 import { hasErrors } from '../ground/diagnostic.ts';
+import { defined } from '../ground/values.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import { isSpending } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -121,8 +122,7 @@ export function graphOf(checked: CheckedManifest, campaign: OpenCampaign, report
     graph,
     facts,
     sources,
-    ...(manifest !== undefined && { manifest }),
-    ...(origins !== undefined && { origins }),
+    ...defined({ manifest, origins }),
     inputs: asked.flatMap(({ ask, path }) => (ask === 'data' || ask === 'bytes' || ask === 'digest' ? [path] : [])),
     ...(misspelt && !campaign.sandbox && { misspelt: misspelt.message }),
     ...(checked.diagnostics.some(({ code }) => code === 'MB1507') && { takesNames: true }),

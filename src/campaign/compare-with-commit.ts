@@ -1,6 +1,7 @@
 import { systemClock } from '../contract/clock.ts';
 import { orFailure } from '../contract/failure.ts';
 import { findMergeBase } from '../disk/git/repository.ts';
+import { defined } from '../ground/values.ts';
 import { type LockReading, readLock as readLockBytes } from '../lock/read.ts';
 import { assemblePlan } from '../plan/assemble.ts';
 import { type Comparison, compareVersions } from '../plan/compare/compare-versions.ts';
@@ -46,7 +47,7 @@ export async function compareWithCommit(
   const hints = await findPriceHints(campaign, { graph, lock, matches, redo: everything, facts });
   const fit = fitOf(campaign, situation, hints);
   const compared = compareVersions(there, { graph, lock, origins }, { hints });
-  return { campaign: graph.name, ref, commit, ...compared, ...(fit && { fit }) };
+  return { campaign: graph.name, ref, commit, ...compared, ...defined({ fit }) };
 }
 
 /** Returns how the budget covers the campaign in the working tree. Ignores files on disk, because they cost nothing. */

@@ -3,6 +3,7 @@ import { LockChangedError } from '../contract/errors.ts';
 import { CampaignError, orFailure } from '../contract/failure.ts';
 import { openPurchases } from '../disk/state/purchase-journal.ts';
 import { type Graph, outlineOf } from '../graph/graph.ts';
+import { defined } from '../ground/values.ts';
 import { isFreelyRepeated } from '../kinds/index.ts';
 import { joinInto } from '../lock/join.ts';
 import type { LockLine, StepRecord } from '../lock/record.ts';
@@ -106,7 +107,7 @@ function* purchaseLines({ address, kind: own, purchases, decisions, closes }: St
   for (const { kind = own, ...purchase } of purchases) {
     if (isFreelyRepeated(kind)) continue;
     const line: LockLine = { address, kind, ...purchase };
-    yield { ...line, ...(closes && { closes }), ...(sends && { decisions: { sends } }) };
+    yield { ...line, ...defined({ closes, decisions: sends && { sends } }) };
   }
 }
 

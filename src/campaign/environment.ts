@@ -11,6 +11,7 @@ import { runCommand } from '../disk/run-command.ts';
 import { readSpent } from '../disk/state/spending-files.ts';
 import { isLoopbackHost } from '../graph/address.ts';
 import { call, way } from '../ground/advice.ts';
+import { defined } from '../ground/values.ts';
 import { accountName, readCredential } from '../service/secrets.ts';
 import { consentRequiredBy } from './consent.ts';
 
@@ -52,7 +53,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv, folder: string): Environ
   if (knowsPlayMoneyOnly(env)) return { playMoney: true, ...rehearsedBy(env, folder) };
   const limits = readLimits(env.MEDIABATCH_LIMIT);
   const consent = consentRequiredBy(env);
-  const given = { ...(limits !== undefined && { limits }), ...(consent !== undefined && { consent }) };
+  const given = defined({ limits, consent });
   const own = pick(env);
   const command = env[keyCommandName]?.trim();
   if (command && own.token === undefined) return withToken({ ...own, ...given }, command);

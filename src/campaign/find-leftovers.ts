@@ -10,6 +10,7 @@ import type { KeptFiles } from '../disk/outputs/kept-files.ts';
 import { lookAtOutput } from '../disk/outputs/look-at-output.ts';
 import { checkOutputPath, findOutputFile, findOutputFolder } from '../disk/outputs/output-path.ts';
 import type { SavedFiles } from '../disk/outputs/saved-files.ts';
+import { defined } from '../ground/values.ts';
 import { kinds } from '../kinds/index.ts';
 import type { Job, Lock, StepRecord } from '../lock/record.ts';
 import { isJob } from '../lock/sends.ts';
@@ -237,7 +238,7 @@ function findPaidOutputs(lock: Lock): Map<string, PaidOutput> {
     for (const { jobId, credits, outputs = [] } of record.purchases) {
       for (const { path, sha256 } of outputs) {
         if (paid.has(sha256)) continue;
-        const charge = { ...(jobId !== undefined && { jobId }), ...(credits !== undefined && { credits }) };
+        const charge = defined({ jobId, credits });
         paid.set(sha256, { address: record.address, path, ...charge });
       }
     }
@@ -249,7 +250,7 @@ export function chargeOf(
   paid: Pick<PaidOutput, 'jobId' | 'credits'> | undefined,
 ): Pick<PaidOutput, 'jobId' | 'credits'> {
   const { jobId, credits } = paid ?? {};
-  return { ...(credits !== undefined && { credits }), ...(jobId !== undefined && { jobId }) };
+  return defined({ credits, jobId });
 }
 
 /**
@@ -387,15 +388,7 @@ function recordOf(
   { isOrphan, present }: { isOrphan: boolean; present: PresentFiles },
 ): RemoteRecord {
   const { jobId, recordId, credits } = job;
-  return {
-    kind,
-    address,
-    jobId,
-    ...(recordId !== undefined && { recordId }),
-    ...(credits !== undefined && { credits }),
-    files: filesOf(job, present),
-    isOrphan,
-  };
+  return { kind, address, jobId, ...defined({ recordId, credits }), files: filesOf(job, present), isOrphan };
 }
 
 function filesOf({ state, outputs }: Job, present: PresentFiles): RemoteRecord['files'] {

@@ -5,7 +5,7 @@ import { CampaignError, type Holder } from '../contract/failure.ts';
 import { readLiveHolder } from '../disk/lock/guard.ts';
 import { RunHistory } from '../disk/state/run-history.ts';
 import type { Json } from '../ground/json.ts';
-import { isMap } from '../ground/values.ts';
+import { defined, isMap } from '../ground/values.ts';
 import { type RunStory, tellRun } from '../report/history/run-story.ts';
 import type { Remaining } from '../report/run/run-time.ts';
 import type { CampaignPaths } from './paths.ts';
@@ -104,7 +104,7 @@ export async function followRun(paths: CampaignPaths, options: FollowOptions): P
     if (newest !== undefined && newest.how === undefined && isOf(newest, holder)) {
       return followTail(newest.id, paths, options);
     }
-    if (holder === undefined) return { is: 'idle', ...(newest !== undefined && { last: newest }) };
+    if (holder === undefined) return { is: 'idle', ...defined({ last: newest }) };
     if (!isReported) options.onWait(holder);
     isReported = true;
     await pause(lookEveryMs, { clock, signal });

@@ -6,7 +6,7 @@ import { reportSkipped } from '../engine/driven.ts';
 import type { LocalLedger } from '../engine/local-ledger.ts';
 import type { Graph } from '../graph/graph.ts';
 import { Condition } from '../ground/condition.ts';
-import { messageOf } from '../ground/values.ts';
+import { defined, messageOf } from '../ground/values.ts';
 import type { Lock } from '../lock/record.ts';
 import { type Agreement, agreementOf, covers, holdToCeilings } from '../plan/agreement.ts';
 import { assemblePlan, type OutputToCheck, outputsToCheck } from '../plan/assemble.ts';
@@ -315,7 +315,7 @@ export class LiveRun {
       accountOf: means.accountOf,
       now: means.now(),
       concurrency: agreed.concurrency,
-      ...(onUnknown !== undefined && { onUnknown }),
+      ...defined({ onUnknown }),
     });
     if (agreement !== undefined) holdToCeilings(agreement, plan);
     return { plan, graph: situation.graph };

@@ -8,6 +8,7 @@ import type { FileFact, Graph } from '../graph/graph.ts';
 import { makeOrigins, type Origins } from '../graph/trace/tracer.ts';
 import { call, way } from '../ground/advice.ts';
 import { countDiagnostics, type Diagnostic, hasErrors } from '../ground/diagnostic.ts';
+import { defined } from '../ground/values.ts';
 import type { Listing } from '../kinds/listed-model.ts';
 import type { SchemaCompiler } from '../manifest/check/json-schema.ts';
 import { besideManifest } from '../manifest/file-path.ts';
@@ -67,18 +68,16 @@ export async function loadManifest(file: string, options: LoadOptions = {}): Pro
   const files = new Map<string, FileFact | { problem: string }>();
   const texts = new Map<string, Answers['data']>();
   for (;;) {
-    const known = { ...facts, vars, varFiles: placed, files, texts, ...(schemaCompiler && { schemaCompiler }) };
+    const known = { ...facts, vars, varFiles: placed, files, texts, ...defined({ schemaCompiler }) };
     const built = buildGraph(manifest, {
       ...known,
-      ...(options.checker && { checker: options.checker }),
-      ...(options.listings && { listings: options.listings }),
-      ...(options.rows && { rows: options.rows }),
+      ...defined({ checker: options.checker, listings: options.listings, rows: options.rows }),
     });
     if (built.files.length === 0) {
       const found = [...diagnostics, ...built.diagnostics];
       const all = options.strict === true ? found.map(asMistake) : found;
       return {
-        ...(built.graph && { graph: built.graph }),
+        ...defined({ graph: built.graph }),
         manifest,
         diagnostics: all,
         sources,
@@ -205,7 +204,7 @@ export async function requireTracedGraph(
   const { graph, origins, asked, diagnostics, sources } = await loadWithNames(campaign, { rows });
   if (graph === undefined || hasErrors(diagnostics)) throw mistakesOf(file, { diagnostics, sources });
   if (diagnostics.length > 0) tell({ is: 'diagnostics', diagnostics, sources });
-  return { graph, asked, ...(origins !== undefined && { origins }) };
+  return { graph, asked, ...defined({ origins }) };
 }
 
 export function mistakesOf(

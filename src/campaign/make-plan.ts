@@ -7,7 +7,7 @@ import { readKeptDurations } from '../disk/state/kept-durations.ts';
 import { RunHistory } from '../disk/state/run-history.ts';
 import type { Origins } from '../graph/trace/tracer.ts';
 import { call, way } from '../ground/advice.ts';
-import { mapOf } from '../ground/values.ts';
+import { defined, mapOf } from '../ground/values.ts';
 import { kinds } from '../kinds/index.ts';
 import type { Lock } from '../lock/record.ts';
 import { countJobs } from '../lock/sends.ts';
@@ -86,14 +86,10 @@ export async function makePlan(
     causeOf: origins?.trace,
     replays,
     accountOf,
-    ...(options.onUnknown !== undefined && { onUnknown: options.onUnknown }),
     now: Date.now(),
     concurrency: options.concurrency ?? graph.concurrency ?? defaultConcurrency,
-    ...(options.maxCredits !== undefined && { maxCredits: options.maxCredits }),
-    ...(spending !== undefined && { spending }),
-    ...(options.chosen?.leftOut !== undefined && { leftOut: options.chosen.leftOut }),
-    ...(loaded.restored !== undefined && { restored: loaded.restored }),
-    ...(lastBalance !== undefined && { lastBalance }),
+    ...defined({ onUnknown: options.onUnknown, maxCredits: options.maxCredits, leftOut: options.chosen?.leftOut }),
+    ...defined({ spending, restored: loaded.restored, lastBalance }),
     durations: await readKeptDurations(paths),
   });
   if (facts?.refreshed !== undefined) {

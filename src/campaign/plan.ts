@@ -2,6 +2,7 @@ import { orFailure } from '../contract/failure.ts';
 import type { Notice, Tell } from '../contract/notice.ts';
 import type { Graph } from '../graph/graph.ts';
 import { type Diagnostic, hasErrors } from '../ground/diagnostic.ts';
+import { defined } from '../ground/values.ts';
 import type { Plan } from '../plan/plan.ts';
 import { type PlanningOptions, pickPlanningOptions } from './check-options.ts';
 import { chosenBy, goOnUnder, refuseStale } from './check-saved-plan.ts';
@@ -36,7 +37,7 @@ export async function plan(campaign: Campaign, given: PlanningOptions = {}): Pro
   const terms = { graph: checked.graph, service: campaign.service, new: options.new };
   const session = await Session.open(teller, terms);
   const { plan: made, redo, selected } = await orFailure(showPlan(session, checked, options));
-  return { plan: made, notices, campaign, options, redo, ...(selected && { selected }) };
+  return { plan: made, notices, campaign, options, redo, ...defined({ selected }) };
 }
 
 /**

@@ -5,7 +5,7 @@ import type { LockFile } from '../contract/ports.ts';
 import { openLockFile, readLockBytes } from '../disk/lock/lock-file.ts';
 import { type Digest, digestOf } from '../disk/outputs/hash-file.ts';
 import { type Diagnostic, hasErrors } from '../ground/diagnostic.ts';
-import { messageOf } from '../ground/values.ts';
+import { defined, messageOf } from '../ground/values.ts';
 import { compareVersions } from '../ground/version.ts';
 import { newestVersion } from '../lock/join.ts';
 import { type LockReading, readLock } from '../lock/read.ts';
@@ -72,7 +72,7 @@ export async function requireLock(
     });
   }
   if (bytes === undefined) {
-    const lock: Lock = { ...emptyLock(), writtenBy: ownVersion(), ...(service !== undefined && { service }) };
+    const lock: Lock = { ...emptyLock(), writtenBy: ownVersion(), ...defined({ service }) };
     return {
       lock,
       needsRewrite: false,
@@ -100,14 +100,14 @@ export async function requireLock(
     lock: {
       ...reading.lock,
       writtenBy: newestVersion(reading.lock.writtenBy, ownVersion()) ?? ownVersion(),
-      ...(service !== undefined && { service }),
+      ...defined({ service }),
     },
     read: digestOf(bytes),
     needsRewrite,
     isNotable: diagnostics.length > 0,
     isMoved: belonging === 'elsewhere',
     isOfAnother: belonging !== 'ours',
-    ...(tornTailAt !== undefined && { tornTailAt }),
+    ...defined({ tornTailAt }),
   };
 }
 
@@ -116,7 +116,7 @@ export function openLoadedLock(path: string, loaded: LoadedLock, lock: Lock = lo
   return openLockFile(path, {
     header: writeHeader(lock),
     read: loaded.read ?? null,
-    ...(loaded.tornTailAt !== undefined && { cutAt: loaded.tornTailAt }),
+    ...defined({ cutAt: loaded.tornTailAt }),
   });
 }
 

@@ -7,7 +7,7 @@ import { findCheckedOutCommit } from '../disk/git/git-command.ts';
 import { digestOf } from '../disk/outputs/hash-file.ts';
 import { makeRunId, RunHistory } from '../disk/state/run-history.ts';
 import { RunJournal } from '../disk/state/run-journal.ts';
-import { messageOf } from '../ground/values.ts';
+import { defined, messageOf } from '../ground/values.ts';
 import { maxManifestBytes } from '../manifest/yaml/source.ts';
 import { countSteps } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -88,11 +88,11 @@ export async function recordRun(
 }
 
 function timeLine(at: string, remaining: Remaining | undefined): RunTime {
-  return { mediabatch: 'run-time', version: 1, at, ...(remaining !== undefined && { remaining }) };
+  return { mediabatch: 'run-time', version: 1, at, ...defined({ remaining }) };
 }
 
 function endOf({ exit, outcomes, unsaved }: NonNullable<RunResult['end']>) {
-  return { exit, outcomes, ...(unsaved !== undefined && { unsaved }) };
+  return { exit, outcomes, ...defined({ unsaved }) };
 }
 
 async function openJournal(
@@ -130,12 +130,11 @@ async function headerOf(
     at,
     tool: ownVersion(),
     campaign: plan.campaign,
-    ...(manifest !== undefined && { manifest: digestOf(manifest).sha256 }),
-    ...(commit !== undefined && { commit }),
-    ...(approved !== undefined && { approved: { by: approved.by, at: approved.at } }),
+    ...defined({ manifest: manifest && digestOf(manifest).sha256, commit }),
+    ...defined({ approved: approved && { by: approved.by, at: approved.at } }),
     lock: basename(paths.lock),
     sandbox,
-    ...(engineRun !== undefined && { engineRun }),
+    ...defined({ engineRun }),
     steps: countSteps(plan),
     totals: plan.totals,
   };

@@ -7,7 +7,7 @@ import { measureFiles } from '../disk/outputs/measure-files.ts';
 import { prepareOutputFolder } from '../disk/outputs/output-path.ts';
 import { PlacedFiles } from '../disk/outputs/placed-files.ts';
 import type { StepRows } from '../graph/expansion.ts';
-import { messageOf } from '../ground/values.ts';
+import { defined, messageOf } from '../ground/values.ts';
 import type { Output } from '../lock/record.ts';
 import { outputsToCheck } from '../plan/assemble.ts';
 import { type FoundOutput, findSaved, listOutputs, type PostEntry } from '../plan/outputs/list-outputs.ts';
@@ -58,7 +58,7 @@ export async function saveOutputsList(
   }: { format: ListFormat; paths: Pick<CampaignPaths, 'lock' | 'outputs'> } & Pick<OwnFile, 'name'>,
 ): Promise<void> {
   const view = { ...found, folder: folderFrom(dirname(resolve(path)), paths.outputs) };
-  const own = { ...ownList(format), lock: paths.lock, ...(name !== undefined && { name }) };
+  const own = { ...ownList(format), lock: paths.lock, ...defined({ name }) };
   await saveOwnFile(path, format === 'xlsx' ? await workbookOf(view) : outputsList(view, format, 'file'), own);
 }
 

@@ -2,6 +2,7 @@ import { CampaignError } from '../contract/failure.ts';
 import { taskOfAddress } from '../graph/address.ts';
 import type { Graph, Step } from '../graph/graph.ts';
 import { type Advice, call, way } from '../ground/advice.ts';
+import { defined } from '../ground/values.ts';
 import type { Lock } from '../lock/record.ts';
 import { type PriceOf, pricesFrom } from '../plan/prices/prices.ts';
 import { findNamed, type Named, nearNames, readName } from '../plan/select/names.ts';
@@ -104,7 +105,7 @@ function narrow(graph: Graph, sample: Sample, chosen?: ReadonlySet<string>): Set
 }
 
 function noStep(name: string, message: string, hint?: string): CampaignError {
-  return new CampaignError({ code: 'MB3002', message, ...(hint !== undefined && { hint }), name });
+  return new CampaignError({ code: 'MB3002', message, ...defined({ hint }), name });
 }
 
 /**

@@ -3,6 +3,7 @@ import { keepAnswer, readAnswer } from '../disk/state/kept-document.ts';
 import { makeRequestChecker, type RequestChecker } from '../graph/check/request-checker.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { Json } from '../ground/json.ts';
+import { defined } from '../ground/values.ts';
 import { kinds, requireKind } from '../kinds/index.ts';
 import type { Listing } from '../kinds/listed-model.ts';
 import { readCatalogListing } from '../kinds/read-catalog.ts';
@@ -118,7 +119,7 @@ export async function fetchFacts(
     if (!withCatalog) return facts;
     const now = [facts.document?.listing, catalog];
     const refreshed = now.map((listing, index) => ({ before: before[index], now: listing }));
-    return { ...facts, refreshed, ...(catalog !== undefined && { catalog }) };
+    return { ...facts, refreshed, ...defined({ catalog }) };
   } finally {
     await library.close();
   }

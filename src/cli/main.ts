@@ -6,7 +6,7 @@ import { ownVersion } from '../campaign/own-version.ts';
 import { BrokenRunError } from '../contract/errors.ts';
 import { exitCodes } from '../contract/exit.ts';
 import { type Failure, failureOf, failures } from '../contract/failure.ts';
-import { messageOf } from '../ground/values.ts';
+import { defined, messageOf } from '../ground/values.ts';
 import { failureGithub, failureJson } from '../report/failure-text.ts';
 import { safeText } from '../report/safe-text.ts';
 import { makeProgram } from './program/program.ts';
@@ -78,7 +78,7 @@ function tellBug(thrown: unknown, { err, style }: Terminal): Failure {
   }
   err('  please report it with these lines:\n');
   for (const line of bugReport(error, process.argv.slice(2))) err(`  ${style.dim(safeText(line, 1000))}\n`);
-  return { code: 'MB3901', message, ...(lock !== undefined && { lock }) };
+  return { code: 'MB3901', message, ...defined({ lock }) };
 }
 
 const ownFolder = fileURLToPath(new URL('../..', import.meta.url)).replace(/[\\/]$/, '');

@@ -5,7 +5,7 @@ import { exitCodes } from '../contract/exit.ts';
 import { CampaignError } from '../contract/failure.ts';
 import { type EventSink, EventsTargetError, findEventsTarget } from '../disk/events-target.ts';
 import { readKeptDurations } from '../disk/state/kept-durations.ts';
-import { messageOf } from '../ground/values.ts';
+import { defined, messageOf } from '../ground/values.ts';
 import { isWork } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
 import { line } from '../report/document.ts';
@@ -79,12 +79,12 @@ export async function makeRecorder(
   if (hasWork) {
     const durations = await readKeptDurations(paths);
     times = createRunTimes({ view, plan: options.latest, durations, now });
-    const common = { style, now, view, times, ...(page && { page }) };
+    const common = { style, now, view, times, ...defined({ page }) };
     if (hasScreen) {
       const { createScreen } = await import('../report/run/run-screen.ts');
       reporters.push(createScreen({ stream: process.stderr, ...common, planned: plannedWork(plan) }));
     } else {
-      const lines = createLines(terminal.err, { ...common, every: everyMs, ...(detail && { detail }) });
+      const lines = createLines(terminal.err, { ...common, every: everyMs, ...defined({ detail }) });
       reporters.push(
         github === undefined || detail === 'quiet' ? lines : inGroup(lines, { write: github, title: 'run' }),
       );

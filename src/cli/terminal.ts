@@ -2,6 +2,7 @@ import { relative, resolve } from 'node:path';
 import type { Failure } from '../contract/failure.ts';
 import type { Tell } from '../contract/notice.ts';
 import type { Advice } from '../ground/advice.ts';
+import { defined } from '../ground/values.ts';
 import { adviceView, type Paste } from '../report/advice-text.ts';
 import { diagnosticsGithub } from '../report/diagnostics/diagnostics-github.ts';
 import { diagnosticsText } from '../report/diagnostics/diagnostics-text.ts';
@@ -164,7 +165,7 @@ export function sayFailure({ err, style, paste, screen, width }: Terminal, failu
 }
 
 export function tellNotice(terminal: Terminal, text: string, hint?: Advice): void {
-  tellOn(terminal)({ is: 'notice', text, ...(hint !== undefined && { hint }) });
+  tellOn(terminal)({ is: 'notice', text, ...defined({ hint }) });
 }
 
 export function tellOn(terminal: Pick<Terminal, 'err' | 'style' | 'github' | 'paste' | 'screen' | 'width'>): Tell {

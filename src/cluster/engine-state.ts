@@ -5,6 +5,7 @@ import {
   type EngineWorker,
   lackOf,
 } from '../contract/engine-state.ts';
+import { defined } from '../ground/values.ts';
 import type { Sql } from './database/database.ts';
 import { readSpendingLeft } from './head/account-spending.ts';
 import { leaseMs } from './head/lease.ts';
@@ -34,7 +35,7 @@ export async function readEngineState(sql: Sql, shown: Shown = {}): Promise<Engi
     runs: runs.flatMap((run) => {
       if (shown.state !== undefined && run.state !== shown.state) return [];
       const lacks = run.state === 'ended' ? undefined : lackOf(run, { accounts, workers });
-      return [{ ...run, ...(lacks && { lacks }) }];
+      return [{ ...run, ...defined({ lacks }) }];
     }),
   };
 }
@@ -80,7 +81,7 @@ async function readRuns(sql: Sql, { campaign, isCounted = true }: Shown): Promis
   return rows.map(
     ({ facts: run, counted: { credits, ends = {}, of = 0, wanted = 0, saved = 0, failed = 0 }, store }) => ({
       ...run,
-      ...(credits !== undefined && { credits }),
+      ...defined({ credits }),
       steps: stepsOf(ends, { of, isOpen: run.state !== 'ended' }),
       files: { wanted, saved, failed },
       store,
@@ -117,7 +118,7 @@ async function readAccounts(sql: Sql): Promise<EngineAccount[]> {
       ...{ id, head },
       ...(beatMs !== null && { beatMs }),
       ...(error !== null && { error }),
-      ...(limit !== undefined && { limit }),
+      ...defined({ limit }),
     };
   });
 }

@@ -1,6 +1,7 @@
 import { type Advice, call, way } from '../ground/advice.ts';
 import type { Diagnostic } from '../ground/diagnostic.ts';
 import { codes } from '../ground/diagnostic.ts';
+import { defined } from '../ground/values.ts';
 import {
   BrokenRunError,
   GuardLostError,
@@ -205,7 +206,7 @@ export function failureOf(error: unknown): Failure | undefined {
   if (error instanceof LockChangedError) return { code: 'MB3406', message, hint: takeUp, lock: error.path };
   // The cause is the disk, or another program that uses it.
   const isOurs = error instanceof UnsafeFileError || (code !== undefined && writeFailures.has(code));
-  return isOurs ? { code: 'MB3301', message, hint: makeRoom, ...(path !== undefined && { path }) } : undefined;
+  return isOurs ? { code: 'MB3301', message, hint: makeRoom, ...defined({ path }) } : undefined;
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Advice } from '../ground/advice.ts';
 import type { Diagnostic, DiagnosticCode } from '../ground/diagnostic.ts';
+import { defined } from '../ground/values.ts';
 import { type FailureCode, failureOf, failures } from './failure.ts';
 
 /** A message to the user that does not end the command. Texts are not escaped; every view must escape them. */
@@ -31,5 +32,5 @@ export function failureFinding(about: string, error: unknown): Finding & { state
   const failure = failureOf(error);
   if (failure === undefined || failure.code === 'MB3004') throw error;
   const { code, message, hint } = failure;
-  return { about, state: 'problem', text: message, ...(hint !== undefined && { hint }), exit: failures[code].exit };
+  return { about, state: 'problem', text: message, ...defined({ hint }), exit: failures[code].exit };
 }

@@ -1,5 +1,6 @@
 import type { RunFact, StopReason } from '../contract/event.ts';
 import type { CreateGate, Departure } from '../contract/ports.ts';
+import { defined } from '../ground/values.ts';
 import { orderId, type StepOrder } from '../plan/plan.ts';
 import type { AccountGate } from './account-gate.ts';
 
@@ -124,7 +125,7 @@ export class LocalGate implements CreateGate {
     // Wakes the waiting requests: those of this run end, and those of other runs wait again.
     this.#account.creditWait.nudge();
     this.#stop.abort();
-    this.#emit({ event: 'spending-stopped', because, detail, ...(until !== undefined && { until }) });
+    this.#emit({ event: 'spending-stopped', because, detail, ...defined({ until }) });
   }
 
   /** Closes a kind for create requests of all runs while its list is read. */

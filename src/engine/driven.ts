@@ -1,4 +1,5 @@
 import type { Ports } from '../contract/ports.ts';
+import { defined } from '../ground/values.ts';
 import type { PlanRow, StepOrder } from '../plan/plan.ts';
 import type { StepEnd } from '../run/step-end.ts';
 import type { Account } from './account.ts';
@@ -39,11 +40,9 @@ export function reportSkipped(row: PlanRow, { emit }: Pick<Ports, 'emit'>): void
   if (send !== undefined) return;
   const { code, text: reason, need, job } = row.reason;
   const by = {
-    ...(unneeded && { unneeded }),
-    ...(blockedBy !== undefined && { blockedBy }),
-    ...(need !== undefined && { need }),
+    ...defined({ unneeded, blockedBy, need }),
     ...(code === 'key-known' && { because: code }),
-    ...(job !== undefined && { jobId: job }),
+    ...defined({ jobId: job }),
   };
   emit({ event: 'step-left', address, task, kind, action, reason, ...by });
 }

@@ -1,5 +1,6 @@
 import type { RunFact, StepOutcome, StopReason } from '../contract/event.ts';
 import { type ExitCode, exitCodes } from '../contract/exit.ts';
+import { defined } from '../ground/values.ts';
 import { hasOpenSends } from '../lock/sends.ts';
 import { spentCredits } from '../lock/spent.ts';
 import type { Plan, PlanRow } from '../plan/plan.ts';
@@ -66,7 +67,7 @@ export function endOfRun({ plan, ends, carried, interrupted, needsPeople, held, 
     held: ledger.account.held + held,
     balance: ledger.balance ?? earlier?.balance ?? null,
     elapsedMs,
-    ...(estimated !== undefined && { estimated }),
+    ...defined({ estimated }),
   };
   return { exit, outcomes, end };
 }

@@ -7,6 +7,7 @@ import type {
   PurchaseJournal,
   StepResult,
 } from '../contract/ports.ts';
+import { defined } from '../ground/values.ts';
 import { isFreelyRepeated } from '../kinds/index.ts';
 import { mostRevision } from '../lock/decisions.ts';
 import { joinInto, recordOf } from '../lock/join.ts';
@@ -158,7 +159,7 @@ export class Journal {
     const done = record?.purchases.filter(isJob).find((job) => job.state === 'done' && job.fingerprint === fingerprint);
     if (record === undefined || done === undefined) return undefined;
     const { jobId, url, outputs } = done;
-    return { kind: done.kind ?? record.kind, jobId, files: outputs?.length ?? 0, ...(url !== undefined && { url }) };
+    return { kind: done.kind ?? record.kind, jobId, files: outputs?.length ?? 0, ...defined({ url }) };
   }
 
   keyOfJob(kind: string, jobId: string): string | undefined {
@@ -217,7 +218,7 @@ type FactsOf<Fact> = Fact extends Purchase
 export type PurchaseFacts = FactsOf<Purchase>;
 
 export function what(order: StepOrder): Pick<Purchase, 'request' | 'take'> {
-  return { request: order.paidRequest, ...(order.take !== undefined && { take: order.take }) };
+  return { request: order.paidRequest, ...defined({ take: order.take }) };
 }
 
 /**
@@ -233,9 +234,9 @@ export function intentFacts(
     state: replays ? ('intent' as const) : ('unresolved' as const), // I1
     send,
     since: new Date(at).toISOString(),
-    ...(account !== undefined && { account }),
+    ...defined({ account }),
     ...(hasLinks && { digest: digestOfBody(body) }),
-    ...(fence !== undefined && { fence }),
+    ...defined({ fence }),
     ...(resent !== undefined && { resent: true as const }),
     ...what(order),
   };
@@ -246,7 +247,7 @@ export function runningFacts(order: StepOrder, { jobId, recordId }: CreatedJob, 
     state: 'running' as const,
     jobId,
     ...(credits !== null && { credits }),
-    ...(recordId !== undefined && { recordId }),
+    ...defined({ recordId }),
     ...what(order),
   };
 }
@@ -269,8 +270,7 @@ export function doneFacts(
     jobId,
     ...creditsOf(order, before),
     outputs,
-    ...(before?.recordId !== undefined && { recordId: before.recordId }),
-    ...(known !== undefined && { url: known }),
+    ...defined({ recordId: before?.recordId, url: known }),
     ...(counted > 0 && { revision: counted }),
     ...what(order),
   };

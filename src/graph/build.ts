@@ -7,7 +7,7 @@
  */
 
 import type { Diagnostic, Place } from '../ground/diagnostic.ts';
-import { groupBy, isScalar, type JsonMap, mustGet } from '../ground/values.ts';
+import { defined, groupBy, isScalar, type JsonMap, mustGet } from '../ground/values.ts';
 import { dropDefaults } from '../kinds/drop-defaults.ts';
 import { kinds } from '../kinds/index.ts';
 import { limitDiagnostics, type Manifest, type Task, taskPath } from '../manifest/manifest.ts';
@@ -191,7 +191,7 @@ function assemble(
     ],
     budget: manifest.budget,
     concurrency: manifest.concurrency,
-    ...(manifest.index !== undefined && { index: manifest.index }),
+    ...defined({ index: manifest.index }),
     selectors: manifest.selectors,
     prices: manifest.prices,
     warnings: [...manifest.warnings, ...from.warnings],
@@ -257,8 +257,7 @@ function finishStep(
     save,
     tags: task.tags,
     place: from.place,
-    ...(draft.key !== undefined && { key: draft.key }),
-    ...(draft.row !== undefined && { row: draft.row.label }),
+    ...defined({ key: draft.key, row: draft.row?.label }),
   };
   if (take !== undefined) step.take = take;
   if (title !== undefined) step.title = title;

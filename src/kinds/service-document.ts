@@ -1,5 +1,5 @@
 import type { Json } from '../ground/json.ts';
-import { isMap, type JsonMap, mapOf, ownValue } from '../ground/values.ts';
+import { defined, isMap, type JsonMap, mapOf, ownValue } from '../ground/values.ts';
 import { envelope } from './envelope.ts';
 import type { Kind } from './kind.ts';
 import { asValue, bare, type ListedKind, type Listing, readListedModel } from './listed-model.ts';
@@ -41,7 +41,7 @@ export function readServiceDocument(document: Json, kinds: Readonly<Record<strin
     }
     const body = bodyOf(route.path);
     const schema = body === undefined ? undefined : writeOutSchema(root, body);
-    creates[kind.name] = { ...route, ...(schema !== undefined && { schema }) };
+    creates[kind.name] = { ...route, ...defined({ schema }) };
     listing[kind.name] = readListedKind(mapOf(follow(root, body)), { kind, schema });
   }
   const operations = [...paths].flatMap(([path, item]) =>

@@ -1,4 +1,5 @@
 import { canonicalJson } from '../ground/json.ts';
+import { defined } from '../ground/values.ts';
 import {
   type Acceptance,
   type Decisions,
@@ -47,7 +48,7 @@ export function joinDecisions(all: readonly (Decisions | undefined)[]): Decision
   const isEmpty = pin === undefined && verdicts.size === 0 && sends.size === 0 && list.length === 0;
   if (isEmpty && unknown.unknownFields === undefined) return undefined;
   return {
-    ...(pin !== undefined && { pin }),
+    ...defined({ pin }),
     ...(list.length > 0 && { accepted: list }),
     ...(verdicts.size > 0 && { verdicts: [...verdicts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one) }),
     ...(sends.size > 0 && { sends: [...sends].sort() }),

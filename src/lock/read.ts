@@ -100,7 +100,7 @@ export function readLock(file: string, bytes: Uint8Array, { isOnlyRead = false }
     lock,
     diagnostics,
     services: [...services.keys()],
-    ...(torn !== undefined && { tornTailAt: torn.start }),
+    ...defined({ tornTailAt: torn?.start }),
     needsRewrite: !isOnlyRead && !isNormalForm(bytes, lock),
   };
 }
@@ -163,9 +163,7 @@ function readHeader(findings: Findings, line: FileLine, header: { [field: string
   if (service !== undefined && (typeof service !== 'string' || !/^[!-~]{1,256}$/.test(service))) {
     throw new LineProblem(`has a "service" that is not a digest: ${shown(service)}`);
   }
-  findings.headers.push({
-    ...defined({ writtenBy, service, unknownFields }),
-  });
+  findings.headers.push(defined({ writtenBy, service, unknownFields }));
   if (service !== undefined && !findings.services.has(service)) findings.services.set(service, line.number);
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../ground/values.ts';
 import { isSpending, publishes } from './actions.ts';
 import type { LaterPurchase, Purchases, Row } from './plan.generated.ts';
 import type { Plan, PlanRow, Price, StepOrder } from './plan.ts';
@@ -168,7 +169,7 @@ function holdToUnknown({ shown }: Agreement, plan: Plan): void {
   if (blind.length === 0) return;
   for (const row of blind) {
     const { class: priceClass, held } = row.order?.price ?? row.price ?? { class: '' };
-    const price: Price = { class: priceClass, credits: null, source: 'unknown', ...(held !== undefined && { held }) };
+    const price: Price = { class: priceClass, credits: null, source: 'unknown', ...defined({ held }) };
     row.price = price;
     if (row.order !== undefined) row.order.price = price;
   }

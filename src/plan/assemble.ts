@@ -6,6 +6,7 @@
  * May not know: disk, network, clock, randomness. What may happen next with a purchase stands in `purchases/next.ts`.
  */
 
+import { defined } from '../ground/values.ts';
 import { countedPurchases } from '../lock/decisions.ts';
 import type { Output, StepRecord } from '../lock/record.ts';
 import { isCarriedOut, isSpending } from './actions.ts';
@@ -129,10 +130,10 @@ export function assemblePlan(given: PlanFacts): Plan {
     campaign: graph.name,
     concurrency,
     rows,
-    ...(open && { gates: open }),
+    ...defined({ gates: open }),
     totals: {
       ...sumUp(rows, about, doubts),
-      ...(fit && { fit }),
+      ...defined({ fit }),
       ...(durations && expectTime(rows, { concurrency, durations })),
       ...(lastBalance && rows.some(({ action }) => isSpending(action)) && { lastBalance }),
     },

@@ -1,3 +1,4 @@
+import { defined } from '../ground/values.ts';
 import { kinds } from '../kinds/index.ts';
 import { countedPurchases } from '../lock/decisions.ts';
 import type { Job, OpenSend, Output, Purchase, Refusal } from '../lock/record.ts';
@@ -95,7 +96,7 @@ function decideUnbought(match: Match, facts: DecisionFacts): Decision {
     const verb = isPost(match.step.kind) ? 'posted' : 'bought';
     const reason = reasonOf('not-bought', `not ${verb} yet${only}`);
     const purchase = nextOf(match);
-    return { action: 'create', reason: { ...reason, ...(neededIf !== undefined && { neededIf }) }, purchase };
+    return { action: 'create', reason: { ...reason, ...defined({ neededIf }) }, purchase };
   }
   const reason = tellChanges('changed', { bought, match }, { facts });
   return { action: 'redo', reason, purchase: nextOf(match) };

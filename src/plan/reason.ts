@@ -1,3 +1,4 @@
+import { defined } from '../ground/values.ts';
 import type { Purchase } from '../lock/record.ts';
 import { type ChangeFacts, describeChanges, findChanges } from './compare/changes.ts';
 import type { Reason } from './plan.generated.ts';
@@ -13,7 +14,7 @@ export function reasonOf(code: ReasonCode, text: string): Reason {
 
 /** Includes the job ID, because the text would otherwise be the same for several steps. */
 export function jobFailed({ jobId }: Pick<Purchase, 'jobId'>, text: string): Reason {
-  return { ...reasonOf('job-failed', text), ...(jobId !== undefined && { job: jobId }) };
+  return { ...reasonOf('job-failed', text), ...defined({ job: jobId }) };
 }
 
 /** Shared by all up-to-date steps, because these are most steps of a finished campaign. */

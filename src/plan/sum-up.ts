@@ -1,4 +1,5 @@
 import type { Graph } from '../graph/graph.ts';
+import { defined } from '../ground/values.ts';
 import type { Lock } from '../lock/record.ts';
 import { spentCredits } from '../lock/spent.ts';
 import { sumAfterPicks } from './gates/block-at-gates.ts';
@@ -35,15 +36,14 @@ export function sumUp(rows: PlanRow[], means: Means, doubts: Doubts): PlanTotals
   const isGuess = guessed.length > 0 || (isUnpriced && (budget ?? maxCredits ?? spending) !== undefined);
   return {
     ...sumPrices(rows),
-    ...(afterPicks !== undefined && { afterPicks }),
+    ...defined({ afterPicks }),
     alreadyPaid: spentCredits(lock),
     held: sumDoubts(doubts, budget),
     ...(isGuess && { heldUnpriced }),
     ...(guessed.length > 0 && { guessed: guessed.map(describeGuess) }),
     ...(budget !== undefined && budgetLeft !== undefined && { budget, budgetLeft }),
     ...(lostPrices.length > 0 && { lostPrices: [...lostPrices] }),
-    ...(maxCredits !== undefined && { maxCredits }),
-    ...(spending !== undefined && { limit: spending }),
+    ...defined({ maxCredits, limit: spending }),
     ...countPosts(rows),
   };
 }

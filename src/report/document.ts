@@ -1,3 +1,5 @@
+import { defined } from '../ground/values.ts';
+
 /** Role of a part of a text. `name`: from a campaign or the service, so it is escaped in Markdown. */
 export type Mark = 'strong' | 'faint' | 'good' | 'active' | 'warning' | 'bad' | 'code' | 'name';
 
@@ -62,7 +64,7 @@ export function paragraph(text: Text): Block {
 }
 
 export function line(text: Text, below?: Document): Line {
-  return { is: 'line', text, ...(below !== undefined && { below }) };
+  return { is: 'line', text, ...defined({ below }) };
 }
 
 export function command(to: Text, run: string): Line {

@@ -2,6 +2,7 @@ import { answersOfExit } from '../contract/exit.ts';
 import { type Failure, failures, type Meaning } from '../contract/failure.ts';
 import { sortDiagnostics } from '../ground/diagnostic.ts';
 import type { Json } from '../ground/json.ts';
+import { defined } from '../ground/values.ts';
 import { adviceLines, adviceText, adviceView, type Paste } from './advice-text.ts';
 import { diagnosticsGithub } from './diagnostics/diagnostics-github.ts';
 import { diagnosticJson } from './diagnostics/diagnostics-json.ts';
@@ -25,11 +26,7 @@ export function failureText(
 ): string {
   const { diagnostics = [], sources = new Map() } = 'diagnostics' in failure ? failure : {};
   return diagnostics.length > 0
-    ? diagnosticsText(diagnostics, sources, {
-        style,
-        ...(most !== undefined && { most }),
-        ...(width !== undefined && { width }),
-      })
+    ? diagnosticsText(diagnostics, sources, { style, ...defined({ most, width }) })
     : terminalText(failureView(failure, paste), { style, width });
 }
 
@@ -57,7 +54,7 @@ export function failureJson(failure: Failure, paste: Paste): Json {
     code,
     exit,
     ...answersOfExit(exit),
-    ...(paid !== undefined && { paid }),
+    ...defined({ paid }),
     message,
     ...(hint !== undefined && { hint: adviceText(hint, paste) }),
     ...(plain as { [fact: string]: Json }),

@@ -17,6 +17,7 @@ import { CampaignError, failureOf } from '../contract/failure.ts';
 import type { JudgeAnswer, ReviewData, ReviewFile, ReviewHost, WantedVerdict } from '../contract/review.ts';
 import { PlacedFiles } from '../disk/outputs/placed-files.ts';
 import type { Graph } from '../graph/graph.ts';
+import { defined } from '../ground/values.ts';
 import type { PriceHints } from '../plan/prices/prices.ts';
 import type { Situation } from '../plan/situation/situation.ts';
 import type { Paste } from '../report/advice-text.ts';
@@ -192,7 +193,7 @@ export class CampaignHost implements ReviewHost {
     const next = tellNext(described, rows, paste);
     return {
       ...{ version: 1, revision, file: this.#campaign.file, canDecide: true, commands: reviewCommands(paste) },
-      ...(next !== undefined && { next }),
+      ...defined({ next }),
       ...described,
     };
   }

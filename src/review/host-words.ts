@@ -1,5 +1,6 @@
 import type { JudgeAnswer, ReviewCommands, WantedVerdict } from '../contract/review.ts';
 import { call } from '../ground/advice.ts';
+import { defined } from '../ground/values.ts';
 import type { Ruling } from '../plan/decisions/ruling.ts';
 import { adviceText, type Paste } from '../report/advice-text.ts';
 
@@ -12,7 +13,7 @@ export function reviewCommands(paste: Paste): ReviewCommands {
 }
 
 export function givenBy(by: string | undefined, verdicts: readonly WantedVerdict[]): WantedVerdict[] {
-  return verdicts.map((verdict) => ({ ...verdict, ...(by !== undefined && { by }) }));
+  return verdicts.map((verdict) => ({ ...verdict, ...defined({ by }) }));
 }
 
 type Refusal = Extract<JudgeAnswer, { is: 'recorded' }>['refused'][number];

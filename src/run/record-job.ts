@@ -1,7 +1,7 @@
 import type { CreatedJob, ListedJob } from '../contract/answer.ts';
 import { isDefect } from '../contract/failure.ts';
 import type { LookUp, Ports } from '../contract/ports.ts';
-import { messageOf } from '../ground/values.ts';
+import { defined, messageOf } from '../ground/values.ts';
 import type { StepOrder } from '../plan/plan.ts';
 import type { StepEnd } from './step-end.ts';
 
@@ -43,7 +43,7 @@ export async function recordFound(found: ListedJob, send: Sent, purchase: Purcha
   const { order, ports } = purchase;
   const { jobId, recordId, model } = found;
   const credits = found.credits === undefined || found.credits === 0 ? null : found.credits;
-  const job = { jobId, credits, isListed: true as const, balance: null, ...(recordId !== undefined && { recordId }) };
+  const job = { jobId, credits, isListed: true as const, balance: null, ...defined({ recordId }) };
   ports.emit({ event: 'job-found', address: order.address, jobId });
   const ahead = await ports.service.clockAheadMs();
   const at = ports.clock.now() + msAhead(ahead);
@@ -88,14 +88,7 @@ export async function recordJob(
   // A step known to be free is not “of unknown price” only because the service does not report 0.
   credits ??= order.price.credits === 0 ? 0 : null;
   if (order.asksOnly) return { credits };
-  emit({
-    event: 'job-created',
-    address: order.address,
-    jobId,
-    credits,
-    balance,
-    ...(made.model !== undefined && { model: made.model }),
-  });
+  emit({ event: 'job-created', address: order.address, jobId, credits, balance, ...defined({ model: made.model }) });
   return { credits };
 }
 

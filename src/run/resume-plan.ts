@@ -1,4 +1,4 @@
-import { groupBy } from '../ground/values.ts';
+import { defined, groupBy } from '../ground/values.ts';
 import { kinds } from '../kinds/index.ts';
 import { countedPurchases } from '../lock/decisions.ts';
 import type { Job, Lock, Purchase, StepRecord } from '../lock/record.ts';
@@ -218,7 +218,7 @@ function attach(order: Carry, { jobId, key, attempt, credits }: Job): Carry {
   const rest = withoutSend(order);
   // Marked as `attach`, because running jobs take their slots before anything new is bought.
   const action = rest.action === 'download' || rest.action === 'move' ? rest.action : ('attach' as const);
-  return { ...rest, action, key, attempt, jobId, ...(credits !== undefined && { credits }) };
+  return { ...rest, action, key, attempt, jobId, ...defined({ credits }) };
 }
 
 function isSame(old: Purchase, now: Purchase): boolean {

@@ -1,6 +1,7 @@
 import type { JobResult } from '../contract/answer.ts';
 import { OutputError } from '../contract/errors.ts';
 import type { OutputTarget, Ports } from '../contract/ports.ts';
+import { defined } from '../ground/values.ts';
 import { kinds } from '../kinds/index.ts';
 import type { Output } from '../lock/record.ts';
 import { aspectsOf, findUnfit, type MediaFacts, unfitText } from '../plan/outputs/expectation.ts';
@@ -62,7 +63,7 @@ export async function recordOutputs(
   saved: { jobId: string; outputs: Output[]; how: How; url?: string },
 ): Promise<void> {
   const { jobId, outputs, how, url } = saved;
-  await ports.ledger.finish(order, { state: 'done', jobId, outputs, ...(url !== undefined && { url }) });
+  await ports.ledger.finish(order, { state: 'done', jobId, outputs, ...defined({ url }) });
   for (const output of outputs) ports.emit({ event: 'output-saved', address: order.address, output, how });
 }
 

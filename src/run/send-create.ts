@@ -2,6 +2,7 @@ import type { CreateAnswer } from '../contract/answer.ts';
 import { elapsedOf } from '../contract/clock.ts';
 import { ServiceError } from '../contract/errors.ts';
 import type { Departure, Ports } from '../contract/ports.ts';
+import { defined } from '../ground/values.ts';
 import { kinds } from '../kinds/index.ts';
 import { type StepOrder, withoutSend } from '../plan/plan.ts';
 import { idempotencyKey } from '../plan/purchases/key.ts';
@@ -84,7 +85,7 @@ export async function sendCreate(
           address: order.address,
           because: next.because,
           afterMs,
-          ...(next.throttled && { throttled: true }),
+          ...defined({ throttled: next.throttled }),
         });
         gate.leave(order, next.throttled ? { is: 'throttled', afterMs } : { is: 'returning' });
         departure = { is: 'returning' };
@@ -215,7 +216,7 @@ async function refuse(
   const { gate, ledger, service } = ports;
   const { error, because } = next;
   await ledger.finish(order, { state: 'refused', error, send: id });
-  const end: StepEnd = { outcome: 'refused', credits: 0, error, ...(because && { because }) };
+  const end: StepEnd = { outcome: 'refused', credits: 0, error, ...defined({ because }) };
   if (next.stop !== undefined && next.stop !== 'balance') {
     gate.stop(next.stop, error);
     return { end };

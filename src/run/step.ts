@@ -8,7 +8,7 @@
 
 import { isDefect } from '../contract/failure.ts';
 import type { Ports } from '../contract/ports.ts';
-import { messageOf } from '../ground/values.ts';
+import { defined, messageOf } from '../ground/values.ts';
 import { requireKind } from '../kinds/index.ts';
 import { isOpenSend } from '../lock/sends.ts';
 import type { Carry, StepOrder } from '../plan/plan.ts';
@@ -58,9 +58,7 @@ export function tellEnd(order: StepOrder, ports: Ports, end: StepEnd, jobId?: st
     outcome,
     credits,
     ...error,
-    ...(end.because !== undefined && { because: end.because }),
-    ...(end.recoverable && { recoverable: true }),
-    ...(end.unsaved && { unsaved: true }),
+    ...defined({ because: end.because, recoverable: end.recoverable, unsaved: end.unsaved }),
     ...(outcome === 'done' && laterPost(order.kind, order.request, ports.clock.now())),
   });
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { pipeline, type Readable } from 'node:stream';
 import { createBrotliDecompress, createUnzip } from 'node:zlib';
 import type { Download, DownloadAnswer } from '../contract/answer.ts';
+import { defined } from '../ground/values.ts';
 import { envelope } from '../kinds/envelope.ts';
 import { judgeLink, RefusedAddressError } from './address-guard.ts';
 import { parseRetryAfter } from './fields.ts';
@@ -102,7 +103,7 @@ function toDownload(answer: IncomingMessage, signal: AbortSignal): Download {
   return {
     body: readBody(plain ?? answer, { signal }),
     ...(announced !== undefined && Number.isSafeInteger(bytes) && { bytes }),
-    ...(type !== undefined && { type }),
+    ...defined({ type }),
   };
 }
 

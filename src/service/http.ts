@@ -2,6 +2,7 @@ import { Pool } from 'undici';
 import { ServiceError } from '../contract/errors.ts';
 import { isJobId } from '../ground/job-id.ts';
 import type { Json } from '../ground/json.ts';
+import { defined } from '../ground/values.ts';
 import { envelope } from '../kinds/envelope.ts';
 import { keptForMs } from './connections.ts';
 import { exchange } from './exchange.ts';
@@ -71,7 +72,7 @@ export function createHttp(options: { baseUrl: string; token: string; redact: Re
             ...(call.body !== undefined && { 'content-type': 'application/json' }),
             ...call.headers,
           },
-          ...(call.body !== undefined && { body: call.body }),
+          ...defined({ body: call.body }),
           reset: fresh,
         },
         call,

@@ -1,5 +1,6 @@
 import { connect as connectPlain, isIP } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import { defined } from '../ground/values.ts';
 import { openTunnel, proxyFor } from './proxy.ts';
 
 /** Connects once and disconnects. Resolves with `undefined` on success, otherwise with the error. */
@@ -43,7 +44,7 @@ export async function connectOnce(address: URL, timeoutMs: number): Promise<stri
   return new Promise((resolve) => {
     const named = isIP(host) === 0 ? { servername: host } : {};
     const socket = isSecure
-      ? connectTls({ host, port, ...named, ...(tunnel && { socket: tunnel }) })
+      ? connectTls({ host, port, ...named, ...defined({ socket: tunnel }) })
       : connectPlain({ host, port });
     const end = (error?: string) => {
       clearTimeout(timer);

@@ -1,6 +1,6 @@
 import { isJobId } from '../ground/job-id.ts';
 import type { Json } from '../ground/json.ts';
-import { isMap } from '../ground/values.ts';
+import { defined, isMap } from '../ground/values.ts';
 import { envelope, jobStates } from '../kinds/envelope.ts';
 import type { Kind } from '../kinds/kind.ts';
 
@@ -164,7 +164,7 @@ function namedIn(
     return { hasOddId: ids.some((id) => (typeof id === 'string' && id !== '') || typeof id === 'number') };
   }
   const recordId = isJobId(own) && own !== jobId ? own : undefined;
-  const ids = { jobId, ...(recordId !== undefined && { recordId }) };
+  const ids = { jobId, ...defined({ recordId }) };
   return {
     named: { job: ids, model: holder[created.model], isSure: isState || isJob || other !== undefined },
     hasOddId: false,

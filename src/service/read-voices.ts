@@ -1,4 +1,5 @@
 import type { Json } from '../ground/json.ts';
+import { defined } from '../ground/values.ts';
 import { envelope } from '../kinds/envelope.ts';
 import { readAt, readText } from './fields.ts';
 
@@ -33,7 +34,7 @@ export function readVoices(json: Json): Voice[] {
         description: readText(voice, 'description') ?? '',
         gender: readText(voice, 'gender') ?? '',
         accent: readText(voice, 'accent') ?? '',
-        ...(previewUrl !== undefined && { previewUrl }),
+        ...defined({ previewUrl }),
       },
     ];
   });
@@ -61,7 +62,7 @@ export function readAccountList(json: Json): { accounts: Account[]; isWhole: boo
         provider: readText(account, 'provider') ?? '',
         name: readText(account, names.name) ?? '',
         username: readText(account, names.username) ?? '',
-        ...(expiresAt !== undefined && { expiresAt }),
+        ...defined({ expiresAt }),
       },
     ];
   });

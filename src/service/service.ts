@@ -11,6 +11,7 @@ import { type Clock, steadyClock } from '../contract/clock.ts';
 import { ServiceError } from '../contract/errors.ts';
 import type { Downloads, Service, UploadOrder } from '../contract/ports.ts';
 import type { Json } from '../ground/json.ts';
+import { defined } from '../ground/values.ts';
 import { envelope } from '../kinds/envelope.ts';
 import { kinds, requireKind } from '../kinds/index.ts';
 import { type CreateRoutes, createJob } from './create.ts';
@@ -68,7 +69,7 @@ export function createService(options: ServiceOptions): Service & Downloads & { 
       get deadlineMs() {
         return options.requestTimeoutMs;
       },
-      ...(options.durations !== undefined && { durations: options.durations }),
+      ...defined({ durations: options.durations }),
     }),
     health: { failures: 0, countAgainAt: 0 },
     get patienceMs() {

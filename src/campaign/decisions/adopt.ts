@@ -2,7 +2,7 @@ import { CampaignError } from '../../contract/failure.ts';
 import type { Tell } from '../../contract/notice.ts';
 import type { Step } from '../../graph/graph.ts';
 import { call, way } from '../../ground/advice.ts';
-import { mustGet } from '../../ground/values.ts';
+import { defined, mustGet } from '../../ground/values.ts';
 import { envelope } from '../../kinds/envelope.ts';
 import { kinds } from '../../kinds/index.ts';
 import type { Lock } from '../../lock/record.ts';
@@ -117,7 +117,7 @@ function ruleEach(found: readonly { match: Match; job: ListedJob }[], { graph, l
     used.add(job.jobId);
     const { credits: listed, ...facts } = job;
     const credits = listedCharge(listed, priceOf(match.step.kind, match.step.request));
-    return importJob(match, { ...facts, ...(credits !== undefined && { credits }) }, { campaign: graph.name, lock });
+    return importJob(match, { ...facts, ...defined({ credits }) }, { campaign: graph.name, lock });
   });
 }
 
@@ -151,14 +151,14 @@ export async function importStep(
     }
     const match = mustGet(situation.byAddress, written.address);
     const context = { campaign: graph.name, lock };
-    const given = { jobId: job, ...(credits !== undefined && { credits }) };
+    const given = { jobId: job, ...defined({ credits }) };
     const ruling = importJob(match, given, context);
     if (ruling.is !== 'recorded' || offline === true) return [ruling];
     const asked = await withLibraryOf(campaign, ({ library }) => askFor(match.step, job, library));
     if (isRuling(asked)) return [asked];
     const { credits: listed, ...facts } = asked;
     const charge = listedCharge(listed, pricesFrom(lock, graph.prices)(match.step.kind, match.step.request));
-    return [importJob(match, { ...facts, ...(charge !== undefined && { credits: charge }), ...given }, context)];
+    return [importJob(match, { ...facts, ...defined({ credits: charge }), ...given }, context)];
   });
 }
 
@@ -197,7 +197,7 @@ async function askFor({ address, kind }: Step, jobId: string, library: Library):
   const listed = (await library.jobs(kind, { limit: mostLookedThrough })).find((one) => one.jobId === jobId);
   const credits = facts.credits ?? listed?.credits;
   const recordId = listed?.recordId;
-  return { ...(credits !== undefined && { credits }), ...(recordId !== undefined && { recordId }) };
+  return defined({ credits, recordId });
 }
 
 interface ListedPurchases {

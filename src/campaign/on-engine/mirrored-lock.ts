@@ -4,6 +4,7 @@ import type { RunFact } from '../../contract/event.ts';
 import type { LockFile } from '../../contract/ports.ts';
 import { openPurchases } from '../../disk/state/purchase-journal.ts';
 import type { GraphOutline } from '../../graph/graph.ts';
+import { defined } from '../../ground/values.ts';
 import { isFreelyRepeated } from '../../kinds/index.ts';
 import { agreeOnSends, joinInto } from '../../lock/join.ts';
 import { readLock } from '../../lock/read.ts';
@@ -49,7 +50,7 @@ export class MirroredLock {
 
   static async open(campaign: OpenCampaign, loaded: LoadedLock, name?: string): Promise<MirroredLock> {
     const { paths, service } = campaign;
-    const lock = { ...loaded.lock, ...(service !== undefined && { service }) };
+    const lock = { ...loaded.lock, ...defined({ service }) };
     const file = await openRunLock(paths.lock, { loaded, lock, claims: true });
     const journal = name === undefined ? undefined : nameOfPurchases(campaign, name);
     const purchases = journal === undefined ? undefined : await openPurchases(journal, { clock: systemClock });

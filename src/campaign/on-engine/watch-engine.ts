@@ -13,7 +13,7 @@ import { checkOutputs, type OutputState } from '../../disk/outputs/outputs.ts';
 import type { GraphOutline } from '../../graph/graph.ts';
 import { call, way } from '../../ground/advice.ts';
 import { Places } from '../../ground/places.ts';
-import { messageOf } from '../../ground/values.ts';
+import { defined, messageOf } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
 import { isOutputPath } from '../../lock/check-line.ts';
 import type { Lock, Output, StepRecord } from '../../lock/record.ts';
@@ -107,7 +107,7 @@ export async function watchOnEngine(engine: Engine, campaign: OpenCampaign, opti
     const own = lost.length > 0 ? exitCodes.needsDecision : here;
     const ended = end && { ...end, exit: own, ...(isShort && { unsaved: (end.unsaved ?? 0) + missing.length }) };
     if (ended !== undefined) on(ended);
-    return { exit: own, outcomes: new Map(Object.entries(outcomes)), ...(ended !== undefined && { end: ended }) };
+    return { exit: own, outcomes: new Map(Object.entries(outcomes)), ...defined({ end: ended }) };
   } catch (error) {
     if (signal.aborted) return { exit: exitCodes.interrupted, outcomes: new Map() };
     throw error;

@@ -8,6 +8,7 @@ import { Session } from '../../campaign/session.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import { call, way } from '../../ground/advice.ts';
+import { defined } from '../../ground/values.ts';
 import type { Finding } from '../../plan/decisions/resolve-purchase.ts';
 import type { Ruling } from '../../plan/decisions/ruling.ts';
 import { countOf } from '../../report/numbers.ts';
@@ -190,7 +191,7 @@ function wrongAdoption(message: string): CampaignError {
 /** Reads what the user has found out; undefined if the options contain no finding. */
 function readFinding({ job, credits, notSpent, spendAgain }: VerbOptions): Finding | undefined {
   const findings: Finding[] = [
-    ...[job ?? []].flat().map((jobId) => ({ is: 'job' as const, jobId, ...(credits !== undefined && { credits }) })),
+    ...[job ?? []].flat().map((jobId) => ({ is: 'job' as const, jobId, ...defined({ credits }) })),
     ...(notSpent === true ? [{ is: 'not-spent' as const }] : []),
     ...(spendAgain === true ? [{ is: 'spend-again' as const }] : []),
   ];

@@ -7,6 +7,7 @@ import { exitCodes } from '../../contract/exit.ts';
 import { type Failure, failures, serviceFailure } from '../../contract/failure.ts';
 import type { RemoteRecord, Removal } from '../../contract/leftovers.ts';
 import { checkOutputs } from '../../disk/outputs/outputs.ts';
+import { defined } from '../../ground/values.ts';
 import type { Lock } from '../../lock/record.ts';
 import { findOrphans } from '../../plan/rows/orphans.ts';
 import { countOf } from '../../report/numbers.ts';
@@ -110,7 +111,7 @@ async function removeEach(
       const { kind, jobId, recordId, address } = record;
       const shown = safeText(`${address} ${jobId}`);
       try {
-        const result = await library.removeJob(kind, { jobId, ...(recordId !== undefined && { recordId }) });
+        const result = await library.removeJob(kind, { jobId, ...defined({ recordId }) });
         removals.push({ record, result });
         terminal.err(`${style.green(result === 'removed' ? 'removed' : 'gone   ')} ${shown}\n`);
       } catch (error) {

@@ -7,6 +7,7 @@ import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import { call, way } from '../../ground/advice.ts';
 import { hasErrors } from '../../ground/diagnostic.ts';
+import { defined } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
 import { expandJson, expandText, makeExpansion } from '../../report/plan/expansion.ts';
 import { explainView } from '../../report/plan/explain-text.ts';
@@ -47,12 +48,7 @@ export async function explain(file: string, name: string | undefined, context: C
   if (row === undefined) throw new Error(`internal error: no row for ${address}`);
   const record = lock.steps.get(row.order?.movedFrom ?? address);
   const unsaved = (await findFinishedJobs(campaign.paths, lock)).get(row.order?.jobId ?? '');
-  const explanation = {
-    row,
-    step,
-    ...(unsaved !== undefined && { unsaved }),
-    ...(record !== undefined && { record }),
-  };
+  const explanation = { row, step, ...defined({ unsaved, record }) };
   if (options.json) outJson(terminal, { mediabatch: 'explanation', version: 1, ...explanation });
   else show(terminal, explainView(explanation, terminal.paste));
   return exitCodes.done;

@@ -11,7 +11,7 @@ import { findWayOut, repositoryOf } from '../../disk/fs/own-tree.ts';
 import { lstatOrAbsent, readSmallFile } from '../../disk/fs/plain-file.ts';
 import { writeNewFile } from '../../disk/fs/replace.ts';
 import { call, way } from '../../ground/advice.ts';
-import { isMap, messageOf } from '../../ground/values.ts';
+import { defined, isMap, messageOf } from '../../ground/values.ts';
 import { type Block, command, type Document, faint, line, stack, strong, table } from '../../report/document.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { readAnswers, type TypedAnswer } from '../ask-person.ts';
@@ -96,7 +96,7 @@ async function findStart(folder: string, options: InitOptions, terminal: Termina
   if (!isSaid && terminal.interactive && readIfThere(join(folder, defaultManifest)) === undefined) {
     return askStart(terminal);
   }
-  return { ...(example !== undefined && { example }), ...(fromCsv !== undefined && { fromCsv }), money: 'play' };
+  return { ...defined({ example, fromCsv }), money: 'play' };
 }
 
 function playMoneyWay(file: string, { paste }: Terminal): Block {

@@ -4,6 +4,7 @@ import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import { hasErrors } from '../../ground/diagnostic.ts';
+import { defined } from '../../ground/values.ts';
 import { jobStates } from '../../kinds/envelope.ts';
 import { kinds } from '../../kinds/index.ts';
 import { countOf } from '../../report/numbers.ts';
@@ -93,7 +94,7 @@ function stepsByJob(locks: readonly FoundLock[]): Map<string, KnownJob> {
     for (const { address, purchases } of reading?.lock.steps.values() ?? []) {
       for (const { jobId, credits } of purchases) {
         if (jobId === undefined) continue;
-        steps.set(jobId, { lock: shown, address, ...(credits !== undefined && { credits }) });
+        steps.set(jobId, { lock: shown, address, ...defined({ credits }) });
       }
     }
   }
@@ -105,11 +106,7 @@ function rowOf(job: ListedJob, steps: ReadonlyMap<string, KnownJob>): JobRow {
   const known = steps.get(row.jobId);
   // Some lists do not contain the charge of a job.
   const credits = job.credits ?? known?.credits;
-  return {
-    ...row,
-    ...(credits !== undefined && { credits }),
-    ...(known !== undefined && { step: { lock: known.lock, address: known.address } }),
-  };
+  return { ...row, ...defined({ credits, step: known && { lock: known.lock, address: known.address } }) };
 }
 
 /** Creation time in ms since 1970; 0 if unknown, so that such jobs come last. */

@@ -1,5 +1,6 @@
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError, type FailureCode, failureOf } from '../../contract/failure.ts';
+import { defined } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
 import { kindName } from '../../kinds/read-catalog.ts';
 import { voices as documentedVoices } from '../../kinds/voices.ts';
@@ -79,7 +80,7 @@ async function askService<Listed>(
 }
 
 function refuse(message: string, { value, hint, known }: { value: string; hint?: string; known?: string[] }): never {
-  const of = { value, ...(known !== undefined && { known }) };
+  const of = { value, ...defined({ known }) };
   throw new CampaignError({ code: 'MB3000', message, hint: hint ?? `there are: ${known?.join(', ')}`, ...of });
 }
 
@@ -98,7 +99,7 @@ function mergeModels(catalog: readonly CatalogModel[]): ModelRow[] {
         isDefault: kind.model?.default === model,
         known: 'documented',
         notes: facts.description,
-        ...(facts.aliasOf !== undefined && { aliasOf: facts.aliasOf }),
+        ...defined({ aliasOf: facts.aliasOf }),
       });
     }
   }
@@ -117,11 +118,11 @@ function addEntry(rows: ModelRow[], { model, kind, credits, per, aliasOf, descri
       kind: kind === undefined ? '?' : kindName(kind, kinds),
       model,
       credits: credits ?? null,
-      ...(per !== undefined && { per }),
+      ...defined({ per }),
       isDefault: false,
       known: 'catalog',
       notes: description === undefined || description === model ? '' : description,
-      ...(aliasOf !== undefined && { aliasOf }),
+      ...defined({ aliasOf }),
     });
     return;
   }

@@ -11,6 +11,7 @@ import { CampaignError } from '../../contract/failure.ts';
 import { readEngineNote } from '../../disk/lock/engine-note.ts';
 import { readLiveHolder } from '../../disk/lock/guard.ts';
 import { call } from '../../ground/advice.ts';
+import { defined } from '../../ground/values.ts';
 import { joinLocks } from '../../lock/join.ts';
 import type { Lock } from '../../lock/record.ts';
 import type { Situation } from '../../plan/situation/situation.ts';
@@ -55,8 +56,7 @@ export async function status(file: string, options: StatusOptions, terminal: Ter
     now: systemClock.now(),
     finishedJobs,
     folder: folder === '' ? '' : `${folder}/`,
-    ...(run !== undefined && { run }),
-    ...(selected !== undefined && { selected }),
+    ...defined({ run, selected }),
   });
   if (options.json) {
     const { answersOfStatus, nextOfStatus } = await import('../next-steps.ts');

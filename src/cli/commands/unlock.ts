@@ -6,7 +6,7 @@ import { CampaignError } from '../../contract/failure.ts';
 import { type EngineNote, readEngineNote } from '../../disk/lock/engine-note.ts';
 import { readGuardHolder, removeGuard } from '../../disk/lock/guard.ts';
 import { type Advice, call, type Way, way } from '../../ground/advice.ts';
-import { messageOf } from '../../ground/values.ts';
+import { defined, messageOf } from '../../ground/values.ts';
 import { clockText } from '../../report/numbers.ts';
 import { open } from '../open.ts';
 import { outJson, type Terminal } from '../terminal.ts';
@@ -68,7 +68,7 @@ function givenUpText({ is }: GivenUp, { engine }: EngineNote): string {
 type Holder = Awaited<ReturnType<typeof readGuardHolder>>;
 
 function unlockError(lock: string, holder: Holder, [message, hint]: [string, Advice]): CampaignError {
-  return new CampaignError({ code: 'MB3408', message, hint, lock, ...(holder !== undefined && { holder }) });
+  return new CampaignError({ code: 'MB3408', message, hint, lock, ...defined({ holder }) });
 }
 
 const sinceText = (since: string) => clockText(since, systemClock.now());

@@ -5,7 +5,7 @@ import { exitCodes } from '../../contract/exit.ts';
 import type { Finding } from '../../contract/notice.ts';
 import { readGuardHolder } from '../../disk/lock/guard.ts';
 import { way } from '../../ground/advice.ts';
-import { messageOf } from '../../ground/values.ts';
+import { defined, messageOf } from '../../ground/values.ts';
 import type { Lock } from '../../lock/record.ts';
 import { isOpenSend } from '../../lock/sends.ts';
 import { clockText, countOf } from '../../report/numbers.ts';
@@ -37,7 +37,7 @@ function lockFindings(found: FoundLock, service: string | undefined): Finding[] 
   }
   const { lock, diagnostics } = reading;
   const findings = diagnostics.map(({ severity, code, message, hint }): Finding => {
-    const common = { about, text: `${code}: ${message}`, ...(hint !== undefined && { hint }) };
+    const common = { about, text: `${code}: ${message}`, ...defined({ hint }) };
     return severity === 'error'
       ? { ...common, state: 'problem', exit: exitCodes.wrongInput }
       : { ...common, state: 'warning' };

@@ -1,5 +1,6 @@
 import { HeadLostError } from '../../contract/errors.ts';
 import { Batches } from '../../ground/batches.ts';
+import { defined } from '../../ground/values.ts';
 import type { Database, Sql } from '../database/database.ts';
 
 /** Leadership term of a head. Its writes are rejected once another leader of the account has a higher epoch. */
@@ -64,7 +65,7 @@ export class RowWriter {
     };
     this.#batches = new Batches({
       write,
-      ...(gather && { gather }),
+      ...defined({ gather }),
       sizeOf: ({ length }) => length,
       mostSize: mostCharacters,
     });

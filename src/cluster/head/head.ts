@@ -11,7 +11,7 @@ import type { SpendingLimits } from '../../contract/spending.ts';
 import { AccountGate } from '../../engine/account-gate.ts';
 import { ListLookUp, lookUpTimes } from '../../engine/lost-creates.ts';
 import { SharedSlots } from '../../engine/shared-slots.ts';
-import { messageOf } from '../../ground/values.ts';
+import { defined, messageOf } from '../../ground/values.ts';
 import type { CreateRoutes } from '../../service/create.ts';
 import { Durations } from '../../service/polling/durations.ts';
 import { createService } from '../../service/service.ts';
@@ -224,7 +224,7 @@ export class Head implements HeadOfRuns {
       get patienceMs() {
         return limits.patienceMs;
       },
-      ...(pollIntervalMs !== undefined && { pollIntervalMs }),
+      ...defined({ pollIntervalMs }),
       mayCreate: () => seat.lease.isFresh(),
       onSeen: watch?.seen,
     });

@@ -1,5 +1,6 @@
 import { failedOutcomes, type WorkerNews } from '../../contract/engine-state.ts';
 import type { RunEvent, RunFact, StopReason } from '../../contract/event.ts';
+import { defined } from '../../ground/values.ts';
 import type { Lock } from '../../lock/record.ts';
 import { orderId, type Plan, type StepOrder } from '../../plan/plan.ts';
 import type { StepEnd } from '../../run/step-end.ts';
@@ -163,9 +164,6 @@ function* factsOfEnd(
     task,
     outcome,
     credits,
-    ...(error !== undefined && { error }),
-    ...(because !== undefined && { because }),
-    ...(recoverable && { recoverable }),
-    ...(unsaved && { unsaved }),
+    ...defined({ error, because, recoverable, unsaved }),
   };
 }

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import type { AwsClient } from 'aws4fetch';
 import type { Clock } from '../../contract/clock.ts';
 import { CampaignError } from '../../contract/failure.ts';
-import { messageOf } from '../../ground/values.ts';
+import { defined, messageOf } from '../../ground/values.ts';
 import { fetchByProxy } from '../../service/proxy.ts';
 import { loadPackage } from '../load-packages.ts';
 import { bodyOf } from './body-of.ts';
@@ -77,7 +77,7 @@ export class Bucket {
     const endpoint = env.AWS_ENDPOINT_URL_S3 || env.AWS_ENDPOINT_URL || `https://s3.${region}.amazonaws.com`;
     if (!/^https?:\/\//.test(endpoint) || !URL.canParse(endpoint)) throw badEndpoint(endpoint);
     const { AwsClient: Client } = await loadPackage('aws4fetch', () => import('aws4fetch'));
-    const keys = { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) };
+    const keys = { accessKeyId, secretAccessKey, ...defined({ sessionToken }) };
     const client = new Client({ ...keys, service: 's3', region, retries: 0 });
     return new Bucket(name, endpoint.replace(/\/+$/, ''), { client, clock });
   }
@@ -177,12 +177,12 @@ export class Bucket {
   async #send(method: string, key: string, { query, headers = {}, body }: Request): Promise<Response | BucketError> {
     const url = `${this.#endpoint}/${this.#name}/${encodeKey(key)}${query === undefined ? '' : `?${query}`}`;
     const digest = { 'x-amz-content-sha256': hash('sha256', body ?? '') };
-    const signed = await this.#client.sign(url, { method, headers: { ...headers, ...digest }, ...(body && { body }) });
+    const signed = await this.#client.sign(url, { method, headers: { ...headers, ...digest }, ...defined({ body }) });
     try {
       return await fetchByProxy(signed.url, {
         method,
         headers: Object.fromEntries(signed.headers),
-        ...(body && { body }),
+        ...defined({ body }),
       });
     } catch (error) {
       const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;

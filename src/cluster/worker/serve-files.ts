@@ -4,7 +4,7 @@ import type { Clock } from '../../contract/clock.ts';
 import { OutputError } from '../../contract/errors.ts';
 import type { Downloads, OutputFiles, Outputs } from '../../contract/ports.ts';
 import { Batches } from '../../ground/batches.ts';
-import { messageOf } from '../../ground/values.ts';
+import { defined, messageOf } from '../../ground/values.ts';
 import { type Boss, filesQueue, filesQueueOptions, ofBoss } from '../database/boss.ts';
 import type { Database } from '../database/database.ts';
 import type { Seal } from '../seal.ts';
@@ -162,7 +162,7 @@ class Hand {
     try {
       if (task.do === 'measure') {
         const facts = await outputs.measure(task.output, task.aspects);
-        return { is: 'measured', ...(facts && { facts }) };
+        return { is: 'measured', ...defined({ facts }) };
       }
       const { target, url } = task;
       return await outputs.fetch({ ...target, notice }, { jobId: '', index: 0, url }, { signal });

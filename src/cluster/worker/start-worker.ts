@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import type { Clock } from '../../contract/clock.ts';
 import type { WorkerNews } from '../../contract/engine-state.ts';
 import type { SpendingLimits } from '../../contract/spending.ts';
+import { defined } from '../../ground/values.ts';
 import { createDownloader } from '../../service/download.ts';
 import { makeRedact, readCredential } from '../../service/secrets.ts';
 import { accountOf } from '../account-id.ts';
@@ -87,7 +88,7 @@ async function workThere(options: StartWorkerOptions, port: OperatorPort | undef
       service: access.baseUrl,
       server,
       files,
-      ...(store && { store: store.name }),
+      ...defined({ store: store?.name }),
     });
     const downloads = createDownloader({ baseUrl: access.baseUrl, redact, requestTimeoutMs });
     const slots = new Slots(files);

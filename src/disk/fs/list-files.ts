@@ -1,5 +1,6 @@
 import { lstat, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { defined } from '../../ground/values.ts';
 import { readFilePattern } from './file-pattern.ts';
 import { isSameName } from './plain-file.ts';
 
@@ -28,7 +29,7 @@ export async function listFiles(folder: string, pattern: string): Promise<Listed
     const { listed, depth, matches = () => true } = await readFilePattern(pattern);
     const all = await glob(listed, {
       cwd: resolve(folder),
-      ...(depth !== undefined && { deep: depth }),
+      ...defined({ deep: depth }),
       dot: false,
       // Cameras write .JPG, and macOS and Windows ignore case.
       caseSensitiveMatch: false,

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile, readlink, statfs } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { promisify } from 'node:util';
+import { defined } from '../../ground/values.ts';
 import { isErrno } from '../fs/plain-file.ts';
 
 /** Identity of a process on this and other machines. Fields that the system does not provide are omitted. */
@@ -32,7 +33,7 @@ export async function identifyThisProcess(): Promise<ProcessIdentity> {
       ...(boot !== undefined && { boot: boot.trim() }),
       ...(machine?.trim() && { machine: machine.trim() }),
       ...(pids !== undefined && { namespace: time === undefined ? pids : `${pids} ${time}` }),
-      ...(stat !== undefined && { started: stat.started }),
+      ...defined({ started: stat?.started }),
     };
   }
   if (platform === 'darwin') {

@@ -1,6 +1,7 @@
 import { unlink } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { UnsafeFileError } from '../../contract/errors.ts';
+import { defined } from '../../ground/values.ts';
 import type { Output } from '../../lock/record.ts';
 import { linkOrCopy, renameFile, syncFolder } from '../fs/durable.ts';
 import { listFolder } from '../fs/folders.ts';
@@ -91,7 +92,7 @@ export class KeptFiles {
       const is = sha256 !== undefined ? 'kept' : isPartial ? 'partial' : 'other';
       // ctime is the time of the last change of its name, which is when it was kept. mtime is when its content was
       // bought.
-      return [{ name, is, bytes: stats.size, sinceMs: stats.ctimeMs, ...(sha256 !== undefined && { sha256 }) }];
+      return [{ name, is, bytes: stats.size, sinceMs: stats.ctimeMs, ...defined({ sha256 }) }];
     });
   }
 

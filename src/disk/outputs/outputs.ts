@@ -2,6 +2,7 @@ import { closeSync, readSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { OutputFiles } from '../../contract/ports.ts';
+import { defined } from '../../ground/values.ts';
 import type { Media } from '../../kinds/kind.ts';
 import { isOutputPath } from '../../lock/check-line.ts';
 import { PacedDisk } from '../fs/paced-disk.ts';
@@ -38,7 +39,7 @@ export function createOutputs(
   let lastMove: Promise<unknown> = Promise.resolve();
   return {
     save: (target, download) =>
-      saveOutput({ folders, target, download, maxBytes, disk, saved, kept, ...(seen && { seen }) }),
+      saveOutput({ folders, target, download, maxBytes, disk, saved, kept, ...defined({ seen }) }),
     relocate(target, from, { remove = false } = {}) {
       const move = lastMove.then(() => relocateOutput(root, { target, from, remove, disk, saved, kept }));
       lastMove = move.catch(() => undefined);

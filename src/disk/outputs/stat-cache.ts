@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs';
 import { unlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Json } from '../../ground/json.ts';
-import { isMap } from '../../ground/values.ts';
+import { defined, isMap } from '../../ground/values.ts';
 import { isOutputPath } from '../../lock/check-line.ts';
 import type { Output } from '../../lock/record.ts';
 import { lstatOrAbsent } from '../fs/plain-file.ts';
@@ -85,7 +85,7 @@ export class StatCache {
       [...this.#after].every(([path, seen]) => this.#before.get(path) === seen);
     if (isAsBefore && finding === undefined) return;
     const files = Object.fromEntries(this.#after);
-    const text = JSON.stringify({ version: 1, ...(finding !== undefined && { finding }), files });
+    const text = JSON.stringify({ version: 1, ...defined({ finding }), files });
     await orForgotten(async () => {
       const startedAt = this.now();
       if (!(await writeSealedFile(this.#state, this.#name, `${text}\n`))) return;

@@ -1,5 +1,6 @@
 import type { Clock } from '../../contract/clock.ts';
 import type { Hold, HoldAnswer, SpendingLimits } from '../../contract/spending.ts';
+import { defined } from '../../ground/values.ts';
 import type { LockLine } from '../../lock/record.ts';
 import { randomId } from '../fs/replace.ts';
 import { isUnsent } from './purchase-lines.ts';
@@ -57,7 +58,7 @@ export class SpendingLedger {
       ...(isSent && { isSent }),
       ...(!isSent &&
         (day ?? month) !== undefined && {
-          limits: { ...(day !== undefined && { day }), ...(month !== undefined && { month }) },
+          limits: defined({ day, month }),
         }),
     };
     const verdict: Verdict = await this.#home.add(line);

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { Json } from '../../ground/json.ts';
-import { describeValue, isMap, type JsonMap, ownValue, shorten, unknownValue } from '../../ground/values.ts';
+import { defined, describeValue, isMap, type JsonMap, ownValue, shorten, unknownValue } from '../../ground/values.ts';
 import type { Field, Kind, Model } from '../../kinds/kind.ts';
 import type { ListedKind, Listing } from '../../kinds/listed-model.ts';
 import { modelOf } from '../../kinds/price.ts';
@@ -128,7 +128,7 @@ function checkField(
       if (field.values !== undefined && !field.values.includes(value))
         return of.isNew(name, value)
           ? [tellNew({ kind, field: name, value })]
-          : [notAllowed(name, value, { values: field.values, ...(field.about && { about: field.about }) })];
+          : [notAllowed(name, value, { values: field.values, ...defined({ about: field.about }) })];
       return [...checkLength(name, field, value), ...checkUrl(field, value, [name])];
     }
     case 'file':

@@ -1,5 +1,5 @@
 import type { Json } from '../../ground/json.ts';
-import { isMap, type JsonMap, shorten, unknownValue } from '../../ground/values.ts';
+import { defined, isMap, type JsonMap, shorten, unknownValue } from '../../ground/values.ts';
 import { listNames, nearestName } from '../../manifest/suggest.ts';
 import { type RequestFault, refreshLearns } from './request-fault.ts';
 
@@ -65,7 +65,7 @@ function describe(
       message: `\`${shorten(name)}\` is not among the fields that the ${isSandbox ? 'sandbox' : 'service'}'s own document lists for ${where}`,
       hint: `${guess}it lists ${listNames(names)}; ${isSandbox ? refreshLearns : risk}`,
       at: [...at, name],
-      ...(meant !== undefined && { meant }),
+      ...defined({ meant }),
     },
   ];
 }

@@ -1,4 +1,4 @@
-import { groupBy, shorten } from '../../ground/values.ts';
+import { defined, groupBy, shorten } from '../../ground/values.ts';
 import { type GateRule, taskPath } from '../../manifest/manifest.ts';
 import { suggestName } from '../../manifest/suggest.ts';
 import { addressPart, stepAddress } from '../address.ts';
@@ -14,7 +14,7 @@ export function gatesOf({ task, axes, drafts }: Pick<ExpandedTask, 'task' | 'axe
   const { gate } = task;
   if (gate === undefined) return [];
   const { note, reasons } = gate;
-  const words = { ...(note !== undefined && { note }), ...(reasons !== undefined && { reasons }) };
+  const words = defined({ note, reasons });
   if (gate.is === 'approve') {
     return drafts.map(({ address }) => ({
       ...{ name: address, task: task.id, is: 'approve', choose: 1, members: [address] },

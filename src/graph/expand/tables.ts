@@ -1,4 +1,4 @@
-import { isScalar, ownValue, shorten, unknownValue } from '../../ground/values.ts';
+import { defined, isScalar, ownValue, shorten, unknownValue } from '../../ground/values.ts';
 import { type Table, tablePath } from '../../manifest/manifest.ts';
 import type { Row, Rows } from '../../manifest/rows/rows.ts';
 import { suggestName } from '../../manifest/suggest.ts';
@@ -20,7 +20,7 @@ export function readTables(expansion: Expansion): void {
       checkRowSchema({ path: schema, data: file, at: tablePath(name, 'schema') }, rows, expansion);
     }
     const byValues = rows === 'unknown' || table.on.length === 0 ? undefined : indexRows(table, rows, expansion);
-    expansion.tables.set(name, { table, rows, missed: new Set(), ...(byValues !== undefined && { byValues }) });
+    expansion.tables.set(name, { table, rows, missed: new Set(), ...defined({ byValues }) });
   }
 }
 

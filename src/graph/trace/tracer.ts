@@ -1,6 +1,6 @@
 import type { Place } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
-import { isScalar, type Path, valueAt } from '../../ground/values.ts';
+import { defined, isScalar, type Path, valueAt } from '../../ground/values.ts';
 import { besideManifest } from '../../manifest/file-path.ts';
 import { type Manifest, type Task, taskPath } from '../../manifest/manifest.ts';
 import { renderTemplate, type Scope } from '../../manifest/template/render-template.ts';
@@ -196,7 +196,7 @@ function originAt(path: Path, { places }: Manifest): Origin {
 }
 
 function positionOf({ file, start, sheet }: Place): { file: string; line: number; sheet?: string } {
-  return { file, line: start.line, ...(sheet !== undefined && { sheet }) };
+  return { file, line: start.line, ...defined({ sheet }) };
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Json } from '../../ground/json.ts';
-import { isMap, isScalar, type JsonMap, mapOf, unknownValue } from '../../ground/values.ts';
+import { defined, isMap, isScalar, type JsonMap, mapOf, unknownValue } from '../../ground/values.ts';
 import { pathFrom } from '../file-path.ts';
 import type { RowSource, Table } from '../manifest.ts';
 import { isTemplate } from '../template/template.ts';
@@ -56,7 +56,7 @@ function readFileSource({ file, separator, header, sheet }: JsonMap): RowSource 
   return {
     from: 'file',
     path: file,
-    ...(read !== undefined && { separator: read }),
+    ...defined({ separator: read }),
     ...(isRowNumber(header) && { header }),
     ...(typeof sheet === 'string' && { sheet }),
   };
@@ -80,7 +80,7 @@ export function readTable(name: string, written: Json, folder: string): Table {
   return {
     name,
     ...(typeof file === 'string' && classifyForeach(file) === 'file' && { file: pathFrom(folder, file) }),
-    ...(read !== undefined && { separator: read }),
+    ...defined({ separator: read }),
     ...(isRowNumber(header) && { header }),
     ...(typeof sheet === 'string' && { sheet }),
     ...(typeof schema === 'string' && { schema: pathFrom(folder, schema) }),

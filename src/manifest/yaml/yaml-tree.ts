@@ -15,7 +15,7 @@ import {
 } from 'yaml';
 import type { Diagnostic, DiagnosticCode, Place } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
-import { emptyMap, isMap as isJsonMap, type JsonMap, shorten, unknownValue } from '../../ground/values.ts';
+import { defined, emptyMap, isMap as isJsonMap, type JsonMap, shorten, unknownValue } from '../../ground/values.ts';
 import { findOddEscape, type Unsendable, whyNumberIsUnsendable, whyTextIsUnsendable } from '../check/unsendable.ts';
 import type { Tree } from './places.ts';
 import { placeBetween, type Source } from './source.ts';
@@ -233,7 +233,7 @@ class TreeReading {
     const odd = written === undefined ? findOddEscape(this.#textOf(node)) : undefined;
     const place = odd && placeBetween(this.#source, start + odd.start, start + odd.end);
     const message = `${written ?? 'a text'} ${problem}`;
-    return this.#refuse(this.#codes.unsendable ?? this.#codes.wrong, node, { message, hint, ...(place && { place }) });
+    return this.#refuse(this.#codes.unsendable ?? this.#codes.wrong, node, { message, hint, ...defined({ place }) });
   }
 
   #refuse(

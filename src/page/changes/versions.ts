@@ -1,4 +1,5 @@
 import type { ReviewAsset, ReviewEarlier, ReviewFile } from '../../contract/review.ts';
+import { defined } from '../../ground/values.ts';
 
 /** An earlier version of an asset, with the file to show. */
 export interface Version {
@@ -17,7 +18,7 @@ export function versionsOf({ before, earlier }: ReviewAsset): Version[] {
   ];
   return all.map(([is, one]) => {
     const file = one.files.find((candidate) => candidate.is !== 'other') ?? one.files[0];
-    return { is, earlier: one, ...(file !== undefined && { file }) };
+    return { is, earlier: one, ...defined({ file }) };
   });
 }
 

@@ -1,4 +1,5 @@
 import type { ReviewAsset, WantedVerdict } from '../../contract/review.ts';
+import { defined } from '../../ground/values.ts';
 import { mainFile, nameOf, problemOf, stateWords } from '../parts/words.ts';
 import { type Mark, markOf, type Own, type Shown } from './shown.ts';
 
@@ -80,11 +81,7 @@ export function decide(shown: Shown, own: Own, { address, is, note, reason }: Wi
       text: `Not picked: only ${gate.choose} of ${group.group.title ?? group.group.name} can be picked, and ${names} are already. Undo one first (U).`,
     };
   }
-  const verdict: WantedVerdict = {
-    ...{ address, is, job },
-    ...(kept !== undefined && { note: kept }),
-    ...(keptReason !== undefined && { reason: keptReason }),
-  };
+  const verdict: WantedVerdict = { ...{ address, is, job }, ...defined({ note: kept, reason: keptReason }) };
   const why = [keptReason, kept].filter(Boolean).join('; ');
   const replaced = is === 'picked' && gate.choose === 1 ? others : [];
   const instead =

@@ -1,4 +1,5 @@
 import type { ReviewAsset } from '../../contract/review.ts';
+import { defined } from '../../ground/values.ts';
 import { numbersOf, type ShownGroup } from '../model/shown.ts';
 import { mainFile, shortName } from '../parts/words.ts';
 import type { Track } from './deck.ts';
@@ -23,7 +24,7 @@ function tracksOfAsset(asset: ReviewAsset, index: number): Omit<Track, 'number'>
   const sounds = asset.files.filter((file) => file.is === 'audio' && file.url !== undefined);
   return sounds.map(({ url, wave }, place) => ({
     url: url ?? '',
-    ...(wave !== undefined && { wave }),
+    ...defined({ wave }),
     address: asset.address,
     name: [shortName(asset, index), ...(sounds.length > 1 ? [`file ${place + 1}`] : [])].join(', '),
   }));

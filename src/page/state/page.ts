@@ -1,6 +1,7 @@
 import { batch, computed, effect, signal } from '@preact/signals';
 import type { FunctionComponent } from 'preact';
 import type { ReviewAsset, ReviewData, WantedVerdict } from '../../contract/review.ts';
+import { defined } from '../../ground/values.ts';
 import { madeElsewhere, newOutputs } from '../model/elsewhere.ts';
 import { applyFilter, type Facet, type Filter, noFilter } from '../model/filter.ts';
 import { decide, givenUp, plainNote, puttingBack, type Step, undoOf } from '../model/judge.ts';
@@ -354,7 +355,7 @@ export class Page {
     const asset = this.activeAsset.value;
     if (asset?.isJudged !== true) return;
     const { note, isSecond } = remarkOn(asset);
-    setRemark(asset, { ...(note !== undefined && { note }), isSecond: isSecond !== true });
+    setRemark(asset, { ...defined({ note }), isSecond: isSecond !== true });
     this.say(`${nameOf(this.shown.value, asset.address)} is ${isSecond ? 'no more a' : 'a'} second choice.`);
   }
 

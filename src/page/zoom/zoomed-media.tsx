@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ReviewFile } from '../../contract/review.ts';
+import { defined } from '../../ground/values.ts';
 import { Unreadable, useFailures } from '../parts/media.tsx';
 import { useSize } from '../parts/use-size.ts';
 import { type Frame, limitZoom, type Point, panBy, placePicture, type Size, type Zoom, zoomAt } from './zoom.ts';
@@ -73,7 +74,7 @@ function Media({ file, name, onVideo, style, isLarge, onSize }: MediaProps) {
     class: `zoomed-media${isLarge ? ' squares' : ''}${style === undefined ? ' unknown' : ''}`,
     src: file.url,
     onError: fail,
-    ...(style && { style }),
+    ...defined({ style }),
   };
   if (file.is === 'video') {
     return (

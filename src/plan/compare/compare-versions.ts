@@ -1,6 +1,6 @@
 import type { Graph, Step } from '../../graph/graph.ts';
 import type { Origins } from '../../graph/trace/tracer.ts';
-import { groupBy } from '../../ground/values.ts';
+import { defined, groupBy } from '../../ground/values.ts';
 import { joinLocks } from '../../lock/join.ts';
 import type { Lock } from '../../lock/record.ts';
 import type { Change } from '../plan.generated.ts';
@@ -74,12 +74,12 @@ export function compareVersions(there: Version, here: Version, { hints }: { hint
     if (old?.address === now?.address && old?.fingerprint === now?.fingerprint) return [];
     const compared = compareStep(old, now, { there, here });
     if (compared === undefined) return [];
-    const credits = {
-      ...(old !== undefined && { there: prices.there.get(old.address) ?? null }),
-      ...(now !== undefined && { here: prices.here.get(now.address) ?? null }),
-    };
+    const credits = defined({
+      there: old && (prices.there.get(old.address) ?? null),
+      here: now && (prices.here.get(now.address) ?? null),
+    });
     const discarded = old === undefined ? undefined : discards.get(old.address);
-    return [{ ...compared, credits, ...(discarded !== undefined && { discards: discarded }) }];
+    return [{ ...compared, credits, ...defined({ discards: discarded }) }];
   });
   return {
     steps,
@@ -175,7 +175,7 @@ function priceSteps(steps: readonly Step[], priceOf: PriceOf): ReadonlyMap<strin
 }
 
 function sumOf({ steps, budget }: Graph, prices: ReadonlyMap<string, number | null>): Comparison['here'] {
-  return { steps: steps.length, ...sumPrices([...prices.values()]), ...(budget !== undefined && { budget }) };
+  return { steps: steps.length, ...sumPrices([...prices.values()]), ...defined({ budget }) };
 }
 
 function sumPrices(prices: readonly (number | null)[]): PriceSum {

@@ -1,4 +1,5 @@
 import { call, way } from '../../ground/advice.ts';
+import { defined } from '../../ground/values.ts';
 import { recordOf } from '../../lock/join.ts';
 import type { Job, Lock, LockLine, OpenSend, Purchase, StepRecord } from '../../lock/record.ts';
 import { closedSends, isJob } from '../../lock/sends.ts';
@@ -33,8 +34,7 @@ export function resolvePurchase(record: StepRecord, open: OpenSend, finding: Fin
     generation,
     attempt,
     key,
-    ...(request && { request }),
-    ...(take !== undefined && { take }),
+    ...defined({ request, take }),
   };
   const decisions = { sends: [open.send] };
   switch (finding.is) {
@@ -43,8 +43,7 @@ export function resolvePurchase(record: StepRecord, open: OpenSend, finding: Fin
         ...line,
         state: 'running',
         jobId: finding.jobId,
-        ...(finding.credits !== undefined && { credits: finding.credits }),
-        ...(finding.recordId !== undefined && { recordId: finding.recordId }),
+        ...defined({ credits: finding.credits, recordId: finding.recordId }),
         decisions,
       };
     case 'not-spent':

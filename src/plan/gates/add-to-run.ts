@@ -1,3 +1,4 @@
+import { defined } from '../../ground/values.ts';
 import { isSpending, waitsFor } from '../actions.ts';
 import { type Plan, type PlanRow, rowId, type StepOrder } from '../plan.ts';
 import { countPosts, withholdPosts } from '../posts/post-consent.ts';
@@ -162,7 +163,7 @@ export function withAdded(
   return {
     ...plan,
     rows,
-    ...(now.gates !== undefined && { gates: now.gates }),
-    totals: { ...totals, ...sumPrices(rows), ...countPosts(rows), ...(afterPicks !== undefined && { afterPicks }) },
+    ...defined({ gates: now.gates }),
+    totals: { ...totals, ...sumPrices(rows), ...countPosts(rows), ...defined({ afterPicks }) },
   };
 }

@@ -1,4 +1,5 @@
 import type { Gate, Graph } from '../../graph/graph.ts';
+import { defined } from '../../ground/values.ts';
 import { isSpending } from '../actions.ts';
 import type { BlockedRow, Plan, PlanRow, PlanTotals } from '../plan.ts';
 import { ceilingOf } from '../prices/prices.ts';
@@ -64,9 +65,9 @@ function heldBack(row: PlanRow, text: string): BlockedRow {
   return {
     ...held,
     wouldCost: ceilingOf(price) ?? null,
-    ...(shown !== undefined && { price: shown }),
-    later: { generation, ...(retries !== undefined && { retries: retries.left }) },
-    ...(mayRetry !== undefined && { wouldRetry: mayRetry }),
+    ...defined({ price: shown }),
+    later: { generation, ...defined({ retries: retries?.left }) },
+    ...defined({ wouldRetry: mayRetry }),
   };
 }
 
@@ -105,7 +106,7 @@ export function openGates(
     return [
       {
         ...{ name, task, is, choose, members: [...members], state: state.is, picked: [...state.picked] },
-        ...(note !== undefined && { note }),
+        ...defined({ note }),
         waiting: count,
       },
     ];

@@ -1,6 +1,6 @@
 import type { OpenRequest } from '../../graph/graph.ts';
 import { canonicalJson, type Json } from '../../ground/json.ts';
-import { shorten } from '../../ground/values.ts';
+import { defined, shorten } from '../../ground/values.ts';
 import type { Lock, Purchase, StepRecord } from '../../lock/record.ts';
 import { openSends } from '../../lock/sends.ts';
 import { isWork, publishes } from '../actions.ts';
@@ -153,8 +153,8 @@ function heldBeside(
   const text = `may be ${address}, which is out, under another name: \`move\` that one here, or --redo this address`;
   return {
     ...blocked(row, 'consent', reasonOf('post-lost', text)), // I41 (lost)
-    ...(row.post !== undefined && { post: row.post }),
-    beside: { address, ...(jobId !== undefined && { jobId }), ...(before && { before }), ...(after && { after }) },
+    ...defined({ post: row.post }),
+    beside: { address, ...defined({ jobId }), ...(before && { before }), ...(after && { after }) },
     asked: row,
   };
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../ground/values.ts';
 import type { Lock, Purchase, StepRecord } from '../../lock/record.ts';
 import { closedSends, mayBeCharged } from '../../lock/sends.ts';
 import { chargeName, chargesByJob } from '../../lock/spent.ts';
@@ -59,7 +60,7 @@ export function* heldPurchases(
       seen.add(name);
       const price = request === undefined ? undefined : priceOf(purchase.kind ?? kind, request);
       const credits = price?.credits ?? price?.held ?? null; // I14 (held)
-      yield { name, record, purchase, ...(price !== undefined && { price }), credits };
+      yield { name, record, purchase, ...defined({ price }), credits };
     }
   }
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../ground/values.ts';
 import { isSpending, publishes } from '../actions.ts';
 import type { Ask, Carry, Plan, PlanRow } from '../plan.ts';
 import { isPost } from '../posts/post-record.ts';
@@ -44,8 +45,7 @@ function questionOfOrder(order: Carry & Pick<Ask, 'send'>): Ask {
   return {
     ...{ campaign, address, task, kind, fingerprint, generation, attempt, repeat, refused, key },
     ...{ request, paidRequest, save, price, send, needs: [], replaces: [], action: 'create', asksOnly: true },
-    ...(take !== undefined && { take }),
-    ...(movedFrom !== undefined && { movedFrom }),
+    ...defined({ take, movedFrom }),
   };
 }
 

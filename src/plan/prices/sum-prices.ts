@@ -1,3 +1,4 @@
+import { defined } from '../../ground/values.ts';
 import { isSpending } from '../actions.ts';
 import type { Row } from '../plan.generated.ts';
 import type { PlanTotals } from '../plan.ts';
@@ -18,7 +19,7 @@ export function sumPrices(rows: readonly Row[]): PriceTotals {
     unknownPrices: sum(({ credits }) => (credits === null ? 1 : 0)),
     discarded: sum(({ discards }) => discards ?? 0),
     ...(rows.some(({ mayRetry }) => mayRetry !== undefined) && { mayRetry: sum(({ mayRetry }) => mayRetry ?? 0) }),
-    ...(estimate !== undefined && { estimate }),
+    ...defined({ estimate }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../../ground/values.ts';
 import type { Job, OpenSend, Purchase, Refusal } from '../../lock/record.ts';
 import { isJob, isOpenSend } from '../../lock/sends.ts';
 import { classifyFailure } from './refusals.ts';
@@ -56,7 +57,7 @@ export function next(purchase: Purchase | undefined, facts: SendFacts & RetryFac
       const settling = settlingOf(purchase, facts);
       const { reason } = settling;
       if (settling.by !== 'person') return { do: 'ask', send: purchase, reason };
-      return { do: 'hold', send: purchase, reason, ...(settling.isKeyKnown && { isKeyKnown: true }) };
+      return { do: 'hold', send: purchase, reason, ...defined({ isKeyKnown: settling.isKeyKnown }) };
     }
     case 'running':
       // A paid job is collected before it is bought again, because the command may have been interrupted and repeated.

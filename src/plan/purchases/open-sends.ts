@@ -1,4 +1,5 @@
 import { taskOfAddress } from '../../graph/address.ts';
+import { defined } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
 import { countedPurchases } from '../../lock/decisions.ts';
 import type { Decisions, OpenSend, StepRecord } from '../../lock/record.ts';
@@ -38,13 +39,7 @@ export function ownOpenSend(
 
 export function askedSend(purchase: OpenSend): NonNullable<StepOrder['send']> {
   const { since, fence, resent, digest } = purchase;
-  return {
-    id: purchase.send,
-    since: since ?? new Date(0).toISOString(),
-    ...(fence !== undefined && { fence }),
-    ...(resent && { resent }),
-    ...(digest !== undefined && { digest }),
-  };
+  return { id: purchase.send, since: since ?? new Date(0).toISOString(), ...defined({ fence, resent, digest }) };
 }
 
 /**
@@ -103,7 +98,7 @@ export function openSendRows(facts: SendFacts & Situation & { priceOf: PriceOf }
         replaces: [],
         send: askedSend(purchase),
         asksOnly: true,
-        ...(purchase.take !== undefined && { take: purchase.take }),
+        ...defined({ take: purchase.take }),
         ...(address !== record.address && { movedFrom: record.address }),
       };
       return { ...base, action: 'create', credits: price.credits, price, order };

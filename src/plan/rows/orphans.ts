@@ -1,5 +1,6 @@
 import { taskOfAddress } from '../../graph/address.ts';
 import { type GraphOutline, outlineOf } from '../../graph/graph.ts';
+import { defined } from '../../ground/values.ts';
 import { countedPurchases, pinnedFingerprint } from '../../lock/decisions.ts';
 import { agreeOnSends, joinParts } from '../../lock/join.ts';
 import { factOf } from '../../lock/join-purchases.ts';
@@ -25,7 +26,7 @@ export function orphanRows(matches: readonly Match[], lock: Lock): RestingRow[] 
         action: 'orphan',
         reason: reasonOf('orphan', describeOrphan(record)),
         credits: 0,
-        ...(face.jobId !== undefined && { jobId: face.jobId }),
+        ...defined({ jobId: face.jobId }),
         ...(face.outputs?.[0] !== undefined && { output: face.outputs[0].path }),
       },
     ];
@@ -90,7 +91,7 @@ function bequeath(
     facts.has(factOf(one)) || (one.state === 'refused' && decisions?.sends !== undefined); // I22
   const known = purchases.filter(goesAlong).map(({ forgotten: _forgotten, ...one }) => one);
   const own = heir.purchases.map((one) => (forgotten.has(nameOf(one)) ? { ...one, forgotten: true as const } : one));
-  const bequest = { kind, purchases: known, ...(decisions !== undefined && { decisions }) };
+  const bequest = { kind, purchases: known, ...defined({ decisions }) };
   steps.set(to, joinParts(to, [{ ...heir, purchases: own }, bequest]));
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../../ground/values.ts';
 import { isSpending } from '../actions.ts';
 import type { Plan, PlanRow, PlanTotals } from '../plan.ts';
 import { sumPrices } from '../prices/sum-prices.ts';
@@ -38,10 +39,7 @@ function needOf({ action, order }: PlanRow): string[] {
 
 function withheld(row: PlanRow, reason: Reason): PlanRow {
   const { parts } = row.order ?? {};
-  const waits = {
-    ...blocked(row, 'consent', reason),
-    ...(parts !== undefined && { parts }),
-  };
+  const waits = { ...blocked(row, 'consent', reason), ...defined({ parts }) };
   return row.post === undefined ? waits : { ...waits, post: row.post };
 }
 

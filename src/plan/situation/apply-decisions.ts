@@ -1,6 +1,6 @@
 import type { Gate, Graph, OpenRequest, Step } from '../../graph/graph.ts';
 import { findReferences, fingerprintStep, replaceReferences } from '../../graph/render/fingerprint.ts';
-import { mustGet } from '../../ground/values.ts';
+import { defined, mustGet } from '../../ground/values.ts';
 import { dropDefaults } from '../../kinds/drop-defaults.ts';
 import { kinds } from '../../kinds/index.ts';
 import { countedPurchases, pinnedFingerprint } from '../../lock/decisions.ts';
@@ -49,7 +49,7 @@ function decideAtGates(
 ): Decision {
   let seen: SeenAtGates | undefined;
   for (let rounds = 0; ; rounds++) {
-    const keeper = new GateKeeper(gates, lock, { redo, ...(seen && { seen }) });
+    const keeper = new GateKeeper(gates, lock, { redo, ...defined({ seen }) });
     const steps = decideSteps(written, lock, { redo, forms, keeper });
     const matches = findPurchases(steps, lock);
     const verdicts = new Verdicts(lock, matches, redo);

@@ -1,3 +1,4 @@
+import { defined } from '../../ground/values.ts';
 import { countedPurchases } from '../../lock/decisions.ts';
 import { joinParts } from '../../lock/join.ts';
 import type { Lock, Purchase, StepRecord } from '../../lock/record.ts';
@@ -28,7 +29,7 @@ export function findPurchases(steps: readonly DecidedStep[], lock: Lock): Match[
   const matches = steps.map((step): Match => {
     const record = lock.steps.get(step.address);
     const purchase = record && purchaseOf(record, step.fingerprint);
-    return { step, ...(record && { record }), ...(purchase && { purchase }) };
+    return { step, ...defined({ record, purchase }) };
   });
   claimUnclaimed(matches, lock);
   shareJobs(matches);

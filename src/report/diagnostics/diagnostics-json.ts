@@ -42,8 +42,7 @@ export function diagnosticJson(diagnostic: Diagnostic): Json {
     ...(related !== undefined && {
       related: related.map((other) => ({ message: other.message, range: rangeJson(other.place) })),
     }),
-    ...defined({ trail }),
-    ...(fix !== undefined && { fix: { range: rangeJson(fix.place), text: fix.text } }),
+    ...defined({ trail, fix: fix && { range: rangeJson(fix.place), text: fix.text } }),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { HistoryLine, RunClose, RunHeader } from '../../contract/event.ts';
+import { defined } from '../../ground/values.ts';
 import { foldEvent } from '../run/fold-event.ts';
 import { createRunView, hasEnded, type RunView, type StepView } from '../run/run-view.ts';
 
@@ -75,7 +76,7 @@ function storyOf(id: string, lines: readonly HistoryLine[], view: RunView): RunS
   return {
     ...{ id, ...head, spentNow: money.spentNow, outcomes: {} },
     ...(took !== undefined && { elapsedMs: Math.max(0, took) }),
-    ...(stopped !== undefined && { stopped: stopped.because }),
+    ...defined({ stopped: stopped?.because }),
     ...end,
     ...close,
   };
@@ -93,6 +94,6 @@ function stepOf({ address, task, kind, action, stage, credits, files, error, has
     ...{ address, task, kind, action, credits, files },
     ...(hasEnded(stage) && { outcome }),
     ...(outcome === 'running' && hasCompletedJob && { unsaved: true as const }),
-    ...(error !== undefined && { error }),
+    ...defined({ error }),
   };
 }

@@ -1,4 +1,5 @@
 import type { Json } from '../../ground/json.ts';
+import { defined } from '../../ground/values.ts';
 import type { ComparedStep, Comparison, PriceSum } from '../../plan/compare/compare-versions.ts';
 import type { PlanRow } from '../../plan/plan.ts';
 import { isPost } from '../../plan/posts/post-record.ts';
@@ -45,7 +46,7 @@ export function differenceFinder({ steps }: Pick<CompareView, 'steps'>) {
 
 /** Converts a difference to a row of a plan, so that it is grouped and worded like one. */
 export function rowOfStep({ change, address, task, kind, text, changes, follows, discards }: ComparedStep): PlanRow {
-  const row = { address, task, kind, credits: 0 as const, ...(discards !== undefined && { discards }) };
+  const row = { address, task, kind, credits: 0 as const, ...defined({ discards }) };
   switch (change) {
     case 'added':
       // Not `not-bought`, whose words are about purchases, because here the step itself is new.
@@ -55,7 +56,7 @@ export function rowOfStep({ change, address, task, kind, text, changes, follows,
     case 'moved':
       return { ...row, action: 'move', reason: { code: 'renamed', text } };
     case 'changed': {
-      const details = { ...(changes !== undefined && { changes }), ...(follows !== undefined && { follows }) };
+      const details = defined({ changes, follows });
       return { ...row, action: 'redo', reason: { code: 'changed', text, ...details } };
     }
     default:
@@ -149,7 +150,7 @@ export function compareJson(view: CompareView): Json {
     here,
     difference: here.credits - there.credits,
     toBuy,
-    ...(fit && { fit }),
+    ...defined({ fit }),
     bought: bought.map(chargeJson),
     boughtThere: boughtThere.map(chargeJson),
     discarded,

@@ -3,6 +3,7 @@ import type { Graph, Step } from '../../graph/graph.ts';
 import type { Origins } from '../../graph/trace/tracer.ts';
 import type { Place } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
+import { defined } from '../../ground/values.ts';
 import { type CanaryRule, type GateRule, type Manifest, type Task, taskPath } from '../../manifest/manifest.ts';
 import { writeYaml, type YamlOptions } from '../../manifest/yaml/write-yaml.ts';
 import { countOf } from '../numbers.ts';
@@ -104,27 +105,25 @@ function withFiles(
 function valuesOf(step: Step, task: Task | undefined): { [name: string]: Json } {
   const { key, matrix, take, request, needs, save, tags, timeoutMs, retry, expect, pin } = step;
   return {
-    ...(key !== undefined && { key }),
+    ...defined({ key }),
     ...(Object.keys(matrix).length > 0 && { matrix }),
-    ...(take !== undefined && { take }),
+    ...defined({ take }),
     with: Object.fromEntries(Object.entries(request).map(([field, value]) => [field, writeReferences(value)])),
     ...(needs.length > 0 && { needs }),
     ...(save !== '' && { save }),
     ...(tags.length > 0 && { tags }),
     ...(timeoutMs !== undefined && { timeout: `${timeoutMs / 1000}s` }),
-    ...(retry !== undefined && { retry: { ...retry } }),
-    ...(expect !== undefined && { expect: JSON.parse(JSON.stringify(expect)) as Json }),
-    ...(task?.limits !== undefined && { limits: { ...task.limits } }),
-    ...(task?.gate !== undefined && { gate: writtenGate(task.gate) }),
-    ...(task?.canary !== undefined && { canary: writtenCanary(task.canary) }),
+    ...defined({ retry: retry && { ...retry }, expect: expect && (JSON.parse(JSON.stringify(expect)) as Json) }),
+    ...defined({ limits: task?.limits && { ...task.limits }, gate: task?.gate && writtenGate(task.gate) }),
+    ...defined({ canary: task?.canary && writtenCanary(task.canary) }),
     ...(pin === true && { pin }),
-    ...(task?.description !== undefined && { description: task.description }),
+    ...defined({ description: task?.description }),
   };
 }
 
 function writtenGate(gate: GateRule): Json {
   const { note, reasons } = gate;
-  const words = { ...(note !== undefined && { note }), ...(reasons !== undefined && { reasons: [...reasons] }) };
+  const words = defined({ note, reasons: reasons && [...reasons] });
   if (gate.is === 'approve') return Object.keys(words).length === 0 ? 'approve' : { approve: true, ...words };
   const { choose, among } = gate;
   return { choose, among: among.by === 'axis' ? among.axis : among.by, ...words };
@@ -164,7 +163,7 @@ function stepText({ address, task, kind, values, trail, origins }: ExpandedStep)
 }
 
 function yamlText(value: { [key: string]: Json }, commentOf?: YamlOptions['commentOf']): string {
-  return escapeQuoted(writeYaml(value, { isQuoted, ...(commentOf !== undefined && { commentOf }) }));
+  return escapeQuoted(writeYaml(value, { isQuoted, ...defined({ commentOf }) }));
 }
 
 /** Returns whether a text contains characters that a terminal, a log viewer or an editor would interpret or hide. */
@@ -200,9 +199,5 @@ export function expandJson({ campaign, values, steps }: Expansion): Json {
 }
 
 function placeJson({ place: { file, start }, from, reads }: Origin): Json {
-  return {
-    ...{ file, line: start.line, column: start.column },
-    ...(from !== undefined && { from }),
-    ...(reads !== undefined && { reads: [...reads] }),
-  };
+  return { ...{ file, line: start.line, column: start.column }, ...defined({ from, reads: reads && [...reads] }) };
 }

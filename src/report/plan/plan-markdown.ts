@@ -1,3 +1,4 @@
+import { defined } from '../../ground/values.ts';
 import { hasWork } from '../../plan/actions.ts';
 import type { Plan, PlanRow } from '../../plan/plan.ts';
 import { type Block, type Column, facts, heading, named, paragraph, strong, type Text } from '../document.ts';
@@ -83,7 +84,7 @@ function stepsOf(item: PlanItem): Block[] {
 
 function stepOf(row: PlanRow): Text {
   const { address, credits, price, reason, output } = row;
-  const text = priceText({ credits, ...(price && { price }) });
+  const text = priceText({ credits, ...defined({ price }) });
   const cost =
     credits === 0 ? '' : `, ${text === '?' ? 'price unknown' : `${text} ${text === '1' ? 'credit' : 'credits'}`}`;
   const was = output === undefined ? [] : [' ', named(output)];

@@ -174,10 +174,7 @@ function finishStep(view: RunView, event: StepFinished): void {
   changeStep(view, address, {
     stage: stageOf(outcome),
     credits,
-    ...defined({ error, need, because }),
-    ...(recoverable && { recoverable }),
-    ...defined({ scheduledFor }),
-    ...(event.unsaved && { hasCompletedJob: true }),
+    ...defined({ error, need, because, recoverable, scheduledFor, hasCompletedJob: event.unsaved }),
   });
 }
 
@@ -194,7 +191,7 @@ function leaveStep(view: RunView, event: Extract<RunEvent, { event: 'step-left' 
   const isWaiting = blockedBy === 'consent' || blockedBy === 'gate';
   const stage = event.unneeded ? 'unneeded' : isWaiting ? waits[blockedBy] : leftStage(event.action);
   const why = event.action === 'keep' ? {} : { error: event.reason, ...defined({ need }) };
-  const facts = { ...defined({ because, jobId }) };
+  const facts = defined({ because, jobId });
   putStep(view, event, { stage, ...why, ...facts });
 }
 

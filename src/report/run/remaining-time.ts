@@ -1,3 +1,4 @@
+import { defined } from '../../ground/values.ts';
 import { isSpending, waitsFor } from '../../plan/actions.ts';
 import type { Plan, StepOrder } from '../../plan/plan.ts';
 import { type Durations, expectEnd, type OpenStep, samplesOf, timedAs } from '../../plan/time-left.ts';
@@ -79,7 +80,7 @@ function plannedTime(plan: PlannedTime['plan']): PlannedTime {
     const needs = waitsFor(order).flatMap((need) => places.get(need) ?? []);
     places.set(order.address, steps.length);
     const name = hasJob(order) ? timedAs(order) : undefined;
-    steps.push({ address: order.address, needs, ...(name !== undefined && { name }) });
+    steps.push({ address: order.address, needs, ...defined({ name }) });
     if (name === undefined) continue;
     const known = jobs.get(name) ?? { order, tasks: new Set() };
     jobs.set(name, known);

@@ -1,6 +1,7 @@
 import type { RunEvent, StepOutcome } from '../../contract/event.ts';
 import { answersOfExit } from '../../contract/exit.ts';
 import type { Json } from '../../ground/json.ts';
+import { defined } from '../../ground/values.ts';
 import { stateLeft } from '../../plan/actions.ts';
 import { type Plan, type PlanRow, rowId } from '../../plan/plan.ts';
 import { isPost } from '../../plan/posts/post-record.ts';
@@ -49,14 +50,14 @@ function rowNow(row: PlanRow, { outcomes, view }: Pick<EndedPlan, 'outcomes' | '
   const isOpen = isPost(row.kind) && post !== undefined && state !== 'done';
   return {
     address,
-    ...(send !== undefined && { send }),
+    ...defined({ send }),
     state,
     ...(state !== 'done' && ended !== undefined && ended.credits !== 0 && { credits: ended.credits }),
     ...(state === 'blocked' && ended === undefined && { because: reason.code }),
     ...(need !== undefined && { need: { ...need } }),
     ...(error !== undefined && { error: error.length > longestError ? `${error.slice(0, longestError)}…` : error }),
-    ...(scheduledFor !== undefined && { scheduledFor }),
-    ...(isOpen && { post: { accounts: post.accounts, ...(post.at !== undefined && { at: post.at }) } }),
+    ...defined({ scheduledFor }),
+    ...(isOpen && { post: { accounts: post.accounts, ...defined({ at: post.at }) } }),
   };
 }
 

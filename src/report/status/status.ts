@@ -1,3 +1,4 @@
+import { defined } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
 import type { Purchase } from '../../lock/record.ts';
 import { spentCredits } from '../../lock/spent.ts';
@@ -134,11 +135,11 @@ function statusOf(match: Match, facts: StatusFacts): StepStatus {
   const unfit = situation.unfit?.get(address);
   return {
     ...{ address, task, kind },
-    ...(key !== undefined && { key }),
+    ...defined({ key }),
     ...(Object.keys(matrix).length > 0 && { matrix }),
-    ...(take !== undefined && { take }),
+    ...defined({ take }),
     state,
-    ...(verdict !== undefined && { verdict }),
+    ...defined({ verdict }),
     ...(purchase !== undefined && describePurchase(purchase, facts)),
     ...(unfit !== undefined && { error: unfitText(unfit), code: 'unfit' }),
     ...(isPost(kind) && state === 'not-bought' && { post: targetOf(step.request) }),
@@ -160,7 +161,7 @@ function findOpenGates(gates: readonly DecidedGate[], meant: readonly Match[], v
       const match = done.get(address);
       return match !== undefined && verdicts.on(match)?.is !== 'rejected';
     });
-    return [{ name, state: state.is, choose, toSee, picked: [...state.picked], ...(note !== undefined && { note }) }];
+    return [{ name, state: state.is, choose, toSee, picked: [...state.picked], ...defined({ note }) }];
   });
 }
 

@@ -21,8 +21,7 @@ export function kindsJson(kinds: readonly Kind[]): Json {
         description: field.description,
         type: field.type,
         required: field.required === true,
-        ...(field.values !== undefined && { values: [...field.values] }),
-        ...defined({ default: field.default, maxLength: field.maxLength }),
+        ...defined({ values: field.values && [...field.values], default: field.default, maxLength: field.maxLength }),
       })),
       ...(kind.model !== undefined && {
         models: Object.entries(kind.model.models).map(([name, { description, credits, aliasOf }]) => ({

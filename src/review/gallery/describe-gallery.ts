@@ -14,7 +14,7 @@ import { readAddedRecords } from '../../disk/git/file-history.ts';
 import { openRepository, pathInRepository } from '../../disk/git/repository.ts';
 import type { OpenRequest } from '../../graph/graph.ts';
 import type { Origin } from '../../graph/trace/tracer.ts';
-import { isMap } from '../../ground/values.ts';
+import { defined, isMap } from '../../ground/values.ts';
 import type { Lock } from '../../lock/record.ts';
 import { emptyLock } from '../../lock/write.ts';
 import { readableRequest } from '../../plan/outputs/list-outputs.ts';
@@ -66,12 +66,9 @@ export async function describeGallery(
   const next = tellNext(described, plan.rows, paste);
   return {
     ...{ version: 1, revision: 1, file: campaign.file, canDecide: false, commands: reviewCommands(paste) },
-    ...(next !== undefined && { next }),
+    ...defined({ next }),
     ...described,
-    report: {
-      made: Date.now(),
-      ...(compare !== undefined && { compare }),
-    },
+    report: { made: Date.now(), ...defined({ compare }) },
   };
 }
 
@@ -256,7 +253,7 @@ export function forClient(
       waiting: 0,
       waitingCredits: null,
     };
-    return [{ name: title, task, differBy, members, ...(asked && { gate: asked }) }];
+    return [{ name: title, task, differBy, members, ...defined({ gate: asked }) }];
   });
   const { version, revision, campaign, canDecide, report } = data;
   return {
@@ -282,7 +279,7 @@ function clientAsset(asset: ReviewAsset, name: string): ReviewAsset {
   }
   return {
     ...{ address: name, task, kind, matrix, tags: [], state: 'done', files, request: {}, differs: [] },
-    ...(take !== undefined && { take }),
+    ...defined({ take }),
     ...(job !== undefined && { job: jobToken(job), step: address }),
     ...{ isJudged, earlier: [], madeFrom: [], usedBy: [] },
   };

@@ -8,7 +8,7 @@ import type { ReportParts } from '../../contract/report.ts';
 import type { ReviewData, ReviewFile } from '../../contract/review.ts';
 import { takeGuard } from '../../disk/lock/guard.ts';
 import { eachAtOnce } from '../../ground/places.ts';
-import { messageOf } from '../../ground/values.ts';
+import { defined, messageOf } from '../../ground/values.ts';
 import { bytesText } from '../../report/numbers.ts';
 import { FileFinder } from '../find-files.ts';
 import { requirePageFile } from '../serve/page-files.ts';
@@ -93,7 +93,7 @@ export async function makeGallery(campaign: OpenCampaign, options: MakeOptions):
       if (await place.fits()) break;
     }
     await campaign.measures.keep();
-    return { data, bytes: await place.finish(data), ...(place.side !== undefined && { side: place.side }) };
+    return { data, bytes: await place.finish(data), ...defined({ side: place.side }) };
   } catch (error) {
     const isOfDisk = error instanceof UnsafeFileError || (error instanceof Error && 'syscall' in error);
     if (!isOfDisk || error instanceof CampaignError) throw error;

@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { gzip } from 'node:zlib';
+import { defined } from '../../ground/values.ts';
 
 const policy = [
   "default-src 'none'",
@@ -65,7 +66,7 @@ export function answerJson(response: ServerResponse, status: number, value: unkn
 }
 
 export function answerProblem(response: ServerResponse, status: number, text: string, hint?: string): void {
-  answerJson(response, status, { error: { text, ...(hint !== undefined && { hint }) } });
+  answerJson(response, status, { error: { text, ...defined({ hint }) } });
 }
 
 /** Refuses a request with 403, without a reason that could reveal whether the token was right. */

@@ -1,4 +1,5 @@
 import type { ReviewAsset, ReviewChange, ReviewData, ReviewFile, ReviewGroup } from '../../contract/review.ts';
+import { defined } from '../../ground/values.ts';
 import { hasThumb } from '../thumbs/thumbs.ts';
 
 /** Maximum size in bytes of a picture that is sent as it is, without a large thumbnail. */
@@ -53,8 +54,7 @@ export function describeChange(before: ReviewData, now: ReviewData): ReviewChang
   const areWaitsSame = before.waits === waits || textOf(before.waits) === textOf(waits);
   return {
     ...{ revision, since: before.revision },
-    ...(run !== undefined && { run }),
-    ...(next !== undefined && { next }),
+    ...defined({ run, next }),
     ...(waits !== undefined && !areWaitsSame && { waits }),
     assets: now.assets.filter((asset, index) => isOther(asset, before.assets[index])),
     groups: now.groups.filter((group, index) => isOther(group, before.groups[index])),

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { failureOf } from '../../contract/failure.ts';
 import type { ReviewChange, ReviewData, ReviewHost } from '../../contract/review.ts';
+import { defined } from '../../ground/values.ts';
 import { adviceText, type Paste } from '../../report/advice-text.ts';
 import { largeSide } from '../thumbs/make-thumb.ts';
 import { Thumbs } from '../thumbs/thumbs.ts';
@@ -267,7 +268,7 @@ class Review {
       if (judged.is === 'held') return answerJson(response, 423, judged);
       await this.#look().catch(() => undefined);
       const change = (this.#change?.revision ?? 0) >= judged.revision ? this.#change : undefined;
-      answerJson(response, 200, { ...judged, ...(change && { change }) });
+      answerJson(response, 200, { ...judged, ...defined({ change }) });
     } finally {
       this.#writing.delete(writing);
     }
