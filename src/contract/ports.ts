@@ -219,8 +219,6 @@ export interface Service {
   /** Sends a single POST, never retried here. `body` is canonical JSON. */
   create(call: { kind: string; body: string; key: string }): Promise<CreateAnswer>;
   watch(job: { kind: string; jobId: string; model?: string }, options: WatchOptions): Promise<JobEnd>;
-  /** Number of jobs in flight above which polling is the bottleneck. Default: unlimited. */
-  usefulInFlight?(): number;
   /** ID of the newest job in a kind's list, or an empty string if there is none. Throws `ServiceError`. */
   newestJob(kind: string): Promise<string>;
   /** Reads the kind's list from the newest job down to all of the fences. Throws `ServiceError`. */

@@ -212,7 +212,6 @@ export class Drive {
     const { breaker } = this.#options;
     const givenUp = breaker === undefined ? [] : this.#ready.giveUp(breaker, this.#ended, this.#ports.emit);
     for (const { order, why } of givenUp) this.#follow(this.#endUnbegun(order, 'left', { error: why }));
-    this.#slots.resize(this.#ports.service.usefulInFlight?.() ?? Number.POSITIVE_INFINITY);
     let begun: number;
     do {
       begun = this.#begun.size;

@@ -7,16 +7,15 @@ import { Places } from '../ground/places.ts';
 export class SharedSlots {
   readonly #places = new Places(1);
   readonly #members = new Map<symbol, number>();
-  #useful = Number.POSITIVE_INFINITY;
 
   /** Adds a plan with its `concurrency`. Returns a function that removes it. */
   join(concurrency: number): () => void {
     const member = Symbol();
     this.#members.set(member, concurrency);
-    this.resize(this.#useful);
+    this.#resize();
     return () => {
       this.#members.delete(member);
-      this.resize(this.#useful);
+      this.#resize();
     };
   }
 
@@ -24,10 +23,8 @@ export class SharedSlots {
     return this.#places.taken;
   }
 
-  /** Limits the number of slots. `useful`: highest number that the service can use. */
-  resize(useful: number): void {
-    this.#useful = useful;
-    this.#places.resize(Math.max(1, Math.ceil(Math.min(useful, Math.max(...this.#members.values())))));
+  #resize(): void {
+    this.#places.resize(Math.max(1, ...this.#members.values()));
   }
 
   /** Calls `begin` when a slot is free, perhaps at once. The slot is occupied until the promise of `begin` resolves. */

@@ -106,7 +106,6 @@ export function createService(options: ServiceOptions): Service & Downloads & { 
       if (answer.is === 'no-route') missing.set(call.kind, answer.message.replace(/^not sent: /, ''));
       return answer;
     },
-    usefulInFlight: () => watching.poller.usefulInFlight,
     newestJob: (kind) => findNewest(requireKind(kind), get),
     walkJobs: (kind, fences) => walkToFences(requireKind(kind), { fences, get }),
     watch: (job, watchOptions) => watchJob(job, watching, watchOptions),

@@ -47,7 +47,6 @@ export class ScriptedService implements Service, Downloads {
   tellsBalance: 'always' | 'never' | 'always the same' = 'always';
   nameOf: ((create: number) => string) | undefined;
   mostInFlight = 0;
-  useful = Number.POSITIVE_INFINITY;
   /** Creates that were waiting for their answers at the same time. */
   mostOnWire = 0;
   #onWire = 0;
@@ -191,10 +190,6 @@ export class ScriptedService implements Service, Downloads {
   shown: (echoes: { [field: string]: Json }) => { [field: string]: Json } = (echoes) => echoes;
   listTrouble: (read: number) => ServiceError | undefined = () => undefined;
   #listReads = 0;
-
-  usefulInFlight(): number {
-    return this.useful;
-  }
 
   async newestJob(kind: string): Promise<string> {
     return (await this.#list(kind))[0]?.jobId ?? '';

@@ -22,8 +22,6 @@ export interface SimulationOptions {
     Pick<PolledService, 'readMs' | 'stale' | 'pageMost' | 'repeatsLimit' | 'tellsTotal' | 'strangers' | 'hiddenEvery'>
   >;
   seed?: number;
-  /** As many jobs are in flight as may be, of whatever use that is. */
-  takesAll?: boolean;
 }
 
 export type Simulated = Awaited<ReturnType<typeof simulate>>;
@@ -49,7 +47,6 @@ export async function simulate(kind: string, steps: readonly BenchStep[], option
   for (const [index, { needs }] of steps.entries()) for (const need of needs) dependents[need]?.push(index);
   const ready = [...steps.keys()].filter((index) => missing[index] === 0);
   let running = 0;
-  const useful = () => (options.takesAll ? Number.POSITIVE_INFINITY : poller.usefulInFlight);
   let thoughts = 0;
   let createsFrom = clock.now();
 
@@ -74,7 +71,7 @@ export async function simulate(kind: string, steps: readonly BenchStep[], option
     new Promise<void>((resolve, reject) => {
       const fill = () => {
         if (running === 0 && ready.length === 0) return resolve();
-        while (running < Math.min(options.concurrency, useful()) && ready.length > 0) {
+        while (running < options.concurrency && ready.length > 0) {
           const index = ready.shift() ?? 0;
           running += 1;
           work(index).then(() => {

@@ -1,100 +1,63 @@
 import type { KeptDurations } from '../../contract/ports.ts';
-import { type Distribution, estimate, type Mass, smooth } from './distribution.ts';
 
-/** Weight of the fitted distribution, as a number of jobs. */
-const fittedJobs = 6;
-const mostSamples = 300;
-/** Number of running jobs above which only the newest samples are not representative of the others. */
-const manyRunning = 4 * mostSamples;
-const mostKept = 100;
-/**
- * Number of jobs of earlier runs from which a distribution counts as well known. Jobs of this run do not count alike,
- * because the first to end are the short ones.
- */
-const wellKnownJobs = 50;
-/**
- * Minimum number of ended jobs for noticing a changed service: the distribution no longer counts as well known if most
- * of them took longer than nine in ten did before.
- */
-const fewestSeen = 3;
+const mostSamples = 100;
+/** Number of longer samples below which the samples say little about a job that still runs. */
+const fewLonger = 4;
+/** Longest gap between two queries of a job that has run longer than nearly all others, as a share of its age. */
+const mostGapShare = 1 / 5;
+/** A single duration stands for others around it. */
+const spreads = [0.8, 1, 1.25];
 
+/** Durations of the jobs of one kind and model, in ms. */
 export class KnownDurations {
-  /** Durations in ms, newest last. */
-  samples: number[];
-  /** Every n-th finished job becomes a sample, so that the samples reach back as far as the oldest running jobs. */
-  #stride = 1;
+  /** Newest last. */
+  readonly samples: number[];
+  #sorted: readonly number[] = [];
   readonly #typicalMs: number;
-  readonly #kept: number;
-  #distribution: Distribution;
-  #learned = 0;
-  #seen = 0;
-  #late = 0;
-  readonly #usualMs: number;
-  #isProbed = false;
 
   constructor(typicalMs: number, samples: readonly number[] = []) {
-    this.samples = [...samples];
+    this.samples = samples.slice(-mostSamples);
     this.#typicalMs = typicalMs;
-    this.#kept = samples.length;
-    this.#distribution = this.#estimate([]);
-    this.#usualMs = this.#distribution.quantile(0.9);
+    this.#sort();
   }
 
-  get distribution(): Distribution {
-    return this.#distribution;
-  }
-
-  /** True if enough jobs were seen, in earlier runs or in a long run, to query often around the expected end. */
-  get isWellKnown(): boolean {
-    if (this.#seen >= fewestSeen && this.#late * 2 > this.#seen) return false;
-    return this.#kept >= wellKnownJobs || this.#kept + this.#seen >= mostSamples;
-  }
-
-  /** True if this job is to be the probe, which is queried often so that the others need not be. Returns true once. */
-  wantsProbe(): boolean {
-    if (this.samples.length >= 2 || this.#isProbed) return false;
-    this.#isProbed = true;
-    return true;
-  }
-
-  countAbove(ms: number): number {
-    return this.samples.reduce((count, sample) => (sample > ms ? count + 1 : count), 0);
+  get medianMs(): number {
+    return this.#sorted[this.#sorted.length >> 1] ?? this.#typicalMs;
   }
 
   learn(ms: number): void {
-    this.#learned += 1;
-    this.#seen += 1;
-    if (this.#seen % this.#stride === 0) this.samples.push(ms);
+    this.samples.push(ms);
     if (this.samples.length > mostSamples) this.samples.shift();
-    if (ms > this.#usualMs) this.#late += 1;
+    this.#sort();
+  }
+
+  #sort(): void {
+    const isFew = this.samples.length < mostSamples / 5;
+    const all = isFew ? this.samples.flatMap((ms) => spreads.map((spread) => ms * spread)) : [...this.samples];
+    this.#sorted = all.sort((a, b) => a - b);
   }
 
   /**
-   * True if enough samples are new for a refresh, so that not each of thousands of jobs causes a pass over all the
-   * others.
+   * Returns the age in ms at which to query a job that still ran at age `last`: then its end has stayed undetected for
+   * `thresholdMs` on average, as far as longer jobs are known.
    */
-  get isStale(): boolean {
-    return this.#learned > 0 && this.#learned * 10 >= Math.min(this.#seen, 1000);
-  }
-
-  /** Recomputes the distribution. `running`: ages at which unfinished jobs were last queried. */
-  refresh(running: readonly number[]): void {
-    this.#learned = 0;
-    if (this.#stride > 1 && this.#stride * mostSamples >= 2 * running.length) this.#stride /= 2;
-    const wanted = running.length > manyRunning ? running.length / mostSamples : 1;
-    while (this.samples.length >= mostSamples && this.#stride < wanted) {
-      this.#stride *= 2;
-      this.samples = everyNth(this.samples, 2);
+  nextAge(last: number, thresholdMs: number): number {
+    const from = this.#sorted.findIndex((ms) => ms > last);
+    const longer = from === -1 ? 0 : this.#sorted.length - from;
+    // If hardly any longer job is known, assume that equally many end in each doubling of the age.
+    if (longer < fewLonger && last > 0) return last + Math.min(last * mostGapShare, Math.sqrt(last * thresholdMs));
+    const wanted = thresholdMs * longer;
+    let sum = 0;
+    for (let ended = 0; ended < longer; ended += 1) {
+      const ms = this.#sorted[from + ended] ?? 0;
+      if (ms * ended - sum >= wanted) return (wanted + sum) / ended;
+      sum += ms;
     }
-    this.#distribution = this.#estimate(everyNth(running, this.#stride));
-  }
-
-  #estimate(running: readonly number[]): Distribution {
-    const fitted = massesOf(fitLogNormal(this.#typicalMs, this.samples), fittedJobs);
-    return estimate([...fitted, ...smooth(this.samples)], running);
+    return (wanted + sum) / longer;
   }
 }
 
+/** Durations by kind and model, from earlier runs and from this run. */
 export class Durations {
   readonly #kept: KeptDurations;
   readonly #known = new Map<string, KnownDurations>();
@@ -115,53 +78,7 @@ export class Durations {
 
   keep(): KeptDurations {
     const kept: KeptDurations = { ...this.#kept };
-    for (const [name, { samples }] of this.#known) {
-      if (samples.length > 0) kept[name] = samples.slice(-mostKept).map(Math.round);
-    }
+    for (const [name, { samples }] of this.#known) if (samples.length > 0) kept[name] = samples.map(Math.round);
     return kept;
   }
 }
-
-function everyNth(values: readonly number[], n: number): number[] {
-  return values.filter((_, index) => index % n === 0);
-}
-
-/** Parameters of a log-normal distribution, over the logarithms of ms. */
-interface LogNormal {
-  mean: number;
-  spread: number;
-}
-
-/** Assumed spread of the durations of one kind, and its weight as a number of jobs. */
-const usualSpread = 0.5;
-const usualSpreadJobs = 3;
-/**
- * Weight of a kind's typical duration, as a number of jobs; low, because a service may be five times faster or slower.
- */
-const typicalJobs = 0.2;
-
-/**
- * Fits a log-normal distribution to finished jobs (in ms), starting from the typical duration. The result is wider than
- * the best fit by the uncertainty of its mean.
- */
-function fitLogNormal(typicalMs: number, ended: readonly number[]): LogNormal {
-  const count = ended.length;
-  const logs = ended.map((ms) => Math.log(ms + 1));
-  const sum = logs.reduce((total, log) => total + log, 0);
-  const mean = (typicalJobs * Math.log(typicalMs + 1) + sum) / (typicalJobs + count);
-  const squares = logs.reduce((total, log) => total + (log - mean) ** 2, 0);
-  const variance = (usualSpreadJobs * usualSpread ** 2 + squares) / (usualSpreadJobs + count);
-  return { mean, spread: Math.sqrt(variance * (1 + 1 / (typicalJobs + count))) };
-}
-
-function massesOf({ mean, spread }: LogNormal, weight: number): Mass[] {
-  return scores.map((score) => ({
-    ms: Math.max(0, Math.exp(mean + spread * score) - 1),
-    weight: weight / scores.length,
-  }));
-}
-
-/** Midpoints of equal shares of the standard normal distribution. */
-const scores = [
-  -2.13, -1.53, -1.21, -0.97, -0.78, -0.6, -0.45, -0.3, -0.15, 0, 0.15, 0.3, 0.45, 0.6, 0.78, 0.97, 1.21, 1.53, 2.13, 3,
-];

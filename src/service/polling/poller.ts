@@ -6,11 +6,9 @@ import { envelope } from '../../kinds/envelope.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { parseRetryAfter, readRecord } from '../fields.ts';
 import type { Http, HttpAnswer } from '../http.ts';
-import { dueAt, passOn, usefulInFlight } from './due-at.ts';
-import { Durations } from './durations.ts';
-import { JobList, type Page } from './job-list.ts';
-import { isCurrent, type Place, ReadyQueue } from './ready-queue.ts';
-import { isWaiting, newlyWatched, tookMs, type WatchedJob } from './watched-job.ts';
+import { Durations, type KnownDurations } from './durations.ts';
+import { JobList, type ListPage } from './job-list.ts';
+import { dueAt, isWaiting, tookMs, type WatchedJob } from './watched-job.ts';
 
 export interface Observation {
   /**
@@ -31,19 +29,26 @@ export interface PollerOptions {
 }
 
 const mostInFlight = 64;
-/**
- * If requests are limited, a due query may be delayed by more useful ones for as long as one query of every job takes,
- * but at least this time in ms.
- */
-const leastPatienceMs = 10_000;
 /** Number of waiting jobs up to which all are rescheduled when one ends. */
 const mostHurried = 8;
 /** Highest plausible age of a job in ms; a higher one is ignored. */
 const longestAgeMs = 7 * 86_400_000;
 
 /**
- * Polls all jobs of a run with a single timer. A job is queried when the expected time since its undetected end reaches
- * its threshold; if a list shows many jobs at once, the list is read. The only limit is the service's request rate.
+ * A job's entry in the queue, valid only for this turn of the job. `isSet`: the time is fixed, even if new durations
+ * are learned. `isAlone`: the job's own status is queried, not a list.
+ */
+interface Place {
+  job: WatchedJob;
+  turn: number;
+  isSet: boolean;
+  isAlone: boolean;
+}
+
+/**
+ * Polls all jobs of a run with a single timer. A job is queried when its end has probably stayed undetected for a share
+ * of the usual duration; where a list shows many jobs, a page of it is read instead. The only limit is the service's
+ * request rate.
  */
 export class Poller {
   readonly #durations: Durations;
@@ -51,10 +56,12 @@ export class Poller {
   readonly #options: PollerOptions;
   readonly #clock: Clock;
   readonly #waiting = new Heap<Place, number>((a, b) => a - b);
-  readonly #ready = new ReadyQueue();
   readonly #jobs = new Set<WatchedJob>();
   readonly #lists = new Map<string, JobList>();
-  readonly #numbers = new Map<string, number>();
+  /** The job that is queried while no duration is known, and the age at which the one before was still running. */
+  readonly #probes = new Map<KnownDurations, { job: WatchedJob; age: number }>();
+  /** Due jobs that wait for the next page of a search. */
+  readonly #seekers = new Map<JobList, WatchedJob[]>();
   #inFlight = 0;
   #timer: { at: number; stop: AbortController } | undefined;
 
@@ -69,18 +76,30 @@ export class Poller {
    * Starts watching a job. `fresh`: just created. `urgency`: importance of detecting its end; 1 for a job on its own.
    */
   observe(
-    job: { kind: Kind; jobId: string; model?: string | undefined },
-    options: { fresh: boolean; urgency: () => number; signal: AbortSignal },
+    { kind, jobId, model }: { kind: Kind; jobId: string; model?: string | undefined },
+    { fresh, urgency, signal }: { fresh: boolean; urgency: () => number; signal: AbortSignal },
   ): Observation {
-    const { kind, jobId, model } = job;
-    const { fresh, urgency, signal } = options;
     const known = this.#durations.of({ kind: kind.name, model, typicalMs: kind.typicalMs });
-    const number = (this.#numbers.get(kind.name) ?? 0) + 1;
-    this.#numbers.set(kind.name, number);
-    const [startedAt, luck] = [this.#clock.now(), this.#clock.random()];
-    const watched = newlyWatched({ kind, jobId, known, urgency, number, fresh, startedAt, luck });
-    this.#jobs.add(watched);
-    this.#listOf(kind)?.add(watched);
+    const job: WatchedJob = {
+      kind,
+      jobId,
+      known,
+      urgency,
+      fresh,
+      startedAt: this.#clock.now(),
+      lastAge: undefined,
+      askedAge: undefined,
+      listAge: undefined,
+      rank: undefined,
+      soughtAt: this.#clock.now(),
+      missing: 0,
+      notBefore: 0,
+      turn: 0,
+      waiter: undefined,
+      isAsked: false,
+    };
+    this.#jobs.add(job);
+    this.#listOf(kind)?.add(job);
     let isFirst = !fresh;
     return {
       next: ({ path, afterMs, untilMs }) =>
@@ -89,35 +108,31 @@ export class Poller {
           const onAbort = () => settle(undefined);
           const settle = (answer: HttpAnswer | undefined) => {
             signal.removeEventListener('abort', onAbort);
-            watched.waiter = undefined;
-            watched.turn += 1;
+            job.waiter = undefined;
+            job.turn += 1;
             resolve(answer);
           };
           signal.addEventListener('abort', onAbort, { once: true });
-          watched.waiter = { path, signal, resolve: settle };
+          job.waiter = { path, signal, resolve: settle };
           const now = this.#clock.now();
-          watched.notBefore = afterMs > 0 ? now + afterMs : 0;
+          job.notBefore = afterMs > 0 ? now + afterMs : 0;
           const latest = Math.max(now, untilMs);
-          const due = isFirst ? now : this.#dueAt(watched);
+          const due = isFirst ? now : this.#dueAt(job);
           // A query requested for a given time is not postponed again.
-          this.#enqueue(watched, Math.min(due, latest), isFirst || latest <= due);
+          const isSet = isFirst || latest <= due;
+          this.#enqueue(job, Math.min(due, latest), { isSet, isAlone: isSet });
           isFirst = false;
         }),
       leave: () => {
-        this.#jobs.delete(watched);
-        this.#lists.get(kind.name)?.jobs.delete(watched);
-        watched.turn += 1;
+        this.#jobs.delete(job);
+        this.#lists.get(kind.name)?.jobs.delete(jobId);
+        job.turn += 1;
+        if (this.#probes.get(known)?.job === job) this.#probes.delete(known);
         if (this.#jobs.size === 0) this.#rest();
         // The remaining jobs are more urgent, and a list no longer covers the last one.
         else if (this.#jobs.size <= mostHurried) this.#bringForward(this.#jobs);
       },
     };
-  }
-
-  get usefulInFlight(): number {
-    const isListed = [...this.#lists.values()].some(({ jobs }) => jobs.size > 0);
-    if (isListed || this.#options.fixedMs !== undefined) return Number.POSITIVE_INFINITY;
-    return usefulInFlight(this.#jobs, this.#rate.gapMs);
   }
 
   #listOf(kind: Kind): JobList | undefined {
@@ -131,14 +146,14 @@ export class Poller {
   }
 
   #dueAt(job: WatchedJob): number {
-    const listed = this.#lists.get(job.kind.name)?.tells(job) ?? false;
-    return dueAt(job, { fixedMs: this.#options.fixedMs, listed, isLimited: this.#rate.isLimited });
+    const probe = this.#probes.get(job.known) ?? { job, age: 0 };
+    this.#probes.set(job.known, probe);
+    return dueAt(job, { probedAge: probe.job === job ? probe.age : undefined, fixedMs: this.#options.fixedMs });
   }
 
-  #enqueue(job: WatchedJob, at: number, isSet = false): void {
+  #enqueue(job: WatchedJob, at: number, { isSet = false, isAlone = false } = {}): void {
     job.turn += 1;
-    job.queuedAt = at;
-    this.#waiting.push(at, { job, turn: job.turn, isSet });
+    this.#waiting.push(at, { job, turn: job.turn, isSet, isAlone });
     this.#arm();
   }
 
@@ -146,22 +161,18 @@ export class Poller {
   #rest(): void {
     this.#timer?.stop.abort();
     this.#timer = undefined;
-    this.#ready.clear();
     this.#waiting.clear();
   }
 
   #arm(): void {
-    const now = this.#clock.now();
-    let at = this.#waiting.firstAt ?? Number.POSITIVE_INFINITY;
-    if (!this.#ready.isEmpty) at = Math.min(at, Math.max(now, this.#rate.nextAt));
-    for (const list of this.#lists.values()) at = Math.min(at, Math.max(list.nextCheckAt(), this.#rate.nextAt));
-    if (at === Number.POSITIVE_INFINITY || this.#inFlight >= mostInFlight) return;
+    const { firstAt } = this.#waiting;
+    if (firstAt === undefined || this.#inFlight >= mostInFlight) return;
+    const at = Math.max(firstAt, this.#rate.nextAt);
     if (this.#timer !== undefined && this.#timer.at <= at) return;
     this.#timer?.stop.abort();
-    const stop = new AbortController();
-    const timer = { at, stop };
+    const timer = { at, stop: new AbortController() };
     this.#timer = timer;
-    void this.#clock.sleep(Math.max(0, at - now), stop.signal).then(() => {
+    void this.#clock.sleep(Math.max(0, at - this.#clock.now()), timer.stop.signal).then(() => {
       if (this.#timer !== timer) return;
       this.#timer = undefined;
       this.#pump();
@@ -170,45 +181,40 @@ export class Poller {
 
   #pump(): void {
     const now = this.#clock.now();
-    while ((this.#waiting.firstAt ?? Number.POSITIVE_INFINITY) <= now) {
+    while (this.#inFlight < mostInFlight && this.#rate.nextAt <= now && (this.#waiting.firstAt ?? now + 1) <= now) {
       const place = this.#waiting.pop();
-      if (place === undefined || !isCurrent(place)) continue;
-      // A list may have shown the job, or become reliable, since the job was queued.
-      const due = place.isSet ? now : this.#dueAt(place.job);
-      if (due <= now + 1) {
-        this.#ready.push(place);
-        continue;
-      }
-      place.job.queuedAt = due;
-      this.#waiting.push(due, place);
-    }
-    while (this.#inFlight < mostInFlight && this.#rate.nextAt <= now) {
-      if (!this.#lookAtBest(now)) break;
+      if (place !== undefined && isWaiting(place.job) && place.job.turn === place.turn) this.#query(place, now);
     }
     this.#arm();
   }
 
-  #lookAtBest(now: number): boolean {
-    const best = this.#bestPage(now);
-    const patienceMs = Math.max(leastPatienceMs, this.#jobs.size * this.#rate.gapMs);
-    const limits = { leastBenefit: best?.benefit, overdueAt: now - patienceMs };
-    const single = this.#rate.isLimited ? this.#ready.takeBest(now, limits) : this.#ready.takeFirst();
-    if (single !== undefined) {
-      void this.#lookAtJob(single);
-      return true;
+  #query({ job, isSet, isAlone }: Place, now: number): void {
+    // Other jobs may have shown how long such jobs take, and a list that this job still runs.
+    const due = isSet ? now : this.#dueAt(job);
+    if (due > now + 1) {
+      this.#enqueue(job, due);
+      return;
     }
-    if (best === undefined) return false;
-    void this.#lookAtList(best.list, best.page);
-    return true;
+    const list = this.#lists.get(job.kind.name);
+    const page = isAlone ? undefined : list?.pageFor(job);
+    const askers = list === undefined || !page?.isSearch ? undefined : this.#seekers.get(list);
+    const readableAt = list === undefined || page === undefined || page.isSearch ? now : list.readableAt(page.page);
+    if (list === undefined || page === undefined) void this.#lookAtJob(job);
+    else if (askers !== undefined) askers.push(job);
+    else if (readableAt > now) this.#enqueue(job, readableAt);
+    else void this.#lookAtPage(list, page, [job]);
   }
 
-  #bestPage(now: number): (Page & { list: JobList }) | undefined {
-    let best: (Page & { list: JobList }) | undefined;
-    for (const list of this.#lists.values()) {
-      const page = list.bestPage(now);
-      if (page !== undefined && (best === undefined || page.benefit > best.benefit)) best = { list, ...page };
+  async #call(path: string, signal?: AbortSignal): Promise<HttpAnswer> {
+    this.#rate.take();
+    this.#inFlight += 1;
+    const { http, deadlineMs } = this.#options;
+    const answer = await http.call({ method: 'GET', path, deadlineMs, ...(signal && { signal }) });
+    this.#inFlight -= 1;
+    if (answer.is === 'answer' && answer.status === 429) {
+      this.#rate.complain(parseRetryAfter(answer.headers[envelope.headers.retryAfter]), this.#clock.random());
     }
-    return best;
+    return answer;
   }
 
   async #lookAtJob(job: WatchedJob): Promise<void> {
@@ -216,20 +222,13 @@ export class Poller {
     if (waiter === undefined) return;
     job.isAsked = true;
     const sentAt = this.#clock.now();
-    this.#rate.take();
-    this.#inFlight += 1;
-    const { http, deadlineMs } = this.#options;
-    const answer = await http.call({ method: 'GET', path: waiter.path, deadlineMs, signal: waiter.signal });
+    const answer = await this.#call(waiter.path, waiter.signal);
     job.askedAge = Math.max(0, sentAt - job.startedAt);
-    this.#inFlight -= 1;
     // The waiting caller continues after this turn of the event loop, so results recorded here affect its next query.
     job.isAsked = false;
     if (job.waiter === waiter) waiter.resolve(answer);
-    if (answer.is === 'answer') {
-      if (answer.status === 429) {
-        this.#rate.complain(parseRetryAfter(answer.headers[envelope.headers.retryAfter]), this.#clock.random());
-      }
-      const data = answer.status === 200 ? readRecord(readRecord(answer.json)?.data) : undefined;
+    if (answer.is === 'answer' && answer.status === 200) {
+      const data = readRecord(readRecord(answer.json)?.data);
       if (data !== undefined && (data.id === undefined || data.id === job.jobId)) this.#learn(job, data, sentAt);
     }
     this.#pump();
@@ -243,14 +242,13 @@ export class Poller {
     if (before === undefined && !job.fresh && olderMs > 5000 && olderMs < longestAgeMs) job.startedAt = createdAt;
     if (data.status === envelope.states.queued) {
       // The job has not started, so its whole duration is still to come.
-      job.startedAt = Math.max(job.startedAt, sentAt - job.known.distribution.quantile(0.5) / 2);
+      job.startedAt = Math.max(job.startedAt, sentAt - job.known.medianMs / 2);
     }
     const age = Math.max(0, sentAt - job.startedAt);
     job.lastAge = age;
     job.askedAge = age;
     if (data.status !== envelope.states.completed) {
-      const next = passOn(job, age, this.#jobs);
-      if (next !== undefined) this.#enqueue(next, this.#dueAt(next));
+      if (job.known.samples.length === 0) this.#probeNext(job, age);
       return;
     }
     const took = tookMs(data, age, before);
@@ -258,43 +256,52 @@ export class Poller {
     this.#addSample(job, { took, age });
   }
 
+  /** Has another job queried next: one that was never queried may be over, which gives more information. */
+  #probeNext({ known }: WatchedJob, age: number): void {
+    for (const job of this.#jobs) {
+      if (job.known !== known || job.lastAge !== undefined || !isWaiting(job)) continue;
+      this.#probes.set(known, { job, age });
+      this.#enqueue(job, this.#dueAt(job));
+      return;
+    }
+  }
+
   /** Adds a duration. `age`: age at which the job was seen to be over. */
   #addSample({ known }: WatchedJob, { took, age }: { took: number; age: number }): void {
     this.#options.onSeen?.(Math.max(0, age - took));
     known.learn(took);
-    if (!known.isStale) return;
-    const others = [...this.#jobs].filter((job) => job.known === known);
-    known.refresh(others.flatMap(({ lastAge }) => (lastAge === undefined || lastAge === 0 ? [] : [lastAge])));
-    this.#bringForward(others);
+    // The first durations change much; later, a job is rescheduled when its turn comes.
+    const { length } = known.samples;
+    if (length <= 32 && (length & (length - 1)) === 0)
+      this.#bringForward([...this.#jobs].filter((job) => job.known === known));
   }
 
   /** Moves jobs only forward; a job that is now due later is rescheduled when its turn comes. */
   #bringForward(jobs: Iterable<WatchedJob>): void {
-    for (const job of jobs) {
-      if (!isWaiting(job)) continue;
-      const due = this.#dueAt(job);
-      if (due < job.queuedAt) this.#enqueue(job, due);
-    }
+    for (const job of jobs) if (isWaiting(job)) this.#enqueue(job, this.#dueAt(job));
   }
 
-  async #lookAtList(list: JobList, page: number): Promise<void> {
-    this.#rate.take();
-    this.#inFlight += 1;
-    const { http, deadlineMs } = this.#options;
-    const answer = await list.read(page, (path) => http.call({ method: 'GET', path, deadlineMs }));
-    this.#inFlight -= 1;
-    if (answer.is === 'throttled') this.#rate.complain(answer.afterMs, this.#clock.random());
-    if (answer.is === 'read') {
-      for (const { job, data } of answer.ended) {
-        const age = this.#clock.now() - job.startedAt;
-        job.waiter?.resolve({ is: 'answer', status: 200, headers: {}, json: { success: true, data } });
-        if (data.status === envelope.states.completed)
-          this.#addSample(job, { took: tookMs(data, age, job.lastAge), age });
-      }
-      // The list was read in place of queries that were due, so these are queued again.
-      for (const place of this.#ready.takeAll()) this.#waiting.push(this.#clock.now(), place);
-      for (const job of answer.doubtful) if (isWaiting(job)) this.#enqueue(job, this.#clock.now(), true);
+  /** `askers`: the due jobs that this page may show; a search collects more of them while it waits for the page. */
+  async #lookAtPage(list: JobList, page: ListPage, askers: WatchedJob[]): Promise<void> {
+    if (page.isSearch) this.#seekers.set(list, askers);
+    const shown = await list.read(page, (path) => this.#call(path));
+    if (page.isSearch) this.#seekers.delete(list);
+    const now = this.#clock.now();
+    for (const { job, data } of shown?.ended ?? []) {
+      const age = now - job.startedAt;
+      job.waiter?.resolve({ is: 'answer', status: 200, headers: {}, json: { success: true, data } });
+      this.#addSample(job, { took: tookMs(data, age, job.lastAge), age });
     }
+    const left = askers.filter(isWaiting);
+    if (page.isSearch && left.every(({ rank }) => rank !== undefined)) list.endSearch();
+    for (const job of left) {
+      if (shown !== undefined && !page.isSearch && !shown.found.has(job)) list.seek(job);
+      if (job.rank === undefined) this.#enqueue(job, now);
+      else if (list.isTrusted) this.#enqueue(job, this.#dueAt(job));
+      else this.#enqueue(job, now, { isSet: true, isAlone: true });
+    }
+    for (const job of shown?.doubtful ?? [])
+      if (isWaiting(job)) this.#enqueue(job, now, { isSet: true, isAlone: true });
     this.#pump();
   }
 }

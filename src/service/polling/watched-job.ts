@@ -10,82 +10,77 @@ export interface WatchedJob {
   readonly known: KnownDurations;
   /** Importance of detecting the job's end, above 0; below 1 if no step waits for it. */
   readonly urgency: () => number;
-  /** Sequence number among the jobs of its kind in this run. */
-  readonly number: number;
   readonly fresh: boolean;
-  /** Random number in [0, 1), so that similar jobs are not all queried together. */
-  readonly luck: number;
-  /** Whether this job is the probe, whose queries find the usual duration of such jobs. */
-  isProbe: boolean;
-  /** Age at which another job was last probed; -1 if none was. */
-  probedAge: number;
   /** Start in ms since 1970. Adjusted when the service reports it. */
   startedAt: number;
-  /** Age at the last reliable query; `undefined` before the first. */
+  /** Age at which the job was last known to run. */
   lastAge: number | undefined;
-  /** Age at the last list that showed the job as running. */
-  listAge: number | undefined;
-  /** Expected rank in the list, counted from the end. */
-  listRank: number;
-  /** Upper bound of its rank. */
-  mostRank: number | undefined;
-  /** Whether the list has shown the job at this rank; otherwise it is being searched for. */
-  isPlaced: boolean;
-  /** Time in ms since 1970 when the search began: pages read earlier do not count. */
-  soughtAt: number;
   /** Age at the last individual query, even if it gave no usable answer. */
   askedAge: number | undefined;
-  /** Number of consecutive searches of the list in vain. From two on, the job is queried individually. */
+  /** Age at the last list that showed the job as running. */
+  listAge: number | undefined;
+  /** Position in the list, counted from its end; `undefined` while the job is searched for. */
+  rank: number | undefined;
+  /** Time in ms since 1970 when the search began. */
+  soughtAt: number;
+  /** Number of consecutive searches in vain. */
   missing: number;
-  /** Pages of the list read since the job was last seen there. */
-  inVain: number;
   /** Earliest time of the next query, in ms since 1970: the service requested it, or gave no usable answer. */
   notBefore: number;
   /** Current turn: queue entries of another turn are not valid. */
   turn: number;
-  /** Time in ms since 1970 when the job is due, as known when it was queued. */
-  queuedAt: number;
   waiter: Waiter | undefined;
   isAsked: boolean;
-}
-
-export function newlyWatched(
-  job: Pick<WatchedJob, 'kind' | 'jobId' | 'known' | 'urgency' | 'number' | 'fresh' | 'startedAt' | 'luck'>,
-): WatchedJob {
-  const { kind, jobId, known, urgency, number, fresh, startedAt, luck } = job;
-  // Fields are listed individually because V8 creates such a large object ten times as fast from a complete literal.
-  return {
-    kind,
-    jobId,
-    known,
-    urgency,
-    number,
-    fresh,
-    startedAt,
-    luck,
-    isProbe: fresh && known.wantsProbe(),
-    probedAge: -1,
-    lastAge: undefined,
-    listAge: undefined,
-    listRank: 0,
-    mostRank: undefined,
-    isPlaced: false,
-    soughtAt: startedAt,
-    askedAge: undefined,
-    missing: 0,
-    inVain: 0,
-    notBefore: 0,
-    turn: 0,
-    queuedAt: 0,
-    waiter: undefined,
-    isAsked: false,
-  };
 }
 
 interface Waiter {
   path: string;
   signal: AbortSignal;
   resolve(answer: HttpAnswer | undefined): void;
+}
+
+/** The threshold is the time in ms that an end may stay undetected, as a share of the usual duration. */
+const thresholdShare = 1 / 13;
+const leastThresholdMs = 10;
+const mostThresholdMs = 1500;
+/** Minimum gap between two queries of one job in ms. */
+const leastGapMs = 100;
+const gapShare = 1 / 25;
+const mostGapMs = 60_000;
+/**
+ * While no duration is known, one job at a time is queried, at ages that grow by a factor, from a share of the typical
+ * duration. The factor is greater for a job that was queried before.
+ */
+const probeFrom = 1 / 50;
+const probeFactor = 1.2;
+const sameFactor = 4 / 3;
+
+/**
+ * Returns when to query a job, in ms since 1970. `probedAge`: age at which such a job was last seen running, if no
+ * duration is known and this job is to show one.
+ */
+export function dueAt(
+  job: WatchedJob,
+  { probedAge, fixedMs }: { probedAge: number | undefined; fixedMs: number | undefined },
+): number {
+  const { known, startedAt, askedAge, notBefore, kind } = job;
+  const at = (age: number) => Math.max(notBefore, startedAt + age);
+  const last = Math.max(job.lastAge ?? 0, askedAge ?? 0);
+  if (fixedMs !== undefined) return at(last + fixedMs);
+  const { medianMs } = known;
+  if (known.samples.length === 0) {
+    const from =
+      probedAge === undefined ? kind.typicalMs : Math.max(kind.typicalMs * probeFrom, probedAge * probeFactor);
+    return at(
+      Math.max(
+        askedAge === undefined ? 0 : askedAge + leastGapMs,
+        Math.min(last + mostGapMs, Math.max(last * sameFactor, from)),
+      ),
+    );
+  }
+  const threshold = Math.min(mostThresholdMs, Math.max(leastThresholdMs, medianMs * thresholdShare)) / job.urgency();
+  const least = askedAge === undefined ? 0 : askedAge + Math.max(leastGapMs, Math.min(2000, medianMs * gapShare));
+  return at(Math.max(least, Math.min(known.nextAge(job.lastAge ?? -1, threshold), last + mostGapMs)));
 }
 
 export function isWaiting({ waiter, isAsked }: WatchedJob): boolean {

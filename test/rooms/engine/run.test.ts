@@ -40,14 +40,6 @@ describe('one run', () => {
     expect(campaign.service.mostInFlight).toBe(6);
   });
 
-  test('does not fill it with jobs that nobody could watch', async () => {
-    const campaign = new TestCampaign(images(20));
-    campaign.service.useful = 4;
-    const { outcomes } = await campaign.run({ concurrency: 6 });
-    expect(campaign.service.mostInFlight).toBe(4);
-    expect(new Set(Object.values(outcomes))).toEqual(new Set(['done']));
-  });
-
   test('buys no more while a thousand files wait to be saved', async () => {
     const campaign = new TestCampaign(images(1200));
     campaign.service.balance = 1_000_000;

@@ -37,19 +37,7 @@ test('plans have as many places as the one that asks for the most, in the order 
   expect(begun).toEqual(['one', 'one', 'other', 'one']);
 });
 
-test('no place is given beyond those that are useful, and those who wait have them when more are', async () => {
-  const slots = new SharedSlots();
-  const begun: string[] = [];
-  const { ask } = plan(slots, 'one', begun);
-  slots.join(4);
-  slots.resize(1.5);
-  for (let jobs = 0; jobs < 4; jobs += 1) ask();
-  expect(begun).toHaveLength(2);
-  slots.resize(Number.POSITIVE_INFINITY);
-  expect(begun).toHaveLength(4);
-});
-
-test('a plan waits while another one has all the places that are useful, and does not end with orders left', async () => {
+test('a plan waits while another one has all the places, and does not end with orders left', async () => {
   const slots = new SharedSlots();
   const begun: string[] = [];
   const ends: (() => void)[] = [];
@@ -58,7 +46,7 @@ test('a plan waits while another one has all the places that are useful, and doe
     return new Promise((resolve) => ends.push(() => resolve({ do: 'stop' })));
   };
   const ports = {
-    ...{ emit() {}, signal: new AbortController().signal, service: { usefulInFlight: () => 1 }, ledger: { begin } },
+    ...{ emit() {}, signal: new AbortController().signal, service: {}, ledger: { begin } },
   } as unknown as Ports;
   const start = (address: string) => {
     const order = {
@@ -71,7 +59,7 @@ test('a plan waits while another one has all the places that are useful, and doe
     };
     const plan = { rows: [{ order }], totals: {} } as unknown as Plan;
     return drive(plan, ports, {
-      concurrency: 4,
+      concurrency: 1,
       onError: 'continue',
       slots,
       account: new Account({ caps: [], spentBefore: 0 }),
