@@ -15,6 +15,8 @@ export interface DeliverOptions extends OutputsOptions {
   to?: string | undefined;
   /** Template of file names below the destination, without extension. Defaults to the names of the outputs. */
   layout?: string | undefined;
+  /** Format of the list. Defaults to `csv`. */
+  format?: 'csv' | 'csv-semicolon' | undefined;
   /** Whether to report the copies without making them. */
   dryRun?: boolean | undefined;
 }
@@ -80,7 +82,7 @@ export async function deliver(
   if (files.length > 0) {
     await place.putIndex(
       deliveryIndex,
-      outputsList({ campaign: found.campaign, files, posts: [], folder: '' }, 'csv', 'file'),
+      outputsList({ campaign: found.campaign, files, posts: [], folder: '' }, options.format ?? 'csv', 'file'),
     );
   }
   return delivered;

@@ -190,7 +190,7 @@ export async function loadWithNames(
   return listings.length === 0 ? plain : loadManifest(campaign.file, { ...campaign, reader, rows, listings });
 }
 
-/** Returns the graph, or ends the command with every error. Warnings are shown. */
+/** Returns the graph, or ends the command with every error. Commands that show warnings call `requireCheckedGraph`. */
 export async function requireGraph(campaign: OpenCampaign): Promise<Graph> {
   return (await requireTracedGraph(campaign)).graph;
 }
@@ -200,10 +200,8 @@ export async function requireTracedGraph(
   campaign: OpenCampaign,
   rows?: Map<string, StepRows>,
 ): Promise<{ graph: Graph; origins?: Origins; asked: readonly Asked[] }> {
-  const { file, tell } = campaign;
   const { graph, origins, asked, diagnostics, sources } = await loadWithNames(campaign, { rows });
-  if (graph === undefined || hasErrors(diagnostics)) throw mistakesOf(file, { diagnostics, sources });
-  if (diagnostics.length > 0) tell({ is: 'diagnostics', diagnostics, sources });
+  if (graph === undefined || hasErrors(diagnostics)) throw mistakesOf(campaign.file, { diagnostics, sources });
   return { graph, asked, ...defined({ origins }) };
 }
 

@@ -134,7 +134,8 @@ export async function showRun(
 ): Promise<{ url: string; end(): Promise<void> }> {
   const { paths } = campaign;
   const host = new LiveHost(live, { campaign, paste: terminal.paste, by: await nameInGit(paths.folder) });
-  const about = 'shows what arrives; at a gate the run waits there until it is decided';
+  const about =
+    'each pick starts its finals at once; to pick first and buy later, end this and use `mediabatch review`';
   const open = port === undefined;
   const running = await servePage(host, { port: port ?? 0, open, state: paths.state, terminal, about });
   const forget = await noteOpenPage(paths.lock, { pid: process.pid, url: running.url });

@@ -86,6 +86,10 @@ describe('deliver', () => {
     expect((await run('--to', 'handed', ...byRow)).err).toContain('copied 0 files, 4 there already');
     expect(contentOf(to)).toEqual(there);
     expect(existsSync(join(folder, 'campaign.sandbox/output/pic-a-1-1.png'))).toBe(true);
+    await run('--to', 'handed', ...byRow, '--format', 'csv-semicolon');
+    expect(readFileSync(join(to, 'outputs.csv'), 'utf8')).toMatch(/\r\nb;vase;16:9;.*;b\/16-9\.png;intact;/);
+    // The digests of that list recognize the own copies, too.
+    expect((await run('--to', 'handed', ...byRow)).err).toContain('copied 0 files, 4 there already');
   });
 
   test('--picked lists undecided groups and exits with 5', async () => {

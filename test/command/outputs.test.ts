@@ -208,12 +208,12 @@ describe('outputs --sidecar', () => {
   });
 });
 
-test('a post is a row, joined columns are listed, and a spreadsheet keeps every text', async () => {
+test('a post is a row, joined columns are listed, and a spreadsheet keeps every text but plain numbers', async () => {
   const { path: folder, remove } = temporaryFolder();
   onTestFinished(remove);
   const run = (...words: string[]) => runInProcess(words, {}, folder);
   const accounts = JSON.parse((await run('list', 'accounts', '--sandbox', '--json')).out).accounts as { id: string }[];
-  writeFileSync(join(folder, 'rows.csv'), 'sku,note\n007,=1+1\n');
+  writeFileSync(join(folder, 'rows.csv'), 'sku,note,price\n007,=1+1,19.5\n');
   writeFileSync(join(folder, 'copy.csv'), 'sku,title\n007,"A; B"\n');
   writeFileSync(
     join(folder, 'campaign.yaml'),
@@ -244,10 +244,10 @@ tasks:
 
   await outputs('--format', 'csv-semicolon', '--out', 'list.csv');
   const [head, ...lines] = readFileSync(join(folder, 'list.csv'), 'utf8').split('\r\n');
-  expect(head).toMatch(/^\ufeffsku;row\.note;copy\.sku;copy\.title;address;/);
-  expect(lines.slice(0, 2).map((line) => line.slice(0, 27))).toEqual([
-    `007;'=1+1;007;"A; B";pic@00`,
-    `007;'=1+1;007;"A; B";say@00`,
+  expect(head).toMatch(/^\ufeffsku;row\.note;price;copy\.sku;copy\.title;address;/);
+  expect(lines.slice(0, 2).map((line) => line.slice(0, 32))).toEqual([
+    `007;'=1+1;19,5;007;"A; B";pic@00`,
+    `007;'=1+1;19,5;007;"A; B";say@00`,
   ]);
 
   expect((await outputs('--format', 'xlsx')).code).toBe(64);
@@ -255,8 +255,8 @@ tasks:
   expect((await outputs('--out', 'list.xlsx')).code).toBe(0);
   const read = await readWorkbook(readFileSync(join(folder, 'list.xlsx')), [undefined]);
   const [, file, post] = 'sheets' in read ? (read.sheets[0]?.cells ?? []) : [];
-  expect(file?.slice(0, 5)).toEqual(['007', '=1+1', '007', 'A; B', 'pic@007']);
-  expect(post?.slice(0, 5)).toEqual(['007', '=1+1', '007', 'A; B', 'say@007']);
+  expect(file?.slice(0, 6)).toEqual(['007', '=1+1', '19.5', '007', 'A; B', 'pic@007']);
+  expect(post?.slice(0, 6)).toEqual(['007', '=1+1', '19.5', '007', 'A; B', 'say@007']);
   writeFileSync(join(folder, 'other.xlsx'), 'PK\u0003\u0004');
   expect((await outputs('--out', 'other.xlsx')).code).not.toBe(0);
 });

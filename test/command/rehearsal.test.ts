@@ -144,14 +144,16 @@ tasks:
   film: { kind: video, with: { prompt: pan, model: motion-9, imageUrl: "{{tasks.pic.url}}" }, save: out/film }
   thumb: { kind: thumbnail, with: { headline: Hello }, save: out/thumb }
   cuts: { kind: clipping, with: { sourceUrl: "{{tasks.film.url}}" }, save: out/cuts }
+  voice: { kind: voiceover, with: { text: Hello, voice_id: voice-9 }, save: out/voice }
   share: { kind: post, with: { accountIds: [acc_ig_en], content: Hello, mediaUrls: ["{{tasks.film.url}}"] } }
 `;
 
   test('without its document unknown names are warnings, and every file is made', async () => {
     place.write('campaign.yaml', own);
     const ran = await rehearse('--publish');
-    expect(ran, ran.err).toMatchObject({ code: 0, err: expect.stringContaining('all 5 steps done') });
+    expect(ran, ran.err).toMatchObject({ code: 0, err: expect.stringContaining('all 6 steps done') });
     for (const name of [
+      'the sandbox does not know the `voice_id` "voice-9"',
       '`model` is "motion-9", which the sandbox does not know',
       'the account `acc_ig_en`',
       '`imageUrl`',
@@ -160,7 +162,9 @@ tasks:
     }
     expect(ran.err).toContain('`plan --refresh` with a key reads what your service has');
     expect(await rehearse('--publish')).toMatchObject({ code: 0 });
-    expect(booked()).toHaveLength(5);
+    expect(booked()).toHaveLength(6);
+    // Only commands that check or buy repeat the warnings.
+    expect((await place.run('status', 'campaign.yaml', '--sandbox')).err).toBe('');
   });
 
   test('with its document its fields and prices count, and what it refuses is refused', async () => {
@@ -168,7 +172,7 @@ tasks:
     const service = await OtherService.open({ ...described, names });
     onTestFinished(() => service.close());
     const run = (...args: string[]) => command(args, { cwd: place.folder, env: service.env });
-    place.write('campaign.yaml', own.replace(/ {2}(cuts|share):.*\n/g, '').replace('motion-9', 'film-1'));
+    place.write('campaign.yaml', own.replace(/ {2}(cuts|voice|share):.*\n/g, '').replace('motion-9', 'film-1'));
     expect(await run('plan', '--refresh')).toMatchObject({ code: 0 });
     const seen = service.seen.length;
     const flags = ['--sandbox', '--yes', '--sandbox-speed', '10000', '--poll-interval', '10'];

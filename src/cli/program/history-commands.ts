@@ -29,7 +29,7 @@ export const historyCommands: readonly CommandRow[] = [
       ...selecting,
     ],
     notes:
-      'In CSV an apostrophe stands before a text that a spreadsheet would calculate (=, +, -, @); numbers stay numbers.\nA file (--out) begins with a byte order mark and has paths as seen from its own folder. JSON and .xlsx have every text as it is.\ncsv-semicolon is CSV for a spreadsheet with decimal commas (German, French): semicolons, and 3,5 for 3.5.',
+      'In CSV an apostrophe stands before a text that a spreadsheet would calculate (=, +, -, @); numbers stay numbers.\nA file (--out) begins with a byte order mark and has paths as seen from its own folder. JSON has every text as it is, .xlsx all but plain numbers, which are number cells.\ncsv-semicolon is CSV for a spreadsheet with decimal commas (German, French): semicolons, and 3,5 for 3.5.',
     examples: [
       ['mediabatch outputs --sandbox', 'every output with its row'],
       ['mediabatch outputs --sandbox --out outputs.csv', 'for a spreadsheet'],
@@ -48,6 +48,7 @@ export const historyCommands: readonly CommandRow[] = [
       ['--to <dir>', 'a folder, which is made where there is none, or s3://BUCKET/PREFIX (AWS_* of the environment)'],
       ['--picked', 'leave out candidates of a gate that are not picked'],
       ['--layout <template>', "names below it, without extension: '{{row.sku}}/{{slug matrix.ratio}}'"],
+      ['--format <format>', 'format of the list, as of outputs (default: csv)', { words: ['csv', 'csv-semicolon'] }],
       ['--dry-run', 'print the names; copy nothing'],
       ...state,
       ...selecting,

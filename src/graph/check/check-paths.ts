@@ -34,18 +34,33 @@ export interface KnownNames {
 export function checkPaths(
   paths: readonly NamePath[],
   known: KnownNames,
-  faults: readonly TemplateFault[] = [],
+  { text = '', faults = [] }: { text?: string; faults?: readonly TemplateFault[] } = {},
 ): TemplateFault[] {
   const spaced: NamePath[] = [];
   const wrong = paths.flatMap((path, index): TemplateFault[] => {
     if (path.start < (spaced.at(-1)?.end ?? 0)) return [];
-    const whole = withWords(path, paths.slice(index + 1), known);
+    const whole = withoutBrackets(path, text, known) ?? withWords(path, paths.slice(index + 1), known);
     if (whole !== undefined) spaced.push(whole);
     const { start, end } = whole ?? path;
     const fault = checkPath(whole ?? path, known) ?? (whole && noBrackets(whole));
     return fault === undefined ? [] : [{ ...fault, start, end }];
   });
   return [...faults.filter(({ start, end }) => !spaced.some((one) => start < one.end && one.start < end)), ...wrong];
+}
+
+/** Finds a column that stands in the text as it is, such as `row.Product (EN)`, which Handlebars reads as a call. */
+function withoutBrackets(path: NamePath, text: string, known: KnownNames): NamePath | undefined {
+  const root = path.parts[0] ?? '';
+  const shape = root === 'row' ? known.row : known.tables?.get(root);
+  const columns = typeof shape === 'object' ? (shape.columns ?? []) : [];
+  const follows = (column: string) =>
+    text.startsWith(`${root}.${column}`, path.start) &&
+    !/^[\p{L}\p{N}]/u.test(text.slice(path.start + root.length + 1 + column.length));
+  const meant = columns.filter((column) => pathPart(column) !== column && follows(column));
+  const column = meant.toSorted((a, b) => b.length - a.length)[0];
+  if (column === undefined) return undefined;
+  const written = `${root}.${column}`;
+  return { ...path, parts: [root, column], written, end: path.start + written.length };
 }
 
 /** Joins a path with the unknown words after it, because a name with spaces was meant. */
@@ -65,7 +80,7 @@ function withWords(path: NamePath, next: readonly NamePath[], known: KnownNames)
 
 function noBrackets({ parts, written }: NamePath): Fault {
   const meant = parts.map(pathPart).join('.');
-  const message = `\`${written}\` has a space, but no brackets`;
+  const message = `\`${written}\` needs brackets`;
   return { code: 'MB1202', message, hint: `write \`${meant}\``, meant };
 }
 

@@ -20,7 +20,7 @@ export function checkRequest(
 ): RequestFault[] {
   const faults: RequestFault[] = [];
   const model = modelIn(kind, request);
-  // The service has other models than the sandbox, so an unknown one is only a warning there.
+  // The service has other models and voices than the sandbox, so an unknown one is only a warning there.
   const isSandbox = listings.some((listing) => ownKind(listing, kind)?.isSandbox);
   const isNew = (field: string, value: string) => isListed({ kind, field, value, model: model?.name }, listings);
   for (const [name, value] of Object.entries(request)) {
@@ -28,7 +28,7 @@ export function checkRequest(
     const isListed = !kind.create.documented && checker?.lists?.(kind.name) === true;
     if (name === kind.model?.tierField) faults.push(...checkTier({ kind, model, value, listings }));
     else if (field === undefined) faults.push(...(isListed ? [] : unknownField(kind, name, request)));
-    else faults.push(...checkField(kind, { name, field, value, isNew }));
+    else faults.push(...checkField(kind, { name, field, value, isNew, isSandbox }));
   }
   if (model !== undefined) faults.push(...checkModel(kind, { ...model, isNew, isSandbox }, request));
   faults.push(...checkChoices(kind, request));
@@ -105,7 +105,7 @@ function unknownField(kind: Kind, name: string, request: JsonMap): RequestFault[
 
 function checkField(
   kind: Kind,
-  of: { name: string; field: Field; value: Json; isNew: (field: string, value: string) => boolean },
+  of: { name: string; field: Field; value: Json; isNew: (field: string, value: string) => boolean; isSandbox: boolean },
 ): RequestFault[] {
   const { name, field, value } = of;
   if (value === unknownValue) return [];
@@ -128,7 +128,13 @@ function checkField(
       if (field.values !== undefined && !field.values.includes(value))
         return of.isNew(name, value)
           ? [tellNew({ kind, field: name, value })]
-          : [notAllowed(name, value, { values: field.values, ...defined({ about: field.about }) })];
+          : [
+              notAllowed(name, value, {
+                values: field.values,
+                ...defined({ about: field.about }),
+                isSandbox: of.isSandbox && field.about !== undefined,
+              }),
+            ];
       return [...checkLength(name, field, value), ...checkUrl(field, value, [name])];
     }
     case 'file':
@@ -247,12 +253,22 @@ function unlistedFields(
 function notAllowed(
   field: string,
   value: string,
-  of: { values: readonly string[]; model?: string; about?: Readonly<Record<string, string>> },
+  of: {
+    values: readonly string[];
+    model?: string;
+    about?: Readonly<Record<string, string>>;
+    isSandbox?: boolean;
+  },
 ): RequestFault {
-  const { values, model, about } = of;
+  const { values, model, about, isSandbox = false } = of;
   const listed = values.map((one) => (about?.[one] === undefined ? one : `${one} (${about[one]})`));
   const owner = model === undefined ? '' : ` of the model ${model}`;
-  const shown = value === '' ? `\`${field}\` is empty` : `"${shorten(value)}" is not an allowed \`${field}\`${owner}`;
+  const shown =
+    value === ''
+      ? `\`${field}\` is empty`
+      : isSandbox
+        ? `the sandbox does not know the \`${field}\` "${shorten(value)}"`
+        : `"${shorten(value)}" is not an allowed \`${field}\`${owner}`;
   const nearest = nearestName(value, values);
   const guess = nearest === undefined ? '' : `did you mean \`${nearest}\`? `;
   const silent =
@@ -261,6 +277,7 @@ function notAllowed(
       : '';
   return {
     code: 'MB1503',
+    ...(isSandbox && value !== '' && { severity: 'warning' }),
     message: shown,
     hint: `${guess}Allowed: ${listed.join(', ')}${silent}${guess === '' ? `; ${refreshLearns}` : ''}${hasCurlyQuotes(value) ? `; ${curlyHint}` : ''}`,
     at: [field],

@@ -110,7 +110,7 @@ function isAboutField({ code }: Pick<RequestFault, 'code'>): boolean {
 function checkTemplates(sites: readonly TemplateSite[], known: KnownNames, expansion: Expansion): void {
   for (const site of sites) {
     const { faults, paths } = expansion.templates.parse(site.text);
-    const found = checkPaths(paths, known, faults);
+    const found = checkPaths(paths, known, { text: site.text, faults });
     if (found.length > 0) expansion.templates.markUnsound(site.path);
     for (const fault of found) expansion.reportFault(fault, site);
   }

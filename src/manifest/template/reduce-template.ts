@@ -148,9 +148,8 @@ class Reduction {
     }
     const name = head.original;
     const helper = Object.hasOwn(helpers, name) ? helpers[name] : undefined;
-    const [next] = node.params;
-    // `row.two words`: the path is checked together with the words after it.
-    if (head.parts.length > 1 && next !== undefined && isPath(next)) this.#path(head, at);
+    // `row.two words`, `row.Name (EN)`: the path is checked together with the words after it.
+    if (head.parts.length > 1 && node.params.length > 0) this.#path(head, at);
     const deeper = { loops: at.loops, depth: at.depth + 1, optional: helper?.optional ?? true };
     const values = node.params.map((param) => this.#expression(param, deeper));
     if (node.hash !== undefined && node.hash.pairs.length > 0) {

@@ -1,4 +1,5 @@
 import { countDiagnostics, type Diagnostic, nameCell, type Place, sortDiagnostics } from '../../ground/diagnostic.ts';
+import { groupBy } from '../../ground/values.ts';
 import { shellView } from '../advice-text.ts';
 import { bad, strong, type Text, warning } from '../document.ts';
 import { countOf } from '../numbers.ts';
@@ -29,10 +30,10 @@ export function diagnosticsText(
   options: DiagnosticsTextOptions,
 ): string {
   if (diagnostics.length === 0) return '';
-  const shown = sortDiagnostics(diagnostics).slice(0, options.most);
-  const blocks = shown.map((diagnostic) => blockOf(diagnostic, sources, options).join('\n'));
-  const isWhole = shown.length === diagnostics.length;
-  const more = isWhole ? '' : `, the first ${shown.length} of them above`;
+  const groups = [...groupBy(sortDiagnostics(diagnostics), mistakeOf).values()];
+  const shown = groups.slice(0, options.most);
+  const blocks = shown.map((group) => blockOf(group, sources, options).join('\n'));
+  const more = shown.length === groups.length ? '' : `, the first ${shown.flat().length} of them above`;
   return `${blocks.join('\n\n')}\n\n${countsText(diagnostics, options.style)}${more}\n`;
 }
 
@@ -48,12 +49,21 @@ function countsText(diagnostics: readonly Diagnostic[], style: Style): string {
 
 const messageLength = 2000;
 const indent = 2;
+const mostPlaces = 5;
+
+/** Diagnostics with an equal text are one block, which lists their positions. */
+function mistakeOf(diagnostic: Diagnostic): unknown {
+  const { severity, code, message, hint, place, related, fix } = diagnostic;
+  if (place === undefined) return diagnostic;
+  return JSON.stringify([severity, code, message, hint, place.file, place.sheet, related, fix?.text]);
+}
 
 function blockOf(
-  diagnostic: Diagnostic,
+  [diagnostic, ...others]: readonly Diagnostic[],
   sources: ReadonlyMap<string, string>,
   options: DiagnosticsTextOptions,
 ): string[] {
+  if (diagnostic === undefined) return [];
   const { severity, code, message, place, hint } = diagnostic;
   const screen = { style: options.style, room: options.width ?? Number.POSITIVE_INFINITY };
   const inner = { ...screen, room: screen.room - indent };
@@ -68,6 +78,11 @@ function blockOf(
   for (const other of diagnostic.related ?? []) {
     lines.push(...below(`${placeText(other.place, options.cwd)} ${safeText(other.message, messageLength)}`));
     lines.push(...excerptOf(other.place, sources, options));
+  }
+  if (others.length > 0) {
+    const places = others.slice(0, mostPlaces).map((other) => other.place && placeText(other.place, options.cwd));
+    const left = others.length > mostPlaces ? ` and ${others.length - mostPlaces} more` : '';
+    lines.push(...below(`the same in ${places.join(', ')}${left}`));
   }
   const trail = (diagnostic.trail ?? []).map((part) => safeText(part, 120));
   if (trail.length > 0) lines.push(...below(`in ${trail.join(' › ')}`));

@@ -58,7 +58,8 @@ export function isOwnList(format: ListFormat, start: string): boolean {
 
 /** Returns the digests in a CSV list of outputs, by path. Empty for any other text. */
 export function listedDigests(list: string): ReadonlyMap<string, string> {
-  const { rows } = readCsv(readSource('', list), '', { separator: ',' });
+  const separator = /^[^\r\n]*/.exec(list)?.[0].includes(ownHeader) === false ? ';' : ',';
+  const { rows } = readCsv(readSource('', list), '', { separator });
   const found = new Map<string, string>();
   for (const { value } of rows?.rows ?? []) {
     if (isMap(value) && typeof value.path === 'string' && typeof value.sha256 === 'string')
@@ -187,7 +188,13 @@ function namesOf(entries: readonly Entry[], valuesOf: (entry: Entry) => object):
 
 function cellOf(value: Json | undefined): Cell | undefined {
   if (value === undefined || value === null) return undefined;
-  return typeof value === 'string' || typeof value === 'number' ? value : JSON.stringify(value);
+  if (typeof value === 'string') return isCalculable(value) ? Number(value) : value;
+  return typeof value === 'number' ? value : JSON.stringify(value);
+}
+
+/** Whether a text of the data is a number. `007`, `1.10` and an EAN, which Excel would show as 4E+12, are none. */
+function isCalculable(text: string): boolean {
+  return text.length <= 11 && text !== 'NaN' && String(Number(text)) === text;
 }
 
 export function outputsView({ files, posts, folder }: OutputsList): Document {

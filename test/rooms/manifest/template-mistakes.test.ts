@@ -27,6 +27,13 @@ testMistakes([
     found: ['MB1202 8:14', 'MB1202 9:24', 'MB1202 9:50', 'MB1203 9:72', 'MB1202 10:19'],
     says: ['write `row.[Zimmer Nr]`', 'write `row.[Name im Haus]`', 'did you mean `row.[Zimmer Nr]`'],
   },
+  {
+    name: 'names with dots and parentheses, but no brackets',
+    text: productTask('    with: { prompt: "{{row.Name (EN)}} {{slug row.Name (EN)}} {{row.Art.-Nr.}}" }'),
+    data: { 'products.csv': 'sku,Name (EN),Art.-Nr.\nA-1,Suite,1\nA-2,Turm,2\n' },
+    found: ['MB1202 8:24', 'MB1202 8:47', 'MB1202 8:65'],
+    says: ['write `row.[Name (EN)]`', 'write `row.[Art.-Nr.]`'],
+  },
   ['a name in a branch that is not taken', image('prompt: "x{{#if false}}{{row.x}}{{/if}}"'), 'MB1203 7:32'],
   ['a row where there is none', image('prompt: "{{row.x}}"'), 'MB1203 7:18', 'no rows'],
   [
