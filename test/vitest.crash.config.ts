@@ -11,19 +11,19 @@ const isRelease = process.env.MEDIABATCH_TEST_SET === 'release';
 const deepened = [
   'campaign/live-model',
   'engine/{account,canaries,gates-model,model,posts-model,takeovers}',
-  'graph/{fingerprint,include-fingerprint}',
+  'graph/fingerprint',
   'lock/{histories,join,read,schema,torn}',
   'manifest/meaning',
-  'plan/{compare-versions,names,verdicts}',
+  'plan/{judge,names}',
   'sandbox/openapi',
-  'service/polling/hints',
+  'service/polling/lists',
 ].map((name) => `test/rooms/${name}.test.ts`);
 
 /** They measure, draw and simulate: no purchase depends on them. */
 const beforeARelease = [
   'test/proof/honest-time.test.ts',
-  'test/rooms/service/polling/{odd-lists,scale,simulation}.test.ts',
-  'test/rooms/sandbox/{media,large-files}.test.ts',
+  'test/rooms/service/polling/simulation.test.ts',
+  'test/rooms/sandbox/media.test.ts',
 ];
 
 const slowest = [

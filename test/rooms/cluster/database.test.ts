@@ -1,13 +1,26 @@
+import { execFile } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openDatabase } from '../../../src/cluster/database/database.ts';
+import { openBoss } from '../../../src/cluster/database/boss.ts';
+import { type Database, openDatabase } from '../../../src/cluster/database/database.ts';
 import { checkEngineUrl, connectionString, showEngine } from '../../../src/cluster/database/engine-url.ts';
-import { migrate } from '../../../src/cluster/database/schema.ts';
+import { hasTables, migrate } from '../../../src/cluster/database/schema.ts';
+import { isAway } from '../../../src/cluster/database/server-errors.ts';
+import { isSameServer, whichServer } from '../../../src/cluster/database/which-server.ts';
 import { openLines, readLines } from '../../../src/cluster/head/lines.ts';
+import { submitRun } from '../../../src/cluster/runs/runs.ts';
 import { command, root } from '../../rig/command.ts';
 import { losingLine } from '../../rig/losing-line.ts';
+import { pooler, poolerBefore } from '../../rig/pooler.ts';
 import { freshDatabase, openFresh } from '../../rig/postgres.ts';
+import { startPostgres } from '../../rig/postgres-server.ts';
+import { smallServer } from '../../rig/small-postgres.ts';
+import { engineHere, submission } from './engine-here.ts';
 
 const open = (url: string) => openDatabase(url, { name: 'test' });
 
@@ -263,4 +276,230 @@ test('a closed database ends what waits for it', async () => {
   await expect.poll(() => line.lost).toBeGreaterThan(1);
   await database.close();
   await expect(asked).rejects.toThrow();
+});
+
+async function opened(url: string) {
+  const database = await openDatabase(url, { name: 'test' });
+  onTestFinished(() => database.close());
+  return database;
+}
+
+const run = (words: string[], url: string) => command(words, { cwd: root, env: { MEDIABATCH_ENGINE: url } });
+
+test('whoever only looks makes no tables', async () => {
+  const url = await freshDatabase();
+  const looked = await run(['workers'], url);
+  expect([looked.code, looked.err]).toEqual([0, 'no run is on record on this engine\nno worker is running\n']);
+  expect((await run(['workers', '--check'], url)).code).toBe(69);
+  expect(await hasTables(await opened(url))).toBe(false);
+});
+
+test('whoever is slower than another in making the queue begins anew', async () => {
+  const database = await opened(await freshDatabase());
+  const races = ['23505', '42P07'];
+  const racing: Pick<Database, 'persist' | 'ask'> = {
+    persist: (act) => database.persist(act),
+    async ask(text, values) {
+      const code = races.pop();
+      if (code === undefined) return database.ask(text, values);
+      throw Object.assign(new Error('duplicate key value violates unique constraint'), { code });
+    },
+  };
+  const boss = await openBoss(racing);
+  onTestFinished(() => boss.stop({ graceful: false }));
+  expect(races).toEqual([]);
+});
+
+test('the owner migrates once, and lets a role work that may create nothing', async () => {
+  const url = await freshDatabase();
+  const owner = await opened(url);
+  const role = `r${new URL(url).pathname.slice(1)}`;
+  await owner.query(`CREATE ROLE ${role} LOGIN PASSWORD 'word'`);
+  onTestFinished(() => owner.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`).then(() => {}));
+  const words = ['engine', 'migrate', '--grant', role];
+  const made = await run(words, url);
+  expect([made.code, made.err]).toEqual([
+    0,
+    expect.stringMatching(/created the tables, version \d+\ngranted the use of the tables to r/),
+  ]);
+  const again = await run(words, url);
+  expect(again.err).toContain('already: nothing was changed');
+  const worker = await opened(Object.assign(new URL(url), { username: role, password: 'word' }).href);
+  await migrate(worker);
+  const boss = await openBoss(worker);
+  onTestFinished(() => boss.stop({ graceful: false }));
+  await boss.createQueue('one');
+  expect(await boss.send('one', {})).toEqual(expect.any(String));
+  await worker.query("INSERT INTO mediabatch.account (id) VALUES ('one')");
+});
+
+/** A worker of today, which ends when it finds nothing to do. */
+const workAt = (url: string) =>
+  command(['worker', '--exit-when-idle'], {
+    // It meets the signals of its process.
+    apart: true,
+    cwd: root,
+    env: {
+      MEDIABATCH_ENGINE: url,
+      MEDIABATCH_API_KEY: 'booking_live_one',
+      MEDIABATCH_BASE_URL: 'http://127.0.0.1:9/api/v1',
+    },
+  });
+
+test("the next version's tables are left alone by a worker of today", async () => {
+  const { url, db, boss } = await engineHere();
+  await submitRun(db, boss, submission({ account: 'a'.repeat(32) }));
+  await db.query(`UPDATE mediabatch.run SET protocol = 2, origin = origin || '{"version": "0.2.0"}'`);
+  // As its migration leaves them: a column more, and rows that mean something else.
+  await db.query('ALTER TABLE mediabatch.run ADD COLUMN pace jsonb');
+  await db.query('UPDATE mediabatch.meta SET version = version + 1');
+  const before = await db.query('SELECT * FROM mediabatch.run');
+  const refused = await workAt(url);
+  expect([refused.code, refused.err]).toEqual([65, expect.stringContaining('a newer mediabatch made the tables')]);
+  expect(await db.query('SELECT * FROM mediabatch.run')).toEqual(before);
+  expect(await db.query('SELECT * FROM mediabatch.worker')).toEqual([]);
+});
+
+const settings = { wal_level: 'replica', fsync: 'off', autovacuum: 'off' };
+
+function folderHere(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'mediabatch-which-'));
+  // As root the server runs as another user.
+  chmodSync(folder, 0o755);
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  return folder;
+}
+
+/** What the database in this folder is told by, once its tables are there. */
+async function askIn(folder: string): Promise<string> {
+  const server = await startPostgres(folder, settings);
+  const database = await openDatabase(server.url, { name: 'test' });
+  try {
+    await migrate(database);
+    return await whichServer(database);
+  } finally {
+    await database.close();
+    await server.stop();
+  }
+}
+
+/** As a dump is put back: the tables are made anew. */
+async function makeAnew(database: Database): Promise<void> {
+  await database.query('DROP SCHEMA mediabatch CASCADE');
+  await migrate(database);
+}
+
+test('I46 a server that began a new timeline – promoted, or brought back from an archive – is another one; one that starts again is not', async () => {
+  const [first, copy] = [folderHere(), folderHere()];
+  const before = await askIn(join(first, 'engine'));
+  expect(JSON.parse(before)).toMatchObject({ system: expect.stringMatching(/^\d+$/), timeline: '00000001' });
+  await promisify(execFile)('cp', ['-a', join(first, 'engine'), copy]);
+  writeFileSync(join(copy, 'engine/data/postgresql.auto.conf'), "restore_command = 'false'\n");
+  writeFileSync(join(copy, 'engine/data/recovery.signal'), '');
+  expect(isSameServer(before, await askIn(join(first, 'engine')))).toBe(true);
+  const after = await askIn(join(copy, 'engine'));
+  expect(JSON.parse(after).timeline).toBe('00000002');
+  expect(isSameServer(before, after)).toBe(false);
+});
+
+test('I46 a database whose tables were created again is another one', async () => {
+  const { database } = await openFresh();
+  const before = await whichServer(database);
+  await makeAnew(database);
+  expect(isSameServer(before, await whichServer(database))).toBe(false);
+});
+
+test('what a role may not read is not compared', async () => {
+  const { url, database } = await openFresh();
+  const all = await whichServer(database);
+  const role = `r${new URL(url).pathname.slice(1)}`;
+  await database.query(`CREATE ROLE ${role} LOGIN PASSWORD 'x'`);
+  await database.query(`GRANT USAGE ON SCHEMA mediabatch TO ${role}`);
+  await database.query('REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC');
+  const theirs = new URL(url);
+  [theirs.username, theirs.password] = [role, 'x'];
+  const poor = await openDatabase(theirs.href, { name: 'test' });
+  onTestFinished(async () => {
+    await poor.close();
+    await database.query(`DROP OWNED BY ${role}`);
+    await database.query(`DROP ROLE ${role}`);
+  });
+  const known = await whichServer(poor);
+  expect(JSON.parse(known)).not.toHaveProperty('system');
+  expect(isSameServer(all, known)).toBe(true);
+  expect(isSameServer(known, all)).toBe(true);
+  expect(isSameServer(null, known)).toBe(false);
+});
+
+describe('places', () => {
+  async function opened(url: URL, keepsOneFree: boolean): Promise<Database> {
+    const database = await openDatabase(url.href, { name: 'test', keepsOneFree });
+    onTestFinished(() => database.close());
+    return database;
+  }
+
+  test('workers leave the last connection of a server to a person', async () => {
+    const server = await smallServer();
+    const owner = await openDatabase(server.url, { name: 'owner' });
+    await owner.query("CREATE ROLE media LOGIN PASSWORD 'word'");
+    await owner.close();
+    const url = Object.assign(new URL(server.url), { username: 'media', password: 'word' });
+    const workers = [await opened(url, true), await opened(url, true)];
+    for (const one of workers) await one.listen('news', () => {});
+    const late: unknown = await opened(url, true).catch((error: unknown) => error);
+    expect(late).toMatchObject({ failure: { code: 'MB3702', hint: expect.stringMatching(/all its connections/) } });
+    const person = await opened(url, false);
+    expect(await person.query('SELECT 7 AS it')).toEqual([{ it: 7 }]);
+  });
+});
+
+async function openThrough(mode: 'session' | 'transaction', server?: string) {
+  const direct = server ?? (await freshDatabase());
+  const url = await poolerBefore(direct, mode);
+  const database = await openDatabase(url, { name: 'test' });
+  onTestFinished(() => database.close());
+  return { database };
+}
+
+if (pooler === undefined) process.stderr.write('test/rooms/cluster/pooler: PgBouncer is not installed; skipped\n');
+
+describe.runIf(pooler !== undefined)('behind PgBouncer with its defaults', () => {
+  test('which keeps sessions, everything of ours holds: settings, LISTEN, the queue', async () => {
+    const { database } = await openThrough('session');
+    await migrate(database);
+    const boss = await openBoss(database);
+    onTestFinished(() => boss.stop({ graceful: false }));
+    await boss.createQueue('one');
+    expect(await boss.send('one', {})).toEqual(expect.any(String));
+    const limit = "SELECT current_setting('idle_in_transaction_session_timeout') AS limit";
+    expect(await database.query(limit)).toEqual([{ limit: '10s' }]);
+    const heard: (string | undefined)[] = [];
+    await database.listen('news', (payload) => heard.push(payload));
+    await database.query("NOTIFY news, 'first'");
+    await expect.poll(() => heard).toEqual([undefined, 'first']);
+  });
+
+  test('which shares connections between transactions, it is refused with that as its reason', async () => {
+    await expect(openThrough('transaction')).rejects.toMatchObject({
+      failure: { code: 'MB3702', message: expect.stringMatching(/between transactions/) },
+    });
+  });
+
+  test('a server that is started anew is waited for', async () => {
+    const server = await smallServer();
+    const { database } = await openThrough('session', server.url);
+    const heard: (string | undefined)[] = [];
+    await database.listen('news', (payload) => heard.push(payload));
+    await server.stop();
+    const asked = database.query('SELECT 7 AS it');
+    asked.catch(() => {});
+    await server.startAgain();
+    expect(await asked).toEqual([{ it: 7 }]);
+    await expect.poll(() => heard).toEqual([undefined, undefined]);
+  });
+});
+
+test('a pooler without a server is away, as a server is', () => {
+  const error = Object.assign(new Error('server login has been failing, try again later'), { code: '08P01' });
+  expect(isAway(error)).toBe(true);
 });

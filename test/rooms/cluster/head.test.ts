@@ -1,14 +1,29 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { setTimeout } from 'node:timers/promises';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { accountOf } from '../../../src/cluster/account-id.ts';
+import { type Boss, headQueue, headQueueOptions } from '../../../src/cluster/database/boss.ts';
+import type { Database } from '../../../src/cluster/database/database.ts';
 import { readEngineState } from '../../../src/cluster/engine-state.ts';
-import { type Seat, takeSeat } from '../../../src/cluster/head/account.ts';
+import { type HeadBoss, offerHead, type Seat, takeSeat } from '../../../src/cluster/head/account.ts';
 import { Head } from '../../../src/cluster/head/head.ts';
+import { leaseMs } from '../../../src/cluster/head/lease.ts';
 import { sealHeader } from '../../../src/cluster/runs/header.ts';
 import type { RunHeader, Submission } from '../../../src/cluster/runs/run-record.ts';
-import { cancelRun, readRun, submitRun } from '../../../src/cluster/runs/runs.ts';
+import {
+  cancelRun,
+  endRun,
+  openRunsOf,
+  pauseRun,
+  readRun,
+  resumeRun,
+  submitRun,
+} from '../../../src/cluster/runs/runs.ts';
 import { watchRun } from '../../../src/cluster/runs/watch-run.ts';
 import { makeSeal } from '../../../src/cluster/seal.ts';
+import { keepHouse } from '../../../src/cluster/worker/keep-house.ts';
 import { systemClock } from '../../../src/contract/clock.ts';
 import type { WorkerNews } from '../../../src/contract/engine-state.ts';
+import { makeTrial } from '../../rig/trial.ts';
 import { engineHere, submission } from './engine-here.ts';
 
 const account = 'a'.repeat(32);
@@ -118,4 +133,327 @@ test('whoever takes over waits for the longest create, of a run submitted later 
   const next = await takeSeat({ db: engine.db, boss: engine.boss, account, worker: 'two' });
   onTestFinished(() => next?.lease.lose());
   expect(next?.waitMs()).toBeGreaterThan(90_000);
+});
+
+const [working, over] = ['a'.repeat(32), 'b'.repeat(32)];
+
+/** One round, as a worker of the first account keeps house. */
+async function keepOnce({ db, boss }: Awaited<ReturnType<typeof engineHere>>, keepMs?: number): Promise<void> {
+  const ending = new AbortController();
+  const clock = { ...systemClock, sleep: async () => ending.abort() };
+  await keepHouse({ db, boss, clock, account: working, keepMs, isQuiet: () => true, signal: ending.signal });
+}
+
+const queues = (db: Database) =>
+  db.query<{ name: string }>("SELECT name FROM mediabatch_queue.queue WHERE name LIKE '%-v%' ORDER BY name");
+
+test('queues of an account go when no run of it is open, and no worker could look at them', async () => {
+  const engine = await engineHere();
+  const { db, boss } = engine;
+  await submitRun(db, boss, submission({ account: working }));
+  await db.query('INSERT INTO mediabatch.account (id) VALUES ($1)', [over]);
+  await boss.createQueue(headQueue(over), headQueueOptions);
+  await keepOnce(engine);
+  expect(await queues(db)).toHaveLength(2);
+  await db.query("UPDATE mediabatch_queue.queue SET created_on = created_on - interval '1 hour'");
+  await keepOnce(engine);
+  expect(await queues(db)).toEqual([{ name: headQueue(working) }]);
+  // Whoever submits again makes it again.
+  await submitRun(db, boss, submission({ account: over }));
+  expect(await queues(db)).toHaveLength(2);
+});
+
+test('ended runs go after the time that was said, and otherwise never', async () => {
+  const engine = await engineHere();
+  const { db, boss } = engine;
+  for (const campaign of ['old', 'new', 'open']) await submitRun(db, boss, submission({ account: working, campaign }));
+  await db.query("UPDATE mediabatch.run SET state = 'ended', ended = now() WHERE campaign <> 'open'");
+  await db.query("UPDATE mediabatch.run SET ended = ended - interval '40 days' WHERE campaign = 'old'");
+  const left = () => db.query('SELECT campaign FROM mediabatch.run ORDER BY campaign');
+  await keepOnce(engine);
+  expect(await left()).toHaveLength(3);
+  await keepOnce(engine, 30 * 86_400_000);
+  expect(await left()).toEqual([{ campaign: 'new' }, { campaign: 'open' }]);
+});
+
+test('a head that died before the clock of the server was set back by an hour is noticed, and its job is taken', async () => {
+  const engine = await engineHere();
+  const { db, boss } = engine;
+  await submitRun(db, boss, submission({ account: working }));
+  const take = (worker: string) => takeSeat({ db, boss, account: working, worker });
+  const setBack = async () => {
+    await db.query(`UPDATE mediabatch_queue.job SET start_after = start_after + interval '1 hour',
+      started_on = started_on + interval '1 hour', heartbeat_on = heartbeat_on + interval '1 hour'`);
+    await db.query("UPDATE mediabatch_queue.queue SET monitor_claim_on = now() + interval '1 hour'");
+  };
+  await setBack();
+  const dead = await take('dead');
+  expect(dead).toBeDefined();
+  await setBack();
+  await keepOnce(engine);
+  // From the first look on it counts as any other silence.
+  await db.query(`UPDATE mediabatch_queue.job SET heartbeat_on = heartbeat_on - interval '11 s'`);
+  await db.query("UPDATE mediabatch_queue.queue SET monitor_claim_on = monitor_claim_on - interval '11 s'");
+  expect(await take('next')).toBeUndefined();
+  await keepOnce(engine);
+  expect(await take('next')).toBeDefined();
+  expect(await dead?.beat()).toBe(false);
+});
+
+describe('the seat of an account’s head', () => {
+  let db: Database;
+  let boss: Boss;
+  beforeEach(async () => {
+    ({ db, boss } = await engineHere());
+  });
+
+  const submit = (campaign = 'spring') => submitRun(db, boss, submission({ account, campaign }));
+  const take = (worker: string) => takeSeat({ db, boss, account, worker });
+  const taken = async (worker: string): Promise<Seat> => {
+    const seat = await take(worker);
+    if (seat === undefined) throw new Error('the seat is not free');
+    onTestFinished(() => seat.lease.lose());
+    return seat;
+  };
+  const accountRow = async () =>
+    (await db.query<{ epoch: string; head: string | null }>('SELECT epoch, head FROM mediabatch.account'))[0];
+  /** As the monitor of the queue does it after a missed heartbeat. */
+  const missHeartbeat = async () => {
+    await db.query(
+      `UPDATE mediabatch_queue.job SET heartbeat_on = now() - interval '1 minute', state = 'retry' WHERE state = 'active'`,
+    );
+  };
+
+  test('is for one worker, and free again when no run is open', async () => {
+    const { id } = await submit();
+    const seat = await taken('first');
+    expect(await take('second')).toBeUndefined();
+    expect(seat.lease.isFresh()).toBe(true);
+    expect(await seat.beat()).toBe(true);
+    expect(await accountRow()).toEqual({ epoch: String(seat.epoch), head: 'first' });
+    await endRun(db, { account, epoch: seat.epoch, run: id }, { exit: 0, outcomes: {} });
+    expect(await seat.leave({ isClean: true })).toBe('no run is open');
+    expect(await accountRow()).toEqual({ epoch: String(seat.epoch), head: null });
+    expect(await take('second')).toBeUndefined();
+  });
+
+  test('a head that left knows itself lost, and nothing that it says counts', async () => {
+    await submit();
+    const first = await taken('first');
+    await missHeartbeat();
+    expect(await first.beat()).toBe(false);
+    const second = await taken('second');
+    expect(second.epoch).toBeGreaterThan(first.epoch);
+    expect(await first.leave({ isClean: true })).toBe('taken over');
+    expect(await accountRow()).toEqual({ epoch: String(second.epoch), head: 'second' });
+    expect(await second.beat()).toBe(true);
+  });
+
+  test('an epoch is not given out again by a database that was put back from an older copy', async () => {
+    await submit();
+    const [copy] = await db.query<{ epoch: string }>('SELECT epoch FROM mediabatch.account');
+    const first = await taken('first');
+    await missHeartbeat();
+    await db.query('UPDATE mediabatch.account SET epoch = $1, head = NULL', [copy?.epoch]);
+    // A second later, as a copy is never put back in less.
+    await setTimeout(1000);
+    const second = await taken('second');
+    expect(second.epoch).toBeGreaterThan(first.epoch);
+    expect(await first.leave({ isClean: true })).toBe('taken over');
+  });
+
+  test('whoever takes it over from a silent head waits out the lease and the longest create', async () => {
+    await submit();
+    const first = await taken('first');
+    expect(first.waitMs()).toBe(0);
+    await missHeartbeat();
+    const second = await taken('second');
+    expect(second.waitMs()).toBeGreaterThan(leaseMs);
+    expect(second.waitMs()).toBeLessThanOrEqual(leaseMs + 7000);
+    // It leaves before that time is over, so the next one waits for what is left of it.
+    await setTimeout(100);
+    const left = second.waitMs();
+    expect(await second.leave({ isClean: true })).toBe('handed over');
+    const third = await taken('third');
+    expect(third.waitMs()).toBeGreaterThan(leaseMs);
+    expect(third.waitMs()).toBeLessThanOrEqual(left);
+  });
+
+  test('handed back it is free at once, and the next head has nothing to wait for', async () => {
+    await submit();
+    const first = await taken('first');
+    expect(await first.leave({ isClean: true })).toBe('handed over');
+    const second = await taken('second');
+    expect(second.epoch).toBeGreaterThan(first.epoch);
+    expect(second.waitMs()).toBe(0);
+    expect(await second.leave({ isClean: false })).toBe('handed over');
+    expect((await taken('third')).waitMs()).toBeGreaterThan(leaseMs);
+  });
+
+  test('a run that is submitted while the last head leaves is not forgotten', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const { id } = await submit(`first ${round}`);
+      const seat = await taken('first');
+      await endRun(db, { account, epoch: seat.epoch, run: id }, { exit: 0, outcomes: {} });
+      const [, next] = await Promise.all([seat.leave({ isClean: true }), submit(`second ${round}`)]);
+      const then = await taken('second');
+      await endRun(db, { account, epoch: then.epoch, run: next.id }, { exit: 0, outcomes: {} });
+      expect(await then.leave({ isClean: true })).toBe('no run is open');
+    }
+  });
+
+  test('a job that was deleted is sent again, and a waiting one stays alone', async () => {
+    await submit();
+    await boss.deleteAllJobs(headQueue(account));
+    expect(await take('first')).toBeUndefined();
+    await offerHead({ db, boss, account });
+    await offerHead({ db, boss, account });
+    await taken('first');
+    expect(await take('second')).toBeUndefined();
+  });
+
+  test('a worker that was told of the job too late raises no epoch', async () => {
+    await submit();
+    // Its fetch is answered, and then the server is away until somebody else has the job.
+    let epoch = 0;
+    const late: HeadBoss = {
+      createQueue: boss.createQueue.bind(boss),
+      send: boss.send.bind(boss),
+      touch: boss.touch.bind(boss),
+      complete: boss.complete.bind(boss),
+      fail: boss.fail.bind(boss),
+      fetch: (async (name: string) => {
+        const jobs = await boss.fetch(name);
+        await missHeartbeat();
+        ({ epoch } = await taken('second'));
+        return jobs;
+      }) as HeadBoss['fetch'],
+    };
+    expect(await takeSeat({ db, boss: late, account, worker: 'late' })).toBeUndefined();
+    expect(await accountRow()).toEqual({ epoch: String(epoch), head: 'second' });
+  });
+});
+
+describe('pause', () => {
+  vi.setConfig({ testTimeout: 90_000 });
+
+  const manifest = `version: 1
+name: lamp
+prices: { image: 2 }
+service: { concurrency: 2 }
+tasks:
+  hero: { kind: image, foreach: [a, b, c, d, e, f], with: { prompt: "a lamp {{row}}", resolution: 1k } }
+`;
+
+  /** A campaign that is submitted to an engine here, with the service in this process. */
+  async function runHere() {
+    // Jobs last until the clock of the service is put forward.
+    let minutes = 0;
+    const trial = await makeTrial(manifest, { service: { speed: 1, now: () => Date.now() + minutes * 60_000 } });
+    const pass = () => {
+      minutes += 10;
+    };
+    const { url, db, boss } = await engineHere();
+    const { MEDIABATCH_BASE_URL: baseUrl = '', MEDIABATCH_API_KEY: token = '' } = trial.sandbox.env;
+    const account = accountOf({ baseUrl, token });
+    const run = (...args: string[]) => trial.run(args, { apart: true, env: { MEDIABATCH_ENGINE: url } });
+    const watched = { creates: 0, lags: [] as number[] };
+    const news: WorkerNews[] = [];
+    const watch = {
+      created() {
+        watched.creates += 1;
+      },
+      seen(lagMs: number) {
+        watched.lags.push(lagMs);
+      },
+    };
+    /** The next head of the account. */
+    const head = async () => {
+      // Whoever was the head before is not waited for.
+      await db.query(`UPDATE mediabatch_queue.job SET state = 'retry' WHERE state = 'active'`);
+      const seat = await takeSeat({ db, boss, account, worker: 'one' });
+      if (seat === undefined) throw new Error('the seat is not free');
+      const end = new AbortController();
+      const one = new Head({
+        ...{ db, boss, account, seat, signal: end.signal, own: undefined, replays: 'yes', accountOf: () => undefined },
+        access: { baseUrl, token },
+        seal: makeSeal(token),
+        clock: systemClock,
+        watch,
+        redact: (text) => text,
+        onSize: () => {},
+        tell: (one) => news.push(one),
+      });
+      const running = one.run();
+      running.catch(() => {});
+      const beats = setInterval(() => void seat.lease.confirm(() => seat.beat()).catch(() => {}), 1000);
+      const leave = async () => {
+        end.abort();
+        await running.catch(() => {});
+        clearInterval(beats);
+        seat.lease.lose();
+      };
+      onTestFinished(leave);
+      return { facts: () => one.facts(), leave };
+    };
+    return { db, account, run, head, pass, news, watched, bought: () => trial.sandbox.ledger().length };
+  }
+
+  test('I51 a paused run sends nothing new, under the next head either, and goes on when it is resumed', async () => {
+    const { db, account, run, head, pass, news, watched, bought } = await runHere();
+    const applied = run('apply', 'campaign.yaml', '--yes');
+    await vi.waitUntil(async () => (await openRunsOf(db, account)).length === 1, { timeout: 60_000 });
+    const first = await head();
+    await vi.waitUntil(() => first.facts().inFlight === 2, { timeout: 60_000 });
+    const paused = await run('pause', 'campaign.yaml');
+    expect(paused.err).toMatch(
+      /^paused the run of lamp .*\nnothing new is sent for this run;.*\nto go on: mediabatch resume/,
+    );
+    await vi.waitUntil(() => first.facts().paused === 1, { timeout: 60_000 });
+    // What runs is collected, and then the run rests.
+    pass();
+    await vi.waitUntil(() => first.facts().runs === 0, { timeout: 60_000 });
+    expect(bought()).toBe(2);
+    expect((await readEngineState(db)).runs).toMatchObject([
+      { state: 'paused', paused: { by: expect.any(String) }, steps: { done: 2, waiting: 4, of: 6 } },
+    ]);
+    expect((await run('workers')).out).toMatch(/lamp +paused \(.* ago\)/);
+    expect((await run('status', 'campaign.yaml')).err).toMatch(/is paused by .* since/);
+    await first.leave();
+    const next = await head();
+    await vi.waitUntil(() => next.facts().runs === 1, { timeout: 60_000, interval: 1 });
+    await vi.waitUntil(() => next.facts().runs === 0, { timeout: 60_000 });
+    expect(bought()).toBe(2);
+    expect((await run('resume', 'campaign.yaml')).err).toMatch(/^resumed the run of lamp/);
+    const passing = setInterval(pass, 100);
+    onTestFinished(() => clearInterval(passing));
+    const { code, err } = await applied;
+    expect(code, err).toBe(0);
+    expect(bought()).toBe(6);
+    expect(watched).toEqual({
+      creates: 6,
+      lags: Array(6).fill(expect.any(Number)),
+    });
+    // Whoever operates the workers has no screen of the run.
+    expect(news.map(({ is }) => is)).toEqual(['run started', 'run ended']);
+    expect(news.at(-1)).toMatchObject({ campaign: 'lamp', exit: 0, credits: 12, outcomes: { done: 6 } });
+    expect(err).toMatch(/the run is paused by .*mediabatch resume/);
+    expect(err).toContain('the run goes on');
+    expect((await run('resume', 'campaign.yaml')).err).toContain('no run of lamp is open');
+  });
+
+  test('who paused a run first is kept; a run that was cancelled, or has ended, is not paused', async () => {
+    const { db, boss } = await engineHere();
+    const { id } = await submitRun(db, boss, submission({ account: 'a'.repeat(32) }));
+    expect(await pauseRun(db, id, 'me on here')).toBe(true);
+    expect(await pauseRun(db, id, 'you on there')).toBe(true);
+    expect(await readRun(db, id)).toMatchObject({ paused: expect.any(Date), origin: { pausedBy: 'me on here' } });
+    expect(await resumeRun(db, id)).toBe(true);
+    expect(await resumeRun(db, id)).toBe(false);
+    expect((await readRun(db, id))?.origin.pausedBy).toBeUndefined();
+    await pauseRun(db, id, 'me on here');
+    await cancelRun(db, id, 'me on here');
+    expect(await readRun(db, id)).toMatchObject({ paused: null, cancelled: expect.any(Date) });
+    expect(await pauseRun(db, id, 'me on here')).toBe(false);
+  });
 });

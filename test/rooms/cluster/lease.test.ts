@@ -1,6 +1,19 @@
-import { describe, expect, test } from 'vitest';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { guardCreates, Lease, type LeaseClocks, leaseMs } from '../../../src/cluster/head/lease.ts';
+import { openStore } from '../../../src/cluster/store/store.ts';
+import { makeWakeUp } from '../../../src/cluster/wake-up.ts';
+import { Slots } from '../../../src/cluster/worker/slots.ts';
+import { startWorker } from '../../../src/cluster/worker/start-worker.ts';
+import { systemClock } from '../../../src/contract/clock.ts';
+import type { WorkerNews } from '../../../src/contract/engine-state.ts';
 import type { Service } from '../../../src/contract/ports.ts';
+import { settled } from '../../rig/held.ts';
+import { freshDatabase } from '../../rig/postgres.ts';
+import { VirtualClock } from '../../rig/virtual-clock.ts';
 
 const half = leaseMs / 2;
 const held = async () => true;
@@ -116,4 +129,145 @@ describe('creates under a lease', () => {
     expect(await answer).toMatchObject({ is: 'not-sent' });
     expect(sent).toEqual([]);
   });
+});
+
+function open() {
+  const sleeps: number[] = [];
+  const clock = new VirtualClock();
+  const sleep = async (ms: number, signal?: AbortSignal) => {
+    sleeps.push(ms);
+    if (signal?.aborted !== true) await new Promise((resolve) => signal?.addEventListener('abort', resolve));
+  };
+  const wakeUp = makeWakeUp({ clock: Object.assign(clock, { sleep }), isFor: (payload) => payload === 'mine' });
+  return { wakeUp, sleeps };
+}
+
+test('what is told while nobody waits ends the next wait before it begins, and no other', async () => {
+  const { wakeUp, sleeps } = open();
+  wakeUp.onNotification('mine');
+  void wakeUp.within(1000);
+  expect(sleeps).toEqual([]);
+  await settled();
+  const second = wakeUp.within(1000);
+  expect(sleeps).toEqual([1000]);
+  wakeUp.onNotification('mine');
+  await second;
+});
+
+test('what is told of another one wakes nobody; after a connection that broke anything may have been missed', async () => {
+  const { wakeUp, sleeps } = open();
+  wakeUp.onNotification('theirs');
+  const waiting = wakeUp.within(1000);
+  expect(sleeps).toEqual([1000]);
+  wakeUp.onNotification(undefined);
+  await waiting;
+});
+
+test('a worker that is started before its store is made waits for it, says so once, and writes nothing there', async () => {
+  const store = mkdtempSync(join(tmpdir(), 'mediabatch-store-'));
+  onTestFinished(() => rmSync(store, { recursive: true, force: true, maxRetries: 5 }));
+  const ending = new AbortController();
+  const news: WorkerNews[] = [];
+  let looks = 0;
+  const clock = {
+    ...systemClock,
+    async sleep(ms: number, signal?: AbortSignal) {
+      if (ms === 3000) looks += 1;
+      await wait(Math.min(ms, 20), undefined, { signal }).catch(() => {});
+    },
+  };
+  const working = startWorker({
+    engine: await freshDatabase(),
+    access: { baseUrl: 'http://127.0.0.1:9/api/v1', token: 'key_of_a_test' },
+    version: '0',
+    clock,
+    signal: ending.signal,
+    exitWhenIdle: false,
+    tell: (one) => news.push(one),
+    accountOf: () => undefined,
+    store,
+    onSize: () => {},
+    files: 2,
+  });
+  while (looks < 3) await wait(5);
+  expect(news.map(({ is }) => is)).toEqual(['no store']);
+  expect(readdirSync(store)).toEqual([]);
+  await openStore(store, { makes: true });
+  while (!news.some(({ is }) => is === 'started')) await wait(5);
+  expect(news.find(({ is }) => is === 'started')).toMatchObject({ store, files: 2 });
+  ending.abort('SIGTERM');
+  await working;
+});
+
+test.each(['signal', 'drain'] as const)('a %s ends a worker that waits for its store, at once', async (how) => {
+  const store = mkdtempSync(join(tmpdir(), 'mediabatch-store-'));
+  onTestFinished(() => rmSync(store, { recursive: true }));
+  const ending = new AbortController();
+  const news: WorkerNews[] = [];
+  await startWorker({
+    engine: await freshDatabase(),
+    access: { baseUrl: 'http://127.0.0.1:9/api/v1', token: 'key_of_a_test' },
+    version: '0',
+    clock: systemClock,
+    signal: new AbortController().signal,
+    [how]: ending.signal,
+    exitWhenIdle: false,
+    tell: (one) => {
+      news.push(one);
+      if (one.is === 'no store') ending.abort('SIGTERM');
+    },
+    accountOf: () => undefined,
+    store,
+    onSize: () => {},
+    files: 2,
+  });
+  expect(news.slice(1)).toEqual([{ is: 'ending', because: 'SIGTERM' }]);
+});
+
+/** A file under way, until it is told to end. */
+function file() {
+  let end = () => {};
+  const work = () => new Promise<string>((resolve) => (end = () => resolve('fetched')));
+  return { work, end: () => end() };
+}
+
+test('a file waits for its place, and no longer than it may', async () => {
+  const slots = new Slots(1);
+  const [first, second] = [file(), file()];
+  const fetched = slots.useWithin(1000, first.work);
+  expect(await slots.useWithin(10, second.work)).toBeUndefined();
+  const waits = slots.useWithin(10_000, async () => 'second');
+  expect(slots.free).toBe(0);
+  first.end();
+  expect([await fetched, await waits]).toEqual(['fetched', 'second']);
+  expect(slots.free).toBe(1);
+});
+
+test('a file does not wait where the last ones tell that it would be in vain', async () => {
+  let now = 0;
+  const slots = new Slots(1, () => now);
+  await slots.use(async () => {
+    now += 5000;
+  });
+  const long = file();
+  const fetched = slots.use(long.work);
+  expect(await slots.useWithin(4000, async () => 'never')).toBeUndefined();
+  const waits = slots.useWithin(6000, async () => 'second');
+  long.end();
+  expect([await fetched, await waits]).toEqual(['fetched', 'second']);
+});
+
+test('a file that fails gives its place to the next one', async () => {
+  const slots = new Slots(1);
+  const failed = slots.use(() => Promise.reject(new Error('broken')));
+  const next = slots.use(async () => 'next');
+  await expect(failed).rejects.toThrow('broken');
+  expect(await next).toBe('next');
+  expect(slots.free).toBe(1);
+});
+
+test('a worker without a store has no place for files', async () => {
+  const slots = new Slots(0);
+  expect(slots.free).toBe(0);
+  expect(await slots.useWithin(10, async () => 'fetched')).toBeUndefined();
 });

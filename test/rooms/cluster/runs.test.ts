@@ -1,12 +1,20 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { findUnseenRun, forgetSubmit, hasNews } from '../../../src/campaign/on-engine/other-runs.ts';
+import type { OpenCampaign } from '../../../src/campaign/open-campaign.ts';
+import { accountOf } from '../../../src/cluster/account-id.ts';
 import { headQueue } from '../../../src/cluster/database/boss.ts';
 import { type Database, openDatabase } from '../../../src/cluster/database/database.ts';
+import { showEngine } from '../../../src/cluster/database/engine-url.ts';
 import { migrate } from '../../../src/cluster/database/schema.ts';
 import { openBodies } from '../../../src/cluster/head/head-run.ts';
 import { openLines, readEarlierLines, readLines } from '../../../src/cluster/head/lines.ts';
+import type { Engine } from '../../../src/cluster/open-engine.ts';
 import { EventWriter, readEvents } from '../../../src/cluster/runs/events.ts';
+import { sealHeader } from '../../../src/cluster/runs/header.ts';
 import { readOrders } from '../../../src/cluster/runs/orders.ts';
-import type { Submission } from '../../../src/cluster/runs/run-record.ts';
+import type { RunHeader, RunRecord, Submission } from '../../../src/cluster/runs/run-record.ts';
 import {
   cancelRun,
   endRun,
@@ -18,14 +26,25 @@ import {
   submitRun,
   writeEnds,
 } from '../../../src/cluster/runs/runs.ts';
+import { watchRun } from '../../../src/cluster/runs/watch-run.ts';
 import { makeSeal } from '../../../src/cluster/seal.ts';
+import { systemClock } from '../../../src/contract/clock.ts';
 import { HeadLostError } from '../../../src/contract/errors.ts';
 import type { RunEvent } from '../../../src/contract/event.ts';
+import { readEngineNote, writeEngineNote } from '../../../src/disk/lock/engine-note.ts';
+import { takeGuard } from '../../../src/disk/lock/guard.ts';
+import { type Lock, lockVersion, type Purchase } from '../../../src/lock/record.ts';
+import { writeLines } from '../../../src/lock/write.ts';
 import type { StepOrder } from '../../../src/plan/plan.ts';
 import type { StepEnd } from '../../../src/run/step-end.ts';
+import { images } from '../../rig/campaign.ts';
+import { command, temporaryFolder } from '../../rig/command.ts';
+import type { AnyFacts } from '../../rig/facts-of-purchase.ts';
 import { losingLine } from '../../rig/losing-line.ts';
 import { openFresh } from '../../rig/postgres.ts';
+import { makeFolder } from '../disk/folder.ts';
 import { engineHere, submission } from './engine-here.ts';
+import { scriptedDatabase } from './scripted-database.ts';
 
 const account = 'a'.repeat(32);
 const events = (first: number, count: number) =>
@@ -241,5 +260,223 @@ describe('the tables', () => {
       failure: { code: 'MB3703', message: expect.stringContaining('version 1000') },
     });
     expect(await database.query('SELECT version FROM mediabatch.meta')).toEqual([{ version: 1000 }]);
+  });
+});
+
+const bought = (state: Purchase['state'], rest: AnyFacts): Purchase =>
+  ({ ...{ fingerprint: 'f', generation: 1, attempt: 1, key: 'k', state }, ...rest }) as Purchase;
+const lockOf = (address: string, ...purchases: Purchase[]): Lock => ({
+  version: lockVersion,
+  steps: new Map([[address, { address, kind: 'video', purchases }]]),
+});
+const none: Lock = { version: lockVersion, steps: new Map() };
+const open = bought('unresolved', { send: 's' });
+
+test('a job, or a send without an answer, that a lock does not know is news to it', () => {
+  const done = lockOf('film', bought('done', { jobId: 'j' }));
+  expect(hasNews(done, none)).toBe(true);
+  expect(hasNews(done, lockOf('renamed', bought('running', { jobId: 'j' })))).toBe(false);
+  expect(hasNews(done, lockOf('film', bought('done', { jobId: 'other' })))).toBe(true);
+  expect(hasNews(lockOf('film', bought('refused', {})), none)).toBe(false);
+  expect(hasNews(lockOf('film', open), none)).toBe(true);
+  const two = lockOf('film', bought('done', { jobId: 'j' }), bought('done', { jobId: 'older', generation: 2 }));
+  expect(hasNews(two, lockOf('film', bought('done', { jobId: 'j' })))).toBe(true);
+});
+
+test('a send that was answered or decided about since is no news', () => {
+  expect(hasNews(lockOf('film', open), lockOf('film', open))).toBe(false);
+  expect(hasNews(lockOf('film', open), lockOf('film', bought('done', { jobId: 'j' })))).toBe(false);
+  const decided = { address: 'film', kind: 'video', purchases: [], decisions: { sends: ['s'] } };
+  expect(hasNews(lockOf('film', open), { ...none, steps: new Map([['film', decided]]) })).toBe(false);
+});
+
+/** A campaign in an empty folder, and its engine, which has these runs, the last one first. */
+function openCampaign(runs: readonly { id: string; addresses: string[]; lock: Lock }[]) {
+  const paths = { lock: join(makeFolder(), 'campaign.lock.jsonl') };
+  const access = { baseUrl: 'http://127.0.0.1:9/api/v1', token: 'key_of_a_test_of_other_runs' };
+  const campaign = { paths, tell: () => {}, environment: access } as unknown as OpenCampaign;
+  const headerOf = (run: (typeof runs)[number] | undefined) => {
+    const outline = { tasks: [], addresses: run?.addresses ?? [] };
+    return sealHeader(makeSeal(access.token), { outline } as unknown as RunHeader, run as unknown as RunRecord);
+  };
+  const runOf = (id: unknown) => runs.find((run) => run.id === id);
+  const database = scriptedDatabase(
+    [/state = 'ended'/, () => runs.map(({ id }) => ({ id }))],
+    [/SELECT header/, ([id]) => [{ header: headerOf(runOf(id)) }]],
+    [/FROM mediabatch\.run WHERE id/, ([id]) => [runOf(id)].filter((run) => run !== undefined)],
+    [
+      /FROM mediabatch\.line/,
+      ([id, after]) => {
+        const [, ...lines] = writeLines(runOf(id)?.lock ?? none);
+        return after === '0' ? [{ seq: '1', text: lines.join('') }] : [];
+      },
+    ],
+  );
+  const engine = { database, account: 'a', shown: 'the engine' } as unknown as Engine;
+  return { campaign, engine, lock: paths.lock };
+}
+
+test('an older run that bought what nobody saw is found behind newer ones of which nothing is left', async () => {
+  const graph = { name: 'spring', steps: [{ address: 'film' }] } as unknown as Parameters<typeof findUnseenRun>[2];
+  const { campaign, engine } = openCampaign([
+    { id: 'namesake', addresses: ['other'], lock: lockOf('other', bought('done', { jobId: 'theirs' })) },
+    { id: 'empty', addresses: ['film'], lock: none },
+    { id: 'bought', addresses: ['film'], lock: lockOf('film', bought('running', { jobId: 'j' })) },
+  ]);
+  expect(await findUnseenRun(engine, campaign, graph)).toMatchObject({ id: 'bought' });
+});
+
+test('a submit that came to nothing is forgotten, but not what was submitted while the lock was waited for', async () => {
+  const { campaign, engine, lock } = openCampaign([]);
+  const note = { run: 'first', account: 'a', engine: 'the engine', since: '2026', submitted: false };
+  const options = { lockTimeoutMs: 10_000 };
+  await writeEngineNote(lock, note);
+  const held = await takeGuard(lock, { waitMs: 0, clock: systemClock });
+  const forgetting = forgetSubmit({ engine, campaign, options }, 'first');
+  await writeEngineNote(lock, { ...note, run: 'second' });
+  if (held.is === 'taken') await held.guard.release();
+  await forgetting;
+  expect(readEngineNote(lock)?.run).toBe('second');
+  await forgetSubmit({ engine, campaign, options }, 'second');
+  expect(readEngineNote(lock)).toBeUndefined();
+});
+
+interface Row {
+  seq: string;
+  text: string;
+}
+
+test('an event is told after the line that it tells of, although both come between two reads', async () => {
+  const tables: { lines: Row[]; events: Row[] } = { lines: [], events: [] };
+  const lookAt = (table: Row[], after: unknown) => {
+    const found = table.filter(({ seq }) => Number(seq) > Number(after));
+    // The head writes as soon as one of the two was read.
+    tables.lines = [{ seq: '1', text: 'the job is on record\n' }];
+    tables.events = [{ seq: '1', text: '{"event":"job-created"}\n' }];
+    return found;
+  };
+  let looks = 0;
+  const database = scriptedDatabase(
+    [/FROM mediabatch\.run /, () => [{ id: 'r', error: null, state: looks++ === 0 ? 'open' : 'ended' }]],
+    [/FROM mediabatch\.event /, ([, after]) => lookAt(tables.events, after)],
+    [/FROM mediabatch\.line /, ([, after]) => lookAt(tables.lines, after)],
+  );
+  const heard: string[] = [];
+  const lock = new Set<string>();
+  await watchRun(database, 'r', {
+    signal: new AbortController().signal,
+    onLines: async (lines) => {
+      const fresh = lines.filter((text) => !lock.has(text));
+      for (const text of fresh) lock.add(text);
+      heard.push(...fresh.map(() => 'line'));
+      return fresh.length;
+    },
+    onEvents: (events) => void heard.push(...events.map(({ event }) => event)),
+  });
+  expect(heard).toEqual(['line', 'job-created']);
+});
+
+test('rows that a database gives numbers of before are heard at the end', async () => {
+  const tables: { lines: Row[]; events: Row[] } = {
+    lines: [{ seq: '7', text: 'a job that was lost with the database\n' }],
+    events: [{ seq: '9', text: '{"event":"step-finished","address":"hero@1"}' }],
+  };
+  const after = (table: Row[], seq: unknown) => table.filter((row) => Number(row.seq) > Number(seq));
+  let looks = 0;
+  const database = scriptedDatabase(
+    [/FROM mediabatch\.run /, () => [{ id: 'r', error: null, state: looks++ === 0 ? 'open' : 'ended' }]],
+    [/FROM mediabatch\.event /, ([, seq]) => after(tables.events, seq)],
+    [/FROM mediabatch\.line /, ([, seq]) => after(tables.lines, seq)],
+  );
+  const heard: string[] = [];
+  const lock = new Set<string>();
+  await watchRun(database, 'r', {
+    signal: new AbortController().signal,
+    onLines: async (lines) => {
+      const fresh = lines.filter((text) => !lock.has(text));
+      for (const text of fresh) lock.add(text);
+      return fresh.length;
+    },
+    onEvents(events) {
+      heard.push(...events.map((event) => `${event.event} ${'address' in event ? event.address : ''}`));
+      // An older copy is put in its place, and its head goes on.
+      tables.lines = [{ seq: '6', text: 'a job that came later\n' }];
+      tables.events = [
+        { seq: '8', text: '{"event":"step-finished","address":"hero@1"}' },
+        { seq: '9', text: '{"event":"step-finished","address":"hero@2"}' },
+      ];
+    },
+  });
+  expect([...lock]).toEqual(['a job that was lost with the database\n', 'a job that came later\n']);
+  expect(heard).toEqual(['step-finished hero@1', 'step-finished hero@2']);
+});
+
+describe('attach', () => {
+  const access = { baseUrl: 'http://127.0.0.1:9/api/v1', token: 'key_of_a_test_of_attaching' };
+  const account = accountOf(access);
+
+  async function campaignHere() {
+    const { url, db, boss } = await engineHere();
+    const { path: cwd, remove } = temporaryFolder();
+    onTestFinished(remove);
+    writeFileSync(join(cwd, 'campaign.yaml'), images(2));
+    const [, name = ''] = /^name: (.*)$/m.exec(images(2)) ?? [];
+    const env = { MEDIABATCH_ENGINE: url, MEDIABATCH_BASE_URL: access.baseUrl, MEDIABATCH_API_KEY: access.token };
+    const apply = () => command(['apply', 'campaign.yaml', '--yes', '--lock-timeout', '0'], { cwd, env });
+    const cancel = () => command(['cancel', 'campaign.yaml'], { cwd, env });
+    const run = (...args: string[]) => command([...args, 'campaign.yaml'], { cwd, env });
+    return { url, db, boss, name, run, apply, cancel, lock: join(cwd, 'campaign.lock.jsonl') };
+  }
+
+  test('a campaign that only has the same name is not attached to, and gets no line of it', async () => {
+    const { db, boss, name, apply, lock } = await campaignHere();
+    const outline = { tasks: [], addresses: ['somebody@else'] };
+    const header = { ...({} as RunHeader), outline };
+    await submitRun(db, boss, { ...submission({ account, campaign: name }), header, seal: makeSeal(access.token) });
+    const { code, err } = await apply();
+    expect([code, err]).toEqual([75, expect.stringContaining(`another campaign named ${name} has an open run`)]);
+    expect(readEngineNote(lock)).toBeUndefined();
+  });
+
+  test('the note of a submit that may still come to something is left to whoever holds the lock', async () => {
+    const { url, apply, lock } = await campaignHere();
+    const note = { run: 'r'.repeat(8), account, engine: showEngine(url), since: '2026', submitted: false };
+    await writeEngineNote(lock, note);
+    const held = await takeGuard(lock, { waitMs: 0, clock: systemClock });
+    expect(held.is).toBe('taken');
+    expect((await apply()).code).toBe(75);
+    expect(readEngineNote(lock)).toMatchObject({ run: note.run });
+  });
+
+  test('cancel stops the open run of another clone where the one that was submitted here has ended', async () => {
+    const { url, db, boss, name, cancel, lock } = await campaignHere();
+    const { id: ended } = await submitRun(db, boss, submission({ account, campaign: name }));
+    await db.query("UPDATE mediabatch.run SET state = 'ended', ended = now() WHERE id = $1", [ended]);
+    await writeEngineNote(lock, { run: ended, account, engine: showEngine(url), since: '2026', submitted: true });
+    expect((await cancel()).err).toContain('had ended already');
+    const { id: open } = await submitRun(db, boss, submission({ account, campaign: name }));
+    expect((await cancel()).err).toContain('nothing more is bought');
+    expect((await readRun(db, open))?.cancelled).not.toBeNull();
+  });
+
+  test('what the workers let be spent bounds the plan, and is told with the run', async () => {
+    const { db, boss, name, run } = await campaignHere();
+    await db.query('INSERT INTO mediabatch.account (id, spent) VALUES ($1, $2)', [
+      account,
+      JSON.stringify({ at: new Date().toISOString(), day: 10, month: 70 }),
+    ]);
+    await db.query(
+      `INSERT INTO mediabatch.worker (id, account, host, pid, protocol, version, files, doing)
+     VALUES ('one', $1, 'here', 1, 1, '1', 0, '{"limits":{"day":400,"month":70}}')`,
+      [account],
+    );
+    const planned = await run('apply');
+    expect([planned.code, planned.err]).toEqual([
+      4,
+      expect.stringMatching(/^limit +70 a month by all workers, 0 left$/m),
+    ]);
+    expect(planned.err).toContain('the limit of the workers does not reach 2 steps');
+    await submitRun(db, boss, submission({ account, campaign: name }));
+    expect((await run('status')).err).toContain('its limit: 70 a month by all workers, 0 left');
   });
 });

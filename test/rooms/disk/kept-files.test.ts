@@ -4,17 +4,25 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { describe, expect, it, onTestFinished, test } from 'vitest';
 import { KeptFiles } from '../../../src/disk/outputs/kept-files.ts';
 import { createOutputs } from '../../../src/disk/outputs/outputs.ts';
 import { SavedFiles } from '../../../src/disk/outputs/saved-files.ts';
+import { keepAnswer, readAnswer } from '../../../src/disk/state/kept-document.ts';
+import { keepDurations, readKeptDurations } from '../../../src/disk/state/kept-durations.ts';
+import { makeRunId, RunHistory } from '../../../src/disk/state/run-history.ts';
+import { RunJournal } from '../../../src/disk/state/run-journal.ts';
+import { writeSealedFile } from '../../../src/disk/state/sealed-file.ts';
+import type { Json } from '../../../src/ground/json.ts';
 import { makeFolder } from './folder.ts';
 import { jpeg, png } from './media.ts';
 import { chunks, filesIn, recorded, sha256, target } from './targets.ts';
@@ -118,5 +126,219 @@ describe('what a newer output replaces', () => {
     expect(filesIn(root)).toEqual([aside, 'a.png']);
     // And is found there when an earlier input comes back.
     expect(await outputs.relocate({ ...aim, save: 'b' }, from, { remove: false })).toMatchObject({ path: 'b.png' });
+  });
+});
+
+const service = 'sha256:0123abcd';
+const document: Json = { openapi: '3.1.0', paths: { '/videos/create': { post: {} } } };
+
+function makeState(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'mediabatch-kept-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  return join(folder, '.mediabatch');
+}
+
+const keptFile = (state: string) => join(state, 'service', readdirSync(join(state, 'service'))[0] ?? '');
+
+it('what was kept is read, each service by itself', async () => {
+  const state = makeState();
+  expect(await readAnswer(state, service, 'document')).toBeUndefined();
+  await keepAnswer(state, service, 'document', document);
+  expect(await readAnswer(state, service, 'document')).toEqual(document);
+  expect(await readAnswer(state, 'sha256:other', 'document')).toBeUndefined();
+  await keepAnswer(state, service, 'document', { paths: {} });
+  expect(await readAnswer(state, service, 'document')).toEqual({ paths: {} });
+  expect(readdirSync(join(state, 'service'))).toHaveLength(1);
+});
+
+const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+it.each<[string, (text: string) => string]>([
+  ['empty', () => ''],
+  ['cut', (text) => text.slice(0, -9)],
+  ['another document', (text) => text.replace('/videos/create', '/videos')],
+  ['a list', () => '[]'],
+  ['nothing', () => 'null'],
+  ['nested without end', () => `{"sha256":"x","document":${deep}}`],
+  ['too large', (text) => text + ' '.repeat(8 * 1024 * 1024)],
+])('a damaged one is none: %s', async (_name, damage) => {
+  const state = makeState();
+  await keepAnswer(state, service, 'document', document);
+  const path = keptFile(state);
+  writeFileSync(path, damage(readFileSync(path, 'utf8')));
+  expect(await readAnswer(state, service, 'document')).toBeUndefined();
+  await keepAnswer(state, service, 'document', document);
+  expect(await readAnswer(state, service, 'document')).toEqual(document);
+});
+
+it.each([
+  ['without a document', '{}'],
+  ['a list', '[]'],
+  ['nothing', 'null'],
+  ['nested without end', `{"document":${deep}`],
+])('one that was kept here by another version is none: %s', async (_name, text) => {
+  const state = makeState();
+  await keepAnswer(state, service, 'document', document);
+  await writeSealedFile(state, relative(state, keptFile(state)), text);
+  expect(await readAnswer(state, service, 'document')).toBeUndefined();
+});
+
+it.each<[string, Json]>([
+  ['is too large', 'x'.repeat(8 * 1024 * 1024)],
+  ['is nested without end', JSON.parse(deep) as Json],
+])('a document that %s is not kept', async (_name, hostile) => {
+  const state = makeState();
+  await keepAnswer(state, service, 'document', document);
+  await keepAnswer(state, service, 'document', hostile);
+  expect(await readAnswer(state, service, 'document')).toEqual(document);
+});
+
+it.each<[string, (state: string, elsewhere: string) => void]>([
+  ['the state folder', (state, elsewhere) => symlinkSync(elsewhere, state)],
+  [
+    'the folder in it',
+    (state, elsewhere) => {
+      mkdirSync(state);
+      symlinkSync(elsewhere, join(state, 'service'));
+    },
+  ],
+  ['a file', (state) => writeFileSync(state, 'x')],
+])('nothing is written or read through a link: %s', async (_name, prepare) => {
+  const state = makeState();
+  const elsewhere = join(state, '..', 'elsewhere');
+  mkdirSync(elsewhere);
+  prepare(state, elsewhere);
+  await keepAnswer(state, service, 'document', document);
+  expect(readdirSync(elsewhere)).toEqual([]);
+  expect(await readAnswer(state, service, 'document')).toBeUndefined();
+});
+
+it('a link in place of the file is not followed', async () => {
+  const state = makeState();
+  await keepAnswer(state, service, 'document', document);
+  const path = keptFile(state);
+  const other = join(state, 'other.json');
+  writeFileSync(other, readFileSync(path));
+  rmSync(path);
+  symlinkSync(other, path);
+  expect(await readAnswer(state, service, 'document')).toBeUndefined();
+});
+
+const durations = 'durations.json';
+
+const keep = async (numbers: unknown) => {
+  const state = makeFolder();
+  await writeSealedFile(state, durations, JSON.stringify({ version: 1, durations: numbers }));
+  return readKeptDurations({ state, durations });
+};
+
+test('what was seen is known the next time', async () => {
+  const state = makeFolder();
+  expect(await readKeptDurations({ state, durations })).toEqual({});
+  await keepDurations({ state, durations }, { image: [1000, 2000.5] });
+  expect(await readKeptDurations({ state, durations })).toEqual({ image: [1000, 2000.5] });
+  await keepDurations({ state, durations }, {});
+  expect(await readKeptDurations({ state, durations })).toEqual({ image: [1000, 2000.5] });
+});
+
+const week = 7 * 86_400_000;
+
+test.each<[unknown, object]>([
+  [{ image: [1, -1, 0, 'x', null, 2] }, { image: [1, 0, 2] }],
+  [{ image: [week - 1, week] }, { image: [week - 1] }],
+  [
+    { image: Array.from({ length: 101 }, (_, index) => index) },
+    { image: Array.from({ length: 100 }, (_, at) => at + 1) },
+  ],
+  [{ image: 'x', video: [3], 'a\nb': [4], ü: [5], '': [6] }, { video: [3] }],
+  [JSON.parse('{"__proto__":[1]}'), {}],
+  ['x', {}],
+  [null, {}],
+])('of %j only durations count', async (numbers, known) => {
+  expect(await keep(numbers)).toEqual(known);
+});
+
+test.each(['no JSON', '[]', '{"version":2,"durations":{"image":[1]}}', '['.repeat(100_000)])(
+  'what cannot be used is as if it were not there: %.20s',
+  async (text) => {
+    const state = makeFolder();
+    await writeSealedFile(state, durations, text);
+    expect(await readKeptDurations({ state, durations })).toEqual({});
+  },
+);
+
+const idOf = (minute: number) => makeRunId(Date.UTC(2026, 10, 22, 4, minute), () => 0.5);
+
+function withRuns(count: number, bytes = 10) {
+  const state = makeFolder();
+  const folder = join(state, 'runs');
+  mkdirSync(folder);
+  const ids = Array.from({ length: count }, (_, index) => idOf(index));
+  for (const id of ids) writeFileSync(join(folder, `${id}.jsonl`), 'x'.repeat(bytes));
+  return { state, folder, ids, history: new RunHistory(state, 'runs') };
+}
+
+async function journalIn(state: string, mostCharacters: number): Promise<RunJournal> {
+  const onLost = (error: unknown) => {
+    throw error;
+  };
+  return RunJournal.create(state, 'runs', { name: `${idOf(0)}.jsonl`, mostCharacters, onLost });
+}
+
+describe('the history of runs', () => {
+  it('keeps the newest, by number and by size, with room for one more', async () => {
+    const byNumber = withRuns(5);
+    await byNumber.history.prune({ runs: 3, bytes: 1000 });
+    expect((await byNumber.history.list()).map(({ id }) => id)).toEqual([idOf(4), idOf(3)]);
+    const bySize = withRuns(5, 100);
+    await bySize.history.prune({ runs: 100, bytes: 250 });
+    expect(readdirSync(bySize.folder).sort()).toEqual([`${idOf(3)}.jsonl`, `${idOf(4)}.jsonl`]);
+  });
+
+  it.runIf(process.platform !== 'win32')(
+    'leaves everything alone that is no run, and looks behind no link (POSIX)',
+    async () => {
+      const { state, folder, history } = withRuns(1);
+      writeFileSync(join(folder, 'notes.jsonl'), 'mine');
+      writeFileSync(join(state, 'victim'), '{"a":1}\n');
+      symlinkSync('../victim', join(folder, `${idOf(1)}.jsonl`));
+      execFileSync('mkfifo', [join(folder, `${idOf(2)}.jsonl`)]);
+      mkdirSync(join(folder, `${idOf(3)}.jsonl`));
+      expect((await history.list()).map(({ id }) => id)).toEqual([idOf(0)]);
+      for (const name of [idOf(1), idOf(2), idOf(3), '../victim', 'x'])
+        expect(await history.read(name)).toBeUndefined();
+      await history.prune({ runs: 0, bytes: 0 });
+      expect(readdirSync(folder)).toHaveLength(4);
+      symlinkSync('runs', join(state, 'linked'));
+      const linked = new RunHistory(state, 'linked');
+      expect(await linked.list()).toEqual([]);
+      await linked.prune({ runs: 0, bytes: 0 });
+      expect(readdirSync(folder)).toHaveLength(4);
+      await expect(journalIn(join(state, 'victim'), 100)).rejects.toThrow();
+    },
+  );
+
+  it('reads what is JSON of a damaged file, from its ends alone where it is long', async () => {
+    const { folder, history } = withRuns(0);
+    const lines = ['{"n":0}', '{"n":', 'null', `{"pad":"${'é'.repeat(200_000)}"}`, '{"n":1}', '{"n":2'];
+    writeFileSync(join(folder, `${idOf(0)}.jsonl`), lines.join('\n'));
+    expect(await history.readEnds(idOf(0))).toEqual([{ n: 0 }, { n: 1 }]);
+    expect(await history.read(idOf(0))).toMatchObject([{ n: 0 }, { pad: expect.any(String) }, { n: 1 }]);
+  });
+
+  it('follows a run line by line, of which one may be written in two halves', async () => {
+    const { folder, history } = withRuns(0);
+    const path = join(folder, `${idOf(0)}.jsonl`);
+    writeFileSync(path, '{"n":1}\n{"n":"ü');
+    let position = 0;
+    const more = async () => {
+      const read = await history.readFrom(idOf(0), position);
+      position = read?.next ?? position;
+      return read?.values;
+    };
+    expect(await more()).toEqual([{ n: 1 }]);
+    appendFileSync(path, 'b"}\n{"n":3');
+    expect(await more()).toEqual([{ n: 'üb' }]);
+    appendFileSync(path, '}\n');
+    expect([await more(), await more()]).toEqual([[{ n: 3 }], []]);
   });
 });

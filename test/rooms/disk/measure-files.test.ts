@@ -1,12 +1,20 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import sharp from 'sharp';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, it, onTestFinished, test } from 'vitest';
+import { lookAtOutput } from '../../../src/disk/outputs/look-at-output.ts';
 import { measureFiles } from '../../../src/disk/outputs/measure-files.ts';
-import { sniffMedia } from '../../../src/disk/outputs/sniff.ts';
+import { checkOutputs } from '../../../src/disk/outputs/outputs.ts';
+import { hasPictureEnd } from '../../../src/disk/outputs/picture-end.ts';
+import { describeBytes, isCutShort, knownExtensions, sniffMedia } from '../../../src/disk/outputs/sniff.ts';
+import { loadSharp } from '../../../src/disk/pictures/shrink-picture.ts';
 import { KeptMeasures } from '../../../src/disk/state/kept-measures.ts';
 import { temporaryFolder } from '../../rig/command.ts';
+import { makeFolder } from './folder.ts';
+import { jpeg, media, png } from './media.ts';
+import { recorded, sha256 } from './targets.ts';
 
 const blank = sharp({ create: { width: 301, height: 187, channels: 3, background: '#456' } });
 
@@ -109,4 +117,200 @@ describe('measureFiles', () => {
     writeFileSync(join(state, 'measures.json'), JSON.stringify({ version: 3, measures }));
     expect([...(await measure()).values()]).toEqual([{ durationSeconds: 2 }]);
   });
+});
+
+function folder(): string {
+  const root = makeFolder();
+  mkdirSync(join(root, 'folder.png'));
+  writeFileSync(join(root, 'same.png'), png);
+  writeFileSync(join(root, 'edited.png'), jpeg);
+  writeFileSync(join(root, 'longer.png'), Buffer.concat([png, Buffer.from('x')]));
+  writeFileSync(join(root, 'text.png'), 'no picture');
+  writeFileSync(join(root, 'empty.png'), '');
+  symlinkSync('same.png', join(root, 'link.png'));
+  return root;
+}
+
+const edited = (path: string, bytes: Uint8Array, type: string) => ({
+  is: 'edited',
+  output: { path, sha256: sha256(bytes), bytes: bytes.length, type, edited: true },
+});
+
+test.each([
+  ['same.png', { is: 'intact' }],
+  ['none.png', { is: 'missing' }],
+  ['same.png/below.png', { is: 'missing' }],
+  ['edited.png', edited('edited.png', jpeg, 'image/jpeg')],
+  ['longer.png', edited('longer.png', Buffer.concat([png, Buffer.from('x')]), 'image/png')],
+  ['text.png', { is: 'unusable', why: 'is not a known image, sound or video' }],
+  ['empty.png', { is: 'unusable', why: 'is not a known image, sound or video' }],
+  ['folder.png', { is: 'unusable', why: 'is not a plain file' }],
+  ['link.png', { is: 'unusable', why: 'is not a plain file' }],
+  ['../out.png', { is: 'unusable', why: 'is not a plain path' }],
+])('%s', async (path, seen) => {
+  expect(await lookAtOutput(folder(), recorded(path, png))).toEqual(seen);
+});
+
+test('a machine for which sharp has no program is told what to install, and not that there is a bug', async () => {
+  const missing = () => Promise.reject(new Error('Could not load the "sharp" module using the linux-x64 runtime'));
+  await expect(loadSharp(missing)).rejects.toMatchObject({
+    failure: { code: 'MB3701', packages: ['sharp'], hint: expect.objectContaining({}) },
+  });
+});
+
+function ends(bytes: Buffer) {
+  return { head: bytes.subarray(0, 512), tail: bytes.subarray(-512), bytes: bytes.length };
+}
+
+describe('what a file is', () => {
+  it.each(media)('$name', ({ bytes, type, extension, media: kind }) => {
+    expect(sniffMedia(bytes)).toEqual({ media: kind, type, extension });
+    expect(knownExtensions).toContain(extension);
+  });
+
+  it.each([
+    ['', 'an empty file'],
+    ['<!DOCTYPE html><p>login', 'an HTML page'],
+    ['  <html>', 'an HTML page'],
+    ['<?xml version="1.0"?>', 'an XML or HTML text'],
+    ['<svg xmlns="x">', 'an SVG text'],
+    ['{"success":false}', 'a JSON text'],
+    ['Access denied', 'a text'],
+    ['\0\0\0\x20ftypheic\0\0\0\0', 'a video or picture of a format that is not supported'],
+    ['MZ\x90\0', 'a file of an unknown format'],
+    ['\xff\xd8', 'a file of an unknown format'],
+    ['\xff\xf1\x50\x80', 'a file of an unknown format'],
+    ['\xff\xff\xff\xff', 'a file of an unknown format'],
+    ['RIFF\0\0\0\0AVI ', 'a file of an unknown format'],
+  ])('%j is no media', (text, described) => {
+    const bytes = Buffer.from(text, 'latin1');
+    expect(sniffMedia(bytes)).toBeUndefined();
+    expect(describeBytes(bytes)).toBe(described);
+  });
+
+  it('can be asked of any bytes', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
+        sniffMedia(bytes);
+        expect(describeBytes(bytes)).not.toBe('');
+      }),
+    );
+  });
+});
+
+const videoTypes = ['video/webm', 'video/x-matroska', 'video/mp4', 'video/quicktime'];
+
+describe('whether it is whole', () => {
+  it.each(['png', 'jpeg', 'gif'] as const)(
+    'finds the end of a %s before other bytes, and none when it is cut',
+    async (format) => {
+      const picture = sharp({ create: { width: 32, height: 24, channels: 3, background: '#a03010' } });
+      const bytes = await picture.toFormat(format).toBuffer();
+      expect(hasPictureEnd(`image/${format}`, Buffer.concat([bytes, Buffer.from('trailer')]))).toBe(true);
+      expect(hasPictureEnd(`image/${format}`, bytes.subarray(0, -3))).toBe(false);
+    },
+  );
+
+  it.each(media)('$name', ({ bytes, type }) => {
+    expect(isCutShort(type, ends(bytes))).toBe(false);
+    const tells = [...['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'audio/wav'], ...videoTypes].includes(
+      type,
+    );
+    expect(isCutShort(type, ends(bytes.subarray(0, -1)))).toBe(tells);
+  });
+});
+
+/** A clock by which every look at a file takes so long. */
+function clockOf(msPerLook: number): () => number {
+  let now = 0;
+  return () => (now += msPerLook);
+}
+
+/** As long as before, and all but the last byte the same. */
+function withOtherEnd(bytes: Uint8Array): Uint8Array {
+  return Buffer.concat([bytes.subarray(0, -1), Uint8Array.of(255 - (bytes.at(-1) ?? 0))]);
+}
+
+const clocks = { 'a quick disk': clockOf(0), 'a slow disk': clockOf(100) };
+
+describe.each(Object.entries(clocks))('checking outputs on %s', (_disk, clock) => {
+  it('tells intact files from missing and changed ones', async () => {
+    const root = makeFolder();
+    mkdirSync(join(root, 'd'));
+    writeFileSync(join(root, 'd', 'good.png'), png);
+    writeFileSync(join(root, 'd', 'other-size.png'), png.subarray(1));
+    writeFileSync(join(root, 'd', 'same-size.png'), Buffer.alloc(png.length));
+    mkdirSync(join(root, 'd', 'folder.png'));
+    symlinkSync('good.png', join(root, 'd', 'link.png'));
+    symlinkSync('d', join(root, 'linked'));
+    const expected = {
+      // What a slow disk is known by.
+      'd/first.png': 'missing',
+      'd/good.png': 'intact',
+      'd/other-size.png': 'changed',
+      'd/same-size.png': 'changed',
+      'd/folder.png': 'changed',
+      'd/link.png': 'changed',
+      'd/none.png': 'missing',
+      'nowhere/x.png': 'missing',
+      'linked/good.png': 'missing',
+      'd/good.png/x.png': 'missing',
+      '../x.png': 'changed',
+      __proto__: 'missing',
+    };
+    const outputs = Object.keys(expected).map((path) => recorded(path, png));
+    const states = await checkOutputs(root, outputs, { now: clock });
+    expect(Object.fromEntries(states)).toEqual(expected);
+    expect(await checkOutputs(join(root, 'not-there'), outputs.slice(0, 2), { now: clock })).toEqual(
+      new Map([
+        ['d/first.png', 'missing'],
+        ['d/good.png', 'missing'],
+      ]),
+    );
+  });
+
+  it('looks at many files, small, large and empty ones', async () => {
+    const root = makeFolder();
+    const large = Buffer.alloc(1 << 20, png);
+    const contents = [png, large, Buffer.alloc(0), large.subarray(0, 1 << 17), large.subarray(0, (1 << 17) + 1)];
+    const outputs = Array.from({ length: 60 }, (_, index) => {
+      const bytes = contents[index % contents.length] ?? png;
+      const isChanged = index % 7 === 0 && bytes.length > 0;
+      writeFileSync(join(root, `${index}.png`), isChanged ? withOtherEnd(bytes) : bytes);
+      return { output: recorded(`${index}.png`, bytes), state: isChanged ? 'changed' : 'intact' };
+    });
+    const states = await checkOutputs(
+      root,
+      outputs.map(({ output }) => output),
+      { now: clock },
+    );
+    expect(Object.fromEntries(states)).toEqual(
+      Object.fromEntries(outputs.map(({ output, state }) => [output.path, state])),
+    );
+  });
+
+  it('calls a path intact only when all records of it say the same', async () => {
+    const root = makeFolder();
+    writeFileSync(join(root, 'a.png'), png);
+    const [first, other] = [recorded('a.png', png), recorded('a.png', jpeg)];
+    expect((await checkOutputs(root, [first, first], { now: clock })).get('a.png')).toBe('intact');
+    expect((await checkOutputs(root, [first, other], { now: clock })).get('a.png')).toBe('changed');
+    expect((await checkOutputs(root, [other, first], { now: clock })).get('a.png')).toBe('changed');
+  });
+});
+
+it('lets everything else have its turn while it looks at outputs', async () => {
+  const root = makeFolder();
+  writeFileSync(join(root, 'a.png'), png);
+  let turns = 0;
+  let isOver = false;
+  const takeTurn = () => {
+    turns += 1;
+    if (!isOver) setImmediate(takeTurn);
+  };
+  setImmediate(takeTurn);
+  // Each of them quick, and all of them together not.
+  await checkOutputs(root, Array(1000).fill(recorded('a.png', png)), { now: clockOf(0.25) });
+  isOver = true;
+  expect(turns).toBeGreaterThanOrEqual(20);
 });

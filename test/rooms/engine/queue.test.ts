@@ -1,8 +1,17 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
+import type { Ports } from '../../../src/contract/ports.ts';
 import { Account } from '../../../src/engine/account.ts';
+import { drive } from '../../../src/engine/drive.ts';
+import { linkOrders, rankOrders, urgencyOf } from '../../../src/engine/order-of-work.ts';
 import { Queue } from '../../../src/engine/queue.ts';
-import type { StepOrder } from '../../../src/plan/plan.ts';
+import { SharedSlots } from '../../../src/engine/shared-slots.ts';
+import { fingerprintStep } from '../../../src/graph/render/fingerprint.ts';
+import { canonicalJson } from '../../../src/ground/json.ts';
+import { writeLine } from '../../../src/lock/write.ts';
+import { orderId, type Plan, type StepOrder } from '../../../src/plan/plan.ts';
+import { idempotencyKey } from '../../../src/plan/purchases/key.ts';
+import { images, TestCampaign } from '../../rig/campaign.ts';
 
 test('orders leave by what is done of them, then by rank, and among equals in the order in which they came', () => {
   const stages = [
@@ -46,3 +55,269 @@ function compare(a: readonly (number | undefined)[], b: readonly (number | undef
   const index = a.findIndex((one, at) => one !== b[at]);
   return (a[index] ?? 0) - (b[index] ?? 0);
 }
+
+test('I21 what is bought at an address waits for the query about an open send of it', () => {
+  const orders = [
+    { address: 'hero', asksOnly: true, send: { id: 'lost' }, needs: [] },
+    { address: 'hero', needs: [], key: 'k' },
+    { address: 'film', needs: [], key: 'l' },
+  ] as unknown as StepOrder[];
+  const { dependents } = linkOrders(new Map(orders.map((one) => [orderId(one), one])));
+  const [asking = '', buying = ''] = orders.map(orderId);
+  expect(dependents).toEqual(new Map([[asking, [buying]]]));
+});
+
+test('what holds others up is seen first: steps that need it, then steps without a slot; at the end the few that still run', () => {
+  const tail = (running: number) => urgencyOf({ dependents: 0, waiting: 0, running });
+  const queued = urgencyOf({ dependents: 0, waiting: 20, running: 50 });
+  expect(queued).toBeGreaterThan(2 * tail(50));
+  expect(urgencyOf({ dependents: 2, waiting: 20, running: 50 })).toBeGreaterThan(queued);
+  expect(urgencyOf({ dependents: 2, waiting: 0, running: 50 })).toBeGreaterThan(queued);
+  expect([tail(50), tail(10), tail(2), tail(1)]).toEqual([expect.closeTo(0.7256), expect.closeTo(1.34), 16.7, 30.7]);
+  // One that nobody waits for is worth less than one that somebody asks for by itself.
+  expect(tail(50)).toBeLessThan(1);
+  expect(tail(0)).toBe(tail(1));
+});
+
+test('first goes the longest chain, then what most hangs on, and what people wait to see before what nobody waits for', () => {
+  const order = (address: string, ...needs: string[]) => ({ address, needs, action: 'create' }) as unknown as StepOrder;
+  const orders = new Map(
+    [
+      ...[order('voice@a'), order('voice@b'), order('logo'), order('draft@a/1'), order('draft@b/1'), order('song')],
+      ...[order('clip', 'song'), order('film', 'clip')],
+      ...[order('card@a', 'logo'), order('card@b', 'logo')],
+    ].map((one) => [one.address, one]),
+  );
+  const gates = [
+    { name: 'draft@a', members: ['draft@a/1'], waiting: 1 },
+    { name: 'draft@b', members: ['draft@b/1'], waiting: 6 },
+  ] as unknown as Plan['gates'];
+  const { dependents, counts } = linkOrders(orders);
+  const first = (open: Plan['gates']) => {
+    const ranks = rankOrders(orders, dependents, open);
+    return [...orders.values()]
+      .filter(({ address }) => !counts.has(address))
+      .sort((a, b) => (ranks.get(b.address) ?? 0) - (ranks.get(a.address) ?? 0))
+      .map(({ address }) => address);
+  };
+  expect(first(gates)).toEqual(['song', 'draft@b/1', 'logo', 'draft@a/1', 'voice@a', 'voice@b']);
+  expect(first([])).toEqual(['song', 'logo', 'voice@a', 'voice@b', 'draft@a/1', 'draft@b/1']);
+});
+
+test('however many hang on a step, a longer chain goes first', () => {
+  const order = (address: string, ...needs: string[]) => ({ address, needs, action: 'create' }) as unknown as StepOrder;
+  const many = Array.from({ length: 3000 }, (_, index) => order(`card@${index}`, 'logo'));
+  const all = [order('logo'), order('song'), order('clip', 'song'), order('film', 'clip'), ...many];
+  const orders = new Map(all.map((one) => [one.address, one]));
+  const ranks = rankOrders(orders, linkOrders(orders).dependents);
+  expect(ranks.get('song')).toBeGreaterThan(ranks.get('logo') ?? 0);
+});
+
+const manifest = 'version: 1\nname: test\ntasks:\n  hero: { kind: image, with: { prompt: x } }\n';
+
+it('asks about a send from before under its own key, with its own bytes: defaults that it wrote out included', async () => {
+  const campaign = new TestCampaign(manifest);
+  const { clock, service, file } = campaign;
+  const request = { model: 'alpha-2', prompt: 'x' };
+  const fingerprint = fingerprintStep({ kind: 'image', paidRequest: request });
+  const key = idempotencyKey({ campaign: 'test', fingerprint, repeat: 1, attempt: 1 });
+  file.text += writeLine({
+    ...{ address: 'hero', kind: 'image', fingerprint, generation: 1, attempt: 1, key, request },
+    ...{ state: 'intent', send: 'abcdef0123456789', since: new Date(clock.now()).toISOString() },
+    account: 'abcdef0123456789-one',
+  });
+  // The answer to it was lost: the job is there.
+  await clock.run(service.create({ kind: 'image', body: canonicalJson(request), key }));
+  const { outcomes } = await campaign.run();
+  expect(outcomes).toEqual({ hero: 'done' });
+  expect(service.creates.map((create) => create.key)).toEqual([key, key]);
+  expect(new Set(service.creates.map(({ body }) => body))).toEqual(new Set([canonicalJson(request)]));
+  expect(service.ledger).toHaveLength(1);
+  expect(Object.values((await campaign.run()).outcomes)).toEqual([]);
+});
+
+it('buys it again, where somebody asks, under the request that was bought', async () => {
+  const campaign = new TestCampaign(manifest);
+  await campaign.run();
+  await campaign.run({ redo: ['hero'] });
+  expect(campaign.service.ledger.map(({ body }) => body)).toEqual(['{"prompt":"x"}', '{"prompt":"x"}']);
+});
+
+/** A plan with jobs that end when they are told to. */
+function plan(slots: SharedSlots, name: string, begun: string[]) {
+  const ends: (() => void)[] = [];
+  const ask = () =>
+    slots.wait(() => {
+      begun.push(name);
+      return new Promise<void>((end) => ends.push(end));
+    });
+  const end = async () => {
+    ends.shift()?.();
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  return { ask, end };
+}
+
+test('plans have as many places as the one that asks for the most, in the order in which they ask', async () => {
+  const slots = new SharedSlots();
+  const begun: string[] = [];
+  const [one, other] = [plan(slots, 'one', begun), plan(slots, 'other', begun)];
+  slots.join(1);
+  const leave = slots.join(2);
+  for (const { ask } of [one, one, other, one]) ask();
+  expect([begun, slots.taken]).toEqual([['one', 'one'], 2]);
+  await one.end();
+  expect(begun).toEqual(['one', 'one', 'other']);
+  leave();
+  await one.end();
+  expect([begun, slots.taken]).toEqual([['one', 'one', 'other'], 1]);
+  await other.end();
+  expect(begun).toEqual(['one', 'one', 'other', 'one']);
+});
+
+test('a plan waits while another one has all the places, and does not end with orders left', async () => {
+  const slots = new SharedSlots();
+  const begun: string[] = [];
+  const ends: (() => void)[] = [];
+  const begin = ({ address }: { address: string }) => {
+    begun.push(address);
+    return new Promise((resolve) => ends.push(() => resolve({ do: 'stop' })));
+  };
+  const ports = {
+    ...{ emit() {}, signal: new AbortController().signal, service: {}, ledger: { begin } },
+  } as unknown as Ports;
+  const start = (address: string) => {
+    const order = {
+      address,
+      asksOnly: true,
+      send: { id: address },
+      needs: [],
+      action: 'create',
+      price: { credits: 1 },
+    };
+    const plan = { rows: [{ order }], totals: {} } as unknown as Plan;
+    return drive(plan, ports, {
+      concurrency: 1,
+      onError: 'continue',
+      slots,
+      account: new Account({ caps: [], spentBefore: 0 }),
+    });
+  };
+  const [first, second] = [start('first'), start('second')];
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(begun).toEqual(['first']);
+  ends.shift()?.();
+  await first.ends;
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(begun).toEqual(['first', 'second']);
+  ends.shift()?.();
+  expect((await second.ends).size).toBe(1);
+});
+
+const failed = (error = 'render failed') => ({ is: 'failed' as const, error });
+const onError = 'wait' as const;
+
+describe('what fails alike', () => {
+  test('I39 is not bought forty times: after five of a task and price, none done, the others wait', async () => {
+    const campaign = new TestCampaign(images(40, 'prices: { image: 3 }'));
+    campaign.service.endOf = ({ jobId }) => failed(`render ${jobId} failed after ${jobId.length} s`);
+    const { events, outcomes } = await campaign.run({ onError, concurrency: 8 });
+    expect(campaign.service.ledger.length).toBeLessThanOrEqual(13);
+    const bought = campaign.service.ledger.length;
+    const left = Object.values(outcomes).filter((outcome) => outcome === 'left');
+    expect(left).toHaveLength(40 - bought);
+    expect(events.filter(({ event }) => event === 'spending-stopped')).toEqual([
+      {
+        event: 'spending-stopped',
+        because: 'alike',
+        detail: expect.stringMatching(
+          new RegExp(
+            `^pic: the first ${bought} all failed: render .* failed after .*; ${40 - bought} not bought \\(${3 * (40 - bought)} credits\\)$`,
+          ),
+        ),
+      },
+    ]);
+  });
+
+  test('goes on where one is done, where each fails for a reason of its own, and with `continue`', async () => {
+    const some = new TestCampaign(images(40));
+    some.service.endOf = ({ body }) => (/a p([1-79]|1[0-9])"/.test(body) ? failed() : undefined);
+    await some.run({ onError, concurrency: 8 });
+    expect(some.service.ledger).toHaveLength(40);
+    const words = ['dark', 'bright', 'long', 'short', 'loud', 'quiet', 'red', 'green', 'blue', 'grey'];
+    const others = new TestCampaign(images(10));
+    others.service.endOf = ({ jobId }) => failed(`too ${words[Number(jobId.split('-').at(-1)) % 10]}`);
+    await others.run({ onError, concurrency: 3 });
+    expect(others.service.ledger).toHaveLength(10);
+    const all = new TestCampaign(images(20));
+    all.service.endOf = () => failed();
+    await all.run({ onError: 'continue', concurrency: 8 });
+    expect(all.service.ledger).toHaveLength(20);
+  });
+
+  test('holds for refusals, too, and for each task alone', async () => {
+    const campaign = new TestCampaign(`version: 1
+name: two
+tasks:
+  pic: { kind: image, foreach: [${Array.from({ length: 30 }, (_, nth) => `r${nth}`).join(', ')}], with: { prompt: "a {{row}}" } }
+  other: { kind: image, foreach: [x, y, z], with: { prompt: "good {{row}}" } }
+`);
+    campaign.service.trouble = (_create, body) =>
+      body.includes('good')
+        ? undefined
+        : { answer: { is: 'refused', status: 400, why: 'invalid', message: 'prompt was moderated' }, booked: false };
+    const { outcomes } = await campaign.run({ onError, concurrency: 8 });
+    expect(campaign.service.ledger).toHaveLength(3);
+    expect(Object.values(outcomes).filter((outcome) => outcome === 'refused').length).toBeLessThanOrEqual(13);
+  });
+
+  test('is tried by one alone in the next run, and goes on when that is done', async () => {
+    const campaign = new TestCampaign(images(40));
+    campaign.service.endOf = () => failed();
+    await campaign.run({ onError, concurrency: 8 });
+    const before = campaign.service.ledger.length;
+    await campaign.run({ onError, concurrency: 8 });
+    expect(campaign.service.ledger.length).toBe(before + 1);
+    expect(before + 1).toBeLessThanOrEqual(13);
+    campaign.service.endOf = () => undefined;
+    await campaign.run({ onError, concurrency: 8 });
+    expect(campaign.service.ledger).toHaveLength(40);
+  });
+
+  test('holds for outputs that do not fit, whatever their names, and the next run tries one alone', async () => {
+    const words = ['dark', 'bright', 'long', 'short', 'loud', 'quiet', 'red', 'green', 'blue', 'grey'];
+    const rows = words.flatMap((one) => words.slice(0, 3).map((other) => `${one}-${other}`)).join(', ');
+    const text = `version: 1
+name: unfit
+tasks:
+  pic: { kind: image, foreach: [${rows}], expect: { type: image/tiff }, with: { prompt: "a {{row}}" }, save: "pic/{{row}}" }
+`;
+    const campaign = new TestCampaign(text);
+    await campaign.run({ onError, concurrency: 8 });
+    const before = campaign.service.ledger.length;
+    expect(before).toBeLessThanOrEqual(13);
+    await campaign.run({ onError, concurrency: 8 });
+    expect(campaign.service.ledger).toHaveLength(before + 1);
+  });
+
+  test('is not bought more often by a run that was killed, and its next one', async () => {
+    const campaign = new TestCampaign(images(40));
+    campaign.service.endOf = () => failed();
+    for (const line of [20, 24, 3]) await campaign.runAndDie({ line, written: true }, { onError, concurrency: 8 });
+    await campaign.run({ onError, concurrency: 8 });
+    expect(campaign.service.ledger.length).toBeLessThanOrEqual(13);
+  });
+
+  test('is not bought again by `retry:` either, in this run or the next, until one is done', async () => {
+    const campaign = new TestCampaign(images(40).replace('kind: image,', 'kind: image, retry: { attempts: 3 },'));
+    campaign.service.endOf = () => failed();
+    await campaign.run({ onError, concurrency: 8 });
+    const before = campaign.service.ledger.length;
+    expect(before).toBeLessThanOrEqual(13);
+    await campaign.run({ onError, concurrency: 8 });
+    expect(campaign.service.ledger.length).toBe(before + 1);
+    campaign.service.endOf = () => undefined;
+    await campaign.run({ onError, concurrency: 8 });
+    expect(campaign.plan().totals.knownPrices).toBe(0);
+  });
+});

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { RunFact } from '../../../src/contract/event.ts';
 import { hasOpenSends, openSends } from '../../../src/lock/sends.ts';
-import { graphOf, TestCampaign } from '../../rig/campaign.ts';
+import { resumeOrder } from '../../../src/run/resume-plan.ts';
+import { graphOf, images, TestCampaign } from '../../rig/campaign.ts';
+import { completed } from '../../rig/scripted-service.ts';
 
 const hourMs = 3_600_000;
 const lost = { answer: { is: 'ambiguous', message: 'reset' }, booked: true } as const;
@@ -249,4 +251,245 @@ test('a lost create beside the failed job of another clone is asked about, and n
   expect(plan.rows.filter(({ send }) => send !== undefined)).toHaveLength(1);
   expect(hasOpenSends(merged.file.read())).toBe(false);
   expect(merged.service.ledger).toHaveLength(made);
+});
+
+describe('known keys', () => {
+  const message = 'HTTP 422: used with another body [IDEMPOTENCY_KEY_REUSED]';
+  const words: { [kind: string]: string } = { image: 'prompt: a lamp', music: 'prompt: a lamp, model: song-7.5' };
+  const manifest = (kind: string, task = 'hero', prompt = 'a lamp') => `version: 1
+name: test
+budget: { credits: 50 }
+prices: { image: 3, music: 3 }
+tasks:
+  ${task}: { kind: ${kind}, with: { ${words[kind]?.replace('a lamp', prompt)} }, retry: { attempts: 3 } }
+`;
+
+  /** A service that sold something under this key before. */
+  async function runKnown(campaign: TestCampaign) {
+    campaign.service.trouble = () => ({ answer: { is: 'known', message } });
+    const ran = await campaign.run();
+    campaign.service.trouble = () => undefined;
+    return ran;
+  }
+
+  describe.each([
+    ['image', 3],
+    ['music', 4],
+  ])('a key of kind %s that the service knows', (kind, price) => {
+    test('is sent under no other key, by nobody, at any time', async () => {
+      const campaign = new TestCampaign(manifest(kind));
+      const { outcomes, events } = await runKnown(campaign);
+      expect(outcomes).toEqual({ hero: 'unresolved' });
+      const end = events.find(({ event }) => event === 'step-finished');
+      expect(end).toMatchObject({ error: expect.stringContaining(message) });
+      expect(end).not.toHaveProperty('recoverable');
+      const merged = campaign.clone();
+      merged.file.text += campaign.file.text;
+      const renamed = new TestCampaign(graphOf(manifest(kind, 'cover')), {}, campaign);
+      renamed.file.text = campaign.file.text;
+      for (const afterMs of [0, 2 * hourMs, 20 * hourMs, 30 * hourMs]) {
+        // In the end the service has forgotten the key: whatever came then would be paid.
+        campaign.clock.advance(afterMs);
+        for (const one of [campaign, merged, renamed]) {
+          const ran = await one.run();
+          expect(ran.plan.rows[0]).toMatchObject({
+            action: 'unresolved',
+            reason: { text: expect.stringContaining(message) },
+          });
+          expect(hasOpenSends(one.file.read())).toBe(true);
+          expect(one.plan().totals.held).toBe(price);
+        }
+      }
+      expect(campaign.service.creates).toHaveLength(1);
+    });
+
+    test('stays a row of its own when its step asks for something else', async () => {
+      const campaign = new TestCampaign(manifest(kind));
+      await runKnown(campaign);
+      campaign.graph = graphOf(manifest(kind, 'hero', 'a vase'));
+      const { plan } = await campaign.run();
+      expect(plan.rows.map(({ action }) => action).sort()).toEqual(['create', 'unresolved']);
+      expect(campaign.service.ledger).toHaveLength(1);
+      expect(hasOpenSends(campaign.file.read())).toBe(true);
+    });
+
+    test('is so after a lost answer, too, and the send of another clone that is asked for finds the job of both', async () => {
+      const campaign = new TestCampaign(manifest(kind));
+      campaign.service.trouble = () => ({ answer: { is: 'ambiguous', message: 'reset' }, booked: true });
+      await campaign.run({ onEvent: (fact, abort) => fact.event === 'create-repeated' && abort() });
+      const clone = campaign.clone();
+      await runKnown(clone);
+      const merged = campaign.clone();
+      merged.file.text = campaign.file.text + clone.file.text;
+      const first = await merged.run();
+      expect(first.outcomes).toEqual({ hero: 'done' });
+      expect(hasOpenSends(merged.file.read())).toBe(false);
+      await runKnown(campaign);
+      campaign.clock.advance(30 * hourMs);
+      await campaign.run();
+      expect(campaign.service.ledger).toHaveLength(1);
+      expect(campaign.service.creates.map(({ key }) => key)).toEqual(
+        campaign.service.creates.map(() => campaign.service.ledger[0]?.key),
+      );
+    });
+
+    test('stays with a person when another head takes over, too', async () => {
+      const campaign = new TestCampaign(manifest(kind));
+      const order = campaign.plan().rows[0]?.order;
+      if (order === undefined) throw new Error('no order');
+      await runKnown(campaign);
+      const record = campaign.file.read().steps.get('hero');
+      for (const ageMs of [0, 30 * hourMs]) {
+        const facts = { replays: 'yes' as const, now: campaign.clock.now() + ageMs };
+        const left = resumeOrder(order, { before: undefined, record }, facts);
+        expect(left).toMatchObject({ end: { outcome: 'unresolved', error: expect.stringContaining(message) } });
+      }
+    });
+
+    test('is no other purchase after a lost answer in the same run', async () => {
+      const campaign = new TestCampaign(manifest(kind));
+      campaign.service.trouble = (create) =>
+        create === 1
+          ? { answer: { is: 'ambiguous', message: 'reset' }, booked: true }
+          : { answer: { is: 'known', message } };
+      expect((await campaign.run()).outcomes).toEqual({ hero: 'unresolved' });
+      campaign.service.trouble = () => undefined;
+      campaign.clock.advance(30 * hourMs);
+      expect((await campaign.run()).plan.rows[0]).toMatchObject({ action: 'unresolved' });
+      expect(campaign.service.ledger).toHaveLength(1);
+      expect(new Set(campaign.service.creates.map(({ key }) => key)).size).toBe(1);
+    });
+
+    test('of which the refusal names the job is bought, and told with a notice', async () => {
+      const campaign = new TestCampaign(manifest(kind));
+      const [job] = [{ jobId: 'job-old', credits: null, balance: null }];
+      const made = { jobId: 'job-old', kind, key: 'k', body: '{}', credits: 3, bookedAt: 0, readyAt: 0 };
+      campaign.service.ledger.push(made);
+      campaign.service.create = async () => ({ is: 'accepted', job, doubt: message });
+      const { outcomes, events } = await campaign.run();
+      expect(outcomes).toEqual({ hero: 'done' });
+      expect(events).toContainEqual(expect.objectContaining({ event: 'noticed', address: 'hero' }));
+      expect(campaign.plan().totals.alreadyPaid).toBe(price);
+      expect(campaign.service.ledger).toHaveLength(1);
+    });
+
+    test('and whose job is on record for another request is left to a person', async () => {
+      const campaign = new TestCampaign(manifest(kind));
+      await campaign.run();
+      const [booked] = campaign.service.ledger;
+      campaign.graph = graphOf(manifest(kind, 'hero', 'a vase'));
+      const job = { jobId: booked?.jobId ?? '', credits: null, balance: null };
+      let creates = 0;
+      campaign.service.create = async () => {
+        creates += 1;
+        return { is: 'accepted', job, doubt: message };
+      };
+      const { outcomes } = await campaign.run();
+      expect([outcomes, creates]).toEqual([{ hero: 'unresolved' }, 1]);
+      await campaign.run();
+      expect(creates).toBe(1);
+    });
+  });
+
+  const chain = `version: 1
+name: test
+prices: { image: 3 }
+tasks:
+  hero: { kind: image, with: { prompt: a lamp } }
+  pair: { kind: image, with: { prompt: a pair, referenceImages: ["{{tasks.hero.url}}"] } }
+`;
+
+  /** At a service that signs each link anew, and compares the bytes of a key. */
+  function makeChain(): TestCampaign {
+    const campaign = new TestCampaign(chain);
+    let signed = 0;
+    campaign.service.comparesBytes = true;
+    campaign.service.endOf = ({ jobId }) => {
+      signed += 1;
+      return completed(`https://files.example/${jobId}?signature=${signed}`);
+    };
+    return campaign;
+  }
+
+  describe('a request with a link that is signed anew', () => {
+    test('finds its job where only the lock is of yesterday: its first bytes are still here', async () => {
+      const campaign = makeChain();
+      const before = campaign.file.text;
+      await campaign.run();
+      for (const text of [
+        before,
+        campaign.file.text
+          .split('\n')
+          .filter((line) => !line.includes('"pair"'))
+          .join('\n'),
+      ]) {
+        campaign.file.text = text;
+        const { outcomes } = await campaign.run();
+        expect(outcomes.pair).toBe('done');
+        expect(hasOpenSends(campaign.file.read())).toBe(false);
+        expect(campaign.service.ledger).toHaveLength(2);
+      }
+    });
+
+    test('is held where the first bytes are lost, too', async () => {
+      const campaign = makeChain();
+      await campaign.run();
+      const clone = campaign.clone();
+      for (let runs = 0; runs < 3; runs += 1) expect((await clone.run()).outcomes.pair ?? 'none').not.toBe('done');
+      expect(clone.plan().rows.find(({ address }) => address === 'pair')).toMatchObject({ action: 'unresolved' });
+      expect(campaign.service.ledger).toHaveLength(2);
+    });
+
+    test('that was refused, and whose refusal is repeated, is bought under the next key', async () => {
+      const campaign = makeChain();
+      campaign.service.repeatsRefusals = true;
+      campaign.service.balance = 3;
+      const first = await campaign.run();
+      expect(first.outcomes).toEqual({ hero: 'done', pair: 'refused' });
+      campaign.service.balance = 100;
+      const again = await campaign.run();
+      expect(again.outcomes).toEqual({ pair: 'done' });
+      expect(campaign.service.ledger).toHaveLength(2);
+      expect(campaign.file.read().steps.get('pair')?.purchases).toMatchObject([{ state: 'done', attempt: 2 }]);
+    });
+
+    test('is not forgotten by a run that dies, or that is interrupted, between the two', async () => {
+      for (let line = 0; line < 8; line += 1) {
+        const campaign = makeChain();
+        const before = campaign.file.text;
+        await campaign.run();
+        campaign.file.text = before;
+        if (line === 7) await campaign.run({ onEvent: (fact, abort) => fact.event === 'create-intended' && abort() });
+        else await campaign.runAndDie({ line, written: true });
+        const { outcomes } = await campaign.run();
+        expect([undefined, 'done'], `line ${line}`).toContain(outcomes.pair);
+        expect(
+          campaign.plan().rows.map(({ action }) => action),
+          `line ${line}`,
+        ).toEqual(['keep', 'keep']);
+        expect(campaign.service.ledger).toHaveLength(2);
+      }
+    });
+  });
+
+  test('a job that another run has bought since this one was planned counts against the budget', async () => {
+    const text = images(2, 'budget: { credits: 7 }\nprices: { image: 3 }');
+    const campaign = new TestCampaign(text);
+    const other = campaign.clone();
+    campaign.service.creditsOf = () => 5;
+    await other.run({ selected: ['pic@p1'] });
+    const records = [...other.file.read().steps.values()];
+    const { ledger, outcomes } = await campaign.run({
+      concurrency: 1,
+      purchases: {
+        reserve: async (key) => (records[0]?.purchases[0]?.key === key ? { is: 'known', records } : { is: 'reserved' }),
+        hold: async () => 'held',
+        release: () => undefined,
+        add: async () => undefined,
+      },
+    });
+    expect(outcomes).toMatchObject({ 'pic@p1': 'done' });
+    expect(campaign.service.creates).toHaveLength(1);
+    expect([ledger.account.spentNow, ledger.account.spentEver]).toEqual([0, 5]);
+  });
 });

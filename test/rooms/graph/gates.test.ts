@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
-import { load, steps, tasks } from '../manifest/load.ts';
+import { describe, expect, it, test } from 'vitest';
+import { graphOf } from '../../rig/campaign.ts';
+import { type Facts, load, steps, tasks } from '../manifest/load.ts';
 
 const takes = '  hero: { kind: image, foreach: [A, B], takes: 3, gate: { choose: 1 }, with: { prompt: "{{row}}" } }';
 const styles = (gate: string) =>
@@ -183,5 +184,142 @@ describe('a gate that cannot be', () => {
     expect(text.slice(start.offset, end.offset)).toBe(at);
     expect(first?.message).toContain(says);
     expect(first?.hint).toBeTruthy();
+  });
+});
+
+const campaign = (task: string) => `version: 1\nname: test\ntasks:\n  hero: { ${task} }\n`;
+
+test.each<[name: string, task: string, expected: unknown]>([
+  [
+    'one is the first',
+    'kind: image, takes: 2, canary: { then: ask }, with: { prompt: x }',
+    [{ name: 'canary of hero', task: 'hero', first: 1, asks: true, members: ['hero/1', 'hero/2'] }],
+  ],
+  [
+    'prices have canaries of their own',
+    'kind: image, foreach: [A, B], matrix: { r: [1k, 4k] }, canary: 1, with: { prompt: "{{row}}", resolution: "{{matrix.r}}" }',
+    [
+      {
+        ...{ name: 'canary of hero (image/alpha-2/resolution=1k)', task: 'hero', first: 1, asks: false },
+        members: ['hero@A,1k', 'hero@B,1k'],
+      },
+      {
+        ...{ name: 'canary of hero (image/alpha-2/resolution=4k)', task: 'hero', first: 1, asks: false },
+        members: ['hero@A,4k', 'hero@B,4k'],
+      },
+    ],
+  ],
+  ['there are none without the key', 'kind: image, with: { prompt: x }', undefined],
+])('%s', (_name, task, expected) => {
+  expect(graphOf(campaign(task)).canaries).toEqual(expected);
+});
+
+const told = (text: string) => (graphOf(text).canaries ?? []).map(({ name, members }) => `${name}: ${members.length}`);
+const rowsOf = (count: number, rowOf: (index: number) => string) =>
+  `[${Array.from({ length: count }, (_, index) => rowOf(index)).join(', ')}]`;
+
+test.each<[name: string, task: string, expected: string[]]>([
+  [
+    'a voice that a template chooses by a column',
+    `kind: voiceover, foreach: ${rowsOf(6, (index) => `{ id: r${index}, l: ${index % 2 ? 'en' : 'de'} }`)}, key: "{{row.id}}", canary: 1, with: { text: "{{row.id}} x", voice_id: '{{#if (eq row.l "de")}}Aria{{else}}Roger{{/if}}' }`,
+    ['canary of hero (voice_id=Aria): 3', 'canary of hero (voice_id=Roger): 3'],
+  ],
+  [
+    'a ratio, beside the price',
+    'kind: image, foreach: [a, b], matrix: { size: [1k, 4k], ratio: ["1:1", "9:16"] }, canary: 1, with: { prompt: x, resolution: "{{matrix.size}}", aspectRatio: "{{matrix.ratio}}" }',
+    ['1k', '4k'].flatMap((size) =>
+      ['1:1', '9:16'].map((ratio) => `canary of hero (image/alpha-2/resolution=${size}, aspectRatio=${ratio}): 2`),
+    ),
+  ],
+  [
+    'no link and no name of a row, however many there are',
+    `kind: video, foreach: ${rowsOf(300, (index) => `{ id: r${index}, url: "https://a.example/${index % 3}.png" }`)}, key: "{{row.id}}", canary: 1, with: { prompt: x, image: "{{row.url}}", seed: "{{row.id}}" }`,
+    ['canary of hero: 300'],
+  ],
+  [
+    'no more than twelve kinds of steps: a field that would make more does not count',
+    'kind: voiceover, foreach: [a, b], matrix: { voice: [Aria, Roger, Sarah, Laura], format: [mp3, wav, ogg, flac] }, canary: 1, with: { text: "a text", voice_id: "{{matrix.voice}}", output_format: "{{matrix.format}}" }',
+    ['Aria', 'Roger', 'Sarah', 'Laura'].map((voice) => `canary of hero (voice_id=${voice}): 8`),
+  ],
+  [
+    'nothing where more than half of the steps would be canaries',
+    'kind: voiceover, matrix: { voice: [Aria, Roger, Sarah] }, canary: 1, with: { text: "a text", voice_id: "{{matrix.voice}}" }',
+    ['canary of hero: 3'],
+  ],
+])('steps are told apart by %s', (_name, task, expected) => {
+  expect(told(campaign(task))).toEqual(expected);
+});
+
+describe('when', () => {
+  const build = (text: string, data: Facts['data'] = {}) => load(text, { data });
+
+  function graphOf(text: string, data: Facts['data'] = {}) {
+    const { graph, diagnostics } = build(text, data);
+    if (graph === undefined) throw new Error(JSON.stringify(diagnostics, null, 1));
+    return graph;
+  }
+
+  const rows = 'sku,live,style\na,true,x\nb,false,\nc,,z\n';
+  const manifest = (when: string, more = '') => `version: 1
+name: t
+tasks:
+  hero:
+    kind: image
+    foreach: rows.csv
+    key: "{{row.sku}}"
+    matrix: { ratio: ["1:1", "9:16"] }
+    when: ${when}
+    with: { prompt: "{{row.sku}}", aspectRatio: "{{matrix.ratio}}" }
+${more}`;
+
+  const addresses = (when: string) => graphOf(manifest(when), { 'rows.csv': rows }).steps.map(({ address }) => address);
+
+  test.each([
+    ['"{{row.live}}"', ['hero@a,1:1', 'hero@a,9:16']],
+    ['"{{not row.style}}"', ['hero@b,1:1', 'hero@b,9:16']],
+    [`"{{and row.live (eq matrix.ratio '1:1')}}"`, ['hero@a,1:1']],
+    ['"{{eq key \'c\'}}"', ['hero@c,1:1', 'hero@c,9:16']],
+    ['false', []],
+  ])('%s', (when, wanted) => {
+    expect(addresses(when)).toEqual(wanted);
+  });
+
+  test('true leaves everything', () => {
+    expect(addresses('true')).toHaveLength(6);
+  });
+
+  test.each([
+    ['"{{row.sku}}"', 'MB1409', '"a"'],
+    ['"yes"', 'MB1103', '"yes"'],
+    ['"{{row.lvie}}"', 'MB1203', 'row.lvie'],
+    ['"{{tasks.hero.url}}"', 'MB1202', 'tasks'],
+  ])('%s is refused: %s', (when, code, seen) => {
+    const { diagnostics } = build(manifest(when), { 'rows.csv': rows });
+    expect(diagnostics[0]?.code, JSON.stringify(diagnostics)).toBe(code);
+    expect(diagnostics[0]?.message).toContain(seen);
+  });
+
+  test('a list of steps that are all left out says so', () => {
+    const cover = '  cover: { kind: image, with: { prompt: c, referenceImages: "{{tasks.hero.urls}}" } }\n';
+    const { diagnostics } = build(manifest('false', cover), { 'rows.csv': rows });
+    expect(diagnostics.map(({ code }) => code)).toEqual(['MB1405']);
+    expect(diagnostics[0]?.message).toContain('all steps of `hero` are left out by `when`');
+    expect(diagnostics[0]?.hint).toContain('the same `when`');
+  });
+
+  test('a reference to a step that is left out says so', () => {
+    const cover =
+      '  cover: { kind: image, with: { prompt: c, referenceImages: ["{{tasks.hero.url}}"] }, from: { hero: { key: b, ratio: "1:1" } } }\n';
+    const { diagnostics } = build(manifest('"{{row.live}}"', cover), { 'rows.csv': rows });
+    expect(diagnostics.map(({ code }) => code)).toEqual(['MB1405']);
+    expect(diagnostics[0]?.message).toContain('hero@b,1:1 is skipped by its `when`');
+  });
+
+  test('`needs` waits for its own row, and for nothing where that is left out', () => {
+    const more = '  late: { kind: image, foreach: [a, b], needs: [hero], with: { prompt: "late {{row}}" } }\n';
+    const { steps } = graphOf(manifest('"{{row.live}}"', more), { 'rows.csv': rows });
+    const needsOf = (address: string) => steps.find((step) => step.address === address)?.needs;
+    expect(needsOf('late@a')).toEqual(['hero@a,1:1', 'hero@a,9:16']);
+    expect(needsOf('late@b')).toEqual([]);
   });
 });

@@ -1,245 +1,476 @@
-import { expect, it } from 'vitest';
-import { load, tasks } from '../manifest/load.ts';
+import { describe, expect, it, test } from 'vitest';
+import { buildGraph } from '../../../src/graph/build.ts';
+import { checkRequest } from '../../../src/graph/check/check-request.ts';
+import type { Json } from '../../../src/ground/json.ts';
+import { unknownValue } from '../../../src/ground/values.ts';
+import { kinds, requireKind } from '../../../src/kinds/index.ts';
+import { readCatalogListing } from '../../../src/kinds/read-catalog.ts';
+import { readServiceDocument } from '../../../src/kinds/service-document.ts';
+import { parseManifest } from '../../../src/manifest/parse.ts';
+import { load, steps, tasks } from '../manifest/load.ts';
 import { products, productTask, testMistakes } from '../manifest/mistakes.ts';
 
-testMistakes([
-  {
-    name: 'rows without key',
-    text: tasks('  a: { kind: image, foreach: p.csv, with: { prompt: x } }'),
-    data: { 'p.csv': products },
-    found: ['MB1401 4:30'],
-    says: ['{{row.sku}}'],
-  },
-  {
-    name: 'an empty key',
-    text: productTask('    with: { prompt: x }'),
-    data: { 'products.csv': 'sku,name\nA,b\n,d\n' },
-    found: ['MB1401 7:10'],
-    says: ['empty'],
-  },
-  [
-    'a key with white space',
-    tasks('  a: { kind: image, foreach: [Aurora Lamp], with: { prompt: x } }'),
-    'MB1401 4:21',
-    '{{slug row}}',
-    'white space',
-  ],
-  {
-    name: 'a key with white space, of a column in brackets',
-    text: tasks('  a: { kind: image, foreach: p.csv, key: "{{row.[No 1]}}", with: { prompt: x } }'),
-    data: { 'p.csv': 'No 1,name\na b,c\n' },
-    found: ['MB1401 4:42'],
-    says: ['{{slug row.[No 1]}}'],
-  },
-  {
-    name: 'a key twice',
-    text: productTask('    with: { prompt: x }'),
-    data: { 'products.csv': 'sku,name\nA,b\nB,c\nA,d\n' },
-    found: ['MB1402 products.csv:4:1'],
-    says: ['row 1 of products.csv', 'row 3 of products.csv'],
-  },
-  {
-    name: 'a key that is the name of a column',
-    text: productTask('    with: { prompt: x }').replace('"{{row.sku}}"', 'sku'),
-    data: { 'products.csv': 'sku,name\nA,b\nB,c\nC,d\n' },
-    found: ['MB1402 7:10'],
-    says: ['the same for every row', 'write "{{row.sku}}"'],
-  },
-  [
-    'a key that is the same var for every row',
-    `vars: { v: k }\n${tasks('  a: { kind: image, foreach: [x, y], key: "{{vars.v}}", with: { prompt: x } }')}`,
-    'MB1402 5:43',
-    'write "{{row}}"',
-  ],
-  {
-    name: 'a key that is not quoted',
-    text: productTask('    with: { prompt: "{{key}}" }').replace('"{{row.sku}}"', '{{row.sku}}'),
-    data: { 'products.csv': products },
-    found: ['MB1008 7:10'],
-  },
-  [
-    'a key that is a number',
-    tasks('  a: { kind: image, foreach: [{ sku: A }], key: 5, with: { prompt: x } }'),
-    'MB1103 4:49',
-  ],
-  [
-    'need of an unknown task',
-    tasks('  hero: { kind: image, with: { prompt: x }, needs: [heroo] }'),
-    'MB1403 4:53',
-    'did you mean `hero`',
-  ],
-  [
-    'a reference to an unknown task',
-    tasks(
-      '  logo: { kind: image, with: { prompt: x } }',
-      '  a: { kind: image, with: { prompt: "{{tasks.lgo.url}}" } }',
-    ),
-    'MB1403 5:40',
-    'did you mean `tasks.logo`',
-  ],
-  [
-    'two tasks in a circle',
-    tasks(
-      '  a: { kind: image, with: { prompt: "{{tasks.b.url}}" } }',
-      '  b: { kind: image, with: { prompt: x }, needs: [a] }',
-    ),
-    'MB1404 4:40',
-    'a → b → a',
-  ],
-  ['a task that needs itself', tasks('  a: { kind: image, with: { prompt: "{{tasks.a.url}}" } }'), 'MB1404 4:40'],
-  [
-    'a circle of tasks whose steps have none',
-    tasks(
-      '  a:',
-      '    kind: image',
-      '    foreach: [x, y]',
-      '    with: { prompt: "{{#if (eq key \\"x\\")}}{{tasks.a.url}}{{/if}} z" }',
-      '    from: { a: { key: y } }',
-    ),
-    'MB1404 7:46',
-  ],
-  [
-    'an axis whose values look alike',
-    tasks('  a: { kind: image, matrix: { r: [a b, a-b] }, with: { prompt: x } }'),
-    'MB1402 4:40',
-  ],
-  ['an axis without values', tasks('  a: { kind: image, matrix: { r: [] }, with: { prompt: x } }'), 'MB1103 4:31'],
-  [
-    'an axis that is one text',
-    tasks('  a: { kind: image, matrix: { ratio: "1:1" }, with: { prompt: "{{matrix.ratio}}" } }'),
-    'MB1103 4:38',
-    'write a list: ["1:1"]',
-  ],
-  [
-    'an axis that is one number',
-    tasks('  a: { kind: image, matrix: { n: 5 }, with: { prompt: x } }'),
-    'MB1103 4:34',
-    'write a list: [5]',
-  ],
-  [
-    'an axis that is a text with a template in it',
-    `vars: { l: [1] }\n${tasks('  a: { kind: image, matrix: { r: "x {{vars.l}}" }, with: { prompt: x } }')}`,
-    'MB1202 5:34',
-  ],
-  ['an axis named key', tasks('  a: { kind: image, matrix: { key: [1] }, with: { prompt: x } }'), 'MB1103 4:31'],
-  [
-    'include without an axis',
-    tasks('  a: { kind: image, matrix: { r: [x], s: [1], include: [{ r: z }] }, with: { prompt: x } }'),
-    'MB1103 4:57',
-  ],
-  [
-    'outputs of a task whose cells are all excluded',
-    tasks(
-      '  a: { kind: image, matrix: { r: [x], exclude: [{ r: x }] }, with: { prompt: x } }',
-      '  b: { kind: image, with: { prompt: y, referenceImages: "{{tasks.a.urls}}" } }',
-    ),
-    'MB1408 4:39, MB1405 5:60',
-    '`a` has no steps',
-  ],
-  [
-    'an output of a task without rows',
-    tasks(
-      '  a: { kind: image, foreach: [], with: { prompt: x } }',
-      '  b: { kind: image, with: { prompt: "{{tasks.a.url}}" }, needs: [a] }',
-    ),
-    'MB1408 4:21, MB1405 5:40',
-    '`a` has no steps',
-  ],
-  [
-    'outputs that `from` filters out entirely',
-    tasks(
-      '  a: { kind: image, foreach: [x], with: { prompt: x } }',
-      '  b: { kind: image, with: { prompt: y, referenceImages: "{{tasks.a.urls}}" }, from: { a: { key: z } } }',
-    ),
-    'MB1405 5:60',
-    'no step of `a` has key z',
-    'a@x',
-  ],
-  [
-    'keys of a list that do not exist',
-    tasks(
-      '  a: { kind: image, foreach: [x], with: { prompt: x } }',
-      '  b: { kind: image, with: { prompt: y, referenceImages: "{{tasks.a.urls}}" }, from: { a: { key: [z, x, w] } } }',
-    ),
-    'MB1405 5:60, MB1405 5:60',
-    'no step of `a` has key z',
-    'no step of `a` has key w',
-  ],
-  [
-    'a list for one reference',
-    tasks(
-      '  a: { kind: image, foreach: [x, y], with: { prompt: x } }',
-      '  b: { kind: image, with: { prompt: y, referenceImages: ["{{tasks.a.url}}"] }, from: { a: { key: [y, x] } } }',
-    ),
-    'MB1405 5:61',
-    'is one output, but `from` selects 2 steps of `a`',
-    '{{tasks.a.urls}}',
-  ],
-  [
-    'a map as a pick',
-    `version: 1\nname: n\nvars: { m: { a: 1 } }\n${tasks(
-      '  a: { kind: image, foreach: [x], with: { prompt: x } }',
-      '  b: { kind: image, with: { prompt: y, referenceImages: "{{tasks.a.urls}}" }, from: { a: { key: "{{vars.m}}" } } }',
-    ).replace(/^[\s\S]*?(?=tasks:)/, '')}`,
-    'MB1405 6:97',
-    '`from.a.key` is a map',
-  ],
-  {
-    name: 'a row whose joined column holds a list',
-    text: `version: 1\nname: n\ntables: { t: { file: t.csv, on: [id] } }\n${tasks(
-      '  b: { kind: image, foreach: [{ k: x, id: [1] }], key: "{{row.k}}", with: { prompt: "{{t.text}}" } }',
-    ).replace(/^[\s\S]*?(?=tasks:)/, '')}`,
-    data: { 't.csv': 'id,text\n1,y\n' },
-    found: ['MB1307 5:31'],
-    says: ['neither a text nor a number'],
-  },
-  [
-    'ten thousand million cells',
-    tasks(
-      '  a:',
-      '    kind: image',
-      '    matrix:',
-      ...'abcdefghij'.split('').map((axis) => `      ${axis}: [0,1,2,3,4,5,6,7,8,9]`),
-      '    with: { prompt: x }',
-    ),
-    'MB1007 6:5',
-  ],
-  [
-    'one cell more than ten thousand',
-    tasks(
-      '  a:',
-      '    kind: image',
-      '    matrix:',
-      ...'abcd'.split('').map((axis) => `      ${axis}: [0,1,2,3,4,5,6,7,8,9]`),
-      '      include: [{ a: 10, b: 0, c: 0, d: 0 }]',
-      '    with: { prompt: x }',
-    ),
-    'MB1007 6:5',
-  ],
-  {
-    name: 'too many steps',
-    text: tasks(
-      '  a:',
-      '    kind: image',
-      '    foreach: p.csv',
-      '    key: "{{row.a}}"',
-      '    takes: 20',
-      '    with: { prompt: x }',
-    ),
-    data: { 'p.csv': `a\n${Array.from({ length: 5001 }, (_, index) => index).join('\n')}\n` },
-    found: ['MB1007 4:3'],
-  },
-]);
+describe('mistakes', () => {
+  testMistakes([
+    {
+      name: 'rows without key',
+      text: tasks('  a: { kind: image, foreach: p.csv, with: { prompt: x } }'),
+      data: { 'p.csv': products },
+      found: ['MB1401 4:30'],
+      says: ['{{row.sku}}'],
+    },
+    {
+      name: 'an empty key',
+      text: productTask('    with: { prompt: x }'),
+      data: { 'products.csv': 'sku,name\nA,b\n,d\n' },
+      found: ['MB1401 7:10'],
+      says: ['empty'],
+    },
+    [
+      'a key with white space',
+      tasks('  a: { kind: image, foreach: [Aurora Lamp], with: { prompt: x } }'),
+      'MB1401 4:21',
+      '{{slug row}}',
+      'white space',
+    ],
+    {
+      name: 'a key with white space, of a column in brackets',
+      text: tasks('  a: { kind: image, foreach: p.csv, key: "{{row.[No 1]}}", with: { prompt: x } }'),
+      data: { 'p.csv': 'No 1,name\na b,c\n' },
+      found: ['MB1401 4:42'],
+      says: ['{{slug row.[No 1]}}'],
+    },
+    {
+      name: 'a key twice',
+      text: productTask('    with: { prompt: x }'),
+      data: { 'products.csv': 'sku,name\nA,b\nB,c\nA,d\n' },
+      found: ['MB1402 products.csv:4:1'],
+      says: ['row 1 of products.csv', 'row 3 of products.csv'],
+    },
+    {
+      name: 'a key that is the name of a column',
+      text: productTask('    with: { prompt: x }').replace('"{{row.sku}}"', 'sku'),
+      data: { 'products.csv': 'sku,name\nA,b\nB,c\nC,d\n' },
+      found: ['MB1402 7:10'],
+      says: ['the same for every row', 'write "{{row.sku}}"'],
+    },
+    [
+      'a key that is the same var for every row',
+      `vars: { v: k }\n${tasks('  a: { kind: image, foreach: [x, y], key: "{{vars.v}}", with: { prompt: x } }')}`,
+      'MB1402 5:43',
+      'write "{{row}}"',
+    ],
+    {
+      name: 'a key that is not quoted',
+      text: productTask('    with: { prompt: "{{key}}" }').replace('"{{row.sku}}"', '{{row.sku}}'),
+      data: { 'products.csv': products },
+      found: ['MB1008 7:10'],
+    },
+    [
+      'a key that is a number',
+      tasks('  a: { kind: image, foreach: [{ sku: A }], key: 5, with: { prompt: x } }'),
+      'MB1103 4:49',
+    ],
+    [
+      'need of an unknown task',
+      tasks('  hero: { kind: image, with: { prompt: x }, needs: [heroo] }'),
+      'MB1403 4:53',
+      'did you mean `hero`',
+    ],
+    [
+      'a reference to an unknown task',
+      tasks(
+        '  logo: { kind: image, with: { prompt: x } }',
+        '  a: { kind: image, with: { prompt: "{{tasks.lgo.url}}" } }',
+      ),
+      'MB1403 5:40',
+      'did you mean `tasks.logo`',
+    ],
+    [
+      'two tasks in a circle',
+      tasks(
+        '  a: { kind: image, with: { prompt: "{{tasks.b.url}}" } }',
+        '  b: { kind: image, with: { prompt: x }, needs: [a] }',
+      ),
+      'MB1404 4:40',
+      'a → b → a',
+    ],
+    ['a task that needs itself', tasks('  a: { kind: image, with: { prompt: "{{tasks.a.url}}" } }'), 'MB1404 4:40'],
+    [
+      'a circle of tasks whose steps have none',
+      tasks(
+        '  a:',
+        '    kind: image',
+        '    foreach: [x, y]',
+        '    with: { prompt: "{{#if (eq key \\"x\\")}}{{tasks.a.url}}{{/if}} z" }',
+        '    from: { a: { key: y } }',
+      ),
+      'MB1404 7:46',
+    ],
+    [
+      'an axis whose values look alike',
+      tasks('  a: { kind: image, matrix: { r: [a b, a-b] }, with: { prompt: x } }'),
+      'MB1402 4:40',
+    ],
+    ['an axis without values', tasks('  a: { kind: image, matrix: { r: [] }, with: { prompt: x } }'), 'MB1103 4:31'],
+    [
+      'an axis that is one text',
+      tasks('  a: { kind: image, matrix: { ratio: "1:1" }, with: { prompt: "{{matrix.ratio}}" } }'),
+      'MB1103 4:38',
+      'write a list: ["1:1"]',
+    ],
+    [
+      'an axis that is one number',
+      tasks('  a: { kind: image, matrix: { n: 5 }, with: { prompt: x } }'),
+      'MB1103 4:34',
+      'write a list: [5]',
+    ],
+    [
+      'an axis that is a text with a template in it',
+      `vars: { l: [1] }\n${tasks('  a: { kind: image, matrix: { r: "x {{vars.l}}" }, with: { prompt: x } }')}`,
+      'MB1202 5:34',
+    ],
+    ['an axis named key', tasks('  a: { kind: image, matrix: { key: [1] }, with: { prompt: x } }'), 'MB1103 4:31'],
+    [
+      'include without an axis',
+      tasks('  a: { kind: image, matrix: { r: [x], s: [1], include: [{ r: z }] }, with: { prompt: x } }'),
+      'MB1103 4:57',
+    ],
+    [
+      'outputs of a task whose cells are all excluded',
+      tasks(
+        '  a: { kind: image, matrix: { r: [x], exclude: [{ r: x }] }, with: { prompt: x } }',
+        '  b: { kind: image, with: { prompt: y, referenceImages: "{{tasks.a.urls}}" } }',
+      ),
+      'MB1408 4:39, MB1405 5:60',
+      '`a` has no steps',
+    ],
+    [
+      'an output of a task without rows',
+      tasks(
+        '  a: { kind: image, foreach: [], with: { prompt: x } }',
+        '  b: { kind: image, with: { prompt: "{{tasks.a.url}}" }, needs: [a] }',
+      ),
+      'MB1408 4:21, MB1405 5:40',
+      '`a` has no steps',
+    ],
+    [
+      'outputs that `from` filters out entirely',
+      tasks(
+        '  a: { kind: image, foreach: [x], with: { prompt: x } }',
+        '  b: { kind: image, with: { prompt: y, referenceImages: "{{tasks.a.urls}}" }, from: { a: { key: z } } }',
+      ),
+      'MB1405 5:60',
+      'no step of `a` has key z',
+      'a@x',
+    ],
+    [
+      'keys of a list that do not exist',
+      tasks(
+        '  a: { kind: image, foreach: [x], with: { prompt: x } }',
+        '  b: { kind: image, with: { prompt: y, referenceImages: "{{tasks.a.urls}}" }, from: { a: { key: [z, x, w] } } }',
+      ),
+      'MB1405 5:60, MB1405 5:60',
+      'no step of `a` has key z',
+      'no step of `a` has key w',
+    ],
+    [
+      'a list for one reference',
+      tasks(
+        '  a: { kind: image, foreach: [x, y], with: { prompt: x } }',
+        '  b: { kind: image, with: { prompt: y, referenceImages: ["{{tasks.a.url}}"] }, from: { a: { key: [y, x] } } }',
+      ),
+      'MB1405 5:61',
+      'is one output, but `from` selects 2 steps of `a`',
+      '{{tasks.a.urls}}',
+    ],
+    [
+      'a map as a pick',
+      `version: 1\nname: n\nvars: { m: { a: 1 } }\n${tasks(
+        '  a: { kind: image, foreach: [x], with: { prompt: x } }',
+        '  b: { kind: image, with: { prompt: y, referenceImages: "{{tasks.a.urls}}" }, from: { a: { key: "{{vars.m}}" } } }',
+      ).replace(/^[\s\S]*?(?=tasks:)/, '')}`,
+      'MB1405 6:97',
+      '`from.a.key` is a map',
+    ],
+    {
+      name: 'a row whose joined column holds a list',
+      text: `version: 1\nname: n\ntables: { t: { file: t.csv, on: [id] } }\n${tasks(
+        '  b: { kind: image, foreach: [{ k: x, id: [1] }], key: "{{row.k}}", with: { prompt: "{{t.text}}" } }',
+      ).replace(/^[\s\S]*?(?=tasks:)/, '')}`,
+      data: { 't.csv': 'id,text\n1,y\n' },
+      found: ['MB1307 5:31'],
+      says: ['neither a text nor a number'],
+    },
+    [
+      'ten thousand million cells',
+      tasks(
+        '  a:',
+        '    kind: image',
+        '    matrix:',
+        ...'abcdefghij'.split('').map((axis) => `      ${axis}: [0,1,2,3,4,5,6,7,8,9]`),
+        '    with: { prompt: x }',
+      ),
+      'MB1007 6:5',
+    ],
+    [
+      'one cell more than ten thousand',
+      tasks(
+        '  a:',
+        '    kind: image',
+        '    matrix:',
+        ...'abcd'.split('').map((axis) => `      ${axis}: [0,1,2,3,4,5,6,7,8,9]`),
+        '      include: [{ a: 10, b: 0, c: 0, d: 0 }]',
+        '    with: { prompt: x }',
+      ),
+      'MB1007 6:5',
+    ],
+    {
+      name: 'too many steps',
+      text: tasks(
+        '  a:',
+        '    kind: image',
+        '    foreach: p.csv',
+        '    key: "{{row.a}}"',
+        '    takes: 20',
+        '    with: { prompt: x }',
+      ),
+      data: { 'p.csv': `a\n${Array.from({ length: 5001 }, (_, index) => index).join('\n')}\n` },
+      found: ['MB1007 4:3'],
+    },
+  ]);
 
-it.each([
-  ['{"k":"a","x":{"$ref":"hero@a","field":"url"}}'],
-  ['{"k":"a","x":{"$text":["a",{"$ref":"hero@a"}]}}'],
-  ['{"k":"a","x":[{"deep":{"$sha256":"1"}}]}'],
-])('a row %s that looks like a reference of ours is told', (row) => {
-  const text = tasks(
-    '  hero: { kind: video, foreach: r.json, key: "{{row.k}}", with: { prompt: p, extra: "{{row.x}}" } }',
+  it.each([
+    ['{"k":"a","x":{"$ref":"hero@a","field":"url"}}'],
+    ['{"k":"a","x":{"$text":["a",{"$ref":"hero@a"}]}}'],
+    ['{"k":"a","x":[{"deep":{"$sha256":"1"}}]}'],
+  ])('a row %s that looks like a reference of ours is told', (row) => {
+    const text = tasks(
+      '  hero: { kind: video, foreach: r.json, key: "{{row.k}}", with: { prompt: p, extra: "{{row.x}}" } }',
+    );
+    const { found, diagnostics } = load(text, { data: { 'r.json': `[${row}]` } });
+    expect(found).toEqual([expect.stringContaining('MB1503 campaign.yaml:4:')]);
+    expect(diagnostics[0]?.message).toContain('keys that start with $');
+  });
+});
+
+/** A campaign of so many tasks over the same file. */
+function mistakesOf(count: number, csv: string, task: { with?: string; key?: string } = {}) {
+  const { with: request = '{ prompt: "{{row.name}}", aspectRatio: "{{row.ratio}}" }', key = '{{row.sku}}' } = task;
+  const tasks = Array.from(
+    { length: count },
+    (_none, index) => `  t${index}:
+    kind: image
+    foreach: p.csv
+    key: "${key}"
+    matrix: { size: [1k, 2k] }
+    with: ${request.replace('{ ', '{ resolution: "{{matrix.size}}", ')}
+    save: t${index}/{{key}}-{{matrix.size}}
+`,
   );
-  const { found, diagnostics } = load(text, { data: { 'r.json': `[${row}]` } });
-  expect(found).toEqual([expect.stringContaining('MB1503 campaign.yaml:4:')]);
-  expect(diagnostics[0]?.message).toContain('keys that start with $');
+  const text = `version: 1\nname: x\ntasks:\n${tasks.join('')}`;
+  const { manifest, diagnostics } = parseManifest({ file: 'campaign.yaml', text });
+  if (manifest === undefined) throw new Error(JSON.stringify(diagnostics));
+  const built = buildGraph(manifest, { data: new Map([['p.csv', { text: csv }]]), vars: {} });
+  return [...diagnostics, ...built.diagnostics];
+}
+
+const rows = 'sku,name,ratio\n';
+
+describe('a mistake in a data file', () => {
+  test.each([
+    ['two equal keys', `${rows}a,A,1:1\na,B,1:1\nc,C,1:1\n`, 'MB1402'],
+    ['a key that cannot be one', `${rows}a,A,1:1\nb b,B,1:1\n`, 'MB1401'],
+    ['a value that the request cannot have', `${rows}a,A,1:1\nb,B,7:7\nc,C,1:1\n`, 'MB1503'],
+    ['a line that is too short', `${rows}a,A,1:1\nb\n`, 'MB1302'],
+    ['no rows', rows, 'MB1408'],
+    ['a file that cannot be read as a table', `${rows}"a`, 'MB1302'],
+  ])('is one error, whoever uses it: %s', (_what, csv, code) => {
+    for (const count of [1, 2, 6]) {
+      const found = mistakesOf(count, csv);
+      expect(found.map((one) => one.code)).toEqual([code]);
+      const [users = ''] = found[0]?.trail ?? [];
+      if (count === 2) expect(users).toBe('tasks t0, t1');
+      if (count === 6) expect(users).toBe('6 tasks: t0, t1, t2, t3, t4 …');
+    }
+  });
+
+  test('two mistakes are two, and keep their rows', () => {
+    const found = mistakesOf(3, `${rows}a,A,7:7\nb,B,1:1\nc,C,8:8\n`);
+    expect(found.map(({ trail }) => trail)).toEqual([
+      ['tasks t0, t1, t2', 'row 1 of p.csv'],
+      ['tasks t0, t1, t2', 'row 3 of p.csv'],
+    ]);
+  });
+});
+
+const withVars = (vars: string, ...lines: string[]) => `vars: { ${vars} }\n${tasks(...lines)}`;
+
+describe('null in a template', () => {
+  testMistakes([
+    [
+      'printed into a text, from vars and loops',
+      withVars(
+        'n: null, e: , l: [~]',
+        '  a: { kind: image, with: { prompt: "a {{vars.n}}" } }',
+        '  b: { kind: image, with: { prompt: "a {{vars.e}}" } }',
+        '  c: { kind: image, with: { prompt: "{{#each vars.l}}{{this}}{{/each}}" } }',
+      ),
+      'MB1204 5:42, MB1204 6:42, MB1204 7:56',
+      '`vars.n` is null and cannot be printed',
+      '`vars.e` is null',
+      '`this` is null',
+    ],
+    [
+      'given to a helper',
+      withVars(
+        'n: null, l: [a, null]',
+        '  a: { kind: image, with: { prompt: "{{upper vars.n}} {{join vars.l}} {{pad vars.n 2}}" } }',
+      ),
+      'MB1204 5:38, MB1204 5:55, MB1204 5:71',
+      'got null',
+      'found null in it',
+    ],
+    [
+      'alone, where a text or a number must stand',
+      withVars(
+        'n: null, m: "{{vars.n}}", l: [a, null]',
+        '  a: { kind: image, with: { prompt: "{{vars.n}}" } }',
+        '  b: { kind: image, with: { prompt: x }, save: "{{vars.m}}" }',
+        '  d: { kind: image, with: { prompt: x }, key: "{{vars.n}}" }',
+        '  e: { kind: image, with: { prompt: x }, matrix: { r: "{{vars.l}}" } }',
+      ),
+      'MB1503 5:37, MB1602 6:48, MB1401 7:47, MB1103 8:55',
+      '`prompt` is null',
+      'the key of task `d` is null',
+      'a list with null in it',
+    ],
+  ]);
+
+  it('is sent as null where nobody documents that it cannot be, and never as something else', () => {
+    const text = withVars(
+      'n: null',
+      '  a: { kind: influencer, with: { prompt: x, seed: "{{vars.n}}", more: ["{{vars.n}}", { b: "{{vars.n}}" }] } }',
+    );
+    const [step] = load(text).graph?.steps ?? [];
+    expect(step?.request).toEqual({ prompt: 'x', seed: null, more: [null, { b: null }] });
+    expect(JSON.stringify(step?.request)).not.toContain(JSON.stringify(unknownValue));
+  });
+});
+
+const documentOf = (path: string, schema: { [name: string]: Json }) =>
+  readServiceDocument(
+    { paths: { [path]: { post: { requestBody: { content: { 'application/json': { schema } } } } } } },
+    kinds,
+  ).listing;
+
+const images = (models: { [model: string]: Json }, properties: { [field: string]: Json } = {}) =>
+  documentOf('/image-generations/create', { properties, 'x-models': models });
+
+/** Codes of a request, each with its field. */
+function codesOf(kind: string, request: { [field: string]: Json }, listings: Parameters<typeof checkRequest>[2]) {
+  return checkRequest(requireKind(kind), request, listings).map(({ code, at: [field] }) => `${code} ${field}`);
+}
+
+describe('a name that this version does not know', () => {
+  const omega = images({ 'omega-9': { resolution: ['8k'], aspectRatio: ['1:1'] }, 'alpha-2': { resolution: ['8k'] } });
+  const wide = images({}, { aspectRatio: { enum: ['32:9'] }, model: { enum: ['omega-9'] } });
+  const voices = documentOf('/voiceovers/create', { properties: { text: {}, voice_id: { enum: ['Nova'] } } });
+  const formats = documentOf('/music-generations/create', { properties: { output_format: { enum: ['ogg'] } } });
+  const catalog = readCatalogListing({ image: [{ key: 'omega-9', allowed: { resolution: ['8k'] } }] }, kinds);
+
+  it.each<[string, string, { [field: string]: Json }, object, string[]]>([
+    ['a model of the document', 'image', { model: 'omega-9' }, omega, ['MB1507 model']],
+    ['a model of a list of values', 'image', { model: 'omega-9' }, wide, ['MB1507 model']],
+    ['a model of the catalog', 'image', { model: 'omega-9' }, catalog, ['MB1507 model']],
+    ['a model of nobody', 'image', { model: 'omega-8' }, omega, ['MB1503 model']],
+    ['a size that is new for its model', 'image', { resolution: '8k' }, omega, ['MB1507 resolution']],
+    ['a size of another model', 'image', { model: 'alpha-pro', resolution: '8k' }, omega, ['MB1503 resolution']],
+    ['a ratio that is listed for no model', 'image', { aspectRatio: '32:9' }, wide, ['MB1503 aspectRatio']],
+    ['a size of a new model', 'image', { model: 'omega-9', resolution: '8k' }, omega, ['MB1507 model']],
+    ['a voice', 'voiceover', { text: 'a', voice_id: 'Nova' }, voices, ['MB1507 voice_id']],
+    ['a voice of nobody', 'voiceover', { text: 'a', voice_id: 'Nora' }, voices, ['MB1503 voice_id']],
+    ['a format', 'music', { model: 'song-7.5', output_format: 'ogg' }, formats, ['MB1507 output_format']],
+    ['a name that every object has', 'image', { model: 'constructor' }, omega, ['MB1503 model']],
+  ])('%s', (_name, kind, request, listing, codes) => {
+    const listings = [listing as typeof omega];
+    expect(codesOf(kind, { prompt: 'p', ...request }, { listings }).filter((code) => code !== 'MB1501 prompt')).toEqual(
+      codes,
+    );
+    expect(codesOf(kind, { prompt: 'p', ...request }, {}).join()).toContain('MB1503');
+  });
+
+  test('passes no other rule by being listed', () => {
+    expect(codesOf('image', { model: 'omega-9', referenceImages: ['http://x'] }, { listings: [omega] })).toEqual([
+      'MB1505 referenceImages',
+      'MB1507 model',
+      'MB1502 prompt',
+    ]);
+  });
+
+  it.each<[string, Json]>([
+    ['words for lists', { 'omega-9': { resolution: '8k', aspectRatio: { '8k': 1 } }, 'alpha-2': '8k' }],
+    ['lists in the wrong place', { 'alpha-2': { sizes: ['8k'] }, resolution: ['8k'] }],
+    ['no map at all', ['alpha-2', '8k']],
+  ])('is not let in by %s', (_name, models) => {
+    const listings = [documentOf('/image-generations/create', { 'x-models': models })];
+    expect(codesOf('image', { prompt: 'p', resolution: '8k' }, { listings })).toEqual(['MB1503 resolution']);
+  });
+});
+
+describe('read text', () => {
+  const songs = 'id,path\nrain,lyrics/rain.txt\nsun,lyrics/sun.txt\n';
+  const data = {
+    'songs.csv': songs,
+    'lyrics/rain.txt': 'Rain on\r\nthe roof\r\n',
+    'lyrics/sun.txt': 'A {{row.id}} day\n\n',
+  };
+  const campaign = (lyrics: string, ...more: string[]) =>
+    tasks(
+      '  s:',
+      '    kind: image',
+      '    foreach: songs.csv',
+      '    key: "{{row.id}}"',
+      `    with: { prompt: ${lyrics} }`,
+      ...more,
+    );
+
+  it('is the text of a file with LF, and without the line break at its end', () => {
+    const prompts = steps(campaign('"{{read row.path}}"'), { data }).map(({ request }) => request.prompt);
+    expect(prompts).toEqual(['Rain on\nthe roof', 'A {{row.id}} day\n']);
+  });
+
+  it('stands among other words and in helpers', () => {
+    const [rain] = steps(campaign(`"Calm: {{truncate (read row.path) 4}}; {{key}}"`), { data });
+    expect(rain?.request.prompt).toBe('Calm: Rain; rain');
+  });
+
+  it.each(['"{{read row.path}}"', '"Calm: {{read row.path}} ({{row.id}})"'])(
+    'is an origin of a change: %s',
+    (prompt) => {
+      const { trace } = load(campaign(prompt), { data });
+      const [before, after] = ['Rain in May', 'Rain on\nthe roof'].map((text) =>
+        prompt.startsWith('"{{') ? text : `Calm: ${text} (rain)`,
+      );
+      const found = trace?.('s@rain', { path: ['prompt'], before: before ?? '', after: after ?? '' });
+      expect(found).toEqual({ is: 'data', name: 'text', file: 'lyrics/rain.txt', line: 1 });
+    },
+  );
+
+  testMistakes([
+    {
+      name: 'a file that is not there',
+      text: campaign('"{{read \'lyrics/snow.txt\'}}"'),
+      data,
+      found: ['MB1301 8:22'],
+      says: ['lyrics/snow.txt does not exist'],
+    },
+    {
+      name: 'a file outside of the folder',
+      text: campaign('"{{read \'../snow.txt\'}}"'),
+      data,
+      found: ['MB1301 8:22'],
+      says: ['is not the path of a file below the folder of the manifest'],
+    },
+  ]);
 });

@@ -1,6 +1,9 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
+import { readWorkbook } from '../../../src/disk/workbook/read-workbook.ts';
 import { loadSchemaCompiler } from '../../../src/manifest/check/json-schema.ts';
-import { load } from '../manifest/load.ts';
+import type { DataFile } from '../../../src/manifest/rows/rows.ts';
+import { sheetXml, workbook } from '../../rig/workbook.ts';
+import { load, steps, tasks } from '../manifest/load.ts';
 
 const schemaCompiler = await loadSchemaCompiler();
 const schema = JSON.stringify({
@@ -114,5 +117,142 @@ ${'a'.repeat(5000)}!,5
   test('draft-07 works as well', () => {
     const old = JSON.stringify({ $schema: 'http://json-schema.org/draft-07/schema#', ...JSON.parse(schema) });
     expect(check('p.csv', 'sku,price\nA1,5\n', old).graph?.steps).toHaveLength(1);
+  });
+});
+
+describe('formats', () => {
+  type Value = string | number | boolean | null;
+
+  /** One sheet, with cells of each type and empty ones. */
+  const columns = ['id', 'text', 'seconds', 'done', 'style', 'size'];
+  const rows: Value[][] = [
+    ['a', 'Light, "warm"\nand soft', 5, false, 'matte', '2k'],
+    ['b', ' kept as it is ', 8, true, null, '1k'],
+    [3, 'ünï 😀; c', 0.5, false, null, null],
+  ];
+
+  const texts = rows.map((row) => row.map((value) => String(value ?? '')));
+  const table = (separator: string, lineEnd: string, change = (text: string) => text) =>
+    [columns, ...texts].map((row) => row.map((cell) => quoted(change(cell))).join(separator)).join(lineEnd);
+  const quoted = (cell: string) => (/[",;\n\t]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
+  const asSpreadsheet = (text: string) => (/^(true|false)$/.test(text) ? text.toUpperCase() : text);
+  const maps = rows.map((row) => Object.fromEntries(row.map((value, index) => [columns[index], value])));
+
+  function cellXml(value: Value, index: number): string {
+    if (typeof value === 'string')
+      return value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('\n', '&#10;');
+    const at = (row: number) => `${'ABCDEF'[index]}${row}`;
+    if (typeof value === 'boolean') return `<c r="${at(0)}" t="b"><v>${Number(value)}</v></c>`;
+    return value === null ? '' : `<c r="${at(0)}"><v>${value}</v></c>`;
+  }
+
+  async function book(above: string[][] = []): Promise<DataFile> {
+    const cells = rows.map((row, number) =>
+      row.map((value, index) => cellXml(value, index).replace(/(?<=r="[A-F])0/, String(number + 2 + above.length))),
+    );
+    const read = await readWorkbook(workbook({ Texts: sheetXml([...above, columns, ...cells]) }), [undefined]);
+    if ('problem' in read) throw new Error(read.problem);
+    return { workbook: read };
+  }
+
+  const yaml = maps
+    .map((row) => Object.entries(row).map(([key, value]) => `${key}: ${value === null ? '' : JSON.stringify(value)}`))
+    .map((lines) => `- ${lines.join('\n  ')}`)
+    .join('\n');
+
+  const manifest = (foreach: string) =>
+    tasks(
+      '  a:',
+      '    kind: video',
+      `    foreach: ${foreach}`,
+      '    key: "{{row.id}}"',
+      '    when: "{{not row.done}}"',
+      '    with: { prompt: "{{row.text}} {{#if row.style}}{{row.style}}{{else}}plain{{/if}}|{{row.style}}", duration: "{{row.seconds}}" }',
+      '  b:',
+      '    kind: image',
+      `    foreach: ${foreach}`,
+      '    key: "{{row.id}}"',
+      '    with: { prompt: "{{row.text}} {{row.done}}", resolution: "{{row.size}}" }',
+    );
+
+  const files: [name: string, foreach: string, file: () => DataFile | Promise<DataFile>][] = [
+    ['csv', 'r.csv', () => ({ text: table(',', '\n') })],
+    ['csv of a German Excel', 'r.csv', () => ({ text: `\ufeff${table(';', '\r\n', asSpreadsheet)}\r\n` })],
+    ['csv of Google Sheets, with rows and columns emptied', 'r.csv', () => ({ text: sheetsExport() })],
+    ['csv below a title', '{ file: r.csv, header: 3 }', () => ({ text: `Plan; 2026\n\n${table(',', '\n')}` })],
+    ['tsv', 'r.tsv', () => ({ text: table('\t', '\r\n') })],
+    ['xlsx', 'r.xlsx', () => book()],
+    ['xlsx below a title', '{ file: r.xlsx, header: 2 }', () => book([['Plan 2026']])],
+    ['json', 'r.json', () => ({ text: `\ufeff${JSON.stringify(maps, null, 2)}` })],
+    ['json lines', 'r.ndjson', () => ({ text: maps.map((row) => JSON.stringify(row)).join('\r\n') })],
+    ['yaml', 'r.yaml', () => ({ text: yaml })],
+  ];
+
+  function sheetsExport(): string {
+    const wide = [columns, ...texts].map((row) => row.map((cell) => quoted(asSpreadsheet(cell))).join(','));
+    return [...wide.map((line) => `${line},,`), ',,,,,,', ',,,,,,'].join('\r\n');
+  }
+
+  describe('one sheet', () => {
+    const expected = steps(manifest('r.csv'), { data: { 'r.csv': table(',', '\n') } });
+
+    it.each(files)('gives the same requests as %s', async (_name, foreach, file) => {
+      const name = /r\.\w+/.exec(foreach)?.[0] ?? '';
+      const found = steps(manifest(foreach), { data: { [name]: await file() } });
+      expect(found.map(({ address, request }) => [address, request])).toEqual(
+        expected.map(({ address, request }) => [address, request]),
+      );
+    });
+
+    it('has fields of their types, and leaves empty ones out', () => {
+      const requests = new Map(expected.map(({ address, request }) => [address, request]));
+      expect(requests.get('a@a')).toEqual({ prompt: 'Light, "warm"\nand soft matte|matte', duration: 5 });
+      expect(requests.get('a@3')).toEqual({ prompt: 'ünï 😀; c plain|', duration: 0.5 });
+      expect(requests.has('a@b')).toBe(false);
+    });
+  });
+
+  describe('a file that is nearly a table', () => {
+    it.each([
+      ['columns separated by |', 'r.csv', 'k|p\na|x, y\n', undefined],
+      ['a space before a quote', 'r.csv', '"k", "p"\na,x\n', 'remove the space'],
+      ['a text written as a formula', 'r.csv', 'k,p\n="007",x\n', 'remove the space or `=`'],
+      ['a quote inside', 'r.csv', 'k,p\na,19" rack\n', 'put the whole value in double quotes'],
+      ['an empty JSON file', 'r.json', '\n', 'r.json is empty'],
+      ['a comment in JSON', 'r.json', '// rows\n[]', 'JSON has no comments'],
+      ['two merges in YAML', 'r.yaml', '- &a { k: a }\n- &b { p: b }\n- { <<: *a, <<: *b }\n', '<<: [*a, *b]'],
+    ])('%s', (_name, file, text, says) => {
+      const manifest = tasks(`  a: { kind: image, foreach: ${file}, with: { prompt: "{{row.p}}" }, key: "{{row.k}}" }`);
+      const { diagnostics } = load(manifest, { data: { [file]: text } });
+      const said = diagnostics.map(({ message, hint }) => `${message} ${hint}`).join('\n');
+      if (says === undefined) expect(said).toBe('');
+      else expect(said).toContain(says);
+    });
+  });
+
+  describe('the row of names', () => {
+    const task = (foreach: string) =>
+      tasks(`  a: { kind: image, foreach: ${foreach}, with: { prompt: "{{row.p}}" }, key: "{{row.k}}" }`);
+
+    it.each([
+      ['a title above them', 'r.csv', { 'r.csv': 'Plan 2026\nk,p\na,x\n' }, 'header: 2'],
+      ['a title of a wide table', 'r.csv', { 'r.csv': 'Plan 2026,\nk,p\na,x\n' }, 'header: 2'],
+      [
+        'a line behind the end',
+        '{ file: r.csv, header: 9 }',
+        { 'r.csv': 'k,p\na,x\n' },
+        'r.csv has only 2 lines with values, and none from line 9 on',
+      ],
+      ['no row', '{ file: r.csv, header: 0 }', { 'r.csv': 'k,p\na,x\n' }, 'is the number 0'],
+      [
+        'rows that name their values',
+        '{ file: r.json, header: 2 }',
+        { 'r.json': '[{"k":"a","p":"x"}]' },
+        'has no effect on r.json',
+      ],
+    ])('%s', (_name, foreach, data, says) => {
+      const { diagnostics } = load(task(foreach), { data });
+      expect(diagnostics.map(({ message, hint }) => `${message} ${hint}`).join('\n')).toContain(says);
+    });
   });
 });

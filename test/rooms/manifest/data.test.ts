@@ -1,135 +1,225 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { readRows } from '../../../src/manifest/rows/read-rows.ts';
 import { productTask, testMistakes } from './mistakes.ts';
 
-testMistakes([
-  {
-    name: 'a data file that is not there',
-    text: productTask('    with: { prompt: x }'),
-    found: ['MB1301 6:14'],
-    says: ['products.csv'],
-  },
-  {
-    name: 'a data file outside',
-    text: productTask('    with: { prompt: x }'),
-    data: { 'products.csv': { problem: 'outside' } },
-    found: ['MB1303 6:14'],
-  },
-  {
-    name: 'no data file at all',
-    text: productTask('    with: { prompt: x }').replace('products.csv', 'products.ods'),
-    found: ['MB1103 6:14'],
-    says: ['.csv'],
-  },
-  {
-    name: 'a row with too many values',
-    text: productTask('    with: { prompt: x }'),
-    data: { 'products.csv': 'sku,name\nA,b\n\nC,d,e\n' },
-    found: ['MB1302 products.csv:4:1'],
-    says: ['row 2', '3 values'],
-  },
-  {
-    name: 'a column twice',
-    text: productTask('    with: { prompt: x }'),
-    data: { 'products.csv': '\ufeffsku,sku\r\nA,b\r\n' },
-    found: ['MB1302 products.csv:1:5'],
-  },
-  {
-    name: 'a column without name',
-    text: productTask('    with: { prompt: x }'),
-    data: { 'products.csv': 'sku,\nA,b\n' },
-    found: ['MB1302 products.csv:1:5'],
-  },
-  {
-    name: 'rows that a spreadsheet wrote for nothing',
-    text: productTask('    with: { prompt: "{{row.name}}" }'),
-    data: { 'products.csv': 'sku;name\r\nA;b\r\n;\r\n ; \r\n;;;\r\n' },
-    found: [],
-  },
-  {
-    name: 'a merge that was not settled',
-    text: productTask('    with: { prompt: "{{row.name}}" }'),
-    data: { 'products.csv': 'sku,name\nA,b\n<<<<<<< HEAD\nC,d\n=======\nC,e\n>>>>>>> other\n' },
-    found: ['MB1302 products.csv:3:1'],
-    says: ['products.csv holds merge conflict markers', 'keep one of the two sides'],
-  },
-  {
-    name: 'a quote that is not closed',
-    text: productTask('    with: { prompt: x }'),
-    data: { 'products.csv': 'sku,name\nA,"b\nC,d\nE,f\n' },
-    found: ['MB1302 products.csv:2:1'],
-  },
-  {
-    name: 'semicolons between the columns',
-    text: productTask('    with: { prompt: "{{row.name}}" }'),
-    data: { 'products.csv': '\ufeff"sku";"name"\r\nA;1,5\r\nB;d\r\n' },
-    found: [],
-  },
-  {
-    name: 'semicolons between the columns, and too many',
-    text: productTask('    with: { prompt: "{{row.name}}" }'),
-    data: { 'products.csv': '\nsku;name\nA;b\nC;d;e\n' },
-    found: ['MB1302 products.csv:4:1'],
-    says: ['row 2 of products.csv has 3 values', 'put values that hold `;` in double quotes', 'as ;;'],
-  },
-  {
-    name: 'separators that nothing decides between',
-    text: productTask('    with: { prompt: "{{row.name}}" }'),
-    data: { 'products.csv': '\nsku;name,x\nA;b,c\n' },
-    found: ['MB1302 products.csv:2:1'],
-    says: ['may be separated by `,` or `;`', 'foreach: { file: products.csv, separator: ";" }'],
-  },
-  {
-    name: 'a separator that is none',
-    text: productTask('    with: { prompt: "{{row.name}}" }').replace(
-      'foreach: products.csv',
-      'foreach: { file: products.csv, separator: ":" }',
-    ),
-    data: { 'products.csv': 'sku,name\nA,b\n' },
-    found: ['MB1103 6:47'],
-  },
-  {
-    name: 'a separator of a file that is no table',
-    text: productTask('    with: { prompt: "{{row.name}}" }').replace(
-      'foreach: products.csv',
-      'foreach: { file: products.json, separator: ";" }',
-    ),
-    data: { 'products.json': '[{ "sku": "a", "name": "b" }]' },
-    found: ['MB1103 6:37'],
-    says: ['has no effect'],
-  },
-  {
-    name: 'an empty table',
-    text: productTask('    with: { prompt: x }'),
-    data: { 'products.csv': '' },
-    found: ['MB1302 products.csv:1:1'],
-  },
-  {
-    name: 'a table without rows',
-    text: productTask('    with: { prompt: x }'),
-    data: { 'products.csv': 'sku,name\n' },
-    found: ['MB1408 6:14'],
-  },
-  {
-    name: 'broken JSON',
-    text: productTask('    with: { prompt: x }').replace('.csv', '.json'),
-    data: { 'products.json': '[\n  {"sku": 1},\n  {"sku": 2,}\n]' },
-    found: ['MB1302 products.json:3:13'],
-  },
-  {
-    name: 'a broken line',
-    text: productTask('    with: { prompt: x }').replace('.csv', '.jsonl'),
-    data: { 'products.jsonl': '{"sku": "1"}\n\n{"sku": \n' },
-    found: ['MB1302 products.jsonl:3:8'],
-  },
-  {
-    name: 'a map instead of rows',
-    text: productTask('    with: { prompt: x }').replace('.csv', '.yaml'),
-    data: { 'products.yaml': 'a: 1\n' },
-    found: ['MB1302 products.yaml:1:1'],
-  },
-  {
-    name: 'a tab in the data',
-    text: productTask('    with: { prompt: x }').replace('.csv', '.yaml'),
-    data: { 'products.yaml': '- a: 1\n\tb: 2\n' },
-    found: ['MB1302 products.yaml:2:1'],
-  },
-]);
+describe('data', () => {
+  testMistakes([
+    {
+      name: 'a data file that is not there',
+      text: productTask('    with: { prompt: x }'),
+      found: ['MB1301 6:14'],
+      says: ['products.csv'],
+    },
+    {
+      name: 'a data file outside',
+      text: productTask('    with: { prompt: x }'),
+      data: { 'products.csv': { problem: 'outside' } },
+      found: ['MB1303 6:14'],
+    },
+    {
+      name: 'no data file at all',
+      text: productTask('    with: { prompt: x }').replace('products.csv', 'products.ods'),
+      found: ['MB1103 6:14'],
+      says: ['.csv'],
+    },
+    {
+      name: 'a row with too many values',
+      text: productTask('    with: { prompt: x }'),
+      data: { 'products.csv': 'sku,name\nA,b\n\nC,d,e\n' },
+      found: ['MB1302 products.csv:4:1'],
+      says: ['row 2', '3 values'],
+    },
+    {
+      name: 'a column twice',
+      text: productTask('    with: { prompt: x }'),
+      data: { 'products.csv': '\ufeffsku,sku\r\nA,b\r\n' },
+      found: ['MB1302 products.csv:1:5'],
+    },
+    {
+      name: 'a column without name',
+      text: productTask('    with: { prompt: x }'),
+      data: { 'products.csv': 'sku,\nA,b\n' },
+      found: ['MB1302 products.csv:1:5'],
+    },
+    {
+      name: 'rows that a spreadsheet wrote for nothing',
+      text: productTask('    with: { prompt: "{{row.name}}" }'),
+      data: { 'products.csv': 'sku;name\r\nA;b\r\n;\r\n ; \r\n;;;\r\n' },
+      found: [],
+    },
+    {
+      name: 'a merge that was not settled',
+      text: productTask('    with: { prompt: "{{row.name}}" }'),
+      data: { 'products.csv': 'sku,name\nA,b\n<<<<<<< HEAD\nC,d\n=======\nC,e\n>>>>>>> other\n' },
+      found: ['MB1302 products.csv:3:1'],
+      says: ['products.csv holds merge conflict markers', 'keep one of the two sides'],
+    },
+    {
+      name: 'a quote that is not closed',
+      text: productTask('    with: { prompt: x }'),
+      data: { 'products.csv': 'sku,name\nA,"b\nC,d\nE,f\n' },
+      found: ['MB1302 products.csv:2:1'],
+    },
+    {
+      name: 'semicolons between the columns',
+      text: productTask('    with: { prompt: "{{row.name}}" }'),
+      data: { 'products.csv': '\ufeff"sku";"name"\r\nA;1,5\r\nB;d\r\n' },
+      found: [],
+    },
+    {
+      name: 'semicolons between the columns, and too many',
+      text: productTask('    with: { prompt: "{{row.name}}" }'),
+      data: { 'products.csv': '\nsku;name\nA;b\nC;d;e\n' },
+      found: ['MB1302 products.csv:4:1'],
+      says: ['row 2 of products.csv has 3 values', 'put values that hold `;` in double quotes', 'as ;;'],
+    },
+    {
+      name: 'separators that nothing decides between',
+      text: productTask('    with: { prompt: "{{row.name}}" }'),
+      data: { 'products.csv': '\nsku;name,x\nA;b,c\n' },
+      found: ['MB1302 products.csv:2:1'],
+      says: ['may be separated by `,` or `;`', 'foreach: { file: products.csv, separator: ";" }'],
+    },
+    {
+      name: 'a separator that is none',
+      text: productTask('    with: { prompt: "{{row.name}}" }').replace(
+        'foreach: products.csv',
+        'foreach: { file: products.csv, separator: ":" }',
+      ),
+      data: { 'products.csv': 'sku,name\nA,b\n' },
+      found: ['MB1103 6:47'],
+    },
+    {
+      name: 'a separator of a file that is no table',
+      text: productTask('    with: { prompt: "{{row.name}}" }').replace(
+        'foreach: products.csv',
+        'foreach: { file: products.json, separator: ";" }',
+      ),
+      data: { 'products.json': '[{ "sku": "a", "name": "b" }]' },
+      found: ['MB1103 6:37'],
+      says: ['has no effect'],
+    },
+    {
+      name: 'an empty table',
+      text: productTask('    with: { prompt: x }'),
+      data: { 'products.csv': '' },
+      found: ['MB1302 products.csv:1:1'],
+    },
+    {
+      name: 'a table without rows',
+      text: productTask('    with: { prompt: x }'),
+      data: { 'products.csv': 'sku,name\n' },
+      found: ['MB1408 6:14'],
+    },
+    {
+      name: 'broken JSON',
+      text: productTask('    with: { prompt: x }').replace('.csv', '.json'),
+      data: { 'products.json': '[\n  {"sku": 1},\n  {"sku": 2,}\n]' },
+      found: ['MB1302 products.json:3:13'],
+    },
+    {
+      name: 'a broken line',
+      text: productTask('    with: { prompt: x }').replace('.csv', '.jsonl'),
+      data: { 'products.jsonl': '{"sku": "1"}\n\n{"sku": \n' },
+      found: ['MB1302 products.jsonl:3:8'],
+    },
+    {
+      name: 'a map instead of rows',
+      text: productTask('    with: { prompt: x }').replace('.csv', '.yaml'),
+      data: { 'products.yaml': 'a: 1\n' },
+      found: ['MB1302 products.yaml:1:1'],
+    },
+    {
+      name: 'a tab in the data',
+      text: productTask('    with: { prompt: x }').replace('.csv', '.yaml'),
+      data: { 'products.yaml': '- a: 1\n\tb: 2\n' },
+      found: ['MB1302 products.yaml:2:1'],
+    },
+  ]);
+});
+
+const separators = [',', ';', '\t'] as const;
+
+function read(text: string, separator?: string) {
+  const { rows, diagnostics } = readRows({ path: 'p.csv', file: 'p.csv', text, separator });
+  return {
+    rows: rows?.rows.map(({ value }) => ({ ...(value as object) })),
+    columns: rows?.columns,
+    rows_: rows,
+    diagnostics,
+  };
+}
+
+/** A table as a spreadsheet writes it: quotes where a value needs them. */
+function write(cells: readonly (readonly string[])[], separator: string, lineBreak: string): string {
+  const quoted = (cell: string) => (/[",;\t\r\n]|^\s|\s$|^$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
+  return cells.map((row) => row.map(quoted).join(separator) + lineBreak).join('');
+}
+
+const cell = fc.string({ unit: fc.constantFrom('a', 'ü', '1', ' ', ',', ';', '\t', '"', '\n', '.'), maxLength: 6 });
+
+describe('what separates the columns of a table', () => {
+  test('is recognized, whatever stands in its values', () => {
+    fc.assert(
+      fc.property(
+        fc
+          .integer({ min: 2, max: 4 })
+          .chain((columns) =>
+            fc.array(fc.array(cell, { minLength: columns, maxLength: columns }), { minLength: 1, maxLength: 5 }),
+          ),
+        fc.constantFrom(...separators),
+        fc.constantFrom('\n', '\r\n'),
+        fc.boolean(),
+        (body, separator, lineBreak, mark) => {
+          const columns = body[0]?.map((_value, index) => `c${index}`) ?? [];
+          const text = `${mark ? '\ufeff' : ''}${write([columns, ...body], separator, lineBreak)}`;
+          const { rows, diagnostics, rows_ } = read(text);
+          expect(diagnostics).toEqual([]);
+          // A row of empty cells is one that a spreadsheet wrote for nothing.
+          const filled = body.filter((row) => row.some((value) => value.trim() !== ''));
+          expect(rows).toEqual(
+            filled.map((row) => Object.fromEntries(row.map((value, index) => [columns[index], value]))),
+          );
+          expect(rows_?.separator ?? ',').toBe(separator);
+          expect(read(text, separator).rows).toEqual(rows);
+        },
+      ),
+    );
+  });
+
+  test('with a decimal comma, and with a comma in the name of a column', () => {
+    expect(read('sku;price\nA;1,5\n').rows).toEqual([{ sku: 'A', price: '1,5' }]);
+    expect(read('sku;"name, long"\nA;b\n').columns).toEqual(['sku', 'name, long']);
+    // Without quotes the rows decide.
+    expect(read('sku;name, long;price\nA;b;1\nC;d;2\n').columns).toEqual(['sku', 'name, long', 'price']);
+    expect(read('sku,a;b\nA,b\n').columns).toEqual(['sku', 'a;b']);
+  });
+
+  test('may be said by a spreadsheet, in a first line of its own, and lines keep their numbers', () => {
+    const said = read('sep=;\r\nsku;a,b\r\nA;1,5\r\n');
+    expect(said.rows).toEqual([{ sku: 'A', 'a,b': '1,5' }]);
+    expect(said.rows_?.rows[0]?.place().start.line).toBe(3);
+    expect(said.rows_?.isGuess).toBe(false);
+  });
+
+  test('one that was said counts, even against the header', () => {
+    expect(read('a,b|c\n1,2|3\n', '|').columns).toEqual(['a,b', 'c']);
+    expect(read('a;b\n1;2\n', ',').columns).toEqual(['a;b']);
+  });
+
+  test('where the rows fit both or neither, it is asked for', () => {
+    for (const text of ['a;b,c\n', 'a;b,c\n1;2,3\n', 'a;b,c\n1\n']) {
+      expect(read(text).diagnostics).toMatchObject([
+        { code: 'MB1302', message: expect.stringContaining('`,` or `;`') },
+      ]);
+    }
+  });
+});
+
+test('a table of 100,000 columns is read, and two of a name among them are reported', () => {
+  const columns = Array.from({ length: 100_000 }, (_, index) => `c${index}`);
+  expect(read(`${columns.join()}\n${columns.join()}\n`).columns).toHaveLength(100_000);
+  const { diagnostics } = read(`${[...columns, 'c7'].join()}\n${columns.join()},x\n`);
+  expect(diagnostics.map(({ message }) => message)).toEqual(['two columns of p.csv are named "c7"']);
+});

@@ -1,10 +1,15 @@
-import { expect, test } from 'vitest';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { readPicks } from '../../../src/campaign/decisions/judge.ts';
 import type { ReviewAsset, WantedVerdict } from '../../../src/contract/review.ts';
 import { applyFilter, noFilter } from '../../../src/page/model/filter.ts';
+import { picksCommand, picksFile, redoCommand, shellWord } from '../../../src/page/model/leave.ts';
 import { afterVerdict, moveByGroup, moveInLines, moveToUndecided, nearest } from '../../../src/page/model/moves.ts';
 import { show } from '../../../src/page/model/shown.ts';
 import { layRows, linesOf, type Room, widthIn, withStrips } from '../../../src/page/views/groups-layout.ts';
-import { products } from '../../rig/review/campaign.ts';
+import { temporaryFolder } from '../../rig/command.ts';
+import { asset, campaign, products } from '../../rig/review/campaign.ts';
 
 const data = products(4, 3);
 const at = (group: number, take: number) => `hero@p00${group},take:${take}`;
@@ -189,4 +194,71 @@ test('a verdict changes its own group, and the row in which that stands; the row
   };
   expect(withStrips(rows, shapes)).toBeUndefined();
   expect(withStrips(rows, { before: strips, now: now.slice(1), room })).toBeUndefined();
+});
+
+const verdicts: WantedVerdict[] = [
+  { address: 'hero@lamp,take:1', is: 'picked', job: 'j1', note: "it's warm" },
+  { address: 'hero@rug,take:2', is: 'picked', job: 'j2' },
+  { address: 'hero@rug,take:1', is: 'rejected', job: 'j3', note: '', reason: 'hands' },
+  { address: 'hero@a b,take:1', is: 'undecided', job: 'j4' },
+];
+
+test('picks.json is what `pick --from` reads', async () => {
+  const folder = temporaryFolder();
+  onTestFinished(() => folder.remove());
+  const path = join(folder.path, 'picks.json');
+  writeFileSync(path, picksFile('Ada', verdicts));
+  expect(await readPicks(path)).toEqual([
+    { by: 'Ada', address: 'hero@lamp,take:1', is: 'picked', note: "it's warm", job: 'j1' },
+    { by: 'Ada', address: 'hero@rug,take:2', is: 'picked', job: 'j2' },
+    { by: 'Ada', address: 'hero@rug,take:1', is: 'rejected', reason: 'hands', job: 'j3' },
+  ]);
+  // As some editors save it.
+  writeFileSync(path, `\ufeff${picksFile('Ada', verdicts)}`);
+  expect(await readPicks(path)).toHaveLength(3);
+});
+
+test('the command records the same, one for each verdict and note', () => {
+  expect(picksCommand({ file: 'campaign.yaml' }, verdicts)).toBe(
+    [
+      `mediabatch pick campaign.yaml hero@lamp,take:1 --note 'it'\\''s warm' &&`,
+      'mediabatch pick campaign.yaml hero@rug,take:2 &&',
+      'mediabatch reject campaign.yaml hero@rug,take:1 --reason hands &&',
+      `mediabatch pick --undo campaign.yaml 'hero@a b,take:1'`,
+    ].join('\n'),
+  );
+});
+
+test('commands concern the lock and the account of the host', () => {
+  const data = {
+    file: 'campaign.yaml',
+    commands: {
+      pick: 'mediabatch pick campaign.yaml --sandbox',
+      reject: 'mediabatch reject campaign.yaml --sandbox',
+      unpick: 'mediabatch pick campaign.yaml --undo --sandbox',
+      redo: 'mediabatch apply campaign.yaml --sandbox --redo',
+      explain: 'mediabatch explain campaign.yaml --sandbox',
+    },
+  };
+  expect(picksCommand(data, verdicts.slice(1, 3))).toBe(
+    [
+      'mediabatch pick campaign.yaml --sandbox hero@rug,take:2 &&',
+      'mediabatch reject campaign.yaml --sandbox hero@rug,take:1 --reason hands',
+    ].join('\n'),
+  );
+  const { groups } = show(campaign([{ name: 'hero@a b', assets: [asset('hero@a b,take:1')] }]), new Map());
+  const redone = groups.map((group) => [redoCommand(data, group), redoCommand({ file: 'my campaign.yaml' }, group)]);
+  expect(redone).toEqual([
+    [
+      "mediabatch apply campaign.yaml --sandbox --redo 'hero@a b'",
+      "mediabatch apply 'my campaign.yaml' --redo 'hero@a b'",
+    ],
+  ]);
+});
+
+test('a hostile word stays one word', () => {
+  expect(shellWord('$(rm -rf ~)')).toBe(`'$(rm -rf ~)'`);
+  expect(shellWord('a\nb')).toBe(`'a b'`);
+  expect(shellWord('--note')).toBe(`'--note'`);
+  expect(shellWord('')).toBe(`''`);
 });

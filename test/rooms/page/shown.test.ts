@@ -1,5 +1,9 @@
-import { expect, test } from 'vitest';
-import type { WantedVerdict } from '../../../src/contract/review.ts';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { ReviewAsset, WantedVerdict } from '../../../src/contract/review.ts';
+import { listLacking, listRequest, markWords } from '../../../src/page/details/request-rows.ts';
+import { columnWidths, layMatrix, linesOf, listAxes } from '../../../src/page/matrix/layout.ts';
 import { applyFilter, noFilter, pageFacets } from '../../../src/page/model/filter.ts';
 import { decide, undoOf } from '../../../src/page/model/judge.ts';
 import { count, markOf, show } from '../../../src/page/model/shown.ts';
@@ -191,4 +195,169 @@ test('filters: the undecided, tasks, kinds, states, and words anywhere', () => {
   expect(names({ state: 'rejected' })).toEqual(['hero@a,take:2']);
   expect(names({ text: 'brass LOUD' })).toEqual(['song']);
   expect(names({ text: 'brass quiet' })).toEqual([]);
+});
+
+describe('the matrix', () => {
+  function asset(task: string, key: string | undefined, matrix: Record<string, string>, take?: number): ReviewAsset {
+    return {
+      address: [task, key, ...Object.values(matrix), take].join('/'),
+      task,
+      kind: 'image',
+      ...(key !== undefined && { key }),
+      matrix,
+      ...(take !== undefined && { take }),
+      tags: [],
+      state: 'planned',
+      files: [],
+      request: {},
+      differs: [],
+      isJudged: false,
+      earlier: [],
+      madeFrom: [],
+      usedBy: [],
+    };
+  }
+
+  const assets = [
+    asset('draft', 'lamp', { style: 'warm', size: '1k' }, 1),
+    asset('draft', 'lamp', { style: 'warm', size: '1k' }, 2),
+    asset('draft', 'lamp', { style: 'cold', size: '1k' }),
+    asset('draft', 'rug', { style: 'cold', size: '1k' }),
+    asset('draft', 'rug', { style: 'warm', size: '2k' }),
+    asset('final', 'lamp', {}),
+  ];
+
+  const placesOf = (row: { name: string; cells: ReviewAsset[][] }) => ({
+    name: row.name,
+    cells: row.cells.map((cell) => cell.map((member) => assets.indexOf(member))),
+  });
+
+  test('has a column for each value of an axis, takes in one cell, and holes', () => {
+    const { columns, rows } = layMatrix(assets, { is: 'axis', axis: 'style' });
+    expect(columns).toEqual(['warm', 'cold']);
+    expect(rows.map(placesOf)).toEqual([
+      { name: 'lamp · 1k', cells: [[0, 1], [2]] },
+      { name: 'rug · 1k', cells: [[], [3]] },
+      { name: 'rug · 2k', cells: [[4], []] },
+    ]);
+  });
+
+  test('has a column for each task', () => {
+    const { columns, rows } = layMatrix(assets, { is: 'task' });
+    expect(columns).toEqual(['draft', 'final']);
+    expect(rows.map(placesOf)).toEqual([
+      { name: 'lamp', cells: [[0, 1, 2], [5]] },
+      { name: 'rug', cells: [[3, 4], []] },
+    ]);
+    expect(layMatrix([asset('a', undefined, {})], { is: 'task' }).rows[0]?.name).toBe('no key');
+  });
+
+  test('names its rows by the titles of their groups, and keeps rows of the same title apart', () => {
+    const titles = new Map([
+      ['lamp', 'Lamp'],
+      ['rug', 'Lamp'],
+    ]);
+    const { rows } = layMatrix(assets, { is: 'axis', axis: 'style' }, titles);
+    expect(rows.map(({ name, title }) => [name, title])).toEqual([
+      ['lamp · 1k', 'Lamp · 1k'],
+      ['rug · 1k', 'Lamp · 1k'],
+      ['rug · 2k', 'Lamp · 2k'],
+    ]);
+  });
+
+  test('says the task in its rows where there are several, and where there is no key', () => {
+    const others = [asset('a', 'k', { x: '1' }), asset('b', 'k', { x: '1' })];
+    expect(layMatrix(others, { is: 'axis', axis: 'x' }).rows.map(({ name }) => name)).toEqual(['a · k', 'b · k']);
+    expect(layMatrix([asset('a', undefined, { x: '1' })], { is: 'axis', axis: 'x' }).rows[0]?.name).toBe('a');
+  });
+
+  test('knows the axes of what is shown', () => {
+    expect(listAxes(assets)).toEqual(['style', 'size']);
+    expect(listAxes(assets.slice(5))).toEqual([]);
+  });
+
+  test('is walked line by line, each asset at its place from the left', () => {
+    const matrix = layMatrix(assets, { is: 'axis', axis: 'style' });
+    expect(columnWidths(matrix)).toEqual([2, 1]);
+    expect(linesOf(matrix).map((line) => line.map(({ at }) => at))).toEqual([[0, 1, 2], [2], [0]]);
+  });
+});
+
+/** `[…]` around what differs. */
+const marked = (text: string, ...others: string[]) =>
+  markWords(text, others)
+    .map((stretch) => (stretch.differs ? `[${stretch.text}]` : stretch.text))
+    .join('');
+
+describe('words that differ', () => {
+  test.each([
+    ['a lamp on oak', ['a lamp on elm'], 'a lamp on [oak]'],
+    ['a lamp on dark oak, evening', ['a lamp on elm, evening'], 'a lamp on [dark oak], evening'],
+    ['a lamp', ['a lamp'], 'a lamp'],
+    ['a lamp', [], 'a lamp'],
+    ['a lamp', ['a big lamp'], 'a lamp'],
+    ['one two three', ['one 2 three', 'one two 3'], 'one [two three]'],
+    ['', ['x'], ''],
+    ['warm', ['cold'], '[warm]'],
+  ])('%s', (text, others, wanted) => {
+    expect(marked(text, ...others)).toBe(wanted);
+  });
+
+  test('a text of ten thousand words is not compared word by word between its ends', () => {
+    const long = Array.from({ length: 10_000 }, (_, index) => `w${index}`).join(' ');
+    expect(marked(`same ${long} end`, `same ${long.replaceAll('w', 'v')} end`)).toBe(`same [${long}] end`);
+  });
+});
+
+describe('a request as a list', () => {
+  const own = {
+    model: 'alpha',
+    prompt: 'a lamp, warm',
+    with: { seed: 1 },
+    images: [{ $ref: 'hero@lamp', field: 'url' }],
+  };
+
+  test('names each value by its path, texts and model first, and marks what differs', () => {
+    const other = { ...own, prompt: 'a lamp, cold', images: [{ $ref: 'hero@rug', field: 'url' }] };
+    expect(listRequest(own, [other])).toEqual([
+      {
+        path: 'prompt',
+        value: {
+          is: 'text',
+          stretches: [
+            { text: 'a lamp, ', differs: false },
+            { text: 'warm', differs: true },
+          ],
+        },
+        differs: true,
+      },
+      { path: 'model', value: { is: 'text', stretches: [{ text: 'alpha', differs: false }] }, differs: false },
+      { path: 'with.seed', value: { is: 'text', stretches: [{ text: '1', differs: false }] }, differs: false },
+      { path: 'images[0]', value: { is: 'step', address: 'hero@lamp', field: 'url' }, differs: true },
+    ]);
+  });
+
+  test('marks what others do not have, and names what they alone have', () => {
+    const other = { model: 'alpha', tags: [], with: { seed: 1, style: 'flat' } };
+    expect(
+      listRequest(own, [other])
+        .filter(({ differs }) => differs)
+        .map(({ path }) => path),
+    ).toEqual(['prompt', 'images[0]']);
+    expect(listLacking(own, [other])).toEqual(['tags', 'with.style']);
+    expect(listRequest({}, [])).toEqual([]);
+  });
+});
+
+const page = new URL('../../../src/page/', import.meta.url).pathname;
+const sheets = readdirSync(page, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.css'));
+
+test('no sheet sets a colour by the shorthand, which takes away the picture that another rule puts behind', () => {
+  expect(sheets.length).toBeGreaterThan(3);
+  const shorthands = sheets.flatMap((name) =>
+    [...readFileSync(join(page, name), 'utf8').matchAll(/^\s*background: (?:var|#|rgb|hsl).*;$/gm)].map(
+      ([line]) => `${name}: ${line.trim()}`,
+    ),
+  );
+  expect(shorthands).toEqual([]);
 });

@@ -1,8 +1,14 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { agreementOf, covers } from '../../../src/plan/agreement.ts';
-import type { Plan, PlanRow, StepOrder } from '../../../src/plan/plan.ts';
+import { aspectsOf, findUnmet } from '../../../src/plan/outputs/expectation.ts';
+import type { Plan, PlanRow, StepOrder, WorkRow } from '../../../src/plan/plan.ts';
+import { sampleSteps } from '../../../src/plan/select/select.ts';
+import { limit, situate, withFiles } from '../../../src/plan/situation/situation.ts';
+import { expectTime } from '../../../src/plan/time-left.ts';
+import { graphOf } from '../../rig/campaign.ts';
 import { load, tasks } from '../manifest/load.ts';
-import { lockOf, planOf, rowOf } from './facts.ts';
+import { row } from '../report/samples.ts';
+import { lockOf, planOf, rowOf, saved, stepOf } from './facts.ts';
 
 /** A song costs 4 credits, and what a picture costs nobody tells. */
 function planFor(...lines: string[]): Plan {
@@ -56,5 +62,184 @@ describe('what was agreed to covers', () => {
     ['a step that is only watched, at any price', { action: 'attach', credits: 0, order: {} }, true],
   ])('%s', (_, change, is) => {
     expect(covers(agreementOf(song), heroOf(song, change))).toBe(is);
+  });
+});
+
+const output = { path: 'a.png', sha256: '0'.repeat(64), bytes: 1000, type: 'image/png' };
+const wide = { width: 1920, height: 1080 };
+
+describe('what a file is expected to be', () => {
+  test.each([
+    [{ width: { min: 1920, max: 1920 } }, wide, []],
+    [{ width: { min: 2000 } }, wide, ['its width is 1920 px, wanted at least 2000 px']],
+    [{ height: { max: 1000 } }, wide, ['its height is 1080 px, wanted at most 1000 px']],
+    [{ height: { min: 1, max: 9 } }, wide, ['its height is 1080 px, wanted 1 to 9 px']],
+    [{ ratio: '16:9' }, wide, []],
+    [{ ratio: '16:9' }, { width: 1920, height: 1088 }, ['it is 1920 × 1088 px, which is not 16:9']],
+    [{ ratio: '16:9' }, { width: 1360, height: 768 }, []],
+    [{ width: { min: 1, max: 1 } }, wide, ['its width is 1920 px, wanted 1 px']],
+    [{ ratio: '16:9' }, { width: 16 }, ['its ratio cannot be measured, wanted 16:9']],
+    [{ ratio: '16:9' }, { height: 9 }, ['its ratio cannot be measured, wanted 16:9']],
+    [{ ratio: '16:9' }, { width: 16, height: 0 }, ['its ratio cannot be measured, wanted 16:9']],
+    [{ ratio: '1:1' }, undefined, ['its ratio cannot be measured, wanted 1:1']],
+    [{ durationSeconds: { min: 4.5, max: 5.5 } }, { durationSeconds: 5.04 }, []],
+    [{ durationSeconds: { max: 5 } }, { durationSeconds: 5.04 }, ['its duration is 5.04 s, wanted at most 5 s']],
+    [{ durationSeconds: { max: 5 } }, wide, ['its duration cannot be measured, wanted at most 5 s']],
+    [{ bytes: { max: 999 } }, undefined, ['its size is 1000 bytes, wanted at most 999 bytes']],
+    [{ type: 'image/png' }, undefined, []],
+    [{ type: 'image' }, undefined, []],
+    [{ type: 'image/jpeg' }, undefined, ['it is image/png, wanted image/jpeg']],
+    [{ type: 'imag' }, undefined, ['it is image/png, wanted imag']],
+  ])('%j of %j', (expected, facts, unmet) => {
+    expect(findUnmet(expected, output, facts)).toEqual(unmet);
+  });
+
+  test('only pixels and seconds have to be measured', () => {
+    expect(aspectsOf(undefined)).toEqual([]);
+    expect(aspectsOf({ type: 'image', bytes: { max: 1 } })).toEqual([]);
+    expect(aspectsOf({ ratio: '1:1' })).toEqual(['size']);
+    expect(aspectsOf({ durationSeconds: { min: 1 } })).toEqual(['size']);
+  });
+});
+
+function job(address: string, { model, needs = [] }: { model?: string; needs?: string[] } = {}): WorkRow {
+  const order = { needs, paidRequest: model === undefined ? {} : { model } } as unknown as StepOrder;
+  return { ...(row(address, 'create') as WorkRow), order };
+}
+
+const many = (count: number) => Array.from({ length: count }, (_, index) => job(`hero@${index}`));
+
+describe('how long a plan takes', () => {
+  test.each([
+    ['one after the other', many(6), 1, 60_000],
+    ['side by side', many(6), 3, 20_000],
+    ['a rest that fills no round', many(7), 3, 30_000],
+    ['a chain, however many may run', [job('a'), job('b', { needs: ['a'] }), job('c', { needs: ['b'] })], 8, 30_000],
+    ['a chain beside single steps', [job('a'), job('b', { needs: ['a'] }), ...many(2)], 2, 20_000],
+  ])('%s', (_name, rows, concurrency, ms) => {
+    expect(expectTime(rows, { concurrency, durations: { image: [10_000] } })).toEqual({
+      expected: { lowMs: ms, highMs: ms },
+    });
+  });
+
+  test('a large plan is done when its work is done', () => {
+    const { expected } = expectTime(many(6000), { concurrency: 60, durations: { image: [10_000] } });
+    expect((expected?.lowMs ?? 0) / 1_000_000).toBeCloseTo(1, 2);
+    expect(expected?.highMs).toBe(expected?.lowMs);
+  });
+
+  test('is a range where jobs differ, hardly beyond what was seen', () => {
+    const durations = { image: [1000, 2000, 4000, 60_000] };
+    const { expected } = expectTime(many(5), { concurrency: 2, durations });
+    expect(expected?.lowMs).toBeGreaterThanOrEqual(3000);
+    expect(expected?.highMs).toBeGreaterThan(expected?.lowMs ?? 0);
+    expect(expected?.highMs).toBeLessThanOrEqual(240_000);
+  });
+
+  test('is unknown where a kind and model was never timed, and both are told', () => {
+    const rows = [job('a'), job('b', { model: 'gamma' }), job('c', { model: 'alpha' })];
+    expect(
+      expectTime(rows, { concurrency: 2, durations: { image: [1], 'image alpha': [1], 'image gamma': [] } }),
+    ).toEqual({
+      untimed: ['image gamma'],
+    });
+  });
+
+  test('is nothing where nothing is watched', () => {
+    const free = { ...job('a'), action: 'download' as const };
+    expect(expectTime([free, row('b', 'keep')], { concurrency: 2, durations: {} })).toEqual({});
+  });
+});
+
+const graph = graphOf(`
+version: 1
+name: c
+tasks:
+  logo: { kind: image, with: { prompt: logo } }
+  hero:
+    kind: image
+    foreach: [{ sku: a }, { sku: b }, { sku: c }, { sku: d }]
+    key: "{{row.sku}}"
+    matrix: { ratio: ["1:1", "9:16"] }
+    with: { prompt: "{{row.sku}}", aspectRatio: "{{matrix.ratio}}", referenceImages: ["{{tasks.logo.url}}"] }
+  teaser:
+    kind: video
+    foreach: [{ sku: d }, { sku: c }, { sku: b }, { sku: a }]
+    key: "{{row.sku}}"
+    with: { prompt: push in, image: "{{tasks.hero.url}}" }
+    from: { hero: { ratio: "9:16" } }
+  banner: { kind: image, takes: 2, with: { prompt: all of them, referenceImages: "{{tasks.hero.urls}}" } }
+  jingle: { kind: music, with: { prompt: short, model: song-7.5 } }
+`);
+const first = (count: number) => [...(sampleSteps(graph, { is: 'first', count }) ?? [])].sort();
+const drawn = (count: number) => [...(sampleSteps(graph, { is: 'drawn', count }) ?? [])].sort();
+
+describe('a trial', () => {
+  test('has the first rows of each task, whole, with what they need, and the single steps that lack nothing', () => {
+    expect(first(1)).toEqual(['hero@a,1:1', 'hero@a,9:16', 'hero@d,9:16', 'jingle', 'logo', 'teaser@d'].sort());
+  });
+
+  test('is everything when there are no more rows', () => {
+    expect(first(4)).toEqual(graph.steps.map(({ address }) => address).sort());
+    expect(drawn(9)).toEqual(first(4));
+  });
+
+  test('draws the same rows for every task, on every machine', () => {
+    const keysOf = (task: string) =>
+      drawn(2).flatMap((one) => (one.startsWith(`${task}@`) ? [one.slice(task.length + 1, task.length + 2)] : []));
+    expect(new Set(keysOf('hero'))).toEqual(new Set(keysOf('teaser')));
+    // By a digest of the key alone.
+    expect([...new Set(keysOf('hero'))]).toMatchInlineSnapshot(`
+      [
+        "a",
+        "b",
+      ]
+    `);
+  });
+
+  test('grows: who asks for more rows keeps those that he had', () => {
+    for (const count of [1, 2, 3]) expect(drawn(count + 1)).toEqual(expect.arrayContaining(drawn(count)));
+  });
+
+  test('stays within what is chosen', () => {
+    const heroes = new Set(graph.steps.flatMap(({ task, address }) => (task === 'hero' ? [address] : [])));
+    expect([...(sampleSteps(graph, { is: 'first', count: 1 }, heroes) ?? [])]).toEqual(['hero@a,1:1', 'hero@a,9:16']);
+  });
+
+  test('needs a task that fans out', () => {
+    expect(sampleSteps(graph, { is: 'first', count: 1 }, new Set(['logo', 'jingle']))).toBeUndefined();
+  });
+});
+
+describe('a situation within limits', () => {
+  const graph = graphOf(`version: 1
+name: test
+tasks:
+  hero: { kind: music, foreach: [a, b, c], canary: { then: ask }, with: { model: song-7.5, prompt: "{{row}}" } }
+`);
+  const seats = (situation: ReturnType<typeof situate>) => situation.graph.gates.map(({ members }) => members);
+
+  it('seats the canaries among what is selected', () => {
+    const everything = withFiles(situate(graph, lockOf({})), { fileState: () => 'intact' });
+    expect(seats(everything)).toEqual([['hero@a']]);
+    const limits = { redo: new Set<string>(), selected: new Set(['hero@b', 'hero@c']) };
+    expect(seats(limit(everything, limits))).toEqual([['hero@b']]);
+    expect(limit(everything, limits)).toMatchObject(limits);
+  });
+
+  it('takes nothing that was decided about what is bought anew', () => {
+    const record = saved(stepOf(graph, 'hero@a'));
+    const lock = lockOf(
+      { 'hero@a': [record] },
+      {
+        decisions: {
+          verdicts: [{ fingerprint: record.fingerprint, job: record.jobId ?? '', is: 'picked', revision: 1 }],
+        },
+      },
+    );
+    const stateOf = (situation: ReturnType<typeof situate>) => situation.graph.gates[0]?.state.is;
+    const everything = withFiles(situate(graph, lock), { fileState: () => 'intact' });
+    expect(stateOf(everything)).toBe('decided');
+    expect(stateOf(limit(everything, { redo: new Set(['hero@a']) }))).toBe('open');
   });
 });

@@ -4,10 +4,13 @@ import type { Graph } from '../../../src/graph/graph.ts';
 import type { Lock, StepRecord, Verdict } from '../../../src/lock/record.ts';
 import { isSpending } from '../../../src/plan/actions.ts';
 import { agreementFrom, agreementOf, covers } from '../../../src/plan/agreement.ts';
-import { blockAtGates } from '../../../src/plan/gates/block-at-gates.ts';
+import { blockAtGates, findBehind } from '../../../src/plan/gates/block-at-gates.ts';
 import type { PlanRow } from '../../../src/plan/plan.ts';
 import { Draft } from '../../../src/plan/rows/draft.ts';
+import { parseSelection } from '../../../src/plan/select/parse-selection.ts';
+import { matchSelection, type SelectionFacts, sampleSteps, vocabularyOf } from '../../../src/plan/select/select.ts';
 import { situate } from '../../../src/plan/situation/situation.ts';
+import { gatesToDecide } from '../../../src/plan/situation/verdicts.ts';
 import { planText } from '../../../src/report/plan/plan-text.ts';
 import { makeStyle } from '../../../src/report/style.ts';
 import { load, tasks } from '../manifest/load.ts';
@@ -354,5 +357,129 @@ describe('how far the budget carries a campaign with gates', () => {
     const plan = planOf(products(2, 24), lockOf({}), { maxCredits: 9 });
     expect(boughtNow(plan)).toEqual(['draft@p0/1', 'draft@p0/2']);
     expect(plan.totals.fit).toMatchObject({ carries: 'all', missing: 0 });
+  });
+});
+
+describe('behind gates', () => {
+  function graphOf(...tasks: string[]) {
+    const { graph, found } = load(`version: 1\nname: test\ntasks:\n${tasks.map((task) => `  ${task}\n`).join('')}`);
+    if (graph === undefined) throw new Error(found.join());
+    return graph;
+  }
+
+  test('behind the gate of one key is what is made of that key, and no other step of the task', () => {
+    const graph = graphOf(
+      `hero: { foreach: [a, b], key: "{{row}}", takes: 2, gate: { choose: 1 }, ${song} "{{row}}" } }`,
+      `card: { foreach: [a, b], key: "{{row}}", ${song} "{{row}} {{tasks.hero.url}}" } }`,
+    );
+    const { gates = [] } = graph;
+    const open = gates.filter(({ name }) => name === 'hero@a');
+    expect(open).toHaveLength(1);
+    expect([...findBehind(graph, open)]).toEqual(['card@a']);
+  });
+
+  test('behind a canary are the others of its price, and what is made from them', () => {
+    const graph = graphOf(
+      `hero: { foreach: [a, b, c], key: "{{row}}", canary: { then: ask }, ${song} "{{row}}" } }`,
+      `card: { foreach: [a, b, c], key: "{{row}}", ${song} "{{row}} {{tasks.hero.url}}" } }`,
+      `apart: { foreach: [a, b], key: "{{row}}", ${song} "apart {{row}}" } }`,
+    );
+    const { gates = [] } = planOf(graph, lockOf({}));
+    expect(gates.map(({ members }) => members)).toEqual([['hero@a']]);
+    expect([...findBehind(graph, gates)].sort()).toEqual(['card@a', 'card@b', 'card@c', 'hero@b', 'hero@c']);
+  });
+
+  test('a pinned take can be decided about, although all are to be bought anew', () => {
+    const graph = graphOf(`hero: { takes: 2, gate: { choose: 1 }, ${song} a } }`);
+    const addresses = ['hero/1', 'hero/2'];
+    const lock = lockOf(Object.fromEntries(addresses.map((address) => [address, [saved(stepOf(graph, address))]])));
+    const [record] = lock.steps.values();
+    const redo = new Set(addresses);
+    const namesOf = () => {
+      const decided = situate(graph, lock, { redo });
+      return gatesToDecide(planOf(graph, lock, { redo }), { graph: decided.graph, lock, redo }).map(({ name }) => name);
+    };
+    expect(namesOf()).toEqual([]);
+    const { fingerprint } = stepOf(graph, 'hero/1');
+    if (record !== undefined) record.decisions = { pin: { fingerprint, revision: 1 } };
+    expect(namesOf()).toEqual(['hero']);
+  });
+});
+
+describe('gates of many', () => {
+  const many = 400;
+  const rows = `foreach: [${Array.from({ length: many }, (_, index) => `r${index}`).join(', ')}]`;
+  const song = 'with: { model: song-7.5, prompt:';
+
+  /** A gate that asks about all of one task, and another task as large behind it. */
+  function graphOf(behind: string): Graph {
+    const { graph, found } = load(
+      tasks(
+        `  hero: { kind: music, ${rows}, gate: { choose: 1, among: all }, ${song} "hero {{row}}" } }`,
+        `  use: { kind: music, ${rows}, ${behind} }`,
+      ),
+    );
+    if (graph === undefined) throw new Error(found.join());
+    return graph;
+  }
+
+  /** The graph, and how many members of its gates were read. */
+  function counted(graph: Graph): { graph: Graph; reads: () => number } {
+    let reads = 0;
+    const gates = graph.gates?.map((gate) => ({
+      ...gate,
+      members: new Proxy(gate.members, {
+        get(target, name, receiver) {
+          if (typeof name === 'string' && /^\d+$/.test(name)) reads += 1;
+          return Reflect.get(target, name, receiver);
+        },
+      }),
+    }));
+    return { graph: { ...graph, ...(gates && { gates }) }, reads: () => reads };
+  }
+
+  test.each([
+    ['refer to what is picked', `${song} "{{row}} {{tasks.hero.url}}" }`],
+    ['only need it', `needs: [hero], ${song} "{{row}}" }`],
+  ])('thousands behind a gate of thousands: what is looked at grows with their sum, where they %s', (_how, behind) => {
+    const written = graphOf(behind);
+    expect(written.steps.reduce((sum, { needs }) => sum + needs.length, 0)).toBe(many);
+    const bought = lockOf(
+      Object.fromEntries(
+        written.steps
+          .filter(({ task }) => task === 'hero')
+          .map((step) => [step.address, [saved(step, { outputs: [output(`${step.save}.mp3`)] })]]),
+      ),
+    );
+    const picked = structuredClone(bought);
+    const record = picked.steps.get('hero@r7');
+    const [{ fingerprint = '', jobId: job = '' } = {}] = record?.purchases ?? [];
+    if (record !== undefined) record.decisions = { verdicts: [{ fingerprint, job, is: 'picked', revision: 1 }] };
+    for (const [lock, rest] of [
+      [lockOf({}), 'blocked'],
+      [bought, 'blocked'],
+      [picked, 'create'],
+    ] as const) {
+      const { graph, reads } = counted(written);
+      const { rows: told } = planOf(graph, lock);
+      expect(told.filter(({ task, action }) => task === 'use' && action === rest)).toHaveLength(many);
+      expect(reads()).toBeLessThan(20 * many);
+    }
+  });
+
+  test('selections and trials go through a gate once', () => {
+    const { graph, reads } = counted(graphOf(`${song} "{{row}} {{tasks.hero.url}}" }`));
+    const facts: SelectionFacts = { graph, stateOf: () => 'not-bought', costOf: () => 4 };
+    const find = (text: string) => {
+      const selection = parseSelection(text, vocabularyOf(graph));
+      if ('problem' in selection) throw new Error(selection.problem);
+      const found = matchSelection(selection, facts);
+      return found instanceof Set ? found.size : found.problem;
+    };
+    expect(find('+use')).toBe(2 * many);
+    expect(find('+use@r3')).toBe(many + 1);
+    expect(find('hero@r3+')).toBe(many + 1);
+    expect(sampleSteps(graph, { is: 'first', count: 1 })?.size).toBe(many + 1);
+    expect(reads()).toBeLessThan(20 * many);
   });
 });

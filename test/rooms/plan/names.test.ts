@@ -1,12 +1,29 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { addressPart, stepAddress, taskOfAddress } from '../../../src/graph/address.ts';
-import { findNamed, type Named, nearNames, readName, writeName } from '../../../src/plan/select/names.ts';
+import type { Graph, OpenRequest } from '../../../src/graph/graph.ts';
+import type { Lock } from '../../../src/lock/record.ts';
+import { emptyLock } from '../../../src/lock/write.ts';
+import { type ChangeFacts, describeChanges, findChanges } from '../../../src/plan/compare/changes.ts';
+import { type ComparedStep, compareVersions } from '../../../src/plan/compare/compare-versions.ts';
+import { describeWords, findWordChanges } from '../../../src/plan/compare/word-difference.ts';
+import {
+  findNamed,
+  type Named,
+  nearNames,
+  readName,
+  wantedPath,
+  withoutExtension,
+  writeName,
+} from '../../../src/plan/select/names.ts';
 import { parseSelection } from '../../../src/plan/select/parse-selection.ts';
 import { matchSelection, vocabularyOf } from '../../../src/plan/select/select.ts';
 import { safeText } from '../../../src/report/safe-text.ts';
+import { seeded } from '../../rig/random.ts';
 import { runs } from '../../rig/runs.ts';
-import { graphOfSteps } from '../../rig/steps.ts';
+import { graphOfSteps, type WrittenStep } from '../../rig/steps.ts';
+import { addresses, lock as locks } from '../lock/records.ts';
+import { lockOf, picture, saved, song, stepOf, urlOf } from './facts.ts';
 
 /** Texts made of what has a meaning somewhere, and of what does not show. */
 const odd = fc.string({
@@ -159,5 +176,253 @@ describe('a name that stands by itself', () => {
   ])('near %s there are %j', (text, names) => {
     expect(nearNames(text, known)).toEqual(expect.arrayContaining(names));
     if (names.length === 0) expect(nearNames(text, known)).toEqual([]);
+  });
+});
+
+test.each([
+  ['image', 0, 'output/a'],
+  ['image', 1, 'output/a'],
+  ['clipping', 0, 'output/a-1'],
+  ['clipping', 9, 'output/a-10'],
+])('the name of a file of kind %s at %i', (kind, index, path) => {
+  expect(wantedPath({ kind, save: 'output/a' }, index)).toBe(path);
+});
+
+test.each([
+  ['a/b.png', 'a/b'],
+  ['a.b/c.d.mp4', 'a.b/c.d'],
+  ['a.b/c', 'a.b/c'],
+  ['a.b c', 'a.b c'],
+  ['a', 'a'],
+])('%j without its extension', (path, expected) => {
+  expect(withoutExtension(path)).toBe(expected);
+});
+
+const compare = (bought: OpenRequest, paidRequest: OpenRequest, facts: ChangeFacts & { request?: OpenRequest } = {}) =>
+  findChanges(bought, { address: 'a', paidRequest, ...(facts.request && { request: facts.request }) }, facts);
+const told = (...of: Parameters<typeof compare>) => describeChanges(compare(...of).changes);
+const output = (of: string) => ({ $ref: of, field: 'url' });
+
+describe('what changed between two requests', () => {
+  test.each<[string, OpenRequest, OpenRequest, string]>([
+    ['nothing that can be seen', { a: 1, b: { c: 1, d: 2 } }, { b: { d: 2, c: 1 }, a: 1 }, 'an input changed'],
+    ['a field more', {}, { seed: 1 }, 'seed is new'],
+    ['a field less', { seed: null }, {}, 'seed is gone'],
+    ['a number', { seed: 1 }, { seed: 2 }, 'seed: 1 → 2'],
+    ['a truth', { loud: true }, { loud: false }, 'loud: true → false'],
+    ['nothing in place of a text', { style: 'oil' }, { style: null }, 'style: oil → null'],
+    ['a text in place of a number', { size: 2 }, { size: '2k' }, 'size: 2 → 2k'],
+    ['a longer list', { images: ['a'] }, { images: ['a', 'b'] }, 'images: 1 → 2 items'],
+    ['an item of a list', { images: ['a', 'b'] }, { images: ['a', 'c'] }, 'images.1: b → c'],
+    ['a list in place of a text', { images: 'a' }, { images: ['a'] }, 'images changed'],
+    ['words of a text', { prompt: 'on an oak table' }, { prompt: 'on an elm table' }, 'prompt: oak → elm'],
+    [
+      'several fields, in the order of their names',
+      { z: 1, m: 'old', a: 1, same: 0 },
+      { m: 'new', b: 1, z: 2, same: 0 },
+      'a is gone; b is new; m: old → new; z: 1 → 2',
+    ],
+  ])('%s', (_name, bought, wanted, said) => {
+    expect(told(bought, wanted)).toBe(said);
+  });
+});
+
+describe('outputs of steps, which no hash is shown for', () => {
+  const addresses: { [fingerprint: string]: string } = { 'old hero': 'hero', 'old logo': 'logo' };
+  const facts = { addressOf: (fingerprint: string) => addresses[fingerprint] };
+  const bought = { image: output('old hero'), images: [output('old hero'), output('old logo')] };
+
+  test('a step that is bought anew is followed', () => {
+    const paid = { image: output('new hero'), images: [output('new hero'), output('old logo')] };
+    const request = { image: output('hero'), images: [output('hero'), output('logo')] };
+    expect(compare(bought, paid, { ...facts, request })).toEqual({
+      changes: [
+        { field: 'image', cause: { is: 'step', name: 'hero' } },
+        { field: 'images.0', cause: { is: 'step', name: 'hero' } },
+      ],
+      follows: ['hero'],
+    });
+    expect(told(bought, paid, { ...facts, request })).toBe('follows hero');
+  });
+
+  test('another step in its place is a change of the task itself', () => {
+    const paid = { ...bought, image: output('old logo') };
+    const request = { ...bought, image: output('logo') };
+    expect(compare(bought, paid, { ...facts, request })).toEqual({
+      changes: [{ field: 'image', before: 'hero', after: 'logo' }],
+      follows: [],
+    });
+  });
+
+  test('in texts and longer lists they have their names', () => {
+    const text = (of: string) => ({ $text: ['like ', output(of), ', warm'] });
+    expect(told({ prompt: text('old hero') }, { prompt: text('old logo') }, facts)).toBe('prompt: hero → logo');
+    const more = { images: [output('old hero'), output('old logo'), output('old hero')] };
+    expect(compare({ images: [] }, more, facts).changes).toEqual([
+      { field: 'images', before: [], after: ['hero', 'logo', 'hero'] },
+    ]);
+  });
+
+  test('a file is told by its name', () => {
+    const file = (sha256: string) => ({ file: { $sha256: sha256 } });
+    const found = compare(file('a1'), file('b2'), { request: { file: 'assets/logo.png' } });
+    expect(found.changes).toEqual([
+      { field: 'file', before: 'a1', after: 'b2', cause: { is: 'file', name: 'assets/logo.png' } },
+    ]);
+    expect(describeChanges(found.changes)).toBe('assets/logo.png changed');
+  });
+});
+
+describe('what made it differ', () => {
+  test.each([
+    [{ is: 'data', name: 'mood', file: 'products.csv', line: 14 }, 'products.csv:14 mood: warm → cold'],
+    [{ is: 'variable', name: 'vars.mood', file: 'campaign.yaml', line: 3 }, 'vars.mood: warm → cold'],
+    [{ is: 'default', name: 'defaults.image.prompt' }, 'defaults.image.prompt: warm → cold'],
+    [{ is: 'template', name: 'tasks.hero.with.prompt' }, 'prompt: warm → cold'],
+    [undefined, 'prompt: warm → cold'],
+  ] as const)('%j', (cause, said) => {
+    expect(told({ prompt: 'a warm day' }, { prompt: 'a cold day' }, { causeOf: () => cause })).toBe(said);
+  });
+
+  test('is told once where several fields have it', () => {
+    const cause = { is: 'data', name: 'mood', file: 'products.csv', line: 14 } as const;
+    const [was, is] = ['warm', 'cold'].map((mood) => ({ prompt: `a ${mood} day`, title: `${mood}, in one word` }));
+    expect(told(was ?? {}, is ?? {}, { causeOf: () => cause })).toBe('products.csv:14 mood: warm → cold');
+  });
+});
+
+/** Campaigns that share addresses and requests with each other; some steps use the one before them. */
+const graphs: fc.Arbitrary<Graph> = fc
+  .uniqueArray(
+    fc.record({
+      address: fc.constantFrom(...addresses, 'a', 'b', 'c'),
+      prompt: fc.constantFrom('a lamp', 'a vase', 'a red lamp'),
+      kind: fc.constantFrom('image', 'music'),
+      follows: fc.boolean(),
+    }),
+    { selector: ({ address }) => address, maxLength: 6 },
+  )
+  .map((wanted) =>
+    graphOfSteps(
+      wanted.map(({ address, prompt, kind, follows }, index): WrittenStep => {
+        const before = wanted[index - 1];
+        const images = follows && before !== undefined ? { referenceImages: [urlOf(before.address)] } : {};
+        return { address, kind, request: { prompt, ...(kind === 'music' && { model: 'song-7.5' }), ...images } };
+      }),
+      { prices: { image: 3 } },
+    ),
+  );
+
+/** Locks in which some steps of a campaign are bought, beside whatever else. */
+const versions = fc.record({ graph: graphs, lock: locks, bought: fc.nat(63) }).map(({ graph, lock, bought }) => {
+  const own = graph.steps.filter((_, index) => (bought >> index) % 2 === 1);
+  const records = lockOf(Object.fromEntries(own.map((step) => [step.address, [saved(step)]])));
+  return { graph, lock: { ...lock, steps: new Map([...lock.steps, ...records.steps]) } };
+});
+
+describe('two versions of a campaign', () => {
+  it('are the same as themselves, whatever they are', () => {
+    fc.assert(
+      fc.property(versions, (version) => {
+        const { steps, there, here, bought, boughtThere, discarded } = compareVersions(version, version);
+        expect({ steps, bought, boughtThere, discarded }).toEqual({
+          steps: [],
+          bought: [],
+          boughtThere: [],
+          discarded: 0,
+        });
+        expect(there).toEqual(here);
+      }),
+      { numRuns: runs(200) },
+    );
+  });
+
+  it('differ by the sum of what their steps differ by, and seen from the other one by the opposite', () => {
+    fc.assert(
+      fc.property(versions, versions, (one, other) => {
+        // One source of prices, so that both ways see the same.
+        const [a, b] = [one, { ...other, lock: one.lock }];
+        const compared = compareVersions(a, b);
+        const back = compareVersions(b, a);
+        const sum = ({ steps }: { steps: ComparedStep[] }) =>
+          steps.reduce((total, { credits }) => total + (credits.here ?? 0) - (credits.there ?? 0), 0);
+        expect(sum(compared)).toBe(compared.here.credits - compared.there.credits);
+        expect(sum(back) + sum(compared)).toBe(0);
+        const count = ({ steps }: { steps: ComparedStep[] }, change: string) =>
+          steps.filter((step) => step.change === change).length;
+        expect(compared.there.steps + count(compared, 'added')).toBe(compared.here.steps + count(compared, 'removed'));
+      }),
+      { numRuns: runs(200) },
+    );
+  });
+
+  const before = graphOfSteps([song('a'), picture('b'), picture('c', { request: { referenceImages: [urlOf('b')] } })]);
+  const after = graphOfSteps([
+    { ...song('z'), request: song('a').request },
+    picture('b', { request: { prompt: 'a red b' } }),
+    picture('c', { request: { prompt: 'c', referenceImages: [urlOf('b')] } }),
+    song('new'),
+  ]);
+  const [a, b] = [stepOf(before, 'a'), stepOf(before, 'b')];
+
+  it('say what moved, what changed with its words, what follows it, and what is new', () => {
+    const { steps } = compareVersions({ graph: before, lock: emptyLock() }, { graph: after, lock: emptyLock() });
+    expect(steps.map(({ change, address, text }) => `${change} ${address}: ${text}`)).toEqual([
+      'moved z: was a',
+      'changed b: prompt: “b” → “a red b”',
+      'changed c: follows b',
+      'added new: new',
+    ]);
+  });
+
+  it.each<[string, Lock, Lock, number]>([
+    ['what is bought and asked for no more', lockOf({ b: [saved(b)] }), lockOf({ b: [saved(b)] }), 4],
+    ['also where the lock here does not know of it', lockOf({ b: [saved(b)] }), emptyLock(), 4],
+    ['not what has another address now', lockOf({ a: [saved(a)] }), lockOf({ a: [saved(a)] }), 0],
+    ['not what was given up there already', lockOf({ gone: [saved(b, { fingerprint: '1:gone' })] }), emptyLock(), 0],
+  ])('give up paid work: %s', (_name, there, here, discarded) => {
+    expect(compareVersions({ graph: before, lock: there }, { graph: after, lock: here }).discarded).toBe(discarded);
+  });
+});
+
+describe('the words that differ', () => {
+  test.each([
+    ['A lamp on an oak table, warm light', 'A lamp on an elm table, warm light', 'oak → elm'],
+    ['on a table', 'on a red table', '“on a table” → “on a red table”'],
+    ['a very old lamp here', 'a lamp here', '“a very old lamp here” → “a lamp here”'],
+    ['oak and ash', 'elm and fir', 'oak → elm, ash → fir'],
+    ['a b c d e f g', 'A b C d E f G', 'a → A, c → C, and 2 more'],
+    ['x one two three four five six seven', 'x 1', 'one two three four five … → 1'],
+    ['a lamp, no text', 'a lamp, no text, soft colours', '“lamp, no text” → “lamp, no text, soft colours”'],
+    ['two  spaces', 'two spaces', 'white space'],
+    ['', 'new words', '“” → “new words”'],
+    ['木の机のランプ', '石の机のランプ', '木 → 石'],
+  ])('%s | %s', (before, after, told) => {
+    expect(describeWords(before, after)).toBe(told);
+  });
+
+  test('the changes, put into the text before, give the text after', () => {
+    const random = seeded(20);
+    const below = (most: number) => Math.floor(random() * most);
+    const words = ['a', 'b', 'c', 'd'];
+    const text = () => Array.from({ length: below(12) }, () => words[below(4)] ?? '').join(' ');
+    for (let round = 0; round < 2000; round += 1) {
+      const [before, after] = [text(), text()];
+      const changes = findWordChanges(before, after);
+      const removed = changes.flatMap((change) => change.before.split(' ').filter(Boolean));
+      const added = changes.flatMap((change) => change.after.split(' ').filter(Boolean));
+      const counts = (list: string[]) => words.map((one) => list.filter((other) => other === one).length);
+      const kept = (list: string[], gone: string[]) =>
+        counts(list).map((count, index) => count - (counts(gone)[index] ?? 0));
+      const split = (one: string) => one.split(' ').filter(Boolean);
+      expect(kept(split(before), removed)).toEqual(kept(split(after), added));
+      if (before === after) expect(changes).toEqual([]);
+      else expect(changes.length).toBeGreaterThan(0);
+    }
+  });
+
+  test('texts of thousands of words take no time', () => {
+    const long = (seed: string) => Array.from({ length: 20_000 }, (_, index) => `${seed}${index}`).join(' ');
+    expect(findWordChanges(long('a'), long('b'))).toHaveLength(1);
   });
 });

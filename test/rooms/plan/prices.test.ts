@@ -1,12 +1,15 @@
-import { describe, expect, test } from 'vitest';
-import type { OpenRequest } from '../../../src/graph/graph.ts';
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import type { Graph, OpenRequest } from '../../../src/graph/graph.ts';
 import type { Json } from '../../../src/ground/json.ts';
 import { mapOf } from '../../../src/ground/values.ts';
 import { kinds } from '../../../src/kinds/index.ts';
 import type { Listing } from '../../../src/kinds/listed-model.ts';
 import { readCatalogListing } from '../../../src/kinds/read-catalog.ts';
-import type { Purchase } from '../../../src/lock/record.ts';
+import type { Lock, Purchase } from '../../../src/lock/record.ts';
 import type { Price } from '../../../src/plan/plan.ts';
+import { type Held, heldCredits } from '../../../src/plan/prices/held.ts';
+import { listCharges } from '../../../src/plan/prices/list-charges.ts';
 import { plausiblePrices } from '../../../src/plan/prices/price-sources.ts';
 import {
   ceilingOf,
@@ -16,8 +19,12 @@ import {
   type WrittenPrices,
 } from '../../../src/plan/prices/prices.ts';
 import { estimateOf } from '../../../src/plan/prices/sum-prices.ts';
+import { type CostDimension, sumCharges, tallyCharges } from '../../../src/plan/prices/tally-charges.ts';
+import { situate } from '../../../src/plan/situation/situation.ts';
+import { makeStatus } from '../../../src/report/status/status.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
-import { job, lockOf, picture, stepOf } from './facts.ts';
+import { addresses, lock as locks } from '../lock/records.ts';
+import { create, earlier, forgotten, job, lockOf, picture, planOf, saved, sendIn, song, stepOf } from './facts.ts';
 
 const instrumental = { model: 'song-7.5', prompt: 'a' };
 const paid = job(stepOf(graphOfSteps([picture('p')]), 'p'));
@@ -207,3 +214,246 @@ describe('what to expect of a price', () => {
 function listingOf(models: { readonly [model: string]: Json }): Listing {
   return readCatalogListing({ image: Object.entries(models).map(([key, facts]) => ({ key, ...mapOf(facts) })) }, kinds);
 }
+
+const graph = graphOfSteps([picture('lost'), picture('other'), picture('next'), song('a')], { budget: 10 });
+const lost = create(stepOf(graph, 'lost'), { state: 'unresolved' });
+const other = create(stepOf(graph, 'other'), { state: 'unresolved' });
+const locked = (records: Record<string, Purchase[]>): Lock => lockOf(records, { kind: 'image' });
+const actions = (lock: Lock, selected?: string[]) => {
+  const facts = selected === undefined ? {} : { selected: new Set(selected) };
+  const { rows, totals } = planOf(graph, lock, facts);
+  return { ...Object.fromEntries(rows.map(({ address, action }) => [address, action])), left: totals.budgetLeft };
+};
+
+test('the next of the same price goes, and all that costs something else waits for it', () => {
+  const plan = planOf(graph, locked({ lost: [lost] }));
+  expect(plan.rows.map(({ address, action, reason }) => [address, action, reason]).slice(1)).toEqual([
+    ['other', 'create', { code: 'not-bought', text: 'not bought yet' }],
+    ['next', 'create', { code: 'not-bought', text: 'not bought yet' }],
+    [
+      'a',
+      'blocked',
+      {
+        code: 'price-unknown',
+        text: 'waits until the price of a create with a lost answer is known; then run again',
+      },
+    ],
+  ]);
+  // What was lost has cost something.
+  expect(plan.totals).toMatchObject({
+    unknownPrices: 2,
+    held: 0,
+    budgetLeft: 9,
+    lostPrices: ['image/alpha-2/resolution=2k'],
+  });
+});
+
+test.each<[string, Lock, string[]?]>([
+  ['two were lost at the same price', locked({ lost: [lost], other: [other] })],
+  ['nothing of that price is bought', locked({ lost: [lost] }), ['lost', 'a']],
+  [
+    'the service made it and says no price',
+    locked({ lost: [job(stepOf(graph, 'lost'), { state: 'done', outputs: [] })] }),
+  ],
+  ['nobody knows what was asked for', locked({ lost: [{ ...lost, request: undefined } as unknown as Purchase] })],
+])('nothing goes where %s', (_name, lock, selected) => {
+  const records = [...lock.steps.values()].flatMap(({ purchases }) => purchases);
+  for (const purchase of records) delete purchase.credits;
+  const { left, ...rows } = actions(lock, selected);
+  expect(left).toBe(0);
+  expect(Object.values(rows)).not.toContain('create');
+});
+
+test('nothing waits where no budget is set', () => {
+  const free = graphOfSteps([picture('lost'), picture('next'), song('a')]);
+  const { rows, totals } = planOf(free, locked({ lost: [lost] }));
+  expect(rows.map(({ action }) => action)).toEqual(['unresolved', 'create', 'create']);
+  expect(totals.lostPrices).toBeUndefined();
+});
+
+/** Some of the addresses that the locks have, asking for what some of them bought. */
+const graphs: fc.Arbitrary<Graph> = fc
+  .array(
+    fc.record({ address: fc.constantFrom(...addresses, 'new@x'), bought: fc.constantFrom('1:aa', '1:bb', '1:cc') }),
+    {
+      maxLength: 5,
+    },
+  )
+  .map((wanted) => {
+    const unique = [...new Map(wanted.map((one) => [one.address, one])).values()];
+    const graph = graphOfSteps(unique.map(({ address }) => picture(address)));
+    const steps = graph.steps.map((step, index) => ({ ...step, fingerprint: unique[index]?.bought ?? '' }));
+    return { ...graph, steps, prices: { image: 3 } };
+  });
+
+const sum = (numbers: number[]) => numbers.reduce((total, one) => total + one, 0);
+
+it('says of every credit of the status where it went, once, whatever it is told apart by', () => {
+  fc.assert(
+    fc.property(graphs, locks, fc.subarray<CostDimension>(['task', 'kind', 'model', 'tag']), (graph, lock, by) => {
+      const situation = situate(graph, lock);
+      const { credits } = makeStatus({ situation, present: new Map() });
+      const charges = listCharges(situation);
+      const totals = sumCharges(charges);
+      expect(totals).toMatchObject({ spent: credits.spent, held: credits.held, heldUnknown: credits.heldUnknown });
+      const { delivered, running, failed, superseded } = totals;
+      expect(delivered + running + failed + superseded).toBe(credits.spent);
+      expect(new Set(charges.map(({ name }) => name)).size).toBe(charges.length);
+      const rows = tallyCharges(charges, by);
+      for (const name of Object.keys(totals) as (keyof typeof totals)[]) {
+        expect(sum(rows.map((row) => row.credits[name]))).toBe(totals[name]);
+      }
+      expect(sum(rows.map(({ jobs }) => jobs))).toBe(charges.length);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+describe('where credits went', () => {
+  const graph = graphOfSteps([song('a'), song('b'), song('c')]);
+  const [a, b] = [stepOf(graph, 'a'), stepOf(graph, 'b')];
+  const went = (lock: Lock) => Object.fromEntries(listCharges(situate(graph, lock)).map((one) => [one.id, one.went]));
+
+  it.each<[string, Lock, Record<string, string>]>([
+    ['to what a step has', lockOf({ a: [saved(a)] }), { 'a-1': 'delivered' }],
+    ['to a job that runs', lockOf({ a: [job(a)] }), { 'a-1': 'running' }],
+    ['to a failed job', lockOf({ a: [job(a, { state: 'failed' })] }), { 'a-1': 'failed' }],
+    [
+      'to what was bought again',
+      lockOf({ a: [saved(a, { generation: 2 }), saved(a, { generation: 1 })] }),
+      { 'a-2': 'delivered', 'a-1': 'superseded' },
+    ],
+    ['to what its step no longer asks for', lockOf({ a: [saved(earlier(a))] }), { 'a-1': 'superseded' }],
+    ['to a step that is gone', lockOf({ old: [saved(earlier(a))] }), { 'a-1': 'superseded' }],
+    ['to a step that has another name now', lockOf({ old: [saved(b)] }), { 'b-1': 'delivered' }],
+    ['to what was forgotten', lockOf({ a: [forgotten(saved(a))] }), { 'a-1': 'superseded' }],
+    ['to a create that nobody has answered', lockOf({ a: [create(a)] }), { 'send of a 1.1': 'held' }],
+    [
+      'to a job whose charge nobody has said',
+      (() => {
+        const { credits: _credits, ...unknown } = saved(a);
+        return lockOf({ a: [unknown] });
+      })(),
+      { 'a-1': 'held' },
+    ],
+  ])('%s', (_name, lock, expected) => expect(went(lock)).toEqual(expected));
+
+  it('a job that stands at two addresses is one charge, of the step that has it', () => {
+    const lock = lockOf({ old: [saved(b)], b: [saved(b)] });
+    expect(listCharges(situate(graph, lock))).toEqual([
+      expect.objectContaining({ address: 'b', task: 'b', went: 'delivered', credits: 4 }),
+    ]);
+  });
+
+  it('the model of an earlier purchase is known where the same request is on record elsewhere, else not', () => {
+    const { request: _request, ...bare } = saved(earlier(a), { jobId: 'old' });
+    const models = (lock: Lock) => listCharges(situate(graph, lock)).map(({ model }) => model);
+    expect(models(lockOf({ a: [bare] }))).toEqual([null]);
+    expect(models(lockOf({ a: [bare], x: [saved(earlier(a), { jobId: 'other' })] }))).toEqual(['song-7.5', 'song-7.5']);
+  });
+});
+
+describe('what may have been spent without our knowing how much', () => {
+  const graph = graphOfSteps([song('a'), picture('p')]);
+  const a = stepOf(graph, 'a');
+  const p = stepOf(graph, 'p');
+
+  function without(purchase: Purchase, field: 'credits' | 'request'): Purchase {
+    const { [field]: _field, ...rest } = purchase;
+    return rest;
+  }
+
+  const heldIn = (lock: Lock, sentAgain?: string[]) =>
+    heldCredits(lock, pricesFrom(lockOf({})), ...(sentAgain === undefined ? [] : [new Set(sentAgain)]));
+
+  const none: Held = { credits: 0, unknownPrices: 0 };
+  const four: Held = { credits: 4, unknownPrices: 0 };
+
+  test.each<[string, Lock, Held]>([
+    ['nothing is on record', lockOf({}), none],
+    ['a charge is known', lockOf({ a: [saved(a)] }), none],
+    ['it was refused', lockOf({ a: [create(a, { state: 'refused' })] }), none],
+    ['an answer was lost', lockOf({ a: [create(a)] }), four],
+    ['nobody knows whether it was charged', lockOf({ a: [create(a, { state: 'unresolved' })] }), four],
+    ['the service did not say what it deducted', lockOf({ a: [without(saved(a), 'credits')] }), four],
+    [
+      'a job that is shared counts once',
+      lockOf({ a: [without(job(a), 'credits')], b: [without(job(a), 'credits')] }),
+      four,
+    ],
+    ['two sends count twice', lockOf({ a: [create(a, { generation: 2 }), create(a)] }), { ...four, credits: 8 }],
+    [
+      'two sends count twice, under one key too, as two branches may have left them',
+      lockOf({ a: [create(a, { send: 'ours' }), create(a, { send: 'theirs' })] }),
+      { ...four, credits: 8 },
+    ],
+    ['one send that stands at two addresses counts once', lockOf({ a: [create(a)], old: [create(a)] }), four],
+    ['it was written off: it may have been charged', lockOf({ a: [create(a, { writtenOff: true })] }), four],
+    ['it was forgotten', lockOf({ a: [forgotten(create(a))] }), four],
+    ['a send counts beside a job', lockOf({ a: [saved(a), create(a)] }), four],
+    ['it is closed', lockOf({ a: [create(a)] }, { closes: [sendIn(a)] }), none],
+    ['it was decided about', lockOf({ a: [create(a)] }, { decisions: { sends: [sendIn(a)] } }), none],
+    ['a charge is known at one address', lockOf({ a: [without(saved(a), 'credits')], b: [saved(a)] }), none],
+    ['a charge is known at another address', lockOf({ a: [saved(a)], b: [without(saved(a), 'credits')] }), none],
+    [
+      'one id is that of two jobs',
+      lockOf({
+        a: [without(job(a, { jobId: '7' }), 'credits')],
+        b: [without(job(earlier(a, { ...a.request, prompt: 'b' }), { jobId: '7' }), 'credits')],
+      }),
+      { ...four, credits: 8 },
+    ],
+    [
+      'each kind has its own prices',
+      lockOf({ a: [{ ...create(a), kind: 'music' }, create(p, { generation: 2 })] }, { kind: 'image' }),
+      { credits: 4, unknownPrices: 1 },
+    ],
+    ['nobody knows the price', lockOf({ p: [create(p)] }, { kind: 'image' }), { credits: 0, unknownPrices: 1 }],
+    ['nobody knows the request', lockOf({ a: [without(create(a), 'request')] }), { credits: 0, unknownPrices: 1 }],
+    [
+      'an older request is not kept: the newest one of the record tells',
+      lockOf({ a: [saved(a, { generation: 2 }), without(create(earlier(a)), 'request')] }),
+      four,
+    ],
+  ])('%s', (_name, lock, held) => {
+    expect(heldIn(lock)).toEqual(held);
+  });
+
+  test('is held at the highest price that anything names for its kind', () => {
+    const lock = lockOf({ p: [create(p, { generation: 2 })] }, { kind: 'image' });
+    const held = (written: WrittenPrices, hints: PriceHints = {}) =>
+      heldCredits(lock, pricesFrom(lock, written, hints));
+    const listings = [
+      readCatalogListing(
+        {
+          image: [
+            { key: 'alpha-2', credits: 3 },
+            { key: 'alpha-pro', credits: 7, maxCredits: 9 },
+          ],
+        },
+        kinds,
+      ),
+    ];
+    const elsewhere = new Map([['image/alpha-9', { low: 1, likely: 4, high: 11 }]]);
+    expect(held({ music: 50 })).toEqual({ credits: 0, unknownPrices: 1 });
+    expect(held({ 'image/alpha-pro': 6, 'image/alpha-1': 2 })).toEqual({ credits: 6, unknownPrices: 0 });
+    expect(held({ 'image/alpha-pro': 6 }, { listings })).toEqual({ credits: 9, unknownPrices: 0 });
+    expect(held({}, { listings, elsewhere })).toEqual({ credits: 11, unknownPrices: 0 });
+    // Its own price is better than that of its kind.
+    expect(held({ image: 2, 'image/alpha-pro': 6 })).toEqual({ credits: 2, unknownPrices: 0 });
+    const charged = lockOf(
+      {
+        p: [create(p, { generation: 2 })],
+        q: [{ ...saved(earlier(p, { ...p.request, model: 'alpha-pro' })), credits: 8 }],
+      },
+      { kind: 'image' },
+    );
+    expect(heldCredits(charged, pricesFrom(charged))).toEqual({ credits: 8, unknownPrices: 0 });
+  });
+
+  test('what is sent again reserves its price anew, and is not held', () => {
+    const lock = lockOf({ a: [create(a, { send: 'again' }), create(a, { send: 'other' })] });
+    expect(heldIn(lock, ['again'])).toEqual(four);
+    expect(heldIn(lock, ['again', 'other'])).toEqual(none);
+  });
+});

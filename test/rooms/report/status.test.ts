@@ -1,12 +1,27 @@
-import { describe, expect, it } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { eachRunOnce, historyLines } from '../../../src/campaign/find-run.ts';
+import type { EngineRun } from '../../../src/contract/engine-state.ts';
+import type { RunEvent, RunFact, StepOutcome } from '../../../src/contract/event.ts';
 import type { Graph, Step } from '../../../src/graph/graph.ts';
+import type { Json } from '../../../src/ground/json.ts';
 import type { Lock, Purchase, PurchaseState } from '../../../src/lock/record.ts';
+import type { PlanRow } from '../../../src/plan/plan.ts';
 import { situate } from '../../../src/plan/situation/situation.ts';
+import { tellRun, tellWholeRun } from '../../../src/report/history/run-story.ts';
+import { runsView, runView } from '../../../src/report/history/run-text.ts';
+import { foldEvent } from '../../../src/report/run/fold-event.ts';
+import { type EndedPlan, resultText } from '../../../src/report/run/result-json.ts';
+import { createRunView } from '../../../src/report/run/run-view.ts';
 import { makeStatus, type PresentFiles, type StatusView } from '../../../src/report/status/status.ts';
 import { statusView, stepsView } from '../../../src/report/status/status-text.ts';
+import { troublesOf, workersView } from '../../../src/report/tables/workers-text.ts';
+import { workerJsonLine, workerLine } from '../../../src/report/worker-text.ts';
 import { type AnyFacts, sendBy } from '../../rig/facts-of-purchase.ts';
 import { paste } from './paste.ts';
-import { place, textOf } from './samples.ts';
+import { at, eventfulRun, noColor, place, row, textOf } from './samples.ts';
 
 function step(address: string, fingerprint = `1:${address}`): Step {
   const task = address.split('@')[0] ?? address;
@@ -187,4 +202,300 @@ describe('stepsView', () => {
     const steps = [{ address: 'a', task: 'a', kind: 'image', state: 'failed', error: 'x'.repeat(501) }] as const;
     expect(textOf(stepsView(steps))).toContain(` ${'x'.repeat(499)}…\n`);
   });
+});
+
+describe('result json', () => {
+  const schema = JSON.parse(readFileSync(new URL('../../../schemas/result.schema.json', import.meta.url), 'utf8'));
+  const ajv = new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true });
+  ajv.addFormat('date-time', true);
+  const isResult = ajv.compile(schema);
+
+  const ended: RunFact = {
+    event: 'run-ended',
+    exit: 3,
+    outcomes: { done: 1, failed: 1 },
+    kept: 1,
+    spentNow: 4,
+    spentEver: 6,
+    held: 0,
+    balance: 90,
+    elapsedMs: 5,
+  };
+
+  function resultOf(rows: PlanRow[], facts: { finished?: RunFact[]; gates?: EndedPlan['plan']['gates'] } = {}) {
+    const { finished = [], gates } = facts;
+    const view = createRunView();
+    const outcomes = new Map<string, StepOutcome>();
+    for (const fact of finished) {
+      if (fact.event !== 'step-finished') continue;
+      const { address, task, outcome } = fact;
+      foldEvent(view, at(0, { event: 'step-started', address, task, kind: 'image', action: 'create' }));
+      foldEvent(view, at(1, fact));
+      outcomes.set(address, outcome);
+    }
+    const end = at(9, ended) as Extract<RunEvent, { event: 'run-ended' }>;
+    const next = [{ command: 'mediabatch review', credits: 0, needs: 'person' }];
+    const text = resultText({ plan: { campaign: 'spring', rows, ...(gates && { gates }) }, outcomes, view, end, next });
+    const document = JSON.parse(text);
+    expect(isResult(document), JSON.stringify(isResult.errors)).toBe(true);
+    return { text, document };
+  }
+
+  function finished(address: string, outcome: StepOutcome, more: object = {}): RunFact {
+    return { event: 'step-finished', address, task: address, outcome, credits: 2, ...more };
+  }
+
+  test('each step stands there as it is now, with its reason where it is not done', () => {
+    const post = { accounts: ['acc_1'], names: { acc_1: 'Shop' }, at: '2030-03-01T09:00:00Z' };
+    const rows = [
+      row('kept', 'keep'),
+      row('part', 'keep', { unneeded: true }),
+      row('bought', 'create'),
+      row('broken', 'create'),
+      row('after', 'create'),
+      row('unfit', 'failed', { reason: { code: 'unfit', text: 'too short' } }),
+      row('unbegun', 'create'),
+      row('final', 'blocked', { blockedBy: 'gate', reason: { code: 'gate', text: 'people are to decide' } }),
+      row('share', 'blocked', { kind: 'post', blockedBy: 'consent', reason: { code: 'consent', text: 'waits' }, post }),
+      row('bought', 'create', { send: 's1' }),
+      row('old', 'orphan'),
+    ];
+    const draft = { name: 'draft', task: 'draft', members: ['draft/1'], picked: [], note: 'calm' };
+    const gates = [{ ...draft, is: 'choose' as const, choose: 1, state: 'open' as const, waiting: 1 }];
+    const { document } = resultOf(rows, {
+      finished: [
+        finished('bought', 'done'),
+        finished('broken', 'failed', { error: 'x'.repeat(400) }),
+        finished('after', 'blocked', { credits: 0, need: { address: 'broken', is: 'failed' } }),
+      ],
+      gates,
+    });
+    expect(document.rows).toEqual([
+      { address: 'kept', state: 'done' },
+      { address: 'part', state: 'unneeded' },
+      { address: 'bought', state: 'done' },
+      { address: 'broken', state: 'failed', credits: 2, error: `${'x'.repeat(300)}…` },
+      { address: 'after', state: 'blocked', need: { address: 'broken', is: 'failed' } },
+      { address: 'unfit', state: 'failed', error: 'too short' },
+      { address: 'unbegun', state: 'left' },
+      { address: 'final', state: 'blocked', because: 'gate' },
+      {
+        address: 'share',
+        state: 'blocked',
+        because: 'consent',
+        post: { accounts: ['acc_1'], at: '2030-03-01T09:00:00Z' },
+      },
+      { address: 'bought', send: 's1', state: 'left' },
+    ]);
+    expect(document.gates).toEqual([{ name: 'draft', is: 'choose', state: 'open', choose: 1, waiting: 1 }]);
+  });
+
+  test('130 steps, of which 24 are posts that wait, are less than 10 kB', () => {
+    const post = { accounts: ['acc_a26a6b25c78b1c8d'], at: '2030-03-01T09:00:00Z' };
+    const reason = { code: 'consent', text: 'waits for somebody who agrees to publish it' } as const;
+    const bought = Array.from({ length: 106 }, (_, index) => row(`final@S${index},9:16,en`, 'create'));
+    const posts = Array.from({ length: 24 }, (_, index) =>
+      row(`share@S${index},9:16,en`, 'blocked', { kind: 'post', blockedBy: 'consent', reason, post }),
+    );
+    const { text } = resultOf([...bought, ...posts], {
+      finished: bought.map(({ address }) => finished(address, 'done')),
+    });
+    expect(Buffer.byteLength(text)).toBeLessThan(10_000);
+  });
+});
+
+const id = '2026-01-01-0000-k3f9';
+const events = JSON.parse(JSON.stringify(eventfulRun())) as Json[];
+const head = {
+  mediabatch: 'run',
+  version: 1,
+  id,
+  at: '2026-01-01T00:00:00.000Z',
+  tool: '0.1.0',
+  campaign: 'aurora-launch',
+  manifest: 'a'.repeat(64),
+  commit: 'b'.repeat(40),
+  lock: 'campaign.lock.jsonl',
+  sandbox: false,
+  steps: 10,
+  totals: { toSpend: 40, ceiling: 40, knownPrices: 40, unknownPrices: 0, alreadyPaid: 24, held: 0, discarded: 0 },
+};
+const close = {
+  mediabatch: 'run-close',
+  version: 1,
+  at: '2026-01-01T01:01:02.000Z',
+  how: 'ended',
+  exit: 3,
+  outcomes: { done: 1, failed: 2 },
+  spentNow: 17,
+  elapsedMs: 3_662_000,
+};
+
+const tellAll = (lines: readonly Json[]) => tellWholeRun(id, historyLines(lines));
+
+describe('runs on an engine that were watched more than once', () => {
+  const watch = (id: string, spentNow: number, how?: 'ended' | 'left') => ({
+    ...tellAll([
+      { ...head, engineRun: 'there' },
+      { ...close, how: how ?? 'left', spentNow },
+    ]),
+    id,
+  });
+  const here = tellAll([head, close]);
+
+  it('are one, as whoever saw the end tells it', () => {
+    const ended = watch('b', 17, 'ended');
+    expect(eachRunOnce([watch('c', 30), here, ended, watch('a', 5)])).toEqual([here, ended]);
+  });
+
+  it('are one, as whoever saw most tells it, while it goes on', () => {
+    const most = watch('a', 5);
+    expect(eachRunOnce([watch('b', 0), here, most])).toEqual([here, most]);
+  });
+});
+
+describe('the history of a run', () => {
+  it('tells what happened, by task', () => {
+    const run = tellAll([head, ...events, close]);
+    expect(textOf(runView(run, { isRunning: false, path: 'p.jsonl' }))).toMatchInlineSnapshot(`
+      "aurora-launch: some failed
+
+      run      2026-01-01-0000-k3f9
+      began    2026-01-01 00:00:00, took 1:01:02
+      by       mediabatch 0.1.0, commit bbbbbbbbbbbb, manifest aaaaaaaaaaaa
+      credits  17 charged, planned 40
+
+      task   kind   action    steps                                    credits  files
+      hero   image  create    1 done, 1 unresolved, 1 lost              10 + ?      1
+      hero   image  attach    1 failed                                       0
+      hero   image  download  1 failed                                       0
+      theme  music  create    1 running, 1 left, 1 refused, 1 blocked       12
+
+      not done
+        hero@en failed: moderated \\x1b[2J
+        hero@fr unresolved: no answer
+        hero@l'été failed: the link has expired
+        theme@a running
+        theme@b left
+        theme@c refused: bad lyrics
+        hero@it lost: unknown job
+        theme@d blocked: needs hero@it, which is lost
+
+      noticed
+        hero@fr: an earlier create of this step was made: job j-8, which is on record now
+        the service calls the job RENDERING
+        hero@de: a file in the way was renamed
+
+      all events: p.jsonl
+      "
+    `);
+  });
+
+  it('tells in a row how each ended, also where the end or the beginning is missing', () => {
+    const ended = (exit: number) => ({ ...close, exit });
+    const { exit: _exit, ...withoutExit } = close;
+    const unchanged = { spentEver: 5, held: 0, budget: null, balance: null };
+    const runs = [
+      [head, close],
+      [head, ended(0)],
+      [head, events[0] ?? null, { at: close.at, event: 'spending-stopped', because: 'balance', detail: '' }, ended(4)],
+      [head, ended(4)],
+      [head, { ...withoutExit, how: 'broken', error: 'ENOSPC' }],
+      [head, { ...withoutExit, how: 'left' }],
+      [head, { at: '2026-01-01T00:01:00.000Z', event: 'credits-changed', spentNow: 5, ...unchanged }],
+      [],
+    ].map((lines, index) => tellRun(`${id.slice(0, -1)}${index}`, historyLines(lines)));
+    const running = tellRun(`${id.slice(0, -1)}r`, historyLines([head]));
+    expect(textOf(runsView([running, ...runs], running.id))).toMatchInlineSnapshot(`
+      "run                   when              ended           steps                 credits     took
+      2026-01-01-0000-k3fr  2026-01-01 00:00  running                                     0     0:00
+      2026-01-01-0000-k3f0  2026-01-01 00:00  some failed     1 done, 2 failed           17  1:01:02
+      2026-01-01-0000-k3f1  2026-01-01 00:00  done            1 done, 2 failed           17  1:01:02
+      2026-01-01-0000-k3f2  2026-01-01 00:00  account empty   1 done, 2 failed           17  1:01:02
+      2026-01-01-0000-k3f3  2026-01-01 00:00  budget used up  1 done, 2 failed           17  1:01:02
+      2026-01-01-0000-k3f4  2026-01-01 00:00  error           1 done, 2 failed  at least 17  1:01:02
+      2026-01-01-0000-k3f5  2026-01-01 00:00  left early      1 done, 2 failed  at least 17  1:01:02
+      2026-01-01-0000-k3f6  2026-01-01 00:00  broken off                         at least 5     1:00
+      2026-01-01-0000-k3f7                    broken off                                  ?
+      "
+    `);
+  });
+
+  it('reads and shows whatever lines there are', () => {
+    const fields = ['event', 'mediabatch', 'address', 'task', 'kind', 'action', 'outcome', 'credits', 'output', 'at'];
+    const words = ['run', 'run-close', 'run-ended', 'step-started', 'step-left', 'step-finished', 'output-saved', 'a'];
+    const names = [...fields, 'spentNow', 'elapsedMs', 'exit', 'outcomes', 'totals', 'error', 'message', '__proto__'];
+    const value = fc.oneof(fc.constantFrom<Json>(...words), fc.jsonValue() as fc.Arbitrary<Json>);
+    const odd = fc.dictionary(fc.constantFrom(...names), value) as fc.Arbitrary<Json>;
+    const line = fc.oneof(odd, fc.constantFrom(...events), fc.jsonValue() as fc.Arbitrary<Json>);
+    fc.assert(
+      fc.property(fc.array(line), (lines) => {
+        const run = tellAll(lines);
+        expect(run.spentNow).toBeGreaterThanOrEqual(0);
+        const text = textOf(runView(run, { isRunning: false, path: 'p' }), 80) + textOf(runsView([run]));
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: what a terminal would obey
+        expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+const error = 'the lock of this run on the engine is damaged: line 4 is no JSON';
+const run: EngineRun = {
+  ...{ id: '12345678-abcd', account: 'a'.repeat(32), campaign: 'spring', state: 'open' },
+  ...{ host: 'host', manifest: 'spring.yaml', submittedMs: 65_000, store: null, protocol: 1, error },
+  steps: { done: 3, failed: 2, waiting: 0, left: 4, of: 9 },
+  files: { wanted: 0, saved: 0, failed: 0 },
+};
+
+test('a run that its head has put aside says so, with what is wrong and that it is tried again', () => {
+  const text = textOf(workersView({ runs: [run], accounts: [], workers: [] }), 140);
+  expect(text).toContain('set aside');
+  expect(text).toContain(`error run 12345678 of spring was set aside, and is retried each minute: ${error}\n`);
+});
+
+test('a worker says in its log what it has put aside', () => {
+  const news = { is: 'put aside', campaign: 'spring', run: run.id, error, againAfterMs: 60_000 } as const;
+  expect(workerLine(news, { style: noColor, now: 0 })).toBe(
+    `1970-01-01T00:00:00Z error run 12345678 of spring was set aside: ${error}; next attempt in 1 min\n`,
+  );
+});
+
+test('the same is a JSON document on a line for a program', () => {
+  const news = { is: 'put aside', campaign: 'spring', run: run.id, error, againAfterMs: 60_000 } as const;
+  const line = workerJsonLine(news, { now: 0 });
+  expect(line.endsWith('}\n')).toBe(true);
+  expect(JSON.parse(line)).toEqual({
+    at: '1970-01-01T00:00:00.000Z',
+    level: 'error',
+    event: 'put-aside',
+    campaign: 'spring',
+    run: run.id,
+    error,
+    againAfterMs: 60_000,
+  });
+});
+
+test('an open run that nobody can carry out is named, with what it lacks', () => {
+  const { error: _, ...open } = run;
+  const told = (lacks: EngineRun['lacks']) =>
+    troublesOf({ runs: [{ ...open, ...(lacks && { lacks }) }], accounts: [], workers: [] }).map(({ text }) => text);
+  expect(told(undefined)).toEqual([]);
+  expect(told('worker')).toEqual(['run 12345678 of spring waits: no worker is ready for account aaaaaaaa']);
+  expect(told('store')).toEqual([expect.stringContaining('no worker has its store')]);
+  expect(told('leader')).toEqual(['run 12345678 of spring waits: no worker leads account aaaaaaaa']);
+});
+
+test('steps are told by how they ended, and a number that is zero is empty', () => {
+  const text = textOf(workersView({ runs: [run], accounts: [], workers: [] }), 160);
+  expect(text.split('\n')[0]).not.toContain('waiting');
+  expect(text).toMatch(/3 of 9 +2 +4 /);
+});
+
+test('a run that was cancelled says by whom, and when', () => {
+  const { error: _, ...open } = run;
+  const stopping = { ...open, state: 'stopping' as const, cancelled: { by: 'me on desk', ageMs: 65_000 } };
+  const text = textOf(workersView({ runs: [stopping], accounts: [], workers: [] }), 180);
+  expect(text).toContain('stopping (me on desk, 1 min ago)');
 });

@@ -1,9 +1,12 @@
-import { describe, expect, it } from 'vitest';
-import type { JobEnd } from '../../../src/contract/answer.ts';
+import { describe, expect, it, test } from 'vitest';
+import type { JobEnd, UploadAnswer } from '../../../src/contract/answer.ts';
 import { systemClock } from '../../../src/contract/clock.ts';
+import type { OpenRequest } from '../../../src/graph/graph.ts';
+import { takeKeptBody } from '../../../src/run/kept-body.ts';
 import { emptiesList, fillReferences, makeBody, referencedJobs } from '../../../src/run/references.ts';
 import { nextOrder } from '../../../src/run/step.ts';
 import { stopFor } from '../../../src/run/step-end.ts';
+import { uploadFile } from '../../../src/run/upload.ts';
 import { image, orderOf, type Script, tracedPorts } from './traced-ports.ts';
 
 describe('the references of a request', () => {
@@ -216,5 +219,145 @@ describe('the real clock', () => {
     await systemClock.sleep(1, new AbortController().signal);
     expect(systemClock.now()).toBeGreaterThan(Date.parse('2024-01-01'));
     expect(systemClock.random()).toBeLessThan(1);
+  });
+});
+
+const file = { path: 'a.png', sha256: 'a'.repeat(64), bytes: 7 };
+const uploaded: UploadAnswer = { is: 'uploaded', assetId: 'asset-1', url: 'https://l.example/a' };
+const onRecord = ['finish', { state: 'done', jobId: 'asset-1', outputs: [], url: 'https://l.example/a' }];
+
+async function upload(facts: Parameters<typeof orderOf>[0], answer: UploadAnswer = uploaded, script: Script = {}) {
+  const sent: unknown[] = [];
+  const service = {
+    upload: async (order: unknown) => {
+      sent.push(order);
+      return answer;
+    },
+  };
+  const { ports, told, events } = tracedPorts({ service, ...script });
+  const end = await uploadFile(orderOf({ kind: 'upload', request: {}, ...facts }), ports);
+  return { end, sent, told, events };
+}
+
+const done = { outcome: 'done', credits: 0 };
+const left = { outcome: 'left', credits: 0 };
+
+describe('bringing a file into the library', () => {
+  it('sends the file under its name and type, and puts its address on record', async () => {
+    const request = { fileName: 'b.png', contentType: 'image/png' };
+    expect(await upload({ file, request })).toEqual({
+      end: done,
+      sent: [{ ...file, ...request }],
+      told: [['release'], onRecord],
+      events: [{ event: 'file-uploaded', address: 'hero@de', assetId: 'asset-1', bytes: 7 }],
+    });
+  });
+
+  it('has a link fetched by the service; its size is not known', async () => {
+    const { sent, events } = await upload({ request: { url: 'https://a.example/x', fileName: 7, contentType: null } });
+    expect(sent).toEqual([{ url: 'https://a.example/x' }]);
+    expect(events).toMatchObject([{ bytes: null }]);
+  });
+
+  it('is a bug without either', async () => {
+    await expect(upload({})).rejects.toThrow('internal error: hero@de has nothing to upload');
+  });
+
+  it('sends nothing where it was done before', async () => {
+    expect(await upload({ file, jobId: 'asset-0' })).toEqual({ end: done, sent: [], told: [], events: [] });
+  });
+
+  it('shares what another step sent, if that has an address', async () => {
+    const jobOf = (url?: string) => ({
+      ledger: {
+        jobOf: async () => ({ kind: 'upload', jobId: 'asset-1', files: 0, ...(url !== undefined && { url }) }),
+      },
+    });
+    const shared = await upload({ file, sharesJobOf: 'x' }, uploaded, jobOf('https://l.example/a'));
+    expect(shared).toEqual({ end: done, sent: [], told: [onRecord], events: [] });
+    expect((await upload({ file, sharesJobOf: 'x' }, uploaded, jobOf())).sent).toHaveLength(1);
+    expect((await upload({ file }, uploaded, jobOf('https://l.example/a'))).sent).toHaveLength(1);
+  });
+
+  it('sends nothing in a run that is ending', async () => {
+    const nothing = { end: left, sent: [], told: [], events: [] };
+    expect(await upload({ file }, uploaded, { aborted: true })).toEqual(nothing);
+    const begin = async () => ({ do: 'stop', because: 'auth' }) as const;
+    expect(await upload({ file }, uploaded, { ledger: { begin } })).toEqual(nothing);
+  });
+
+  it.each<[Extract<UploadAnswer, { is: 'failed' }>['why'], object, unknown[]]>([
+    ['changed', { outcome: 'refused', credits: 0, error: 'm' }, []],
+    ['refused', { outcome: 'refused', credits: 0, error: 'm' }, []],
+    ['auth', { ...left, error: 'm' }, [['stop', 'auth', 'm']]],
+    ['unreachable', { ...left, error: 'm' }, [['stop', 'unreachable', 'm']]],
+    ['interrupted', left, []],
+  ])('ends with “%s”', async (why, end, stops) => {
+    const answer = await upload({ file }, { is: 'failed', why, message: 'm' });
+    expect(answer).toEqual({ end, sent: [file], told: [['release'], ...stops], events: [] });
+  });
+});
+
+const link = 'https://example.com/a.png?sig=1';
+const logo = { $ref: 'logo' };
+const request = {
+  prompt: 'a lamp',
+  model: 'alpha-2',
+  seed: 7,
+  referenceImages: [logo, 'https://example.com/fixed.png', { $ref: 'hero@de' }],
+  style: { $text: ['like ', logo, ' and ', { $ref: 'hero@de', field: 'title' }, '!'] },
+} as unknown as OpenRequest;
+const sent = {
+  prompt: 'a lamp',
+  model: 'alpha-2',
+  seed: 7,
+  referenceImages: [link, 'https://example.com/fixed.png', link],
+  style: `like ${link} and words!`,
+};
+
+const take = (body: unknown, of: OpenRequest = request) => takeKeptBody(of, JSON.stringify(body)) !== undefined;
+
+describe('a kept body', () => {
+  test('is taken when only the values of other steps were filled in', () => {
+    expect(take(sent)).toBe(true);
+    expect(take({ ...sent, referenceImages: ['https://example.com/fixed.png', link] })).toBe(true);
+    expect(take({ ...sent, referenceImages: [link, 'https://example.com/fixed.png'] })).toBe(true);
+    expect(take({ ...sent, referenceImages: ['https://example.com/fixed.png'] })).toBe(true);
+    expect(takeKeptBody(request, undefined)).toBeUndefined();
+  });
+
+  test.each<[string, object]>([
+    ['another text', { prompt: 'a car' }],
+    ['another model', { model: 'alpha-9' }],
+    ['another number', { seed: 8 }],
+    ['a number as a text', { seed: '7' }],
+    ['something more', { resolution: '8k' }],
+    ['something that stands for nothing', { ['__proto__']: { resolution: '8k' } }],
+    ['something less', { model: undefined }],
+    ['more in a list', { referenceImages: [...sent.referenceImages, link] }],
+    ['another fixed link', { referenceImages: [link, 'https://example.com/theirs.png', link] }],
+    ['a list turned round', { referenceImages: ['https://example.com/fixed.png', link, link] }],
+    ['no list', { referenceImages: { 0: link, 1: 'https://example.com/fixed.png', 2: link } }],
+    ['a list for a link', { referenceImages: [[link], 'https://example.com/fixed.png', link] }],
+    ['a file for a link', { referenceImages: ['file:///etc/passwd', 'https://example.com/fixed.png', link] }],
+    ['other words around a value', { style: `as ${link} and words!` }],
+    ['words after a value', { style: `like ${link} and words! And a car` }],
+    ['words that overlap', { style: 'like ! and !'.slice(0, 9) }],
+  ])('is not taken with %s', (_, difference) => {
+    expect(take({ ...sent, ...difference })).toBe(false);
+  });
+
+  test.each(['', 'null', '[]', '"a lamp"', '{', '7', `${'['.repeat(100_000)}${']'.repeat(100_000)}`])(
+    'is no body of this request: %$',
+    (text) => {
+      expect(takeKeptBody(request, text)).toBeUndefined();
+    },
+  );
+
+  test('of a request without values of other steps is that very request', () => {
+    const plain: OpenRequest = { prompt: 'a', list: [1, null, true] };
+    expect(take({ prompt: 'a', list: [1, null, true] }, plain)).toBe(true);
+    expect(take({ prompt: 'a', list: [1, null] }, plain)).toBe(false);
+    expect(take({ prompt: 'a', list: [1, 0, true] }, plain)).toBe(false);
   });
 });

@@ -1,71 +1,74 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createSandbox, type SandboxOptions } from '../../../src/sandbox/index.ts';
-
-const closers: (() => Promise<void> | void)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
-});
-
-async function listen(options: SandboxOptions) {
-  const sandbox = createSandbox({ speed: Number.POSITIVE_INFINITY, ...options });
-  const listener = await sandbox.listen();
-  closers.push(() => sandbox.close());
-  return { sandbox, listener };
-}
-
-function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), 'sandbox-'));
-  closers.push(() => rmSync(path, { recursive: true }));
-  return path;
-}
-
-type Outcome =
-  | { type: 'answer'; status: number; announced: string | undefined; body: Buffer; complete: boolean }
-  | { type: 'error'; code: string | undefined };
-
-/** A plain request, so that what happens on the wire is seen. */
-function ask(url: string, options: { body?: object; key?: string; signal?: AbortSignal } = {}): Promise<Outcome> {
-  const { body, key, signal } = options;
-  return new Promise((resolve) => {
-    const request = httpRequest(
-      url,
-      {
-        method: body === undefined ? 'GET' : 'POST',
-        agent: false,
-        headers: {
-          authorization: 'Bearer sandbox_live_local',
-          'content-type': 'application/json',
-          ...(key === undefined ? {} : { 'idempotency-key': key }),
-        },
-        ...(signal ? { signal } : {}),
-      },
-      (response) => {
-        const chunks: Buffer[] = [];
-        response.on('data', (chunk: Buffer) => chunks.push(chunk));
-        response.on('error', () => undefined);
-        response.on('close', () =>
-          resolve({
-            type: 'answer',
-            status: response.statusCode ?? 0,
-            announced: response.headers['content-length'],
-            body: Buffer.concat(chunks),
-            complete: response.complete,
-          }),
-        );
-      },
-    );
-    request.on('error', (error: NodeJS.ErrnoException) => resolve({ type: 'error', code: error.code }));
-    request.end(body === undefined ? undefined : JSON.stringify(body));
-  });
-}
-
-const body = { prompt: 'a lamp', resolution: '1k' };
+import { findMissing } from '../../../src/sandbox/render/find-missing.ts';
+import { apiKey, dataOf, idOf, jwt, openRig } from './rig.ts';
 
 describe('over a socket', () => {
+  const closers: (() => Promise<void> | void)[] = [];
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+  });
+
+  async function listen(options: SandboxOptions) {
+    const sandbox = createSandbox({ speed: Number.POSITIVE_INFINITY, ...options });
+    const listener = await sandbox.listen();
+    closers.push(() => sandbox.close());
+    return { sandbox, listener };
+  }
+
+  function folder(): string {
+    const path = mkdtempSync(join(tmpdir(), 'sandbox-'));
+    closers.push(() => rmSync(path, { recursive: true }));
+    return path;
+  }
+
+  type Outcome =
+    | { type: 'answer'; status: number; announced: string | undefined; body: Buffer; complete: boolean }
+    | { type: 'error'; code: string | undefined };
+
+  /** A plain request, so that what happens on the wire is seen. */
+  function ask(url: string, options: { body?: object; key?: string; signal?: AbortSignal } = {}): Promise<Outcome> {
+    const { body, key, signal } = options;
+    return new Promise((resolve) => {
+      const request = httpRequest(
+        url,
+        {
+          method: body === undefined ? 'GET' : 'POST',
+          agent: false,
+          headers: {
+            authorization: 'Bearer sandbox_live_local',
+            'content-type': 'application/json',
+            ...(key === undefined ? {} : { 'idempotency-key': key }),
+          },
+          ...(signal ? { signal } : {}),
+        },
+        (response) => {
+          const chunks: Buffer[] = [];
+          response.on('data', (chunk: Buffer) => chunks.push(chunk));
+          response.on('error', () => undefined);
+          response.on('close', () =>
+            resolve({
+              type: 'answer',
+              status: response.statusCode ?? 0,
+              announced: response.headers['content-length'],
+              body: Buffer.concat(chunks),
+              complete: response.complete,
+            }),
+          );
+        },
+      );
+      request.on('error', (error: NodeJS.ErrnoException) => resolve({ type: 'error', code: error.code }));
+      request.end(body === undefined ? undefined : JSON.stringify(body));
+    });
+  }
+
+  const body = { prompt: 'a lamp', resolution: '1k' };
+
   test('a reset after booking: the money is gone, the same key brings the job', async () => {
     const dataDir = folder();
     const { sandbox, listener } = await listen({
@@ -156,4 +159,138 @@ describe('over a socket', () => {
     if (status.type !== 'answer') throw new Error('no answer');
     return JSON.parse(status.body.toString()).data.outputUrl;
   }
+});
+
+describe('who may call', () => {
+  test.each([
+    ['no header', ''],
+    ['another key of the right form', 'sandbox_live_other'],
+    ['a key of another form', 'hello'],
+    ['two parts', 'a.b'],
+    ['three parts that are no JSON', 'YQ.YQ.YQ'],
+    ['an expired token', jwt({ sub: 'a', exp: 1_000 })],
+  ])('%s: 401', async (_name, token) => {
+    const rig = openRig();
+    const answers = [
+      await rig.createImage({ prompt: 'x' }, { token }),
+      await rig.call('GET', '/api/v1/image/status/any', { token }),
+      await rig.call('DELETE', '/api/v1/music-generations/any', { token }),
+    ];
+    for (const { status, body } of answers) {
+      expect(status).toBe(401);
+      expect(body).toEqual({
+        success: false,
+        error: 'Unauthorized',
+        code: 'unauthorized',
+        message: expect.any(String),
+      });
+    }
+    expect(rig.sandbox.ledger()).toEqual([]);
+  });
+
+  test('the key that was configured is the one that is accepted', async () => {
+    const rig = openRig({ apiKey: 'mine_live_123' });
+    expect((await rig.createImage({ prompt: 'x' }, { token: 'mine_live_123' })).status).toBe(200);
+    expect((await rig.createImage({ prompt: 'x' }, { token: apiKey })).status).toBe(401);
+  });
+
+  test('a token of another subject is another account and sees only its own jobs', async () => {
+    const rig = openRig({ credits: 3 });
+    const own = idOf(await rig.createImage({ prompt: 'x' }));
+    const other = idOf(await rig.createImage({ prompt: 'x' }, { token: jwt({ sub: 'somebody' }) }));
+    const status = async (id: string, token: string) =>
+      (await rig.call('GET', `/api/v1/image/status/${id}`, { token })).status;
+    expect(await status(own, apiKey)).toBe(200);
+    expect(await status(other, apiKey)).toBe(404);
+    expect(await status(own, jwt({ sub: 'somebody' }))).toBe(404);
+    expect(await status(other, jwt({ sub: 'somebody' }))).toBe(200);
+    expect(rig.sandbox.balance()).toBe(0);
+  });
+
+  test.each([
+    ['POST', '/api/v1/image-generations/create', { prompt: 'x' }],
+    ['POST', '/api/v1/music-generations/create', { prompt: 'x', lyrics: 'y' }],
+    ['GET', '/api/v1/videos/all', undefined],
+    ['GET', '/api/v1/video/status/x', undefined],
+    ['GET', '/api/v1/clippings/status/x', undefined],
+  ])('%s %s: a token of nobody is 404, and nothing is booked', async (method, path, body) => {
+    const rig = openRig();
+    const token = jwt({ sub: 'unknown-user' });
+    const answer = await rig.call(method, path, { token, ...(body && { body }) });
+    expect([answer.status, answer.body.code]).toEqual([404, 'user_not_found']);
+    expect(rig.sandbox.ledger()).toEqual([]);
+  });
+
+  test('a token without a subject is the user of the API key', async () => {
+    const rig = openRig();
+    const id = idOf(await rig.createImage({ prompt: 'x' }, { token: jwt({}) }));
+    expect((await rig.call('GET', `/api/v1/image/status/${id}`)).status).toBe(200);
+  });
+});
+
+describe('paths and methods', () => {
+  test.each([
+    ['GET', '/api/v1/nothing', 404, 'not_found'],
+    ['GET', '/', 403, 'not_local'],
+    ['GET', '/nothing', 404, 'not_found'],
+    ['GET', '/api/v1/video/status/', 400, 'missing_id'],
+    ['PUT', '/api/v1/uploads', 405, 'method_not_allowed'],
+    ['GET', '/api/v1/image/status/', 404, 'not_found'],
+    ['GET', '/api/v1/image/status/%E0%A4', 400, 'invalid_path'],
+    ['GET', '/api/v1/image-generations/create', 405, 'method_not_allowed'],
+    ['POST', '/api/v1/image/status/x', 405, 'method_not_allowed'],
+    ['DELETE', '/api/v1/image-generations/x', 404, 'not_found'],
+  ])('%s %s: %i', async (method, path, status, code) => {
+    const answer = await openRig().call(method, path, method === 'POST' || method === 'PUT' ? { body: {} } : {});
+    expect(answer.status).toBe(status);
+    expect(answer.body).toMatchObject({ success: false, code });
+  });
+});
+
+test('names the native package of sharp that is not installed, and says nothing where sharp works', async () => {
+  const nowhere = createRequire('/nowhere/index.js');
+  expect(await findMissing()).toBeUndefined();
+  expect(await findMissing(nowhere)).toBeUndefined();
+  const missing = await findMissing(nowhere, () => Promise.reject(new Error('Could not load the "sharp" module')));
+  expect(missing).toMatch(/@img\/sharp-\S+, which is not installed; run npm install/);
+});
+
+const song = { prompt: 'calm', model: 'song-7.5' };
+
+describe('the life of a job', () => {
+  test('failRate: the same jobs fail every time', async () => {
+    const statusesOf = async () => {
+      const rig = openRig({ speed: Number.POSITIVE_INFINITY, failRate: 0.4 });
+      const statuses: unknown[] = [];
+      for (let index = 0; index < 40; index += 1) {
+        const id = await rig.imageId({ prompt: `picture ${index}` });
+        const data = dataOf((await rig.call('GET', `/api/v1/image/status/${id}`)).body);
+        if (data.status === 'FAILED') {
+          expect(data).toMatchObject({ error: expect.any(String), completedAt: expect.any(String) });
+          expect(data).not.toHaveProperty('outputUrl');
+        }
+        statuses.push(data.status);
+      }
+      return statuses;
+    };
+    const first = await statusesOf();
+    expect(await statusesOf()).toEqual(first);
+    const failed = first.filter((status) => status === 'FAILED').length;
+    expect(failed).toBeGreaterThan(6);
+    expect(failed).toBeLessThan(26);
+  });
+});
+
+test('a deleted song is gone, its file and its money too', async () => {
+  const rig = openRig({ speed: Number.POSITIVE_INFINITY });
+  const id = await rig.musicId(song);
+  const url = await rig.outputUrl('music', id);
+  const { status, body } = await rig.call('DELETE', `/api/v1/music-generations/${id}`);
+  expect(status).toBe(200);
+  expect(body).toEqual({ success: true, message: expect.any(String) });
+  expect((await rig.call('GET', `/api/v1/music/status/${id}`)).status).toBe(404);
+  expect((await rig.call('DELETE', `/api/v1/music-generations/${id}`)).status).toBe(404);
+  expect((await rig.sandbox.fetch(new Request(url))).status).toBe(404);
+  expect(rig.sandbox.balance()).toBe(996);
+  expect(rig.sandbox.ledger()).toHaveLength(1);
 });

@@ -1,160 +1,492 @@
-import { beforeEach, expect, test, vi } from 'vitest';
-import type { ReviewData } from '../../../../src/contract/review.ts';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { ReviewData, WantedVerdict } from '../../../../src/contract/review.ts';
+import { filmsOf } from '../../../../src/page/compare/films.ts';
 import { nextUndecided } from '../../../../src/page/model/moves.ts';
 import { openElementDeck } from '../../../../src/page/sound/element-deck.ts';
+import { openWebDeck } from '../../../../src/page/sound/web-deck.ts';
 import type { Change, Host } from '../../../../src/page/state/host.ts';
+import { Outbox, type Refusal } from '../../../../src/page/state/outbox.ts';
 import { Page } from '../../../../src/page/state/page.ts';
 import { Held, settled } from '../../../rig/held.ts';
 import { asset, campaign, file, products } from '../../../rig/review/campaign.ts';
 
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  return () => vi.useRealTimers();
-});
-
-/** A page whose host answers when it is told to. */
-function open(data: ReviewData) {
-  const loads = new Held<[], ReviewData>();
-  const sends = new Held<Parameters<Host['send']>, Awaited<ReturnType<Host['send']>>>();
-  let tell: (news: Change) => void = () => {};
-  const host: Host = {
-    load: loads.call,
-    send: sends.call,
-    watch(listener) {
-      tell = listener;
-    },
-  };
-  const page = new Page(data, host, { views: [], facets: [], help: [], openDeck: openElementDeck });
-  const answer = async (index: number, given: ReviewData) => {
-    loads.at(index).answer(given);
-    await settled();
-  };
-  const verdictOn = (address: string) => page.shown.value.assets.get(address)?.verdict?.is;
-  return { page, loads, sends, answer, verdictOn, tell: (change: Change) => tell(change) };
-}
-
-/** The data of `products(1, 3)` in which these takes have a verdict. */
-function decided(revision: number, verdicts: Record<number, 'picked' | 'rejected'> = {}): ReviewData {
-  const data = products(1, 3);
-  const assets = data.assets.map((one) => {
-    const is = verdicts[one.take ?? 0];
-    return is === undefined ? one : { ...one, verdict: { is } };
+describe('page', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    return () => vi.useRealTimers();
   });
-  return { ...data, revision, assets };
+
+  /** A page whose host answers when it is told to. */
+  function open(data: ReviewData) {
+    const loads = new Held<[], ReviewData>();
+    const sends = new Held<Parameters<Host['send']>, Awaited<ReturnType<Host['send']>>>();
+    let tell: (news: Change) => void = () => {};
+    const host: Host = {
+      load: loads.call,
+      send: sends.call,
+      watch(listener) {
+        tell = listener;
+      },
+    };
+    const page = new Page(data, host, { views: [], facets: [], help: [], openDeck: openElementDeck });
+    const answer = async (index: number, given: ReviewData) => {
+      loads.at(index).answer(given);
+      await settled();
+    };
+    const verdictOn = (address: string) => page.shown.value.assets.get(address)?.verdict?.is;
+    return { page, loads, sends, answer, verdictOn, tell: (change: Change) => tell(change) };
+  }
+
+  /** The data of `products(1, 3)` in which these takes have a verdict. */
+  function decided(revision: number, verdicts: Record<number, 'picked' | 'rejected'> = {}): ReviewData {
+    const data = products(1, 3);
+    const assets = data.assets.map((one) => {
+      const is = verdicts[one.take ?? 0];
+      return is === undefined ? one : { ...one, verdict: { is } };
+    });
+    return { ...data, revision, assets };
+  }
+
+  const take = (number: number) => `hero@p001,take:${number}`;
+
+  test('a change while the data are on their way is asked for after them', async () => {
+    const { page, loads, answer, tell } = open(decided(1));
+    tell({ revision: 2 });
+    tell({ revision: 3 });
+    expect(loads.calls).toHaveLength(1);
+    await answer(0, decided(2));
+    expect(loads.calls).toHaveLength(2);
+    await answer(1, decided(3, { 1: 'picked' }));
+    expect([page.data.value.revision, loads.calls.length]).toEqual([3, 2]);
+  });
+
+  test('data that were overtaken by a change on their way are not shown', async () => {
+    const { page, answer, verdictOn, tell } = open(decided(1));
+    tell({ revision: 2 });
+    const [first] = decided(4, { 1: 'picked' }).assets;
+    tell({ since: 1, revision: 4, assets: first === undefined ? [] : [first], groups: [] });
+    expect(verdictOn(take(1))).toBe('picked');
+    await answer(0, decided(2));
+    expect([page.data.value.revision, verdictOn(take(1))]).toEqual([4, 'picked']);
+  });
+
+  test('what others decide before a verdict from here is recorded is what its undo gives back, of two the first one', async () => {
+    const { page, answer, verdictOn, tell } = open(decided(1));
+    page.judge(take(1), 'picked');
+    page.judge(take(2), 'picked');
+    tell({ revision: 2 });
+    await answer(0, decided(2, { 3: 'picked' }));
+    expect(page.said.value).toBe(`${take(3)} was picked elsewhere, instead of ${take(2)}.`);
+    page.goBack('undo');
+    expect(verdictOn(take(1))).toBe('picked');
+    page.goBack('undo');
+    expect([1, 2, 3].map((number) => verdictOn(take(number)))).toEqual([undefined, undefined, 'picked']);
+    page.goBack('redo');
+    expect([1, 2, 3].map((number) => verdictOn(take(number)))).toEqual(['picked', undefined, undefined]);
+  });
+
+  test('undoing a pick names what was already bought from it', () => {
+    const groups = [
+      { name: 'draft@a', assets: [asset('draft@a,take:1', { usedBy: ['final@a'] })] },
+      { name: 'final@a', assets: [asset('final@a', { files: [file(2)] })] },
+    ];
+    const { page } = open(campaign(groups));
+    page.judge('draft@a,take:1', 'picked');
+    page.goBack('undo');
+    expect(page.said.value).toBe('Gives up 2 credits: final@a. Undone: draft@a,take:1 is undecided.');
+  });
+
+  test('what was bought anew is not said to be taken back', async () => {
+    const { page, answer, tell } = open(decided(1, { 1: 'rejected' }));
+    tell({ revision: 2 });
+    const { assets, ...rest } = decided(2);
+    await answer(0, { ...rest, assets: assets.map((one) => (one.take === 1 ? { ...one, job: 'another' } : one)) });
+    expect(page.said.value).toBe(`${take(1)} was regenerated.`);
+  });
+
+  test('a pick from here that is recorded when another one has taken its place was not made elsewhere', async () => {
+    const { page, sends, verdictOn, tell } = open(decided(1));
+    page.judge(take(1), 'picked');
+    await vi.advanceTimersByTimeAsync(500);
+    expect(sends.calls).toHaveLength(1);
+    page.judge(take(3), 'picked');
+    const [first] = decided(2, { 1: 'picked' }).assets;
+    tell({ since: 1, revision: 2, assets: first === undefined ? [] : [first], groups: [] });
+    expect(page.said.value).toBe(`Picked ${take(3)}, instead of ${take(1)}.`);
+    page.goBack('undo');
+    expect([1, 2, 3].map((number) => verdictOn(take(number)))).toEqual(['picked', undefined, undefined]);
+    page.goBack('undo');
+    expect([1, 2, 3].map((number) => verdictOn(take(number)))).toEqual([undefined, undefined, undefined]);
+  });
+
+  test('pictures are read ahead of as many groups as are asked for, those that need nobody left out', () => {
+    const groups = ['a', 'b', 'c', 'd'].map((key) => ({
+      name: key,
+      assets: [1, 2].map((number) => asset(`hero@${key},take:${number}`, { isJudged: key !== 'b' })),
+    }));
+    const { page } = open(campaign(groups));
+    const ahead = (count: number) => nextUndecided(page.strips.value, 'hero@a,take:1', count).map((one) => one.address);
+    expect(ahead(2)).toEqual(['hero@c,take:1', 'hero@c,take:2', 'hero@d,take:1', 'hero@d,take:2']);
+    expect(ahead(1)).toEqual(['hero@c,take:1', 'hero@c,take:2']);
+  });
+
+  test('outputs that came since are listed until their group was active', async () => {
+    const data = products(2, 2);
+    const { page, answer, tell } = open(data);
+    expect(page.fresh.value).toEqual([]);
+    tell({ revision: 2 });
+    const assets = data.assets.map((one, at) => (at % 2 === 0 ? { ...one, job: 'another' } : one));
+    await answer(0, { ...data, revision: 2, assets });
+    expect(page.fresh.value).toEqual(['hero@p002,take:1']);
+    page.activate('hero@p002,take:2');
+    expect(page.fresh.value).toEqual([]);
+  });
+
+  test('the last verdict says that nothing else is to be decided', () => {
+    const { page } = open(products(2, 2));
+    page.judge('hero@p001,take:1', 'picked');
+    expect(page.said.value).toBe('Picked hero@p001,take:1.');
+    page.judge('hero@p002,take:1', 'picked');
+    expect(page.said.value).toBe('Picked hero@p002,take:1. Nothing else is to be decided now.');
+  });
+
+  test('a recorded verdict of this page that arrives after it was taken back was not made elsewhere', async () => {
+    const { page, answer, sends, verdictOn } = open(decided(1));
+    page.judge(take(1), 'picked');
+    await vi.advanceTimersByTimeAsync(500);
+    page.judge(take(1), 'undecided');
+    const said = page.said.value;
+    sends.at(0).answer({ is: 'recorded', revision: 2, refused: [] });
+    await settled();
+    await answer(0, decided(2, { 1: 'picked' }));
+    expect(page.said.value).toBe(said);
+    expect(verdictOn(take(1))).toBeUndefined();
+  });
+});
+
+/** As much of a player as two films need. */
+class Film {
+  currentTime = 0;
+  duration = 10;
+  playbackRate = 1;
+  muted = false;
+  ended = false;
+  seeking = false;
+  isPaused = true;
+  addEventListener(): void {}
+  async play(): Promise<void> {
+    this.isPaused = false;
+  }
+  pause(): void {
+    this.isPaused = true;
+  }
 }
 
-const take = (number: number) => `hero@p001,take:${number}`;
+/** Two films side by side, the left one leads; `frame` draws the next one. */
+function open() {
+  let next: (() => void) | undefined;
+  vi.stubGlobal('requestAnimationFrame', (call: () => void) => {
+    next = call;
+    return 1;
+  });
+  vi.stubGlobal('cancelAnimationFrame', () => {
+    next = undefined;
+  });
+  onTestFinished(() => void vi.unstubAllGlobals());
+  const films = filmsOf(
+    new Page(products(1, 2), undefined, { views: [], facets: [], help: [], openDeck: openElementDeck }),
+  );
+  const [left, right] = [new Film(), new Film()];
+  films.set('left', left as unknown as HTMLVideoElement);
+  films.set('right', right as unknown as HTMLVideoElement);
+  const frame = (at: { left: number; right: number }) => {
+    left.currentTime = at.left;
+    right.currentTime = at.right;
+    next?.();
+  };
+  return { films, left, right, frame };
+}
 
-test('a change while the data are on their way is asked for after them', async () => {
-  const { page, loads, answer, tell } = open(decided(1));
-  tell({ revision: 2 });
-  tell({ revision: 3 });
-  expect(loads.calls).toHaveLength(1);
-  await answer(0, decided(2));
-  expect(loads.calls).toHaveLength(2);
-  await answer(1, decided(3, { 1: 'picked' }));
-  expect([page.data.value.revision, loads.calls.length]).toEqual([3, 2]);
+test('the film that follows runs faster while it is behind, and slower while it is ahead; the leader as it is', () => {
+  const { films, left, right, frame } = open();
+  films.play();
+  frame({ left: 1, right: 0.95 });
+  expect(right.playbackRate).toBeGreaterThan(1);
+  frame({ left: 2, right: 2.05 });
+  expect(right.playbackRate).toBeLessThan(1);
+  frame({ left: 3, right: 3.001 });
+  expect([left.playbackRate, right.playbackRate]).toEqual([1, 1]);
 });
 
-test('data that were overtaken by a change on their way are not shown', async () => {
-  const { page, answer, verdictOn, tell } = open(decided(1));
-  tell({ revision: 2 });
-  const [first] = decided(4, { 1: 'picked' }).assets;
-  tell({ since: 1, revision: 4, assets: first === undefined ? [] : [first], groups: [] });
-  expect(verdictOn(take(1))).toBe('picked');
-  await answer(0, decided(2));
-  expect([page.data.value.revision, verdictOn(take(1))]).toEqual([4, 'picked']);
+test('one that is far apart jumps to the leader', () => {
+  const { films, right, frame } = open();
+  films.play();
+  frame({ left: 4, right: 2 });
+  expect([right.currentTime, right.playbackRate]).toEqual([4, 1]);
 });
 
-test('what others decide before a verdict from here is recorded is what its undo gives back, of two the first one', async () => {
-  const { page, answer, verdictOn, tell } = open(decided(1));
-  page.judge(take(1), 'picked');
-  page.judge(take(2), 'picked');
-  tell({ revision: 2 });
-  await answer(0, decided(2, { 3: 'picked' }));
-  expect(page.said.value).toBe(`${take(3)} was picked elsewhere, instead of ${take(2)}.`);
-  page.goBack('undo');
-  expect(verdictOn(take(1))).toBe('picked');
-  page.goBack('undo');
-  expect([1, 2, 3].map((number) => verdictOn(take(number)))).toEqual([undefined, undefined, 'picked']);
-  page.goBack('redo');
-  expect([1, 2, 3].map((number) => verdictOn(take(number)))).toEqual(['picked', undefined, undefined]);
+test('both begin, stop and are sought together, and one is heard', () => {
+  const { films, left, right, frame } = open();
+  films.play();
+  expect([left.isPaused, right.isPaused]).toEqual([false, false]);
+  expect([left.muted, right.muted]).toEqual([false, true]);
+  films.lead('right');
+  expect([left.muted, right.muted]).toEqual([true, false]);
+  frame({ left: 6.1, right: 6 });
+  films.pause();
+  expect([left.isPaused, right.isPaused, left.currentTime, right.currentTime]).toEqual([true, true, 6, 6]);
+  films.seek(2);
+  expect([left.currentTime, right.currentTime]).toEqual([2, 2]);
 });
 
-test('undoing a pick names what was already bought from it', () => {
-  const groups = [
-    { name: 'draft@a', assets: [asset('draft@a,take:1', { usedBy: ['final@a'] })] },
-    { name: 'final@a', assets: [asset('final@a', { files: [file(2)] })] },
-  ];
-  const { page } = open(campaign(groups));
-  page.judge('draft@a,take:1', 'picked');
-  page.goBack('undo');
-  expect(page.said.value).toBe('Gives up 2 credits: final@a. Undone: draft@a,take:1 is undecided.');
+test('at the end of the leader both begin again', () => {
+  const { films, left, right, frame } = open();
+  films.play();
+  left.ended = true;
+  frame({ left: 10, right: 9.99 });
+  expect([left.currentTime, right.currentTime, films.isPlaying.value]).toEqual([0, 0, true]);
 });
 
-test('what was bought anew is not said to be taken back', async () => {
-  const { page, answer, tell } = open(decided(1, { 1: 'rejected' }));
-  tell({ revision: 2 });
-  const { assets, ...rest } = decided(2);
-  await answer(0, { ...rest, assets: assets.map((one) => (one.take === 1 ? { ...one, job: 'another' } : one)) });
-  expect(page.said.value).toBe(`${take(1)} was regenerated.`);
+test('between two places it plays again and again, till both are the same', () => {
+  const { films, left, right, frame } = open();
+  films.seek(2);
+  films.mark('from');
+  films.seek(4);
+  films.mark('to');
+  films.play();
+  expect([left.currentTime, right.currentTime]).toEqual([2, 2]);
+  frame({ left: 3, right: 3 });
+  frame({ left: 4.01, right: 4 });
+  expect([left.currentTime, right.currentTime]).toEqual([2, 2]);
+  films.mark('to');
+  expect(films.loop.value).toBeUndefined();
+  frame({ left: 5, right: 5 });
+  expect(left.currentTime).toBe(5);
 });
 
-test('a pick from here that is recorded when another one has taken its place was not made elsewhere', async () => {
-  const { page, sends, verdictOn, tell } = open(decided(1));
-  page.judge(take(1), 'picked');
-  await vi.advanceTimersByTimeAsync(500);
-  expect(sends.calls).toHaveLength(1);
-  page.judge(take(3), 'picked');
-  const [first] = decided(2, { 1: 'picked' }).assets;
-  tell({ since: 1, revision: 2, assets: first === undefined ? [] : [first], groups: [] });
-  expect(page.said.value).toBe(`Picked ${take(3)}, instead of ${take(1)}.`);
-  page.goBack('undo');
-  expect([1, 2, 3].map((number) => verdictOn(take(number)))).toEqual(['picked', undefined, undefined]);
-  page.goBack('undo');
-  expect([1, 2, 3].map((number) => verdictOn(take(number)))).toEqual([undefined, undefined, undefined]);
+describe('outbox', () => {
+  type Answer = Awaited<ReturnType<Host['send']>>;
+
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+  afterEach(() => void vi.useRealTimers());
+
+  const verdict = (address: string, is: WantedVerdict['is']): WantedVerdict => ({ address, is, job: `job-${address}` });
+  const recorded = (revision: number, refused: Refusal[] = []): Answer => ({ is: 'recorded', revision, refused });
+
+  /** An outbox whose host answers when it is told to, and what its browser keeps. */
+  function open(left: WantedVerdict[] = []) {
+    const sends = new Held<Parameters<Host['send']>, Answer>();
+    const store = new Map(left.map((one) => [one.address, one]));
+    const refused: Refusal[] = [];
+    const changes: Change[] = [];
+    let tell: (address: string, one: WantedVerdict | undefined) => void = () => {};
+    const outbox = new Outbox({
+      host: { load: () => Promise.reject(new Error('not asked for')), watch: () => {}, send: sends.call },
+      kept: {
+        read: () => [...store.values()],
+        keep: (one) => void store.set(one.address, one),
+        drop: ({ address }) => void store.delete(address),
+        watch(listener) {
+          tell = listener;
+        },
+      },
+      onRefused: (given) => void refused.push(...given),
+      onRecorded: (change) => void changes.push(change),
+    });
+    const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+    const answer = async (index: number, given: Answer) => {
+      sends.at(index).answer(given);
+      await settled();
+    };
+    const sent = () => sends.calls.map(({ args: [batch] }) => batch.map(({ address, is }) => `${address} ${is}`));
+    const fromAnotherTab: typeof tell = (address, one) => tell(address, one);
+    return { outbox, store, refused, changes, pass, answer, sent, fromAnotherTab };
+  }
+
+  test('a verdict that is given while an earlier one is on its way stays with the browser, and follows it', async () => {
+    const { outbox, store, pass, answer, sent } = open();
+    outbox.put([verdict('a', 'picked')]);
+    await pass(1000);
+    outbox.put([verdict('a', 'rejected')]);
+    await answer(0, recorded(2));
+    // Should the tab be closed now, it must not be lost.
+    expect(store.get('a')?.is).toBe('rejected');
+    expect(outbox.isOpen('a')).toBe(true);
+    await pass(1000);
+    await answer(1, recorded(3));
+    expect(sent()).toEqual([['a picked'], ['a rejected']]);
+    expect([store.size, outbox.isEmpty.value]).toEqual([0, true]);
+  });
+
+  test('one batch is on its way at a time: what is given meanwhile waits for its answer, in order', async () => {
+    const { outbox, pass, answer, sent } = open();
+    outbox.put([verdict('a', 'picked')]);
+    await pass(1000);
+    outbox.put([verdict('b', 'picked')]);
+    outbox.put([verdict('c', 'rejected')]);
+    await pass(60_000);
+    expect(sent()).toEqual([['a picked']]);
+    await answer(0, recorded(2));
+    await pass(1000);
+    expect(sent()).toEqual([['a picked'], ['b picked', 'c rejected']]);
+  });
+
+  test('data with the first of two verdicts about an asset do not take the second away', async () => {
+    const { outbox, pass, answer } = open();
+    outbox.put([verdict('a', 'picked')]);
+    await pass(1000);
+    await answer(0, recorded(2));
+    outbox.put([verdict('a', 'rejected'), verdict('b', 'picked')]);
+    outbox.settle(2);
+    expect([...outbox.own.value.values()].map(({ is }) => is)).toEqual(['rejected', 'picked']);
+    expect([outbox.isOpen('a'), outbox.isEmpty.value]).toEqual([true, false]);
+  });
+
+  test('a refusal of what was decided otherwise since takes only its own verdict back', async () => {
+    const { outbox, refused, pass, answer } = open();
+    outbox.put([verdict('a', 'picked'), verdict('b', 'picked')]);
+    await pass(1000);
+    outbox.put([verdict('b', 'rejected')]);
+    await answer(
+      0,
+      recorded(2, [
+        { address: 'a', text: 'a was bought anew' },
+        { address: 'b', text: 'b too' },
+      ]),
+    );
+    expect(refused.map(({ address }) => address)).toEqual(['a', 'b']);
+    expect([...outbox.own.value.values()]).toEqual([verdict('b', 'rejected')]);
+  });
+
+  test('what could not be recorded is sent again with what has come since, and says meanwhile why it waits', async () => {
+    const { outbox, changes, pass, answer, sent } = open([verdict('a', 'picked')]);
+    await pass(1000);
+    outbox.put([verdict('b', 'picked')]);
+    await answer(0, { is: 'failed', text: 'mediabatch does not answer' });
+    expect(outbox.waits.value).toBe('mediabatch does not answer');
+    await pass(3000);
+    await answer(1, recorded(2));
+    expect(sent()).toEqual([['a picked'], ['a picked', 'b picked']]);
+    expect([outbox.waits.value, changes]).toEqual([undefined, [{ revision: 2 }]]);
+  });
+
+  test('of a verdict with which two tabs wait, what one of them changes is what both send', async () => {
+    const { outbox, pass, sent, fromAnotherTab } = open([verdict('a', 'picked'), verdict('b', 'picked')]);
+    fromAnotherTab('a', verdict('a', 'rejected'));
+    fromAnotherTab('b', undefined);
+    fromAnotherTab('c', verdict('c', 'picked'));
+    await pass(1000);
+    expect(sent()).toEqual([['a rejected']]);
+    expect(outbox.isOpen('b')).toBe(false);
+  });
 });
 
-test('pictures are read ahead of as many groups as are asked for, those that need nobody left out', () => {
-  const groups = ['a', 'b', 'c', 'd'].map((key) => ({
-    name: key,
-    assets: [1, 2].map((number) => asset(`hero@${key},take:${number}`, { isJudged: key !== 'b' })),
-  }));
-  const { page } = open(campaign(groups));
-  const ahead = (count: number) => nextUndecided(page.strips.value, 'hero@a,take:1', count).map((one) => one.address);
-  expect(ahead(2)).toEqual(['hero@c,take:1', 'hero@c,take:2', 'hero@d,take:1', 'hero@d,take:2']);
-  expect(ahead(1)).toEqual(['hero@c,take:1', 'hero@c,take:2']);
-});
+describe('web deck', () => {
+  /** A sound of one channel, which a second of silence is long enough for. */
+  class Sound {
+    readonly numberOfChannels = 1;
+    readonly sampleRate = 1000;
+    readonly length = 1000;
+    readonly duration = 1;
+    readonly url: string;
+    constructor(url: string) {
+      this.url = url;
+    }
+    getChannelData(): Float32Array {
+      return new Float32Array(this.length);
+    }
+  }
 
-test('outputs that came since are listed until their group was active', async () => {
-  const data = products(2, 2);
-  const { page, answer, tell } = open(data);
-  expect(page.fresh.value).toEqual([]);
-  tell({ revision: 2 });
-  const assets = data.assets.map((one, at) => (at % 2 === 0 ? { ...one, job: 'another' } : one));
-  await answer(0, { ...data, revision: 2, assets });
-  expect(page.fresh.value).toEqual(['hero@p002,take:1']);
-  page.activate('hero@p002,take:2');
-  expect(page.fresh.value).toEqual([]);
-});
+  let heard: string[];
+  let fetched: Held<[url: string], Response>;
 
-test('the last verdict says that nothing else is to be decided', () => {
-  const { page } = open(products(2, 2));
-  page.judge('hero@p001,take:1', 'picked');
-  expect(page.said.value).toBe('Picked hero@p001,take:1.');
-  page.judge('hero@p002,take:1', 'picked');
-  expect(page.said.value).toBe('Picked hero@p002,take:1. Nothing else is to be decided now.');
-});
+  /** As much of a sound card as tells which tracks were begun. */
+  function stubSound(): void {
+    const ramp = {
+      setValueAtTime() {},
+      linearRampToValueAtTime() {},
+      cancelScheduledValues() {},
+      setTargetAtTime() {},
+    };
+    const node = { connect: (to: object) => to };
+    vi.stubGlobal(
+      'AudioContext',
+      class {
+        currentTime = 0;
+        destination = {};
+        decodeAudioData = async (bytes: ArrayBuffer) => new Sound(new TextDecoder().decode(bytes));
+        resume = async () => {};
+        close = async () => {};
+      },
+    );
+    vi.stubGlobal(
+      'AudioBufferSourceNode',
+      class {
+        onended = null;
+        readonly #sound: Sound;
+        constructor(_context: object, { buffer }: { buffer: Sound }) {
+          this.#sound = buffer;
+        }
+        connect = node.connect;
+        start = () => void heard.push(this.#sound.url);
+        stop() {}
+      },
+    );
+    vi.stubGlobal(
+      'GainNode',
+      class {
+        gain = { value: 0, ...ramp };
+        connect = node.connect;
+      },
+    );
+    vi.stubGlobal('fetch', (url: string) => fetched.call(url));
+  }
 
-test('a recorded verdict of this page that arrives after it was taken back was not made elsewhere', async () => {
-  const { page, answer, sends, verdictOn } = open(decided(1));
-  page.judge(take(1), 'picked');
-  await vi.advanceTimersByTimeAsync(500);
-  page.judge(take(1), 'undecided');
-  const said = page.said.value;
-  sends.at(0).answer({ is: 'recorded', revision: 2, refused: [] });
-  await settled();
-  await answer(0, decided(2, { 1: 'picked' }));
-  expect(page.said.value).toBe(said);
-  expect(verdictOn(take(1))).toBeUndefined();
+  beforeEach(() => {
+    heard = [];
+    fetched = new Held();
+    stubSound();
+    return () => void vi.unstubAllGlobals();
+  });
+
+  function open() {
+    const tracks = ['a', 'b'].map((url, index) => ({ url, number: index + 1, address: url, name: url }));
+    const deck = openWebDeck(tracks);
+    onTestFinished(() => deck.close());
+    const asked = () => fetched.calls.map(({ args: [url] }) => url);
+    const arrives = async (url: string) => {
+      fetched.at(asked().indexOf(url)).answer(new Response(url));
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      await settled();
+    };
+    return { deck, asked, arrives };
+  }
+
+  test('a track that arrives when another one was chosen is not heard', async () => {
+    const { deck, arrives } = open();
+    deck.play();
+    deck.listenTo('b');
+    await arrives('b');
+    expect(heard).toEqual(['b']);
+    await arrives('a');
+    expect(heard).toEqual(['b']);
+  });
+
+  test('nor is one that arrives after a pause', async () => {
+    const { deck, arrives } = open();
+    deck.play();
+    deck.pause();
+    await arrives('a');
+    expect(heard).toEqual([]);
+  });
+
+  test('a track that is measured and played at once is fetched once, and begun once when it was left and chosen again meanwhile', async () => {
+    const { deck, asked, arrives } = open();
+    deck.play();
+    deck.listenTo('b');
+    deck.listenTo('a');
+    expect(asked()).toEqual(['a', 'b']);
+    await arrives('a');
+    expect(heard).toEqual(['a']);
+  });
 });

@@ -1,134 +1,201 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Durations, KnownDurations } from '../../../../src/service/polling/durations.ts';
 import { independent, layered } from '../../../bench/steps.ts';
+import { type Campaign, campaign, longestLagMs, watchAll } from '../../../rig/odd-lists.ts';
 import { logNormal, seeded } from '../../../rig/random.ts';
-import { type Simulated, type SimulationOptions, simulate as simulateSteps } from '../../../rig/simulate.ts';
+import { type Simulated, type SimulationOptions, simulate, simulate as simulateSteps } from '../../../rig/simulate.ts';
 
-type Result = Simulated;
+describe('simulation', () => {
+  type Result = Simulated;
 
-const simulate = (kind: string, durationsMs: readonly number[], options: SimulationOptions) =>
-  simulateSteps(
-    kind,
-    independent(durationsMs.length, (index) => durationsMs[index] ?? 0),
-    options,
-  );
+  const simulate = (kind: string, durationsMs: readonly number[], options: SimulationOptions) =>
+    simulateSteps(
+      kind,
+      independent(durationsMs.length, (index) => durationsMs[index] ?? 0),
+      options,
+    );
 
-function meanOf(results: readonly Result[], name: 'times' | 'perJob' | 'meanLagMs'): number {
-  return results.reduce((sum, result) => sum + result[name], 0) / results.length;
+  function meanOf(results: readonly Result[], name: 'times' | 'perJob' | 'meanLagMs'): number {
+    return results.reduce((sum, result) => sum + result[name], 0) / results.length;
+  }
+
+  const manyOf = (count: number, draw: () => number) => Array.from({ length: count }, draw);
+
+  describe('the age of the next query', () => {
+    const tenths = Array.from({ length: 100 }, (_, index) => 1000 + 10 * index);
+    test.each([
+      ['once the known jobs have been over for the threshold on average', tenths, -1, 100, 1442],
+      ['counted among those that are longer', tenths, 1500, 20, 1645],
+      ['by doubling where hardly a longer job is known', tenths, 1980, 20, 2179],
+      ['never later than by a fifth of the age', tenths, 4000, 1500, 4800],
+      ['for jobs that all take the same', Array.from({ length: 50 }, () => 500), -1, 40, 540],
+    ])('%s', (_, samples, last, thresholdMs, age) => {
+      expect(new KnownDurations(10_000, samples).nextAge(last, thresholdMs)).toBeCloseTo(age, 0);
+    });
+
+    test('a few durations stand for others around them, and only the newest count', () => {
+      const few = new KnownDurations(10_000, [1000]);
+      expect(few.nextAge(-1, 10)).toBeLessThan(1000);
+      for (let count = 0; count < 100; count += 1) few.learn(5000);
+      expect([few.medianMs, few.samples.length, few.nextAge(-1, 10)]).toEqual([5000, 100, 5010]);
+    });
+  });
+
+  describe('many jobs', () => {
+    test('200 jobs around 3 s, 50 at once: cold, then with what was learned', async () => {
+      // One draw says little: how long a run takes hangs on a few long jobs.
+      const draws = Array.from({ length: 24 }, (_, index) => index + 1);
+      const cold: Result[] = [];
+      const learned: Result[] = [];
+      for (const seed of draws) {
+        const draw = logNormal(3000, 0.5, seeded(seed));
+        const jobs = manyOf(200, draw);
+        const first = await simulate('image', jobs, { concurrency: 50, seed });
+        cold.push(first);
+        const durations = new Durations(first.durations.keep());
+        // Others of the same kind: what is known is not which of them takes long.
+        learned.push(await simulate('image', manyOf(200, draw), { concurrency: 50, seed: seed + 100, durations }));
+      }
+      expect(meanOf(cold, 'times')).toBeLessThan(1.09);
+      expect(meanOf(cold, 'perJob')).toBeLessThan(4);
+      expect(meanOf(learned, 'times')).toBeLessThan(1.08);
+      expect(meanOf(learned, 'perJob')).toBeLessThan(3.7);
+      expect(Math.min(...learned.map(({ closestMs }) => closestMs))).toBeGreaterThanOrEqual(100);
+      expect(Math.max(...cold.map(({ times }) => times))).toBeLessThan(1.15);
+    });
+
+    test('what is known makes no more looks at a service that complains, nor on jobs that take longer than any before', async () => {
+      const draw = logNormal(3000, 0.5, seeded(1));
+      const known = { image: manyOf(100, draw) };
+      const limited: Result[] = [];
+      const slower: Result[] = [];
+      for (const seed of [1, 2, 3, 4, 5, 6]) {
+        const jobs = manyOf(200, draw);
+        const options = { concurrency: 50, seed };
+        limited.push(await simulate('image', jobs, { ...options, durations: new Durations(known), perSecond: 40 }));
+        const long = jobs.map((ms) => 5 * ms);
+        slower.push(await simulate('image', long, { ...options, durations: new Durations(known) }));
+      }
+      expect(meanOf(limited, 'perJob')).toBeLessThan(5);
+      expect(meanOf(slower, 'perJob')).toBeLessThan(10);
+    });
+
+    test('10 layers of 50 that need 3 each, jobs of half a second', async () => {
+      const steps = layered(10, 50, 500);
+      const first = await simulateSteps('image', steps, { concurrency: 50 });
+      const durations = new Durations(first.durations.keep());
+      const second = await simulateSteps('image', steps, { concurrency: 50, durations });
+      expect(first.times).toBeLessThan(1.08);
+      expect(second.times).toBeLessThan(1.07);
+      expect(first.perJob).toBeLessThan(1.1);
+    });
+
+    test.each([
+      ['as long as is assumed', 15_000, 0.5, 1.06, 7.5],
+      ['much shorter than is assumed', 3000, 0.5, 1.08, 4.5],
+      ['much longer than is assumed', 60_000, 0.5, 1.04, 14],
+      ['all the same', 500, 0, 1.25, 2],
+    ])('10 jobs at once, %s', async (_, medianMs, sigma, times, perJob) => {
+      const results: Result[] = [];
+      for (let seed = 1; seed <= 12; seed += 1) {
+        const jobs = manyOf(10, logNormal(medianMs, sigma, seeded(seed)));
+        results.push(await simulate('image', jobs, { concurrency: 32, seed }));
+      }
+      expect(meanOf(results, 'times')).toBeLessThan(times);
+      expect(meanOf(results, 'perJob')).toBeLessThan(perJob);
+    });
+
+    test('a few videos: the last one is not forgotten when its list is no longer read', async () => {
+      const results: Result[] = [];
+      for (let seed = 1; seed <= 12; seed += 1) {
+        const result = await simulate('video', manyOf(5, logNormal(120_000, 0.4, seeded(seed))), {
+          concurrency: 5,
+          seed,
+        });
+        expect(result.times).toBeLessThan(1.1);
+        results.push(result);
+      }
+      expect(meanOf(results, 'times')).toBeLessThan(1.04);
+      expect(meanOf(results, 'perJob')).toBeLessThan(14);
+    });
+
+    test.each([
+      [11, 0],
+      [3, 0],
+      [1, 0],
+      [11, 50],
+      [3, 500],
+    ])('1,000 videos, 100 at once, 2 reads a second: one look stands for many (%i, %i ms)', async (seed, answersMs) => {
+      const draw = logNormal(30_000, 0.4, seeded(seed));
+      const result = await simulate('video', manyOf(1000, draw), { concurrency: 100, perSecond: 2, answersMs });
+      expect(result.meanLagMs).toBeLessThan(2500);
+      expect(result.perJob).toBeLessThan(0.36);
+      expect(result.times).toBeLessThan(1.08);
+      expect(result.refused).toBeLessThan(5);
+    });
+  });
+});
+
+async function expectSeen(given: Campaign): Promise<void> {
+  const longestMs = longestLagMs(given);
+  const { ends, service, looks, tookMs } = await watchAll({ ...given, longestMs });
+  for (const { is } of ends) expect(is).toBe('completed');
+  for (const { job, lagMs } of ends) expect(lagMs, job.id).toBeLessThan(longestMs);
+  // A clock that is set on ends a pause early.
+  if (!given.jumps?.some(({ byMs }) => byMs > 0)) expect(service.tooEarly).toBe(0);
+  expect(service.refused).toBeLessThan(70 + service.sent.length / 10);
+  // Jobs are thought about a few times a second, and after each read, at the most.
+  expect(looks).toBeLessThan(ends.length * (100 + tookMs / 100 + 4 * service.sent.length));
 }
 
-const manyOf = (count: number, draw: () => number) => Array.from({ length: count }, draw);
+test('I16 whatever lists say and clocks do, each end is seen, no kind starves, and a 429 is heeded', async () => {
+  await fc.assert(fc.asyncProperty(campaign, expectSeen), { numRuns: 40 });
+}, 120_000);
 
-describe('the age of the next query', () => {
-  const tenths = Array.from({ length: 100 }, (_, index) => 1000 + 10 * index);
-  test.each([
-    ['once the known jobs have been over for the threshold on average', tenths, -1, 100, 1442],
-    ['counted among those that are longer', tenths, 1500, 20, 1645],
-    ['by doubling where hardly a longer job is known', tenths, 1980, 20, 2179],
-    ['never later than by a fifth of the age', tenths, 4000, 1500, 4800],
-    ['for jobs that all take the same', Array.from({ length: 50 }, () => 500), -1, 40, 540],
-  ])('%s', (_, samples, last, thresholdMs, age) => {
-    expect(new KnownDurations(10_000, samples).nextAge(last, thresholdMs)).toBeCloseTo(age, 0);
+test('pages that are shorter each time hide no job', async () => {
+  await expectSeen({
+    oddity: 'has shorter pages each time',
+    counts: { video: 143, voiceover: 59, image: 10 },
+    medianMs: 120_000,
+    createsPerSecond: 100,
+    perSecond: 5,
+    readMs: 0,
+    seed: 928_627,
+    jumps: [{ atMs: 43_243, byMs: -3_600_000 }],
   });
+}, 60_000);
 
-  test('a few durations stand for others around them, and only the newest count', () => {
-    const few = new KnownDurations(10_000, [1000]);
-    expect(few.nextAge(-1, 10)).toBeLessThan(1000);
-    for (let count = 0; count < 100; count += 1) few.learn(5000);
-    expect([few.medianMs, few.samples.length, few.nextAge(-1, 10)]).toEqual([5000, 100, 5010]);
-  });
-});
+/** Around five minutes each, at a service that bears ten reads a second. */
+function videos(count: number, options: Partial<SimulationOptions>) {
+  const steps = independent(count, logNormal(300_000, 0.4, seeded(1)));
+  return simulate('video', steps, { concurrency: count, perSecond: 10, seed: 1, ...options });
+}
 
-describe('many jobs', () => {
-  test('200 jobs around 3 s, 50 at once: cold, then with what was learned', async () => {
-    // One draw says little: how long a run takes hangs on a few long jobs.
-    const draws = Array.from({ length: 24 }, (_, index) => index + 1);
-    const cold: Result[] = [];
-    const learned: Result[] = [];
-    for (const seed of draws) {
-      const draw = logNormal(3000, 0.5, seeded(seed));
-      const jobs = manyOf(200, draw);
-      const first = await simulate('image', jobs, { concurrency: 50, seed });
-      cold.push(first);
-      const durations = new Durations(first.durations.keep());
-      // Others of the same kind: what is known is not which of them takes long.
-      learned.push(await simulate('image', manyOf(200, draw), { concurrency: 50, seed: seed + 100, durations }));
-    }
-    expect(meanOf(cold, 'times')).toBeLessThan(1.09);
-    expect(meanOf(cold, 'perJob')).toBeLessThan(4);
-    expect(meanOf(learned, 'times')).toBeLessThan(1.08);
-    expect(meanOf(learned, 'perJob')).toBeLessThan(3.7);
-    expect(Math.min(...learned.map(({ closestMs }) => closestMs))).toBeGreaterThanOrEqual(100);
-    expect(Math.max(...cold.map(({ times }) => times))).toBeLessThan(1.15);
-  });
+test('10,000 videos in flight: seldom late, few reads, and no more thought for each than with 1,000', async () => {
+  const few = await videos(1000, { createsPerSecond: 10 });
+  const many = await videos(10_000, { createsPerSecond: 100 });
+  expect(many.meanLagMs).toBeLessThan(20_000);
+  expect(many.perJob).toBeLessThan(0.5);
+  expect(many.times).toBeLessThan(1.02);
+  expect(many.thoughtsPerJob).toBeLessThan(2 * few.thoughtsPerJob);
+}, 240_000);
 
-  test('what is known makes no more looks at a service that complains, nor on jobs that take longer than any before', async () => {
-    const draw = logNormal(3000, 0.5, seeded(1));
-    const known = { image: manyOf(100, draw) };
-    const limited: Result[] = [];
-    const slower: Result[] = [];
-    for (const seed of [1, 2, 3, 4, 5, 6]) {
-      const jobs = manyOf(200, draw);
-      const options = { concurrency: 50, seed };
-      limited.push(await simulate('image', jobs, { ...options, durations: new Durations(known), perSecond: 40 }));
-      const long = jobs.map((ms) => 5 * ms);
-      slower.push(await simulate('image', long, { ...options, durations: new Durations(known) }));
-    }
-    expect(meanOf(limited, 'perJob')).toBeLessThan(5);
-    expect(meanOf(slower, 'perJob')).toBeLessThan(10);
-  });
+test.each([
+  ['on a slow line', { list: { readMs: 300 } }],
+  ['answered in any order', { answersMs: 5000 }],
+  ['known from an earlier run', { durations: new Durations({ video: known() }) }],
+])(
+  '4,000 videos in flight: %s',
+  async (_, options) => {
+    const result = await videos(4000, { createsPerSecond: 50, ...options });
+    expect(result.meanLagMs).toBeLessThan(15_000);
+    expect(result.perJob).toBeLessThan(0.8);
+    expect(result.times).toBeLessThan(1.03);
+  },
+  240_000,
+);
 
-  test('10 layers of 50 that need 3 each, jobs of half a second', async () => {
-    const steps = layered(10, 50, 500);
-    const first = await simulateSteps('image', steps, { concurrency: 50 });
-    const durations = new Durations(first.durations.keep());
-    const second = await simulateSteps('image', steps, { concurrency: 50, durations });
-    expect(first.times).toBeLessThan(1.08);
-    expect(second.times).toBeLessThan(1.07);
-    expect(first.perJob).toBeLessThan(1.1);
-  });
-
-  test.each([
-    ['as long as is assumed', 15_000, 0.5, 1.06, 7.5],
-    ['much shorter than is assumed', 3000, 0.5, 1.08, 4.5],
-    ['much longer than is assumed', 60_000, 0.5, 1.04, 14],
-    ['all the same', 500, 0, 1.25, 2],
-  ])('10 jobs at once, %s', async (_, medianMs, sigma, times, perJob) => {
-    const results: Result[] = [];
-    for (let seed = 1; seed <= 12; seed += 1) {
-      const jobs = manyOf(10, logNormal(medianMs, sigma, seeded(seed)));
-      results.push(await simulate('image', jobs, { concurrency: 32, seed }));
-    }
-    expect(meanOf(results, 'times')).toBeLessThan(times);
-    expect(meanOf(results, 'perJob')).toBeLessThan(perJob);
-  });
-
-  test('a few videos: the last one is not forgotten when its list is no longer read', async () => {
-    const results: Result[] = [];
-    for (let seed = 1; seed <= 12; seed += 1) {
-      const result = await simulate('video', manyOf(5, logNormal(120_000, 0.4, seeded(seed))), {
-        concurrency: 5,
-        seed,
-      });
-      expect(result.times).toBeLessThan(1.1);
-      results.push(result);
-    }
-    expect(meanOf(results, 'times')).toBeLessThan(1.04);
-    expect(meanOf(results, 'perJob')).toBeLessThan(14);
-  });
-
-  test.each([
-    [11, 0],
-    [3, 0],
-    [1, 0],
-    [11, 50],
-    [3, 500],
-  ])('1,000 videos, 100 at once, 2 reads a second: one look stands for many (%i, %i ms)', async (seed, answersMs) => {
-    const draw = logNormal(30_000, 0.4, seeded(seed));
-    const result = await simulate('video', manyOf(1000, draw), { concurrency: 100, perSecond: 2, answersMs });
-    expect(result.meanLagMs).toBeLessThan(2500);
-    expect(result.perJob).toBeLessThan(0.36);
-    expect(result.times).toBeLessThan(1.08);
-    expect(result.refused).toBeLessThan(5);
-  });
-});
+function known(): number[] {
+  return Array.from({ length: 100 }, logNormal(300_000, 0.4, seeded(2)));
+}

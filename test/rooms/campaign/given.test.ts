@@ -1,0 +1,171 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { readPicks } from '../../../src/campaign/decisions/judge.ts';
+import { hasKey, keyFromCommand, readEnvironment, requireAccess } from '../../../src/campaign/environment.ts';
+import { differencesFrom, givenOf, notOfRunText } from '../../../src/campaign/on-engine/other-runs.ts';
+import { openCampaign } from '../../../src/campaign/open-campaign.ts';
+import { findContradiction } from '../../../src/campaign/saved-plan.ts';
+import { runCommand } from '../../../src/disk/run-command.ts';
+import type { Graph } from '../../../src/graph/graph.ts';
+import { temporaryFolder } from '../../rig/command.ts';
+import { makeFolder } from '../disk/folder.ts';
+import { plan, row } from '../report/samples.ts';
+
+const baseUrl = 'https://api.example/api/v1';
+const token = 'mb_live_0123456789abcdef';
+const plain = `MEDIABATCH_BASE_URL=${baseUrl}\nMEDIABATCH_API_KEY=${token}\n`;
+const bigEndian = Buffer.from(`\ufeff${plain}`, 'utf16le').swap16();
+
+test.each<[string, string | Buffer]>([
+  ['plain lines', plain],
+  ['a byte order mark', `\ufeff${plain}`],
+  ['CR LF', plain.replaceAll('\n', '\r\n')],
+  ['UTF-16, as PowerShell writes it', Buffer.from(`\ufeff${plain}`, 'utf16le')],
+  ['UTF-16 without a mark', Buffer.from(plain, 'utf16le')],
+  ['UTF-16, big-endian', bigEndian],
+  ['set NAME=value', plain.replace(/^/gm, 'set ').trimEnd()],
+  ['set "NAME=value"', plain.replace(/^(.+)$/gm, 'set "$1"')],
+  ['NAME: value', plain.replaceAll('=', ': ')],
+  ['export NAME=value', plain.replace(/^(.+)$/gm, 'export $1')],
+])('reads a .env with %s', (_name, text) => {
+  const folder = makeFolder();
+  writeFileSync(join(folder, '.env'), text);
+  expect(readEnvironment({}, folder)).toEqual({ baseUrl, token });
+});
+
+test.each([
+  ['the key', { MEDIABATCH_BASE_URL: baseUrl }, 'MEDIABATCH_API_KEY is not set'],
+  ['the address', { MEDIABATCH_API_KEY: token }, 'MEDIABATCH_BASE_URL is not set'],
+])('half exported: %s of a .env is left unread, and the error says why', (_name, env, message) => {
+  const folder = makeFolder();
+  writeFileSync(join(folder, '.env'), plain);
+  const environment = readEnvironment(env, folder);
+  expect(() => requireAccess(environment)).toThrow(message);
+  expect(() => requireAccess(environment)).toThrow(
+    expect.objectContaining({
+      failure: expect.objectContaining({ hint: expect.stringContaining('.env has the value') }),
+    }),
+  );
+});
+
+const key = 'acme_live_verysecret123456';
+const url = 'https://service.example/api/v1';
+
+/** Tells the words that would run. */
+function wordsOf(command: string): readonly string[] {
+  let seen: readonly string[] = [];
+  keyFromCommand(command, (words) => {
+    seen = words;
+    return { is: 'done', out: `${key}\n` };
+  });
+  return seen;
+}
+
+test('words are held together by quotation marks, and no shell reads them', () => {
+  expect(wordsOf('op read op://Private/mediabatch/key')).toEqual(['op', 'read', 'op://Private/mediabatch/key']);
+  expect(wordsOf(` pass  'media batch/k$y' "a b"c `)).toEqual(['pass', 'media batch/k$y', 'a bc']);
+  for (const odd of ['op read $ITEM', 'cat key | head -1', 'a; b', '`a`', 'cat ~/key', 'a > b', '"$HOME/a"']) {
+    expect(() => wordsOf(odd), odd).toThrow(/MEDIABATCH_API_KEY_COMMAND returned no API key: it holds/);
+  }
+  expect(() => wordsOf("op 'read")).toThrow('a quotation mark stands alone');
+});
+
+test('what a program says when it fails is shown, what it prints never', () => {
+  const node = (script: string): [string, ...string[]] => [process.execPath, '-e', script];
+  expect(runCommand(node(`console.log('${key}'); console.error('mind')`), 60_000)).toEqual({
+    is: 'done',
+    out: `${key}\n`,
+  });
+  const fails = (script: string, timeoutMs = 60_000) => {
+    const run = () => keyFromCommand('op read', () => runCommand(node(script), timeoutMs));
+    expect(run).not.toThrow(key);
+    return run;
+  };
+  expect(fails(`console.log('${key}'); console.error('vault is locked'); process.exit(7)`)).toThrow(
+    'of op: it ended with 7, and said: vault is locked',
+  );
+  expect(fails('setTimeout(() => {}, 60_000)', 300)).toThrow('of op: it did not end within 0.3 seconds');
+  expect(fails('')).toThrow('of op: it printed nothing');
+  expect(() => keyFromCommand('no-such-program-here')).toThrow('no such program');
+});
+
+test('the program runs when the key is wanted, once, and from the environment only', async () => {
+  const folder = temporaryFolder();
+  onTestFinished(() => folder.remove());
+  const count = join(folder.path, 'count');
+  const script = `require('node:fs').appendFileSync('${count}', 'x'); console.log('${key}')`;
+  const env = {
+    MEDIABATCH_BASE_URL: url,
+    MEDIABATCH_API_KEY_COMMAND: `'${process.execPath}' -e '${script.replaceAll("'", '`')}'`,
+  };
+  const environment = readEnvironment({ ...env, MEDIABATCH_API_KEY_COMMAND: 'no-such-program-here' }, folder.path);
+  expect(hasKey(environment)).toBe(true);
+  const campaign = await openCampaign(join(folder.path, 'campaign.yaml'), { environment });
+  expect(JSON.stringify(campaign.environment)).toBe(JSON.stringify({ baseUrl: url }));
+  expect(() => campaign.replays).toThrow('no such program');
+  expect(requireAccess(readEnvironment(env, folder.path))).toEqual({ baseUrl: url, token: key });
+  expect(requireAccess(readEnvironment({ ...env, MEDIABATCH_API_KEY: 'own' }, folder.path)).token).toBe('own');
+  writeFileSync(join(folder.path, '.env'), `MEDIABATCH_BASE_URL=${url}\nMEDIABATCH_API_KEY_COMMAND=touch owned\n`);
+  expect(() => requireAccess(readEnvironment({}, folder.path))).toThrow('it stands in .env');
+});
+
+test('a file that is not there is told from one that holds no picks', async () => {
+  const { path, remove } = temporaryFolder();
+  onTestFinished(remove);
+  const [none, bad] = [join(path, 'none.json'), join(path, 'bad.json')];
+  writeFileSync(bad, '{}');
+  await expect(readPicks(none)).rejects.toThrow(`--from ${none} is not there`);
+  await expect(readPicks(bad)).rejects.toThrow(`--from ${bad} is not a file of picks`);
+});
+
+const saved = { manifest: 'campaign.yaml', options: {}, steps: '0'.repeat(64), purchases: {} };
+
+test('an open send may stand beside its step, and a step stands once', () => {
+  const step = row('hero', 'create');
+  const send = row('hero', 'create', { send: 's1' });
+  expect(findContradiction({ ...plan([step, send]), saved })).toBeUndefined();
+  expect(findContradiction({ ...plan([step, send, step]), saved })).toBe('it has two rows for one step');
+});
+
+test('what an open send may cost is no row of its step', () => {
+  const purchases = { hero: { fingerprint: '1:aa', repeat: 1 } };
+  const beside = plan([row('hero', 'keep'), row('hero', 'create', { send: 's1' })]);
+  expect(findContradiction({ ...beside, saved: { ...saved, purchases } })).toBe('it buys hero, but no row shows that');
+});
+
+test('what is expected of its prices follows from its rows', () => {
+  const price = { class: 'c', credits: null, source: 'list' as const, low: 3, likely: 3 };
+  const rows = [row('hero', 'create', { credits: null, price })];
+  const estimate = { low: 3, likely: 3, high: null, unpriced: 0, sources: { list: 1 } };
+  const planned = (likely: number, ceiling = 4) => ({
+    ...plan(rows, { toSpend: likely, ceiling, knownPrices: 0, unknownPrices: 1, estimate: { ...estimate, likely } }),
+    saved,
+  });
+  expect(findContradiction(planned(3, 40))).toBe('its rows do not add up to its ceiling');
+  expect(findContradiction(planned(3))).toBeUndefined();
+  expect(findContradiction(planned(1))).toBe('its rows do not add up to its estimate');
+  const two = plan([row('hero', 'create', { credits: 4, price })], { knownPrices: 4 });
+  expect(findContradiction({ ...two, saved })).toBe('hero has two prices');
+});
+
+const graphOf = (fingerprint: string) => ({ name: 'spring', steps: [{ address: 'hero', fingerprint }] }) as Graph;
+const textOf = (...[then, now]: Parameters<typeof differencesFrom>) => notOfRunText(differencesFrom(then, now));
+const submitted = givenOf(graphOf('1:a'), { select: ['hero'], maxCredits: 10, redo: [] });
+
+test('the command that submitted a run attaches to it without more words, and so does one without its limits', () => {
+  expect(textOf(submitted, givenOf(graphOf('1:a'), { select: ['hero'], maxCredits: 10 }))).toBeUndefined();
+  expect(textOf(submitted, givenOf(graphOf('1:a'), {}))).toBeUndefined();
+});
+
+test('whatever else is typed, or was edited, is named', () => {
+  expect(textOf(submitted, givenOf(graphOf('1:b'), {}))).toContain('later changes of the campaign');
+  const others = givenOf(graphOf('1:a'), {
+    select: ['song'],
+    maxCredits: 3,
+    concurrency: 1,
+    redo: ['x'],
+    publish: true,
+  });
+  expect(textOf(submitted, others)).toMatch(/: --select, --max-credits, --redo, --concurrency, --publish$/);
+});

@@ -1,0 +1,408 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { deflateSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { renameFile, unlinkFile } from '../../../src/disk/fs/durable.ts';
+import { findOddFile, makeFolders } from '../../../src/disk/fs/folders.ts';
+import { findWayOut } from '../../../src/disk/fs/own-tree.ts';
+import { hasNoLinks, isSameName } from '../../../src/disk/fs/plain-file.ts';
+import { readDataFile } from '../../../src/disk/inputs.ts';
+import { openLockFile } from '../../../src/disk/lock/lock-file.ts';
+import { findBadPlaces } from '../../../src/disk/outputs/check-places.ts';
+import { OutputFolders } from '../../../src/disk/outputs/output-path.ts';
+import { createOutputs } from '../../../src/disk/outputs/outputs.ts';
+import { SavedFiles } from '../../../src/disk/outputs/saved-files.ts';
+import { createRequestBodies } from '../../../src/disk/state/request-bodies.ts';
+import type { Output } from '../../../src/lock/record.ts';
+import { shellWord } from '../../../src/report/shell-word.ts';
+import { temporaryFolder } from '../../rig/command.ts';
+import { makeFolder } from './folder.ts';
+import { run } from './tools.ts';
+
+function saves(...paths: string[]) {
+  return paths.map((save, index) => ({ address: `s${index + 1}`, save }));
+}
+
+const look = (root: string, paths: string[], ownRoot = false) => findBadPlaces(root, saves(...paths), { ownRoot });
+
+test('folders that are there, and those that are not yet, are good places', async () => {
+  const root = makeFolder();
+  mkdirSync(join(root, 'out'));
+  writeFileSync(join(root, 'out', 'a.png'), '');
+  expect(await look(root, ['out/a', 'out/b', 'new/deep/c', 'top'], true)).toEqual([]);
+  expect(await look(join(root, 'none'), ['a'], true)).toEqual([]);
+});
+
+test('a link on the way, a file where a folder is needed: told once for each folder', async () => {
+  const root = makeFolder();
+  mkdirSync(join(root, 'out'));
+  symlinkSync('out', join(root, 'link'));
+  writeFileSync(join(root, 'file'), '');
+  writeFileSync(join(root, 'out', 'file'), '');
+  expect(await look(root, ['link/a', 'link/b', 'link/deep/c', 'file/d', 'out/file/e'])).toEqual([
+    { address: 's1', path: 'link', why: 'symlink' },
+    { address: 's3', path: 'link', why: 'symlink' },
+    { address: 's4', path: 'file', why: 'not-a-folder' },
+    { address: 's5', path: 'out/file', why: 'not-a-folder' },
+  ]);
+});
+
+test('a link or a folder under the name that an output may get', async () => {
+  const root = makeFolder();
+  mkdirSync(join(root, 'out', 'b.mp3'), { recursive: true });
+  symlinkSync('elsewhere', join(root, 'out', 'a.png'));
+  symlinkSync('elsewhere', join(root, 'out', 'c.txt'));
+  expect(await look(root, ['out/a', 'out/b', 'out/c', 'out/d'])).toEqual([
+    { address: 's1', path: 'out/a.png', why: 'symlink' },
+    { address: 's2', path: 'out/b.mp3', why: 'not-a-file' },
+  ]);
+});
+
+test('a folder of outputs that is a link: only where it is ours', async () => {
+  const root = makeFolder();
+  mkdirSync(join(root, 'real'));
+  symlinkSync('real', join(root, 'own'));
+  expect(await look(join(root, 'own'), ['a', 'b'], true)).toEqual([{ address: 's1', path: '.', why: 'symlink' }]);
+  expect(await look(join(root, 'own'), ['a', 'b'], false)).toEqual([]);
+});
+
+test.runIf(process.getuid?.() !== 0)('a folder that cannot be written to', async () => {
+  const root = makeFolder();
+  mkdirSync(join(root, 'out'));
+  chmodSync(join(root, 'out'), 0o500);
+  expect(await look(root, ['out/a', 'out/new/b'])).toEqual([
+    { address: 's1', path: 'out', why: 'not-writable' },
+    { address: 's2', path: 'out/new', why: 'not-writable' },
+  ]);
+});
+
+test('makes what is missing, with its rights, and takes what is there, also behind a link', async () => {
+  const here = makeFolder();
+  await makeFolders(join(here, 'a/b/c'), 0o700);
+  if (process.platform !== 'win32') expect(statSync(join(here, 'a/b')).mode & 0o777).toBe(0o700);
+  await makeFolders(join(here, 'a/b/c'));
+  await makeFolders('/');
+  mkdirSync(join(here, 'real'));
+  symlinkSync(join(here, 'real'), join(here, 'link'), 'junction');
+  await makeFolders(join(here, 'link/new'));
+  expect(existsSync(join(here, 'real/new'))).toBe(true);
+});
+
+test.runIf(existsSync('/proc/self'))('ends where nothing can be made', async () => {
+  await expect(makeFolders('/proc/none')).rejects.toThrow('ENOENT');
+  await expect(makeFolders('/proc/none/below')).rejects.toThrow('ENOENT');
+});
+
+test('a link in the place of a removed folder is not taken for it, though it can get its inode', async () => {
+  // Not in memory: file systems on disks give a freed inode away at once.
+  const root = mkdtempSync('/var/tmp/mediabatch-');
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  mkdirSync(join(root, 'elsewhere'));
+  const folders = new OutputFolders(join(root, 'out'));
+  const folder = await folders.prepare('a/b.png');
+  expect(await folders.prepare('a/c.png')).toBe(folder);
+  rmdirSync(folder);
+  symlinkSync(join(root, 'elsewhere'), folder);
+  expect(folders.isSame('a/b.png', folder)).toBe(false);
+  await expect(folders.prepare('a/b.png')).rejects.toThrow('is a symbolic link');
+});
+
+describe('own tree', () => {
+  let outside: string;
+  let tree: string;
+  beforeEach(() => {
+    outside = realpathSync(makeFolder());
+    tree = realpathSync(makeFolder());
+    mkdirSync(join(tree, '.git/hooks'), { recursive: true });
+    mkdirSync(join(tree, 'deep/er'), { recursive: true });
+    writeFileSync(join(tree, 'deep/file'), '');
+    writeFileSync(join(tree, '.secrets'), '');
+  });
+
+  const link = (to: string, name: string) => symlinkSync(to, join(tree, name));
+
+  describe('a way that begins in a repository', () => {
+    test.each<[string, string | undefined, () => void]>([
+      ['deep/file', undefined, () => {}],
+      ['new/folder/file', undefined, () => {}],
+      ['../elsewhere', undefined, () => {}],
+      ['.git/hooks/file', undefined, () => {}],
+      ['inside/er/new', undefined, () => link('deep', 'inside')],
+      ['out/file', 'leads out of', () => link(outside, 'out')],
+      ['out/new/folder/file', 'leads out of', () => link(outside, 'out')],
+      ['twice/file', 'leads out of', () => [link(outside, 'out'), link('out', 'twice')]],
+      ['deep/up/file', 'leads out of', () => link('../..', 'deep/up')],
+      ['file', 'leads nowhere', () => link(join(outside, 'new'), 'file')],
+      ['hooks/file', 'leads to .git', () => link('.git/hooks', 'hooks')],
+      ['plain', 'leads to .secrets', () => link('.secrets', 'plain')],
+      ['gone/file', 'leads nowhere', () => link('nothing', 'gone')],
+      ['round/file', 'leads nowhere', () => link('round', 'round')],
+      // Somebody else's repository, seen through the link, is no excuse.
+      ['other/file', 'leads out of', () => [mkdirSync(join(outside, '.git')), link(outside, 'other')]],
+    ])('%s: %s', (path, why, prepare) => {
+      prepare();
+      if (why === undefined) expect(findWayOut(join(tree, path))).toBeUndefined();
+      else expect(findWayOut(join(tree, path))).toContain(why);
+    });
+  });
+
+  test('of a folder that is no repository nothing is known, until somebody works in it', () => {
+    const plain = realpathSync(makeFolder());
+    symlinkSync(outside, join(plain, 'out'));
+    expect(findWayOut(join(plain, 'out/file'))).toBeUndefined();
+    const before = process.cwd();
+    process.chdir(plain);
+    onTestFinished(() => process.chdir(before));
+    expect(findWayOut('out/file')).toContain('leads out of');
+    expect(findWayOut('file')).toBeUndefined();
+  });
+
+  test('a link to the repository itself is the person’s own', () => {
+    symlinkSync(tree, join(outside, 'work'));
+    expect(findWayOut(join(outside, 'work/deep/file'))).toBeUndefined();
+  });
+
+  test.runIf(process.platform !== 'win32')(
+    'a folder with nothing but files and folders; a link or a pipe in it, however deep, is told (POSIX)',
+    async () => {
+      expect(await findOddFile(join(tree, 'nothing'))).toBeUndefined();
+      expect(await findOddFile(tree)).toBeUndefined();
+      expect(await findOddFile(join(tree, 'deep/file'))).toContain('is not a folder');
+      await run(['mkfifo', join(tree, 'deep/er/pipe')]);
+      expect(await findOddFile(tree)).toMatch(/deep\/er\/pipe is a device or a pipe/);
+      expect(await findOddFile(join(tree, '.git'))).toBeUndefined();
+      link('/etc', '.git/link');
+      expect(await findOddFile(join(tree, '.git'))).toMatch(/\.git\/link is a symbolic link/);
+    },
+  );
+});
+
+function folder(): string {
+  const { path, remove } = temporaryFolder();
+  onTestFinished(remove);
+  return path;
+}
+
+test('one path in two ways, where capitals and the form of accents make no difference', () => {
+  for (const platform of ['win32', 'darwin'] as const) {
+    expect(isSameName('C:\\Shop\\Images', 'c:\\shop\\images', platform)).toBe(true);
+    expect(isSameName('/a/é', '/a/e\u0301', platform)).toBe(true);
+    expect(isSameName('/a/b', '/a/c', platform)).toBe(false);
+    expect(isSameName(undefined, '/a', platform)).toBe(false);
+  }
+  expect(isSameName('/a/B', '/a/b', 'linux')).toBe(false);
+});
+
+test.each([
+  ['hero@lamp', 'hero@lamp'],
+  ['C:\\shop\\campaign.yaml', 'C:\\shop\\campaign.yaml'],
+  // PowerShell makes two words of it.
+  ['hero@lamp,9:16', '"hero@lamp,9:16"'],
+  ['@lamp', '"@lamp"'],
+  ['my file.yaml', '"my file.yaml"'],
+  ["it's", `"it's"`],
+  ['a & del *', '"a & del *"'],
+  ['$(rm) `x` "y"', `'$(rm) \`x\` "y"'`],
+  ["$a's", "'$a''s'"],
+  ['C:\\my folder\\', "'C:\\my folder\\'"],
+  ['', '""'],
+  ['a\nb\u001b', 'a\\nb\\x1b'],
+])('a word of PowerShell and cmd: %j is %s', (text, word) => {
+  expect(shellWord(text, 'win32')).toBe(word);
+});
+
+test('a file system without hard links, as exFAT on Windows says it', () => {
+  const error = (code: string) => Object.assign(new Error(code), { code });
+  const codes = ['EISDIR', 'EPERM', 'ENOTSUP', 'EXDEV', 'EMLINK', 'EACCES', 'ENOSYS', 'EOPNOTSUPP'];
+  expect(codes.filter((code) => !hasNoLinks(error(code)))).toEqual([]);
+  expect(hasNoLinks(error('EEXIST'))).toBe(false);
+});
+
+describe('another program holds a file for a moment', () => {
+  test('what is absent is said at once, and not tried again', async () => {
+    const path = join(folder(), 'gone');
+    await expect(unlinkFile(path, 'win32')).rejects.toMatchObject({ code: 'ENOENT' });
+    await expect(renameFile(path, `${path}2`, 'win32')).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+});
+
+describe('a lock where nobody replaces a file that is open', () => {
+  const header = '{"mediabatch":"lock","version":2}';
+
+  test('is closed, replaced, and goes on with what it is now', async () => {
+    const path = join(folder(), 'campaign.lock.jsonl');
+    const lock = await openLockFile(path, { header, platform: 'win32' });
+    await lock.append('one\n');
+    await lock.append('two\n');
+    await lock.replace([`${header}\n`, 'both\n']);
+    await lock.append('three\n');
+    await lock.close();
+    expect(readFileSync(path, 'utf8')).toBe(`${header}\nboth\nthree\n`);
+  });
+
+  test('that cannot be replaced is as it was, and takes what is paid next', async () => {
+    const path = join(folder(), 'campaign.lock.jsonl');
+    const lock = await openLockFile(path, { header, platform: 'win32' });
+    await lock.append('one\n');
+    const full = function* () {
+      yield 'both\n';
+      throw new Error('ENOSPC');
+    };
+    await expect(lock.replace(full())).rejects.toThrow('ENOSPC');
+    await lock.append('two\n');
+    await lock.close();
+    expect(readFileSync(path, 'utf8')).toBe(`${header}\none\ntwo\n`);
+  });
+});
+
+describe('attacks', () => {
+  let root: string;
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'mediabatch-'));
+  });
+  afterEach(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
+
+  function crc(bytes: Buffer): number {
+    let value = ~0;
+    for (const byte of bytes) {
+      value ^= byte;
+      for (let bit = 0; bit < 8; bit += 1) value = (value >>> 1) ^ (value & 1 ? 0xedb88320 : 0);
+    }
+    return ~value >>> 0;
+  }
+
+  /** A whole picture of one pixel, different for each shade. */
+  function png(shade: number): Buffer {
+    const chunk = (type: string, data: Buffer) => {
+      const body = Buffer.concat([Buffer.from(type), data]);
+      const length = Buffer.alloc(4);
+      length.writeUInt32BE(data.length);
+      const check = Buffer.alloc(4);
+      check.writeUInt32BE(crc(body));
+      return Buffer.concat([length, body, check]);
+    };
+    const header = Buffer.from([0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 0, 0, 0]);
+    const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+    return Buffer.concat([
+      signature,
+      chunk('IHDR', header),
+      chunk('IDAT', deflateSync(Buffer.from([0, shade]))),
+      chunk('IEND', Buffer.alloc(0)),
+    ]);
+  }
+
+  function place(path: string, bytes: Buffer): Output {
+    writeFileSync(join(root, path), bytes);
+    return { path, sha256: createHash('sha256').update(bytes).digest('hex'), bytes: bytes.length, type: 'image/png' };
+  }
+
+  const target = (save: string) => ({ address: save, save, media: 'image' as const, replaces: [], notice: () => {} });
+
+  describe('files that take each other’s names', () => {
+    test.each([2, 3, 5])('%i files in a ring: all there, none twice, nothing left over', async (count) => {
+      const saved = new SavedFiles();
+      const outputs = createOutputs(root, { saved });
+      const files = Array.from({ length: count }, (_, index) => place(`f${index}.png`, png(index)));
+      for (const { path, sha256 } of files) await saved.note(path, sha256);
+      const moved = await Promise.all(
+        files.map((file, index) => outputs.relocate(target(`f${(index + 1) % count}`), file, { remove: true })),
+      );
+      expect(moved.map((output) => output?.path)).toEqual(files.map((_, index) => `f${(index + 1) % count}.png`));
+      expect(readdirSync(root).sort()).toEqual(files.map(({ path }) => path).sort());
+      files.forEach((_, index) => {
+        expect(readFileSync(join(root, `f${(index + 1) % count}.png`))).toEqual(png(index));
+      });
+    });
+
+    test('a file that is no media is nobody’s output, whatever a lock says', async () => {
+      const code = place('index.js', Buffer.from('code'));
+      expect(await createOutputs(root).relocate(target('taken'), code, { remove: true })).toBeUndefined();
+      expect(readdirSync(root)).toEqual(['index.js']);
+    });
+  });
+
+  describe('downloads', () => {
+    test('a picture that is cut in its middle is refused, also when its length was announced honestly', async () => {
+      const bytes = png(1).subarray(0, 40);
+      const body = (async function* () {
+        yield bytes;
+      })();
+      await expect(createOutputs(root).save(target('cut'), { body, bytes: bytes.length })).rejects.toThrow(
+        /before the end/,
+      );
+      expect(readdirSync(root)).toEqual([]);
+    });
+  });
+
+  describe('a folder of state that came with somebody’s branch', () => {
+    const state = () => join(root, '.mediabatch');
+
+    test('a link as .gitignore is not written through', async () => {
+      writeFileSync(join(root, 'precious'), 'mine');
+      mkdirSync(state());
+      symlinkSync('../precious', join(state(), '.gitignore'));
+      await createRequestBodies(state()).keep('mb1-a', '{}');
+      expect(readFileSync(join(root, 'precious'), 'utf8')).toBe('mine');
+    });
+
+    test.runIf(process.platform !== 'win32')(
+      'links and pipes in place of a body are no bodies, at once (POSIX)',
+      async () => {
+        mkdirSync(join(state(), 'bodies'), { recursive: true });
+        writeFileSync(join(root, 'other.json'), '{"prompt":"theirs"}');
+        symlinkSync('../../other.json', join(state(), 'bodies/mb1-a.json'));
+        execFileSync('mkfifo', [join(state(), 'bodies/mb1-b.json')]);
+        const bodies = createRequestBodies(state());
+        for (const key of ['mb1-a', 'mb1-b', 'mb1-c']) expect(await bodies.read(key)).toBeUndefined();
+        for (const key of ['mb1-a', 'mb1-b']) await expect(bodies.keep(key, '{}')).rejects.toThrow(/not a plain file/);
+        expect(readFileSync(join(root, 'other.json'), 'utf8')).toBe('{"prompt":"theirs"}');
+      },
+    );
+
+    test('a linked folder is refused', async () => {
+      mkdirSync(join(root, 'elsewhere'));
+      symlinkSync('elsewhere', state());
+      await expect(createRequestBodies(state()).keep('mb1-a', '{}')).rejects.toThrow(/symbolic link/);
+      expect(readdirSync(join(root, 'elsewhere')).filter((name) => name !== 'bodies')).toEqual([]);
+    });
+
+    test('a body is kept, read and dropped', async () => {
+      const bodies = createRequestBodies(state());
+      await bodies.keep('mb1-a', '{"a":1}');
+      expect(await bodies.read('mb1-a')).toBe('{"a":1}');
+      await bodies.drop('mb1-a');
+      expect(await bodies.read('mb1-a')).toBeUndefined();
+    });
+  });
+
+  describe('data files', () => {
+    test('a link to a hidden file, or to a file of another kind, is no data', async () => {
+      writeFileSync(join(root, '.env'), 'KEY=secret\n');
+      writeFileSync(join(root, 'notes.txt'), 'a\n');
+      writeFileSync(join(root, 'real.csv'), 'a\n1\n');
+      symlinkSync('.env', join(root, 'data.csv'));
+      symlinkSync('notes.txt', join(root, 'notes.csv'));
+      symlinkSync('real.csv', join(root, 'linked.csv'));
+      for (const name of ['data.csv', 'notes.csv', '.env']) {
+        expect(await readDataFile(root, name)).toMatchObject({ problem: 'outside' });
+      }
+      expect(await readDataFile(root, 'linked.csv')).toEqual({ text: 'a\n1\n' });
+    });
+  });
+});

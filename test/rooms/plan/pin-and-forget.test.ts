@@ -1,0 +1,332 @@
+import { describe, expect, test } from 'vitest';
+import type { Graph } from '../../../src/graph/graph.ts';
+import { type Advice, call, way } from '../../../src/ground/advice.ts';
+import { countedPurchases } from '../../../src/lock/decisions.ts';
+import { joinRecords } from '../../../src/lock/join.ts';
+import type { Decisions, Job, Lock, Purchase, StepRecord } from '../../../src/lock/record.ts';
+import { forgetRecord } from '../../../src/plan/decisions/forget.ts';
+import { findOwn, pinStep, unpinStep } from '../../../src/plan/decisions/pin.ts';
+import type { Ruling } from '../../../src/plan/decisions/ruling.ts';
+import { graphOfSteps } from '../../rig/steps.ts';
+import { create, deciding, earlier, forgotten, job, lockOf, matchOf, saved, sendIn, song, stepOf } from './facts.ts';
+
+const graph = graphOfSteps([song('a')]);
+const a = stepOf(graph, 'a');
+const was = earlier(a);
+const byManifest: Graph = { ...graph, steps: [{ ...a, pin: true }] };
+
+const record = (purchases: Purchase[], decisions: Decisions) => ({ address: 'a', kind: 'music', purchases, decisions });
+const pinned = (purchases: Purchase[], fingerprint: string, revision = 1): Lock =>
+  deciding(lockOf({ a: purchases }), 'a', { pin: { fingerprint, revision } });
+const ruling = (said: object): Ruling => ({ is: 'recorded', address: 'a', text: '', records: [], ...said });
+
+describe('a pin', () => {
+  const cost = 'its input changed, and to buy it again would cost';
+  const { credits: _credits, ...uncharged } = saved(a);
+  const taken = deciding(lockOf({ a: [saved(a)] }), 'a', { pin: { revision: 4 } });
+
+  test.each<[string, Lock, number | null, string, Decisions['pin']]>([
+    [
+      'what is done',
+      lockOf({ a: [saved(a)] }),
+      4,
+      'keeps job a-1 (4 credits)',
+      { fingerprint: a.fingerprint, revision: 1 },
+    ],
+    [
+      'what runs',
+      lockOf({ a: [job(a, { credits: 1 })] }),
+      4,
+      'keeps job a-1 (1 credit)',
+      { fingerprint: a.fingerprint, revision: 1 },
+    ],
+    [
+      'what nobody can price',
+      lockOf({ a: [uncharged] }),
+      4,
+      'keeps job a-1',
+      { fingerprint: a.fingerprint, revision: 1 },
+    ],
+    ['what was pinned once before', taken, 4, 'keeps job a-1 (4 credits)', { fingerprint: a.fingerprint, revision: 5 }],
+    [
+      'what was bought for another input',
+      lockOf({ a: [saved(was)] }),
+      4,
+      `keeps job a-1 (4 credits); ${cost} 4 credits`,
+      { fingerprint: was.fingerprint, revision: 1 },
+    ],
+    [
+      'what was bought before a failure',
+      lockOf({ a: [job(a, { state: 'failed', generation: 2 }), saved(was)] }),
+      null,
+      `keeps job a-1 (4 credits); ${cost} an unknown number of credits`,
+      { fingerprint: was.fingerprint, revision: 1 },
+    ],
+  ])('keeps %s', (_name, lock, price, text, pin) => {
+    const purchases = lock.steps.get('a')?.purchases ?? [];
+    expect(pinStep(matchOf(graph, lock, 'a'), price)).toEqual(
+      ruling({ text, records: [record(purchases, pin === undefined ? {} : { pin })] }),
+    );
+  });
+
+  test('keeps what was accepted for the input of now, and says what is held back', () => {
+    const lock = deciding(lockOf({ a: [saved(was)] }), 'a', {
+      accepted: [{ wanted: a.fingerprint, fingerprint: was.fingerprint, revision: 1 }],
+    });
+    expect(pinStep(matchOf(graph, lock, 'a'), 4).text).toBe(`keeps job a-1 (4 credits); ${cost} 4 credits`);
+  });
+
+  test.each<[string, Graph, Lock, string]>([
+    ['the manifest', byManifest, lockOf({ a: [saved(a)] }), '`pin: true` of task `a` pins it already'],
+    ['the lock', graph, pinned([saved(a)], a.fingerprint), 'is pinned already'],
+  ])('that %s has is left as it is', (_name, given, lock, text) => {
+    expect(pinStep(matchOf(given, lock, 'a'), 4)).toEqual({ is: 'unchanged', address: 'a', text });
+  });
+});
+
+describe('a pin is taken off', () => {
+  const again = 'the manifest decides about it again';
+
+  test.each<[string, Graph, Lock, number | null, string]>([
+    ['of what has not changed', graph, pinned([saved(a)], a.fingerprint, 3), 4, again],
+    [
+      'of what has changed',
+      graph,
+      pinned([saved(was)], was.fingerprint, 3),
+      4,
+      `${again}; its input changed, and the next apply redoes it for 4 credits`,
+    ],
+    [
+      'of what the manifest pins, too',
+      byManifest,
+      pinned([saved(was)], was.fingerprint, 3),
+      4,
+      `${again}; \`pin: true\` of task \`a\` still pins it`,
+    ],
+  ])('%s', (_name, given, lock, price, text) => {
+    const purchases = lock.steps.get('a')?.purchases ?? [];
+    expect(unpinStep(matchOf(given, lock, 'a'), price)).toEqual(
+      ruling({ text, records: [record(purchases, { pin: { revision: 4 } })] }),
+    );
+  });
+
+  test('of what was accepted: nothing is redone', () => {
+    const lock = deciding(lockOf({ a: [saved(was)] }), 'a', {
+      pin: { fingerprint: was.fingerprint, revision: 1 },
+      accepted: [{ wanted: a.fingerprint, fingerprint: was.fingerprint, revision: 1 }],
+    });
+    expect(unpinStep(matchOf(graph, lock, 'a'), 4).text).toBe(again);
+  });
+
+  test.each<[string, Graph, Lock, Ruling]>([
+    ['nothing is on record', graph, lockOf({}), { is: 'unchanged', address: 'a', text: 'is not pinned' }],
+    [
+      'it was taken off before',
+      graph,
+      deciding(lockOf({ a: [saved(a)] }), 'a', { pin: { revision: 2 } }),
+      { is: 'unchanged', address: 'a', text: 'is not pinned' },
+    ],
+    [
+      'only the manifest has it',
+      byManifest,
+      lockOf({ a: [saved(a)] }),
+      {
+        is: 'refused',
+        address: 'a',
+        text: 'is pinned by the manifest',
+        hint: 'remove `pin: true` from task `a`',
+      },
+    ],
+  ])('but not where %s', (_name, given, lock, expected) => {
+    expect(unpinStep(matchOf(given, lock, 'a'), 4)).toEqual(expected);
+  });
+});
+
+describe('the purchase that can be decided about', () => {
+  const nothing = { text: 'has nothing that was bought', hint: 'run apply first; a plan shows what it costs' };
+  const twins = graphOfSteps([song('b', { request: { prompt: 'a' } }), song('a')]);
+
+  test.each<[string, Graph, Lock, { text: string; hint: Advice }]>([
+    ['nothing is on record', graph, lockOf({}), nothing],
+    ['there is only a failure', graph, lockOf({ a: [job(a, { state: 'failed' })] }), nothing],
+    ['it is forgotten', graph, lockOf({ a: [forgotten(saved(a))] }), nothing],
+    [
+      'it stands under another name',
+      graph,
+      lockOf({ old: [saved(a)] }),
+      {
+        text: 'was bought as old, and is still on record there',
+        hint: 'run apply first, which moves the purchase for free',
+      },
+    ],
+    [
+      'a create was never answered',
+      graph,
+      lockOf({ a: [create(a, { generation: 2 }), saved(was)] }),
+      {
+        text: 'has a create whose answer was lost',
+        hint: way('run apply, which retries the create; if its answer stays lost', call('resolve', 'a')),
+      },
+    ],
+    [
+      'it shares the job of another step',
+      twins,
+      lockOf({}),
+      { text: 'shares the job of b and has none of its own', hint: 'decide about b, or run apply first' },
+    ],
+  ])('does not exist where %s', (_name, given, lock, said) => {
+    expect(findOwn(matchOf(given, lock, 'a'))).toEqual({ is: 'refused', address: 'a', ...said });
+    expect(pinStep(matchOf(given, lock, 'a'), 4)).toEqual({ is: 'refused', address: 'a', ...said });
+  });
+
+  test('is the one of the present request before an older one', () => {
+    const purchases = [saved(was, { generation: 2 }), job(a)];
+    expect(findOwn(matchOf(graph, lockOf({ a: purchases }), 'a'))).toMatchObject({ purchase: purchases[1] });
+  });
+
+  test('is an older one of its own before a job that is shared', () => {
+    const lock = lockOf({ b: [saved(stepOf(twins, 'b'))], a: [saved(was)] });
+    expect(findOwn(matchOf(twins, lock, 'a'))).toMatchObject({ purchase: saved(was) });
+  });
+});
+
+describe('forget', () => {
+  type Context = Parameters<typeof forgetRecord>[1];
+
+  const a = stepOf(graphOfSteps([song('a')]), 'a');
+  const recordOf = (purchases: Purchase[], decisions?: Decisions): StepRecord => ({
+    address: 'a',
+    kind: 'music',
+    purchases,
+    ...(decisions !== undefined && { decisions }),
+  });
+  const pin = (fingerprint: string): Decisions => ({ pin: { fingerprint, revision: 1 } });
+  const refused = create(a, { state: 'refused' });
+
+  describe('what was bought for an address is forgotten', () => {
+    test.each<[string, Purchase[], Partial<Context>, string]>([
+      [
+        'one job',
+        [saved(a)],
+        { price: 4 },
+        '1 job of 4 credits; the budget still counts them. To make it again costs 4 credits',
+      ],
+      [
+        'several jobs, and those that were charged nothing known',
+        [job(a, { generation: 4, state: 'failed', credits: 1 }), withoutCredits(saved(a, { generation: 3 })), saved(a)],
+        { price: null },
+        '3 jobs of 5 credits; the budget still counts them. To make it again costs an unknown number of credits',
+      ],
+      [
+        'what the manifest no longer has',
+        [job(a, { state: 'lost', credits: 1 })],
+        {},
+        '1 job of 1 credit; the budget still counts them',
+      ],
+      ['what was only refused', [refused], { price: 4 }, 'what was refused. To make it again costs 4 credits'],
+      ['a running job, by force', [job(a)], { force: true }, '1 job of 4 credits; the budget still counts them'],
+      [
+        'what is beside a send that was written off',
+        [saved(a, { generation: 2 }), create(a, { writtenOff: true })],
+        {},
+        '1 job of 4 credits; the budget still counts them',
+      ],
+    ])('%s', (_name, purchases, context, text) => {
+      const record = recordOf(purchases);
+      expect(forgetRecord(record, { force: false, ...context })).toEqual({
+        is: 'recorded',
+        address: 'a',
+        text,
+        records: [{ ...record, purchases: purchases.map((one) => (one.writtenOff ? one : forgotten(one))) }],
+      });
+    });
+
+    test('only what was bought since it was forgotten last is told', () => {
+      const record = recordOf([saved(a, { generation: 2, credits: 7 }), forgotten(saved(a))]);
+      expect(forgetRecord(record, { force: false }).text).toBe('1 job of 7 credits; the budget still counts them');
+    });
+
+    test('and what another branch has bought meanwhile is not forgotten with it', () => {
+      const ours = recordOf([refused]);
+      const ruling = forgetRecord(ours, { force: false, price: 4 });
+      if (ruling.is !== 'recorded') throw new Error(ruling.text);
+      const theirs = recordOf([saved(a), create(a)]);
+      for (const both of [
+        ruling.records.reduce(joinRecords, theirs),
+        [theirs].reduce(joinRecords, ruling.records[0] ?? ours),
+      ]) {
+        expect(countedPurchases(both)).toMatchObject([{ jobId: 'a-1' }, { send: sendIn(a) }]);
+      }
+    });
+
+    test('an orphan may be pinned; there is nothing that it would hold', () => {
+      const record = recordOf([saved(a)], pin(a.fingerprint));
+      expect(forgetRecord(record, { force: false, isPinnedByTask: true }).is).toBe('recorded');
+    });
+
+    test('a pin of another purchase does not count', () => {
+      expect(forgetRecord(recordOf([saved(a)], pin('1:other')), { force: false, price: 4 }).is).toBe('recorded');
+    });
+  });
+
+  describe('what is not forgotten', () => {
+    const pinned: Ruling = {
+      is: 'refused',
+      address: 'a',
+      text: 'is pinned, and a pinned output is not given up',
+      hint: way('remove the pin first', call('pin', 'a', '--undo')),
+    };
+    const pinnedByTask: Ruling = { ...pinned, hint: 'first remove `pin: true` from its task in the manifest' };
+    const open: Ruling = {
+      is: 'refused',
+      address: 'a',
+      text: 'has a create whose answer was lost: nobody knows yet whether it was paid',
+      hint: way(
+        'run apply, which retries the create, and then forget the step; if the answer stays lost',
+        call('resolve', 'a'),
+      ),
+    };
+    const running: Ruling = {
+      is: 'refused',
+      address: 'a',
+      text: 'job a-1 (4 credits) is running: it is paid, and its output is not here yet',
+      hint: 'run apply to collect it first; --force gives it up',
+    };
+
+    test.each<[string, StepRecord, Partial<Context>, Ruling]>([
+      [
+        'what is forgotten',
+        recordOf([forgotten(saved(a))]),
+        { price: 4 },
+        { is: 'unchanged', address: 'a', text: 'is forgotten already' },
+      ],
+      ['what the manifest pins', recordOf([saved(a)]), { price: 4, isPinnedByTask: true }, pinnedByTask],
+      [
+        'what the lock pins, old as it may be',
+        recordOf([saved(a, { generation: 2 }), saved(earlier(a))], pin(earlier(a).fingerprint)),
+        { price: null, force: true },
+        pinned,
+      ],
+      [
+        'what was written off, and nothing else is there',
+        recordOf([create(a, { writtenOff: true })]),
+        {},
+        { is: 'unchanged', address: 'a', text: 'is forgotten already' },
+      ],
+      ['a create whose answer was lost', recordOf([saved(a), create(a)]), { force: true }, open],
+      [
+        'one whose key is not replayed',
+        recordOf([create(a, { generation: 2, state: 'unresolved' }), forgotten(saved(a))]),
+        { force: true },
+        open,
+      ],
+      ['a job that runs', recordOf([refused, job(a)]), {}, running],
+    ])('%s', (_name, record, context, ruling) => {
+      expect(forgetRecord(record, { force: false, ...context })).toEqual(ruling);
+    });
+  });
+
+  function withoutCredits({ credits: _credits, ...purchase }: Job): Job {
+    return { ...purchase, jobId: 'silent' };
+  }
+});

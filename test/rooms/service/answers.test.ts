@@ -1,0 +1,271 @@
+import { PassThrough } from 'node:stream';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Json } from '../../../src/ground/json.ts';
+import { kinds } from '../../../src/kinds/index.ts';
+import { classifyCreate } from '../../../src/service/create.ts';
+import { readBody } from '../../../src/service/download.ts';
+import { readResult } from '../../../src/service/fields.ts';
+import { readBodyText, toDocumented } from '../../../src/service/lenient.ts';
+import { hasMore, readPageSize, readTotal } from '../../../src/service/listing.ts';
+
+describe('read body', () => {
+  const { signal } = new AbortController();
+
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+  afterEach(() => void vi.useRealTimers());
+
+  test('a minute of silence, while more is waited for, ends a body', async () => {
+    const stream = new PassThrough();
+    const body = readBody(stream, { signal });
+    const first = body.next();
+    vi.advanceTimersByTime(59_999);
+    stream.write('late');
+    expect(String((await first).value)).toBe('late');
+    // Nobody waits: its reader has other things to do.
+    vi.advanceTimersByTime(600_000);
+    const second = body.next();
+    vi.advanceTimersByTime(59_999);
+    stream.write('later');
+    expect(String((await second).value)).toBe('later');
+    const third = body.next();
+    vi.advanceTimersByTime(60_000);
+    await expect(third).rejects.toThrow('nothing came for 60 s');
+    await expect(body.next()).rejects.toThrow('nothing came for 60 s');
+    expect(stream.destroyed).toBe(true);
+  });
+
+  test('a body that drips for a minute is given up; a faster one, or one with a slow reader, may take any time', async () => {
+    const read = async (bytesPerSecond: number, readerMs = 0) => {
+      let now = 0;
+      const stream = new PassThrough();
+      const body = readBody(stream, { signal, now: () => now });
+      for (let second = 1; second <= 180; second += 1) {
+        const chunk = body.next();
+        now += 1000;
+        stream.write(Buffer.alloc(bytesPerSecond));
+        await chunk;
+        now += readerMs;
+      }
+    };
+    await expect(read(990)).rejects.toThrow('slower than 1000 bytes a second');
+    await read(1001);
+    await read(1001, 61_000);
+  });
+
+  test('what came before it was asked for is held up to a limit, and then its sender', async () => {
+    const stream = new PassThrough({ highWaterMark: 1 << 20 });
+    const body = readBody(stream, { signal });
+    for (let count = 0; count < 10; count += 1) stream.write(Buffer.alloc(100_000, String(count)));
+    for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    // What is not held here stays where a socket would stop reading.
+    expect(stream.readableLength).toBeGreaterThan(500_000);
+    stream.end();
+    let bytes = 0;
+    for await (const chunk of body) bytes += chunk.length;
+    expect(bytes).toBe(1_000_000);
+    expect(await body.next()).toEqual({ done: true, value: undefined });
+  });
+
+  test('a stream that breaks between two chunks never looks whole', async () => {
+    const stream = new PassThrough();
+    const body = readBody(stream, { signal });
+    stream.write('half');
+    expect(String((await body.next()).value)).toBe('half');
+    stream.destroy(new Error('cut'));
+    await expect(body.next()).rejects.toThrow('cut');
+    await expect(body.next()).rejects.toThrow('cut');
+    const other = new PassThrough();
+    const unread = readBody(other, { signal });
+    other.destroy();
+    await expect(unread.next()).rejects.toThrow('it ended early');
+  });
+});
+
+const text = '{"success":true}';
+const bytes = Buffer.from(text);
+
+test.each([
+  ['gzip', 'gzip', gzipSync(bytes)],
+  ['gzip without its header', undefined, gzipSync(bytes)],
+  ['deflate', 'deflate', deflateSync(bytes)],
+  ['raw deflate', 'deflate', deflateRawSync(bytes)],
+  ['brotli', 'br', brotliCompressSync(bytes)],
+  ['two of them', 'gzip, br', brotliCompressSync(gzipSync(bytes))],
+  ['none, named', 'identity', bytes],
+  ['a byte order mark', undefined, Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), bytes])],
+])('reads an answer in %s', (_name, encoding, body) => {
+  expect(readBodyText(body, encoding, 1000)).toBe(text);
+});
+
+test('refuses an answer that is too long once it is decompressed', () => {
+  const bomb = gzipSync(Buffer.alloc(1_000_000));
+  expect(() => readBodyText(bomb, 'gzip', 10_000)).toThrow();
+});
+
+const base = new URL('https://api.example/api/v1');
+const documented = (json: Json) => {
+  toDocumented(json, base);
+  return json;
+};
+
+test.each([
+  ['Completed', { status: 'COMPLETED' }],
+  ['SUCCEEDED', { status: 'COMPLETED' }],
+  ['processing', { status: 'PROCESSING' }],
+  ['Canceled', { status: 'FAILED', error: 'canceled at the service' }],
+  ['RENDERING', { status: 'RENDERING' }],
+])('reads the state %s', (status, expected) => {
+  expect(documented({ data: { status } })).toEqual({ data: expected });
+});
+
+test('keeps the reason of a canceled job', () => {
+  expect(documented({ data: { status: 'CANCELLED', error: 'by its owner' } })).toEqual({
+    data: { status: 'FAILED', error: 'canceled at the service: by its owner' },
+  });
+});
+
+test.each<[Json, Json]>([
+  [{ id: 4711 }, { id: '4711' }],
+  [{ jobId: 0 }, { jobId: '0' }],
+  // Its last digits are lost already.
+  [{ id: 2 ** 53 }, { id: 2 ** 53 }],
+  [{ id: 1.5 }, { id: 1.5 }],
+  [{ outputUrl: '/files/x.png' }, { outputUrl: 'https://api.example/files/x.png' }],
+  [{ outputAsset: { url: '//cdn.example/x.png' } }, { outputAsset: { url: 'https://cdn.example/x.png' } }],
+  [{ outputUrl: ['https://a.example/x'] }, { outputUrl: 'https://a.example/x' }],
+  [{ outputUrl: 'data:image/png;base64,AA' }, { outputUrl: 'data:image/png;base64,AA' }],
+  [
+    { prompt: '/files', order: 1 },
+    { prompt: '/files', order: 1 },
+  ],
+])('rewrites %j', (json, expected) => {
+  expect(documented({ data: [json] })).toEqual({ data: [expected] });
+});
+
+const page = (pagination: Json): Json => ({ pagination });
+
+test.each<[Json, boolean]>([
+  [page({ hasNextPage: true }), true],
+  [page({ hasNextPage: false, totalPages: 9 }), false],
+  [page({ totalPages: 3 }), true],
+  [page({ totalPages: 2 }), false],
+  [page({ totalPages: '2' }), true],
+  [page(null), true],
+  [[], true],
+])('behind the second page of %j are others: %s', (body, more) => {
+  expect(hasMore(body, 2)).toBe(more);
+});
+
+test.each<[Json, number, number | undefined]>([
+  [page({ hasNextPage: true, limit: 100 }), 20, 20],
+  [page({ hasNextPage: true, limit: 100 }), 0, 100],
+  [page({ hasNextPage: false, limit: 100 }), 20, 100],
+  [page({ limit: 20 }), 20, 20],
+  [page({ limit: 19 }), 20, undefined],
+  [page({ limit: 1 }), 0, 1],
+  [page({ limit: 0 }), 0, undefined],
+  [page({ limit: 20.5 }), 20, undefined],
+  [page({ limit: '20' }), 20, undefined],
+  [page(null), 20, undefined],
+  [null, 20, undefined],
+])('a page of %j with %i records has room for %j', (body, count, size) => {
+  expect(readPageSize(body, count)).toBe(size);
+});
+
+test.each<[Json, number | undefined]>([
+  [page({ totalCount: 0 }), 0],
+  [page({ totalCount: 7 }), 7],
+  [page({ totalCount: -1 }), undefined],
+  [page({ totalCount: 1.5 }), undefined],
+  [page({ totalCount: '7' }), undefined],
+  [page({}), undefined],
+  [page([]), undefined],
+  [{}, undefined],
+  ['x', undefined],
+])('the list of %j has %j records', (body, total) => {
+  expect(readTotal(body)).toBe(total);
+});
+
+function resultOf(kind: string, data: { [key: string]: Json }) {
+  const found = kinds[kind];
+  if (found === undefined) throw new Error(`no kind ${kind}`);
+  return readResult(found, data);
+}
+
+describe('what a finished job gives', () => {
+  test.each<[string, { [key: string]: Json }, unknown]>([
+    ['image', { outputUrl: 'https://a/1' }, { values: { url: 'https://a/1' }, files: ['https://a/1'] }],
+    ['image', { outputUrl: '' }, undefined],
+    ['image', {}, undefined],
+    ['voiceover', { outputAsset: { url: 'https://a/2' } }, { values: { url: 'https://a/2' }, files: ['https://a/2'] }],
+    [
+      'video',
+      { outputUrl: 'https://a/v', thumbnailUrl: 'https://a/t' },
+      { values: { url: 'https://a/v', thumbnailUrl: 'https://a/t' }, files: ['https://a/v'] },
+    ],
+    ['video', { thumbnailUrl: 'https://a/t' }, undefined],
+    ['clipping', { clips: [] }, undefined],
+    ['clipping', { clips: 'x' }, undefined],
+    ['clipping', { clips: [{ id: 'a', order: 0 }] }, undefined],
+  ])('%s from %j', (kind, data, wanted) => {
+    expect(resultOf(kind, data)).toEqual(wanted);
+  });
+
+  test('clips are taken in their own order, whatever the order of the answer', () => {
+    const clip = (id: string, order: number) => ({ id, order, outputAsset: { url: `https://a/${id}` } });
+    expect(resultOf('clipping', { clips: [clip('c', 2), clip('a', 0), clip('b', 1)] })).toEqual({
+      values: {
+        url: 'https://a/a',
+        'clips.0.url': 'https://a/a',
+        'clips.0.id': 'a',
+        'clips.1.url': 'https://a/b',
+        'clips.1.id': 'b',
+        'clips.2.url': 'https://a/c',
+        'clips.2.id': 'c',
+      },
+      files: ['https://a/a', 'https://a/b', 'https://a/c'],
+      parts: 3,
+    });
+  });
+
+  test('a hostile list is cut', () => {
+    const clips = Array.from({ length: 5000 }, (_, order) => ({ order, outputAsset: { url: 'https://a/x' } }));
+    expect(resultOf('clipping', { clips })?.parts).toBe(1000);
+  });
+});
+
+describe('where the job stands in the answer to a create', () => {
+  const answer = (kind: string, json: Json) =>
+    classifyCreate(
+      { is: 'answer', status: 200, headers: {}, json },
+      (text) => text,
+      kinds[kind] === undefined ? {} : { kind: kinds[kind] },
+    );
+  const job = (jobId: string, more = {}) => ({ is: 'accepted', job: { jobId, credits: 3, balance: 9, ...more } });
+  const money = { success: true, creditsDeducted: 3, creditsRemaining: 9 };
+
+  test.each<[string, { [key: string]: Json }, unknown]>([
+    ['video', { ...money, generation: { id: 'v1' } }, job('v1')],
+    ['video', { ...money, data: { id: 'v2' } }, job('v2')],
+    ['video', { ...money, id: 'v3' }, job('v3')],
+    ['clipping', { ...money, data: { id: 'c1', status: 'QUEUED' } }, job('c1')],
+    ['thumbnail', { ...money, data: { id: 'rec', jobId: 'j1' } }, job('j1', { recordId: 'rec' })],
+    ['thumbnail', { ...money, data: { id: 'j1', jobId: 'j1' } }, job('j1')],
+    ['post', { ...money, data: { id: 'p1' } }, job('p1')],
+  ])('%s: %j', (kind, json, wanted) => {
+    expect(answer(kind, json)).toEqual(wanted);
+  });
+
+  test.each<[string, Json]>([
+    // Documented: nowhere else than in `generation`.
+    ['image', { ...money, data: { id: 'x' } }],
+    ['image', { ...money, id: 'x' }],
+    ['video', { ...money }],
+    ['video', { ...money, data: { id: '' } }],
+    ['video', { ...money, data: { id: '../../x y' } }],
+    ['video', [1, 2]],
+  ])('%s without a usable id may have been charged: %j', (kind, json) => {
+    expect(answer(kind, json)).toMatchObject({ is: 'ambiguous' });
+  });
+});
