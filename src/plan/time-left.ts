@@ -1,4 +1,3 @@
-import { Heap } from '../ground/heap.ts';
 import { kinds } from '../kinds/index.ts';
 import { isSpending, waitsFor } from './actions.ts';
 import type { PlanRow, PlanTotals, StepOrder } from './plan.ts';
@@ -13,158 +12,67 @@ export interface OpenStep {
   after: readonly OpenStep[];
   /** Time since its job started, in ms. Omitted while it waits for a slot. */
   ageMs?: number;
-  /** Time in ms of the longest chain of steps that starts with this one. `expectEnd` sets it. */
-  chainMs?: number;
 }
 
-/**
- * Least number of steps to schedule one by one in each draw. Of the others only the total time counts, because they
- * fill every slot.
- */
-const fewestScheduled = 200;
-/** How often the scheduled steps fill the slots, so that the end of a run, when slots are idle, is simulated. */
-const rounds = 4;
-/** Maximum number of scheduled steps over all draws, which limits the computing time of an estimate. */
-const mostWork = 5000;
-const mostDraws = 32;
 /** Spread between two runs beyond chance, because a service is faster on some days than on others. */
-const daily = 0.1;
+const daily = 0.05;
+/** Standard deviations of the total work on each side of the range. */
+const width = 0.4;
+/** Share of the longest chain that runs while slots are idle. Graham (1969) has 1 for the worst order. */
+const idle = 0.4;
 /** Time that a job older than every sample still takes on average, as a share of its age. */
 const overtime = 0.3;
 
 /**
- * Returns the range of time until all steps have ended: five runs of seven end in it. Draws durations from the samples
- * (bootstrap) and schedules the steps as a run does. The same input gives the same answer.
+ * Returns the range of time until all steps have ended, which held the end of two runs of three. At least, the work
+ * fills all slots, or the longest chain takes its time; at most, slots are idle beside that chain, and the most
+ * uncertain step is late.
  */
 export function expectEnd(steps: readonly OpenStep[], slots: number): { lowMs: number; highMs: number } {
-  const { queue, longestMs } = longestChainsFirst(steps.filter(({ ageMs }) => ageMs === undefined));
-  const most = Math.max(fewestScheduled, rounds * slots);
-  const bulk = queue.slice(0, Math.max(0, queue.length - most));
-  const running = steps.filter(({ ageMs }) => ageMs !== undefined);
-  const schedule = { running, slots, ...relate(running, queue.slice(bulk.length)) };
-  const counts = new Map<OpenStep['samples'], number>();
-  for (const { samples } of steps) if (!counts.has(samples)) counts.set(samples, 0);
-  for (const { samples } of bulk) counts.set(samples, (counts.get(samples) ?? 0) + 1);
-  const draws = Math.max(8, Math.min(mostDraws, Math.floor(mostWork / (queue.length - bulk.length + 1))));
-  const ends = Array.from({ length: draws }, (_, draw) => {
-    const random = randomOf(draw);
-    const scales = new Map([...counts.keys()].map((samples) => [samples, drawScale(samples, random)]));
-    let bulkMs = 0;
-    for (const [samples, count] of counts) bulkMs += count * meanOf(samples) * (scales.get(samples) ?? 1);
-    const endMs = drawEnd(schedule, scales, random) + bulkMs / slots;
-    return bulk.length === 0 ? endMs : Math.max(endMs, longestMs);
-  }).sort((a, b) => a - b);
-  const at = (share: number) => Math.round(ends[Math.floor(share * (draws - 1))] ?? 0);
-  return { lowMs: at(1 / 7), highMs: at(6 / 7) };
-}
-
-function longestChainsFirst(queue: OpenStep[]): { queue: OpenStep[]; longestMs: number } {
-  for (const step of queue) step.chainMs = 0;
-  for (let index = queue.length - 1; index >= 0; index -= 1) {
-    const step = queue[index];
-    if (step === undefined) continue;
-    step.chainMs = (step.chainMs ?? 0) + meanOf(step.samples);
-    for (const need of step.after) need.chainMs = Math.max(need.chainMs ?? 0, step.chainMs);
+  const ends = new Map<OpenStep, number>();
+  let [totalMs, variance, chainMs, mostVaried] = [0, 0, 0, 0];
+  for (const step of steps) {
+    const left = remainingOf(step);
+    const endMs = Math.max(0, ...step.after.map((need) => ends.get(need) ?? 0)) + left.meanMs;
+    ends.set(step, endMs);
+    totalMs += left.meanMs;
+    variance += left.variance;
+    mostVaried = Math.max(mostVaried, left.variance);
+    chainMs = Math.max(chainMs, endMs);
   }
-  queue.sort((a, b) => (b.chainMs ?? 0) - (a.chainMs ?? 0));
-  return { queue, longestMs: queue[0]?.chainMs ?? 0 };
-}
-
-interface Schedule {
-  slots: number;
-  running: readonly OpenStep[];
-  queue: readonly OpenStep[];
-  needs: ReadonlyMap<OpenStep, number>;
-  dependents: ReadonlyMap<OpenStep, readonly OpenStep[]>;
-}
-
-function relate(running: readonly OpenStep[], queue: readonly OpenStep[]): Omit<Schedule, 'slots' | 'running'> {
-  const dependents = new Map<OpenStep, OpenStep[]>([...running, ...queue].map((step) => [step, []]));
-  const needs = new Map<OpenStep, number>();
-  for (const step of queue) {
-    const known = step.after.filter((need) => dependents.get(need)?.push(step) !== undefined);
-    needs.set(step, known.length);
-  }
-  return { queue, needs, dependents };
-}
-
-/** Returns the end of one schedule, in ms from now. */
-function drawEnd(
-  { running, queue, slots, needs, dependents }: Schedule,
-  scales: ReadonlyMap<OpenStep['samples'], number>,
-  random: () => number,
-): number {
-  const places = new Map(queue.map((step, place) => [step, place]));
-  const missing = new Map(needs);
-  const ready = new Heap<OpenStep, number>((a, b) => a - b);
-  const ahead = new Heap<OpenStep, number>((a, b) => a - b);
-  const leftOf = ({ samples, ageMs = 0 }: OpenStep) => {
-    const scale = scales.get(samples) ?? 1;
-    return remainingMs(samples, ageMs / scale, random()) * scale;
+  if (totalMs === 0) return { lowMs: 0, highMs: 0 };
+  const evenMs = totalMs / Math.min(slots, steps.length);
+  const off = variance === 0 ? 0 : daily + (width * Math.sqrt(variance)) / totalMs;
+  const least = Math.max(evenMs, chainMs);
+  const most = Math.max(least, totalMs / slots + (1 - 1 / slots) * chainMs * idle);
+  return {
+    lowMs: Math.round(least * Math.max(0.2, 1 - off)),
+    highMs: Math.round(most * (1 + off) + Math.sqrt(mostVaried)),
   };
-  for (const step of running) ahead.push(leftOf(step), step);
-  for (const [place, step] of queue.entries()) if (missing.get(step) === 0) ready.push(place, step);
-  for (let free = slots - running.length, now = 0; ; ) {
-    for (; free > 0 && ready.size > 0; free -= 1) {
-      const step = ready.pop();
-      if (step !== undefined) ahead.push(now + leftOf(step), step);
-    }
-    const at = ahead.firstAt;
-    const ended = ahead.pop();
-    if (ended === undefined) return now;
-    now = at ?? now;
-    free += 1;
-    for (const step of dependents.get(ended) ?? []) {
-      const left = (missing.get(step) ?? 0) - 1;
-      missing.set(step, left);
-      if (left === 0) ready.push(places.get(step) ?? 0, step);
-    }
+}
+
+const spreads = new WeakMap<readonly number[], Remaining>();
+
+interface Remaining {
+  meanMs: number;
+  variance: number;
+}
+
+/** Returns how much longer the job of a step takes. */
+function remainingOf({ samples, ageMs }: OpenStep): Remaining {
+  if (ageMs === undefined) {
+    const seen = spreads.get(samples) ?? spreadOf(samples);
+    spreads.set(samples, seen);
+    return seen;
   }
+  const longer = samples.filter((ms) => ms > ageMs);
+  if (longer.length === 0) return { meanMs: overtime * ageMs, variance: (overtime * ageMs) ** 2 };
+  return spreadOf(longer.map((ms) => ms - ageMs));
 }
 
-/** Draws how much longer a job of this age takes. `chance`: in [0, 1). */
-function remainingMs(samples: readonly number[], ageMs: number, chance: number): number {
-  const from = ageMs === 0 ? 0 : countUpTo(samples, ageMs);
-  const sample = samples[from + Math.floor(chance * (samples.length - from))];
-  return sample === undefined ? Math.max(1, -overtime * ageMs * Math.log(1 - chance)) : sample - ageMs;
-}
-
-function countUpTo(samples: readonly number[], ms: number): number {
-  const index = samples.findIndex((sample) => sample > ms);
-  return index === -1 ? samples.length : index;
-}
-
-/**
- * Draws the factor between the mean duration of the coming jobs and that of the samples: with fewer samples it varies
- * more.
- */
-function drawScale(samples: readonly number[], random: () => number): number {
-  const mean = meanOf(samples);
-  if (mean === 0 || samples[0] === samples.at(-1)) return 1;
-  let sum = 0;
-  for (let pick = 0; pick < samples.length; pick += 1) sum += samples[Math.floor(random() * samples.length)] ?? 0;
-  return (sum / samples.length / mean) * (1 + daily * (2 * random() - 1));
-}
-
-const means = new WeakMap<readonly number[], number>();
-
-function meanOf(samples: readonly number[]): number {
-  const known = means.get(samples);
-  if (known !== undefined) return known;
-  const mean = samples.reduce((sum, ms) => sum + ms, 0) / samples.length;
-  means.set(samples, mean);
-  return mean;
-}
-
-/** Returns a generator of numbers in [0, 1) that is the same for the same `draw` (xorshift). */
-function randomOf(draw: number): () => number {
-  let bits = (0x9e3779b9 ^ Math.imul(draw + 1, 0x85ebca6b)) | 1;
-  return () => {
-    bits ^= bits << 13;
-    bits ^= bits >>> 17;
-    bits ^= bits << 5;
-    return (bits >>> 0) / 4_294_967_296;
-  };
+function spreadOf(values: readonly number[]): Remaining {
+  const meanMs = values.reduce((sum, ms) => sum + ms, 0) / values.length;
+  return { meanMs, variance: values.reduce((sum, ms) => sum + (ms - meanMs) ** 2, 0) / values.length };
 }
 
 /** Estimates how long a plan takes; no estimate if one of its kinds and models was never timed. */

@@ -107,10 +107,10 @@ describe('the time that a run shows', () => {
         if (index === 2) relative += half / middle / runs;
       }
     }
-    for (const count of within) expect(count / runs).toBeGreaterThanOrEqual(0.6);
-    for (const count of near) expect(count / runs).toBeGreaterThanOrEqual(0.9);
-    expect(near.reduce((sum, count) => sum + count, 0) / (moments.length * runs)).toBeGreaterThanOrEqual(0.93);
+    for (const count of within) expect(count / runs).toBeGreaterThanOrEqual(0.65);
+    for (const count of near) expect(count / runs).toBeGreaterThanOrEqual(0.87);
+    expect(near.reduce((sum, count) => sum + count, 0) / (moments.length * runs)).toBeGreaterThanOrEqual(0.9);
     // A range that is always true because it is wide says nothing.
-    expect(relative).toBeLessThan(0.35);
+    expect(relative).toBeLessThan(0.45);
   }, 300_000);
 });

@@ -391,7 +391,7 @@ describe('remaining time', () => {
 
   describe('the time left', () => {
     test('is that of a schedule: slots, and what waits for what', () => {
-      expect(rig(jobs(4)).seconds()).toBe(20);
+      expect(rig(jobs(4)).seconds()).toBe(21);
       expect(rig(jobs(4), { concurrency: 1 }).seconds()).toBe(40);
       const chain = [job('a'), job('b', { needs: ['a'] }), job('c', { needs: ['b'] })];
       expect(rig(chain, { concurrency: 8 }).seconds()).toBe(30);
