@@ -18,6 +18,8 @@ interface Table {
   /** Columns whose names can be used in a template. */
   columns: readonly string[];
   rows: readonly { readonly [column: string]: string }[];
+  /** Name of each row in messages. */
+  labels: readonly string[];
   /** Options of `foreach` besides the path of the file. */
   options: string;
 }
@@ -129,7 +131,7 @@ function tableOf(
   }
   if (rows.rows.length === 0) throw unusable(file, `${file} has no rows`, 'add one row for each picture');
   const columns = (rows.columns ?? []).filter((column) => !/[[\]{}]|\p{C}/u.test(column));
-  return { columns, rows: rows.rows.map(textsOf), options };
+  return { columns, rows: rows.rows.map(textsOf), labels: rows.rows.map(({ label }) => label), options };
 }
 
 function textsOf({ value }: Rows['rows'][number]): { [column: string]: string } {
@@ -137,12 +139,16 @@ function textsOf({ value }: Rows['rows'][number]): { [column: string]: string } 
 }
 
 function writeManifest(table: Table, path: string): string {
-  const { rows, columns, options } = table;
+  const { rows, columns, labels, options } = table;
   const source = options === '' ? JSON.stringify(path) : `{ file: ${JSON.stringify(path)}${options} }`;
   const prompted = columns.find((column) => promptName.test(column));
-  const empty = prompted === undefined ? -1 : rows.findIndex((row) => (row[prompted] ?? '').trim() === '');
-  if (empty !== -1) {
-    throw unusable(path, `row ${empty + 1} of ${path} has no ${prompted}`, 'fill it in, or remove the row');
+  const isEmpty = (column: string, row: Table['rows'][number]) => (row[column] ?? '').trim() === '';
+  // A row without its number, such as a total below the table, would make another column the key.
+  const number = columns.find((column) => keyNames[0]?.test(column.trim()));
+  const isNumbered = number !== undefined && 2 * rows.filter((row) => !isEmpty(number, row)).length > rows.length;
+  for (const column of [prompted, isNumbered ? number : undefined]) {
+    const empty = column === undefined ? undefined : labels[rows.findIndex((row) => isEmpty(column, row))];
+    if (empty !== undefined) throw unusable(path, `${empty} has no ${column}`, 'fill it in, or remove the row');
   }
   const key = chooseKey(table, prompted);
   if (key === undefined) {

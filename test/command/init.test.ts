@@ -176,6 +176,13 @@ test.each<[string, string, string | undefined, number, string]>([
   ['a table without a key', 't.csv', 'a,b\n1,1\n1,1\n', 65, 'no column of t.csv identifies its rows'],
   ['an empty table', 't.csv', 'a,b\n', 65, 'has no rows'],
   ['a broken table', 't.csv', 'a,b\n1\n', 65, 'MB1302'],
+  [
+    'a total below the table',
+    't.csv',
+    'Art.-Nr.,name,price\n1,a,3\n2,b,4\n,,7\n',
+    65,
+    'row 3 of t.csv has no Art.-Nr.',
+  ],
   ['a row without its prompt', 't.csv', 'id,prompt\na,x\nb,\n', 65, 'row 2 of t.csv has no prompt'],
   ['no table', 't.csv', undefined, 65, 'there is no file t.csv'],
   ['another kind of file', 't.txt', 'a\n1\n', 64, 'is not a .csv, .tsv or .xlsx file'],
