@@ -48,7 +48,7 @@ const documents: { readonly [name: string]: readonly [description: string, parts
     {
       exit: ['Exit code.', count],
       findings: [
-        'One finding for each check.',
+        'Findings, one for each check.',
         list(
           object({
             about: ['Subject of the check.', text],
@@ -132,7 +132,7 @@ const documents: { readonly [name: string]: readonly [description: string, parts
             'createdAt?': ['When.', text],
             'model?': ['Model.', text],
             'prompt?': ['Prompt or text of the request.', text],
-            'credits?': ['What it was charged.', credits],
+            'credits?': ['Credits charged for it.', credits],
             'error?': ['Error of the service.', text],
             'url?': ['URL of the output.', text],
             step: [
@@ -294,14 +294,14 @@ const documents: { readonly [name: string]: readonly [description: string, parts
     'Removed records of the service, as printed by `mediabatch destroy --json`.',
     {
       records: [
-        'One for each job.',
+        'Records, one for each job.',
         list(
           object({
             kind: ['Kind of generation.', text],
             address: ['Address of the step.', text],
             jobId: ['Id of the job.', text],
             'recordId?': ['Id of the record at the service.', text],
-            'credits?': ['What it was charged.', credits],
+            'credits?': ['Credits charged for it.', credits],
             'createdAt?': ['Time of creation.', text],
             files: ['Its files on this machine.', oneOf('intact', 'missing', 'none')],
             isOrphan: ['Whether no step of the manifest uses it.', truth],
@@ -314,17 +314,20 @@ const documents: { readonly [name: string]: readonly [description: string, parts
     },
   ],
   explanation: [
-    'Why a step is, or would be, bought, as printed by `mediabatch explain --json`. Its three parts may have further fields.',
+    'Action of a step and its reason, as printed by `mediabatch explain --json`. Its three parts may have further fields.',
     {
       row: [
-        'As in a plan.',
+        'Row of the step in a plan.',
         object(
           {
             address: ['Address of the step.', text],
             task: ['Task of its step.', text],
             kind: ['Kind of generation.', text],
             action: ['What a run would do.', text],
-            reason: ['Why.', object({ code: ['Code for programs.', text], text: ['Text for users.', text] }, 'open')],
+            reason: [
+              'Reason of the action.',
+              object({ code: ['Code for programs.', text], text: ['Text for users.', text] }, 'open'),
+            ],
             credits: ['Credits that the action spends; null if unknown.', orNull(credits)],
           },
           'open',

@@ -223,8 +223,6 @@ describe('the house', () => {
       'cli/terminal.ts',
       // Carets stand below the characters of a source line.
       'report/diagnostics/diagnostics-text.ts',
-      // The live screen of a run draws itself.
-      ...['screen-frame', 'screen-line', 'screen-output', 'screen-rows'].map((name) => `report/run/${name}.ts`),
       'report/text-width.ts',
     ]);
   });

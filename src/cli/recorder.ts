@@ -11,7 +11,6 @@ import type { Plan } from '../plan/plan.ts';
 import { line } from '../report/document.ts';
 import { closeGroup, openGroup } from '../report/github-commands.ts';
 import { foldEvent } from '../report/run/fold-event.ts';
-import { plannedWork } from '../report/run/planned-work.ts';
 import { createRunTimes } from '../report/run/remaining-time.ts';
 import { createLines, type Detail } from '../report/run/run-lines.ts';
 import { createEventLines, type RunReporter, type RunTimes } from '../report/run/run-time.ts';
@@ -82,7 +81,7 @@ export async function makeRecorder(
     const common = { style, now, view, times, ...defined({ page }) };
     if (hasScreen) {
       const { createScreen } = await import('../report/run/run-screen.ts');
-      reporters.push(createScreen({ stream: process.stderr, ...common, planned: plannedWork(plan) }));
+      reporters.push(createScreen({ stream: process.stderr, ...common }));
     } else {
       const lines = createLines(terminal.err, { ...common, every: everyMs, ...defined({ detail }) });
       reporters.push(

@@ -57,6 +57,20 @@ export function spanText(ms: number): string {
   return `${Math.floor(seconds / 86_400)} d`;
 }
 
+/** Rounds a range outward, in a unit that suits its longer end; seconds to multiples of five. */
+export function wholeRange({ lowMs, highMs }: { lowMs: number; highMs: number }) {
+  const isShort = highMs < 90_000;
+  const [unit, ms, step] = isShort ? ['s', 1000, 5] : highMs < 10_800_000 ? ['min', 60_000, 1] : ['h', 3_600_000, 1];
+  const low = Math.floor(lowMs / ms / step) * step;
+  return { low: Math.max(1, low), high: Math.max(step, Math.ceil(highMs / ms / step) * step), unit, ms };
+}
+
+/** Returns a text such as `6–9 min`, `1–10 s`. */
+export function rangeText(range: { lowMs: number; highMs: number }): string {
+  const { low, high, unit } = wholeRange(range);
+  return low === high ? `${low} ${unit}` : `${low}–${high} ${unit}`;
+}
+
 /** Age of a time reported by the service; `?` for an invalid time, and `0 s` for a time ahead of this clock. */
 export function ageText(time: string | undefined, now: number): string {
   const at = time === undefined ? Number.NaN : Date.parse(time);

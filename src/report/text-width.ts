@@ -50,11 +50,3 @@ function takeColumns(all: string[], width: number, direction: 'forwards' | 'back
   }
   return (direction === 'forwards' ? taken : taken.reverse()).join('');
 }
-
-export function padRight(text: string, width: number): string {
-  return text + ' '.repeat(Math.max(0, width - displayWidth(text)));
-}
-
-export function padLeft(text: string, width: number): string {
-  return ' '.repeat(Math.max(0, width - displayWidth(text))) + text;
-}

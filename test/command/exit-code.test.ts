@@ -49,7 +49,7 @@ test.each<[string, Partial<RunFindings>, number]>([
   ['patience ended', { outcomes: ['running'] }, 3],
   ['the balance is empty', { outcomes: ['refused', 'failed'], stopped: 'balance' }, 4],
   ['the budget was reached in the run', { overBudget: true, outcomes: ['left'] }, 4],
-  ['the budget did not reach in the plan', { plan: planOf('blocked', 'budget') }, 4],
+  ['the budget was not enough in the plan', { plan: planOf('blocked', 'budget') }, 4],
   ['an outcome is not known', { outcomes: ['unresolved', 'failed'], stopped: 'balance' }, 6],
   ['an older outcome is not known', { plan: planOf('unresolved') }, 6],
   ['something may have been charged, whatever became of its step', { hasOpenSends: true, outcomes: ['done'] }, 6],
@@ -60,7 +60,7 @@ test.each<[string, Partial<RunFindings>, number]>([
   ['something may have been charged, and the service is gone', { hasOpenSends: true, stopped: 'unreachable' }, 6],
   ['the budget was reached, and then the service was gone', { overBudget: true, stopped: 'unreachable' }, 4],
   [
-    'the budget did not reach, and the service is gone',
+    'the budget was not enough, and the service is gone',
     { plan: planOf('blocked', 'budget'), stopped: 'unreachable' },
     4,
   ],

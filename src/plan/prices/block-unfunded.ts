@@ -24,7 +24,7 @@ export function blockUnfunded(
   const { name: code, left: cap } = tightest;
   const isOfRun = code !== 'budget';
   const limit = { budget: 'the budget', 'run-limit': '--max-credits', limit: limitName(limits.limit) }[code];
-  const tooDear = (row: PlanRow, kept = '') => `${limit} does not reach: it costs ${costText(row)}${kept}`;
+  const tooDear = (row: PlanRow, kept = '') => `${limit} is not enough: it costs ${costText(row)}${kept}`;
   let asked = 0;
   draft.asks = draft.asks.map((row) => {
     const isTooDear = expectedCredits(row) > Math.max(0, cap - asked);
@@ -41,7 +41,7 @@ export function blockUnfunded(
     if (isLater(row) || !unfunded.has(row.address) || !isSpending(row.action)) continue;
     const { action, order } = row;
     const needed = order === undefined ? undefined : waitsFor(order).find((address) => unfunded.has(address));
-    const text = row.credits === 0 ? `${limit} does not reach for ${needed ?? 'what it needs'}` : tooDear(row, kept);
+    const text = row.credits === 0 ? `${limit} is not enough for ${needed ?? 'what it needs'}` : tooDear(row, kept);
     draft.put({ ...blocked(row, 'budget', reasonOf(code, text)), would: { action, reason: row.reason } });
   }
   if (limits.budget === undefined || wanted.length === 0) return undefined;
@@ -53,7 +53,7 @@ export function leaveOut(draft: Draft, addresses: ReadonlySet<string>): void {
   for (const row of draft.inRun) {
     const { address, action, reason } = row;
     if (!addresses.has(address) || !isSpending(action) || row.order?.send !== undefined) continue;
-    const text = 'MEDIABATCH_LIMIT did not reach when the plan was made';
+    const text = 'MEDIABATCH_LIMIT was not enough when the plan was made';
     draft.put({ ...blocked(row, 'budget', reasonOf('limit', text)), would: { action, reason } });
   }
 }
@@ -117,7 +117,7 @@ function fitOf(
   return { carries, missing, ...(afterPicks.length > 0 && { afterPicks }), ...(kept > 0 && { kept }) };
 }
 
-/** Finds rows after picks that the credits do not reach, or that follow such a row. */
+/** Finds rows after picks that the credits are not enough, or that follow such a row. */
 function findNotCarried(
   later: readonly PlanRow[],
   heldBack: readonly PlanRow[],

@@ -6,7 +6,7 @@ import { countOf } from '../numbers.ts';
 import { blockLines, indented, wrapped } from '../render/terminal-text.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
-import { displayWidth, padLeft, splitGraphemes } from '../text-width.ts';
+import { displayWidth, splitGraphemes } from '../text-width.ts';
 
 export interface DiagnosticsTextOptions {
   style: Style;
@@ -137,7 +137,7 @@ export function excerptLines(text: string, place: Place, options: { style: Style
   const shown: string[] = [];
   lines.forEach((line, index) => {
     const { code, carets } = excerptLine(line, caretRange(line, place, index), room);
-    shown.push(`${style.dim(`${padLeft(String(place.start.line + index), gutterWidth)} |`)} ${code}`.trimEnd());
+    shown.push(`${style.dim(`${String(place.start.line + index).padStart(gutterWidth)} |`)} ${code}`.trimEnd());
     shown.push(`${style.dim(`${' '.repeat(gutterWidth)} |`)} ${style.red(carets)}`);
   });
   const hidden = lastLine(place) - place.start.line + 1 - lines.length;

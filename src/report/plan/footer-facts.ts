@@ -4,7 +4,7 @@ import { postsOf } from '../../plan/posts/post-consent.ts';
 import { isAskedAbout } from '../../plan/posts/post-record.ts';
 import { limitName } from '../../plan/prices/caps.ts';
 import { type Fact, named, strong, type Text, warning } from '../document.ts';
-import { countOf, creditsText } from '../numbers.ts';
+import { countOf, creditsText, rangeText } from '../numbers.ts';
 import { safeText, shortList } from '../safe-text.ts';
 import { postsText } from './post-words.ts';
 
@@ -26,7 +26,7 @@ export function limitFacts({ rows, totals }: Pick<Plan, 'rows' | 'totals'>): Fac
       ...(credits > 0 ? [`cost ${expected.length > 0 ? '≈ ' : ''}${countOf(credits, 'credit')}`] : []),
       ...(unknown > 0 ? [`${creditsText(unknown)} of unknown price`] : []),
     ].join(', ');
-    const text = `${limitNameOf(code, totals)} does not reach ${countOf(own.length, 'step')}${cost === '' ? '' : ` (${cost})`}${code === 'budget' ? keptText(totals.fit) : ''}`;
+    const text = `${limitNameOf(code, totals)} is not enough for ${countOf(own.length, 'step')}${cost === '' ? '' : ` (${cost})`}${code === 'budget' ? keptText(totals.fit) : ''}`;
     return { label: 'blocked', text: warning(text) };
   });
   const after = totals.fit && afterPicksText(totals.fit);
@@ -91,13 +91,6 @@ export function timeFacts({ expected, untimed }: PlanTotals): Fact[] {
   const names = untimed.slice(0, shownUntimed);
   const last = untimed.length > shownUntimed ? `${untimed.length - shownUntimed} more` : names.pop();
   return time(`unknown: ${names.join(', ')} and ${last} were never timed`);
-}
-
-/** Returns a range like `6–9 min`, `40 s`: in the unit of the longer duration, in whole numbers from 1. */
-function rangeText({ lowMs, highMs }: { lowMs: number; highMs: number }): string {
-  const [unit, ms] = highMs < 90_000 ? ['s', 1000] : highMs < 5_400_000 ? ['min', 60_000] : ['h', 3_600_000];
-  const [low, high] = [Math.max(1, Math.floor(lowMs / ms)), Math.max(1, Math.ceil(highMs / ms))];
-  return low === high ? `${low} ${unit}` : `${low}–${high} ${unit}`;
 }
 
 export type Fit = NonNullable<PlanTotals['fit']>;

@@ -1,22 +1,9 @@
 import type { RunEvent, StepFinished, StepOutcome } from '../../contract/event.ts';
 import { defined } from '../../ground/values.ts';
-import { envelope } from '../../kinds/envelope.ts';
 import { stateLeft } from '../../plan/actions.ts';
 import type { Action } from '../../plan/plan.ts';
-import {
-  addFile,
-  countEnd,
-  hasEnded,
-  isSettled,
-  mostStepsShown,
-  noRate,
-  type RunView,
-  type Stage,
-  type StepView,
-  settleStep,
-} from './run-view.ts';
+import { addFile, hasEnded, isSettled, type RunView, type Stage, type StepView, settleStep } from './run-view.ts';
 import { noticeText, settledText } from './run-words.ts';
-import { noteTrouble } from './troubles.ts';
 
 const mostNotices = 100;
 const mostDurations = 100;
@@ -65,10 +52,9 @@ export function foldEvent(view: RunView, event: RunEvent): void {
       createJob(view, event);
       return;
     case 'job-progressed': {
-      const isQueued = event.status === envelope.states.queued;
       // A finished job may be polled again for a new link, which does not change the stage of the step.
       if (view.stepsByAddress.get(event.address)?.hasCompletedJob !== true) {
-        changeStep(view, event.address, { stage: 'running', jobId: event.jobId, isQueued });
+        changeStep(view, event.address, { stage: 'running', jobId: event.jobId });
       }
       return;
     }
@@ -85,8 +71,7 @@ export function foldEvent(view: RunView, event: RunEvent): void {
       const files = event.how === 'moved' ? 'movedFiles' : 'files';
       view[files] = addFile(view[files], event.output.path);
       const saved = [...(view.stepsByAddress.get(event.address)?.files ?? []), event.output.path];
-      const isMoved = event.how === 'moved' ? { isMoved: true as const } : {};
-      changeStep(view, event.address, { files: saved, hasCompletedJob: true, ...isMoved });
+      changeStep(view, event.address, { files: saved, hasCompletedJob: true });
       return;
     }
     case 'step-finished':
@@ -139,7 +124,7 @@ function startRun(view: RunView, event: Extract<RunEvent, { event: 'run-started'
   view.steps = event.steps;
   if (totals.toSpend !== null) view.toSpend = totals.toSpend;
   for (const { id, kind, steps } of event.tasks)
-    view.tasks.set(id, { id, kind, steps, stages: new Map(), spent: 0, rate: noRate(), tookMs: [] });
+    view.tasks.set(id, { id, kind, steps, stages: new Map(), spent: 0, tookMs: [] });
   view.money = {
     spentNow: 0,
     spentEver: totals.alreadyPaid,
@@ -164,11 +149,8 @@ function finishStep(view: RunView, event: StepFinished): void {
   view.lastEnded = { end: event, step };
   if (step === undefined || hasEnded(step.stage)) return;
   if (scheduledFor !== undefined) view.scheduledPosts.set(address, scheduledFor);
-  noteTrouble(view.troubles, event, step.jobId);
   if (outcome === 'done') {
     const at = Date.parse(event.at);
-    const task = view.tasks.get(step.task);
-    if (task !== undefined) countEnd(task.rate, at);
     if (step.jobId === undefined && !step.isAttached) noteDuration(view, step, at - (step.begunAt ?? at));
   }
   changeStep(view, address, {
@@ -222,7 +204,6 @@ function putStep(
   }
   const put: StepView = { address, task, kind, action, hasCompletedJob: false, credits: 0, files: [], ...change };
   view.stepsByAddress.set(address, put);
-  if (put.begunAt !== undefined && view.firstBegun.size <= mostStepsShown) view.firstBegun.set(address, put);
 }
 
 function changeStep(view: RunView, address: string, change: Partial<StepView>): void {

@@ -24,16 +24,10 @@ export function createRunTimes(options: RunTimesOptions): Required<RunTimes> {
   const { view, now } = options;
   let known: PlannedTime | undefined;
   let shown: { at: number; remaining: Remaining | undefined } | undefined;
-  let usual: { at: number; byAddress: ReadonlyMap<string, number | undefined> } | undefined;
   const planned = () => {
     const plan = options.plan();
     if (known?.plan !== plan) known = plannedTime(plan);
     return known;
-  };
-  const medians = () => {
-    const samples = samplesByName(planned(), options);
-    const medianOf = (name = '') => samples.get(name)?.[(samples.get(name)?.length ?? 0) >> 1];
-    return new Map(planned().steps.map(({ address, name }) => [address, medianOf(name)]));
   };
   return {
     remaining() {
@@ -44,10 +38,6 @@ export function createRunTimes(options: RunTimesOptions): Required<RunTimes> {
       return shown.remaining;
     },
     shown: () => (isSilent(view) ? undefined : shown?.remaining),
-    usual(address) {
-      if (usual === undefined || now() - usual.at >= lastsMs) usual = { at: now(), byAddress: medians() };
-      return usual.byAddress.get(address);
-    },
   };
 }
 

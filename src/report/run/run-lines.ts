@@ -14,18 +14,20 @@ import {
   doneIn,
   endText,
   leftText,
-  moneyRow,
   noticeText,
-  progressText,
-  remainingText,
   settledText,
   stoppingText,
   taskWords,
+  totalsText,
+  waitTexts,
 } from './run-words.ts';
 import { isTrouble } from './troubles.ts';
 
-/** Which events are printed. `quiet`: only failures; `steps`: ended steps; `events`: everything. */
-export type Detail = 'quiet' | 'steps' | 'events';
+/**
+ * Which events are printed. `quiet`: only failures; `screen`: also what a screen does not show; `steps`: also ended
+ * steps; `events`: everything.
+ */
+export type Detail = 'quiet' | 'screen' | 'steps' | 'events';
 
 interface LinesOptions {
   style: Style;
@@ -88,37 +90,31 @@ export function createLines(write: (text: string) => void, options: LinesOptions
 
 /** Returns progress like `213 of 500 done, 34 running · credits 1,182 spent · 4:12`, or what the run waits for. */
 function heartbeatText(view: RunView, { now, page, times, elapsedMs }: LinesOptions & { elapsedMs: number }): string {
-  if (view.awaitedGates !== undefined) return awaitedGatesText(view.awaitedGates, page?.());
-  if (view.awaited !== undefined) return awaitedText(view.awaited, now());
-  const asked = askedWaitText(view, now());
-  if (asked !== '') return asked;
-  const remaining = times?.remaining?.();
-  return [
-    progressText(view, { isOver: false }),
-    moneyRow(view.money, elapsedMs),
-    ...(remaining === undefined ? [] : [remainingText(remaining)]),
-  ].join(' · ');
+  const [wait] = waitTexts(view, now(), page?.());
+  return wait ?? totalsText(view, { isOver: false, elapsedMs, remaining: times?.remaining?.() }).join(' · ');
 }
 
-class StepLines {
-  readonly #options: LinesOptions;
+/** Chooses the events that get a line. */
+export class StepLines {
+  readonly #options: Omit<LinesOptions, 'times'>;
   #askedUntil = 0;
   /** Number of tenths that were printed, by task. */
   readonly #tenths = new Map<string, number>();
 
-  constructor(options: LinesOptions) {
+  constructor(options: Omit<LinesOptions, 'times'>) {
     this.#options = options;
   }
 
   lineOf(event: RunEvent): Text | undefined {
-    const { view, detail } = this.#options;
+    const { view, detail = 'steps' } = this.#options;
     if (view.lastEnded !== undefined) return this.#ended(view.lastEnded);
     switch (event.event) {
       case 'spending-stopped':
         return eventLine(event, view);
       case 'create-repeated':
-        return detail === 'quiet' || !event.throttled ? undefined : this.#asked();
+        return detail !== 'steps' || !event.throttled ? undefined : this.#asked();
       case 'run-started':
+        return detail === 'steps' ? eventLine(event, view) : undefined;
       case 'job-retried':
       case 'create-searched':
       case 'job-found':
@@ -147,7 +143,7 @@ class StepLines {
 
   #ended({ end, step }: NonNullable<RunView['lastEnded']>): Text | undefined {
     if (isTrouble(end.outcome)) return endLine(end);
-    if (this.#options.detail === 'quiet') return undefined;
+    if ((this.#options.detail ?? 'steps') !== 'steps') return undefined;
     if (this.#isLarge) return this.#tenth(end.task);
     return end.outcome === 'done' ? this.#done(end, step) : endLine(end);
   }
@@ -245,12 +241,8 @@ export function eventLine(event: RunEvent, view: RunView, page?: () => string | 
       return stepLine(event.address, active('made'), 'its file is fetched');
     case 'step-left':
       return event.action === 'keep' ? undefined : stepLine(event.address, warning('left'), safeText(event.reason));
-    case 'step-finished':
-    case 'credits-changed':
-    case 'run-ended':
-      return undefined;
     default:
-      return event satisfies never;
+      return undefined;
   }
 }
 

@@ -1,16 +1,12 @@
-import { Listr } from 'listr2';
-import type { RunEvent } from '../../contract/event.ts';
-import { type Text, wordsOf } from '../document.ts';
-import { paintLine, wrap } from '../render/spans.ts';
+import { Listr, type ListrRenderer } from 'listr2';
+import { line, type Text, wordsOf } from '../document.ts';
+import { FrameWriter, type ScreenStream, sizeOf } from '../render/frame-writer.ts';
+import { blockLines } from '../render/terminal-text.ts';
 import type { Style } from '../style.ts';
-import { nothingPlanned, type PlannedWork } from './planned-work.ts';
-import { eventLine } from './run-lines.ts';
+import { StepLines } from './run-lines.ts';
 import type { RunReporter, RunTimes } from './run-time.ts';
 import type { RunView } from './run-view.ts';
-import { noticeText } from './run-words.ts';
-import { frameLines } from './screen-frame.ts';
-import { signsOfTerminal } from './screen-look.ts';
-import { FrameWriter, ScreenRenderer, type ScreenStream, sizeOf } from './screen-output.ts';
+import { screenLines } from './screen-view.ts';
 
 export interface ScreenOptions {
   stream: ScreenStream;
@@ -19,16 +15,9 @@ export interface ScreenOptions {
   now(): number;
   /** View of the run. The caller of `on` has folded the event into it before. */
   view: RunView;
-  planned?: PlannedWork;
   times?: RunTimes;
   page?(): string | undefined;
 }
-
-/** Limit of bytes that are printed above the screen in one frame, which is half of the frame's limit. */
-const mostAboveBytes = 2048;
-/** Limit of failures with the same text that are printed. */
-const mostOfOne = 5;
-const mostNotices = 100;
 
 /**
  * Screen of a run in the last lines of a terminal; the output above it scrolls. It is redrawn five times a second
@@ -36,47 +25,44 @@ const mostNotices = 100;
  * and restores the cursor, also before the run has ended. The caller handles signals.
  */
 export function createScreen(options: ScreenOptions): RunReporter {
-  const { view, stream, style, now, planned = nothingPlanned, times = {} } = options;
-  const messages = new ScreenMessages(options);
+  const { view, stream, style, now, times = {} } = options;
+  const messages = new StepLines({ ...options, detail: 'screen' });
   const writer = new FrameWriter(stream);
-  const signs = signsOfTerminal();
+  const printed = new Set<string>();
+  let waiting: Text[] = [];
   let startedAt = now();
-  let frame = 0;
   let shown: Promise<unknown> | undefined;
   let finish = () => {};
 
   const draw = (isOver: boolean) => {
     const { columns, rows } = sizeOf(stream);
-    const page = options.page?.();
-    const look = { style, signs, planned, times, startedAt, page, isOver, columns };
+    const above = waiting.flatMap((text) => blockLines(line(text), { style, room: Math.max(20, columns - 1) }));
+    waiting = [];
+    const moment = { now: now(), startedAt, times, isOver, page: options.page?.() };
     // The last row is for the cursor.
-    const lines = frameLines(view, { ...look, rows: rows - (isOver ? 2 : 1), now: now(), frame });
-    frame += 1;
-    return writer.draw(isOver ? [...lines, ''] : lines, messages.take(columns)) && !messages.isWaiting;
+    const lines = screenLines(view, moment, { columns, rows: rows - (isOver ? 2 : 1), style });
+    writer.draw(isOver ? [...lines, ''] : lines, above);
   };
 
   return {
     on(event) {
-      messages.note(event);
+      const text = messages.lineOf(event);
+      if (text !== undefined && !printed.has(wordsOf(text))) {
+        printed.add(wordsOf(text));
+        waiting.push(text);
+      }
       if (event.event !== 'run-started' || shown !== undefined) return;
       startedAt = Date.parse(event.at);
       const over = new Promise<void>((resolve) => {
         finish = resolve;
       });
-      const drawing = {
-        draw: () => draw(false),
-        end() {
-          while (!draw(true));
-          writer.end();
-        },
-      };
       const list = new Listr<unknown, typeof ScreenRenderer, typeof ScreenRenderer>(
         [{ title: event.campaign, task: () => over }],
         {
           renderer: ScreenRenderer,
           fallbackRenderer: ScreenRenderer,
-          rendererOptions: drawing,
-          fallbackRendererOptions: drawing,
+          rendererOptions: { draw },
+          fallbackRendererOptions: { draw },
           registerSignalListeners: false,
         },
       );
@@ -93,66 +79,33 @@ export function createScreen(options: ScreenOptions): RunReporter {
   };
 }
 
-/** Messages to print above the screen, each once, where they stay in the scrollback. */
-class ScreenMessages {
-  readonly #options: ScreenOptions;
-  readonly #notices = new Set<string>();
-  #waiting: Text[] = [];
+/** In ms. Five frames a second are half of what a terminal easily processes. */
+const frameMs = 200;
 
-  constructor(options: ScreenOptions) {
+/**
+ * Renderer for listr2 with a single task, the run, that draws a document. The default renderer of listr2 writes all
+ * rows again for each change (49 kB/s for 30 tasks), cuts the first rows when there are more tasks than
+ * rows, and holds back all other output until its end.
+ */
+class ScreenRenderer implements ListrRenderer {
+  static nonTTY = true;
+  static rendererOptions: { draw(isOver: boolean): void };
+  static rendererTaskOptions: never;
+  readonly #options: typeof ScreenRenderer.rendererOptions;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(_tasks: unknown, options: typeof ScreenRenderer.rendererOptions) {
     this.#options = options;
   }
 
-  note(event: RunEvent): void {
-    const text = this.#isShown(event) ? eventLine(event, this.#options.view, this.#options.page) : undefined;
-    if (text !== undefined) this.#waiting.push(text);
+  render(): void {
+    this.#options.draw(false);
+    this.#timer = setInterval(() => this.#options.draw(false), frameMs);
+    this.#timer.unref();
   }
 
-  #isShown(event: RunEvent): boolean {
-    const { troubles, lastEnded } = this.#options.view;
-    if (lastEnded !== undefined) {
-      const trouble = [...troubles.values()].at(-1);
-      return trouble?.address === lastEnded.end.address && trouble.count <= mostOfOne;
-    }
-    switch (event.event) {
-      case 'job-retried':
-      case 'spending-stopped':
-      case 'spending-resumed':
-      case 'picks-awaited':
-        return true;
-      case 'credits-awaited':
-        // The wait is reported once, although its create request is repeated many times.
-        return this.#isNew(`until ${event.until}`);
-      case 'noticed':
-        // All of them are recorded.
-        return this.#notices.size < mostNotices && this.#isNew(noticeText(event));
-      default:
-        return false;
-    }
-  }
-
-  get isWaiting(): boolean {
-    return this.#waiting.length > 0;
-  }
-
-  /** Removes the oldest waiting messages and returns their lines. They are broken at spaces; addresses stay whole. */
-  take(columns: number): string[] {
-    const { style } = this.#options;
-    const lines: string[] = [];
-    for (let bytes = 0; bytes < mostAboveBytes; ) {
-      const next = this.#waiting.shift();
-      if (next === undefined) break;
-      const whole = wordsOf(next);
-      const room = whole.includes('://') ? Number.POSITIVE_INFINITY : columns - 1;
-      lines.push(...wrap(next, { style, room }, { most: 6, isHard: true }).map((line) => paintLine(line, style)));
-      bytes += Buffer.byteLength(whole);
-    }
-    return lines;
-  }
-
-  #isNew(name: string): boolean {
-    if (this.#notices.has(name)) return false;
-    this.#notices.add(name);
-    return true;
+  end(): void {
+    clearInterval(this.#timer);
+    this.#options.draw(true);
   }
 }

@@ -9,8 +9,6 @@ export interface RunTimes {
   remaining?(): Remaining | undefined;
   /** Last result of `remaining`, without a new computation. */
   shown?(): Remaining | undefined;
-  /** Usual duration of the job of a step, in ms; undefined if no similar job was timed. */
-  usual?(address: string): number | undefined;
 }
 
 export interface RunReporter {

@@ -7,7 +7,6 @@
 
 import type { RunEvent, StepFinished, StepOutcome, StopReason } from '../../contract/event.ts';
 import type { Action, Need } from '../../plan/plan.ts';
-import type { Troubles } from './troubles.ts';
 
 type RunEnded = Extract<RunEvent, { event: 'run-ended' }>;
 type SettledStage = 'done' | 'kept';
@@ -26,9 +25,6 @@ export interface SavedFiles {
   /** Path segments of the deepest folder that contains all files. */
   folder: string[];
 }
-
-/** Limit of steps up to which a run may be shown step by step. */
-export const mostStepsShown = 60;
 
 /**
  * Stage of a step as shown to users. `waiting`: no event has named it yet; `working`: started, without a job;
@@ -61,7 +57,6 @@ export interface StepView {
   /** Its job started in another run, at an unknown time. */
   isAttached?: boolean;
   jobId?: string;
-  isQueued?: boolean;
   /** Whether the job has succeeded, so that the rest is free. */
   hasCompletedJob: boolean;
   /** Credits charged in this run; `null` if unknown. */
@@ -76,8 +71,6 @@ export interface StepView {
   /** The next run can find out the outcome. */
   recoverable?: true;
   files: string[];
-  /** The file was already here, and was renamed. */
-  isMoved?: true;
   /** When the service will publish a post that it has accepted. */
   scheduledFor?: string;
 }
@@ -90,7 +83,6 @@ export interface TaskView {
   stages: Map<Stage, number>;
   /** Credits charged in this run. */
   spent: number;
-  rate: Rate;
   /** Latest durations of jobs that this run has seen start and end, in ms. */
   tookMs: number[];
 }
@@ -114,9 +106,6 @@ export interface RunView {
   settled: SettledSteps;
   /** The step that the latest event ended, if it did. `step`: undefined if the run does not work on it. */
   lastEnded: { end: StepFinished; step: StepView | undefined } | undefined;
-  /** First steps that the run has started, including settled ones: one more than a screen shows. */
-  firstBegun: Map<string, StepView>;
-  troubles: Troubles;
   files: SavedFiles;
   /** Files that were only renamed. */
   movedFiles: SavedFiles;
@@ -152,8 +141,6 @@ export function createRunView(options: Pick<RunView, 'keepsDone'> = {}): RunView
     stepsByAddress: new Map(),
     settled: noSettledSteps(),
     lastEnded: undefined,
-    firstBegun: new Map(),
-    troubles: new Map(),
     files: noFiles(),
     movedFiles: noFiles(),
     scheduledPosts: new Map(),
@@ -169,40 +156,6 @@ export function sinceOf({ begunAt, createdAt, madeAt }: StepView): number | unde
 
 export function hasEnded(stage: Stage): boolean {
   return stage !== 'working' && stage !== 'searching' && stage !== 'running' && stage !== 'saving';
-}
-
-const bucketMs = 10_000;
-const buckets = 12;
-
-/** Numbers of ended steps in the last two minutes, by buckets of time. `bucket`: the latest one. */
-interface Rate {
-  counts: number[];
-  bucket: number;
-  firstAt?: number;
-}
-
-export function noRate(): Rate {
-  return { counts: new Array<number>(buckets).fill(0), bucket: 0 };
-}
-
-/** Counts a step that ended at this time, in ms since 1970. */
-export function countEnd(rate: Rate, at: number): void {
-  const { counts, bucket } = rate;
-  const latest = Math.max(bucket, Math.floor(at / bucketMs));
-  for (let next = Math.max(bucket, latest - buckets) + 1; next <= latest; next += 1) counts[next % buckets] = 0;
-  counts[latest % buckets] = (counts[latest % buckets] ?? 0) + 1;
-  rate.bucket = latest;
-  rate.firstAt ??= at;
-}
-
-/** Returns the rate per minute. Undefined while there is too little data. */
-export function ratePerMinute({ counts, bucket, firstAt }: Rate, now: number): number | undefined {
-  if (firstAt === undefined || now - firstAt < 30_000) return undefined;
-  const minutes = Math.min(now - firstAt, (buckets - 1) * bucketMs + (now % bucketMs)) / 60_000;
-  const oldest = Math.max(bucket, Math.floor(now / bucketMs)) - buckets;
-  let ended = 0;
-  for (let at = oldest + 1; at <= bucket; at += 1) ended += counts[at % buckets] ?? 0;
-  return ended / minutes;
 }
 
 function noSettledSteps(): SettledSteps {

@@ -3,7 +3,7 @@ import { noUser } from '../../contract/failure.ts';
 import { groupBy } from '../../ground/values.ts';
 import type { Mark } from '../document.ts';
 import { type Annotation, annotationText, limitAnnotations } from '../github-commands.ts';
-import { clockText, countOf, creditsText, elapsedText, spanText } from '../numbers.ts';
+import { clockText, countOf, creditsText, elapsedText, rangeText, spanText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import type { Remaining } from './run-time.ts';
 import type { Money, RunView, Stage, StepView, TaskView } from './run-view.ts';
@@ -12,25 +12,23 @@ import { textOf } from './summary-troubles.ts';
 interface StageCount {
   count: number;
   word: string;
-  /** Word for a narrow terminal. */
-  short: string;
   mark: Mark | undefined;
 }
 
 type StageSums = Pick<TaskView, 'steps' | 'stages'>;
 
 /** Stages of steps that are not done, by priority. `failed` leaves out refused steps, which cost nothing. */
-const stageWords: readonly (Pick<StageCount, 'word'> & { stages: readonly Stage[]; short?: string; mark?: Mark })[] = [
+const stageWords: readonly (Pick<StageCount, 'word'> & { stages: readonly Stage[]; mark?: Mark })[] = [
   { stages: ['running'], word: 'running', mark: 'active' },
   { stages: ['failed', 'lost'], word: 'failed', mark: 'bad' },
   { stages: ['refused'], word: 'refused', mark: 'bad' },
-  { stages: ['unresolved'], word: 'unresolved', short: '?', mark: 'warning' },
+  { stages: ['unresolved'], word: 'unresolved', mark: 'warning' },
   { stages: ['saving'], word: 'saving' },
   { stages: ['searching'], word: 'searching' },
   { stages: ['working'], word: 'starting' },
   { stages: ['blocked'], word: 'blocked', mark: 'warning' },
-  { stages: ['awaits-consent'], word: 'waiting for consent', short: 'for consent', mark: 'warning' },
-  { stages: ['awaits-pick'], word: 'waiting for a pick', short: 'for a pick', mark: 'warning' },
+  { stages: ['awaits-consent'], word: 'waiting for consent', mark: 'warning' },
+  { stages: ['awaits-pick'], word: 'waiting for a pick', mark: 'warning' },
   { stages: ['stays-paid'], word: 'to collect', mark: 'warning' },
   { stages: ['left'], word: 'not started', mark: 'warning' },
 ];
@@ -58,9 +56,9 @@ export function queuedIn({ steps, stages }: StageSums): number {
 
 /** Counts of steps that are neither done nor queued. `isOver`: queued steps will not be started by this run. */
 export function stageCounts(task: StageSums, { isOver }: { isOver: boolean }): StageCount[] {
-  return stageWords.flatMap(({ stages, word, short = word, mark }) => {
+  return stageWords.flatMap(({ stages, word, mark }) => {
     const count = countIn(task, ...stages) + (isOver && word === 'not started' ? queuedIn(task) : 0);
-    return count === 0 ? [] : [{ count, word, short, mark }];
+    return count === 0 ? [] : [{ count, word, mark }];
   });
 }
 
@@ -70,13 +68,6 @@ export function taskWords(task: StageSums, options: { isOver: boolean }): string
   const queued = options.isOver ? 0 : queuedIn(task);
   if (queued > 0) words.push(`${creditsText(queued)} queued`);
   return [`${creditsText(doneIn(task))} of ${creditsText(task.steps)}`, ...words];
-}
-
-/** State of a task as a whole: `open` while any of its steps is waiting or in progress. */
-export function taskState(task: StageSums): 'open' | 'done' | 'failed' | 'unfinished' {
-  if (queuedIn(task) + busyIn(task) > 0) return 'open';
-  if (countIn(task, 'failed', 'lost', 'refused') > 0) return 'failed';
-  return doneIn(task) === task.steps ? 'done' : 'unfinished';
 }
 
 /** Returns a text such as `credits 23 spent (5 now) · 6 reserved · of 120 · 0:41`. */
@@ -212,67 +203,29 @@ export function askedWaitText({ askedUntil = 0 }: RunView, now: number): string 
 /** Shortest wait that is shown, in ms. */
 const leastWaitMs = 10_000;
 
-interface Unit {
-  name: string;
-  seconds: number;
-  /** Number of units to which a range is rounded. */
-  step: number;
+/** Returns what a run in progress waits for. */
+export function waitTexts(view: RunView, now: number, page: string | undefined): string[] {
+  const { awaited, awaitedGates } = view;
+  const asked = askedWaitText(view, now);
+  return [
+    ...(awaitedGates === undefined ? [] : [awaitedGatesText(awaitedGates, page)]),
+    ...(awaited === undefined ? [] : [awaitedText(awaited, now)]),
+    ...(asked === '' ? [] : [asked]),
+  ];
 }
 
-const seconds: Unit = { name: 's', seconds: 1, step: 5 };
-const minutes: Unit = { name: 'min', seconds: 60, step: 1 };
-const tenMinutes: Unit = { name: 'min', seconds: 60, step: 10 };
-const hours: Unit = { name: 'h', seconds: 3600, step: 1 };
-
-/**
- * Returns a text such as `about 5–7 min left`, `under 2 min left`, `longer than usual`, `time unknown`. `short`: `5–7
- * min`, `<2 min`, `~1 min`, `late`, `time ?`. Never `0`.
- */
-export function remainingText(remaining: Remaining, { short = false } = {}): string {
-  if (remaining === 'unknown') return short ? 'time ?' : 'time unknown';
-  if (remaining === 'overdue') return short ? 'late' : 'longer than usual';
-  const { unit, low, high } = shownRange(remaining);
-  const to = numberText(high, unit);
-  const isOne = low === high;
-  const range = isOne || low === 0 ? to : betweenText(low, to, unit);
-  if (short) return low === 0 ? `<${range}` : `${isOne ? '~' : ''}${range}`;
-  return `${low === 0 ? 'under' : 'about'} ${range} left`;
+/** Returns the steps of a run by state, and its credits and time. */
+export function totalsText(
+  view: RunView,
+  { isOver, elapsedMs, remaining }: { isOver: boolean; elapsedMs: number; remaining: Remaining | undefined },
+): [steps: string, money: string] {
+  const time = remaining === undefined ? '' : ` · ${remainingText(remaining)}`;
+  return [progressText(view, { isOver }), `${moneyRow(view.money, elapsedMs)}${time}`];
 }
 
-function betweenText(low: number, to: string, unit: Unit): string {
-  return unit === tenMinutes ? `${numberText(low, unit)} – ${to}` : `${low * unit.step}–${to}`;
-}
-
-/**
- * Rounds a range coarsely, so that its text changes rarely: to one number if both ends round to it, else outward.
- * `low` and `high` of the result are in steps of the unit; `high` is at least 1.
- */
-export function shownRange({ lowMs, highMs }: { lowMs: number; highMs: number }): {
-  unit: Unit;
-  low: number;
-  high: number;
-} {
-  const [low, high] = [lowMs / 1000, highMs / 1000];
-  const unit = unitOf(high);
-  const size = unit.seconds * unit.step;
-  const nearest = Math.max(1, Math.round((low + high) / 2 / size));
-  const isOne = unit !== seconds && Math.abs(low / size - nearest) <= 0.5 && Math.abs(high / size - nearest) <= 0.5;
-  if (isOne) return { unit, low: nearest, high: nearest };
-  const to = Math.max(1, Math.ceil(high / size));
-  return { unit, low: Math.min(to - 1, Math.floor(low / size)), high: to };
-}
-
-function unitOf(high: number): Unit {
-  if (high <= 90) return seconds;
-  if (high <= 90 * 60) return minutes;
-  return high <= 6 * 3600 ? tenMinutes : hours;
-}
-
-function numberText(count: number, unit: Unit): string {
-  const value = count * unit.step;
-  if (unit !== tenMinutes || value < 60) return `${value} ${unit.name}`;
-  const rest = value % 60;
-  return rest === 0 ? `${Math.floor(value / 60)} h` : `${Math.floor(value / 60)} h ${rest}`;
+export function remainingText(remaining: Remaining): string {
+  if (remaining === 'unknown') return 'time unknown';
+  return remaining === 'overdue' ? 'longer than usual' : `about ${rangeText(remaining)} left`;
 }
 
 const shownSteps = 5;

@@ -14,12 +14,10 @@ import {
   warning,
 } from '../document.ts';
 import { countOf, creditsText, spanText } from '../numbers.ts';
-import { terminalText } from '../render/terminal-text.ts';
 import { safeText } from '../safe-text.ts';
-import { makeStyle } from '../style.ts';
 import type { RunView, SavedFiles, Stage, StepView } from './run-view.ts';
 import { isNoUser, stopText } from './run-words.ts';
-import { shortTroubleBlocks, type TroubleOptions, troubleBlocks } from './summary-troubles.ts';
+import { type TroubleOptions, troubleBlocks } from './summary-troubles.ts';
 
 export interface SummaryOptions extends TroubleOptions {
   /** Base of output paths, relative to the working folder; empty for the folder itself. */
@@ -31,15 +29,11 @@ export interface SummaryOptions extends TroubleOptions {
   filesStay?: boolean | undefined;
 }
 
-const shownNotices = 10;
-
-/** Limit of lines, because users do not read what scrolls away. */
-const mostLines = 12;
+const shownNotices = 5;
 
 /**
- * Summary of a run, from its view: done steps, failures with advice, remaining work, location of the files, and the
- * costs. Also for a run that was aborted. At most twelve lines before wrapping: parts that do not fit are shortened,
- * and as a last resort only the state is named.
+ * Summary of a run, from its view: done steps, location of the files, costs, failures with advice, and remaining work.
+ * Also for a run that was aborted. Advice comes last, because the lines above it may have scrolled away.
  */
 export function summaryView(view: RunView, options: SummaryOptions): Document {
   const steps = [...view.stepsByAddress.values()];
@@ -53,25 +47,7 @@ export function summaryView(view: RunView, options: SummaryOptions): Document {
       estimateFact(view),
     ]),
   );
-  // Advice comes last, because the lines above it may have scrolled away.
-  const full = [head, noticeBlock(view), ...troubleBlocks(steps, options), stack(...openLines(view, steps, options))];
-  for (const document of [full, [stack(...full)]]) if (countLines(document) <= mostLines) return document;
-  const ways = [...shortTroubleBlocks(steps, options), ...openLines(view, steps, options)];
-  const all = [...shortNoticeLines(view), ...ways];
-  const room = mostLines - countLines([head]);
-  const more = command('… more', options.paste(call('status')));
-  return [stack(head, ...(countLines([stack(...all)]) <= room ? all : upTo(room, ways, more)))];
-}
-
-function countLines(document: Document): number {
-  return terminalText(document, { style: makeStyle(false) }).split('\n').length - 1;
-}
-
-/** Takes as many blocks as fit the number of lines. If there are more, `more` is the last line. */
-function upTo(most: number, blocks: Document, more: Block): Document {
-  if (countLines([stack(...blocks)]) <= most) return blocks;
-  const shown = blocks.filter((_, index) => countLines([stack(...blocks.slice(0, index + 1))]) < most);
-  return [...shown, more];
+  return [head, noticeBlock(view), ...troubleBlocks(steps, options), stack(...openLines(view, steps, options))];
 }
 
 function headline(view: RunView, steps: StepView[]): Block {
@@ -126,7 +102,9 @@ function leftLines(view: RunView, steps: StepView[], { paste }: SummaryOptions):
   const { goingOn, unsaved, unsure, unstarted } = countOpen(view, steps);
   const open = goingOn + unsaved + unsure + unstarted;
   return [
-    open === 0 ? undefined : line(`${countOf(open, 'step')} ${open === 1 ? 'goes' : 'go'} on without this command`),
+    open === 0
+      ? undefined
+      : line(`${countOf(open, 'step')} ${open === 1 ? 'continues' : 'continue'} without this command`),
     command('to watch again, and download its outputs', paste(call('apply'))),
   ];
 }
@@ -163,7 +141,7 @@ function wayFrom(
 
 function missingLines({ stopped, toSpend, money: { spentNow, balance } }: RunView): Document {
   if (stopped?.because !== 'balance' || toSpend === undefined || toSpend <= spentNow) return [];
-  const left = `what is left costs about ${countOf(toSpend - spentNow, 'credit')}`;
+  const left = `the rest costs about ${countOf(toSpend - spentNow, 'credit')}`;
   if (balance === null) return [line(left)];
   const missing = Math.max(0, toSpend - spentNow - balance);
   return [line(`${left}, and the account has ${creditsText(balance)}: ${creditsText(missing)} missing`)];
@@ -211,13 +189,6 @@ function noticeBlock(view: RunView): Block | undefined {
   const hidden = notices.length - shownNotices;
   const more = hidden > 0 ? line(`… and ${countOf(hidden, 'more notice')}`) : undefined;
   return line(warning('noticed'), [...notices.slice(0, shownNotices).map((notice) => line(safeText(notice))), more]);
-}
-
-function shortNoticeLines({ notices }: RunView): Document {
-  const [first] = notices;
-  if (first === undefined) return [];
-  const more = notices.size > 1 ? `, and ${countOf(notices.size - 1, 'more notice')}` : '';
-  return [line([warning('noticed'), `  ${safeText(first, 200)}${more}`])];
 }
 
 function filesFact({ count, path, folder }: SavedFiles, label: 'saved' | 'moved', outputs = ''): Fact | undefined {

@@ -2,11 +2,11 @@ import { call } from '../../ground/advice.ts';
 import { likenessOf } from '../../ground/likeness.ts';
 import { groupBy } from '../../ground/values.ts';
 import { isPost } from '../../plan/posts/post-record.ts';
-import { classifyFailure, type FailureClass } from '../../plan/purchases/refusals.ts';
+import { classifyFailure } from '../../plan/purchases/refusals.ts';
 import { writeName } from '../../plan/select/names.ts';
 import type { Paste } from '../advice-text.ts';
 import { type Block, command, type Document, type Line, line, type Mark, warning } from '../document.ts';
-import { countOf, creditsText } from '../numbers.ts';
+import { countOf } from '../numbers.ts';
 import { safeText, shortList } from '../safe-text.ts';
 import type { Stage, StepView } from './run-view.ts';
 import { anonymousText, sharedText } from './troubles.ts';
@@ -17,9 +17,8 @@ export interface TroubleOptions {
   unfit?: ReadonlySet<string>;
 }
 
-const shownGroups = 10;
+const shownGroups = 5;
 const shownNames = 5;
-const shownReasons = 3;
 
 type Troubled = Pick<StepView, 'address' | 'error' | 'jobId'>;
 
@@ -49,18 +48,6 @@ export function troubleBlocks(steps: readonly StepView[], options: TroubleOption
   return [...blocks, blockedBlock(inStage(steps, 'blocked'))];
 }
 
-export function shortTroubleBlocks(steps: readonly StepView[], options: TroubleOptions): Document {
-  const blocks = troublesOf(steps, options).flatMap(({ word, mark, note = '', parts }) =>
-    parts.map(({ steps: own, mend }) => {
-      const count = { text: `${creditsText(own.length)} ${word}`, mark };
-      return line([count, `${note}: ${nameOfOne(own)}${reasonsText(own)}`], mend);
-    }),
-  );
-  const blocked = inStage(steps, 'blocked');
-  if (blocked.length === 0) return blocks;
-  return [...blocks, line([warning(`${creditsText(blocked.length)} blocked`), blockedReasons(blocked)])];
-}
-
 function troublesOf(steps: readonly StepView[], options: TroubleOptions): Trouble[] {
   const all = [
     failedTrouble(inStage(steps, 'failed', 'lost'), options),
@@ -71,7 +58,7 @@ function troublesOf(steps: readonly StepView[], options: TroubleOptions): Troubl
     ),
     unresolvedTrouble(
       inStage(steps, 'unresolved').filter(({ kind, because }) => isPost(kind) && because !== 'key-known'),
-      { ...options, unknown: 'whether these are out', ways: '--job and its id, or --not-spent' },
+      { ...options, unknown: 'whether these were published', ways: '--job and its id, or --not-spent' },
     ),
     knownTrouble(
       inStage(steps, 'unresolved').filter(({ because }) => because === 'key-known'),
@@ -84,49 +71,8 @@ function troublesOf(steps: readonly StepView[], options: TroubleOptions): Troubl
   });
 }
 
-function nameOfOne([only, ...others]: readonly StepView[]): string {
-  return only === undefined || others.length > 0 ? '' : `${safeText(only.address, 100)} `;
-}
-
-/** Returns a text such as `timed out (21), moderated (4), … and 3 more reasons`, the most frequent reason first. */
-function reasonsText(steps: readonly StepView[]): string {
-  const groups = [...groupAlike(steps).values()].sort((a, b) => b.length - a.length);
-  const shown = groups.slice(0, shownReasons).map((same) => {
-    const text = sharedText(same.map(textOf));
-    const words = text === '' ? 'no reason given' : safeText(text, 100).replace(/\.$/, '');
-    return groups.length === 1 ? words : `${words} (${creditsText(same.length)})`;
-  });
-  const hidden = groups.length - shown.length;
-  return [...shown, ...(hidden === 0 ? [] : [`… and ${countOf(hidden, 'more reason')}`])].join(', ');
-}
-
-function blockedReasons(steps: readonly StepView[]): string {
-  const needing = steps.filter(({ need }) => need !== undefined);
-  const own = steps.filter(({ need }) => need === undefined);
-  const needs = 'by steps that they need';
-  if (own.length === 0) return ` ${needs}`;
-  const others = needing.length === 0 ? '' : `; ${creditsText(needing.length)} ${needs}`;
-  return `: ${reasonsText(own)}${others}`;
-}
-
 function inStage(steps: readonly StepView[], ...stages: Stage[]): StepView[] {
   return steps.filter(({ stage }) => stages.includes(stage));
-}
-
-const classWords = {
-  prompt: 'failed for the prompt',
-  output: 'failed for the output',
-  machine: 'failed by the machine',
-} as const satisfies Record<FailureClass, string>;
-
-/** Classes of failed jobs by the service's words, like ` (2 failed for the prompt)`. */
-function classesText(failed: readonly StepView[]): string {
-  const classes = groupBy(failed, ({ error }) => classifyFailure(error));
-  const parts = (['prompt', 'output', 'machine'] as const).flatMap((is) => {
-    const number = classes.get(is)?.length ?? 0;
-    return number === 0 ? [] : [failed.length === 1 ? classWords[is] : `${creditsText(number)} ${classWords[is]}`];
-  });
-  return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
 }
 
 function wordsAdvice(steps: readonly StepView[]): string {
@@ -152,7 +98,7 @@ function failedTrouble(steps: readonly StepView[], { paste, unfit }: TroubleOpti
       {
         steps: failed,
         select: statesOf(failed),
-        mend: [command(`${wordsAdvice(failed)}to buy ${all} again${classesText(failed)}`, redo(failedNames(failed)))],
+        mend: [command(`${wordsAdvice(failed)}to buy ${all} again`, redo(failedNames(failed)))],
       },
       {
         steps: unsaved,
@@ -182,7 +128,7 @@ export function unfitMends(
   const redo = selects ? 'state:failed' : namesOf(steps);
   return [
     line('if `expect` is too strict, change it: files that then fit count as done, for 0 credits'),
-    command(`${is} paid and kept; to take ${it} so, for 0 credits`, paste(accept)),
+    command(`${is} paid and kept; to accept ${it}, for 0 credits`, paste(accept)),
     command(`to buy ${it} again`, paste(call('apply', '--redo', redo))),
   ];
 }

@@ -1,41 +1,4 @@
-import type { StepFinished, StepOutcome } from '../../contract/event.ts';
-import { likenessOf } from '../../ground/likeness.ts';
-
-/** Steps that failed with the same message. */
-export interface TroubleGroup {
-  text: string;
-  outcome: StepOutcome;
-  count: number;
-  credits: number;
-  /** Address of the latest of them, and its time in ms since 1970. */
-  address: string;
-  at: number;
-}
-
-export type Troubles = Map<string, TroubleGroup>;
-
-/** Limit of groups, for a run in which every failure has another message. */
-const mostGroups = 50;
-
-/** Counts a failure. Called once each time a step ends. */
-export function noteTrouble(
-  troubles: Troubles,
-  { address, outcome, credits, error, at }: StepFinished,
-  jobId: string | undefined,
-): TroubleGroup | undefined {
-  if (!isTrouble(outcome)) return undefined;
-  const text = anonymousText(error ?? '', { address, jobId });
-  const name = `${outcome} ${likenessOf(text)}`;
-  const before = troubles.get(name) ?? { text, count: 0, credits: 0 };
-  troubles.delete(name);
-  const charged = before.credits + (credits ?? 0);
-  const shared = sharedText([before.text, text]);
-  const group = { text: shared, outcome, count: before.count + 1, credits: charged, address, at: Date.parse(at) };
-  troubles.set(name, group);
-  const [oldest] = troubles.keys();
-  if (troubles.size > mostGroups && oldest !== undefined) troubles.delete(oldest);
-  return group;
-}
+import type { StepOutcome } from '../../contract/event.ts';
 
 /** Returns whether the failure is the step's own and not of a dependency, so that each failure is printed once. */
 export function isTrouble(outcome: StepOutcome): boolean {

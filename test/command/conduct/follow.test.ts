@@ -99,11 +99,11 @@ describe.runIf(hasTerminals)('status --follow on a terminal (python3)', () => {
       env: { NO_COLOR: '1' },
       columns: 80,
       rows: 24,
-      deeds: [{ after: ['pic@a', ' running'], keys: '\u0003' }],
+      deeds: [{ after: ['pic', ' running'], keys: '\u0003' }],
     });
     const said = stripVTControlCharacters(text);
     expect(code, said).toBe(0);
-    expect(said).toContain('shop  0 of 3');
+    expect(said).toContain('0 of 3 done');
     expect(said).toContain('stopped watching; the run goes on');
     expect(text.lastIndexOf('\u001b[?25h')).toBeGreaterThan(text.lastIndexOf('\u001b[?25l'));
     expect(run.exitCode).toBe(null);

@@ -38,16 +38,16 @@ try {
   folder.remove();
 }
 
-/** Waits until enough is done. A frame that was caught half drawn has not its first line. */
+/** Waits until enough is done. A frame that was caught half drawn lacks its totals. */
 async function frameOfRun(): Promise<string> {
   for (let looks = 0; looks < 1500; looks++) {
     await wait(200);
     const plain = tmux('capture-pane', '-p');
-    const [, done = '0', all = '1'] = /^aurora-launch +([\d,]+) of ([\d,]+)/m.exec(plain) ?? [];
+    const [, done = '0', all = '1'] = /^([\d,]+) of ([\d,]+) done/m.exec(plain) ?? [];
     const part = Number(done.replaceAll(',', '')) / Number(all.replaceAll(',', ''));
     if (part < share.from || part > share.to) continue;
     const screen = tmux('capture-pane', '-p', '-e').split('\n');
-    const first = screen.findIndex((line) => line.includes('aurora-launch') && line.includes(' of '));
+    const first = screen.findIndex((line) => line.includes('hero') && line.includes(' of '));
     return screen.slice(Math.max(0, first)).join('\n');
   }
   throw new Error('the run did not come to its middle');

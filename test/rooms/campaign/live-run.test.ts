@@ -58,7 +58,7 @@ describe('a run during which people decide', () => {
     expect(campaign.plan().rows.every(({ action }) => action === 'keep')).toBe(true);
   });
 
-  test('a budget that does not reach for everything is kept to', async () => {
+  test('a budget that is not enough for everything is kept to', async () => {
     const campaign = makeCampaign(`${manifest}budget: { credits: 13 }\n`);
     const run = await campaign.run({
       async people(live) {

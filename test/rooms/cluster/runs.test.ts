@@ -475,7 +475,7 @@ describe('attach', () => {
       4,
       expect.stringMatching(/^limit +70 a month by all workers, 0 left$/m),
     ]);
-    expect(planned.err).toContain('the limit of the workers does not reach 2 steps');
+    expect(planned.err).toContain('the limit of the workers is not enough for 2 steps');
     await submitRun(db, boss, submission({ account, campaign: name }));
     expect((await run('status')).err).toContain('its limit: 70 a month by all workers, 0 left');
   });

@@ -274,7 +274,7 @@ describe('files that move', () => {
   });
 });
 
-describe('what the credits do not reach for', () => {
+describe('what the credits are not enough for', () => {
   const blocked = (address: string, reason: string) => [address, 'blocked', reason];
 
   test('when the plan was made is left out, and what was sent is asked about', () => {
@@ -289,8 +289,8 @@ describe('what the credits do not reach for', () => {
   test('says what it costs', () => {
     const steps = graphOfSteps([picture('p'), song('a')]);
     expect(tell(planOf(steps, empty, { maxCredits: 0 }).rows)).toEqual([
-      blocked('p', '--max-credits does not reach: it costs an unknown number'),
-      blocked('a', '--max-credits does not reach: it costs 4'),
+      blocked('p', '--max-credits is not enough: it costs an unknown number'),
+      blocked('a', '--max-credits is not enough: it costs 4'),
     ]);
   });
 
@@ -300,8 +300,8 @@ describe('what the credits do not reach for', () => {
     const steps = graphOfSteps([logo, song('a'), post]);
     expect(tell(planOf(steps, empty, { maxCredits: 3 }).rows)).toEqual([
       ['logo', 'create', 'not bought yet'],
-      blocked('a', '--max-credits does not reach: it costs 4'),
-      blocked('post', '--max-credits does not reach for a'),
+      blocked('a', '--max-credits is not enough: it costs 4'),
+      blocked('post', '--max-credits is not enough for a'),
     ]);
   });
 
@@ -316,7 +316,7 @@ describe('what the credits do not reach for', () => {
         kind: 'music',
         action: 'blocked',
         blockedBy: 'budget',
-        reason: { code: 'run-limit', text: '--max-credits does not reach: it costs 4' },
+        reason: { code: 'run-limit', text: '--max-credits is not enough: it costs 4' },
         credits: 0,
         wouldCost: 4,
         would: {

@@ -63,7 +63,7 @@ describe('retry', () => {
         'again',
       ],
       ['its credits reach for one more', { attempts: 9, credits: 4 }, failures(4), 'again'],
-      ['its credits do not reach', { attempts: 9, credits: 3 }, failures(4), 'credits'],
+      ['its credits are not enough', { attempts: 9, credits: 3 }, failures(4), 'credits'],
       ['the first one is not paid by them', { attempts: 9, credits: 8 }, failures(4, 100), 'again'],
       ['the second one is', { attempts: 9, credits: 8 }, failures(4, 5, 1), 'credits'],
       ['a charge that nobody knows counts as one credit at least', { attempts: 9, credits: 0 }, failures(0), 'credits'],

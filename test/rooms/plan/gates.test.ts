@@ -322,7 +322,7 @@ describe('how far the budget carries a campaign with gates', () => {
     });
     const kept = 'it costs 4, and 8 of what is left are kept for 2 steps, which wait for a pick';
     expect(plan.rows.find(({ address }) => address === 'draft@p3/1')?.reason.text).toBe(
-      `the budget does not reach: ${kept}`,
+      `the budget is not enough: ${kept}`,
     );
     expect(planText(plan, { style: makeStyle(false), width: 200 })).toContain(
       '(cost 16 credits); 8 of what is left are kept for what follows the picks',

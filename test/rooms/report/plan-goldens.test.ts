@@ -91,11 +91,11 @@ const scenes: { [name: string]: Scene } = {
     breaks: failHeroes,
     options: { redo: ['hero@lamp,1:1', 'hero@lamp,9:16', 'hero@chair,1:1'] },
   },
-  'the budget does not reach': {
+  'the budget is not enough': {
     before: [without('cover', 'share')],
     now: [manifest.replace('credits: 200', 'credits: 40')],
   },
-  '--max-credits does not reach': changed('oak', 'elm', { options: { maxCredits: 8 } }),
+  '--max-credits is not enough': changed('oak', 'elm', { options: { maxCredits: 8 } }),
   'posts to be sent': { before: [without('share')], now: [manifest] },
   'posts are out, and changed since': changed('New: ', 'Now: '),
   orphans: { before, now: [without('cover', 'share', 'theme')] },

@@ -1,4 +1,3 @@
-import type { ListrRenderer } from 'listr2';
 import { displayWidth } from '../text-width.ts';
 
 /** The part of a terminal that the screen needs. `columns` and `rows` are read again for every frame. */
@@ -26,8 +25,6 @@ const eraseRestOfLine = `${csi}K`;
 const eraseBelow = `${csi}J`;
 const escapeSequence = new RegExp(`${'\u001b'}\\[[0-9;?]*[A-Za-z]`, 'g');
 
-const mostBytes = 4096;
-
 /**
  * Overwrites the last lines of a terminal; the cursor is on the line below them. A frame is one write with the lines
  * that differ from the previous frame. Lines are not erased before they are drawn, so nothing flickers.
@@ -43,24 +40,19 @@ export class FrameWriter {
     this.#size = sizeOf(stream);
   }
 
-  /**
-   * Replaces the last frame by `lines`. `above` is printed once before them and scrolls away. If a frame would be too
-   * long, the rest follows with the next one. Returns whether everything was written.
-   */
-  draw(lines: readonly string[], above: readonly string[] = []): boolean {
+  /** Replaces the last frame by `lines`. `above` is printed once before them and scrolls away. */
+  draw(lines: readonly string[], above: readonly string[] = []): void {
     const before = this.#size;
     this.#size = sizeOf(this.#stream);
     const { columns, rows } = this.#size;
     const isNew = above.length > 0 || before.columns !== columns || before.rows !== rows;
-    const fitting = withinFrame(lines, { before: isNew ? [] : this.#lines, above });
-    const text = isNew ? this.#drawAll(fitting, above) : this.#drawChanges(fitting);
-    this.#lines = fitting;
+    const text = isNew ? this.#drawAll(lines, above) : this.#drawChanges(lines);
+    this.#lines = lines;
     if (text !== '' || !this.#isBegun) {
       // Removes characters that the user typed below the frame, such as ^C.
       this.#stream.write(`${this.#isBegun ? '' : hideCursor}${text}${eraseBelow}`);
     }
     this.#isBegun = true;
-    return fitting.every((line, index) => line === lines[index]);
   }
 
   /** Leaves the last frame on the terminal, and restores the cursor. */
@@ -96,27 +88,6 @@ export class FrameWriter {
   }
 }
 
-/** Limits the bytes of a frame. Lines that are not sent now keep their previous text. */
-function withinFrame(
-  lines: readonly string[],
-  { before, above }: { before: readonly string[]; above: readonly string[] },
-): string[] {
-  let bytes = above.reduce((sum, line) => sum + Buffer.byteLength(line) + perLine, 3 * perLine);
-  let sent = 0;
-  return lines.map((line, index) => {
-    const old = before[index];
-    if (line === old) return line;
-    bytes += Buffer.byteLength(line) + perLine;
-    // Each frame sends at least one line, whatever its length.
-    if (bytes > mostBytes && sent > 0) return old ?? '';
-    sent += 1;
-    return line;
-  });
-}
-
-/** Bytes for moving to a line, clearing its rest and moving on. */
-const perLine = 14;
-
 function up(count: number): string {
   return count > 0 ? `${csi}${count}A` : '';
 }
@@ -127,41 +98,4 @@ function moveBy(rows: number): string {
 
 function widthOf(line: string): number {
   return displayWidth(line.replace(escapeSequence, ''));
-}
-
-/** In ms. Five frames a second suffice for the animation, and are half of what a terminal easily processes. */
-const frameMs = 200;
-
-export interface FrameOptions {
-  draw(): void;
-  end(): void;
-}
-
-/**
- * Renderer for listr2 with a single task, the run. It draws the view of the run, because steps as tasks of listr2
- * cost 290 ms and 23 MB for 10,000 of them before the first frame, have no state for a file that is being saved or a
- * job that stays paid, and cannot continue once ended, as a manifest's task does when picks release more of its
- * steps. listr2's own renderer erases all rows before it redraws them, and has a row for each of its tasks.
- */
-export class ScreenRenderer implements ListrRenderer {
-  static nonTTY = true;
-  static rendererOptions: FrameOptions;
-  static rendererTaskOptions: never;
-  readonly #options: FrameOptions;
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(_tasks: unknown, options: FrameOptions) {
-    this.#options = options;
-  }
-
-  render(): void {
-    this.#options.draw();
-    this.#timer = setInterval(() => this.#options.draw(), frameMs);
-    this.#timer.unref();
-  }
-
-  end(): void {
-    clearInterval(this.#timer);
-    this.#options.end();
-  }
 }
