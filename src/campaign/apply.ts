@@ -18,7 +18,6 @@ import { agreementOf } from '../plan/agreement.ts';
 import type { Plan } from '../plan/plan.ts';
 import { allowPosts, withholdPosts } from '../plan/posts/post-consent.ts';
 import { isBought, withholdPurchases } from '../plan/prices/spend-consent.ts';
-import { markStrangeSends } from './approvals.ts';
 import type { ApplyTerms, Carrier, Held, Observer, Running } from './carrier.ts';
 import { carryHere } from './carry-here.ts';
 import { pickPlanningOptions, pickRunSettings, type RehearsalOptions, type RunSettings } from './check-options.ts';
@@ -243,13 +242,12 @@ export class ApplySession {
     const { planned, ...checked } = await planByDocument(this.checked, planOf);
     this.#checked = checked;
     const { graph, facts, asked, misspelt } = checked;
-    const { plan: made, states, redo, selected, hints } = planned;
-    await markStrangeSends(made, campaign);
-    await lookAtPosts(made, campaign, { checked, asks: true });
-    await refuseLostLock(campaign, { lock, plan: made, isNew: isNew === true });
-    if (saved !== undefined && !isAskedAgain) refuseStale(saved, { plan: made, graph, service });
-    if (terms.agreement !== undefined) refuseUncovered(terms.agreement, made);
-    if (agreement !== undefined) goOnUnder(agreement, made, lock);
+    const { states, redo, selected, hints } = planned;
+    const full = await lookAtPosts(planned.plan, campaign, { checked, asks: true });
+    await refuseLostLock(campaign, { lock, plan: full, isNew: isNew === true });
+    if (saved !== undefined && !isAskedAgain) refuseStale(saved, { plan: full, graph, service });
+    if (terms.agreement !== undefined) refuseUncovered(terms.agreement, full);
+    const made = agreement === undefined ? full : goOnUnder(agreement, full, lock);
     // The list of outputs is written even if there is nothing else to do.
     const finding = graph.index === undefined ? noteUpToDate(made, { given, asked, loaded, states, seen }) : undefined;
     return {

@@ -1,16 +1,10 @@
 import { resolve } from 'node:path';
 import type { Approval } from '../contract/approval.ts';
-import { systemClock } from '../contract/clock.ts';
 import { CampaignError } from '../contract/failure.ts';
 import { keepApproval, listApprovals, lockName, readApproval } from '../disk/state/own-files.ts';
-import { readPurchases } from '../disk/state/purchase-journal.ts';
 import { defined } from '../ground/values.ts';
-import { isOpenSend } from '../lock/sends.ts';
-import type { Plan } from '../plan/plan.ts';
-import { isReplayed } from '../plan/purchases/next.ts';
 import { requireAccess } from './environment.ts';
 import type { OpenCampaign } from './open-campaign.ts';
-import { nameOfPurchases } from './restore-purchases.ts';
 import type { SavedPlan } from './saved-plan.ts';
 
 /** Whether the plan is approved. `why`: the reason if it is not, worded to follow a colon. */
@@ -77,34 +71,4 @@ async function sayWhyNot({ path, digest }: Pick<SavedPlan, 'path' | 'digest'>): 
   if (same !== undefined) return { why: `${same.by} approved it for another lock, ${same.lock}` };
   const before = others.find(({ plan }) => plan === resolve(path));
   return before === undefined ? {} : { why: `the plan has changed since ${before.by} approved it at ${before.at}` };
-}
-
-/**
- * Marks unresolved creates that are in the lock but not in the purchase journal, and whose recovery repeats the request
- * with its idempotency key. Such a create is legitimate in a colleague's lock, but a line written by hand would buy
- * what was never approved. Create requests to the sandbox are always recovered.
- */
-export async function markStrangeSends({ campaign, rows }: Plan, open: OpenCampaign): Promise<void> {
-  // A send with a fence is looked up in a list, so its request is not repeated.
-  const asked = rows.filter(({ order }) => order?.send !== undefined && order.send.fence === undefined);
-  if (open.sandbox || asked.length === 0) return;
-  const name = nameOfPurchases(open, campaign);
-  const records = name === undefined ? [] : await readPurchases(name, () => false);
-  const known = new Map<string | undefined, number>(
-    records.flatMap(({ purchases }) =>
-      purchases.filter(isOpenSend).map(({ send, since }) => [send, Date.parse(since ?? '')] as const),
-    ),
-  );
-  const now = systemClock.now();
-  for (const row of asked) {
-    const { order, reason } = row;
-    if (order?.send === undefined) continue;
-    // The service no longer replays an old idempotency key, so the same create request would be charged again.
-    if (isReplayed(now - (known.get(order.send.id) ?? Number.NEGATIVE_INFINITY))) continue; // I43 (sent here)
-    order.send = { ...order.send, isStrange: true };
-    row.reason = {
-      ...reason,
-      text: `${reason.text}; it was sent elsewhere or long ago, so sending it again needs an approval`,
-    };
-  }
 }

@@ -104,10 +104,12 @@ export function refuseUncovered(agreement: Agreement, plan: Plan): void {
   throw new CampaignError({ code: 'MB3102', message: `the plan is stale: ${text}`, hint, addresses });
 }
 
-/** Limits a plan to the rest of an agreement, whose ceiling counts the charges of all runs under it. */
-export function goOnUnder(agreement: Agreement, plan: Plan, lock: Lock): void {
-  holdToCeilings(agreement, plan);
-  plan.totals = { ...plan.totals, ceiling: leftUnder(agreement, plan, lock) }; // I39 (again)
+/** Returns the plan limited to the rest of an agreement, whose ceiling counts the charges of all runs under it. */
+export function goOnUnder(agreement: Agreement, plan: Plan, lock: Lock): Plan {
+  const held = holdToCeilings(agreement, plan);
+  const totals = { ...held.totals };
+  totals.ceiling = leftUnder(agreement, held, lock); // I39 (again)
+  return { ...held, totals };
 }
 
 /** Writes the plan with everything that is needed to make it again. Overwrites only an earlier saved plan. */

@@ -317,8 +317,7 @@ export class LiveRun {
       concurrency: agreed.concurrency,
       ...defined({ onUnknown }),
     });
-    if (agreement !== undefined) holdToCeilings(agreement, plan);
-    return { plan, graph: situation.graph };
+    return { plan: agreement === undefined ? plan : holdToCeilings(agreement, plan), graph: situation.graph };
   }
 
   async #look(): Promise<void> {

@@ -8,6 +8,7 @@ import { mapOf, messageOf } from '../ground/values.ts';
 import { readLock } from '../lock/read.ts';
 import { emptyLock } from '../lock/write.ts';
 import type { Plan, PlanRow } from '../plan/plan.ts';
+import { nameAccounts } from '../plan/posts/post-accounts.ts';
 import { findPosted, isPost, sendsOf } from '../plan/posts/post-record.ts';
 import { countOf } from '../report/numbers.ts';
 import { platformName } from '../report/tables/accounts-text.ts';
@@ -23,17 +24,17 @@ const patienceMs = 5000;
 type Accounts = Pick<PostFacts, 'accounts' | 'isSandbox'>;
 
 /**
- * Checks the posts of a plan that are not sent yet against the accounts of the service and the clock, and puts the
- * account names into the plan. Throws errors, and shows warnings. `asks`: queries the service, which is free;
+ * Checks the posts of a plan that are not sent yet against the accounts of the service and the clock, and returns the
+ * plan with the names of the accounts. Throws errors, and shows warnings. `asks`: queries the service, which is free;
  * otherwise its last stored answer is used.
  */
 export async function lookAtPosts(
   plan: Plan,
   campaign: OpenCampaign,
   { checked, asks }: { checked: CheckedGraph; asks: boolean },
-): Promise<void> {
+): Promise<Plan> {
   const rows = new Map(plan.rows.flatMap((row) => (isToLeave(row) ? [[row.address, row] as const] : [])));
-  if (rows.size === 0) return;
+  if (rows.size === 0) return plan;
   await tellMovedPosts(campaign, rows.values());
   const asked = asks ? await askForAccounts(campaign) : undefined;
   const known: Accounts = asked === undefined ? await readAccounts(campaign) : { accounts: asked };
@@ -44,11 +45,7 @@ export async function lookAtPosts(
     if (hasErrors(diagnostics)) throw mistakesOf(campaign.file, { diagnostics, sources });
     if (diagnostics.length > 0) campaign.tell({ is: 'diagnostics', diagnostics, sources });
   }
-  const names = new Map(known.accounts?.map(({ id, name }) => [id, name]));
-  for (const { post } of rows.values()) {
-    const own = (post?.accounts ?? []).flatMap((id) => (names.has(id) ? [[id, names.get(id) ?? ''] as const] : []));
-    if (post !== undefined && own.length > 0) post.names = Object.fromEntries(own);
-  }
+  return nameAccounts(plan, known.accounts ?? []);
 }
 
 /**

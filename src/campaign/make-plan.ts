@@ -14,7 +14,6 @@ import { countJobs } from '../lock/sends.ts';
 import { assemblePlan } from '../plan/assemble.ts';
 import type { Plan, PlanTotals, StepOrder } from '../plan/plan.ts';
 import { isPost, sendsOf } from '../plan/posts/post-record.ts';
-import { findModelChanges } from '../plan/prices/model-changes.ts';
 import type { PriceHints } from '../plan/prices/prices.ts';
 import { wantedPath } from '../plan/select/names.ts';
 import type { DecidedGraph } from '../plan/situation/decided-graph.ts';
@@ -29,6 +28,7 @@ import { tellLostLock } from './lost-lock.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import type { CampaignPaths } from './paths.ts';
 import { findPriceHints } from './price-hints.ts';
+import { readSentHere } from './restore-purchases.ts';
 import { makeSelector } from './select-steps.ts';
 import type { ServiceFacts } from './service-facts.ts';
 import type { Session } from './session.ts';
@@ -78,8 +78,9 @@ export async function makePlan(
   const redo = sparePosts(asked, { texts, matches, settled, tell });
   if (redo.size > 0) refusePinned(everything.graph, redo);
   const hints = await findPriceHints(campaign, { ...everything, redo, facts });
-  const spending = sandbox ? undefined : await limitOf(campaign, options.limitThere);
+  const limitNow = sandbox ? undefined : await limitOf(campaign, options.limitThere);
   const lastBalance = sandbox ? undefined : await readLastBalance(paths);
+  const sentHere = isRun && !sandbox ? await readSentHere(campaign, graph, lock) : undefined;
   const plan = assemblePlan({
     hints,
     situation: limit(everything, { redo, selected }),
@@ -89,13 +90,11 @@ export async function makePlan(
     now: Date.now(),
     concurrency: options.concurrency ?? graph.concurrency ?? defaultConcurrency,
     ...defined({ onUnknown: options.onUnknown, maxCredits: options.maxCredits, leftOut: options.chosen?.leftOut }),
-    ...defined({ spending, restored: loaded.restored, lastBalance }),
+    ...defined({ lists: facts?.refreshed }),
+    account: defined({ limit: limitNow, lastBalance }),
+    journal: defined({ restored: loaded.restored, sentHere }),
     durations: await readKeptDurations(paths),
   });
-  if (facts?.refreshed !== undefined) {
-    const models = findModelChanges(plan, { matches, lock, hints, lists: facts.refreshed });
-    if (models.length > 0) plan.models = models;
-  }
   await checkPlaces(plan, lock, { paths, tell, isRun, isNew: options.new === true });
   return { plan, states, redo, hints, selected };
 }
@@ -108,9 +107,9 @@ export async function showPlan(
 ): Promise<MadePlan> {
   const made = await makePlan(session, checked, options);
   const { campaign, lock } = session;
-  await lookAtPosts(made.plan, campaign, { checked, asks: options.asks === true });
-  await tellLostLock(campaign, { lock, plan: made.plan, isNew: options.new === true });
-  return made;
+  const plan = await lookAtPosts(made.plan, campaign, { checked, asks: options.asks === true });
+  await tellLostLock(campaign, { lock, plan, isNew: options.new === true });
+  return { ...made, plan };
 }
 
 async function limitOf(

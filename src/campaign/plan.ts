@@ -53,8 +53,7 @@ export async function planSaved(saved: SavedPlan, campaign: OpenCampaign): Promi
   const { lock } = session;
   const { plan } = await showPlan(session, checked, { ...options, chosen: chosenBy(saved, lock) });
   refuseStale(saved, { plan, graph, service });
-  goOnUnder(saved, plan, lock);
-  return plan;
+  return goOnUnder(saved, plan, lock);
 }
 
 /** A campaign as it was read: what `plan` needs. */

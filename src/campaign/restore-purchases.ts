@@ -2,7 +2,7 @@ import { readPurchases } from '../disk/state/purchase-journal.ts';
 import type { Graph } from '../graph/graph.ts';
 import { joinInto, joinLocks } from '../lock/join.ts';
 import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
-import { isJob, mayBeCharged } from '../lock/sends.ts';
+import { isJob, isOpenSend, mayBeCharged } from '../lock/sends.ts';
 import { emptyLock } from '../lock/write.ts';
 import { restoredText } from '../plan/assemble.ts';
 import { asForgotten } from '../plan/decisions/forget.ts';
@@ -27,6 +27,18 @@ export function nameOfPurchases(
   campaign: string,
 ): string | undefined {
   return sandbox || service === undefined ? undefined : accountOf(`purchases ${service} ${campaign}`);
+}
+
+/** Returns when the create requests were sent that are open in this machine's purchase journal, by id. */
+export async function readSentHere(campaign: OpenCampaign, graph: Graph, lock: Lock) {
+  const name = nameOfPurchases(campaign, graph.name);
+  const isAsked = [...lock.steps.values()].some(({ purchases }) => purchases.some(isOpenSend));
+  const records = name === undefined || !isAsked ? [] : await readPurchases(name, () => false);
+  return new Map(
+    records.flatMap(({ purchases }) =>
+      purchases.filter(isOpenSend).map(({ send, since }) => [send, Date.parse(since ?? '')] as const),
+    ),
+  );
 }
 
 export type LockTerms = NonNullable<Parameters<typeof requireLock>[2]> & {

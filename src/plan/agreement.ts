@@ -160,36 +160,37 @@ function ceilingIn(shown: Row | undefined): number | undefined {
  * then made alone, and its charge becomes the price of the others. With the estimate, the ceiling would let no purchase
  * begin.
  */
-function holdToUnknown({ shown }: Agreement, plan: Plan): void {
-  const blind = plan.rows.filter((row) => {
+function holdToUnknown({ shown }: Agreement, plan: Plan): Plan {
+  let isChanged = false;
+  const rows = plan.rows.map((row) => {
     const said = shown.get(row.address);
     const wasUnknown = said?.credits === null && said.price !== undefined && said.price.likely === undefined;
-    return wasUnknown && row.credits === null && row.price?.likely !== undefined;
-  });
-  if (blind.length === 0) return;
-  for (const row of blind) {
-    const { class: priceClass, held } = row.order?.price ?? row.price ?? { class: '' };
+    if (!wasUnknown || row.credits !== null || row.price?.likely === undefined) return row;
+    isChanged = true;
+    const { class: priceClass, held } = row.order?.price ?? row.price;
     const price: Price = { class: priceClass, credits: null, source: 'unknown', ...defined({ held }) };
-    row.price = price;
-    if (row.order !== undefined) row.order.price = price;
-  }
-  plan.totals = { ...plan.totals, ...sumPrices(plan.rows) };
+    return { ...row, price, ...defined({ order: row.order && { ...row.order, price } }) };
+  });
+  return isChanged ? { ...plan, rows, totals: { ...plan.totals, ...sumPrices(rows) } } : plan;
 }
 
 /**
- * Limits each price to its approved ceiling, because the process that carries out the plan may have other price lists,
+ * Returns the plan with each price limited to its approved ceiling, because the process that carries out the plan may have other price lists,
  * or none. Never raises a ceiling.
  */
-export function holdToCeilings(agreement: Agreement, plan: Plan): void {
-  holdToUnknown(agreement, plan);
+export function holdToCeilings(agreement: Agreement, given: Plan): Plan {
+  const plan = holdToUnknown(agreement, given);
   const held = new Map<string, Readonly<Price>>();
-  for (const { address, order } of plan.rows) {
-    const ceiling = ceilingIn(agreement.shown.get(address));
-    if (order === undefined || order.price.credits !== null || ceiling === undefined) continue;
+  const rows = plan.rows.map((row) => {
+    const ceiling = ceilingIn(agreement.shown.get(row.address));
+    if (row.order === undefined || row.order.price.credits !== null || ceiling === undefined) return row;
+    const order = { ...row.order };
     const most = Math.min(ceiling, ceilingOf(order.price) ?? ceiling);
     const name = `${order.price.class} ${most}`;
     const price = held.get(name) ?? { ...order.price, source: 'list', high: most };
     held.set(name, price);
     order.price = price; // I14 (saved)
-  }
+    return { ...row, order };
+  });
+  return { ...plan, rows };
 }

@@ -21,10 +21,11 @@ import { tellPost } from './posts/post-consent.ts';
 import { findPosted } from './posts/post-record.ts';
 import { blockUnfunded, leaveOut } from './prices/block-unfunded.ts';
 import { findLostPrices, heldPurchases, waitForPrices } from './prices/held.ts';
+import { findModelChanges, type RefreshedList } from './prices/model-changes.ts';
 import { heldWhereUnpriced, type PriceHints, type PriceOf, pricesFrom } from './prices/prices.ts';
 import { makeOrder } from './purchases/make-order.ts';
 import type { SendFacts } from './purchases/next.ts';
-import { blockUndecidable, openSendRows } from './purchases/open-sends.ts';
+import { blockUndecidable, markStrangeSends, openSendRows } from './purchases/open-sends.ts';
 import { costOfRetries } from './purchases/retry.ts';
 import { reasonOf, tellChanges } from './reason.ts';
 import { blockDependents } from './rows/block.ts';
@@ -51,19 +52,24 @@ export interface PlanFacts extends SendFacts {
   concurrency: number;
   /** Limit in credits for this run only. */
   maxCredits?: number;
-  /** The lowest limit for the account that pays, across campaigns. */
-  spending?: NonNullable<PlanTotals['limit']>;
+  /** The account that pays: its lowest limit across campaigns, and its balance as a run last saw it. */
+  account?: { limit?: NonNullable<PlanTotals['limit']>; lastBalance?: NonNullable<PlanTotals['lastBalance']> };
   /** Steps beyond the limit when the user approved. They are not bought, even if the limit allows them now. */
   leftOut?: ReadonlySet<string>;
   /** Omitted where causes are not shown. */
   causeOf?: ChangeFacts['causeOf'] | undefined;
   /** Price estimates from sources other than the manifest and the lock. */
   hints?: PriceHints;
-  /** Job and create request IDs that were missing in the lock, and restored from this machine's purchase journal. */
-  restored?: ReadonlySet<string>;
+  /**
+   * From this machine's purchase journal. `restored`: IDs of jobs and create requests that were missing in the lock.
+   * `sentHere`: when its open create requests were sent, in ms since 1970; omitted where requests from elsewhere need
+   * no approval.
+   */
+  journal?: { restored?: ReadonlySet<string>; sentHere?: ReadonlyMap<string, number> };
+  /** The service's lists of models, if they were read again for this plan. */
+  lists?: readonly RefreshedList[];
   /** Durations of earlier jobs. Omitted where the time is not shown. */
   durations?: Durations;
-  lastBalance?: NonNullable<PlanTotals['lastBalance']>;
 }
 
 export interface OutputToCheck {
@@ -113,7 +119,7 @@ const afterMoney: readonly Pass[] = [
 
 /** Assigns every step an action, a reason and a price. Pure; `apply` carries out exactly this. */
 export function assemblePlan(given: PlanFacts): Plan {
-  const { concurrency, durations, lastBalance } = given;
+  const { concurrency, durations, account, hints = {}, journal, lists = [] } = given;
   const { graph, lock, matches, selected } = given.situation;
   const about = { ...given, ...given.situation, priceOf: pricesFrom(lock, graph.prices, given.hints) };
   const draft = new Draft(makeRows(about), selected);
@@ -122,7 +128,9 @@ export function assemblePlan(given: PlanFacts): Plan {
   for (const pass of afterMoney) pass(draft, about);
   const orphans = selected === undefined ? orphanRows(matches, lock) : [];
   const rows = [...draft.inRun, ...draft.asks, ...orphans]; // I21
-  tellRestored(rows, given.restored);
+  tellRestored(rows, journal?.restored);
+  if (journal?.sentHere !== undefined) markStrangeSends(rows, journal.sentHere, given.now);
+  const models = lists.length === 0 ? [] : findModelChanges(rows, { matches, lock, hints, lists });
   const open = openGates(draft, rows, about);
   return {
     mediabatch: 'plan',
@@ -131,11 +139,12 @@ export function assemblePlan(given: PlanFacts): Plan {
     concurrency,
     rows,
     ...defined({ gates: open }),
+    ...(models.length > 0 && { models }),
     totals: {
       ...sumUp(rows, about, doubts),
       ...defined({ fit }),
       ...(durations && expectTime(rows, { concurrency, durations })),
-      ...(lastBalance && rows.some(({ action }) => isSpending(action)) && { lastBalance }),
+      ...(rows.some(({ action }) => isSpending(action)) && defined({ lastBalance: account?.lastBalance })),
     },
   };
 }
@@ -158,7 +167,7 @@ function askAboutSends(draft: Draft, about: About): void {
 
 /** Blocks the rows that the credits do not cover. Returns possible charges, and how everything fits into the budget. */
 function giveOutMoney(draft: Draft, about: About): { doubts: Doubts; fit: PlanTotals['fit'] } {
-  const { graph, lock, priceOf, hints, maxCredits, spending, leftOut } = about;
+  const { graph, lock, priceOf, hints, maxCredits, account, leftOut } = about;
   if (leftOut !== undefined) leaveOut(draft, leftOut);
   const asked = sendsAsked(draft);
   const held = [...heldPurchases(lock, priceOf, asked)];
@@ -167,7 +176,7 @@ function giveOutMoney(draft: Draft, about: About): { doubts: Doubts; fit: PlanTo
   const doubts = { lostPrices, heldUnpriced: heldWhereUnpriced(lock, graph.prices, hints) };
   const fit = blockUnfunded(
     draft,
-    { budget: budgetCap(about, { ...doubts, held }), maxCredits, limit: spending },
+    { budget: budgetCap(about, { ...doubts, held }), maxCredits, limit: account?.limit },
     about,
   );
   // A lost create request that the plan cannot afford to retry stays a possible charge.

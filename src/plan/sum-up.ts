@@ -12,7 +12,7 @@ interface Means {
   graph: Pick<Graph, 'budget'>;
   lock: Lock;
   maxCredits?: number;
-  spending?: PlanTotals['limit'];
+  account?: { limit?: PlanTotals['limit'] };
 }
 
 export interface Doubts {
@@ -24,7 +24,7 @@ export interface Doubts {
 }
 
 export function sumUp(rows: PlanRow[], means: Means, doubts: Doubts): PlanTotals {
-  const { graph, lock, maxCredits, spending } = means;
+  const { graph, lock, maxCredits, account: { limit } = {} } = means;
   const { budget } = graph;
   const { lostPrices, heldUnpriced } = doubts;
   const budgetLeft = budgetCap(means, doubts);
@@ -33,7 +33,7 @@ export function sumUp(rows: PlanRow[], means: Means, doubts: Doubts): PlanTotals
   const isUnpriced = rows.some(
     ({ price }) => price !== undefined && price.credits === null && price.held === undefined,
   );
-  const isGuess = guessed.length > 0 || (isUnpriced && (budget ?? maxCredits ?? spending) !== undefined);
+  const isGuess = guessed.length > 0 || (isUnpriced && (budget ?? maxCredits ?? limit) !== undefined);
   return {
     ...sumPrices(rows),
     ...defined({ afterPicks }),
@@ -43,7 +43,7 @@ export function sumUp(rows: PlanRow[], means: Means, doubts: Doubts): PlanTotals
     ...(guessed.length > 0 && { guessed: guessed.map(describeGuess) }),
     ...(budget !== undefined && budgetLeft !== undefined && { budget, budgetLeft }),
     ...(lostPrices.length > 0 && { lostPrices: [...lostPrices] }),
-    ...defined({ maxCredits, limit: spending }),
+    ...defined({ maxCredits, limit }),
     ...countPosts(rows),
   };
 }

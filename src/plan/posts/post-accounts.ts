@@ -1,7 +1,7 @@
 import type { OpenRequest } from '../../graph/graph.ts';
 import { findReferences } from '../../graph/render/fingerprint.ts';
 import type { Json } from '../../ground/json.ts';
-import type { PostTarget } from '../plan.ts';
+import type { Plan, PostTarget } from '../plan.ts';
 import { isPost } from './post-record.ts';
 
 /**
@@ -49,6 +49,18 @@ export function targetOf(request: OpenRequest): PostTarget {
     accounts: [...new Set(accounts.flatMap(([, value]) => textsOf(value)))],
     ...(time !== undefined && { at: String(time) }),
   };
+}
+
+/** Returns the plan with the names of the accounts of its posts, as far as they are known. */
+export function nameAccounts(plan: Plan, accounts: readonly { id: string; name: string }[]): Plan {
+  const byId = new Map(accounts.map(({ id, name }) => [id, name]));
+  const rows = plan.rows.map((row) => {
+    const known = row.post?.accounts.flatMap((id) => (byId.has(id) ? [[id, byId.get(id) ?? ''] as const] : [])) ?? [];
+    if (row.post === undefined || known.length === 0) return row;
+    const post = { ...row.post, names: Object.fromEntries(known) };
+    return row.asked === undefined ? { ...row, post } : { ...row, post, asked: { ...row.asked, post } };
+  });
+  return { ...plan, rows };
 }
 
 /**

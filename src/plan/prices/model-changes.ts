@@ -6,7 +6,7 @@ import { modelName, priceClass } from '../../kinds/price.ts';
 import type { Lock } from '../../lock/record.ts';
 import { isSpending } from '../actions.ts';
 import type { ModelChange } from '../plan.generated.ts';
-import type { Plan } from '../plan.ts';
+import type { PlanRow } from '../plan.ts';
 import type { Match } from '../situation/find-purchases.ts';
 import { chargedPrices, type PriceHints } from './price-sources.ts';
 
@@ -20,7 +20,7 @@ export interface RefreshedList {
  * exceeds the highest charge. A step that buys nothing is ignored.
  */
 export function findModelChanges(
-  { rows }: Plan,
+  rows: readonly PlanRow[],
   of: { matches: readonly Match[]; lock: Lock; hints: PriceHints; lists: readonly RefreshedList[] },
 ): ModelChange[] {
   const requests = new Map(of.matches.map(({ step }) => [step.address, step.request]));

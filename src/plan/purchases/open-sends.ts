@@ -13,7 +13,7 @@ import { buyOnce, type Draft, lastingFacts } from '../rows/draft.ts';
 import type { Match } from '../situation/find-purchases.ts';
 import type { Situation } from '../situation/situation.ts';
 import { isRedone } from '../situation/verdicts.ts';
-import { currentPurchase, type SendFacts, type Settling, settlingOf } from './next.ts';
+import { currentPurchase, isReplayed, type SendFacts, type Settling, settlingOf } from './next.ts';
 
 const unknownRequest: Settling = {
   by: 'person',
@@ -103,6 +103,26 @@ export function openSendRows(facts: SendFacts & Situation & { priceOf: PriceOf }
       };
       return { ...base, action: 'create', credits: price.credits, price, order };
     });
+}
+
+/**
+ * Marks unresolved creates that are in the lock but not in the purchase journal (`sentHere`: time by ID), and whose
+ * recovery repeats the request with its idempotency key. Such a create is legitimate in a colleague's lock, but a line
+ * written by hand would buy what was never approved.
+ */
+export function markStrangeSends(rows: PlanRow[], sentHere: ReadonlyMap<string, number>, now: number): void {
+  for (const row of rows) {
+    const { order, reason } = row;
+    // A send with a fence is looked up in a list, so its request is not repeated.
+    if (order?.send === undefined || order.send.fence !== undefined) continue;
+    // The service no longer replays an old idempotency key, so the same create request would be charged again.
+    if (isReplayed(now - (sentHere.get(order.send.id) ?? Number.NEGATIVE_INFINITY))) continue; // I43 (sent here)
+    order.send = { ...order.send, isStrange: true };
+    row.reason = {
+      ...reason,
+      text: `${reason.text}; it was sent elsewhere or long ago, so sending it again needs an approval`,
+    };
+  }
 }
 
 function describeStep(purchase: OpenSend, match: Match | undefined, isPlanned: boolean): string {
