@@ -44,7 +44,7 @@ export async function prepareOutputFolder(root: string, path: string): Promise<{
   return { folder, target: join(folder, basename(path)) };
 }
 
-/** Folders that a run saves into. Each is resolved once; before and after each file its identity is checked again. */
+/** Folders that a run saves into. Each is resolved once; its identity is checked again after each file is created. */
 export class OutputFolders {
   readonly #root: string;
   readonly #known = new Map<string, { folder: string; identity: string }>();
@@ -56,7 +56,7 @@ export class OutputFolders {
   async prepare(path: string): Promise<string> {
     const names = checkOutputPath(path).slice(0, -1);
     const known = this.#known.get(names.join('/'));
-    if (known !== undefined && this.isSame(path, known.folder)) return known.folder;
+    if (known !== undefined) return known.folder;
     const { folder } = await prepareOutputFolder(this.#root, path);
     const identity = identify(folder, names.length);
     if (!isSameFolder(folder)) throw new OutputError('path', `${folder} was replaced while a file was saved there`);
@@ -64,10 +64,12 @@ export class OutputFolders {
     return folder;
   }
 
-  /** Returns whether no folder in the path was replaced, for example by a link. */
+  /** Returns whether no folder in the path was replaced, for example by a link. If one was, it is resolved again. */
   isSame(path: string, folder: string): boolean {
     const names = path.split('/').slice(0, -1);
-    return this.#known.get(names.join('/'))?.identity === identify(folder, names.length);
+    const isSame = this.#known.get(names.join('/'))?.identity === identify(folder, names.length);
+    if (!isSame) this.#known.delete(names.join('/'));
+    return isSame;
   }
 }
 

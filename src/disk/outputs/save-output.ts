@@ -45,16 +45,11 @@ async function saveChunks(
   chunks: AsyncIterator<Uint8Array>,
   { folders, target, download, maxBytes, disk, saved, kept, seen }: SaveOrder,
 ): Promise<Output> {
-  const folder = await diskErrors(target.save, () => folders.prepare(target.save));
+  const { fd, folder, temporary } = await createTemporary(target.save, { folders, disk });
   const base = join(folder, basename(target.save));
-  const temporary = join(folder, temporaryName('part')); // I11
   try {
-    const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | noFollow;
-    const fd = await diskErrors(temporary, () => disk.open(temporary, flags, 0o666));
     let received: Received;
     try {
-      if (!folders.isSame(target.save, folder))
-        throw new OutputError('path', `${folder} was replaced while a file was saved there`);
       received = await receive(fd, chunks, { announced: download.bytes, maxBytes, disk, path: base });
       await diskErrors(base, () => disk.sync(fd));
     } finally {
@@ -72,6 +67,30 @@ async function saveChunks(
   } catch (error) {
     await unlink(temporary).catch(() => undefined);
     throw error;
+  }
+}
+
+/**
+ * Creates a temporary file in the folder of an output. If the folder was replaced since the last file, for example by a
+ * link, nothing is written there: it is resolved again, which refuses a link.
+ */
+async function createTemporary(
+  save: string,
+  { folders, disk }: Pick<SaveOrder, 'folders' | 'disk'>,
+): Promise<{ fd: number; folder: string; temporary: string }> {
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | noFollow;
+  for (let isAgain = false; ; isAgain = true) {
+    const folder = await diskErrors(save, () => folders.prepare(save));
+    const temporary = join(folder, temporaryName('part')); // I11
+    try {
+      const fd = await diskErrors(temporary, () => disk.open(temporary, flags, 0o666));
+      if (folders.isSame(save, folder)) return { fd, folder, temporary };
+      await disk.close(fd);
+      await unlink(temporary).catch(() => undefined);
+      if (isAgain) throw new OutputError('path', `${folder} was replaced while a file was saved there`);
+    } catch (error) {
+      if (isAgain || folders.isSame(save, folder)) throw error;
+    }
   }
 }
 
