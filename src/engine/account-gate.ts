@@ -1,7 +1,9 @@
 import { type Clock, steadyClock } from '../contract/clock.ts';
 import type { RunFact } from '../contract/event.ts';
 import { AdaptiveRate } from '../ground/adaptive-rate.ts';
+import { Condition } from '../ground/condition.ts';
 import { Places } from '../ground/places.ts';
+import { Semaphore } from '../ground/semaphore.ts';
 import { CreditWait } from './credit-wait.ts';
 
 /**
@@ -48,6 +50,13 @@ export class BalanceWatch {
   }
 }
 
+/** Create requests of one kind, which are kept out while the list of their kind is read. */
+interface Door {
+  inside: number;
+  isClosed: boolean;
+  readonly changed: Condition;
+}
+
 /**
  * Gate that all create requests of an account pass, from all its runs: limits the rate, waits for credits, keeps
  * creates out while a list is read, and limits requests in flight.
@@ -57,8 +66,8 @@ export class AccountGate {
   readonly creditWait: CreditWait;
   readonly balance = new BalanceWatch();
   readonly listeners = new Set<(fact: RunFact) => void>();
-  readonly #kinds = new Map<string, Places>();
-  readonly #wire: Places;
+  readonly #doors = new Map<string, Door>();
+  readonly #wire: Semaphore;
 
   constructor(options: {
     clock: Clock;
@@ -74,7 +83,7 @@ export class AccountGate {
       for (const listener of this.listeners) listener(fact);
     };
     this.creditWait = new CreditWait({ clock, emit, waitMs: creditWaitMs });
-    this.#wire = new Places(places);
+    this.#wire = new Semaphore(places);
   }
 
   get onWire(): number {
@@ -82,23 +91,32 @@ export class AccountGate {
   }
 
   /** Resolves when no create request of this kind is in flight; none is sent until the returned function is called. */
-  close(kind: string): Promise<() => void> {
-    return this.#ofKind(kind).close();
+  async close(kind: string): Promise<() => void> {
+    const door = this.#doorOf(kind);
+    door.isClosed = true;
+    while (door.inside > 0) await door.changed.changed();
+    return () => {
+      door.isClosed = false;
+      door.changed.notify();
+    };
   }
 
   /** Resolves when a create request of this kind may be sent, with a function to call when it has ended. */
   async enter(kind: string): Promise<() => void> {
-    const leaveKind = await this.#ofKind(kind).take();
-    const leaveWire = await this.#wire.take();
+    const door = this.#doorOf(kind);
+    while (door.isClosed) await door.changed.changed();
+    door.inside += 1;
+    await this.#wire.take();
     return () => {
-      leaveWire();
-      leaveKind();
+      this.#wire.free();
+      door.inside -= 1;
+      if (door.inside === 0) door.changed.notify();
     };
   }
 
-  #ofKind(kind: string): Places {
-    const known = this.#kinds.get(kind) ?? new Places();
-    this.#kinds.set(kind, known);
+  #doorOf(kind: string): Door {
+    const known = this.#doors.get(kind) ?? { inside: 0, isClosed: false, changed: new Condition() };
+    this.#doors.set(kind, known);
     return known;
   }
 }

@@ -1,11 +1,11 @@
 import { OutputError } from '../contract/errors.ts';
 import type { Downloads, OutputFiles, Outputs } from '../contract/ports.ts';
-import { Places } from '../ground/places.ts';
+import { Semaphore } from '../ground/semaphore.ts';
 
 const atOnce = 16;
 
 export function fetchHere(downloads: Downloads, saved: OutputFiles): Outputs {
-  const places = new Places(atOnce);
+  const places = new Semaphore(atOnce);
   return {
     async fetch(target, { url }, { signal }) {
       const answer = await downloads.open(url, signal);

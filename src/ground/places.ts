@@ -33,20 +33,6 @@ export class Places {
   use<Answer>(work: () => Promise<Answer>, signal?: AbortSignal): Promise<Answer> {
     return this.#queue.add(work, signal && { signal });
   }
-
-  /** Waits for a slot. Resolves with a function that frees it. */
-  take(): Promise<() => void> {
-    return new Promise((enter) => {
-      void this.#queue.add(() => new Promise<void>(enter));
-    });
-  }
-
-  /** Gives out no more slots. Resolves when all are free, with a function that opens them again. */
-  async close(): Promise<() => void> {
-    this.#queue.pause();
-    await this.#queue.onPendingZero();
-    return () => void this.#queue.start();
-  }
 }
 
 export async function eachAtOnce<Item>(

@@ -3,6 +3,7 @@ import { Batches } from '../../../src/ground/batches.ts';
 import { likenessOf } from '../../../src/ground/likeness.ts';
 import { createLoudnessMeter, findPeaks, matchLoudness } from '../../../src/ground/loudness.ts';
 import { Places } from '../../../src/ground/places.ts';
+import { Semaphore } from '../../../src/ground/semaphore.ts';
 import { fitsRange } from '../../../src/ground/version.ts';
 
 test('what waits shares a write, in order and up to a size; a failure is told to its own batch alone', async () => {
@@ -39,27 +40,20 @@ test('work waits for a place in order, and no longer than its signal lasts', asy
   expect([places.free, places.waiting]).toEqual([1, 0]);
 });
 
-test('nobody comes into places that are closed, and who closes them waits until everybody has left', async () => {
-  const places = new Places(2);
-  const [first, second] = [await places.take(), await places.take()];
+test('a semaphore lets as many in as it has places, first come, first served', async () => {
+  const semaphore = new Semaphore(2);
   const entered: string[] = [];
-  const third = places.take().then((leave) => {
-    entered.push('third');
-    return leave;
-  });
-  const closed = places.close().then((open) => {
-    entered.push('closer');
-    return open;
-  });
-  first();
-  await Promise.resolve();
-  expect([entered, places.waiting]).toEqual([[], 1]);
-  second();
-  const open = await closed;
-  expect([entered, places.waiting]).toEqual([['closer'], 1]);
-  open();
-  (await third)();
-  expect(entered).toEqual(['closer', 'third']);
+  const enter = (name: string) => semaphore.take().then(() => entered.push(name));
+  await Promise.all(['a', 'b'].map(enter));
+  const others = ['c', 'd'].map(enter);
+  const failed = semaphore.use(() => Promise.reject(new Error('no')));
+  semaphore.free();
+  await others[0];
+  expect([entered, semaphore.taken]).toEqual([['a', 'b', 'c'], 2]);
+  semaphore.free();
+  semaphore.free();
+  await expect(failed).rejects.toThrow('no');
+  expect([entered, semaphore.taken]).toEqual([['a', 'b', 'c', 'd'], 1]);
 });
 
 test.each([

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { systemClock } from '../../../src/contract/clock.ts';
+import { AccountGate } from '../../../src/engine/account-gate.ts';
+
+test('no create request of a closed kind leaves, and who closes it waits until the last one has ended', async () => {
+  const gate = new AccountGate({ clock: systemClock, places: 2 });
+  const leave = await gate.enter('image');
+  const entered: string[] = [];
+  const note = (name: string) => (end: () => void) => {
+    entered.push(name);
+    return end;
+  };
+  const closed = gate.close('image').then(note('closer'));
+  const next = gate.enter('image').then(note('next'));
+  const other = await gate.enter('video').then(note('other kind'));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect([entered, gate.onWire]).toEqual([['other kind'], 2]);
+  other();
+  leave();
+  const open = await closed;
+  await new Promise((resolve) => setImmediate(resolve));
+  expect([entered, gate.onWire]).toEqual([['other kind', 'closer'], 0]);
+  open();
+  (await next)();
+  expect([entered, gate.onWire]).toEqual([['other kind', 'closer', 'next'], 0]);
+});
