@@ -40,18 +40,25 @@ interface Run {
   by: ProcessIdentity;
 }
 
-/** Purchases under one idempotency key. Its arrays are never grown by `push`, which reserves room for 16 more items. */
+/** Shared by all entries that have none: a run has as many entries as steps. */
+const none: readonly never[] = [];
+
+/** Purchases under one idempotency key. Its arrays grow by `concat`: `push` and spread reserve room for 16 more items. */
 class Entry {
-  /** Lines about the purchase. Their texts stay in the file: those of a long run take more memory than all the rest. */
-  #places: readonly LinePlace[] = [];
-  #jobs: readonly string[] = [];
-  holds: readonly Reserved[] = [];
-  sends = 0;
-  #last: string | undefined;
+  /**
+   * Place and size of each line about the purchase, one after the other. Their texts stay in the file: those of a long
+   * run take more memory than all the rest.
+   */
+  #places: readonly number[] = none;
+  holds: readonly Reserved[] = none;
+  #sends = 0;
+  #endsWithJob = false;
+  /** Whether the lock lacks one of its jobs. */
+  #hasUnknownJob = false;
 
   hold(hold: Reserved): void {
     const known = this.holds.find(({ run }) => run === hold.run);
-    if (known === undefined) this.holds = [...this.holds, hold];
+    if (known === undefined) this.holds = this.holds.concat(hold);
     else known.at = hold.at;
   }
 
@@ -59,21 +66,22 @@ class Entry {
     this.holds = this.holds.filter(({ run }) => run.id !== id);
   }
 
-  add(is: string, id: string, place: LinePlace): void {
-    this.#last = is;
-    this.#places = [...this.#places, place];
-    if (is === 'job') this.#jobs = [...this.#jobs, copyOf(id)];
-    if (is === 'send') this.sends += 1;
+  add(is: string, { at, size }: LinePlace, isKnown: boolean): void {
+    this.#places = this.#places.concat(at, size);
+    this.#endsWithJob = is === 'job';
+    if (is === 'job' && !isKnown) this.#hasUnknownJob = true;
+    if (is === 'send') this.#sends += 1;
   }
 
-  /** Returns whether a lock with these jobs contains everything under this key. Parses no line. */
-  isKnownBy(hasJob: (jobId: string) => boolean): boolean {
-    return this.#last === 'job' && this.sends <= 1 && this.#jobs.every(hasJob);
+  /** Whether the lock contains everything under this key. Parses no line. */
+  get isKnown(): boolean {
+    return this.#endsWithJob && this.#sends <= 1 && !this.#hasUnknownJob;
   }
 
   records(file: Pick<LineReader, 'lineAt'>): StepRecord[] {
     const lines = new Map<string, LockLine[]>();
-    for (const place of this.#places) {
+    for (let index = 0; index < this.#places.length; index += 2) {
+      const place = { at: this.#places[index] ?? 0, size: this.#places[index + 1] ?? 0 };
       const line = parseLine(file.lineAt(place))?.line as unknown as LockLine | undefined;
       if (line === undefined) continue;
       const same = lines.get(line.address);
@@ -89,18 +97,29 @@ class Entry {
 class Entries {
   readonly byKey = new Map<string, Entry>();
   readonly #runs = new Map<string, Run>();
+  readonly #isKnown: ((key: string, jobId: string) => boolean) | undefined;
+
+  /** `isKnown`: whether the lock has this job. If it is given, reservations are ignored. */
+  constructor(isKnown?: (key: string, jobId: string) => boolean) {
+    this.#isKnown = isKnown;
+  }
 
   add(text: string, place: LinePlace): void {
     const [, key, is, id] = lineForm.exec(text) ?? [];
     if (key === undefined || is === undefined || id === undefined) return;
-    let entry = this.byKey.get(key);
-    if (entry === undefined) {
-      entry = new Entry();
-      this.byKey.set(copyOf(key), entry);
-    }
+    const isHold = is === 'hold' || is === 'free';
+    if (isHold && this.#isKnown !== undefined) return;
+    const entry = this.byKey.get(key) ?? this.expect(copyOf(key));
     if (is === 'free') entry.free(id);
     else if (is === 'hold') this.#addHold(entry, id, text);
-    else entry.add(is, id, place);
+    else entry.add(is, place, is === 'job' && this.#isKnown?.(key, id) === true);
+  }
+
+  /** Keeps this string for the key, so that its lines need no copy of it. */
+  expect(key: string): Entry {
+    const entry = this.byKey.get(key) ?? new Entry();
+    this.byKey.set(key, entry);
+    return entry;
   }
 
   #addHold(entry: Entry, id: string, text: string): void {
@@ -128,11 +147,9 @@ export async function readPurchases(
   const own = findOwnFolder();
   if (own === undefined) return [];
   const records = await readSharedLines(fileOf(own, name), (lines) => {
-    const entries = new Entries();
+    const entries = new Entries(isKnown);
     lines.readOn((text, place) => entries.add(text, place));
-    return [...entries.byKey].flatMap(([key, entry]) =>
-      entry.isKnownBy((jobId) => isKnown(key, jobId)) ? [] : entry.records(lines),
-    );
+    return [...entries.byKey.values()].flatMap((entry) => (entry.isKnown ? [] : entry.records(lines)));
   });
   return records ?? [];
 }
@@ -205,12 +222,12 @@ class PurchaseFile implements PurchaseJournal {
   }
 
   async reserve(key: string, options: ReserveOptions): Promise<Reservation> {
+    const entry = this.#entries.expect(key);
     await this.#putHold(key);
     for (;;) {
       await this.#readOn();
-      const entry = this.#entries.byKey.get(key);
-      const [first] = entry?.holds ?? [];
-      const records = entry?.records(this.#of.lines) ?? [];
+      const [first] = entry.holds;
+      const records = entry.records(this.#of.lines);
       const isOurs = first === undefined || first.run.id === this.#run;
       if (isAnswered(records, { ...options, isOurs })) {
         this.release(key);
