@@ -58,6 +58,7 @@ export async function requireRestoredLock(
   options: LockTerms = {},
 ): Promise<RestoredLock> {
   const loaded = await requireLock(campaign, options.service, options);
+  shareFingerprints(graph, loaded.lock);
   const name = nameOfPurchases(campaign, graph.name);
   if (name === undefined) return loaded;
   const records = await findLacking(name, graph, loaded.lock);
@@ -76,18 +77,25 @@ export async function requireRestoredLock(
   return { ...loaded, lock: joinLocks(loaded.lock, lockOf(forgotten)), isLonger: true };
 }
 
-async function findLacking(name: string, graph: Graph, lock: Lock): Promise<StepRecord[]> {
-  const jobs = new Set<string>();
-  const bought = new Set<string>();
-  for (const { purchases } of lock.steps.values()) {
-    for (const one of purchases) {
-      if (!isJob(one)) continue;
-      jobs.add(`${one.key} ${one.jobId}`);
-      bought.add(one.key);
+/** Stores equal fingerprints of graph and lock as one text, which saves 8 MiB for 100,000 steps. */
+function shareFingerprints(graph: Graph, lock: Lock): void {
+  for (const { address, fingerprint } of graph.steps) {
+    for (const purchase of lock.steps.get(address)?.purchases ?? []) {
+      if (purchase.fingerprint === fingerprint) purchase.fingerprint = fingerprint;
     }
   }
-  const records = await readPurchases(name, (key, jobId) => jobs.has(`${key} ${jobId}`));
+}
+
+async function findLacking(name: string, graph: Graph, lock: Lock): Promise<StepRecord[]> {
+  // Of jobs with equal IDs, which kinds may have, only one counts: the journal's records of the others are joined again.
+  const keys = new Map<string, string>();
+  for (const { purchases } of lock.steps.values()) {
+    for (const one of purchases) if (isJob(one)) keys.set(one.jobId, one.key);
+  }
+  const records = await readPurchases(name, (key, jobId) => keys.get(jobId) === key);
   if (records.length === 0) return [];
+  const jobs = [...lock.steps.values()].flatMap(({ purchases }) => purchases.filter(isJob));
+  const bought = new Set(jobs.map(({ key }) => key));
   const addresses = new Set(graph.steps.map(({ address }) => address));
   // A recorded job with the same idempotency key is the answer to an open send, whichever client recorded it.
   const isLacking = (one: Purchase) => !(mayBeCharged(one) && bought.has(one.key));

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import type { Diagnostic } from '../ground/diagnostic.ts';
 import type { Json } from '../ground/json.ts';
-import { defined, isMap } from '../ground/values.ts';
+import { defined, isMap, mustGet } from '../ground/values.ts';
 import { isProgramVersion } from '../ground/version.ts';
 import { checkHeader, checkLine, LineProblem, shown } from './check-line.ts';
-import { agreeOnSends, type Header, joinHeaders, joinParts, type Part, partOf } from './join.ts';
+import { agreeOnSends, type Header, joinHeaders, joinParts, type Part, partOf, recordOf } from './join.ts';
 import { groupOf } from './join-purchases.ts';
 import {
   conflictMarkers,
@@ -37,7 +37,9 @@ export interface LockReading {
 const maxDamages = 5;
 
 interface Findings {
-  parts: Map<string, [Part, ...Part[]]>;
+  steps: Map<string, StepRecord>;
+  /** Further lines of an address: joined in one pass, so that a long journal of one step stays cheap. */
+  more: Map<string, Part[]>;
   /** Number of the first header line of each service, by digest. */
   services: Map<string, number>;
   headers: Header[];
@@ -58,7 +60,8 @@ interface Findings {
 export function readLock(file: string, bytes: Uint8Array, { isOnlyRead = false } = {}): LockReading {
   const source: Source = { file, bytes };
   const findings: Findings = {
-    parts: new Map(),
+    steps: new Map(),
+    more: new Map(),
     services: new Map(),
     headers: [],
     hasRunLines: false,
@@ -75,7 +78,7 @@ export function readLock(file: string, bytes: Uint8Array, { isOnlyRead = false }
       if (findings.damages.length < maxDamages) findings.damages.push({ line, problem: error.message });
     }
   }
-  const { newer, damages, headers, parts, services, markers } = findings;
+  const { newer, damages, headers, steps, services, markers } = findings;
   if (newer !== undefined) {
     return {
       lock: emptyLock(),
@@ -88,7 +91,7 @@ export function readLock(file: string, bytes: Uint8Array, { isOnlyRead = false }
   const diagnostics = damages.map((damage) => damagedLine(source, damage));
   // A damaged file is never truncated.
   const torn = damages.length > 0 ? undefined : begun;
-  if (headers.length === 0 && parts.size > 0 && damages.length === 0) diagnostics.push(missingHeader(source));
+  if (headers.length === 0 && steps.size > 0 && damages.length === 0) diagnostics.push(missingHeader(source));
   if (services.size > 1) diagnostics.push(twoServices(source, [...services.values()]));
   if (torn !== undefined) {
     const isLost = isLostEnd(bytes.subarray(torn.start), { lock, findings });
@@ -127,11 +130,16 @@ function readLine(findings: Findings, line: FileLine): void {
   if (id !== undefined) findings.seen?.add(id);
 }
 
-function readRecord(findings: Findings, value: { [field: string]: Json }): void {
-  const record = checkLine(value);
-  const known = findings.parts.get(record.address);
-  if (known === undefined) findings.parts.set(record.address, [partOf(record)]);
-  else known.push(partOf(record));
+function readRecord({ steps, more }: Findings, value: { [field: string]: Json }): void {
+  const line = checkLine(value);
+  const { address } = line;
+  if (!steps.has(address)) {
+    steps.set(address, recordOf(line));
+    return;
+  }
+  const known = more.get(address);
+  if (known === undefined) more.set(address, [partOf(line)]);
+  else known.push(partOf(line));
 }
 
 function parseLine(text: string): { [field: string]: Json } {
@@ -177,9 +185,9 @@ function isLostEnd(torn: Uint8Array, { lock, findings }: { lock: Lock; findings:
 }
 
 function foldFindings(findings: Findings): Lock {
-  const steps = new Map<string, StepRecord>();
-  for (const [address, parts] of findings.parts) steps.set(address, joinParts(address, parts));
-  return agreeOnSends({ version: lockVersion, ...findings.headers.reduce(joinHeaders, {}), steps });
+  const { steps, more, headers } = findings;
+  for (const [address, parts] of more) steps.set(address, joinParts(address, [mustGet(steps, address), ...parts]));
+  return agreeOnSends({ version: lockVersion, ...headers.reduce(joinHeaders, {}), steps });
 }
 
 /** Compares the file line by line with the output of `writeLock`, so that no second copy is built. */

@@ -125,8 +125,11 @@ class RecordedFiles {
 
   #compare({ path, sha256 }: Recorded, read: Reading): OutputState {
     const { digest, stats, readAt } = read;
-    if (digest !== undefined && readAt !== undefined) this.#seen?.note(path, stats, { sha256: digest.sha256, readAt });
-    return digest?.sha256 === sha256 ? 'intact' : 'changed';
+    const isIntact = digest?.sha256 === sha256;
+    // Not the equal text of the new digest: the cache keeps one for each file.
+    const found = isIntact ? sha256 : digest?.sha256;
+    if (found !== undefined && readAt !== undefined) this.#seen?.note(path, stats, { sha256: found, readAt });
+    return isIntact ? 'intact' : 'changed';
   }
 }
 
