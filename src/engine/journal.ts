@@ -27,9 +27,14 @@ export class Journal {
   recorded = false;
   readonly #file: LockFile;
   readonly #purchases: PurchaseJournal | undefined;
-  readonly #keysByJob = new Map<string, string>();
-  /** Addresses of purchases by kind and idempotency key, so that a lock of many steps is not scanned for each job. */
-  readonly #addressesByKey = new Map<string, readonly string[]>();
+  /** Idempotency keys by job ID, for each kind, because services may number the jobs of each kind separately. */
+  readonly #keysByJob = new Map<string, Map<string, string>>();
+  /**
+   * Addresses of purchases by idempotency key, so that a lock of many steps is not scanned for each job. For each kind,
+   * because one key may occur under several kinds, each with jobs of its own. Nearly every key has one address, and
+   * needs no list.
+   */
+  readonly #addressesByKey = new Map<string, Map<string, string | readonly string[]>>();
 
   constructor(lock: Lock, file: LockFile, purchases: PurchaseJournal | undefined) {
     this.lock = lock;
@@ -38,7 +43,7 @@ export class Journal {
     for (const record of lock.steps.values()) {
       for (const { jobId, key, kind = record.kind } of record.purchases) {
         this.#noteKey(record.address, kind, key);
-        if (jobId !== undefined) this.#keysByJob.set(jobName(kind, jobId), key);
+        if (jobId !== undefined) ofKind(this.#keysByJob, kind).set(jobId, key);
       }
     }
   }
@@ -146,8 +151,8 @@ export class Journal {
 
   /** Returns the open create requests of this kind under this idempotency key, at any address. */
   #openSends(kind: string, key: string): AwaitedSend[] {
-    const addresses = this.#addressesByKey.get(keyName(kind, key)) ?? [];
-    return addresses
+    const known = ofKind(this.#addressesByKey, kind).get(key) ?? [];
+    return (typeof known === 'string' ? [known] : known)
       .flatMap((address) => this.lock.steps.get(address) ?? [])
       .flatMap((record) =>
         record.purchases.filter(isOpenSend).filter((send) => send.key === key && (send.kind ?? record.kind) === kind),
@@ -163,7 +168,7 @@ export class Journal {
   }
 
   keyOfJob(kind: string, jobId: string): string | undefined {
-    return this.#keysByJob.get(jobName(kind, jobId));
+    return ofKind(this.#keysByJob, kind).get(jobId);
   }
 
   /**
@@ -171,9 +176,9 @@ export class Journal {
    * of two answers only one gets the ID.
    */
   claimJob(order: StepOrder, jobId: string): boolean {
-    const name = jobName(order.kind, jobId);
-    const known = this.#keysByJob.get(name);
-    if (known === undefined) this.#keysByJob.set(name, order.key);
+    const keys = ofKind(this.#keysByJob, order.kind);
+    const known = keys.get(jobId);
+    if (known === undefined) keys.set(jobId, order.key);
     return known === undefined || known === order.key;
   }
 
@@ -185,30 +190,25 @@ export class Journal {
   }
 
   #fold(line: LockLine): void {
-    if (line.jobId !== undefined) this.#keysByJob.set(jobName(line.kind, line.jobId), line.key);
+    if (line.jobId !== undefined) ofKind(this.#keysByJob, line.kind).set(line.jobId, line.key);
     this.#noteKey(line.address, line.kind, line.key);
     for (const { kind = line.kind, key } of line.earlier ?? []) this.#noteKey(line.address, kind, key);
     joinInto(this.lock.steps, recordOf(line));
   }
 
   #noteKey(address: string, kind: string, key: string): void {
-    const name = keyName(kind, key);
-    const known = this.#addressesByKey.get(name) ?? [];
-    if (!known.includes(address)) this.#addressesByKey.set(name, [...known, address]);
+    const addresses = ofKind(this.#addressesByKey, kind);
+    const known = addresses.get(key);
+    if (known === address) return;
+    const all = new Set([known ?? [], address].flat());
+    addresses.set(key, all.size === 1 ? address : [...all]);
   }
 }
 
-/** Prefixes the job id with its kind, because services may number the jobs of each kind separately. */
-function jobName(kind: string, jobId: string): string {
-  return `${kind} ${jobId}`;
-}
-
-/**
- * Prefixes the idempotency key with its kind, because one key may occur under several kinds, each with jobs of its
- * own.
- */
-function keyName(kind: string, key: string): string {
-  return `${kind} ${key}`;
+function ofKind<Value>(all: Map<string, Map<string, Value>>, kind: string): Map<string, Value> {
+  const own = all.get(kind) ?? new Map<string, Value>();
+  all.set(kind, own);
+  return own;
 }
 
 type FactsOf<Fact> = Fact extends Purchase

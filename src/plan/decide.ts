@@ -1,4 +1,3 @@
-import { defined } from '../ground/values.ts';
 import { kinds } from '../kinds/index.ts';
 import { countedPurchases } from '../lock/decisions.ts';
 import type { Job, OpenSend, Output, Purchase, Refusal } from '../lock/record.ts';
@@ -76,6 +75,10 @@ export function decide(match: Match, facts: DecisionFacts): Decision {
   }
 }
 
+/** Shared by all new steps. */
+const notBought = Object.freeze(reasonOf('not-bought', 'not bought yet'));
+const notPosted = Object.freeze(reasonOf('not-bought', 'not posted yet'));
+
 function decideUnbought(match: Match, facts: DecisionFacts): Decision {
   if (match.sharesJobOf !== undefined) {
     return { action: 'download', reason: reasonOf('shared', `same request as ${match.sharesJobOf}: one job, shared`) };
@@ -91,12 +94,12 @@ function decideUnbought(match: Match, facts: DecisionFacts): Decision {
         reason: reasonOf('forgotten', 'what was bought for it is forgotten'),
         purchase: nextOf(match),
       };
-    const neededIf = part === undefined || part.index === 0 ? undefined : { of: part.of, parts: part.index + 1 };
-    const only = neededIf === undefined ? '' : `; needed if ${neededIf.of} gives ${neededIf.parts} or more`;
-    const verb = isPost(match.step.kind) ? 'posted' : 'bought';
-    const reason = reasonOf('not-bought', `not ${verb} yet${only}`);
+    const plain = isPost(match.step.kind) ? notPosted : notBought;
     const purchase = nextOf(match);
-    return { action: 'create', reason: { ...reason, ...defined({ neededIf }) }, purchase };
+    if (part === undefined || part.index === 0) return { action: 'create', reason: plain, purchase };
+    const neededIf = { of: part.of, parts: part.index + 1 };
+    const text = `${plain.text}; needed if ${neededIf.of} gives ${neededIf.parts} or more`;
+    return { action: 'create', reason: { ...plain, text, neededIf }, purchase };
   }
   const reason = tellChanges('changed', { bought, match }, { facts });
   return { action: 'redo', reason, purchase: nextOf(match) };

@@ -18,7 +18,7 @@ export async function saveOutputs(
   job: { jobId: string; result: JobResult },
 ): Promise<Omit<StepEnd, 'credits'>> {
   try {
-    const outputs: Output[] = [];
+    let outputs: Output[] = [];
     for (const index of job.result.files.keys()) {
       const target = targetOf(order, ports, index);
       const collected = await collectOutput(order, ports, { jobId: job.jobId, result: job.result, index, target });
@@ -26,7 +26,8 @@ export async function saveOutputs(
         const { interrupted, error } = collected;
         return interrupted ? { outcome: 'running', error, unsaved: true } : { outcome: 'failed', error };
       }
-      outputs.push(asAccepted(collected.output, order));
+      // Not `push`: the lock keeps the array, and `push` reserves room for 16 more items.
+      outputs = outputs.concat(asAccepted(collected.output, order));
     }
     const how = order.outputs === undefined ? 'downloaded' : 'restored';
     await recordOutputs(order, ports, { jobId: job.jobId, outputs, how });

@@ -106,8 +106,11 @@ export function unfitText({ output, unmet }: Unfit): string {
   return `${output.path} does not fit \`expect\`: ${unmet}`;
 }
 
-export function aspectsOf(expect: Expectation | undefined): Aspect[] {
-  const { width, height, ratio, durationSeconds, lufs, peakDb, silentSeconds, blank } = expect ?? {};
+const none: readonly Aspect[] = [];
+
+export function aspectsOf(expect: Expectation | undefined): readonly Aspect[] {
+  if (expect === undefined) return none;
+  const { width, height, ratio, durationSeconds, lufs, peakDb, silentSeconds, blank } = expect;
   const rules: { readonly [aspect in (typeof aspects)[number]]: readonly unknown[] } = {
     size: [width, height, ratio, durationSeconds],
     sound: [lufs, peakDb, silentSeconds],
