@@ -88,6 +88,9 @@ async function runHere(plan: Plan, campaign: OpenCampaign, here: Here, observer:
   const file = await openRunLock(paths.lock, { loaded, lock, claims: access !== undefined || loaded.isMoved });
   let service: RunService | undefined;
   let purchases: Awaited<ReturnType<typeof openPurchases>>;
+  // A run that is killed leaves what it learned, so that the next one can show the time left.
+  const learn = () => void keepDurations(paths, durations.keep()).catch(() => undefined);
+  const learning = setInterval(learn, keepEveryMs).unref();
   try {
     purchases = access === undefined ? undefined : await openJournal(campaign, plan.campaign);
     service = access && (await openHttp(campaign, here, { access, durations }));
@@ -111,9 +114,12 @@ async function runHere(plan: Plan, campaign: OpenCampaign, here: Here, observer:
     await purchases?.close();
     await service?.close();
     await campaign.measures.keep();
+    clearInterval(learning);
     if (service !== undefined) await keepDurations(paths, durations.keep());
   }
 }
+
+const keepEveryMs = 5000;
 
 /**
  * Opens the purchase journal. Without a state folder the run continues after one notice, and its purchases are in the
