@@ -12,7 +12,8 @@ const smallStyles = (text) =>
     .replace(/([:,]) /g, '$1')
     .replace(/([;{},])\n+/g, '$1')
     .replace(/ \{/g, '{')
-    .replace(/;\}/g, '}');
+    .replace(/;\}/g, '}')
+    .replace(/(?<=[ :,(])0\./g, '.');
 
 /** Each page, by the folders of `src/page/` whose style sheets are only for another one. */
 const pages = [

@@ -33,11 +33,8 @@ export interface ReviewData {
 /** Commands with the options for lock, variables and account with which the host was called. */
 export interface ReviewCommands {
   pick: string;
-  reject: string;
-  unpick: string;
   /** Buys new takes for a gate at which all takes were rejected. */
   redo: string;
-  explain: string;
 }
 
 /** Number and cost of steps that wait for the same gates. */
@@ -156,6 +153,8 @@ export interface ReviewFile {
   large?: string;
   /** Waveform of a sound, as `ground/wave.ts` writes it. Only in galleries: a page from disk cannot read its files. */
   wave?: string;
+  /** Integrated loudness in LUFS; only with `wave`. */
+  lufs?: number;
   problem?: 'missing' | 'damaged';
   /** True if the file has content credentials (C2PA). Only in galleries. */
   hasCredentials?: true;

@@ -2,7 +2,6 @@ import type { PackedData } from '../contract/report.ts';
 import type { ReviewAsset, ReviewData } from '../contract/review.ts';
 import { openGallery } from './gallery/open.ts';
 import { unpack } from './gallery/unpack.ts';
-import { openElementDeck } from './sound/element-deck.ts';
 import { startPage } from './start.tsx';
 
 /** Returns the data embedded in the page. */
@@ -21,4 +20,4 @@ function showSmallOnes({ files, earlier, before }: ReviewAsset): void {
   }
 }
 
-startPage({ load: galleryInPage, prepare: openGallery, openDeck: openElementDeck });
+startPage({ load: galleryInPage, prepare: openGallery });

@@ -1,42 +1,48 @@
 import { compareKeyHelp } from './compare/keys.ts';
-import type { HelpSection, KeyHelp } from './state/page.ts';
+import { isSound } from './parts/shapes.ts';
+import type { KeyHelp, Page } from './state/page.ts';
 
-const pageKeyHelp: readonly KeyHelp[] = [
-  ['← → ↑ ↓', 'the next asset'],
-  ['Space', 'play or pause the film'],
-  ['[ ]', 'group before, next group'],
-  ['J K', 'next undecided group, the one before'],
-  ['1 – 9', 'pick the take of this number'],
-  ['P', 'pick'],
-  ['X', 'reject'],
-  ['Shift 1 – 9', 'reject for a reason that the gate names'],
-  ['U', 'undecided again'],
-  ['N', 'note; before a verdict it is kept until there is one'],
-  ['R', 'second choice, if what is picked turns out to be of no use; kept by this browser'],
-  ['Ctrl Z', 'undo; on a Mac with ⌘, and after a reload, too'],
-  ['Ctrl Shift Z', 'redo; Ctrl Y does the same'],
-  ['Enter', 'loupe: one asset'],
-  ['C', 'compare two'],
-  ['B', 'blink between two'],
-  ['A', 'before and after: compare with earlier versions'],
-  ['M', 'matrix'],
-  ['+ − Z 0', 'larger, smaller, 1:1 (each pixel of the picture), whole'],
-  ['Shift arrows', 'move the picture'],
-  ['I', 'details'],
-  ['/', 'search'],
-  ['Esc', 'back'],
-  ['?', 'this help'],
-];
+interface HelpSection {
+  where: string;
+  keys: readonly KeyHelp[];
+}
 
 const soundKeyHelp: readonly KeyHelp[] = [
-  ['1 – 9', 'listen to this one, at the same position; P picks the one that is heard'],
+  ['1 – 9', 'listen to this one, at the same position; P picks it'],
   ['Space', 'play, pause'],
   [', .', 'back 5 seconds, on 5 seconds'],
   ['L', 'equally loud, or as loud as they were made'],
 ];
 
-export const pageHelp: readonly HelpSection[] = [
-  { where: 'Everywhere', keys: pageKeyHelp },
-  { where: 'Songs and voices', keys: soundKeyHelp },
-  { where: 'Compare', keys: compareKeyHelp },
-];
+/** Keys of the views and outputs that the page has. */
+export function helpOf({ offer, data, isForClient }: Page): HelpSection[] {
+  const { assets, groups } = data.value;
+  const views = offer.views.filter(({ isOffered }) => isOffered?.(data.value) ?? true);
+  const hasReasons = groups.some(({ gate }) => gate?.reasons?.length);
+  const keys: (KeyHelp | false)[] = [
+    ['← → ↑ ↓', 'the next asset'],
+    ['Space', 'play or pause the film'],
+    ['[ ]', 'group before, next group'],
+    ['J K', 'next undecided group, the one before'],
+    ['1 – 9', 'pick the take of this number'],
+    ['P X U', 'pick, reject, undecided again'],
+    hasReasons && ['Shift 1 – 9', 'reject for a reason that the gate names'],
+    ['N', 'note; before a verdict it is kept until there is one'],
+    ['Ctrl Z', 'undo, also after a reload; with Shift redo; on a Mac ⌘'],
+    ...views.flatMap(({ key, label }): KeyHelp[] =>
+      key === undefined ? [] : [[key.replace(/^./, (one) => one.toUpperCase()), label]],
+    ),
+    ['B', 'blink between two'],
+    ['+ − Z 0', 'larger, smaller, 1:1, whole'],
+    ['Shift arrows', 'move the picture'],
+    !isForClient && ['I', 'details'],
+    ['/', 'search'],
+    ['Esc', 'back'],
+    ...(offer.keys ?? []),
+  ];
+  return [
+    { where: 'Everywhere', keys: keys.filter((one) => one !== false) },
+    ...(assets.some(isSound) ? [{ where: 'Songs and voices', keys: soundKeyHelp }] : []),
+    { where: 'Compare', keys: compareKeyHelp },
+  ];
+}

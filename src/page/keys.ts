@@ -154,7 +154,6 @@ const actions: { [key: string]: ((page: Page) => void) | undefined } = {
   x: (page) => page.judge(page.active.value, 'rejected'),
   u: (page) => page.judge(page.active.value, 'undecided'),
   n: (page) => page.editNote(),
-  r: (page) => page.toggleSecond(),
   b(page) {
     page.open('compare');
     compareOf(page).blink();

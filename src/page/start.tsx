@@ -7,20 +7,18 @@
 
 import { render } from 'preact';
 import type { ReviewData } from '../contract/review.ts';
-import { pageHelp } from './key-help.ts';
 import { listenForKeys } from './keys.ts';
+import { pageFacets } from './model/filter.ts';
 import { App } from './parts/app.tsx';
 import { connection } from './parts/media.tsx';
-import { reviewFacets } from './state/facets.ts';
 import type { Host } from './state/host.ts';
-import { type Offer, Page } from './state/page.ts';
+import { Page } from './state/page.ts';
 import { pageViews } from './views/registry.ts';
 
 interface Parts {
   load(): Promise<ReviewData>;
   /** Omitted for a page from disk. */
   host?: Host;
-  openDeck: Offer['openDeck'];
   prepare?(page: Page): void;
 }
 
@@ -32,9 +30,9 @@ export function startPage(parts: Parts): void {
   });
 }
 
-async function start(place: HTMLElement, { load, host, openDeck, prepare }: Parts): Promise<void> {
+async function start(place: HTMLElement, { load, host, prepare }: Parts): Promise<void> {
   const data = await load();
-  const page = new Page(data, host, { views: pageViews, facets: reviewFacets, help: pageHelp, openDeck });
+  const page = new Page(data, host, { views: pageViews, facets: pageFacets });
   document.title = `${data.campaign} · mediabatch`;
   prepare?.(page);
   place.replaceChildren();

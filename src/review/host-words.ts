@@ -6,10 +6,7 @@ import { adviceText, type Paste } from '../report/advice-text.ts';
 
 /** Commands for the page that apply to the same lock as the running one. */
 export function reviewCommands(paste: Paste): ReviewCommands {
-  return {
-    ...{ pick: paste(call('pick')), reject: paste(call('reject')), unpick: paste(call('pick', '--undo')) },
-    ...{ redo: paste(call('apply', '--redo')), explain: paste(call('explain')) },
-  };
+  return { pick: paste(call('pick')), redo: paste(call('apply', '--redo')) };
 }
 
 export function givenBy(by: string | undefined, verdicts: readonly WantedVerdict[]): WantedVerdict[] {

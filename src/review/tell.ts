@@ -40,11 +40,12 @@ export function tellNext(
 
 /** Describes the open gates; those without an output to see do not count. Undefined if there are no gates. */
 function tellGates({ groups, assets }: ReviewData, still: string): string | undefined {
-  const undecided = groups.filter(isUndecided);
-  const open = openGates({ groups, assets }).length;
-  if (open > 0) return `${countOf(open, 'gate')} ${open === 1 ? 'is' : 'are'} ${still}open`;
-  if (undecided.length > 0) return 'what the open gates ask about is not bought yet';
-  return groups.some(({ gate }) => gate !== undefined) ? 'every gate is decided' : undefined;
+  const rejected = groups.filter(({ gate }) => gate?.state === 'rejected').length;
+  const open = openGates({ groups, assets }).length - rejected;
+  const lost = rejected === 0 ? '' : `, all outputs of ${countOf(rejected, 'group')} are rejected`;
+  if (open > 0) return `${countOf(open, 'gate')} ${open === 1 ? 'is' : 'are'} ${still}open${lost}`;
+  if (groups.filter(isUndecided).length > rejected) return `what the open gates ask about is not bought yet${lost}`;
+  return groups.some(({ gate }) => gate !== undefined) ? `every gate is decided${lost}` : undefined;
 }
 
 function openGates({ groups, assets }: Pick<ReviewData, 'groups' | 'assets'>): ReviewGroup[] {

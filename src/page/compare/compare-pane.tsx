@@ -8,9 +8,8 @@ import { mainFile } from '../parts/words.ts';
 import type { Page } from '../state/page.ts';
 import { ZoomedMedia } from '../zoom/zoomed-media.tsx';
 import { filmsOf } from './films.ts';
-import { type Side, zoomOf } from './pair.ts';
-import type { Panes } from './panes.ts';
-import { compareOf } from './state.ts';
+import type { Side } from './sides.ts';
+import { type Compare, compareOf } from './state.ts';
 
 const sideNames: Record<Side, string> = { left: 'Left', right: 'Right' };
 
@@ -22,7 +21,7 @@ export function ComparePane({ page, side, isPair }: { page: Page; side: Side; is
   return (
     <Pane
       {...{ panes: compare, side, isPair }}
-      label={`${sideNames[side]}: ${asset.address}`}
+      label={compare.on('left') === compare.on('right') ? 'Now' : `${sideNames[side]}: ${asset.address}`}
       name={asset.address}
       file={mainFile(asset)}
       why={whyNothing(asset)}
@@ -40,7 +39,7 @@ export function ComparePane({ page, side, isPair }: { page: Page; side: Side; is
 }
 
 interface PaneProps {
-  panes: Panes;
+  panes: Compare;
   side: Side;
   isPair: boolean;
   /** Accessible name of the pane, and of its file. */
@@ -78,10 +77,8 @@ export function Pane({ panes, side, isPair, label, name, file, why, address, mar
             key={side}
             file={file}
             name={name}
-            zoom={zoomOf(panes.pair.value, side, panes.frames.value[side])}
-            onMove={(move) => panes.move(side, move)}
-            onFrame={(frame) => panes.frame(side, frame)}
-            onTogglePixels={(at) => panes.togglePixels(side, at)}
+            zoom={panes.zoom}
+            isActive={panes.activeSide() === side}
             {...(rest.onVideo && { onVideo: rest.onVideo })}
           />
         )}
@@ -93,10 +90,18 @@ export function Pane({ panes, side, isPair, label, name, file, why, address, mar
 }
 
 /** Both panes, with the means of their mode. */
-export function PaneArea({ panes, isPair, children }: { panes: Panes; isPair: boolean; children: ComponentChildren }) {
+export function PaneArea({
+  panes,
+  isPair,
+  children,
+}: {
+  panes: Compare;
+  isPair: boolean;
+  children: ComponentChildren;
+}) {
   const mode = panes.mode.value;
   return (
-    <div class={`panes ${mode}${isPair ? '' : ' alone'}`}>
+    <div class={isPair ? `panes ${mode}` : 'panes beside alone'}>
       {children}
       {mode === 'wipe' && isPair && <WipeLine panes={panes} />}
       {mode === 'difference' && isPair && <div class="brighter" aria-hidden="true" />}
@@ -105,14 +110,14 @@ export function PaneArea({ panes, isPair, children }: { panes: Panes; isPair: bo
 }
 
 /** Clips an overlaid picture to its side of the wipe line. */
-function clipOf({ mode, wipe }: Panes, side: Side, isPair: boolean): { clipPath?: string } {
+function clipOf({ mode, wipe }: Compare, side: Side, isPair: boolean): { clipPath?: string } {
   if (mode.value !== 'wipe' || !isPair) return {};
   const part = wipe.value * 100;
   return { clipPath: side === 'left' ? `inset(0 ${100 - part}% 0 0)` : `inset(0 0 0 ${part}%)` };
 }
 
 /** The draggable line between two overlaid pictures. */
-function WipeLine({ panes }: { panes: Panes }) {
+function WipeLine({ panes }: { panes: Compare }) {
   return (
     <div
       class="wipe-line"
@@ -124,7 +129,7 @@ function WipeLine({ panes }: { panes: Panes }) {
   );
 }
 
-function dragLine(panes: Panes, { currentTarget, pointerId, clientX }: TargetedPointerEvent<HTMLElement>): void {
+function dragLine(panes: Compare, { currentTarget, pointerId, clientX }: TargetedPointerEvent<HTMLElement>): void {
   const place = currentTarget.parentElement?.getBoundingClientRect();
   if (place && currentTarget.hasPointerCapture(pointerId)) panes.setWipe((clientX - place.left) / place.width);
 }

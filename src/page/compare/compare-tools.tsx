@@ -3,10 +3,9 @@ import { KeyButton } from '../parts/key-button.tsx';
 import { Transport } from '../parts/transport.tsx';
 import type { Page } from '../state/page.ts';
 import { zoomStep } from '../zoom/keys.ts';
-import { nameZoom, zoomAt } from '../zoom/zoom.ts';
+import { limitZoom, nameZoom, zoomAt } from '../zoom/zoom.ts';
 import { filmsOf } from './films.ts';
-import { isApart, zoomOf } from './pair.ts';
-import type { Mode, Panes } from './panes.ts';
+import type { Compare, Mode } from './state.ts';
 
 const modes: readonly { mode: Mode; label: string; key: string }[] = [
   { mode: 'beside', label: 'Side by side', key: 'C' },
@@ -16,7 +15,7 @@ const modes: readonly { mode: Mode; label: string; key: string }[] = [
 ];
 
 interface CompareToolsProps {
-  panes: Panes;
+  panes: Compare;
   isPair: boolean;
   /** Additional buttons. */
   children?: ComponentChildren;
@@ -24,52 +23,35 @@ interface CompareToolsProps {
 
 /** Buttons for the actions on the two panes. */
 export function CompareTools({ panes: compare, isPair, children }: CompareToolsProps) {
-  const side = compare.activeSide();
-  const frame = compare.frames.value[side];
-  const pair = compare.pair.value;
-  const grow = (factor: number) => compare.move(side, (zoom, of) => zoomAt(zoom, factor, of));
+  const frame = compare.zoom.frame.value;
+  const grow = (factor: number) => compare.zoom.move((zoom, of) => zoomAt(zoom, factor, of));
   return (
     <section class="tools" aria-label="Tools">
       {isPair &&
         modes.map(({ mode, label, key }) => (
-          <KeyButton key={mode} k={key} isOn={compare.mode.value === mode} onPress={() => compare.setMode(mode)}>
+          <KeyButton
+            key={mode}
+            k={key}
+            isOn={compare.mode.value === mode}
+            onPress={() => {
+              if (mode === 'blink') compare.blink();
+              else compare.mode.value = mode;
+            }}
+          >
             {label}
           </KeyButton>
         ))}
-      {compare.mode.value === 'blink' && (
-        <KeyButton k="B" onPress={() => compare.blink()}>
-          Show the other
-        </KeyButton>
-      )}
-      {compare.mode.value === 'wipe' && (
-        <label class="wipe-slider">
-          Line
-          <input
-            type="range"
-            min={0}
-            max={100}
-            step={1}
-            value={Math.round(compare.wipe.value * 100)}
-            onInput={({ currentTarget: { valueAsNumber } }) => compare.setWipe(valueAsNumber / 100)}
-          />
-        </label>
-      )}
       <span class="zooms">
         <SignButton sign="−" name="Smaller" onPress={() => grow(1 / zoomStep)} />
-        <output>{frame === undefined ? '' : nameZoom(zoomOf(pair, side, frame), frame)}</output>
+        <output>{frame && nameZoom(limitZoom(compare.zoom.zoom.value, frame), frame)}</output>
         <SignButton sign="+" name="Larger" onPress={() => grow(zoomStep)} />
-        <KeyButton k="Z" onPress={() => compare.togglePixels(side)}>
+        <KeyButton k="Z" onPress={() => compare.zoom.togglePixels()}>
           1:1
         </KeyButton>
-        <KeyButton k="0" onPress={() => compare.whole()}>
-          {isApart(pair) ? 'Whole, same place' : 'Whole'}
+        <KeyButton k="0" onPress={() => compare.zoom.whole()}>
+          Whole
         </KeyButton>
       </span>
-      {isPair && (
-        <KeyButton k="D" isOn={pair.drifts} onPress={() => compare.drift()}>
-          Drift
-        </KeyButton>
-      )}
       {children}
     </section>
   );
@@ -86,23 +68,13 @@ function SignButton({ sign, name, onPress }: { sign: string; name: string; onPre
 
 export function FilmTools({ page }: { page: Page }) {
   const films = filmsOf(page);
-  const loop = films.loop.value;
-  const end = (is: 'from' | 'to') => (loop === undefined ? '' : ` ${loop[is].toFixed(1)} s`);
   return (
-    <>
-      <Transport
-        isPlaying={films.isPlaying.value}
-        position={films.position.value}
-        seconds={films.seconds.value}
-        onToggle={() => films.toggle()}
-        onSeek={(seconds) => films.seek(seconds)}
-      />
-      <KeyButton k="<" isOn={loop !== undefined} onPress={() => films.mark('from')}>
-        Loop from{end('from')}
-      </KeyButton>
-      <KeyButton k=">" isOn={loop !== undefined} onPress={() => films.mark('to')}>
-        to{end('to')}
-      </KeyButton>
-    </>
+    <Transport
+      isPlaying={films.isPlaying.value}
+      position={films.position.value}
+      seconds={films.seconds.value}
+      onToggle={() => films.toggle()}
+      onSeek={(seconds) => films.seek(seconds)}
+    />
   );
 }

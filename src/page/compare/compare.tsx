@@ -1,8 +1,8 @@
+import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
-import { linesOfGrid, moveInLines } from '../model/moves.ts';
+import { linesOfList, moveInLines } from '../model/moves.ts';
 import { Filmstrip } from '../parts/filmstrip.tsx';
 import { GroupHead } from '../parts/group-head.tsx';
-import { KeyButton } from '../parts/key-button.tsx';
 import { pictureOf } from '../parts/media.tsx';
 import { useSight } from '../parts/scroll-to-asset.ts';
 import { useAhead } from '../parts/use-ahead.ts';
@@ -14,7 +14,7 @@ import type { Page, View } from '../state/page.ts';
 import { ComparePane, PaneArea } from './compare-pane.tsx';
 import { CompareTools, FilmTools } from './compare-tools.tsx';
 import { actOnCompareKey } from './keys.ts';
-import { otherSide, type Side } from './pair.ts';
+import { otherSide } from './sides.ts';
 import { compareOf } from './state.ts';
 
 /** View of two assets of a group: side by side, overlaid, or one at a time. */
@@ -27,7 +27,7 @@ export const compareView: View = {
     const compare = compareOf(page);
     const group = page.activeGroup.value;
     if (group !== undefined && isSoundGroup(group)) {
-      return moveInLines(linesOfGrid(group.assets, 1), page.active.value, direction);
+      return moveInLines(linesOfList(group.assets), page.active.value, direction);
     }
     if (direction === 'up' || direction === 'down') return compare.next(direction === 'up' ? -1 : 1);
     if (compare.mode.value === 'blink') return compare.on(otherSide(compare.activeSide()));
@@ -38,9 +38,6 @@ export const compareView: View = {
 };
 
 function CompareView({ page }: { page: Page }) {
-  const within = useRef<HTMLDivElement>(null);
-  useFocus(page, within);
-  useSight(page, within);
   const compare = compareOf(page);
   const next = page.shown.value.assets.get(compare.next(1) ?? '');
   useAhead([next && pictureOf(next)?.url]);
@@ -48,39 +45,59 @@ function CompareView({ page }: { page: Page }) {
   const { value: sides } = compare.sides;
   if (group === undefined || sides === undefined) return null;
   if (isSoundGroup(group)) return <SoundStage page={page} group={group} />;
-  const present: Side[] = sides.right === undefined ? ['left'] : ['left', 'right'];
-  const hasFilms = present.some((side) => {
-    const asset = page.shown.value.assets.get(sides[side] ?? '');
-    return asset !== undefined && mainFile(asset)?.is === 'video';
-  });
+  const isPair = sides.right !== undefined;
   return (
-    <div class="compare" ref={within}>
-      <GroupHead page={page} group={group} />
-      <CompareTools panes={compare} isPair={present.length === 2}>
-        {present.length === 2 && (
-          <KeyButton k="V" onPress={() => compare.swap()}>
-            Swap
-          </KeyButton>
-        )}
-        {hasFilms && <FilmTools page={page} />}
-      </CompareTools>
-      {present.length === 1 && (
+    <CompareArea
+      page={page}
+      head={<GroupHead page={page} group={group} />}
+      before={isPair && <ComparePane page={page} side="left" isPair />}
+    >
+      {!isPair && (
         <p class="quiet">
           There is nothing to compare it with: {group.group.name} has one output, and is made from no picture.
         </p>
       )}
-      <PaneArea panes={compare} isPair={present.length === 2}>
-        {present.map((side) => (
-          <ComparePane key={side} page={page} side={side} isPair={present.length === 2} />
-        ))}
-      </PaneArea>
       {group.assets.length > 2 && (
         <Filmstrip
           page={page}
           group={group}
-          placeOf={({ address }) => present.find((side) => sides[side] === address)}
+          placeOf={({ address }) => (['left', 'right'] as const).find((side) => sides[side] === address)}
         />
       )}
+    </CompareArea>
+  );
+}
+
+interface CompareAreaProps {
+  page: Page;
+  head: ComponentChildren;
+  tools?: ComponentChildren;
+  /** The left pane, if there are two. */
+  before: ComponentChildren;
+  /** Content below the panes. */
+  children: ComponentChildren;
+}
+
+/** Head, tools and panes of a comparison. */
+export function CompareArea({ page, head, tools, before, children }: CompareAreaProps) {
+  const within = useRef<HTMLDivElement>(null);
+  useFocus(page, within);
+  useSight(page, within);
+  const compare = compareOf(page);
+  const isPair = Boolean(before);
+  const asset = page.activeAsset.value;
+  return (
+    <div class="compare" ref={within}>
+      {head}
+      <CompareTools panes={compare} isPair={isPair}>
+        {tools}
+        {asset !== undefined && mainFile(asset)?.is === 'video' && <FilmTools page={page} />}
+      </CompareTools>
+      <PaneArea panes={compare} isPair={isPair}>
+        {before}
+        <ComparePane page={page} side={compare.on('right') === undefined ? 'left' : 'right'} isPair={isPair} />
+      </PaneArea>
+      {children}
     </div>
   );
 }

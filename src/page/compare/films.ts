@@ -1,6 +1,6 @@
 import { effect, signal } from '@preact/signals';
 import type { Page } from '../state/page.ts';
-import { otherSide, type Side } from './pair.ts';
+import { otherSide, type Side } from './sides.ts';
 import { compareOf } from './state.ts';
 
 const pairs = new WeakMap<Page, FilmPair>();
@@ -27,8 +27,6 @@ class FilmPair {
   /** Position of the leader, in seconds. */
   readonly position = signal(0);
   readonly seconds = signal(0);
-  /** Loop bounds in seconds; undefined if the whole film plays. */
-  readonly loop = signal<{ from: number; to: number } | undefined>(undefined);
   readonly #films = new Map<Side, HTMLVideoElement>();
   #leader: Side = 'left';
   #frame = 0;
@@ -43,9 +41,7 @@ class FilmPair {
       if (this.isPlaying.peek()) void film.play();
     }
     this.lead(this.#leader);
-    if (this.#films.size > 0) return;
-    this.pause();
-    this.loop.value = undefined;
+    if (this.#films.size === 0) this.pause();
   }
 
   lead(side: Side): void {
@@ -64,8 +60,7 @@ class FilmPair {
 
   play(): void {
     if (this.#films.size === 0) return;
-    const { from, to } = this.#bounds();
-    this.seek(this.position.value >= to - 0.05 ? from : this.position.value);
+    this.seek(this.position.value >= this.seconds.value - 0.05 ? 0 : this.position.value);
     this.isPlaying.value = true;
     for (const film of this.#films.values()) void film.play().catch(() => this.pause());
     cancelAnimationFrame(this.#frame);
@@ -95,16 +90,6 @@ class FilmPair {
     this.seek(this.position.value + by / 24);
   }
 
-  /** Sets the start or end of the loop to the current position. Bounds that are not in order clear the loop. */
-  mark(end: 'from' | 'to'): void {
-    const bounds = { ...this.#bounds(), [end]: this.position.value };
-    this.loop.value = bounds.from < bounds.to ? bounds : undefined;
-  }
-
-  #bounds(): { from: number; to: number } {
-    return this.loop.value ?? { from: 0, to: this.seconds.value };
-  }
-
   #measure(): void {
     const { duration } = this.#films.get(this.#leader) ?? {};
     this.seconds.value = duration !== undefined && Number.isFinite(duration) ? duration : 0;
@@ -114,9 +99,8 @@ class FilmPair {
     const leader = this.#films.get(this.#leader);
     if (leader === undefined || !this.isPlaying.value) return;
     this.position.value = leader.currentTime;
-    const { from, to } = this.#bounds();
-    if (leader.ended || (this.loop.value !== undefined && leader.currentTime >= to)) {
-      this.seek(from);
+    if (leader.ended) {
+      this.seek(0);
       for (const film of this.#films.values()) void film.play().catch(() => this.pause());
     }
     this.#follow(leader, this.#films.get(otherSide(this.#leader)));

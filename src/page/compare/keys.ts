@@ -1,25 +1,18 @@
 import type { Press } from '../press.ts';
 import type { KeyHelp, Page } from '../state/page.ts';
 import { actOnZoomKey } from '../zoom/keys.ts';
-import type { Move } from '../zoom/zoomed-media.tsx';
 import { filmsOf } from './films.ts';
-import type { Panes } from './panes.ts';
-import { compareOf } from './state.ts';
+import { type Compare, compareOf, type Mode } from './state.ts';
 
 export const compareKeyHelp: readonly KeyHelp[] = [
-  ['← → or O', 'the other side becomes active'],
-  ['↑ ↓', 'another take on the active side'],
-  ['0', 'both whole, at the same place'],
-  ['D', 'let the active one drift; again: both move together'],
-  ['B', 'blink: the other one at the same place; held: in turn'],
-  ['W', 'wipe: one over the other, ← → move the line'],
-  ['E', 'difference: equal parts are black, changes are brightened ×4'],
+  ['← → O', 'the other side'],
+  ['↑ ↓', 'another take on this side'],
   ['P', 'pick: it stays, and the next one comes in against it'],
-  ['V', 'swap left and right'],
-  ['C', 'side by side again'],
-  ['Space', 'play both films'],
+  ['B', 'blink: the other one in its place'],
+  ['W', 'wipe; ← → move the line'],
+  ['E', 'difference: equal parts are black'],
+  ['C', 'side by side'],
   [', .', 'films: a frame back, a frame on'],
-  ['< >', 'films: play again and again from here, up to here'],
 ];
 
 const wipeStride = 0.05;
@@ -28,59 +21,45 @@ const slowest = 340;
 
 let blinked = 0;
 
-/** Performs the action of a key in the compare view. Returns false if the page has to handle the key. */
+/** Performs the action of a key in a view that compares. Returns false if the page has to handle the key. */
 export function actOnCompareKey(page: Page, press: Press): boolean {
   const compare = compareOf(page);
-  if (actOnPaneKey(compare, press)) return true;
-  const act = press.isCommand ? undefined : actions[press.key];
-  act?.(page);
-  return act !== undefined;
-}
-
-/** Performs the action of a key on any two panes. Returns false if the page has to handle the key. */
-export function actOnPaneKey(panes: Panes, press: Press): boolean {
   const { key } = press;
   if (press.isCommand) return false;
-  const side = panes.activeSide();
-  const zoomed = {
-    move: (move: Move) => panes.move(side, move),
-    togglePixels: () => panes.togglePixels(side),
-    whole: () => panes.whole(),
-  };
-  if (actOnZoomKey(press, zoomed)) return true;
-  if (panes.mode.value === 'wipe' && (key === 'ArrowLeft' || key === 'ArrowRight')) {
-    panes.setWipe(panes.wipe.value + (key === 'ArrowLeft' ? -wipeStride : wipeStride));
+  if (actOnZoomKey(press, compare.zoom)) return true;
+  if (compare.mode.value === 'wipe' && (key === 'ArrowLeft' || key === 'ArrowRight')) {
+    compare.setWipe(compare.wipe.value + (key === 'ArrowLeft' ? -wipeStride : wipeStride));
     return true;
   }
   if (key === 'b') {
-    blinkByKey(panes, press);
+    blinkByKey(compare, press);
     return true;
   }
-  const act = paneActions[key];
-  act?.(panes);
+  const act = actions[key];
+  act?.(compare, page);
   return act !== undefined;
 }
 
 /** Switches the picture. A held key switches three times a second, or not at all with reduced motion. */
-function blinkByKey(panes: Panes, { repeat, timeStamp }: Press): void {
+function blinkByKey(compare: Compare, { repeat, timeStamp }: Press): void {
   if (repeat && (matchMedia('(prefers-reduced-motion: reduce)').matches || timeStamp - blinked < slowest)) return;
   blinked = timeStamp;
-  panes.blink();
+  compare.blink();
 }
 
-const paneActions: { [key: string]: ((panes: Panes) => void) | undefined } = {
-  o: (panes) => panes.other(),
-  c: (panes) => panes.setMode('beside'),
-  w: (panes) => panes.setMode(panes.mode.value === 'wipe' ? 'beside' : 'wipe'),
-  d: (panes) => panes.drift(),
-  e: (panes) => panes.setMode(panes.mode.value === 'difference' ? 'beside' : 'difference'),
+const toggle = (mode: Mode) => (compare: Compare) => {
+  compare.mode.value = compare.mode.value === mode ? 'beside' : mode;
 };
 
-const actions: { [key: string]: ((page: Page) => void) | undefined } = {
-  v: (page) => compareOf(page).swap(),
-  ' ': (page) => filmsOf(page).toggle(),
-  ',': (page) => filmsOf(page).step(-1),
-  '.': (page) => filmsOf(page).step(1),
-  '<': (page) => filmsOf(page).mark('from'),
-  '>': (page) => filmsOf(page).mark('to'),
+const actions: { [key: string]: ((compare: Compare, page: Page) => void) | undefined } = {
+  o: (compare) => compare.other(),
+  c(compare, page) {
+    if (compare.mode.value === 'beside') page.open('compare');
+    else compare.mode.value = 'beside';
+  },
+  w: toggle('wipe'),
+  e: toggle('difference'),
+  ' ': (_, page) => filmsOf(page).toggle(),
+  ',': (_, page) => filmsOf(page).step(-1),
+  '.': (_, page) => filmsOf(page).step(1),
 };

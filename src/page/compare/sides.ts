@@ -1,5 +1,10 @@
 import type { ReviewAsset } from '../../contract/review.ts';
-import { otherSide, type Side } from './pair.ts';
+
+export type Side = 'left' | 'right';
+
+export function otherSide(side: Side): Side {
+  return side === 'left' ? 'right' : 'left';
+}
 
 /** Addresses of the two compared assets. The active asset of the page is one of them. */
 export interface Sides {
@@ -46,9 +51,4 @@ export function followActive(sides: Sides, group: readonly ReviewAsset[], active
 export function nextOnSide(sides: Sides, group: readonly ReviewAsset[], by: 1 | -1): string | undefined {
   const others = group.filter(({ address }) => address !== sides[otherSide(sides.active)]);
   return others[others.findIndex(({ address }) => address === sides[sides.active]) + by]?.address;
-}
-
-/** Swaps the sides. The active asset stays active. */
-export function swapSides({ left, right, active }: Sides): Sides {
-  return right === undefined ? { left, active } : { left: right, right: left, active: otherSide(active) };
 }

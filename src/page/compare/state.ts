@@ -3,21 +3,27 @@ import type { ReviewAsset } from '../../contract/review.ts';
 import type { Mark } from '../model/shown.ts';
 import { mainFile } from '../parts/words.ts';
 import type { Page } from '../state/page.ts';
-import { otherSide, type Side } from './pair.ts';
-import { Panes } from './panes.ts';
-import { followActive, nextOnSide, type Sides, startSides, swapSides } from './sides.ts';
+import { SharedZoom } from '../zoom/shared-zoom.ts';
+import { followActive, nextOnSide, otherSide, type Side, type Sides, startSides } from './sides.ts';
 
-/** State of the compare view, one per page. */
-export class Compare extends Panes {
-  /** The compared assets; undefined while the view is closed. */
+export type Mode = 'beside' | 'wipe' | 'blink' | 'difference';
+
+/** State of the two views that compare, one per page. */
+export class Compare {
+  readonly mode = signal<Mode>('beside');
+  readonly zoom = new SharedZoom();
+  /** Share of the area that shows the left picture, 0 to 1. */
+  readonly wipe = signal(0.5);
+  /** The compared assets; undefined while the views are closed. Both are the same if the left is an earlier version. */
   readonly sides = signal<Sides | undefined>(undefined);
+  /** Index of the earlier version on the left. */
+  readonly version = signal(0);
   readonly #page: Page;
   /** Addresses of the active group that were already seen in this view. */
   readonly #met = new Set<string>();
   #group: number | undefined;
 
   constructor(page: Page) {
-    super((text) => page.say(text));
     this.#page = page;
     effect(() => {
       const index = page.activeGroup.value?.index;
@@ -27,23 +33,36 @@ export class Compare extends Panes {
       for (const address of [left, right]) if (address !== undefined) this.#met.add(address);
     });
     effect(() => {
-      const group = page.activeGroup.value?.assets ?? [];
-      const active = page.active.value;
-      if (!page.views.value.includes('compare')) {
-        this.close();
-        return;
-      }
-      const before = this.sides.peek();
-      const source = page.activeAsset.value?.madeFrom.find((one) => pictured(page.shown.value.assets.get(one)));
-      this.sides.value =
-        before === undefined ? startSides(group, active, source) : followActive(before, group, active, source);
+      const view = page.views.value.findLast((name) => name === 'compare' || name === 'changes');
+      if (view === undefined) this.#close();
+      else this.sides.value = view === 'compare' ? this.#pair() : this.#beforeAfter();
     });
   }
 
-  override close(): void {
+  #pair(): Sides {
+    const page = this.#page;
+    const group = page.activeGroup.value?.assets ?? [];
+    const active = page.active.value;
+    const before = this.sides.peek();
+    const source = page.activeAsset.value?.madeFrom.find((one) => pictured(page.shown.value.assets.get(one)));
+    return before === undefined || before.left === before.right
+      ? startSides(group, active, source)
+      : followActive(before, group, active, source);
+  }
+
+  #beforeAfter(): Sides {
+    const active = this.#page.active.value;
+    const before = this.sides.peek();
+    const isSame = before?.left === active && before.right === active;
+    return isSame ? before : { left: active, right: active, active: 'right' };
+  }
+
+  #close(): void {
     batch(() => {
       this.sides.value = undefined;
-      super.close();
+      this.mode.value = 'beside';
+      this.wipe.value = 0.5;
+      this.zoom.whole();
     });
   }
 
@@ -51,24 +70,31 @@ export class Compare extends Panes {
     return this.sides.value?.[side];
   }
 
+  /** Makes a side active. `takesFocus`: its asset gets the focus. */
   activate(side: Side, takesFocus = true): void {
-    const address = this.on(side);
+    const sides = this.sides.value;
+    const address = sides?.[side];
     if (address !== this.#page.active.value) this.#page.activate(address, takesFocus);
+    else if (sides !== undefined && sides.left === sides.right) this.sides.value = { ...sides, active: side };
   }
 
   other(): void {
     this.activate(otherSide(this.activeSide()));
   }
 
+  /** The side on which keys act, and which is shown when only one is visible. */
   activeSide(): Side {
     return this.sides.value?.active ?? 'left';
   }
 
-  swap(): void {
-    const sides = this.sides.value;
-    if (sides === undefined) return;
-    this.sides.value = swapSides(sides);
-    this.say(`Swapped: ${this.on('left')} is on the left.`);
+  setWipe(part: number): void {
+    this.wipe.value = Math.min(1, Math.max(0, part));
+  }
+
+  /** Shows one picture at a time, and switches to the other one on each further call. */
+  blink(): void {
+    if (this.mode.value === 'blink') this.other();
+    else this.mode.value = 'blink';
   }
 
   /**

@@ -1,6 +1,6 @@
 import type { ReviewAsset } from '../../contract/review.ts';
 import type { Page } from '../state/page.ts';
-import { listLacking, listRequest, type RequestRow } from './request-rows.ts';
+import { listLacking, listRequest } from './request-rows.ts';
 import { StepButton } from './steps.tsx';
 
 type Request = ReviewAsset['request'];
@@ -12,21 +12,27 @@ interface RequestListProps {
   isBrief?: boolean;
 }
 
-/** Lists the values of a request. Values that differ from other requests are marked, in texts word by word. */
+/** Lists the values of a request. Values that differ from other requests are marked; `isBrief`: only those. */
 export function RequestList({ page, request, others, isBrief = false }: RequestListProps) {
   const rows = listRequest(request, others).filter(({ differs }) => differs || !isBrief);
   const lacking = listLacking(request, others);
   return (
     <>
       <dl class="request">
-        {rows.map((row) => (
-          <div key={row.path} class={row.differs && !isBrief ? 'differs' : ''}>
+        {rows.map(({ path, value, differs }) => (
+          <div key={path} class={differs && !isBrief ? 'differs' : ''}>
             <dt>
-              {row.path}
-              {row.differs && !isBrief && <span class="quiet"> differs in the group</span>}
+              {path}
+              {differs && !isBrief && <span class="quiet"> differs in the group</span>}
             </dt>
             <dd>
-              <Value page={page} value={row.value} />
+              {typeof value === 'string' ? (
+                value
+              ) : (
+                <>
+                  <StepButton page={page} address={value.address} /> {value.field}
+                </>
+              )}
             </dd>
           </div>
         ))}
@@ -34,15 +40,4 @@ export function RequestList({ page, request, others, isBrief = false }: RequestL
       {lacking.length > 0 && <p class="quiet">{`Not here, but in others: ${lacking.join(', ')}`}</p>}
     </>
   );
-}
-
-function Value({ page, value }: { page: Page; value: RequestRow['value'] }) {
-  if (value.is === 'step') {
-    return (
-      <>
-        <StepButton page={page} address={value.address} /> {value.field}
-      </>
-    );
-  }
-  return <>{value.stretches.map(({ text, differs }, index) => (differs ? <mark key={index}>{text}</mark> : text))}</>;
 }

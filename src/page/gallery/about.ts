@@ -1,9 +1,11 @@
+import { groupBy } from '../../ground/values.ts';
+import { counted } from '../parts/words.ts';
 import type { Page } from '../state/page.ts';
-import { galleryOf } from './state.ts';
+import type { Section } from './grid-layout.ts';
 
 /** Describes when the gallery was made, and what it is compared with. */
 export function aboutOf(page: Page): string {
-  const { made, compare, embedded, client } = galleryOf(page).report;
+  const { made, compare, embedded, client } = page.data.value.report ?? { made: 0 };
   if (client) return client;
   return [
     `as of ${new Date(made).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })}`,
@@ -12,4 +14,18 @@ export function aboutOf(page: Page): string {
   ]
     .filter(Boolean)
     .join(' · ');
+}
+
+/** Shown assets by task, in order of appearance; for a client, who knows no tasks, by group. */
+export function sectionsOf({ strips, isForClient }: Page): Section[] {
+  if (isForClient) return strips.value.map(({ group, assets }) => ({ name: group.group.title ?? '', assets }));
+  const byTask = groupBy(
+    strips.value.flatMap(({ assets }) => assets),
+    ({ task }) => task,
+  );
+  return [...byTask].map(([name, assets]) => ({ name, assets }));
+}
+
+export function shownWords(shown: number, all: number): string {
+  return shown === all ? counted(all, 'output') : `${shown} of ${counted(all, 'output')}`;
 }

@@ -1,8 +1,6 @@
 import { batch, effect } from '@preact/signals';
 import { noFilter } from '../model/filter.ts';
 import type { Page, ViewName } from '../state/page.ts';
-import { type Link, readLink, writeLink } from './link.ts';
-import { galleryOf } from './state.ts';
 
 /** Delay in ms before the active asset is written to the URL: browsers limit the rate of URL changes. */
 const settled = 300;
@@ -13,52 +11,46 @@ const settled = 300;
  */
 export function followAddress(page: Page): void {
   const start = page.views.value;
-  const showAddress = () => show(page, readLink(location.hash), start);
-  showAddress();
-  let step = stepOf(page);
+  show(page, start);
+  let step = hashOf(page);
   let timer: ReturnType<typeof setTimeout> | undefined;
   effect(() => {
-    const link = linkOf(page);
-    const now = stepOf(page);
+    const hash = hashOf(page, { search: page.filter.value.text, active: page.active.value });
+    const now = hashOf(page);
     clearTimeout(timer);
-    const write = () => history.replaceState(null, '', writeLink(link));
-    if (now === step) timer = setTimeout(write, settled);
-    else history.pushState(null, '', writeLink(link));
+    if (now === step) timer = setTimeout(() => history.replaceState(null, '', hash), settled);
+    else history.pushState(null, '', hash);
     step = now;
   });
   addEventListener('popstate', () => {
     batch(() => {
-      showAddress();
-      step = stepOf(page);
+      show(page, start);
+      step = hashOf(page);
     });
   });
 }
 
-function stepOf(page: Page): string {
-  return writeLink({ ...linkOf(page), search: '', active: '' });
+function hashOf(page: Page, passing: Record<string, string> = {}): string {
+  const { undecided, text: _, ...chosen } = page.filter.value;
+  const flags = { undecided: undecided ? 'yes' : '', details: page.hasDetails.value ? 'yes' : '' };
+  const all = Object.entries({ view: page.views.value.join('.'), ...chosen, ...flags, ...passing });
+  return `#${new URLSearchParams(all.filter(([, value]) => value !== ''))}`;
 }
 
-function linkOf(page: Page): Link {
-  const { undecided, text } = page.filter.value;
-  const gallery = galleryOf(page);
-  const chosen = page.offer.facets.map(({ name }): [string, string] => [name, page.filter.value[name] ?? '']);
-  return {
-    views: page.views.value,
-    chosen: Object.fromEntries(chosen),
-    ...{ undecided, search: text, active: page.active.value, details: page.hasDetails.value },
-    sections: gallery.sections.value,
+/** Applies the URL's hash to the page. Unknown parameters are ignored. `start`: the initial views. */
+function show(page: Page, start: readonly ViewName[]): void {
+  const said = new URLSearchParams(location.hash.slice(1));
+  const get = (name: string) => said.get(name) ?? '';
+  const chosen = page.offer.facets.map(({ name }) => [name, get(name)]);
+  page.filter.value = {
+    ...{ ...noFilter, ...Object.fromEntries(chosen) },
+    ...{ undecided: get('undecided') === 'yes', text: get('search') },
   };
-}
-
-/** Applies a link to the page. `start`: the initial views. */
-function show(page: Page, link: Link, start: readonly ViewName[]): void {
-  const gallery = galleryOf(page);
-  const { chosen, undecided, search, active } = link;
-  gallery.sections.value = link.sections;
-  page.filter.value = { ...noFilter, ...chosen, undecided, text: search };
-  page.hasDetails.value = link.details;
-  const known = link.views.filter((name): name is ViewName => page.offer.views.some((view) => view.name === name));
+  page.hasDetails.value = get('details') === 'yes';
+  const known = get('view')
+    .split('.')
+    .filter((name): name is ViewName => page.offer.views.some((view) => view.name === name));
   const isWhole = page.homes.some((home) => home === known[0]);
   page.views.value = known.length === 0 ? start : isWhole ? known : ['grid', ...known];
-  if (page.shown.value.assets.has(active)) page.activate(active);
+  if (page.shown.value.assets.has(get('active'))) page.activate(get('active'));
 }

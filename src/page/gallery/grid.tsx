@@ -1,33 +1,36 @@
 import { useCallback, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { ReviewAsset } from '../../contract/review.ts';
-import { listAxes } from '../matrix/layout.ts';
-import { linesOfGrid, moveInLines } from '../model/moves.ts';
+import { moveInLines } from '../model/moves.ts';
 import { AssetBox } from '../parts/asset-box.tsx';
 import { Face } from '../parts/face.tsx';
 import { scrollToAsset } from '../parts/scroll-to-asset.ts';
+import { misfits, shapesOf } from '../parts/shapes.ts';
 import { Caption, Picture } from '../parts/tile.tsx';
 import { useFocus } from '../parts/use-focus.ts';
 import { useRows } from '../parts/use-rows.ts';
 import { useSize } from '../parts/use-size.ts';
-import { counted } from '../parts/words.ts';
 import type { Page, View } from '../state/page.ts';
-import { type GridLine, gap, layLines, sizeGrid } from './grid-layout.ts';
-import { printSheet } from './print.tsx';
-import { sectionsOf } from './sections.ts';
-import { galleryOf } from './state.ts';
+import { type PictureRoom, widthIn } from '../views/groups-layout.ts';
+import { sectionsOf, shownWords } from './about.ts';
+import { around, type GridLine, layLines, linesOf } from './grid-layout.ts';
+import { printSheet, printsPicked } from './print.tsx';
 
-/** Height of a section's head, in CSS pixels. */
+/** Lengths in CSS pixels, as in the style sheet: head of a section, gap between cards, horizontal frame of a card. */
 const headHeight = 40;
+const gap = 8;
+const frame = 14;
 
-/** View of all assets, in sections by task, row key or axis. */
+const layouts = new WeakMap<Page, { lines: readonly GridLine[]; room: PictureRoom }>();
+
+/** View of all assets, in sections by task. */
 export const gridView: View = {
   name: 'grid',
   label: 'Grid',
   key: 'g',
   Component: Grid,
   move(page, direction) {
-    const lines = sectionsOf(page).flatMap(({ assets }) => linesOfGrid(assets, page.columns));
-    return moveInLines(lines, page.active.value, direction);
+    const laid = layouts.get(page);
+    return laid && moveInLines(linesOf(laid.lines, laid.room), page.active.value, direction);
   },
 };
 
@@ -35,25 +38,28 @@ function Grid({ page }: { page: Page }) {
   const scroller = useRef<HTMLDivElement>(null);
   const inside = useRef<HTMLDivElement>(null);
   const { width } = useSize(inside);
-  const { height: room } = useSize(scroller);
+  const { height: seen } = useSize(scroller);
   const strips = page.strips.value;
-  const by = galleryOf(page).sections.value;
-  const sections = useMemo(() => sectionsOf(page), [strips, by]);
-  const { columns, line } = sizeGrid({ width, height: room });
-  page.columns = columns;
-  const lines = useMemo(() => layLines(sections, columns), [sections, columns]);
+  const fit = misfits.value;
+  const laid = useMemo(() => {
+    const room = { width, height: seen, gap, frame, shapeOf: shapesOf(strips) };
+    return { lines: width > 0 ? layLines(sectionsOf(page), room) : [], room };
+  }, [strips, width, seen, fit]);
+  layouts.set(page, laid);
+  const { lines, room } = laid;
+  const heightOf = useCallback((index: number) => heightOfLine(lines[index]), [lines]);
   const { items, height, reveal } = useRows({
     count: lines.length,
-    heightOf: useCallback((index: number) => (lines[index]?.is === 'head' ? headHeight : line), [lines, line]),
+    heightOf,
     keyOf: useCallback((index: number) => keyOf(lines[index]), [lines]),
     scroller,
   });
   const active = page.active.value;
   useLayoutEffect(() => {
     if (scrollToAsset(scroller.current, active)) return;
-    reveal(lines.findIndex((one) => one.is === 'assets' && one.assets.some(({ address }) => address === active)));
+    reveal(lines.findIndex((one) => 'assets' in one && one.assets.some(({ address }) => address === active)));
     requestAnimationFrame(() => scrollToAsset(scroller.current, active));
-  }, [page.focusWish.value, columns, lines]);
+  }, [page.focusWish.value, lines]);
   useFocus(page, scroller);
   return (
     <>
@@ -61,15 +67,15 @@ function Grid({ page }: { page: Page }) {
       <div class="groups" ref={scroller} tabIndex={-1}>
         <div class="all-rows" ref={inside} style={{ height: `${height}px` }}>
           {items.map(({ index, key, start }) => {
-            const one = lines[index];
+            const line = lines[index];
             return (
-              one && (
+              line && (
                 <div
                   class="grid-line"
                   key={key}
-                  style={{ transform: `translateY(${start}px)`, height: `${one.is === 'head' ? headHeight : line}px` }}
+                  style={{ transform: `translateY(${start}px)`, height: `${heightOf(index)}px` }}
                 >
-                  <Line page={page} line={one} columns={columns} />
+                  {'assets' in line ? <Cards page={page} line={line} room={room} /> : <h2>{line.name}</h2>}
                 </div>
               )
             );
@@ -80,72 +86,54 @@ function Grid({ page }: { page: Page }) {
   );
 }
 
+function heightOfLine(line: GridLine | undefined): number {
+  return line !== undefined && 'assets' in line ? Math.floor(line.height) + around : headHeight;
+}
+
 function keyOf(line: GridLine | undefined): string {
-  if (line === undefined) return '';
-  return line.is === 'head' ? `head ${line.section.name}` : `${line.section.name} ${line.assets[0]?.address ?? ''}`;
+  return line === undefined ? '' : `${line.name} ${'assets' in line ? line.assets[0]?.address : ''}`;
 }
 
-function Line({ page, line, columns }: { page: Page; line: GridLine; columns: number }) {
-  if (line.is === 'head') {
-    return (
-      <header class="grid-head">
-        <h2>{line.section.name}</h2>
-        <span class="quiet">{counted(line.section.assets.length, 'output')}</span>
-      </header>
-    );
-  }
-  return <Cards page={page} assets={line.assets} columns={columns} />;
+interface CardsProps {
+  page: Page;
+  line: Extract<GridLine, { assets: readonly ReviewAsset[] }>;
+  room: PictureRoom;
 }
 
-function Cards({ page, assets, columns }: { page: Page; assets: readonly ReviewAsset[]; columns: number }) {
+function Cards({ page, line, room }: CardsProps) {
+  const height = Math.floor(line.height);
   // Memoized, because scrolling renders all lines again.
   return useMemo(
     () => (
-      <div class="grid-cards" style={{ gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))`, gap: `${gap}px` }}>
-        {assets.map((asset) => (
-          <Card key={asset.address} page={page} asset={asset} />
-        ))}
+      <div class="tiles">
+        {line.assets.map((asset) => {
+          const width = widthIn(room, asset, height);
+          return (
+            <AssetBox key={asset.address} page={page} asset={asset} place="tile" width={width + frame}>
+              <Face page={page} address={asset.address}>
+                <Picture asset={asset} size={{ width, height }} />
+                <Caption asset={asset} />
+              </Face>
+            </AssetBox>
+          );
+        })}
       </div>
     ),
-    [assets, columns],
-  );
-}
-
-function Card({ page, asset }: { page: Page; asset: ReviewAsset }) {
-  return (
-    <AssetBox page={page} asset={asset} place="tile card">
-      <Face page={page} address={asset.address}>
-        <Picture asset={asset} />
-        <Caption asset={asset} />
-      </Face>
-    </AssetBox>
+    [line, room],
   );
 }
 
 function GridTools({ page }: { page: Page }) {
-  const { sections, printsPicked } = galleryOf(page);
-  const { assets } = page.data.value;
-  const axes = useMemo(() => listAxes(assets), [assets]);
-  const shown = page.strips.value.reduce((sum, strip) => sum + strip.assets.length, 0);
+  const all = page.data.value.assets.length;
+  const shown = page.strips.value.reduce((sum, { assets }) => sum + assets.length, 0);
   return (
     <div class="tools gallery-tools">
-      <label>
-        Sections{' '}
-        <select
-          value={sections.value}
-          onChange={({ currentTarget: { value } }) => {
-            sections.value = value;
-          }}
-        >
-          <option value="">by task</option>
-          <option value="key">by key</option>
-          {axes.map((axis) => (
-            <option key={axis} value={`axis:${axis}`}>
-              {`by ${axis}`}
-            </option>
-          ))}
-        </select>
-      </label>
+      <span class="quiet">{shownWords(shown, all)}</span>
+      {shown < all && (
+        <button type="button" onClick={() => page.clearFilter()}>
+          Show everything
+        </button>
+      )}
       <button type="button" onClick={() => void printSheet(page)}>
         Print
       </button>
@@ -159,20 +147,6 @@ function GridTools({ page }: { page: Page }) {
         />
         Picked only
       </label>
-      <Shown shown={shown} all={assets.length} onClear={() => page.clearFilter()} />
     </div>
-  );
-}
-
-/** Shows the number of visible outputs, with a button that clears the filter. */
-export function Shown({ shown, all, onClear }: { shown: number; all: number; onClear(): void }) {
-  if (shown === all) return <span class="quiet">{counted(all, 'output')}</span>;
-  return (
-    <>
-      <span class="quiet">{`${shown} of ${counted(all, 'output')}`}</span>
-      <button type="button" onClick={onClear}>
-        Show everything
-      </button>
-    </>
   );
 }

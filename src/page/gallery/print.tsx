@@ -1,3 +1,4 @@
+import { signal } from '@preact/signals';
 import { render } from 'preact';
 import type { ReviewAsset } from '../../contract/review.ts';
 import { markOf } from '../model/shown.ts';
@@ -5,9 +6,10 @@ import { whyNothing } from '../parts/media.tsx';
 import { Badges, Caption } from '../parts/tile.tsx';
 import { counted, mainFile } from '../parts/words.ts';
 import type { Page } from '../state/page.ts';
-import { aboutOf } from './about.ts';
-import { sectionsOf } from './sections.ts';
-import { galleryOf } from './state.ts';
+import { aboutOf, sectionsOf, shownWords } from './about.ts';
+
+/** Whether only picked assets are printed. */
+export const printsPicked = signal(false);
 
 /** Prints a sheet of all assets that the filter shows, instead of the page. */
 export function listenForPrint(page: Page): void {
@@ -57,7 +59,7 @@ function clearSheet(): void {
 }
 
 function Sheet({ page }: { page: Page }) {
-  const isPrinted = (asset: ReviewAsset) => !galleryOf(page).printsPicked.value || markOf(asset) === 'picked';
+  const isPrinted = (asset: ReviewAsset) => !printsPicked.value || markOf(asset) === 'picked';
   const sections = sectionsOf(page).flatMap(({ name, assets }) => {
     const printed = assets.filter(isPrinted);
     return printed.length === 0 ? [] : [{ name, assets: printed }];
@@ -67,9 +69,7 @@ function Sheet({ page }: { page: Page }) {
   return (
     <>
       <h1>{page.data.value.campaign}</h1>
-      <p>
-        {[shown === all ? counted(all, 'output') : `${shown} of ${counted(all, 'output')}`, aboutOf(page)].join(' · ')}
-      </p>
+      <p>{[shownWords(shown, all), aboutOf(page)].join(' · ')}</p>
       {sections.map(({ name, assets }) => (
         <section key={name}>
           <h2>{name}</h2>

@@ -11,8 +11,6 @@ export interface Matrix {
 export interface MatrixRow {
   /** Identifies the row. */
   name: string;
-  /** Title of its groups; defaults to the name. */
-  title: string;
   /** Assets by column; empty if the campaign has no such step, or a filter hides it. */
   cells: ReviewAsset[][];
 }
@@ -20,13 +18,9 @@ export interface MatrixRow {
 /**
  * Lays assets out with a row per row key, and a column per task or per value of an axis. Takes share a cell, and in
  * columns of tasks so do the values of axes. With columns of an axis, the values of other axes make separate rows.
- * Assets without a value on the axis are left out. `titles`: titles of row keys.
+ * Assets without a value on the axis are left out.
  */
-export function layMatrix(
-  assets: readonly ReviewAsset[],
-  by: MatrixBy,
-  titles: ReadonlyMap<string, string> = new Map(),
-): Matrix {
+export function layMatrix(assets: readonly ReviewAsset[], by: MatrixBy): Matrix {
   const placed = assets.flatMap((asset) => {
     const column = by.is === 'task' ? asset.task : asset.matrix[by.axis];
     return column === undefined ? [] : [{ asset, column }];
@@ -37,8 +31,7 @@ export function layMatrix(
   const rows = new Map<string, MatrixRow>();
   for (const { asset, column } of placed) {
     const name = nameRow(asset, by, hasTasks);
-    const title = nameRow({ ...asset, ...titled(asset, titles) }, by, hasTasks);
-    const row = rows.get(name) ?? { name, title, cells: columns.map(() => []) };
+    const row = rows.get(name) ?? { name, cells: columns.map(() => []) };
     rows.set(name, row);
     row.cells[placeOf.get(column) ?? 0]?.push(asset);
   }
@@ -64,11 +57,6 @@ export function linesOf(matrix: Matrix): { address: string; at: number }[][] {
       cell.map(({ address }, member) => ({ address, at: (starts[column] ?? 0) + member })),
     ),
   );
-}
-
-function titled({ key }: ReviewAsset, titles: ReadonlyMap<string, string>): { key?: string } {
-  const title = key === undefined ? undefined : titles.get(key);
-  return title === undefined ? {} : { key: title };
 }
 
 function nameRow({ task, key, matrix }: ReviewAsset, by: MatrixBy, hasTasks: boolean): string {

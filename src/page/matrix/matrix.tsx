@@ -5,11 +5,12 @@ import { moveInLines } from '../model/moves.ts';
 import { markOf } from '../model/shown.ts';
 import { AssetBox } from '../parts/asset-box.tsx';
 import { Face } from '../parts/face.tsx';
+import { Isolated } from '../parts/isolated.tsx';
 import { whyNothing } from '../parts/media.tsx';
 import { Small } from '../parts/tile.tsx';
 import { useFocus } from '../parts/use-focus.ts';
 import { useRows } from '../parts/use-rows.ts';
-import { counted, mainFile, shortName, stateWords } from '../parts/words.ts';
+import { counted, shortName } from '../parts/words.ts';
 import type { Page, View } from '../state/page.ts';
 import { columnWidths, layMatrix, linesOf, listAxes, type MatrixBy, type MatrixRow } from './layout.ts';
 
@@ -26,16 +27,6 @@ export const matrixView: View = {
   Component: MatrixView,
   move: (page, direction) => moveInLines(linesOf(layMatrix(assetsOf(page), byOf(page))), page.active.value, direction),
 };
-
-/** Titles of row keys: of groups with the same key, the first title. */
-function titlesOf({ groups }: Page['shown']['value']): Map<string, string> {
-  const titles = new Map<string, string>();
-  for (const { group } of groups) {
-    const { key, title } = group;
-    if (key !== undefined && title !== undefined && !titles.has(key)) titles.set(key, title);
-  }
-  return titles;
-}
 
 function assetsOf(page: Page): ReviewAsset[] {
   return page.strips.value.flatMap(({ assets }) => assets);
@@ -67,7 +58,7 @@ function MatrixView({ page }: { page: Page }) {
   const by = byOf(page);
   const axis = by.is === 'axis' ? by.axis : '';
   const assets = useMemo(() => assetsOf(page), [strips]);
-  const matrix = useMemo(() => layMatrix(assets, by, titlesOf(page.shown.value)), [assets, axis]);
+  const matrix = useMemo(() => layMatrix(assets, by), [assets, axis]);
   const widths = useMemo(() => columnWidths(matrix), [matrix]);
   const { items, height, reveal } = useRows({
     count: matrix.rows.length,
@@ -164,9 +155,8 @@ function MatrixLine({ page, row, index, start, widths }: MatrixLineProps) {
           height: `${rowHeight}px`,
         }}
       >
-        <th scope="row" title={row.name}>
-          <bdi>{row.title}</bdi>
-          {row.title !== row.name && <span class="quiet">{row.name}</span>}
+        <th scope="row">
+          <Isolated text={row.name} />
         </th>
         {row.cells.map((cell, column) => (
           <td key={column} class="cell">
@@ -194,8 +184,8 @@ function Asset({ page, asset, name }: { page: Page; asset: ReviewAsset; name: st
   return (
     <AssetBox page={page} asset={asset} place="matrix-asset">
       <Face page={page} address={address}>
-        <span class={nothing === undefined ? 'small' : `small ${stateOf(asset)}`} title={nothing}>
-          {nothing === undefined ? <Small asset={asset} /> : <StateWords asset={asset} />}
+        <span class="small" title={nothing}>
+          {nothing === undefined ? <Small asset={asset} /> : <span class="why">{nothing}</span>}
         </span>
         <span class="matrix-mark">
           <span class="away">{address} </span>
@@ -205,19 +195,4 @@ function Asset({ page, asset, name }: { page: Page; asset: ReviewAsset; name: st
       </Face>
     </AssetBox>
   );
-}
-
-/** Shows the state, and the reason of a failure as far as it fits; the title has all of it. */
-function StateWords({ asset }: { asset: ReviewAsset }) {
-  return asset.state === 'failed' && asset.error !== undefined ? (
-    <span class="why">{stateWords(asset)}</span>
-  ) : (
-    stateOf(asset)
-  );
-}
-
-function stateOf(asset: ReviewAsset): string {
-  const problem = mainFile(asset)?.problem;
-  if (problem !== undefined) return problem;
-  return asset.state === 'done' ? asset.kind : asset.state;
 }

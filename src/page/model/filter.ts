@@ -3,7 +3,7 @@ import { needsVerdict, type Shown, type ShownGroup } from './shown.ts';
 
 /** A property by which assets are filtered. One of its values can be selected. */
 export interface Facet {
-  name: 'task' | 'tag' | 'kind' | 'state' | 'verdict' | 'cost';
+  name: 'task' | 'tag' | 'kind' | 'state' | 'verdict';
   valuesOf(asset: ReviewAsset): readonly (string | undefined)[];
   /** Selectable values, in order. Defaults to the values that occur. */
   values?: readonly string[];

@@ -12,20 +12,13 @@ export interface Wish {
   reason?: string | undefined;
 }
 
-/** A reviewer's note on an output without a verdict. */
-export interface Remark {
-  note?: string;
-  /** Whether the output is the second choice, in case the picked one cannot be used. */
-  isSecond?: boolean;
-}
-
 /**
  * Data for an undo: the earlier verdicts, the asset of the undone verdict, and the note that it had without a verdict.
  */
 export interface Step {
   address: string;
   verdicts: WantedVerdict[];
-  remark?: Remark | undefined;
+  note?: string | undefined;
 }
 
 /** Maximum length of a note in UTF-16 code units, as in the lock. */

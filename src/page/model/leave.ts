@@ -16,28 +16,6 @@ export function picksFile(by: string, verdicts: readonly WantedVerdict[]): strin
   return `${JSON.stringify({ mediabatch: 'picks', version: 1, by, verdicts: lines }, undefined, 2)}\n`;
 }
 
-/** Returns commands for a POSIX shell that record the verdicts and notes, in their order. */
-export function picksCommand(
-  { file, commands }: Pick<ReviewData, 'file' | 'commands'>,
-  verdicts: readonly WantedVerdict[],
-): string {
-  const names = { picked: 'pick', rejected: 'reject', undecided: 'unpick' } as const;
-  const plain = { pick: 'pick', reject: 'reject', unpick: 'pick --undo' } as const;
-  const lines = new Map<string, string[]>();
-  for (const { address, is, note, reason } of verdicts) {
-    const why = reason && is === 'rejected' ? ` --reason ${shellWord(reason)}` : '';
-    const noted = why + (note && is !== 'undecided' ? ` --note ${shellWord(note)}` : '');
-    const start = commands?.[names[is]] ?? `mediabatch ${plain[names[is]]} ${shellWord(file)}`;
-    lines.set(`${start}\n${noted}`, [...(lines.get(`${start}\n${noted}`) ?? []), shellWord(address)]);
-  }
-  return [...lines]
-    .map(([command, addresses]) => {
-      const [start, noted] = command.split('\n');
-      return `${start} ${addresses.join(' ')}${noted}`;
-    })
-    .join(' &&\n');
-}
-
 export function redoCommand({ commands, file }: Pick<ReviewData, 'file' | 'commands'>, { group, assets }: ShownGroup) {
   const start = commands?.redo ?? `mediabatch apply ${shellWord(file)} --redo`;
   return `${start} ${shellWord((group.gate?.is === 'canary' ? assets[0]?.address : undefined) ?? group.name)}`;

@@ -7,14 +7,9 @@ export type Direction = 'left' | 'right' | 'up' | 'down';
 /** Assets in one line of a view, from left to right. `at`: horizontal position in columns. */
 export type Line = readonly { address: string; at: number }[];
 
-export function linesOfGrid(assets: readonly ReviewAsset[], columns: number): Line[] {
-  const lines: { address: string; at: number }[][] = [];
-  assets.forEach(({ address }, index) => {
-    const at = index % columns;
-    if (at === 0) lines.push([]);
-    lines.at(-1)?.push({ address, at });
-  });
-  return lines;
+/** Assets below each other. */
+export function linesOfList(assets: readonly ReviewAsset[]): Line[] {
+  return assets.map(({ address }) => [{ address, at: 0 }]);
 }
 
 /**

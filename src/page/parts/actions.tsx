@@ -2,32 +2,20 @@ import { signal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { ReviewAsset } from '../../contract/review.ts';
 import { mostNote, plainNote } from '../model/judge.ts';
-import { picksCommand, picksFile, shellWord } from '../model/leave.ts';
+import { picksFile, shellWord } from '../model/leave.ts';
 import { markOf } from '../model/shown.ts';
 import { startedAgain } from '../state/host.ts';
+import { noteOn } from '../state/notes.ts';
 import type { Page } from '../state/page.ts';
-import { remarkOn } from '../state/remarks.ts';
 import { Isolated } from './isolated.tsx';
 import { KeyButton } from './key-button.tsx';
 import { pictureOf } from './media.tsx';
-import { Address } from './tile.tsx';
+import { Address, VerdictButton } from './tile.tsx';
 import { counted, nameOf } from './words.ts';
 
 export function Actions({ page }: { page: Page }) {
   const asset = page.activeAsset.value;
-  const mark = asset && markOf(asset);
   const reasons = page.activeGroup.value?.group.gate?.reasons ?? [];
-  const judge = (is: 'picked' | 'rejected' | 'undecided', label: string, key: string) => (
-    <button
-      type="button"
-      class={`verdict ${is}`}
-      disabled={!asset?.isJudged}
-      aria-pressed={is === 'undecided' ? undefined : mark === is}
-      onClick={() => asset && page.judge(asset.address, mark === is ? 'undecided' : is)}
-    >
-      {label} <kbd>{key}</kbd>
-    </button>
-  );
   return (
     <section class="actions" aria-label="Actions">
       <Refusals page={page} />
@@ -45,8 +33,12 @@ export function Actions({ page }: { page: Page }) {
       <div class="bar" data-open={page.hasMore.value}>
         {page.counts.value.gates > 0 && (
           <>
-            {judge('picked', 'Pick', 'P')}
-            {judge('rejected', 'Reject', 'X')}
+            <VerdictButton page={page} asset={asset} is="picked">
+              Pick <kbd>P</kbd>
+            </VerdictButton>
+            <VerdictButton page={page} asset={asset} is="rejected">
+              Reject <kbd>X</kbd>
+            </VerdictButton>
             <Undo page={page} />
             <button
               type="button"
@@ -58,7 +50,11 @@ export function Actions({ page }: { page: Page }) {
             >
               More
             </button>
-            {mark !== undefined && mark !== 'undecided' && judge('undecided', 'Undecide', 'U')}
+            {asset?.verdict !== undefined && (
+              <KeyButton k="U" onPress={() => page.judge(asset.address, 'undecided')}>
+                Undecide
+              </KeyButton>
+            )}
             {reasons.length > 0 && (
               <span class="reasons">
                 <span aria-hidden="true">Reject as:</span>
@@ -109,7 +105,7 @@ function Undo({ page }: { page: Page }) {
   return (
     <button
       type="button"
-      class={`undo ${asset === undefined ? '' : markOf(asset)}`}
+      class="undo"
       disabled={last === undefined}
       title={last?.address}
       onClick={() => page.goBack('undo')}
@@ -161,31 +157,18 @@ function Leave({ page }: { page: Page }) {
       document.getElementById('picks-by')?.focus();
       return;
     }
-    const places = new Map(page.data.value.assets.map(({ address }, index) => [address, index]));
-    const placeOf = ({ address }: { address: string }) => places.get(address) ?? places.size;
-    // Sorted in the order of the manifest, so that two files can be compared.
-    const stepOf = ({ address }: { address: string }) => page.shown.value.assets.get(address)?.step ?? address;
-    const sorted = verdicts.toSorted((a, b) => placeOf(a) - placeOf(b));
-    download(
-      'picks.json',
-      picksFile(
-        name,
-        sorted.map((verdict) => ({ ...verdict, address: stepOf(verdict) })),
-      ),
-    );
+    // In the order of the manifest, so that two files can be compared.
+    const own = page.outbox.own.value;
+    const inOrder = page.data.value.assets.flatMap(({ address, step = address }) => {
+      const verdict = own.get(address);
+      return verdict === undefined ? [] : { ...verdict, address: step };
+    });
+    download('picks.json', picksFile(name, inOrder));
     if (page.isForClient) page.say('Saved picks.json. Send this file back to the sender of this page.');
     else
       page.say(
         `Saved picks.json. Its verdicts are recorded by: ${page.data.value.commands?.pick ?? `mediabatch pick ${shellWord(page.data.value.file)}`} --from picks.json`,
       );
-  };
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(picksCommand(page.data.value, verdicts));
-      page.say('Copied. Paste it into a terminal in the folder of the campaign.');
-    } catch {
-      page.say('The browser does not let this page copy; save picks.json instead.');
-    }
   };
   return (
     <form
@@ -216,11 +199,6 @@ function Leave({ page }: { page: Page }) {
       <button type="submit" disabled={isMissing}>
         {page.isForClient ? 'Save picks' : 'Save picks.json'}
       </button>
-      {!page.isForClient && (
-        <button type="button" disabled={isMissing} onClick={() => void copy()}>
-          Copy command
-        </button>
-      )}
     </form>
   );
 }
@@ -263,7 +241,7 @@ function NoteField({ page, asset }: { page: Page; asset: ReviewAsset }) {
           ref={field}
           type="text"
           maxLength={mostNote}
-          defaultValue={asset.verdict?.note ?? remarkOn(asset).note ?? ''}
+          defaultValue={asset.verdict?.note ?? noteOn(asset)}
           onKeyDown={({ key, isComposing }) => {
             // Esc first cancels a composition of the input method.
             if (key === 'Escape' && !isComposing) close();
@@ -281,18 +259,18 @@ function NoteField({ page, asset }: { page: Page; asset: ReviewAsset }) {
 /** Explains why verdicts are not sent yet, and what will happen to them. */
 function Unsent({ page }: { page: Page }) {
   const waits = page.outbox.waits.value;
-  const isWaiting = waits !== undefined && !page.outbox.isEmpty.value;
+  const { run } = page.data.value;
+  const count = page.outbox.own.value.size;
+  let text = '';
+  if (waits !== undefined && !page.outbox.isEmpty.value)
+    text = `${counted(count, 'verdict')} ${count === 1 ? 'waits' : 'wait'} in this page: ${waits}.`;
+  else if (page.isLost.value) {
+    const why = run?.is === 'ended' ? `The run has ended: ${run.text}` : 'mediabatch has ended, or does not answer';
+    text = `${page.isStrange.value ? startedAgain : why}. New verdicts wait in this page.`;
+  }
   return (
     <p class="unsent" role="status">
-      {isWaiting &&
-        `${counted(page.unsaved().length, 'verdict')} ${page.unsaved().length === 1 ? 'waits' : 'wait'} in this page: ${waits}.`}
-      {!isWaiting &&
-        page.isLost.value &&
-        (page.isStrange.value
-          ? `${startedAgain}. New verdicts wait in this page.`
-          : page.data.value.run?.is === 'ended'
-            ? `The run has ended: ${page.data.value.run.text}. New verdicts wait in this page; mediabatch review records them.`
-            : 'mediabatch has ended, or does not answer: what is shown may be old, and new verdicts wait in this page.')}
+      {text}
     </p>
   );
 }

@@ -15,7 +15,6 @@ export function App({ page }: { page: Page }) {
       <Toolbar page={page} />
       <div class="middle">
         <main aria-label={view.label}>
-          <Flash page={page} />
           {isEmpty ? <Empty page={page} /> : <view.Component key={view.name} page={page} />}
         </main>
         {page.hasDetails.value && <Details page={page} />}
@@ -24,12 +23,6 @@ export function App({ page }: { page: Page }) {
       {page.hasHelp.value && <Help page={page} />}
     </>
   );
-}
-
-/** Shows a verdict for a moment, regardless of what follows. */
-function Flash({ page }: { page: Page }) {
-  const { is, count } = page.judged.value;
-  return count === 0 ? null : <div key={count} class={`flash ${is}`} />;
 }
 
 function Empty({ page }: { page: Page }) {
@@ -48,7 +41,7 @@ function Empty({ page }: { page: Page }) {
 
 function Toolbar({ page }: { page: Page }) {
   const { campaign, run, next } = page.data.value;
-  const { gates, decided, rejected } = page.counts.value;
+  const { gates, decided, rejected, waits } = page.counts.value;
   const fresh = page.fresh.value;
   const set = Object.values(page.filter.value).filter(Boolean).length;
   return (
@@ -56,18 +49,19 @@ function Toolbar({ page }: { page: Page }) {
       <h1 title={campaign}>
         <Address text={campaign} />
       </h1>
-      <p class="counts" title={countWords(page, 'all')}>
-        {gates > 0 && <progress aria-label="Decided" value={decided} max={gates} />}
-        {countWords(page, 'most')}{' '}
-        {gates > 0 && <span class="wide">{gates === 1 ? 'group decided' : 'groups decided'}</span>}
-        {rejected > 0 && `, ${rejected} all rejected`}
-      </p>
+      {gates > 0 && (
+        <p class="counts" title={waits.steps > 0 ? waitWords(waits) : undefined}>
+          <progress aria-label="Decided" value={decided} max={gates} />
+          {`${decided} of ${gates}`} <span class="wide">{gates === 1 ? 'group decided' : 'groups decided'}</span>
+          {rejected > 0 && `, ${rejected} all rejected`}
+        </p>
+      )}
       <p class={page.isForClient ? 'for-client' : `run ${run?.is ?? ''}`} title={run?.text ?? next}>
         {run?.text ?? page.data.value.report?.client ?? next}
       </p>
       {fresh.length > 0 && (
         <button type="button" class="fresh" title={fresh.join(', ')} onClick={() => page.goFresh()}>
-          {freshWords(page)}
+          {counted(fresh.length, 'new output')}
         </button>
       )}
       <Views page={page} />
@@ -108,27 +102,6 @@ function Views({ page }: { page: Page }) {
       )}
     </>
   );
-}
-
-const newWords = { image: 'new picture', audio: 'new sound', video: 'new film', other: 'new output' };
-
-/** Describes the new outputs: `3 new films`, or `3 new outputs` if they differ. */
-function freshWords({ fresh, shown }: Page): string {
-  const media = new Set(fresh.value.flatMap((address) => shown.value.assets.get(address)?.files[0]?.is ?? []));
-  const [is = 'other'] = media.size === 1 ? media : [];
-  return counted(fresh.value.length, newWords[is]);
-}
-
-/** Describes the progress. `most`: only the number of decided groups. */
-function countWords({ counts, shown }: Page, how: 'most' | 'all'): string {
-  const { gates, decided, left, rejected, waits } = counts.value;
-  if (gates === 0) return `${counted(shown.value.assets.size, 'output')}, and no gate: nothing is to be decided`;
-  if (how === 'most') return `${decided} of ${gates}`;
-  const parts = [`${decided} of ${counted(gates, 'group')} decided`];
-  if (left > 0) parts.push(`${left} to decide now`);
-  if (rejected > 0) parts.push(`${rejected} with nothing left to pick`);
-  if (waits.steps > 0) parts.push(waitWords(waits));
-  return parts.join(' · ');
 }
 
 function Filters({ page }: { page: Page }) {

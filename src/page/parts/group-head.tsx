@@ -7,15 +7,13 @@ import { askedText, counted, credits, gateWords, sumOf, waitWords } from './word
 
 /** Button that copies the command for replacements, with a price estimate from the rejected takes. */
 function Replacements({ page, group }: { page: Page; group: ShownGroup }) {
-  const { run } = page.data.value;
   const command = redoCommand(page.data.value, group);
   const redone = group.group.gate?.is === 'canary' ? group.assets.slice(0, 1) : group.assets;
   const sum = sumOf(redone.map((asset) => asset.credits ?? asset.estimated ?? null));
   const price = `${sum === null ? '' : '≈ '}${credits(sum)}`;
-  const when = run === undefined || run.is === 'ended' ? 'in a terminal' : 'in a terminal when this run has ended';
   const copy = () =>
     navigator.clipboard.writeText(command).then(
-      () => page.say(`Copied. Paste it ${when}: these ${price} are not approved yet, and it asks.`),
+      () => page.say(`Copied. Paste it in a terminal after the run: it asks before it spends ${price}.`),
       () => page.say(`This browser does not let the page copy: ${command}`),
     );
   return (

@@ -1,4 +1,5 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { helpOf } from '../key-help.ts';
 import type { Page } from '../state/page.ts';
 
 /** Dialog with the keys of the page. */
@@ -23,7 +24,7 @@ export function Help({ page }: { page: Page }) {
     >
       <h2 id="help-title">Keys</h2>
       <p>One asset is active, and outlined: keys act on it alone. After a verdict the next undecided one is active.</p>
-      {page.offer.help.map(({ where, keys }) => (
+      {helpOf(page).map(({ where, keys }) => (
         <section key={where}>
           <h3>{where}</h3>
           <dl>

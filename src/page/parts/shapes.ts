@@ -36,7 +36,7 @@ export function shapesOf(strips: readonly Strip[]): (asset: ReviewAsset) => numb
   }
   return (asset) => {
     if (isSound(asset)) return soundShape;
-    return seenShape(asset) ?? askedShape(asset.request) ?? ofTask.get(asset.task) ?? usualShape;
+    return seenShape(asset) ?? readShape(asset.request) ?? ofTask.get(asset.task) ?? usualShape;
   };
 }
 
@@ -47,14 +47,6 @@ export function isSound(asset: ReviewAsset): boolean {
 function seenShape(asset: ReviewAsset): number | undefined {
   const file = mainFile(asset);
   return seen.get(file?.thumb ?? '') ?? seen.get(file?.large ?? '') ?? seen.get(file?.url ?? '');
-}
-
-const asked = new WeakMap<ReviewAsset['request'], { shape: number | undefined }>();
-
-function askedShape(request: ReviewAsset['request']): number | undefined {
-  const known = asked.get(request) ?? { shape: readShape(request) };
-  asked.set(request, known);
-  return known.shape;
 }
 
 /** Parses the aspect ratio of a request: `16:9` in a ratio field, `1024x1536` in a size field. */

@@ -1,9 +1,10 @@
+import type { ComponentChildren } from 'preact';
 import type { ReviewAsset } from '../../contract/review.ts';
 import { digitOf, markOf, type ShownGroup } from '../model/shown.ts';
-import { KnownWave } from '../sound/known-wave.tsx';
+import { KnownWave } from '../sound/known-sounds.tsx';
 import { soundsOf } from '../sound/state.ts';
+import { noteOn } from '../state/notes.ts';
 import type { Page } from '../state/page.ts';
-import { remarkOn } from '../state/remarks.ts';
 import { AssetBox } from './asset-box.tsx';
 import { Face } from './face.tsx';
 import { Isolated } from './isolated.tsx';
@@ -32,7 +33,7 @@ export function Tile({ page, asset, group, size, width, isFirst }: TileProps) {
         <Picture asset={asset} digit={isAsked ? digitOf(group, asset) : undefined} size={size} isFirst={isFirst} />
         <Caption asset={asset} group={group} />
       </Face>
-      <Player page={page} asset={asset} />
+      {isSound(asset) && whyNothing(asset) === undefined && <ListenButton page={page} asset={asset} />}
       {asset.isJudged && <VerdictButtons page={page} asset={asset} />}
     </AssetBox>
   );
@@ -65,12 +66,10 @@ export function Caption({ asset, group }: CaptionProps) {
 
 export function Badges({ asset, digit }: { asset: ReviewAsset; digit?: number | undefined }) {
   const mark = markOf(asset);
-  const isSecond = remarkOn(asset).isSecond === true;
   return (
     <span class="badges">
       {digit !== undefined && <kbd class="digit">{digit}</kbd>}
       {mark !== 'undecided' && <span class="mark">{`${mark === 'picked' ? '✓' : '✕'} ${mark}`}</span>}
-      {isSecond && <span class="second">2nd choice</span>}
     </span>
   );
 }
@@ -126,11 +125,6 @@ export function Small({
   return <Nothing text={file.path} />;
 }
 
-function Player({ page, asset }: { page: Page; asset: ReviewAsset }) {
-  if (mainFile(asset)?.is !== 'audio' || whyNothing(asset) !== undefined) return null;
-  return <ListenButton page={page} asset={asset} />;
-}
-
 /**
  * Facts about an asset: its state unless it is done, its price if prices differ in the group, and the verdict's note.
  */
@@ -139,36 +133,50 @@ function factsOf(asset: ReviewAsset, group?: ShownGroup): string {
   const showsPrice =
     asset.credits !== undefined && group?.assets.every((other) => other.credits === asset.credits) !== true;
   const price = showsPrice ? credits(asset.credits ?? null) : '';
-  const { reason = '', note = remarkOn(asset).note ?? '' } = asset.verdict ?? {};
+  const { reason = '', note = noteOn(asset) } = asset.verdict ?? {};
   return [price, words, reason, note].filter((part) => part !== '').join(' · ');
 }
 
-/** Buttons to pick and reject. A second press takes the verdict back. */
-export function VerdictButtons({ page, asset }: { page: Page; asset: ReviewAsset }) {
-  const mark = markOf(asset);
-  const button = (is: 'picked' | 'rejected', label: string) => (
+interface VerdictButtonProps {
+  page: Page;
+  asset: ReviewAsset | undefined;
+  is: 'picked' | 'rejected';
+  tabIndex?: number;
+  children: ComponentChildren;
+}
+
+/** Button to pick or reject. A second press takes the verdict back. */
+export function VerdictButton({ page, asset, is, tabIndex, children }: VerdictButtonProps) {
+  const isOn = asset?.verdict?.is === is;
+  return (
     <button
       type="button"
       class={`verdict ${is}`}
-      aria-pressed={mark === is}
-      tabIndex={page.active.value === asset.address ? 0 : -1}
-      onClick={({ detail }) => {
-        if (mark !== is) page.judge(asset.address, is);
-        // The second press of a double click is ignored.
-        else if (detail < 2) page.judge(asset.address, 'undecided');
-      }}
+      disabled={!asset?.isJudged}
+      aria-pressed={isOn}
+      tabIndex={tabIndex}
+      // The second press of a double click is ignored.
+      onClick={({ detail }) => asset && (detail < 2 || !isOn) && page.judge(asset.address, isOn ? 'undecided' : is)}
     >
+      {children}
+    </button>
+  );
+}
+
+export function VerdictButtons({ page, asset }: { page: Page; asset: ReviewAsset }) {
+  const button = (is: 'picked' | 'rejected', sign: string, label: string) => (
+    <VerdictButton page={page} asset={asset} is={is} tabIndex={page.active.value === asset.address ? 0 : -1}>
       <span class="sign" aria-hidden="true">
-        {is === 'picked' ? '✓' : '✕'}
+        {sign}
       </span>
       <span class="word">{label}</span>
       <span class="away"> {asset.address}</span>
-    </button>
+    </VerdictButton>
   );
   return (
     <div class="verdicts">
-      {button('picked', 'Pick')}
-      {button('rejected', 'Reject')}
+      {button('picked', '✓', 'Pick')}
+      {button('rejected', '✕', 'Reject')}
     </div>
   );
 }

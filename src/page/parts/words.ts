@@ -79,7 +79,7 @@ export function gateWords({ group: { gate }, state, picked, assets }: ShownGroup
     case 'decided':
       return gate.is === 'choose' ? 'decided' : 'approved';
     case 'contested':
-      return `contested: ${picked} are picked, ${choose} is to be`;
+      return `contested: ${picked} picked`;
     case 'rejected':
       return assets.length === 1 ? 'rejected' : 'all rejected';
     default:

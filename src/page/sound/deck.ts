@@ -1,54 +1,113 @@
-import { type Signal, signal } from '@preact/signals';
+import { computed, effect, signal } from '@preact/signals';
+import { matchLoudness } from '../../ground/loudness.ts';
+import { soundOf } from './known-sounds.tsx';
+import type { Track } from './tracks.ts';
 
-/** One audio file of a group; an asset such as a song may have several. */
-export interface Track {
-  number: number;
-  /** URL of its file, relative to the page. */
-  url: string;
-  address: string;
-  name: string;
-  /** Encoded waveform, if the page data has one. */
-  wave?: string;
-}
-
-export interface Listened {
-  is: 'ready';
-  seconds: number;
-  /** Peaks from 0 to 1 in equal intervals of the track; empty if scripts cannot read the file. */
-  peaks: readonly number[];
-  /** Loudness in LUFS, -Infinity for silence; omitted if it cannot be measured. */
-  loudness?: number;
-}
-
-export type TrackState = Listened | { is: 'reading' } | { is: 'failed'; why: string };
+/** Length of a track in seconds; `undefined` if the browser cannot play it. */
+type Length = number | undefined;
 
 /** Player for the tracks of one group: one is audible at a time, and all share one position. */
-export interface Deck {
-  readonly tracks: Signal<readonly Track[]>;
-  readonly states: Signal<ReadonlyMap<string, TrackState>>;
-  readonly heard: Signal<string>;
-  readonly isPlaying: Signal<boolean>;
-  /** Whether loudness is matched; omitted if the deck cannot match it. */
-  readonly isMatched?: Signal<boolean>;
-  /** Replaces the list of tracks. The audible track plays on. */
-  setTracks(tracks: readonly Track[]): void;
-  /** Current gain of a track in dB. */
-  gainOf(url: string): number;
-  /** Current position in seconds. */
-  position(): number;
-  play(): void;
-  pause(): void;
-  /** Switches to this track at the same position. */
-  listenTo(url: string): void;
-  seek(seconds: number): void;
-  close(): void;
-}
+export class Deck {
+  readonly tracks = signal<readonly Track[]>([]);
+  /** Lengths of the tracks by URL. A track that is still being read has none. */
+  readonly lengths = signal<ReadonlyMap<string, Length>>(new Map());
+  readonly heard;
+  readonly isPlaying = signal(false);
+  /** Whether all tracks are played as loud as the quietest. */
+  readonly isMatched = signal(true);
+  /** Volume of each track, from 0 to 1. */
+  readonly gains = computed(() => {
+    const urls = this.tracks.value.map(({ url }) => url);
+    const matched = matchLoudness(
+      this.tracks.value.map(({ file }) => soundOf(file)?.loudness ?? Number.NEGATIVE_INFINITY),
+    );
+    return new Map(urls.map((url, index) => [url, this.isMatched.value ? (matched[index] ?? 1) : 1]));
+  });
+  readonly #players = new Map<string, HTMLAudioElement>();
+  readonly #endGains;
+  /** Position while nothing plays, in seconds. */
+  #offset = 0;
 
-export function deckSignals(tracks: readonly Track[]) {
-  return {
-    tracks: signal(tracks),
-    states: signal<ReadonlyMap<string, TrackState>>(new Map()),
-    heard: signal(tracks[0]?.url ?? ''),
-    isPlaying: signal(false),
-  };
+  constructor(tracks: readonly Track[]) {
+    this.heard = signal(tracks[0]?.url ?? '');
+    this.setTracks(tracks);
+    this.#endGains = effect(() => {
+      for (const [url, gain] of this.gains.value) {
+        const audio = this.#players.get(url);
+        if (audio !== undefined) audio.volume = Math.min(1, gain);
+      }
+    });
+  }
+
+  /** Replaces the list of tracks. The audible track plays on. */
+  setTracks(tracks: readonly Track[]): void {
+    for (const { url } of tracks) if (!this.#players.has(url)) this.#open(url);
+    this.tracks.value = tracks;
+  }
+
+  #open(url: string): void {
+    const audio = new Audio(url);
+    const know = (length: Length) => {
+      this.lengths.value = new Map(this.lengths.value).set(url, length);
+    };
+    audio.addEventListener('loadedmetadata', () => know(audio.duration));
+    audio.addEventListener('error', () => know(undefined));
+    audio.addEventListener('ended', () => this.heard.value === url && this.#stop(0));
+    this.#players.set(url, audio);
+  }
+
+  get #player(): HTMLAudioElement | undefined {
+    return this.#players.get(this.heard.value);
+  }
+
+  /** Current position in seconds. */
+  position(): number {
+    return this.isPlaying.value ? (this.#player?.currentTime ?? this.#offset) : this.#offset;
+  }
+
+  play(): void {
+    this.#start(this.#offset >= (this.#player?.duration ?? 0) ? 0 : this.#offset);
+  }
+
+  /** Starts the current track. A track that is shorter stops at its end. */
+  #start(from: number): void {
+    this.#stop(from);
+    const audio = this.#player;
+    if (audio === undefined || from >= audio.duration) return;
+    this.isPlaying.value = true;
+    audio.currentTime = from;
+    // The browser may refuse to play. A switch to another track ends the request, too.
+    audio.play().catch(() => this.#player === audio && audio.paused && this.#stop(from));
+  }
+
+  #stop(at: number): void {
+    for (const audio of this.#players.values()) audio.pause();
+    this.#offset = at;
+    this.isPlaying.value = false;
+  }
+
+  pause(): void {
+    this.#stop(this.position());
+  }
+
+  /** Switches to this track at the same position. */
+  listenTo(url: string): void {
+    if (url === this.heard.value) return;
+    const [from, goesOn] = [this.position(), this.isPlaying.value];
+    this.#stop(from);
+    this.heard.value = url;
+    if (goesOn) this.#start(from);
+  }
+
+  seek(seconds: number): void {
+    const to = Math.min(Math.max(0, seconds), this.lengths.value.get(this.heard.value) ?? seconds);
+    if (this.isPlaying.value) this.#start(to);
+    else this.#offset = to;
+  }
+
+  close(): void {
+    this.#stop(0);
+    this.#endGains();
+    for (const audio of this.#players.values()) audio.removeAttribute('src');
+  }
 }

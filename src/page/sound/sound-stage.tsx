@@ -13,9 +13,10 @@ import { Transport } from '../parts/transport.tsx';
 import { useFocus } from '../parts/use-focus.ts';
 import { timeOf } from '../parts/words.ts';
 import type { Page } from '../state/page.ts';
-import type { Deck, Track, TrackState } from './deck.ts';
-import { Wave } from './known-wave.tsx';
+import type { Deck } from './deck.ts';
+import { useSound, Wave } from './known-sounds.tsx';
 import { soundsOf } from './state.ts';
+import type { Track } from './tracks.ts';
 
 /** The sounds of one group below each other, on one time scale. One is audible; digit keys switch between them. */
 export function SoundStage({ page, group }: { page: Page; group: ShownGroup }) {
@@ -41,13 +42,12 @@ export function SoundStage({ page, group }: { page: Page; group: ShownGroup }) {
 function Player({ page, deck }: { page: Page; deck: Deck }) {
   const position = usePosition(deck);
   const sounds = soundsOf(page);
-  const state = deck.states.value.get(deck.heard.value);
   return (
     <section class="tools" aria-label="Tools">
       <Transport
         isPlaying={deck.isPlaying.value}
         position={position.value}
-        seconds={state?.is === 'ready' ? state.seconds : 0}
+        seconds={deck.lengths.value.get(deck.heard.value) ?? 0}
         onToggle={() => sounds.toggle()}
         onSeek={(seconds) => deck.seek(seconds)}
       />
@@ -57,13 +57,9 @@ function Player({ page, deck }: { page: Page; deck: Deck }) {
       <KeyButton k="." onPress={() => sounds.jump(1)}>
         On 5 s
       </KeyButton>
-      {deck.isMatched === undefined ? (
-        <span class="quiet">Each is as loud as it was made: only `mediabatch review` can match them.</span>
-      ) : (
-        <KeyButton k="L" isOn={deck.isMatched.value} onPress={() => sounds.toggleMatch()}>
-          Equally loud
-        </KeyButton>
-      )}
+      <KeyButton k="L" isOn={deck.isMatched.value} onPress={() => sounds.toggleMatch()}>
+        Equally loud
+      </KeyButton>
     </section>
   );
 }
@@ -108,9 +104,11 @@ interface TrackWaveProps {
 
 /** One track: play button, waveform (a click seeks) and loudness. */
 function TrackWave({ page, deck, track, number }: TrackWaveProps) {
-  const state = deck.states.value.get(track.url) ?? { is: 'reading' };
+  const sound = useSound(track.file);
+  const lengths = deck.lengths.value;
+  const seconds = lengths.get(track.url) ?? 0;
   const isHeard = deck.heard.value === track.url;
-  const longest = Math.max(...[...deck.states.value.values()].map((one) => (one.is === 'ready' ? one.seconds : 0)));
+  const longest = Math.max(0, ...[...lengths.values()].map((one) => one ?? 0));
   const seekTo = (event: MouseEvent & { currentTarget: Element }) => {
     const { left, width } = event.currentTarget.getBoundingClientRect();
     if (!isHeard) soundsOf(page).listen(number);
@@ -126,10 +124,14 @@ function TrackWave({ page, deck, track, number }: TrackWaveProps) {
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: the slider of the time does the same by keys */}
       {/* biome-ignore lint/a11y/noStaticElementInteractions: as above */}
       <div class="wave" onClick={seekTo}>
-        {state.is === 'ready' && <Wave peaks={state.peaks} part={longest > 0 ? state.seconds / longest : 1} />}
+        {sound !== undefined && <Wave peaks={sound.peaks} part={longest > 0 ? seconds / longest : 1} />}
         {isHeard && longest > 0 && <PlayHead deck={deck} longest={longest} />}
       </div>
-      <span class="facts">{wordsOf(state, deck.gainOf(track.url))}</span>
+      <span class="facts">
+        {lengths.has(track.url) && seconds === 0
+          ? 'this browser cannot play it'
+          : factsOf(seconds, sound?.loudness, deck.gains.value.get(track.url))}
+      </span>
     </div>
   );
 }
@@ -139,15 +141,15 @@ function PlayHead({ deck, longest }: { deck: Deck; longest: number }) {
   return <div class="play-head" style={{ left: `${Math.min(1, position.value / longest) * 100}%` }} />;
 }
 
-function wordsOf(state: TrackState, gain: number): string {
-  if (state.is === 'reading') return 'is being read';
-  if (state.is === 'failed') return `cannot be played: ${state.why}`;
-  const parts = [timeOf(state.seconds)];
-  if (state.loudness !== undefined) {
-    parts.push(Number.isFinite(state.loudness) ? `${state.loudness.toFixed(1)} LUFS` : 'silent');
-  }
-  if (gain < -0.05) parts.push(`played ${(-gain).toFixed(1)} dB quieter`);
-  return parts.join(' · ');
+function factsOf(seconds: number, loudness: number | undefined, gain = 1): string {
+  const quieter = -20 * Math.log10(gain);
+  return [
+    timeOf(seconds),
+    loudness !== undefined && (Number.isFinite(loudness) ? `${loudness.toFixed(1)} LUFS`.replace('-', '−') : 'silent'),
+    quieter >= 0.5 && `played ${quieter.toFixed(1)} dB quieter`,
+  ]
+    .filter(Boolean)
+    .join(' · ');
 }
 
 /** Current position of a deck in seconds, updated with each frame. */

@@ -1,8 +1,8 @@
 import { batch, effect, signal } from '@preact/signals';
 import { listed } from '../parts/words.ts';
 import type { Page } from '../state/page.ts';
-import type { Deck, Track } from './deck.ts';
-import { isSoundGroup, tracksOf } from './tracks.ts';
+import { Deck } from './deck.ts';
+import { isSoundGroup, type Track, tracksOf } from './tracks.ts';
 
 /** Seconds to skip per key press. */
 const jump = 5;
@@ -21,13 +21,10 @@ export class Sounds {
       const deck = this.deck.peek();
       if (deck === undefined) return;
       if (group === undefined || group.index !== this.#group) this.#close();
-      else if (
-        isChanged(
-          deck,
-          tracksOf(group).map(({ url }) => url),
-        )
-      )
-        deck.setTracks(tracksOf(group));
+      else {
+        const tracks = tracksOf(group);
+        if (String(tracks.map(urlOf)) !== String(deck.tracks.peek().map(urlOf))) deck.setTracks(tracks);
+      }
     });
     effect(() => {
       const address = page.active.value;
@@ -48,7 +45,7 @@ export class Sounds {
     const tracks = tracksOf(group);
     if (tracks.length === 0) return undefined;
     this.#group = group.index;
-    const deck = this.#page.offer.openDeck(tracks);
+    const deck = new Deck(tracks);
     this.deck.value = deck;
     return deck;
   }
@@ -76,7 +73,6 @@ export class Sounds {
     batch(() => {
       deck.listenTo(track.url);
       this.#page.activate(track.address);
-      this.#page.say(`Listening to ${track.address}, ${track.name}.`);
     });
     if (!deck.isPlaying.value) deck.play();
   }
@@ -96,7 +92,6 @@ export class Sounds {
     const isMatched = this.open()?.isMatched;
     if (isMatched === undefined) return;
     isMatched.value = !isMatched.value;
-    this.#page.say(isMatched.value ? 'All are equally loud.' : 'Each is as loud as it was made.');
   }
 
   #close(): void {
@@ -106,10 +101,7 @@ export class Sounds {
   }
 }
 
-function isChanged(deck: Deck, urls: readonly string[]): boolean {
-  const known = deck.tracks.peek();
-  return known.length !== urls.length || known.some(({ url }, index) => url !== urls[index]);
-}
+const urlOf = ({ url }: Track) => url;
 
 const states = new WeakMap<Page, Sounds>();
 

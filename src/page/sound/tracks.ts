@@ -1,8 +1,16 @@
-import type { ReviewAsset } from '../../contract/review.ts';
-import { defined } from '../../ground/values.ts';
+import type { ReviewAsset, ReviewFile } from '../../contract/review.ts';
 import { numbersOf, type ShownGroup } from '../model/shown.ts';
 import { mainFile, shortName } from '../parts/words.ts';
-import type { Track } from './deck.ts';
+
+/** One audio file of a group; an asset such as a song may have several. */
+export interface Track {
+  /** Its digit key. */
+  number: number;
+  file: ReviewFile;
+  url: string;
+  address: string;
+  name: string;
+}
 
 /** Whether a group has sounds (songs or voices), so that digit keys switch between tracks. */
 export function isSoundGroup({ assets }: ShownGroup): boolean {
@@ -22,9 +30,9 @@ export function tracksOf({ assets }: ShownGroup): Track[] {
 
 function tracksOfAsset(asset: ReviewAsset, index: number): Omit<Track, 'number'>[] {
   const sounds = asset.files.filter((file) => file.is === 'audio' && file.url !== undefined);
-  return sounds.map(({ url, wave }, place) => ({
-    url: url ?? '',
-    ...defined({ wave }),
+  return sounds.map((file, place) => ({
+    file,
+    url: file.url ?? '',
     address: asset.address,
     name: [shortName(asset, index), ...(sounds.length > 1 ? [`file ${place + 1}`] : [])].join(', '),
   }));

@@ -1,7 +1,6 @@
 import { batch, computed, effect, signal } from '@preact/signals';
 import type { FunctionComponent } from 'preact';
 import type { ReviewAsset, ReviewData, WantedVerdict } from '../../contract/review.ts';
-import { defined } from '../../ground/values.ts';
 import { madeElsewhere, newOutputs } from '../model/elsewhere.ts';
 import { applyFilter, type Facet, type Filter, noFilter } from '../model/filter.ts';
 import { decide, givenUp, plainNote, puttingBack, type Step, undoOf } from '../model/judge.ts';
@@ -10,12 +9,11 @@ import { count, type Mark, numbersOf, type Shown, type ShownGroup, show, withCha
 import { connection } from '../parts/media.tsx';
 import { counted, credits as creditWords, listed, nameOf, sumOf } from '../parts/words.ts';
 import type { Press } from '../press.ts';
-import type { Deck, Track } from '../sound/deck.ts';
-import { LoupeZoom } from '../zoom/loupe-zoom.ts';
+import { SharedZoom } from '../zoom/shared-zoom.ts';
 import { History } from './history.ts';
 import type { Change, Host } from './host.ts';
+import { noteOn, readNotes, setNote } from './notes.ts';
 import { keptVerdicts, Outbox, type Refusal } from './outbox.ts';
-import { readRemarks, remarkOn, setRemark } from './remarks.ts';
 
 export type ViewName = 'groups' | 'loupe' | 'compare' | 'matrix' | 'grid' | 'changes';
 
@@ -41,21 +39,12 @@ export interface View {
 
 export type KeyHelp = readonly [keys: string, what: string];
 
-/** Keys that apply at one place. */
-export interface HelpSection {
-  where: string;
-  keys: readonly KeyHelp[];
-}
-
 /** Views and filters, in order. A gallery has more than the review page. */
 export interface Offer {
   readonly views: readonly View[];
   readonly facets: readonly Facet[];
-  readonly help: readonly HelpSection[];
-  /** Opens the player for the sounds of a group. */
-  readonly openDeck: (tracks: readonly Track[]) => Deck;
-  /** Replaces the lists of inputs and users in the details of a gallery. */
-  readonly Surroundings?: FunctionComponent<{ page: Page; asset: ReviewAsset }>;
+  /** Further keys for the help. */
+  readonly keys?: readonly KeyHelp[];
 }
 
 export class Page {
@@ -75,8 +64,6 @@ export class Page {
   readonly isLost = signal(false);
   /** Whether the server's port belongs to another process now, because mediabatch was started again. */
   readonly isStrange = signal(false);
-  /** Last verdict, and number of verdicts so far. */
-  readonly judged = signal<{ is: Mark; count: number }>({ is: 'undecided', count: 0 });
   readonly refusals = signal<readonly Refusal[]>([]);
   /** Addresses of outputs that arrived while the page was open and were not visited yet. */
   readonly fresh = signal<readonly string[]>([]);
@@ -85,9 +72,7 @@ export class Page {
   readonly hasFilters = signal(false);
   readonly hasMore = signal(false);
   readonly hasNote = signal(false);
-  readonly loupe = new LoupeZoom();
-  /** Number of tiles per line in the open view, for the up and down arrow keys. */
-  columns = 1;
+  readonly loupe = new SharedZoom();
   readonly focusWish = signal(0);
 
   readonly shown = computed(() => {
@@ -108,7 +93,7 @@ export class Page {
 
   readonly #host: Host | undefined;
   #shown: Shown | undefined;
-  /** Asset that was active before the visit of new outputs. */
+  /** Asset that was active before the visit of new outputs, until another one is active. */
   #cameFrom: string | undefined;
   #isLoading = false;
   /** Whether the data changed while they were loading. */
@@ -125,7 +110,7 @@ export class Page {
       onRefused: (refused) => this.#takeBack(refused),
       onRecorded: (change) => this.#follow(change),
     });
-    readRemarks(data);
+    readNotes(data);
     const [first] = this.strips.value;
     this.active.value = (first && firstUndecided(this.strips.value)) ?? first?.assets[0]?.address ?? '';
     // Verdicts of an earlier visit are announced, because later decisions may contradict them.
@@ -201,6 +186,7 @@ export class Page {
     batch(() => {
       // The message was about the asset that was active before.
       if (takesFocus && address !== this.active.value) this.say('');
+      if (address !== this.active.value) this.#cameFrom = undefined;
       this.active.value = address;
       // Its whole group is seen with it.
       const seen = this.shown.value.groupOf.get(address);
@@ -239,10 +225,7 @@ export class Page {
   back(): void {
     if (this.hasDetails.value && this.views.value.length === 1) this.hasDetails.value = false;
     else if (this.views.value.length > 1) this.views.value = this.views.value.slice(0, -1);
-    else if (this.#cameFrom !== undefined) {
-      this.activate(nearest(this.shown.value, this.strips.value, this.#cameFrom));
-      this.#cameFrom = undefined;
-    }
+    else if (this.#cameFrom !== undefined) this.activate(nearest(this.shown.value, this.strips.value, this.#cameFrom));
     this.focusWish.value += 1;
   }
 
@@ -260,7 +243,7 @@ export class Page {
     const { left } = this.counts.value;
     const lead = () => this.#openView?.lead?.(this, address, is);
     const asset = before.assets.get(address);
-    const kept = is === 'undecided' || asset === undefined ? undefined : remarkOn(asset).note;
+    const kept = is === 'undecided' || asset === undefined ? undefined : noteOn(asset) || undefined;
     const decision = decide(before, this.outbox.own.value, { address, is, note: note ?? kept, reason });
     if (decision.is === 'refused') {
       // The picked asset is compared with the next candidate.
@@ -271,9 +254,8 @@ export class Page {
     batch(() => {
       this.outbox.put(decision.verdicts);
       const { value: shown } = this.shown;
-      this.history.add({ ...undoOf(before, shown, address), remark: asset && remarkOn(asset) });
-      if (asset !== undefined && is !== 'undecided') setRemark(asset, {});
-      this.judged.value = { is, count: this.judged.value.count + 1 };
+      this.history.add({ ...undoOf(before, shown, address), note: asset && noteOn(asset) });
+      if (asset !== undefined && is !== 'undecided') setNote(asset, '');
       const isNote = asset?.verdict?.is === is && note !== undefined;
       if (!isNote) this.activate(lead() ?? afterVerdict(shown, this.strips.value, address, is));
       this.say(
@@ -325,13 +307,13 @@ export class Page {
     });
   }
 
-  #putBack({ verdicts, address, remark }: Step): Step {
+  #putBack({ verdicts, address, note }: Step): Step {
     const before = this.shown.value;
     const asset = before.assets.get(address);
-    const known = asset && remarkOn(asset);
+    const known = asset && noteOn(asset);
     this.outbox.put(puttingBack(before, this.outbox.own.value, verdicts));
-    if (asset !== undefined && remark !== undefined) setRemark(asset, remark);
-    return { ...undoOf(before, this.shown.value, address), remark: known };
+    if (asset !== undefined && note !== undefined) setNote(asset, note);
+    return { ...undoOf(before, this.shown.value, address), note: known };
   }
 
   editNote(): void {
@@ -346,17 +328,9 @@ export class Page {
       return;
     }
     const plain = plainNote(note);
-    setRemark(asset, { ...remarkOn(asset), note: plain });
+    setNote(asset, plain);
     const name = nameOf(this.shown.value, asset.address);
     this.say(plain === '' ? `No note on ${name}.` : `Noted on ${name}, and kept with its verdict: ${plain}`);
-  }
-
-  toggleSecond(): void {
-    const asset = this.activeAsset.value;
-    if (asset?.isJudged !== true) return;
-    const { note, isSecond } = remarkOn(asset);
-    setRemark(asset, { ...defined({ note }), isSecond: isSecond !== true });
-    this.say(`${nameOf(this.shown.value, asset.address)} is ${isSecond ? 'no more a' : 'a'} second choice.`);
   }
 
   search(): void {

@@ -16,19 +16,23 @@ export interface Row {
   planned?: Strip[];
 }
 
-/** Measures of the layout, in CSS pixels. */
-export interface Room {
+/** Measures of lines of pictures, in CSS pixels. */
+export interface PictureRoom {
   width: number;
-  /** Visible height. */
-  height: number;
   /** Gap between tiles, and horizontal frame of a tile around its picture. */
   gap: number;
   frame: number;
+  /** Returns the aspect ratio (width / height) of a picture. */
+  shapeOf(asset: ReviewAsset): number;
+}
+
+/** Measures of the layout, in CSS pixels. */
+export interface Room extends PictureRoom {
+  /** Visible height. */
+  height: number;
   /** Height of a group's head, and vertical frame of a line of tiles. */
   head: number;
   below: number;
-  /** Returns the aspect ratio (width / height) of a picture. */
-  shapeOf(asset: ReviewAsset): number;
   /** Whether an asset needs little height, as sounds do. */
   isLow(asset: ReviewAsset): boolean;
 }
@@ -67,7 +71,7 @@ export function layRows(strips: readonly Strip[], room: Room): Row[] {
       else rows.push({ strips: [], height: 0, own: 0, task, planned: [strip] });
       continue;
     }
-    const { lines, height } = layGroup(assets, room);
+    const { lines, height } = layKnown(strip, room);
     // Only a row of whole groups has a task, so only whole groups are joined.
     if (last?.task === task && last.planned === undefined) {
       const together = Math.floor(fullHeight([...last.strips.flatMap((one) => one.assets), ...assets], room));
@@ -88,11 +92,27 @@ export function layRows(strips: readonly Strip[], room: Room): Row[] {
   return rows;
 }
 
+interface LaidGroup {
+  lines: ReviewAsset[][];
+  height: number;
+}
+
+/** Layouts of strips: most strips are the same after a verdict. */
+const laid = new WeakMap<Strip, LaidGroup & { room: Room }>();
+
+function layKnown(strip: Strip, room: Room): LaidGroup {
+  const known = laid.get(strip);
+  if (known?.room === room) return known;
+  const own = { ...layGroup(strip.assets, room), room };
+  laid.set(strip, own);
+  return own;
+}
+
 /**
  * Breaks a group into the number of lines with the largest pictures for which it is visible as a whole; otherwise into
  * the fewest lines with pictures of the minimum height.
  */
-function layGroup(assets: readonly ReviewAsset[], room: Room): { lines: ReviewAsset[][]; height: number } {
+function layGroup(assets: readonly ReviewAsset[], room: Room): LaidGroup {
   const { least, most } = heightsOf(assets, room);
   const lay = (count: number) => {
     const lines = breakStrip(assets, count, room);
@@ -109,46 +129,6 @@ function layGroup(assets: readonly ReviewAsset[], room: Room): { lines: ReviewAs
   if (best.height >= least) return best;
   const all = assets.map((_, index) => lay(index + 1));
   return all.find(({ height }) => height >= least * nearlyLeast) ?? best;
-}
-
-/**
- * Returns the same rows with the current content of the strips that differ from `before`. Undefined if rows or shapes
- * changed, so that a new layout is needed.
- */
-export function withStrips(
-  rows: readonly Row[],
-  { before, now, room }: { before: readonly Strip[]; now: readonly Strip[]; room: Room },
-): Row[] | undefined {
-  if (before.length !== now.length) return undefined;
-  const isAlike = (asset: ReviewAsset, old: ReviewAsset | undefined) =>
-    asset === old ||
-    (asset.address === old?.address &&
-      room.shapeOf(asset) === room.shapeOf(old) &&
-      room.isLow(asset) === room.isLow(old));
-  const others = new Map<string, Strip>();
-  for (const [index, strip] of now.entries()) {
-    const old = before[index];
-    if (strip === old) continue;
-    const isSame = strip.group.group.task === old?.group.group.task && strip.assets.length === old.assets.length;
-    if (
-      !isSame ||
-      isPlanned(strip) !== isPlanned(old) ||
-      !strip.assets.every((asset, at) => isAlike(asset, old.assets[at]))
-    )
-      return undefined;
-    others.set(strip.group.group.name, strip);
-  }
-  const nowOf = (strip: Strip) => others.get(strip.group.group.name) ?? strip;
-  return rows.map((row) => {
-    if (row.planned !== undefined) return { ...row, planned: row.planned.map(nowOf) };
-    if (!row.strips.some(({ group }) => others.has(group.group.name))) return row;
-    const strips = row.strips.map((part) => {
-      const { group, assets } = others.get(part.group.group.name) ?? part;
-      const own = assets === part.assets ? assets : assets.slice(part.from, part.from + part.assets.length);
-      return { group, assets: own, from: part.from };
-    });
-    return { ...row, strips };
-  });
 }
 
 /** Breaks assets into at most `count` lines of similar width. */
@@ -169,7 +149,7 @@ function breakStrip(assets: readonly ReviewAsset[], count: number, room: Room): 
 }
 
 /** Height at which these assets fill the width. */
-function fullHeight(assets: readonly ReviewAsset[], room: Room): number {
+export function fullHeight(assets: readonly ReviewAsset[], room: PictureRoom): number {
   const shapes = assets.reduce((sum, asset) => sum + shapeIn(room, asset), 0);
   return Math.max(1, (room.width + room.gap - assets.length * (room.frame + room.gap)) / shapes);
 }
@@ -179,16 +159,16 @@ function heightsOf(assets: readonly ReviewAsset[], room: Room): { least: number;
   return { least: usual * 0.6, most: usual * 1.5 };
 }
 
-function usualHeight({ width }: Room): number {
+function usualHeight({ width }: PictureRoom): number {
   return Math.min(240, Math.max(120, width / 6));
 }
 
-function shapeIn(room: Room, asset: ReviewAsset): number {
+function shapeIn(room: PictureRoom, asset: ReviewAsset): number {
   return Math.min(widestShape, Math.max(narrowest / usualHeight(room), room.shapeOf(asset)));
 }
 
 /** Width of an asset's picture in a row of this height, in CSS pixels. */
-export function widthIn(room: Room, asset: ReviewAsset, height: number): number {
+export function widthIn(room: PictureRoom, asset: ReviewAsset, height: number): number {
   return Math.floor(shapeIn(room, asset) * height);
 }
 

@@ -12,7 +12,7 @@ import { useRows } from '../parts/use-rows.ts';
 import { useSize } from '../parts/use-size.ts';
 import { askedText, counted } from '../parts/words.ts';
 import type { Page, View } from '../state/page.ts';
-import { layRows, linesOf, type PartOfStrip, type Room, type Row, widthIn, withStrips } from './groups-layout.ts';
+import { layRows, linesOf, type PartOfStrip, type Room, type Row, widthIn } from './groups-layout.ts';
 
 /** Number of following undecided groups whose thumbnails are preloaded. */
 const groupsAhead = 3;
@@ -51,7 +51,7 @@ interface Laid {
   fit: number;
 }
 
-/** Lays strips out in rows. A verdict does not change the layout. */
+/** Lays strips out in rows. */
 function lay(
   strips: readonly Strip[],
   { width, height, fit }: Pick<Laid, 'width' | 'height' | 'fit'>,
@@ -59,9 +59,7 @@ function lay(
 ): Laid {
   const known = before?.width === width && before.height === height && before.fit === fit ? before : undefined;
   if (known?.strips === strips) return known;
-  const same = known && withStrips(known.rows, { before: known.strips, now: strips, room: known.room });
-  if (known !== undefined && same !== undefined) return { ...known, strips, rows: same };
-  const room = { width, height, gap, frame, head, below, shapeOf: shapesOf(strips), isLow: isSound };
+  const room = known?.room ?? { width, height, gap, frame, head, below, shapeOf: shapesOf(strips), isLow: isSound };
   return { strips, rows: layRows(strips, room), room, width, height, fit };
 }
 
@@ -84,7 +82,7 @@ function Groups({ page }: { page: Page }) {
         return planned === undefined ? `${first?.from} ${first?.group.group.name}` : `${planned[0]?.group.group.name}`;
       },
     }),
-    [room],
+    [rows],
   );
   const { items, height, reveal } = useRows({ ...named, count: rows.length, scroller });
   const active = page.active.value;

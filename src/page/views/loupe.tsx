@@ -1,6 +1,6 @@
 import { useRef } from 'preact/hooks';
 import type { ReviewAsset } from '../../contract/review.ts';
-import { linesOfGrid, moveByGroup, moveInLines, moveToUndecided } from '../model/moves.ts';
+import { linesOfList, moveByGroup, moveInLines, moveToUndecided } from '../model/moves.ts';
 import { digitOf, markOf } from '../model/shown.ts';
 import { Filmstrip } from '../parts/filmstrip.tsx';
 import { Film, Nothing, whyNothing } from '../parts/media.tsx';
@@ -22,7 +22,7 @@ export const loupeView: View = {
   move({ strips, active, activeGroup }, direction) {
     const group = activeGroup.value;
     if (group !== undefined && isSoundGroup(group))
-      return moveInLines(linesOfGrid(group.assets, 1), active.value, direction);
+      return moveInLines(linesOfList(group.assets), active.value, direction);
     if (direction === 'up') return moveByGroup(strips.value, active.value, -1);
     if (direction === 'down') return moveByGroup(strips.value, active.value, 1);
     return beside(
@@ -99,17 +99,7 @@ function OnStage({ page, asset, isActive }: { page: Page; asset: ReviewAsset; is
   if (file === undefined || nothing !== undefined) return <Nothing text={nothing ?? ''} />;
   if (file.is === 'video') return <Film file={file} name={`Play ${asset.address}`} isPlayer />;
   if (file.is !== 'image') return <Nothing text={`${file.path} (${file.mediaType}) cannot be shown here`} />;
-  const { loupe } = page;
-  return (
-    <ZoomedMedia
-      file={file}
-      name={asset.address}
-      zoom={loupe.zoom.value}
-      onMove={(move) => loupe.move(move)}
-      onFrame={(known) => isActive && loupe.setFrame(known)}
-      onTogglePixels={(at) => loupe.togglePixels(at)}
-    />
-  );
+  return <ZoomedMedia file={file} name={asset.address} zoom={page.loupe} isActive={isActive} />;
 }
 
 /** Assets that a key may lead to; their pictures are preloaded so that they appear at once. */

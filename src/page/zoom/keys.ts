@@ -1,11 +1,6 @@
 import type { Press } from '../press.ts';
-import { type Frame, panBy, type Zoom, zoomAt } from './zoom.ts';
-
-export interface Zoomed {
-  move(move: (zoom: Zoom, frame: Frame) => Zoom): void;
-  togglePixels(): void;
-  whole(): void;
-}
+import type { SharedZoom } from './shared-zoom.ts';
+import { panBy, zoomAt } from './zoom.ts';
 
 export const zoomStep = 1.25;
 const stride = 0.1;
@@ -18,7 +13,7 @@ const arrows: { [key: string]: { x: number; y: number } | undefined } = {
 };
 
 /** Performs the action of a zoom key: `+` `-` `Z` `0`, and arrows with Shift. Returns false for other keys. */
-export function actOnZoomKey({ key, shiftKey }: Press, zoomed: Zoomed): boolean {
+export function actOnZoomKey({ key, shiftKey }: Press, zoomed: SharedZoom): boolean {
   const arrow = arrows[key];
   if (arrow !== undefined && shiftKey) {
     zoomed.move((zoom, frame) =>

@@ -1,32 +1,27 @@
+import type { RefObject } from 'preact';
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ReviewFile } from '../../contract/review.ts';
 import { defined } from '../../ground/values.ts';
 import { Unreadable, useFailures } from '../parts/media.tsx';
 import { useSize } from '../parts/use-size.ts';
+import type { Move, SharedZoom } from './shared-zoom.ts';
 import { type Frame, limitZoom, type Point, panBy, placePicture, type Size, type Zoom, zoomAt } from './zoom.ts';
-
-export type Move = (zoom: Zoom, frame: Frame) => Zoom;
 
 interface ZoomedMediaProps {
   file: ReviewFile;
   name: string;
-  zoom: Zoom;
-  onMove(move: Move): void;
-  /** Called after each render, as soon as the sizes of pane and picture are known. */
-  onFrame(frame: Frame): void;
+  zoom: SharedZoom;
+  /** Whether keys act on it. */
+  isActive: boolean;
   onVideo?(video: HTMLVideoElement | null): void;
-  /** Called on a double click, to toggle actual pixels around this point. Without it, a double click is two clicks. */
-  onTogglePixels?(at: Point): void;
 }
 
 /** Zoom exponent per pixel of wheel movement; one notch of most mouse wheels is 100 pixels. */
 const perWheelPixel = 1 / 400;
-/** From this magnification on, pixels are not interpolated. */
-const squareFrom = 3;
 
-/** A zoomable picture or film in a pane. Controlled: `zoom` sets the visible part, `onMove` requests another. */
+/** A zoomable picture or film in a pane. */
 export function ZoomedMedia(props: ZoomedMediaProps) {
-  const { file, zoom, onFrame } = props;
+  const { file, zoom, isActive } = props;
   const place = useRef<HTMLDivElement>(null);
   const pane = useSize(place);
   const [picture, setPicture] = useState<Size>();
@@ -36,9 +31,9 @@ export function ZoomedMedia(props: ZoomedMediaProps) {
     [picture, pane],
   );
   useLayoutEffect(() => {
-    if (frame !== undefined) onFrame(frame);
+    if (frame !== undefined && isActive) zoom.frame.value = frame;
   });
-  useGestures(place, frame !== undefined, props);
+  useGestures(place, frame, zoom);
   return (
     <div
       class="zoomed"
@@ -48,30 +43,23 @@ export function ZoomedMedia(props: ZoomedMediaProps) {
         frame === undefined && file.thumb ? { backgroundImage: `url(${file.thumb})` } : { backgroundImage: 'none' }
       }
     >
-      <Media
-        key={file.url}
-        {...props}
-        style={frame && styleOf(zoom, frame)}
-        isLarge={frame !== undefined && isLarge(zoom, frame)}
-        onSize={setPicture}
-      />
+      <Media key={file.url} {...props} style={frame && styleOf(zoom.zoom.value, frame)} onSize={setPicture} />
     </div>
   );
 }
 
-interface MediaProps extends ZoomedMediaProps {
+interface MediaProps extends Omit<ZoomedMediaProps, 'zoom'> {
   style: Style | undefined;
-  isLarge: boolean;
   onSize(size: Size): void;
 }
 
-function Media({ file, name, onVideo, style, isLarge, onSize }: MediaProps) {
+function Media({ file, name, onVideo, style, onSize }: MediaProps) {
   const [failures, fail, isRetried] = useFailures(file.sha256);
   // A stable callback, because a new one would detach and attach the element.
   const attach = useCallback((video: HTMLVideoElement | null) => onVideo?.(video), []);
   if (failures > 0) return <Unreadable file={file} isRetried={isRetried} />;
   const shared = {
-    class: `zoomed-media${isLarge ? ' squares' : ''}${style === undefined ? ' unknown' : ''}`,
+    class: `zoomed-media${style === undefined ? ' unknown' : ''}`,
     src: file.url,
     onError: fail,
     ...defined({ style }),
@@ -112,20 +100,18 @@ function styleOf(zoom: Zoom, frame: Frame): Style {
   return { width: `${width}px`, height: `${height}px`, transform: `translate(${whole(left)}px, ${whole(top)}px)` };
 }
 
-function isLarge(zoom: Zoom, frame: Frame): boolean {
-  return (placePicture(zoom, frame).width * frame.density) / frame.picture.width >= squareFrom;
-}
-
 /**
- * Attaches handlers for wheel, drag, pinch and double click. Listeners stay when props change, so that a drag is not
- * interrupted.
+ * Attaches handlers for wheel, drag, pinch and double click. Listeners stay when the frame changes, so that a drag is
+ * not interrupted.
  */
-function useGestures(pane: { readonly current: HTMLElement | null }, isKnown: boolean, props: ZoomedMediaProps): void {
-  const latest = useRef(props);
-  latest.current = props;
+function useGestures(pane: RefObject<HTMLElement | null>, frame: Frame | undefined, zoom: SharedZoom): void {
+  const latest = useRef(frame);
+  latest.current = frame;
+  const isKnown = frame !== undefined;
   useEffect(() => {
     const element = pane.current;
     if (element === null || !isKnown) return;
+    const move = (by: Move) => zoom.move(by, latest.current);
     const fingers = new Map<number, Point>();
     const stop = new AbortController();
     const on = <Name extends keyof HTMLElementEventMap>(
@@ -144,7 +130,7 @@ function useGestures(pane: { readonly current: HTMLElement | null }, isKnown: bo
     on('wheel', (event, at) => {
       event.preventDefault();
       const pixels = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? event.deltaY * 33 : event.deltaY;
-      latest.current.onMove((zoom, of) => zoomAt(zoom, 2 ** (-pixels * perWheelPixel), of, at));
+      move((from, of) => zoomAt(from, 2 ** (-pixels * perWheelPixel), of, at));
     });
     on('pointerdown', (event, at) => {
       if (event.button !== 0) return;
@@ -156,14 +142,14 @@ function useGestures(pane: { readonly current: HTMLElement | null }, isKnown: bo
       if (before === undefined) return;
       const other = [...fingers].find(([id]) => id !== event.pointerId)?.[1];
       fingers.set(event.pointerId, at);
-      latest.current.onMove((zoom, of) => moveByFingers(zoom, of, before, at, other));
+      move((from, of) => moveByFingers(from, of, before, at, other));
     });
     for (const end of ['pointerup', 'pointercancel', 'lostpointercapture'] as const) {
       on(end, (event) => fingers.delete(event.pointerId));
     }
-    on('dblclick', (_, at) => latest.current.onTogglePixels?.(at));
+    on('dblclick', (_, at) => zoom.togglePixels(at, latest.current));
     return () => stop.abort();
-  }, [isKnown]);
+  }, [isKnown, zoom]);
 }
 
 /** One finger moves the picture. With two fingers, the other one is the fixed point of the zoom. */

@@ -84,11 +84,14 @@ export async function makeGallery(campaign: OpenCampaign, options: MakeOptions):
   try {
     if (options.single !== true) release = await holdGallery(campaign.paths.state, { path: options.path, shown });
     const { outputs } = campaign.paths;
-    const waveOf = async ({ path, file }: GalleryFile) =>
-      (await measurePlaced(campaign, { ...file, path: relative(outputs, path) }, ['wave'])).wave;
+    const soundOf = async ({ path, file }: GalleryFile) => {
+      const placed = { ...file, path: relative(outputs, path) };
+      const { wave, lufs } = await measurePlaced(campaign, placed, ['wave', 'sound']);
+      return wave === undefined ? {} : { wave, ...(lufs !== undefined && { lufs }) };
+    };
     const place = await openPlace(options, { shown, isReduced });
     for (;;) {
-      await placeFiles(files, { ...options, thumbs, place, waveOf });
+      await placeFiles(files, { ...options, thumbs, place, soundOf });
       if (options.signal?.aborted) return undefined;
       if (await place.fits()) break;
     }
@@ -196,13 +199,13 @@ class Folder implements GalleryPlace {
 interface PlaceOptions extends Pick<MakeOptions, 'onThumb' | 'signal'> {
   thumbs: Thumbs;
   place: GalleryPlace;
-  /** Returns the waveform of a sound; undefined if it cannot be decoded. */
-  waveOf(file: GalleryFile): Promise<string | undefined>;
+  /** Returns the waveform and loudness of a sound; empty if it cannot be decoded. */
+  soundOf(file: GalleryFile): Promise<Pick<ReviewFile, 'wave' | 'lufs'>>;
 }
 
 async function placeFiles(
   files: readonly GalleryFile[],
-  { thumbs, place, waveOf, onThumb, signal }: PlaceOptions,
+  { thumbs, place, soundOf, onThumb, signal }: PlaceOptions,
 ): Promise<void> {
   const isDrawn = (file: ReviewFile) => hasThumb(file) || file.is === 'audio';
   const all = files.filter(({ file }) => isDrawn(file)).length;
@@ -211,8 +214,8 @@ async function placeFiles(
     if (signal?.aborted) return;
     const thumb = hasThumb(one.file) ? await thumbs.get(one.file, async () => one.path) : undefined;
     const jpeg = thumb !== undefined && 'jpeg' in thumb ? thumb.jpeg : undefined;
-    const wave = one.file.is === 'audio' ? await waveOf(one) : undefined;
-    if (wave !== undefined) for (const mention of one.mentions) mention.wave = wave;
+    const sound = one.file.is === 'audio' ? await soundOf(one) : {};
+    for (const mention of one.mentions) Object.assign(mention, sound);
     await place.add(one, jpeg);
     if (!isDrawn(one.file)) return;
     done += 1;

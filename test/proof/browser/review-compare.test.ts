@@ -34,7 +34,7 @@ const wheel = async (page: Page, delta: number) => {
   await page.mouse.wheel(0, delta);
 };
 
-test('zoom and pan move both, one can drift, and all of it by keys too', async () => {
+test('zoom and pan move both, and all of it by keys too', async () => {
   const { page, press } = await openServed(browser, campaign);
   await press('c');
   await arePlaced(page);
@@ -50,19 +50,8 @@ test('zoom and pan move both, one can drift, and all of it by keys too', async (
   const [dragged, followed] = await places(page);
   expect(followed).toBe(dragged);
 
-  await press('d', 'Shift+ArrowDown');
+  await press('Shift+ArrowDown');
   await expect.poll(async () => (await places(page))[0]).not.toBe(dragged);
-  expect((await places(page))[1]).toBe(followed);
-  const [drifted] = await places(page);
-  await press('d', 'Shift+ArrowUp');
-  await expect.poll(async () => (await places(page))[0]).not.toBe(drifted);
-  const apart = await places(page);
-  expect(apart[1]).not.toBe(followed);
-  expect(apart[0]).not.toBe(apart[1]);
-  const before = await sides(page);
-  await press('v');
-  expect(await sides(page)).toEqual(before.reverse());
-  expect(await places(page)).toEqual(apart);
   await press('0');
   expect(await places(page)).toEqual([whole, whole]);
   await press('z');
@@ -136,15 +125,10 @@ test('wipe and blink show the same place', async () => {
   expect(await clips()).toEqual(['inset(0px 50% 0px 0px)', 'inset(0px 0px 0px 50%)']);
   await press('ArrowLeft', 'ArrowLeft');
   expect(await clips()).toEqual(['inset(0px 60% 0px 0px)', 'inset(0px 0px 0px 40%)']);
-  const slider = page.getByRole('slider', { name: 'Line' });
-  await slider.focus();
-  await press('ArrowRight');
-  expect(await clips()).toEqual(['inset(0px 59% 0px 0px)', 'inset(0px 0px 0px 41%)']);
-
   const panes = await page.locator('.panes').boundingBox();
   const x = (part: number) => (panes?.x ?? 0) + (panes?.width ?? 0) * part;
   const y = (panes?.y ?? 0) + 100;
-  await page.mouse.move(x(0.41) + 6, y);
+  await page.mouse.move(x(0.4) + 6, y);
   await page.mouse.down();
   await page.mouse.move(x(0.5), y);
   await page.mouse.move(x(0.75), y);
@@ -152,7 +136,6 @@ test('wipe and blink show the same place', async () => {
   await page.mouse.move(x(0.2), y);
   expect((await clips())[0]).toMatch(/^inset\(0px 25(?:\.\d+)?% /);
 
-  // Keys that say nothing to a slider are for the page.
   await press('b');
   const seen = () =>
     page.evaluate<string[]>(

@@ -39,7 +39,6 @@ test('P, X, U and digits decide about the active one alone, and lead to the neig
   await press('3');
   await isActive(at(3, 1));
   await page.getByText('2 of 4 groups decided').waitFor();
-  expect(await page.locator('.counts').getAttribute('title')).toContain('2 to decide now');
   await press('[', 'ArrowLeft');
   await isActive(at(1, 3));
   await press('ArrowLeft', 'u');
@@ -285,16 +284,13 @@ test('where another script is typed, a key means what stands at its place on a L
 
 test('an undo gives back what was noted before the verdict', async () => {
   const { page, press, isActive } = await openReview(browser, products(2, 2));
-  await press('r', 'n');
+  await press('n');
   await page.keyboard.type('nice');
   await press('Enter', 'p');
   await isActive(at(2, 1));
   await press('Control+z');
   await isActive(at(1, 1));
-  await page.locator('.tile.active .second').waitFor();
   await page.locator('.tile.active .facts').getByText('nice').waitFor();
-  await press('Control+Shift+z');
-  expect(await page.locator('.second').count()).toBe(0);
 });
 
 test('Esc ends what is being composed, and then the field', async () => {

@@ -33,8 +33,8 @@ test('rows are keys and columns tasks; cells without a step are empty, and what 
   expect(await table.getByRole('rowheader').allTextContents()).toEqual(['lamp', 'rug', 'vase']);
   const words = (row: number, column: number) =>
     table.locator('tbody tr').nth(row).locator('td').nth(column).textContent();
-  expect(await words(0, 0)).toContain('missing');
-  expect(await words(0, 2)).toContain('planned');
+  expect(await words(0, 0)).toContain('is not on this disk');
+  expect(await words(0, 2)).toContain('not bought yet');
   expect(await words(2, 0)).toBe('');
   expect(await table.locator('.matrix-asset').count()).toBe(4 + 12 + 2);
 });
@@ -44,7 +44,7 @@ test('what failed says why in its place', async () => {
   data.assets[1] = { ...(data.assets[1] as ReviewAsset), state: 'failed', error: 'the prompt was refused', files: [] };
   const { page, press } = await openReview(browser, data);
   await press('m');
-  await page.locator('.matrix-asset .failed').getByText('failed: the prompt was refused').waitFor();
+  await page.locator('.matrix-asset.is-failed').getByText('failed: the prompt was refused').waitFor();
 });
 
 test('columns can be the values of an axis', async () => {

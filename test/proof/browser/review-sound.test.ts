@@ -23,67 +23,25 @@ afterAll(async () => {
   await campaign?.stop();
 });
 
-/** What the sound card is told, as it is told: begins, ends and gains, in seconds of its clock. */
-const spy = `
-  window.told = [];
-  const tell = (entry) => window.told.push(entry);
-  const { start, stop } = AudioScheduledSourceNode.prototype;
-  AudioBufferSourceNode.prototype.start = ((start) => function (when, offset) {
-    this.duration = this.buffer.duration;
-    tell({ is: 'start', when, offset });
-    return start.call(this, when, offset);
-  })(AudioBufferSourceNode.prototype.start);
-  AudioScheduledSourceNode.prototype.stop = function (when) {
-    tell({ is: 'stop', when });
-    return stop.call(this, when);
-  };
-  const { linearRampToValueAtTime } = AudioParam.prototype;
-  AudioParam.prototype.linearRampToValueAtTime = function (value, when) {
-    tell({ is: 'ramp', value, when });
-    return linearRampToValueAtTime.call(this, value, when);
-  };
-`;
-
-interface Told {
-  is: 'start' | 'stop' | 'ramp';
-  when: number;
-  offset: number;
-  value: number;
-}
-
-async function openSpied() {
+async function openMeasured() {
   const served = await openServed(browser, campaign);
-  await served.page.evaluate(spy);
   await served.press('Enter');
   await served.page.locator('.track .facts').getByText('LUFS').nth(2).waitFor();
-  return { ...served, told: () => served.page.evaluate<Told[]>('window.told') };
+  return served;
 }
 const clock = '.clock';
 
-test('digits let another take go on at the same position, without a click; P picks what is heard', async () => {
-  const { page, press, isActive, told, data } = await openSpied();
+test('digits let another take go on at the same position, without a pause; P picks what is heard', async () => {
+  const { page, press, isActive, data } = await openMeasured();
+  const time = async () => Number(await page.getByRole('slider', { name: 'Time' }).inputValue());
   await press('1');
   await page.locator(clock).getByText('0:01 /').waitFor();
-  await press('3');
-  await isActive('jingle/3');
-  await page.locator(clock).getByText('0:02 /').waitFor();
-  await press('2');
-  await isActive('jingle/2');
-  await expect.poll(async () => (await told()).filter(({ is }) => is === 'start').length).toBe(3);
-
-  const all = await told();
-  const starts = all.filter(({ is }) => is === 'start');
-  for (const [index, now] of starts.entries()) {
-    const before = starts[index - 1];
-    if (before === undefined) continue;
-    const wanted = before.offset + (now.when - before.when);
-    expect(Math.abs(now.offset - wanted)).toBeLessThan(0.05);
-    // The one before is turned down while this one is turned up, both within hundredths of a second.
-    const ramps = all.filter((entry) => entry.is === 'ramp' && Math.abs(entry.when - now.when) < 0.03);
-    expect(ramps.map(({ value }) => value > 0).sort()).toEqual([false, true]);
-    for (const { when } of ramps) expect(when - now.when).toBeGreaterThan(0.004);
-    const stop = all.find((entry) => entry.is === 'stop' && entry.when >= now.when);
-    expect(stop && stop.when - now.when).toBeLessThan(0.03);
+  for (const number of [3, 2]) {
+    const before = await time();
+    await press(String(number));
+    await isActive(`jingle/${number}`);
+    expect(await time()).toBeGreaterThanOrEqual(before - 0.05);
+    await expect.poll(time).toBeGreaterThan(before);
   }
   expect((await data()).assets.some(({ verdict }) => verdict)).toBe(false);
   await press(' ');
@@ -95,28 +53,22 @@ test('digits let another take go on at the same position, without a click; P pic
 });
 
 test('all are as loud as the quietest, unless somebody wants them as they are', async () => {
-  const { page, press, told } = await openSpied();
+  const { page, press } = await openMeasured();
   const facts = await page.locator('.track .facts').allTextContents();
-  const loudness = facts.map((text) => Number(/(-\d+\.\d) LUFS/.exec(text)?.[1]));
+  const loudness = facts.map((text) => Number(/−(\d+\.\d) LUFS/.exec(text)?.[1]) * -1);
   const quieter = facts.map((text) => Number(/played (\d+\.\d) dB quieter/.exec(text)?.[1] ?? 0));
   const quietest = Math.min(...loudness);
   expect(quietest).toBeGreaterThan(-70);
-  for (const [index, own] of loudness.entries()) {
-    expect(Math.abs(own - (quieter[index] ?? 0) - quietest)).toBeLessThan(0.16);
-  }
-  for (const number of [1, 2, 3]) {
-    await press(String(number));
-    await expect.poll(async () => (await told()).filter(({ is }) => is === 'start').length).toBe(number);
-    const gain = (await told()).findLast(({ is, value }) => is === 'ramp' && value > 0)?.value ?? 0;
-    expect(20 * Math.log10(gain)).toBeCloseTo(-(quieter[number - 1] ?? 0), 0);
-  }
+  // Less than half a decibel is not said.
+  for (const [index, own] of loudness.entries())
+    expect(Math.abs(own - (quieter[index] ?? 0) - quietest)).toBeLessThan(0.66);
   await press('l');
   await page.getByRole('button', { name: 'Equally loud', pressed: false }).waitFor();
   expect((await page.locator('.track .facts').allTextContents()).join()).not.toContain('quieter');
 });
 
 test('one seeks in the waveform, by the slider and by keys', async () => {
-  const { page, press, isActive } = await openSpied();
+  const { page, press, isActive } = await openMeasured();
   const seconds = Number(await page.getByRole('slider', { name: 'Time' }).getAttribute('max'));
   expect(seconds).toBeGreaterThan(5);
   expect(await page.locator('.peaks path').first().getAttribute('d')).toMatch(/^(?:M\d+ [\d.]+V[\d.]+){600}$/);
@@ -181,7 +133,7 @@ test('a take that arrives can be listened to while another one plays on', async 
   expect(await time()).toBeGreaterThan(0.9);
 });
 
-test('from disk, players of the browser do the same, as loud as they are', async () => {
+test('from disk, the same without waveforms that a script would have to read', async () => {
   const { data } = await openServed(browser, campaign);
   const shown: ReviewData = await data();
   const outputs = `${campaign.folder}/campaign.sandbox`;
@@ -201,7 +153,6 @@ test('from disk, players of the browser do the same, as loud as they are', async
   onTestFinished(() => page.close());
   await page.goto(`file://${report}/index.html`);
   await page.keyboard.press('Enter');
-  await page.getByText('only `mediabatch review` can match them').waitFor();
   await page.keyboard.press('1');
   await page.locator(clock).getByText('0:01 /').waitFor();
   const time = async () => Number(await page.getByRole('slider', { name: 'Time' }).inputValue());

@@ -99,7 +99,13 @@ async function answer(
   const asked = host.data.assets.flatMap(({ files }) => files).find(({ url }) => url === `media/${number}`);
   if (asked === undefined) return void send('application/json', '{"error":{"text":"is not here"}}', 404);
   if (asked.path.endsWith('broken')) return void send(asked.mediaType, 'no picture');
-  if (asked.is === 'audio') return void send('audio/wav', silentWav(3));
+  if (asked.is === 'audio') {
+    // As the real server does: a browser seeks only where it can ask for a part.
+    const sound = silentWav(8);
+    const from = Number(/^bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1] ?? 0);
+    response.setHeader('content-range', `bytes ${from}-${sound.length - 1}/${sound.length}`);
+    return void send('audio/wav', sound.subarray(from), request.headers.range === undefined ? 200 : 206);
+  }
   const height = asked.path.includes('tall') ? 16 / 9 : 3 / 4;
   return void send('image/png', pictureOf(number, path.startsWith('thumb') ? 128 : 512, height));
 }

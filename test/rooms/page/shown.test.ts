@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ReviewAsset, WantedVerdict } from '../../../src/contract/review.ts';
-import { listLacking, listRequest, markWords } from '../../../src/page/details/request-rows.ts';
+import { listLacking, listRequest } from '../../../src/page/details/request-rows.ts';
 import { columnWidths, layMatrix, linesOf, listAxes } from '../../../src/page/matrix/layout.ts';
 import { applyFilter, noFilter, pageFacets } from '../../../src/page/model/filter.ts';
 import { decide, undoOf } from '../../../src/page/model/judge.ts';
@@ -252,19 +252,6 @@ describe('the matrix', () => {
     expect(layMatrix([asset('a', undefined, {})], { is: 'task' }).rows[0]?.name).toBe('no key');
   });
 
-  test('names its rows by the titles of their groups, and keeps rows of the same title apart', () => {
-    const titles = new Map([
-      ['lamp', 'Lamp'],
-      ['rug', 'Lamp'],
-    ]);
-    const { rows } = layMatrix(assets, { is: 'axis', axis: 'style' }, titles);
-    expect(rows.map(({ name, title }) => [name, title])).toEqual([
-      ['lamp · 1k', 'Lamp · 1k'],
-      ['rug · 1k', 'Lamp · 1k'],
-      ['rug · 2k', 'Lamp · 2k'],
-    ]);
-  });
-
   test('says the task in its rows where there are several, and where there is no key', () => {
     const others = [asset('a', 'k', { x: '1' }), asset('b', 'k', { x: '1' })];
     expect(layMatrix(others, { is: 'axis', axis: 'x' }).rows.map(({ name }) => name)).toEqual(['a · k', 'b · k']);
@@ -283,32 +270,6 @@ describe('the matrix', () => {
   });
 });
 
-/** `[…]` around what differs. */
-const marked = (text: string, ...others: string[]) =>
-  markWords(text, others)
-    .map((stretch) => (stretch.differs ? `[${stretch.text}]` : stretch.text))
-    .join('');
-
-describe('words that differ', () => {
-  test.each([
-    ['a lamp on oak', ['a lamp on elm'], 'a lamp on [oak]'],
-    ['a lamp on dark oak, evening', ['a lamp on elm, evening'], 'a lamp on [dark oak], evening'],
-    ['a lamp', ['a lamp'], 'a lamp'],
-    ['a lamp', [], 'a lamp'],
-    ['a lamp', ['a big lamp'], 'a lamp'],
-    ['one two three', ['one 2 three', 'one two 3'], 'one [two three]'],
-    ['', ['x'], ''],
-    ['warm', ['cold'], '[warm]'],
-  ])('%s', (text, others, wanted) => {
-    expect(marked(text, ...others)).toBe(wanted);
-  });
-
-  test('a text of ten thousand words is not compared word by word between its ends', () => {
-    const long = Array.from({ length: 10_000 }, (_, index) => `w${index}`).join(' ');
-    expect(marked(`same ${long} end`, `same ${long.replaceAll('w', 'v')} end`)).toBe(`same [${long}] end`);
-  });
-});
-
 describe('a request as a list', () => {
   const own = {
     model: 'alpha',
@@ -320,20 +281,10 @@ describe('a request as a list', () => {
   test('names each value by its path, texts and model first, and marks what differs', () => {
     const other = { ...own, prompt: 'a lamp, cold', images: [{ $ref: 'hero@rug', field: 'url' }] };
     expect(listRequest(own, [other])).toEqual([
-      {
-        path: 'prompt',
-        value: {
-          is: 'text',
-          stretches: [
-            { text: 'a lamp, ', differs: false },
-            { text: 'warm', differs: true },
-          ],
-        },
-        differs: true,
-      },
-      { path: 'model', value: { is: 'text', stretches: [{ text: 'alpha', differs: false }] }, differs: false },
-      { path: 'with.seed', value: { is: 'text', stretches: [{ text: '1', differs: false }] }, differs: false },
-      { path: 'images[0]', value: { is: 'step', address: 'hero@lamp', field: 'url' }, differs: true },
+      { path: 'prompt', value: 'a lamp, warm', differs: true },
+      { path: 'model', value: 'alpha', differs: false },
+      { path: 'with.seed', value: '1', differs: false },
+      { path: 'images[0]', value: { address: 'hero@lamp', field: 'url' }, differs: true },
     ]);
   });
 

@@ -409,7 +409,7 @@ describe('at the end', () => {
       { state: 'decided', verdict: 'picked' },
     );
     expect(tellReviewed(before, now, paste)).toBe(
-      'picked 1, rejected 1, 1 gate is still open\n  then: mediabatch apply c.yaml\n',
+      'picked 1, rejected 1, every gate is decided, all outputs of 1 group are rejected\n  then: mediabatch apply c.yaml\n',
     );
   });
 

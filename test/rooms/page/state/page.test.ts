@@ -2,8 +2,6 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import type { ReviewData, WantedVerdict } from '../../../../src/contract/review.ts';
 import { filmsOf } from '../../../../src/page/compare/films.ts';
 import { nextUndecided } from '../../../../src/page/model/moves.ts';
-import { openElementDeck } from '../../../../src/page/sound/element-deck.ts';
-import { openWebDeck } from '../../../../src/page/sound/web-deck.ts';
 import type { Change, Host } from '../../../../src/page/state/host.ts';
 import { Outbox, type Refusal } from '../../../../src/page/state/outbox.ts';
 import { Page } from '../../../../src/page/state/page.ts';
@@ -28,7 +26,7 @@ describe('page', () => {
         tell = listener;
       },
     };
-    const page = new Page(data, host, { views: [], facets: [], help: [], openDeck: openElementDeck });
+    const page = new Page(data, host, { views: [], facets: [] });
     const answer = async (index: number, given: ReviewData) => {
       loads.at(index).answer(given);
       await settled();
@@ -193,9 +191,7 @@ function open() {
     next = undefined;
   });
   onTestFinished(() => void vi.unstubAllGlobals());
-  const films = filmsOf(
-    new Page(products(1, 2), undefined, { views: [], facets: [], help: [], openDeck: openElementDeck }),
-  );
+  const films = filmsOf(new Page(products(1, 2), undefined, { views: [], facets: [] }));
   const [left, right] = [new Film(), new Film()];
   films.set('left', left as unknown as HTMLVideoElement);
   films.set('right', right as unknown as HTMLVideoElement);
@@ -245,23 +241,6 @@ test('at the end of the leader both begin again', () => {
   left.ended = true;
   frame({ left: 10, right: 9.99 });
   expect([left.currentTime, right.currentTime, films.isPlaying.value]).toEqual([0, 0, true]);
-});
-
-test('between two places it plays again and again, till both are the same', () => {
-  const { films, left, right, frame } = open();
-  films.seek(2);
-  films.mark('from');
-  films.seek(4);
-  films.mark('to');
-  films.play();
-  expect([left.currentTime, right.currentTime]).toEqual([2, 2]);
-  frame({ left: 3, right: 3 });
-  frame({ left: 4.01, right: 4 });
-  expect([left.currentTime, right.currentTime]).toEqual([2, 2]);
-  films.mark('to');
-  expect(films.loop.value).toBeUndefined();
-  frame({ left: 5, right: 5 });
-  expect(left.currentTime).toBe(5);
 });
 
 describe('outbox', () => {
@@ -378,115 +357,5 @@ describe('outbox', () => {
     await pass(1000);
     expect(sent()).toEqual([['a rejected']]);
     expect(outbox.isOpen('b')).toBe(false);
-  });
-});
-
-describe('web deck', () => {
-  /** A sound of one channel, which a second of silence is long enough for. */
-  class Sound {
-    readonly numberOfChannels = 1;
-    readonly sampleRate = 1000;
-    readonly length = 1000;
-    readonly duration = 1;
-    readonly url: string;
-    constructor(url: string) {
-      this.url = url;
-    }
-    getChannelData(): Float32Array {
-      return new Float32Array(this.length);
-    }
-  }
-
-  let heard: string[];
-  let fetched: Held<[url: string], Response>;
-
-  /** As much of a sound card as tells which tracks were begun. */
-  function stubSound(): void {
-    const ramp = {
-      setValueAtTime() {},
-      linearRampToValueAtTime() {},
-      cancelScheduledValues() {},
-      setTargetAtTime() {},
-    };
-    const node = { connect: (to: object) => to };
-    vi.stubGlobal(
-      'AudioContext',
-      class {
-        currentTime = 0;
-        destination = {};
-        decodeAudioData = async (bytes: ArrayBuffer) => new Sound(new TextDecoder().decode(bytes));
-        resume = async () => {};
-        close = async () => {};
-      },
-    );
-    vi.stubGlobal(
-      'AudioBufferSourceNode',
-      class {
-        onended = null;
-        readonly #sound: Sound;
-        constructor(_context: object, { buffer }: { buffer: Sound }) {
-          this.#sound = buffer;
-        }
-        connect = node.connect;
-        start = () => void heard.push(this.#sound.url);
-        stop() {}
-      },
-    );
-    vi.stubGlobal(
-      'GainNode',
-      class {
-        gain = { value: 0, ...ramp };
-        connect = node.connect;
-      },
-    );
-    vi.stubGlobal('fetch', (url: string) => fetched.call(url));
-  }
-
-  beforeEach(() => {
-    heard = [];
-    fetched = new Held();
-    stubSound();
-    return () => void vi.unstubAllGlobals();
-  });
-
-  function open() {
-    const tracks = ['a', 'b'].map((url, index) => ({ url, number: index + 1, address: url, name: url }));
-    const deck = openWebDeck(tracks);
-    onTestFinished(() => deck.close());
-    const asked = () => fetched.calls.map(({ args: [url] }) => url);
-    const arrives = async (url: string) => {
-      fetched.at(asked().indexOf(url)).answer(new Response(url));
-      await new Promise((resolve) => setTimeout(resolve, 5));
-      await settled();
-    };
-    return { deck, asked, arrives };
-  }
-
-  test('a track that arrives when another one was chosen is not heard', async () => {
-    const { deck, arrives } = open();
-    deck.play();
-    deck.listenTo('b');
-    await arrives('b');
-    expect(heard).toEqual(['b']);
-    await arrives('a');
-    expect(heard).toEqual(['b']);
-  });
-
-  test('nor is one that arrives after a pause', async () => {
-    const { deck, arrives } = open();
-    deck.play();
-    deck.pause();
-    await arrives('a');
-    expect(heard).toEqual([]);
-  });
-
-  test('a track that is measured and played at once is fetched once, and begun once when it was left and chosen again meanwhile', async () => {
-    const { deck, asked, arrives } = open();
-    deck.play();
-    deck.listenTo('b');
-    deck.listenTo('a');
-    expect(asked()).toEqual(['a', 'b']);
-    await arrives('a');
-    expect(heard).toEqual(['a']);
   });
 });
