@@ -30,9 +30,8 @@ export interface OptionRow {
   readonly about: string;
   /**
    * Scope of the option. `campaign`: which manifest, lock and account are meant; printed commands repeat it.
-   * `plan`: what is bought. A saved plan stores options of both kinds and refuses new ones; attaching to a run that
-   * was made without them shows a notice. `run`: how a run works, which attaching cannot change. `here`: what this
-   * process does.
+   * `plan`: what is bought. A saved plan stores options of both kinds and refuses new ones. `run`: how a run works,
+   * which attaching cannot change. `here`: what this process does.
    */
   readonly settles: 'campaign' | 'plan' | 'run' | 'here';
   /** Type of the value. Defaults to text. */

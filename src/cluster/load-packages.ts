@@ -5,7 +5,6 @@ const versions = {
   pg: '8.23.1',
   'pg-boss': '12.35.0',
   aws4fetch: '1.0.20',
-  'prom-client': '15.1.3',
 };
 
 type Package = keyof typeof versions;
@@ -19,7 +18,7 @@ export async function loadPackage<T>(name: Package, load: () => Promise<T>): Pro
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'ERR_MODULE_NOT_FOUND' && code !== 'MODULE_NOT_FOUND') throw error;
-    const wanted: readonly Package[] = name === 'aws4fetch' || name === 'prom-client' ? [name] : ['pg', 'pg-boss'];
+    const wanted: readonly Package[] = name === 'aws4fetch' ? [name] : ['pg', 'pg-boss'];
     const words = wanted.map((one) => `${one}@${versions[one]}`);
     throw new CampaignError({
       code: 'MB3701',

@@ -32,8 +32,6 @@ export interface ServiceOptions {
   clock: Clock;
   /** Fixed interval between two queries of a job, in ms. Default: depends on durations and the service's limits. */
   pollIntervalMs?: number;
-  /** Receives the lag in ms between the end of a job and the query that found it. */
-  onSeen?: ((lagMs: number) => void) | undefined;
   /** Known job durations; new ones are added. Default: none. */
   durations?: Durations;
   /** Timeout of every call except create requests, in ms. */
@@ -65,7 +63,6 @@ export function createService(options: ServiceOptions): Service & Downloads & { 
       http,
       clock,
       fixedMs: options.pollIntervalMs,
-      onSeen: options.onSeen,
       get deadlineMs() {
         return options.requestTimeoutMs;
       },

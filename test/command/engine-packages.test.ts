@@ -6,7 +6,7 @@ import { images } from '../rig/campaign.ts';
 import { command, root, temporaryFolder } from '../rig/command.ts';
 
 const preload = new URL('../rig/note-loads.mjs', import.meta.url).href;
-const packages = ['pg', 'pg-boss', 'aws4fetch', 'prom-client'];
+const packages = ['pg', 'pg-boss', 'aws4fetch'];
 /** Stands only in the code of the room `cluster`. */
 const ours = /mediabatch_queue|mediabatch_work|mediabatch\.meta/;
 const nowhere = { MEDIABATCH_ENGINE: 'postgres://me:hidden-word@127.0.0.1:1/none' };

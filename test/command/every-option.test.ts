@@ -2,13 +2,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { flagOf, pickPlanningOptions, pickRunSettings, settle } from '../../src/campaign/check-options.ts';
-import { differencesFrom, givenOf, notOfRunText } from '../../src/campaign/on-engine/other-runs.ts';
 import { type OptionRow, optionTable, planOptions } from '../../src/campaign/option-table.ts';
 import { wordsOf } from '../../src/campaign/saved-options.ts';
 import { pasteAfter } from '../../src/cli/paste.ts';
 import { typedOptions } from '../../src/cli/program/options.ts';
 import { makeProgram } from '../../src/cli/program/program.ts';
-import type { Graph } from '../../src/graph/graph.ts';
 import { temporaryFolder } from '../rig/command.ts';
 import { bufferTerminal } from './buffer-terminal.ts';
 import { runInProcess } from './in-process.ts';
@@ -138,13 +136,4 @@ describe('every option that decides what a plan is', () => {
     const isEverywhere = row.settles === 'campaign' || row.printed === 'always';
     expect(paste({ call: 'status', words: [] }) !== 'mediabatch status c.yaml').toBe(isEverywhere);
   });
-});
-
-test.each(settling('plan', 'run'))('attaching to a run without it is reported: %s', async (name, row) => {
-  const graph = { name: 'spring', steps: [] } as unknown as Graph;
-  const given = givenOf(graph, { [name]: await read(name, row) });
-  const none = givenOf(graph, {});
-  expect(notOfRunText(differencesFrom(none, given))).toMatch(new RegExp(`submitted: ${flagOf(row)}$`));
-  expect(notOfRunText(differencesFrom(given, given))).toBeUndefined();
-  expect(notOfRunText(differencesFrom(given, none))).toBeUndefined();
 });

@@ -8,7 +8,6 @@ import { CampaignError } from '../../contract/failure.ts';
 import type { Notice, Tell } from '../../contract/notice.ts';
 import type { SpendingLeft } from '../../contract/spending.ts';
 import { readEngineNote, removeEngineNote } from '../../disk/lock/engine-note.ts';
-import { keepDurations, readKeptDurations } from '../../disk/state/kept-durations.ts';
 import type { Graph } from '../../graph/graph.ts';
 import type { Scope } from '../../ground/scope.ts';
 import type { Plan } from '../../plan/plan.ts';
@@ -21,18 +20,7 @@ import { holdGuard } from '../hold-guard.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 import { type LoadedLock, requireLock } from '../read-lock.ts';
 import type { RunResult } from '../run.ts';
-import {
-  differencesFrom,
-  findUnseenRun,
-  forgetSubmit,
-  giveBackLost,
-  givenOf,
-  headerOf,
-  noteRun,
-  notOfRunText,
-  refuseAnother,
-  sealOf,
-} from './other-runs.ts';
+import { findUnseenRun, forgetSubmit, giveBackLost, headerOf, noteRun, refuseAnother, sealOf } from './other-runs.ts';
 import {
   checkStore,
   isForThisMachine,
@@ -45,7 +33,7 @@ import {
   submissionOf,
   tellOfNoWorker,
 } from './submit-plan.ts';
-import { learnDurations, watchOnEngine } from './watch-engine.ts';
+import { watchOnEngine } from './watch-engine.ts';
 
 /**
  * Shows notices of a watched run. A screen would draw over a notice that is printed directly, so it becomes an event
@@ -173,7 +161,7 @@ class EngineCarrier implements Carrier {
   }
 
   async #submit(plan: Plan, { loaded, outline, facts, prices }: Held): Promise<Running> {
-    const { engine, campaign, options, graph } = this.#ground;
+    const { engine, campaign, options } = this.#ground;
     const { submitRun, readRun } = await import('../../cluster/runs/runs.ts');
     const submission = submissionOf(plan, {
       account: engine.account,
@@ -184,7 +172,6 @@ class EngineCarrier implements Carrier {
       createRoutes: facts.createRoutes,
       prices,
       settings: options,
-      given: givenOf(graph, options),
       seal: await sealOf(campaign),
     });
     await noteRun(this.#ground, submission.id, { submitted: false, since: new Date(systemClock.now()) });
@@ -204,28 +191,19 @@ class EngineCarrier implements Carrier {
     return this.#watchAnothers(await headerOf(this.#ground, theirs), { run: id, loaded, isOpen: true });
   }
 
-  /**
-   * Watches a run that another command has submitted. Shows a notice if its options or steps differ from those of
-   * this command.
-   */
-  async #watchAnothers(header: RunHeader, of: Omit<Watched, 'outline'>): Promise<Running> {
-    const { campaign, graph, options } = this.#ground;
-    const text = notOfRunText(differencesFrom(header.given, givenOf(graph, options)));
-    if (text !== undefined) campaign.tell({ is: 'notice', text });
-    const { tasks, addresses } = header.outline;
-    const then = 'the run ended as it was submitted: apply again for steps that were not part of it';
-    const outline = { tasks, addresses: new Set(addresses) };
-    return this.#watch(header.plan, { ...of, outline, ...(text !== undefined && { then }) });
+  /** Watches a run that another command has submitted. */
+  #watchAnothers({ plan, outline }: RunHeader, of: Omit<Watched, 'outline'>): Promise<Running> {
+    const { tasks, addresses } = outline;
+    return this.#watch(plan, { ...of, outline: { tasks, addresses: new Set(addresses) } });
   }
 
   async #watch(plan: Plan, of: Watched): Promise<Running> {
     const { engine, access, campaign, telling, options, scope, closing } = this.#ground;
     const { store: name } = options.engine;
-    const { run, isOpen, then } = of;
+    const { run, isOpen } = of;
     const from = { engine, name, tell: campaign.tell };
     const files = await storeOfRun({ id: run, campaign: plan.campaign }, from);
     const store = files === 'stay' ? undefined : files;
-    const learned = learnDurations(plan, await readKeptDurations(campaign.paths));
     if (isOpen) {
       const over = new AbortController();
       scope.add(() => over.abort());
@@ -234,9 +212,9 @@ class EngineCarrier implements Carrier {
       tellOfNoWorker(engine, { ...telling, run, store: name }).catch(() => {});
     }
     // Reported after the last screen update.
-    const lastWords: string[] = [];
+    let lastWords: string | undefined;
     scope.add(() => {
-      for (const text of lastWords) campaign.tell({ is: 'notice', text });
+      if (lastWords !== undefined) campaign.tell({ is: 'notice', text: lastWords });
     });
     return {
       plan,
@@ -249,28 +227,20 @@ class EngineCarrier implements Carrier {
         if (signal?.aborted) leave();
         stray?.first.then(leave);
         try {
-          const emit = telling.from(on);
-          const onEvent = (event: RunEvent) => {
-            learned.on(event);
-            emit(event);
-          };
           const result = await watchOnEngine(engine, campaign, {
             ...of,
             name: plan.campaign,
             access: isOpen ? access : undefined,
             store,
             signal: closing.signal,
-            on: onEvent,
+            on: telling.from(on),
           });
-          // A detached client receives all events again when it reattaches, so its durations are not recorded now.
-          if (result.end !== undefined) await keepDurations(campaign.paths, learned.keep());
           if (stray?.seen !== undefined) throw stray.seen.error;
-          if (then !== undefined && result.end !== undefined) lastWords.push(then);
           return result;
         } finally {
           signal?.removeEventListener('abort', leave);
           telling.end();
-          if (signal?.aborted) lastWords.push(detachedText(engine));
+          if (signal?.aborted) lastWords = detachedText(engine);
         }
       },
     };
@@ -283,12 +253,14 @@ interface Watched {
   loaded: LoadedLock;
   /** Whether the run was open when it was attached to. */
   isOpen: boolean;
-  then?: string;
 }
 
 function attachedText({ submitted, origin, state }: RunRecord, { shown }: Engine): string {
   const from = `${origin.user === '' ? '' : `${origin.user} on `}${origin.host}`;
-  const how = state === 'ended' ? 'it has ended meanwhile' : 'nothing is submitted again';
+  const how =
+    state === 'ended'
+      ? 'it has ended meanwhile'
+      : 'it goes on as it was submitted, without other options and later changes';
   return `attached to the run on ${shown} that ${from} submitted at ${submitted.toISOString()}: ${how}`;
 }
 

@@ -4,14 +4,11 @@ import type { Seal } from '../../cluster/seal.ts';
 import { readEngineNote, readSeenOnEngine, removeEngineNote, writeEngineNote } from '../../disk/lock/engine-note.ts';
 import type { Graph } from '../../graph/graph.ts';
 import { call, way } from '../../ground/advice.ts';
-import { canonicalJson, type Json } from '../../ground/json.ts';
 import { joinLocks } from '../../lock/join.ts';
 import type { Lock } from '../../lock/record.ts';
 import { closedSends, isOpenSend } from '../../lock/sends.ts';
 import { writeLines } from '../../lock/write.ts';
 import type { ApplyTerms } from '../carrier.ts';
-import { findGiven, flagOf } from '../check-options.ts';
-import { digestOfSteps } from '../check-saved-plan.ts';
 import { requireAccess } from '../environment.ts';
 import { holdGuard } from '../hold-guard.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
@@ -188,31 +185,4 @@ function wordsFor(found: Found, { shown, isAside }: { shown: string; isAside: bo
   }
   const why = isAside ? 'had put the run aside' : 'did not have all purchases';
   return { text: `${shown} ${why}: it received the records of this lock, and its workers continue from there` };
-}
-
-/** Steps and options of a run, as far as they are compared with those of a client that attaches to it. */
-type GivenOfRun = NonNullable<RunHeader['given']>;
-
-export function givenOf(graph: Graph, options: Partial<ApplyTerms>): GivenOfRun {
-  const found = findGiven(options, ({ settles }) => settles === 'plan' || settles === 'run');
-  const flags = found.map(({ row, value }) => [flagOf(row), value as Json] as const);
-  const given = [...flags, ['the saved plan', options.saved?.path ?? false] as const].filter(
-    ([, value]) => value !== false && !(Array.isArray(value) && value.length === 0),
-  );
-  return { steps: digestOfSteps(graph), options: Object.fromEntries(given) };
-}
-
-export function differencesFrom(then: GivenOfRun, now: GivenOfRun): { isEdited: boolean; flags: string[] } {
-  const flags = Object.entries(now.options).flatMap(([flag, value]) => {
-    const before = then.options[flag];
-    return before !== undefined && canonicalJson(before) === canonicalJson(value) ? [] : [flag];
-  });
-  return { isEdited: then.steps !== now.steps, flags };
-}
-
-/** Notice for a client that attaches: its options and edits that the run does not have. Undefined if there are none. */
-export function notOfRunText({ isEdited, flags }: ReturnType<typeof differencesFrom>): string | undefined {
-  const parts = [...(isEdited ? ['later changes of the campaign'] : []), ...flags];
-  if (parts.length === 0) return undefined;
-  return `not part of that run, which goes on as it was submitted: ${parts.join(', ')}`;
 }

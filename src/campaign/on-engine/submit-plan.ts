@@ -41,11 +41,10 @@ export function submissionOf(
     createRoutes: CreateRoutes;
     prices: WrittenPrices;
     settings: RunSettings;
-    given: NonNullable<RunHeader['given']>;
     seal: Seal;
   },
 ): Submission {
-  const { account, manifest, store, lock, outline, createRoutes, prices, settings, given, seal } = about;
+  const { account, manifest, store, lock, outline, createRoutes, prices, settings, seal } = about;
   const orders = plan.rows.flatMap((row) => (row.order === undefined || isForThisMachine(row) ? [] : [row.order]));
   const header: RunHeader = {
     plan: {
@@ -59,7 +58,6 @@ export function submissionOf(
     outline: { tasks: outline.tasks, addresses: [...outline.addresses] },
     createRoutes: createRoutes as unknown as Json,
     prices,
-    given,
   };
   return {
     id: randomUUID(),

@@ -7,7 +7,7 @@ import type { RunEvent, RunFact } from '../../contract/event.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import type { Tell } from '../../contract/notice.ts';
-import type { KeptDurations, OutputFiles } from '../../contract/ports.ts';
+import type { OutputFiles } from '../../contract/ports.ts';
 import { removeEngineNote, writeSeenOnEngine } from '../../disk/lock/engine-note.ts';
 import { checkOutputs, type OutputState } from '../../disk/outputs/outputs.ts';
 import type { GraphOutline } from '../../graph/graph.ts';
@@ -17,10 +17,7 @@ import { defined, messageOf } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
 import { isOutputPath } from '../../lock/check-line.ts';
 import type { Lock, Output, StepRecord } from '../../lock/record.ts';
-import type { Plan } from '../../plan/plan.ts';
 import { replacedDigests } from '../../plan/purchases/make-order.ts';
-import { timedAs } from '../../plan/time-left.ts';
-import { Durations } from '../../service/polling/durations.ts';
 import type { Access } from '../environment.ts';
 import { outputFilesOf } from '../look-at-outputs.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
@@ -440,32 +437,5 @@ function checked(
         return { done: true, value: undefined };
       },
     }),
-  };
-}
-
-/**
- * Learns the durations of jobs from the events of a run, as a run in this process does from its polls. The next plan
- * uses them.
- */
-export function learnDurations(
-  { rows }: Pick<Plan, 'rows'>,
-  known: KeptDurations,
-): { on(event: RunEvent): void; keep(): KeptDurations } {
-  const durations = new Durations(known);
-  const orders = new Map(rows.flatMap(({ order }) => (order === undefined ? [] : [[order.address, order]])));
-  const created = new Map<string, number>();
-  return {
-    on(event) {
-      if (event.event === 'job-created') created.set(event.address, Date.parse(event.at));
-      if (event.event !== 'job-completed') return;
-      const from = created.get(event.address);
-      const order = orders.get(event.address);
-      const typicalMs = kinds[order?.kind ?? '']?.typicalMs;
-      created.delete(event.address);
-      if (from === undefined || order === undefined || typicalMs === undefined) return;
-      // Two heads, with two clocks, may report the same job.
-      durations.of({ kind: timedAs(order), typicalMs }).learn(Math.max(0, Date.parse(event.at) - from));
-    },
-    keep: () => durations.keep(),
   };
 }

@@ -159,7 +159,7 @@ export const engineCommands: readonly CommandRow[] = [
         { takes: 'number', range: { least: 1, most: 64, whole: true }, standard: 8, shown: '8' },
       ],
       ['--exit-when-idle', 'end as soon as no run of the account is open'],
-      ['--port <n>', 'serve /healthz, /readyz and /metrics (Prometheus) there', { takes: 'number', range: portRange }],
+      ['--port <n>', 'serve /healthz and /readyz there', { takes: 'number', range: portRange }],
       [
         '--host <address>',
         'with --port: listen there; 0.0.0.0 for other machines',

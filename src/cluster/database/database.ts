@@ -25,7 +25,6 @@ export interface Database extends Sql {
   listen(channel: string, on: (payload: string | undefined) => void): Promise<{ close(): Promise<void> }>;
   /** Start of the current outage, by `performance.now()`; `undefined` while the server answers. */
   readonly awaySince: number | undefined;
-  readonly connections: number;
   close(): Promise<void>;
 }
 
@@ -115,10 +114,6 @@ class PostgresDatabase implements Database {
     this.#pool.on('error', () => {});
     options.signal?.addEventListener('abort', () => this.#closing.abort(), { once: true });
     if (options.signal?.aborted) this.#closing.abort();
-  }
-
-  get connections(): number {
-    return this.#pool.totalCount + (this.#listening.isConnected ? 1 : 0);
   }
 
   get awaySince(): number | undefined {

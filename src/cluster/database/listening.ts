@@ -22,15 +22,11 @@ export class Listening {
     this.#options = options;
   }
 
-  get isConnected(): boolean {
-    return this.#client !== undefined;
-  }
-
   async listen(channel: string, ear: Ear): Promise<{ close(): Promise<void> }> {
     const ears = this.#ears.get(channel) ?? new Set();
     this.#ears.set(channel, ears.add(ear));
     try {
-      await this.#options.persist(() => this.#tuneIn(channel));
+      await this.#options.persist(() => this.#tuneIn(channel, this.#open()));
     } catch (error) {
       await this.#leave(channel, ear);
       throw error;
@@ -61,9 +57,7 @@ export class Listening {
     await client?.end().catch(() => {});
   }
 
-  async #tuneIn(channel: string): Promise<void> {
-    this.#client ??= this.#connect();
-    const connection = this.#client;
+  async #tuneIn(channel: string, connection: Promise<pg.Client>): Promise<void> {
     const client = await connection;
     try {
       await client.query(`LISTEN ${this.#options.quote(channel)}`);
@@ -72,6 +66,11 @@ export class Listening {
       void client.end().catch(() => {});
       throw error;
     }
+  }
+
+  #open(): Promise<pg.Client> {
+    this.#client ??= this.#connect();
+    return this.#client;
   }
 
   #connect(): Promise<pg.Client> {
@@ -94,16 +93,22 @@ export class Listening {
     void this.#mend();
   }
 
-  /** Reconnects, then notifies all listeners that notifications may have been missed. */
+  /**
+   * Reconnects, then notifies all listeners that notifications may have been missed. Repeats until every channel is
+   * listened to on the connection that there is: it may end, or be replaced by that of a new listener, meanwhile.
+   */
   async #mend(): Promise<void> {
     const { pause, signal } = this.#options;
     if (this.#isMending) return;
     this.#isMending = true;
+    let mended: Promise<pg.Client> | undefined;
     for (let tries = 0; this.#ears.size > 0 && !signal.aborted; tries += 1) {
+      if (mended !== undefined && mended === this.#client) break;
       await pause(tries);
       try {
-        for (const channel of [...this.#ears.keys()]) await this.#tuneIn(channel);
-        break;
+        const connection = this.#open();
+        for (const channel of [...this.#ears.keys()]) await this.#tuneIn(channel, connection);
+        mended = connection;
       } catch {}
     }
     this.#isMending = false;

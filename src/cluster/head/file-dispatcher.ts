@@ -70,10 +70,6 @@ export class FileDispatcher {
     this.#options = options;
   }
 
-  get waiting(): number {
-    return this.#new.waiting + this.#waiting.size;
-  }
-
   /**
    * Returns the outputs of a run. With `own`, this process fetches files of its own store; those that get no slot soon
    * are queued for other workers.

@@ -80,7 +80,6 @@ export class HeadRun {
   #isCancelled = false;
   /** A paused run is released when its running jobs are collected, as if this leader left. */
   #isPaused: boolean;
-  #credits = { spent: 0, held: 0 };
 
   constructor(record: RunRecord, ground: HeadRunGround) {
     this.#record = record;
@@ -95,11 +94,6 @@ export class HeadRun {
 
   records(): Iterable<StepRecord> {
     return this.#carried?.ledger.lock.steps.values() ?? [];
-  }
-
-  /** Credits charged in this run, and credits reserved or held, as last reported. */
-  get credits(): { spent: number; held: number } {
-    return this.#credits;
   }
 
   /** Whether this leader may have sent requests of the run. */
@@ -258,7 +252,6 @@ export class HeadRun {
   }
 
   #tell(fact: RunFact, reported: ReportedEvents): void {
-    if (fact.event === 'credits-changed') this.#credits = { spent: fact.spentNow, held: fact.held };
     if (!reported.note(fact)) return;
     this.#log(fact);
     this.#events.add({ at: new Date(this.#ground.clock.now()).toISOString(), ...fact });

@@ -43,8 +43,6 @@ export interface HeadOptions extends Omit<HeadRunGround, 'service' | 'shared' | 
   boss: Pick<Boss, 'createQueue' | 'insert'>;
   access: { baseUrl: string; token: string };
   limits?: SpendingLimits | undefined;
-  /** Receives each create request, and the lag in ms between the end of a job and its detection. */
-  watch?: { created(): void; seen(lagMs: number): void } | undefined;
   redact(text: string): string;
 }
 
@@ -82,18 +80,14 @@ export class Head implements HeadOfRuns {
     this.#dispatcher = new FileDispatcher({ ...options, epoch: options.seat.epoch });
   }
 
-  facts(): { [name: string]: number } {
-    const driven = [...this.#runs.values()];
-    const credits = driven.map((run) => run.credits);
-    return {
-      runs: this.#runs.size,
-      paused: driven.filter(({ isPaused }) => isPaused).length + this.#resting.size,
-      inFlight: this.#slots.taken,
-      files: this.#dispatcher.waiting,
-      creates: this.#gate?.onWire ?? 0,
-      spent: credits.reduce((sum, { spent }) => sum + spent, 0),
-      held: credits.reduce((sum, { held }) => sum + held, 0),
-    };
+  creates(): number {
+    return this.#gate?.onWire ?? 0;
+  }
+
+  /** Counts of the runs and of the jobs that are waited for, for tests. */
+  facts(): { runs: number; paused: number; inFlight: number } {
+    const paused = [...this.#runs.values()].filter(({ isPaused }) => isPaused).length + this.#resting.size;
+    return { runs: this.#runs.size, paused, inFlight: this.#slots.taken };
   }
 
   /**
@@ -205,7 +199,7 @@ export class Head implements HeadOfRuns {
     { first, spending }: { first: readonly RunRecord[]; spending: AccountSpending },
     signal: AbortSignal,
   ): { ground: HeadRunGround; close(): Promise<void> } {
-    const { access, seat, clock, watch } = this.#options;
+    const { access, seat, clock } = this.#options;
     const limits = this.#limits;
     for (const { settings } of first) limits.take(settings);
     const routes: { [kind: string]: CreateRoutes[string] } = {};
@@ -226,7 +220,6 @@ export class Head implements HeadOfRuns {
       },
       ...defined({ pollIntervalMs }),
       mayCreate: () => seat.lease.isFresh(),
-      onSeen: watch?.seen,
     });
     const creditWaitMs = Math.max(0, ...first.map(({ settings }) => settings.creditWaitMs));
     const gate = new AccountGate({ clock, places, creditWaitMs });
@@ -244,7 +237,7 @@ export class Head implements HeadOfRuns {
     const shared = { gate, lost, slots: this.#slots };
     const ground = {
       ...this.#options,
-      service: guardCreates(service, { lease: seat.lease, signal, onCreate: watch?.created }),
+      service: guardCreates(service, { lease: seat.lease, signal }),
       signal,
       shared,
       spending,

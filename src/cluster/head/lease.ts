@@ -113,15 +113,12 @@ export class Lease {
  */
 export function guardCreates<Guarded extends Service>(
   service: Guarded,
-  { lease, signal, onCreate }: { lease: Lease; signal: AbortSignal; onCreate?: (() => void) | undefined },
+  { lease, signal }: { lease: Lease; signal: AbortSignal },
 ): Guarded {
   return {
     ...service,
     async create(call) {
-      if (await lease.whenFresh(signal)) {
-        onCreate?.();
-        return service.create(call);
-      }
+      if (await lease.whenFresh(signal)) return service.create(call);
       return { is: 'not-sent', message: 'this worker may no longer create for the account' };
     },
   };

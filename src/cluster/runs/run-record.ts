@@ -26,8 +26,6 @@ export interface RunHeader {
   /** Paths of create requests in the service's OpenAPI document. */
   createRoutes: Json;
   prices: WrittenPrices;
-  /** Source of the plan: a digest of the campaign's steps, and the command line options. */
-  given: { steps: string; options: { readonly [flag: string]: Json } };
 }
 
 export interface RunOrigin {

@@ -38,7 +38,7 @@ export interface StartWorkerOptions {
   store: string | undefined;
   /** Maximum number of files that are fetched at once. */
   files: number;
-  /** Address on which metrics and health are served. Default: not served. */
+  /** Address on which health is served. Default: not served. */
   port?: { port: number; host: string } | undefined;
   /** Spending limits of this worker, for all campaigns together. */
   limits?: SpendingLimits | undefined;
@@ -74,7 +74,7 @@ async function workThere(options: StartWorkerOptions, port: OperatorPort | undef
   });
   try {
     await migrate(db);
-    port?.watch({ db, account, facts: () => ({}) });
+    port?.watch({ db, account });
     const store = options.store === undefined ? undefined : await waitForStore(options.store, options);
     if (store === 'left') return;
     const boss = await openBoss(db);
@@ -103,13 +103,11 @@ async function workThere(options: StartWorkerOptions, port: OperatorPort | undef
         exitWhenIdle: options.exitWhenIdle,
         drain: options.drain,
         limits: options.limits,
-        onFacts: (facts) => port?.watch({ db, account, facts }),
         makeHead: (seat, until) =>
           new Head({
             ...{ db, boss, account, seat, access, seal, own, clock, redact, tell, signal: until },
             onSize: options.onSize,
             limits: options.limits,
-            watch: port,
             accountOf: digestOf,
             replays: readCredential(access.token).is === 'api-key' ? 'yes' : 'no',
           }),

@@ -13,6 +13,8 @@ import { type Registered, register, spread } from './worker-row.ts';
 const lookMs = 1000;
 /** Polling interval while no run is open, in ms: a fallback for missed notifications. */
 const idleLookMs = 20_000;
+/** Interval of checks whether a worker that has to end waits for a server that is away, in ms. */
+const leaveMs = 250;
 /** Number of checks after which the leader's queue job is sent again, in case it was lost. */
 const offerEvery = 30;
 const failurePauses = [2000, 5000, 15_000, 60_000];
@@ -20,8 +22,8 @@ const failurePauses = [2000, 5000, 15_000, 60_000];
 /** The head of an account. `run` resolves when no run is open, or after an abort when open requests are answered. */
 export interface HeadOfRuns {
   run(): Promise<void>;
-  /** Gauges for `/metrics`. `creates`: create requests that are sent and not answered. */
-  facts?(): { [name: string]: number };
+  /** Number of create requests that are sent and not answered. */
+  creates?(): number;
 }
 
 export interface WorkerOptions extends Registered {
@@ -32,8 +34,6 @@ export interface WorkerOptions extends Registered {
   drain?: AbortSignal | undefined;
   redact(text: string): string;
   tell(news: WorkerNews): void;
-  /** Called when the function for the gauges is available. */
-  onFacts?(facts: () => { [name: string]: number }): void;
   makeHead(seat: Seat, signal: AbortSignal): HeadOfRuns;
   /** `isQuiet`: whether no run of the account is open. */
   serveFiles?: ((signal: AbortSignal, isQuiet: () => boolean) => Promise<void>) | undefined;
@@ -52,8 +52,7 @@ export async function work(options: WorkerOptions): Promise<void> {
   // Notified of submitted runs and of accounts that a leader gives back.
   const wakeUp = makeWakeUp({ clock: options.clock, isFor: (payload) => payload === options.account });
   const listening = await db.listen(workChannel, wakeUp.onNotification);
-  const state: State = { runs: 1, facts: () => ({}) };
-  options.onFacts?.(() => state.facts());
+  const state: State = { runs: 1, creates: () => 0 };
   const isQuiet = () => state.runs === 0;
   // The worker stays listed as long as it has requests in flight.
   const registered = register(options, { signal: ending.signal, isQuiet });
@@ -62,7 +61,7 @@ export async function work(options: WorkerOptions): Promise<void> {
   // A missing store or table has to be fixed by a person, so the worker ends.
   for (const part of [registered, serving]) part.catch(() => ending.abort());
   const onSignal = () => {
-    const { creates = 0 } = state.facts();
+    const creates = state.creates();
     if (creates > 0) tell({ is: 'leaving', because: reasonOf(signal), creates });
   };
   const onDrain = () => {
@@ -72,7 +71,7 @@ export async function work(options: WorkerOptions): Promise<void> {
   signal.addEventListener('abort', onSignal, { once: true });
   options.drain?.addEventListener('abort', onDrain, { once: true });
   try {
-    await openHeadQueue(options);
+    await unlessAway(openHeadQueue(options), { db, signal: either });
     await lookForWork(options, { signal: either, wakeUp, state });
     if (signal.aborted) tell({ is: 'ending', because: reasonOf(signal) });
   } finally {
@@ -80,7 +79,7 @@ export async function work(options: WorkerOptions): Promise<void> {
     options.drain?.removeEventListener('abort', onDrain);
     ending.abort();
     // While the server is away, the row of this worker cannot be removed.
-    if (db.awaySince === undefined) await Promise.all([registered, serving, keeping]);
+    await unlessAway(Promise.all([registered, serving, keeping]), { db, signal: ending.signal });
     await listening.close();
   }
 }
@@ -90,7 +89,7 @@ export function reasonOf(signal: AbortSignal | undefined): string {
 }
 
 interface State {
-  facts(): { [name: string]: number };
+  creates(): number;
   /** Number of open runs of the account at the last check; 1 before the first check. */
   runs: number;
 }
@@ -114,8 +113,11 @@ async function lookForWork(options: WorkerOptions, { signal, wakeUp, state }: Wo
     state.runs = runs;
     if (runs === 0 && (options.exitWhenIdle || options.drain?.aborted))
       return tell({ is: 'ending', because: 'no run is open' });
-    if (runs > 0 && looks % offerEvery === 0) await offerHead(options);
-    const seat = runs > 0 ? await unlessAway(takeSeat({ ...options, worker: options.id }), { db, signal }) : undefined;
+    const take = async () => {
+      if (looks % offerEvery === 0) await offerHead(options);
+      return takeSeat({ ...options, worker: options.id });
+    };
+    const seat = runs > 0 ? await unlessAway(take(), { db, signal }) : undefined;
     if (seat === undefined) {
       await wakeUp.within(runs > 0 ? lookMs : spread(clock, idleLookMs), signal);
       continue;
@@ -130,23 +132,19 @@ async function lookForWork(options: WorkerOptions, { signal, wakeUp, state }: Wo
 }
 
 /**
- * Returns the result of the work; undefined if the signal aborts while the server is away, so that the worker can end.
+ * Returns the result of the work; undefined once the signal is aborted and the server is away, in any order, so that the
+ * worker can end. Such work is repeated until the server answers, and nothing of it has to be recorded.
  */
 async function unlessAway<T>(
   work: Promise<T>,
   { db, signal }: { db: Database; signal: AbortSignal },
 ): Promise<T | undefined> {
-  let onAbort = () => {};
-  const left = new Promise<undefined>((resolve) => {
-    onAbort = () => db.awaySince !== undefined && resolve(undefined);
-    signal.addEventListener('abort', onAbort, { once: true });
-  });
   work.catch(() => {});
-  try {
-    return await Promise.race([work, left]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
+  let look: NodeJS.Timeout | undefined;
+  const left = new Promise<undefined>((resolve) => {
+    look = setInterval(() => signal.aborted && db.awaySince !== undefined && resolve(undefined), leaveMs);
+  });
+  return Promise.race([work, left]).finally(() => clearInterval(look));
 }
 
 interface Sitting {
@@ -171,7 +169,7 @@ async function sit(seat: Seat, { options, runs, signal, state }: Sitting): Promi
   tell({ is: 'head', epoch, runs, waitMs: seat.waitMs() });
   try {
     const head = options.makeHead(seat, leave);
-    state.facts = () => head.facts?.() ?? {};
+    state.creates = () => head.creates?.() ?? 0;
     await head.run();
     if (lease.lost.aborted) throw new HeadLostError();
     tell({ is: 'head left', why: await seat.leave({ isClean: true }) });
@@ -188,7 +186,7 @@ async function sit(seat: Seat, { options, runs, signal, state }: Sitting): Promi
   } finally {
     clearTimeout(limit);
     left.abort();
-    state.facts = () => ({});
+    state.creates = () => 0;
     await beats.catch(() => {});
   }
 }

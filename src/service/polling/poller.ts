@@ -23,7 +23,6 @@ export interface PollerOptions {
   http: Http;
   clock: Clock;
   durations?: Durations;
-  onSeen?: ((lagMs: number) => void) | undefined;
   fixedMs?: number | undefined;
   deadlineMs: number;
 }
@@ -253,7 +252,7 @@ export class Poller {
     }
     const took = tookMs(data, age, before);
     this.#lists.get(job.kind.name)?.audit(job, took);
-    this.#addSample(job, { took, age });
+    this.#addSample(job, took);
   }
 
   /** Has another job queried next: one that was never queried may be over, which gives more information. */
@@ -266,9 +265,7 @@ export class Poller {
     }
   }
 
-  /** Adds a duration. `age`: age at which the job was seen to be over. */
-  #addSample({ known }: WatchedJob, { took, age }: { took: number; age: number }): void {
-    this.#options.onSeen?.(Math.max(0, age - took));
+  #addSample({ known }: WatchedJob, took: number): void {
     known.learn(took);
     // The first durations change much; later, a job is rescheduled when its turn comes.
     const { length } = known.samples;
@@ -290,7 +287,7 @@ export class Poller {
     for (const { job, data } of shown?.ended ?? []) {
       const age = now - job.startedAt;
       job.waiter?.resolve({ is: 'answer', status: 200, headers: {}, json: { success: true, data } });
-      this.#addSample(job, { took: tookMs(data, age, job.lastAge), age });
+      this.#addSample(job, tookMs(data, age, job.lastAge));
     }
     const left = askers.filter(isWaiting);
     if (page.isSearch && left.every(({ rank }) => rank !== undefined)) list.endSearch();

@@ -3,11 +3,9 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { readPicks } from '../../../src/campaign/decisions/judge.ts';
 import { hasKey, keyFromCommand, readEnvironment, requireAccess } from '../../../src/campaign/environment.ts';
-import { differencesFrom, givenOf, notOfRunText } from '../../../src/campaign/on-engine/other-runs.ts';
 import { openCampaign } from '../../../src/campaign/open-campaign.ts';
 import { findContradiction } from '../../../src/campaign/saved-plan.ts';
 import { runCommand } from '../../../src/disk/run-command.ts';
-import type { Graph } from '../../../src/graph/graph.ts';
 import { temporaryFolder } from '../../rig/command.ts';
 import { makeFolder } from '../disk/folder.ts';
 import { plan, row } from '../report/samples.ts';
@@ -147,25 +145,4 @@ test('what is expected of its prices follows from its rows', () => {
   expect(findContradiction(planned(1))).toBe('its rows do not add up to its estimate');
   const two = plan([row('hero', 'create', { credits: 4, price })], { knownPrices: 4 });
   expect(findContradiction({ ...two, saved })).toBe('hero has two prices');
-});
-
-const graphOf = (fingerprint: string) => ({ name: 'spring', steps: [{ address: 'hero', fingerprint }] }) as Graph;
-const textOf = (...[then, now]: Parameters<typeof differencesFrom>) => notOfRunText(differencesFrom(then, now));
-const submitted = givenOf(graphOf('1:a'), { select: ['hero'], maxCredits: 10, redo: [] });
-
-test('the command that submitted a run attaches to it without more words, and so does one without its limits', () => {
-  expect(textOf(submitted, givenOf(graphOf('1:a'), { select: ['hero'], maxCredits: 10 }))).toBeUndefined();
-  expect(textOf(submitted, givenOf(graphOf('1:a'), {}))).toBeUndefined();
-});
-
-test('whatever else is typed, or was edited, is named', () => {
-  expect(textOf(submitted, givenOf(graphOf('1:b'), {}))).toContain('later changes of the campaign');
-  const others = givenOf(graphOf('1:a'), {
-    select: ['song'],
-    maxCredits: 3,
-    concurrency: 1,
-    redo: ['x'],
-    publish: true,
-  });
-  expect(textOf(submitted, others)).toMatch(/: --select, --max-credits, --redo, --concurrency, --publish$/);
 });

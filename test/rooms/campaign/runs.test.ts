@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { makeTellInRun } from '../../../src/campaign/on-engine/carry-on-engine.ts';
 import { MirroredLock } from '../../../src/campaign/on-engine/mirrored-lock.ts';
-import { learnDurations } from '../../../src/campaign/on-engine/watch-engine.ts';
 import { type OpenCampaign, openCampaign } from '../../../src/campaign/open-campaign.ts';
 import { campaignPaths } from '../../../src/campaign/paths.ts';
 import { requireLock } from '../../../src/campaign/read-lock.ts';
@@ -51,25 +50,6 @@ test('a job has finished where a run on this lock saw it, however often others o
   const steps = graphOfSteps(['a', 'b', 'c'].map((name) => picture(name))).steps;
   const lock = lockOf(Object.fromEntries(steps.map((step) => [step.address, [job(step, { jobId: step.address })]])));
   expect([...(await findFinishedJobs(paths, lock)).keys()]).toEqual(['a']);
-});
-
-const row = (address: string, kind: string, model?: string) => ({
-  address,
-  order: { address, kind, paidRequest: model === undefined ? {} : { model } },
-});
-
-test('a run on an engine tells how long its jobs took, under the names that a plan looks up', () => {
-  const rows = [row('hero@a', 'image'), row('film', 'video', 'motion-2')] as unknown as Plan['rows'];
-  const { on, keep } = learnDurations({ rows }, { image: [900], music: [30_000] });
-  const tell = (seconds: number, event: RunEvent['event'], address: string) =>
-    on({ at: new Date(seconds * 1000).toISOString(), event, address } as RunEvent);
-  tell(1, 'job-created', 'hero@a');
-  tell(2, 'job-created', 'film');
-  tell(4, 'job-completed', 'hero@a');
-  // A job of an earlier run: nobody saw it begin.
-  tell(5, 'job-completed', 'hero@b');
-  tell(62, 'job-completed', 'film');
-  expect(keep()).toEqual({ image: [900, 3000], music: [30_000], 'video motion-2': [60_000] });
 });
 
 test('a notice is an event of the run from its first event to its last one, and is told before and after', () => {

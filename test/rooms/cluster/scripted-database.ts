@@ -19,7 +19,6 @@ export function scriptedDatabase(...script: readonly Answers[]): Database {
     ask: (text, values) => query(text, values),
     listen: async () => ({ close: async () => {} }),
     awaySince: undefined,
-    connections: 0,
     close: async () => {},
   };
 }
