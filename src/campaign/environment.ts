@@ -233,45 +233,27 @@ function requireSafeUrl(text: string, wrong: (problem: string) => CampaignError,
   return url;
 }
 
+/** Text that shells, `.env` files, CI settings and copied headers leave around a key. */
+const beforeKey =
+  /^(?:\\?["'`<$%{[(]|authorization\s*:|(?:bearer|basic|token)(?=[\s:=,+]|%20|$)|(?:export\s+)?[A-Z][A-Z0-9_]*_(?:KEY|TOKEN)\s*=)/i;
+const afterKey = /\\?["'`>})\]%,;]$/;
+
 /**
  * Why a credential is malformed, in words that follow its name and never contain it; undefined if it may be valid.
  * The service would refuse such a credential only after it has been sent, and some characters cannot be sent in a
  * header at all.
  */
 export function whyNotKey(token: string): { problem: string; hint: string } | undefined {
-  const quote = /^\\?["'`“”„‘’«»]|\\?["'`“”„‘’«»]$/.exec(token)?.[0];
-  if (quote !== undefined) {
-    const where = token.startsWith(quote) ? 'begins' : 'ends';
-    return {
-      problem: `stands in quotes: it ${where} with ${quote}`,
-      hint: 'remove one pair of quotes: the remaining quotes count as a part of the key',
-    };
-  }
-  const word = /^(?:authorization\s*:|(?:bearer|basic|token)(?=[\s:=,+]|%20|$))/i.exec(token)?.[0];
-  if (word !== undefined) {
-    const hint = 'remove that: give only the key, from which the header is made';
-    return { problem: `begins with "${word}"`, hint };
-  }
-  const name = /^(?:export\s+)?[A-Z][A-Z0-9_]*_(?:KEY|TOKEN)\s*=/.exec(token)?.[0];
-  if (name !== undefined) return { problem: `begins with "${name}"`, hint: 'remove that: only the rest is the key' };
-  if (/^[<$%{[(]|[>})\]]$/.test(token)) {
-    const hint = 'put the key in its place; $NAME and $(…) are replaced by a shell only, and not in single quotes';
-    return { problem: 'is not a key but a place for one: it has brackets, $ or % around it', hint };
-  }
+  const hint = 'give the key alone, on one line, as the dashboard shows it';
+  const before = beforeKey.exec(token)?.[0];
+  if (before !== undefined) return { problem: `begins with ${before}`, hint };
   const odd = /[^\x21-\x7e]/u.exec(token)?.[0];
   if (odd !== undefined) {
-    const hint = 'copy the key again from the dashboard: only the key, on one line';
-    return { problem: `holds ${nameOf(odd)}, which no key has`, hint };
+    const code = (odd.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+    return { problem: `has a space or the character U+${code}, which no key has`, hint };
   }
-  if (/[,;]$/.test(token)) return { problem: `ends with ${token.at(-1)}`, hint: 'leave that out' };
-  return undefined;
-}
-
-function nameOf(character: string): string {
-  if (/[\r\n]/.test(character)) return 'a line end';
-  if (character === ' ') return 'a space';
-  if (character === '\t') return 'a tab';
-  return `the character U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+  const after = afterKey.exec(token)?.[0];
+  return after === undefined ? undefined : { problem: `ends with ${after}`, hint };
 }
 
 const slowMs = 1000;
@@ -352,41 +334,15 @@ export const keyCommandName = 'MEDIABATCH_API_KEY_COMMAND';
 /** In ms; leaves the user time to unlock a keychain. */
 const timeoutMs = 60_000;
 
-/** Characters that only a shell interprets. A command with one of them expects a shell, but none is started. */
-const shellSign = /[$`|&;<>()*?~#]/;
-
-/** Runs the command and returns the key that it prints. Throws MB3201 if it prints none; never shows the output. */
-export function keyFromCommand(command: string, run = runCommand): string {
-  const words = wordsOf(command);
-  const found = run(words, timeoutMs);
-  if (found.is === 'failed') {
-    const said = found.said === '' ? '' : `, and said: ${found.said}`;
-    throw refused(`of ${words[0]}: ${found.why}${said}`, 'run it by hand, and see that it prints the key');
-  }
+/** Runs the command in a shell and returns the key that it prints. Throws MB3201 if none; never shows the output. */
+export function keyFromCommand(command: string): string {
+  const found = runCommand(command, timeoutMs);
+  const hint = 'run it by hand, and see that it prints the key';
+  if (found.is === 'failed')
+    throw refused(found.said === '' ? found.why : `${found.why}, and said: ${found.said}`, hint);
   const key = found.out.trim();
-  if (key === '') throw refused(`of ${words[0]}: it printed nothing`, 'run it by hand, and see that it prints the key');
+  if (key === '') throw refused('it printed nothing', hint);
   return key;
-}
-
-/** Splits a command line into words at spaces outside of '…' and "…". There are no escapes and no variables. */
-function wordsOf(command: string): [string, ...string[]] {
-  const shell = `no shell reads it; where one is wanted, name it: sh -c '…'`;
-  const words: string[] = [];
-  let rest = command.trim();
-  while (rest !== '') {
-    const found = /^(?:'[^']*'|"[^"]*"|[^\s'"])+/.exec(rest)?.[0];
-    if (found === undefined)
-      throw refused('a quotation mark stands alone', 'put words that hold spaces into \'…\' or "…"');
-    const bare = found.replace(/'[^']*'/g, '');
-    const sign = shellSign.exec(bare)?.[0];
-    if (sign !== undefined) throw refused(`it holds ${JSON.stringify(sign)}`, shell);
-    words.push(found.replace(/'([^']*)'|"([^"]*)"/g, '$1$2'));
-    rest = rest.slice(found.length).trimStart();
-  }
-  const [program, ...others] = words;
-  if (program === undefined)
-    throw refused('it is empty', 'name the program that prints the key, or unset the variable');
-  return [program, ...others];
 }
 
 /** Error for a key command in a `.env`, because a file of a branch must not choose which program runs. */

@@ -1,11 +1,9 @@
-import { basename, dirname, extname, join, relative, resolve } from 'node:path';
-import { OutputError, UnsafeFileError } from '../contract/errors.ts';
+import { dirname, extname, join, relative, resolve } from 'node:path';
+import { OutputError } from '../contract/errors.ts';
 import { CampaignError } from '../contract/failure.ts';
-import { isErrno, readSmallFile, statPlainFile } from '../disk/fs/plain-file.ts';
-import { replaceFile } from '../disk/fs/replace.ts';
+import { isErrno, readSmallFile } from '../disk/fs/plain-file.ts';
 import { measureFiles } from '../disk/outputs/measure-files.ts';
 import { prepareOutputFolder } from '../disk/outputs/output-path.ts';
-import { PlacedFiles } from '../disk/outputs/placed-files.ts';
 import type { StepRows } from '../graph/expansion.ts';
 import { defined, messageOf } from '../ground/values.ts';
 import type { Output } from '../lock/record.ts';
@@ -18,11 +16,9 @@ import {
   type ListFormat,
   listFormatOf,
   type OutputsList,
-  outputJson,
   outputsList,
   outputsTable,
 } from '../report/outputs/outputs-list.ts';
-import { safeJson } from '../report/safe-text.ts';
 import type { PlanningOptions } from './check-options.ts';
 import { requireTracedGraph } from './load-manifest.ts';
 import { lookAtOutputs } from './look-at-outputs.ts';
@@ -106,56 +102,6 @@ export async function keepIndex(campaign: OpenCampaign, index: string | undefine
     const isOfDisk = error instanceof CampaignError || error instanceof OutputError;
     if (!isOfDisk && !isErrno(error, 'EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'ENOTDIR', 'EISDIR')) throw error;
     tell({ is: 'notice', text: `the index of outputs was not written: ${messageOf(error)}` });
-  }
-}
-
-/** Size limit in bytes. No file that is written here is larger. */
-const mostSidecarBytes = 4 * 1024 ** 2;
-const ownStart = /^\{\s*"mediabatch": "output"/;
-
-interface WrittenSidecars {
-  there: number;
-  /** Paths that were not written, because they contain another file or cannot be written. */
-  left: { path: string; why: string }[];
-}
-
-/**
- * Writes a `FILE.json` next to each existing output, with all known facts about it. An identical sidecar file stays,
- * and a file that mediabatch did not write is never overwritten. `root`: the output folder.
- */
-export async function writeSidecars(
-  root: string,
-  { campaign, files }: { campaign: string; files: readonly FoundOutput[] },
-): Promise<WrittenSidecars> {
-  const placed = new PlacedFiles(root);
-  const written: WrittenSidecars = { there: 0, left: [] };
-  for (const file of files) {
-    if (file.fileState !== 'intact') continue;
-    const found = placed.look(file.output);
-    if (typeof found === 'string') continue;
-    const beside = { ...file, output: { ...file.output, path: basename(file.output.path) } };
-    const text = `${safeJson(outputJson(beside, { campaign, folder: '' }), 2)}\n`;
-    const why = await writeSidecar(`${found.path}.json`, text);
-    if (why === undefined) written.there += 1;
-    else written.left.push({ path: `${file.output.path}.json`, why });
-  }
-  return written;
-}
-
-/** Writes one sidecar file. Returns why it could not, or undefined. */
-async function writeSidecar(path: string, text: string): Promise<string | undefined> {
-  try {
-    if (statPlainFile(path) !== undefined) {
-      const before = readSmallFile(path, mostSidecarBytes)?.toString('utf8');
-      if (before === text) return undefined;
-      if (before === undefined || !ownStart.test(before)) return 'something else has this name';
-    }
-    await replaceFile(path, text);
-    return undefined;
-  } catch (error) {
-    if (error instanceof UnsafeFileError) return 'it is not a plain file';
-    if (isErrno(error, 'EACCES', 'EPERM', 'EROFS', 'ENAMETOOLONG')) return 'it cannot be written';
-    throw error;
   }
 }
 

@@ -10,7 +10,6 @@ import { readCatalogListing } from '../kinds/read-catalog.ts';
 import { readServiceDocument, type ServiceDocument } from '../kinds/service-document.ts';
 import { isSpending } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { RefreshedList } from '../plan/prices/model-changes.ts';
 import type { CreateRoute, CreateRoutes } from '../service/create.ts';
 import type { Access } from './environment.ts';
 import type { CampaignPaths } from './paths.ts';
@@ -22,8 +21,6 @@ export interface ServiceFacts {
   createRoutes: CreateRoutes;
   /** Listing of the service's catalog, if it was requested. */
   catalog?: Listing;
-  /** The lists before and after a refresh that requested the catalog. */
-  refreshed?: readonly RefreshedList[];
 }
 
 export const noServiceFacts: ServiceFacts = { createRoutes: {} };
@@ -109,17 +106,11 @@ export async function fetchFacts(
     return readCatalogListing(document, kinds);
   };
   try {
-    const before = withCatalog
-      ? [(await readKeptServiceDocument(paths, service))?.listing, await readKeptListing(paths, service)]
-      : [];
     const facts = await orKept(askDocument(), () => readKeptFacts(campaign));
     const catalog = withCatalog
       ? await orKept<Listing | undefined>(askCatalog(), () => readKeptListing(paths, service))
       : undefined;
-    if (!withCatalog) return facts;
-    const now = [facts.document?.listing, catalog];
-    const refreshed = now.map((listing, index) => ({ before: before[index], now: listing }));
-    return { ...facts, refreshed, ...defined({ catalog }) };
+    return { ...facts, ...defined({ catalog }) };
   } finally {
     await library.close();
   }

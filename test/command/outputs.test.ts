@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { readWorkbook } from '../../src/disk/workbook/read-workbook.ts';
@@ -176,35 +176,6 @@ describe('outputs --out', () => {
     expect((await run('--out', 'list.csv', '--format', 'json')).err).toMatch(
       /the extension of the file sets the format/,
     );
-  });
-});
-
-describe('outputs --sidecar', () => {
-  test('writes beside each file what is known of it, once', async () => {
-    const { folder, run, list } = campaign();
-    expect((await run('--sidecar')).err).toContain('beside 7 files');
-    for (const { path, sha256 } of await list()) {
-      const beside = JSON.parse(readFileSync(join(folder, `${path}.json`), 'utf8'));
-      expect(validate(beside), JSON.stringify(validate.errors)).toBe(true);
-      expect(beside).toMatchObject({ mediabatch: 'output', path: basename(path), sha256 });
-    }
-    expect((await run('--sidecar')).err).toContain('beside 7 files');
-  });
-
-  test('leaves alone what somebody else has there, and follows no link', async () => {
-    const { folder, run, list } = campaign();
-    const [first, second] = await list();
-    const own = join(folder, `${first?.path}.json`);
-    writeFileSync(own, '{"mine": true}');
-    const link = join(folder, `${second?.path}.json`);
-    symlinkSync(join(folder, 'elsewhere.json'), link);
-    const { code, err } = await run('--sidecar');
-    expect(code).toBe(0);
-    expect(err).toContain('beside 5 files');
-    expect(err).toMatch(/\.json was left as it is: something else has this name/);
-    expect(err).toMatch(/\.json was left as it is: it is not a plain file/);
-    expect(readFileSync(own, 'utf8')).toBe('{"mine": true}');
-    expect(existsSync(join(dirname(own), 'elsewhere.json')) || existsSync(join(folder, 'elsewhere.json'))).toBe(false);
   });
 });
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { knownService } from '../../src/campaign/paths.ts';
 import { runInProcess } from './in-process.ts';
-import { folderWith, header, record, type Scripted, scripted } from './scripted.ts';
+import { folderWith, record, type Scripted, scripted } from './scripted.ts';
 
 const campaign = `version: 1
 name: shop
@@ -154,34 +154,6 @@ test('a price that nobody knew when a plan was saved, and a list names by now, d
   const applied = await runInProcess(['apply', 'a.plan.json', '--yes', '--patience', '1s'], env, folder);
   const creates = seen.filter((one) => one.startsWith('POST'));
   expect(creates, applied.err).toEqual(['POST /image-generations/create']);
-});
-
-test('--refresh names the models that are gone, deprecated or dearer than they were charged', async () => {
-  const answers: { [operation: string]: Scripted } = {};
-  const listed = (...models: object[]) => {
-    answers['GET /catalog'] = [200, { data: [...models, { key: 'other', kind: 'image', credits: 1 }] }];
-  };
-  listed({ key: 'alpha-2', kind: 'image', credits: 3 });
-  const { run } = await planWith(
-    answers,
-    folderWith({
-      'campaign.yaml': campaign.replace(/^ {2}film.*\n/m, ''),
-      'campaign.lock.jsonl': `${header}\n${record({ kind: 'image', address: 'pic', jobId: 'j', credits: 3, request: { model: 'alpha-2', prompt: 'p' } })}\n`,
-    }),
-  );
-  const models = async () => JSON.parse((await run('--refresh', '--json')).out).models;
-  expect(await models()).toBeUndefined();
-  const of = { kind: 'image', model: 'alpha-2', addresses: ['hero@a', 'hero@b'] };
-  listed({ key: 'alpha-2', kind: 'image', credits: 4, deprecated: true });
-  expect(await models()).toEqual([
-    { ...of, is: 'deprecated' },
-    { ...of, is: 'dearer', charged: 3, listed: 4 },
-  ]);
-  const shown = await run('--refresh');
-  expect(shown.out).toContain('image/alpha-2 is marked as deprecated by the service (2 steps: hero@a, hero@b)');
-  expect(shown.out).toContain('image/alpha-2 is listed for 4 credits, 3 charged before (2 steps: hero@a, hero@b)');
-  listed();
-  expect(await models()).toEqual([{ ...of, is: 'gone' }]);
 });
 
 describe('other locks of the working tree', () => {

@@ -5,12 +5,10 @@ import {
   folderFrom,
   type OutputsOptions,
   saveOutputsList,
-  writeSidecars,
 } from '../../campaign/save-outputs-list.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import { call } from '../../ground/advice.ts';
-import { countOf } from '../../report/numbers.ts';
 import {
   type ListFormat,
   listFormatOf,
@@ -20,16 +18,15 @@ import {
 } from '../../report/outputs/outputs-list.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { open, type StateOptions } from '../open.ts';
-import { show, type Terminal, tellNotice } from '../terminal.ts';
+import { show, type Terminal } from '../terminal.ts';
 
 export interface OutputsCommandOptions extends StateOptions, OutputsOptions {
   format?: 'text' | ListFormat;
   json?: boolean;
   out?: string;
-  sidecar?: boolean;
 }
 
-/** Lists every file with all known facts. Sends no request; writes only `--out` and `--sidecar`. */
+/** Lists every file with all known facts. Sends no request; writes only `--out`. */
 export async function outputs(file: string, options: OutputsCommandOptions, terminal: Terminal): Promise<number> {
   const format = formatOf(options);
   const campaign = await open(file, options, terminal);
@@ -45,7 +42,6 @@ export async function outputs(file: string, options: OutputsCommandOptions, term
     else if (format === 'xlsx') throw noStream();
     else terminal.out(outputsList(view, format, 'stream'));
   }
-  if (options.sidecar === true) await tellSidecars(paths.outputs, found, terminal);
   tellWhole(found, terminal);
   return exitCodes.done;
 }
@@ -79,14 +75,6 @@ function noStream(): CampaignError {
     hint: 'name the file: --out outputs.xlsx',
     options: ['--format', '--out'],
   });
-}
-
-async function tellSidecars(root: string, found: FoundOutputs, terminal: Terminal): Promise<void> {
-  const { there, left } = await writeSidecars(root, found);
-  terminal.err(`${terminal.style.green('beside')} ${countOf(there, 'file')}: FILE.json\n`);
-  for (const { path, why } of left) {
-    tellNotice(terminal, `${path} was left as it is: ${why}`);
-  }
 }
 
 function tellWhole(found: FoundOutputs, terminal: Terminal): void {

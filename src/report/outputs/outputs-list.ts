@@ -276,8 +276,8 @@ function postJson(post: PostEntry, { campaign }: OutputsList): Json {
   return { mediabatch: 'post', version: 1, campaign, ...entryJson(post) };
 }
 
-/** Formats a single file: as a line of JSON Lines, or as a sidecar file. */
-export function outputJson(file: FoundOutput, { campaign, folder }: Pick<OutputsList, 'campaign' | 'folder'>): Json {
+/** Formats a single file as a line of JSON Lines. */
+function outputJson(file: FoundOutput, { campaign, folder }: Pick<OutputsList, 'campaign' | 'folder'>): Json {
   return { mediabatch: 'output', version: 1, campaign, ...fileJson(file, folder) };
 }
 

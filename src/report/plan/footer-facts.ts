@@ -5,7 +5,7 @@ import { isAskedAbout } from '../../plan/posts/post-record.ts';
 import { limitName } from '../../plan/prices/caps.ts';
 import { type Fact, named, strong, type Text, warning } from '../document.ts';
 import { countOf, creditsText, rangeText } from '../numbers.ts';
-import { safeText, shortList } from '../safe-text.ts';
+import { safeText } from '../safe-text.ts';
 import { postsText } from './post-words.ts';
 
 const limitCodes: ReadonlySet<string> = new Set(['budget', 'run-limit', 'limit']);
@@ -31,20 +31,6 @@ export function limitFacts({ rows, totals }: Pick<Plan, 'rows' | 'totals'>): Fac
   });
   const after = totals.fit && afterPicksText(totals.fit);
   return after === undefined ? now : [...now, { label: 'short', text: warning(after) }];
-}
-
-const shownSteps = 3;
-
-export function modelFacts({ models = [] }: Plan): Fact[] {
-  return models.map(({ kind, model, is, charged = 0, listed = 0, addresses }) => {
-    const states = {
-      gone: 'is no longer listed by the service',
-      deprecated: 'is marked as deprecated by the service',
-      dearer: `is listed for ${countOf(listed, 'credit')}, ${charged} charged before`,
-    };
-    const steps = `${countOf(addresses.length, 'step')}: ${shortList(addresses, shownSteps)}`;
-    return { label: 'models', text: warning(`${safeText(`${kind}/${model}`, 200)} ${states[is]} (${steps})`) };
-  });
 }
 
 function keptText(fit: Fit | undefined): string {

@@ -15,7 +15,6 @@ import { KeptMeasures } from '../../../src/disk/state/kept-measures.ts';
 import { call, way } from '../../../src/ground/advice.ts';
 import { readLock } from '../../../src/lock/read.ts';
 import { emptyLock, writeHeader } from '../../../src/lock/write.ts';
-import type { Plan } from '../../../src/plan/plan.ts';
 import { temporaryFolder } from '../../rig/command.ts';
 import { buyEverything } from '../../rig/review/bought-campaign.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
