@@ -13,18 +13,13 @@ const deepened = [
   'engine/{account,canaries,gates-model,model,posts-model,takeovers}',
   'graph/fingerprint',
   'lock/{histories,join,read,schema,torn}',
-  'manifest/meaning',
   'plan/{judge,names}',
   'sandbox/openapi',
   'service/polling/lists',
 ].map((name) => `test/rooms/${name}.test.ts`);
 
 /** They measure, draw and simulate: no purchase depends on them. */
-const beforeARelease = [
-  'test/proof/honest-time.test.ts',
-  'test/rooms/service/polling/simulation.test.ts',
-  'test/rooms/sandbox/media.test.ts',
-];
+const beforeARelease = ['test/rooms/service/polling/simulation.test.ts', 'test/rooms/sandbox/media.test.ts'];
 
 const slowest = [
   'killed/at-a-write',
@@ -32,7 +27,6 @@ const slowest = [
   'git/histories-clones',
   'command/lost-answers',
   'killed/at-a-system-call',
-  'proof/honest-time',
 ];
 
 /** The long variants: a crash at every system call that matters, faults that take their time, hundreds of histories. */

@@ -3,6 +3,7 @@ import { onTestFinished } from 'vitest';
 import { makeProgram } from '../../src/cli/program/program.ts';
 import { failureOf, failures } from '../../src/contract/failure.ts';
 import { failureText } from '../../src/report/failure-text.ts';
+import { keepListeners } from '../rig/command-here.ts';
 import { bufferTerminal } from './buffer-terminal.ts';
 
 export interface Said {
@@ -46,11 +47,13 @@ const names = ['MEDIABATCH_BASE_URL', 'MEDIABATCH_API_KEY'];
 
 function enter(env: Record<string, string>, folder: string): void {
   const before = process.cwd();
+  const removeListeners = keepListeners();
   process.chdir(folder);
   for (const name of names) delete process.env[name];
   Object.assign(process.env, env);
   onTestFinished(() => {
     for (const name of names) delete process.env[name];
     process.chdir(before);
+    removeListeners();
   });
 }

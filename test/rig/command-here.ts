@@ -67,23 +67,31 @@ function pipes(): ReturnType<typeof bufferTerminal> {
 
 const ends = ['SIGINT', 'SIGTERM', 'SIGHUP', 'exit'] as const;
 
-/** Gives what puts everything back, listeners too: they end with a process. */
+/** Returns what removes the listeners that a command adds from now on: in a process of its own they end with it. */
+export function keepListeners(): () => void {
+  const listening = ends.map((name) => [name, process.listeners(name as NodeJS.Signals)] as const);
+  return () => {
+    for (const [name, before] of listening) {
+      for (const listener of process.listeners(name as NodeJS.Signals)) {
+        if (!before.includes(listener)) process.off(name, listener);
+      }
+    }
+  };
+}
+
+/** Gives what puts everything back, listeners too. */
 function enter(cwd: string, env: Record<string, string>): () => void {
   const before = { ...process.env };
   environmentBefore = before;
   const cwdBefore = process.cwd();
-  const listening = ends.map((name) => [name, process.listeners(name as NodeJS.Signals)] as const);
+  const removeListeners = keepListeners();
   setEnvironment(env);
   process.chdir(cwd);
   return () => {
     setEnvironment(before);
     environmentBefore = undefined;
     process.chdir(cwdBefore);
-    for (const [name, before] of listening) {
-      for (const listener of process.listeners(name as NodeJS.Signals)) {
-        if (!before.includes(listener)) process.off(name, listener);
-      }
-    }
+    removeListeners();
   };
 }
 

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Download } from '../../../src/contract/answer.ts';
@@ -5,6 +6,7 @@ import { createDownloader, type DownloaderOptions } from '../../../src/service/d
 import { raw, serve } from './loopback.ts';
 
 const { signal } = new AbortController();
+setMaxListeners(0, signal);
 
 afterEach(() => void vi.useRealTimers());
 
