@@ -17,7 +17,7 @@ import { printSheet, printsPicked } from './print.tsx';
 
 /** Lengths in CSS pixels, as in the style sheet: head of a section, gap between cards, horizontal frame of a card. */
 const headHeight = 40;
-const gap = 8;
+const gap = 10;
 const frame = 14;
 
 const layouts = new WeakMap<Page, { lines: readonly GridLine[]; room: PictureRoom }>();
