@@ -160,7 +160,7 @@ async function tellMovedPosts(campaign: OpenCampaign, rows: Iterable<PlanRow>): 
   });
   if (found.length === 0) return;
   const more = found.length > mostNamed ? ` and ${found.length - mostNamed} more` : '';
-  const text = `${countOf(found.length, 'post')} may be out already, sent by another campaign: ${found.slice(0, mostNamed).join(', ')}${more}`;
+  const text = `${countOf(found.length, 'post')} may be published already by another campaign: ${found.slice(0, mostNamed).join(', ')}${more}`;
   const hint = 'if the task was moved here, do not publish it: check its accounts, and remove it from this manifest';
   tell({ is: 'notice', text, hint });
 }

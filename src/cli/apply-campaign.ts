@@ -60,7 +60,7 @@ export async function applyCampaign(typed: ApplyOptions, given: ApplyContext): P
   let applied = await applyOnce(options, { ...given, consent });
   while (applied.isPassed && canAskAgain(options, terminal)) {
     terminal.err(
-      `\n${terminal.style.bold('asked again')}: the other steps cost more than was approved, or have a price only now\n`,
+      `\n${terminal.style.bold('asked again')}: the remaining steps cost more than was approved, or their price was unknown until now\n`,
     );
     const next = await applyOnce(options, { ...given, consent, isAskedAgain: true });
     if (!next.hasRun) break;
@@ -451,7 +451,7 @@ async function askAboutPosts(
     const { address, beside, post } = row;
     if (beside === undefined || post === undefined) continue;
     const known = safeText(beside.address, 200);
-    terminal.err(`${safeText(address, 200)} may be ${known}, which is out, under another name\n`);
+    terminal.err(`${safeText(address, 200)} may be the published post ${known} under another name\n`);
     tell(terminal, sideBySide(row));
     const question = [strong('Publish'), ` ${postsText([post])}, in addition to ${known}? This cannot be undone.`];
     const answer = await askPerson(question, { yes: false, terminal });

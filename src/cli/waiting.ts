@@ -91,11 +91,11 @@ function tellPurchases(carriedOut: Plan, { file, options, planned, saved, consen
   const waiting = purchasesWaiting(carriedOut, planned);
   if (waiting.length === 0) return;
   const limits = optionsLeft(options, { purchases: waiting });
-  const flag = consent.flags === 'count' ? ' (or agrees beforehand, with --yes)' : '';
+  const flag = consent.flags === 'count' ? ' (or approve beforehand, with --yes)' : '';
   const posts = options.publish === true ? postsOf(carriedOut.rows, 'waiting').length : 0;
   const approval = saved === undefined ? showingCall(file, limits, saved) : approving(saved.path);
   tellHead(terminal, `${countOf(waiting.length, 'step')} for approval of ${spendText(sumPrices(waiting))}`, [
-    posts === 0 ? undefined : line(`${countOf(posts, 'post')} ${posts === 1 ? 'waits' : 'wait'} with them`),
+    posts === 0 ? undefined : line(`${countOf(posts, 'post')} ${posts === 1 ? 'waits' : 'wait'} for them`),
     command(`to have the payer approve them in an interactive terminal${flag}`, terminal.paste(approval)),
   ]);
 }
@@ -145,9 +145,9 @@ const shownAsked = 5;
 function tellHeld({ rows }: Plan, terminal: Terminal): void {
   const held = rows.filter(({ reason, beside }) => reason.code === 'post-open' && beside !== undefined);
   for (const [address = '', own] of [...groupBy(held, ({ beside }) => beside?.address)].slice(0, shownAsked)) {
-    const what = `${countOf(own.length, 'post')} until a user has checked whether ${safeText(address, 200)} is published`;
+    const what = `${countOf(own.length, 'post')} until a user has verified whether ${safeText(address, 200)} is published`;
     tellHead(terminal, what, [
-      command('to say so, with --job and its id, or --not-spent', terminal.paste(call('resolve', address))),
+      command('to record the result, with --job and its id, or --not-spent', terminal.paste(call('resolve', address))),
     ]);
   }
 }
@@ -167,7 +167,7 @@ function tellAsked({ rows }: Plan, { terminal, consent }: WaitingContext): void 
   });
   const gone = [...new Set(asked.flatMap(({ beside }) => beside?.address ?? []))].slice(0, shownAsked);
   const them = asked.length === 1 ? 'it' : 'them';
-  const head = `${countOf(asked.length, 'post')} that may be out already, under another name: --publish does not cover ${them}`;
+  const head = `${countOf(asked.length, 'post')} that may be published already under another name: --publish does not cover ${them}`;
   tellHead(terminal, head, [
     ...lines,
     asked.length > shownAsked ? line(`… and ${countOf(asked.length - shownAsked, 'more post')}`) : undefined,
@@ -248,7 +248,7 @@ export function tellOpenGates(
 function describeGate({ name, is, choose, members, state, picked, note }: NonNullable<Plan['gates']>[number]): string {
   const about = note === undefined ? '' : ` (${note})`;
   if (is === 'canary') return `${name}: ${members.join(', ')} ${state === 'rejected' ? 'rejected' : 'to be picked'}`;
-  if (state === 'contested') return `${name}: ${picked.join(' and ')} are picked, and ${choose} is to be${about}`;
+  if (state === 'contested') return `${name}: ${picked.join(' and ')} are picked, but only ${choose} may be${about}`;
   if (state === 'rejected') return `${name}: rejected${about}`;
   return `${name}: ${is === 'approve' ? 'to be approved' : `${choose} of ${members.length} to be picked`}${about}`;
 }

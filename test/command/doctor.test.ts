@@ -21,7 +21,7 @@ describe('doctor', () => {
     const { env } = await sandbox();
     const { code, out, err } = await run(['doctor'], env, folder);
     expect(code, out + err).toBe(0);
-    expect(out).toContain('all is well');
+    expect(out).toContain('no problems');
     expect(out).toContain('sandbox_live_…');
     expect(out).not.toContain('sandbox_live_local');
   });

@@ -95,7 +95,7 @@ describe('history', () => {
     await ended;
     expect(await listed(here.folder)).toMatchObject([{ running: false }]);
     const text = (await runInProcess(['runs', 'campaign.yaml'], {}, here.folder)).out;
-    expect(text).toContain('broken off');
+    expect(text).toContain('aborted');
   });
 
   test('what signs a link is neither in the history nor in the lock, nor in what runs show prints', async () => {

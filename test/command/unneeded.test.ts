@@ -15,14 +15,14 @@ test('every command reports skipped steps alike, and counts posts as they are', 
   expect(first.code).toBe(5);
   const waiting = Number(/posts +(\d+) waits? for consent/.exec(first.err)?.[1]);
   const unneeded = 2 * (9 - waiting);
-  const note = `(${unneeded} turned out not to be needed)`;
+  const note = `(${unneeded} not needed)`;
   expect(first.err).toContain(`: ${20 - waiting} of 20 steps done ${note}`);
   // Those that are not needed wait for nobody.
   expect(first.err).toMatch(new RegExp(`waiting {2}${waiting} posts? to Instagram`));
 
   const second = await run('apply', '--yes', '--publish', '--poll-interval', '10');
   expect(second.code).toBe(0);
-  expect(second.err).toContain(`all 20 steps done (${2 + waiting} of them from before, ${unneeded} turned out`);
+  expect(second.err).toContain(`all 20 steps done (${2 + waiting} of them from before, ${unneeded} not needed`);
   expect(second.err).toMatch(new RegExp(`^posts +${waiting} scheduled$`, 'm'));
 
   const status = await run('status');

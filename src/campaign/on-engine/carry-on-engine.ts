@@ -265,7 +265,7 @@ function attachedText({ submitted, origin, state }: RunRecord, { shown }: Engine
 }
 
 function detachedText({ shown }: Engine): string {
-  return `detached: the run goes on at ${shown}. The same command attaches to it again; \`cancel\` with the same --engine stops it`;
+  return `detached: the run continues at ${shown}. The same command attaches to it again; \`cancel\` with the same --engine stops it`;
 }
 
 function messageWith({ text, hint }: Notice & { is: 'notice' }): string {

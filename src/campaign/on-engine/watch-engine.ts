@@ -73,7 +73,7 @@ export async function watchOnEngine(engine: Engine, campaign: OpenCampaign, opti
         if (read !== undefined) seen.note(read);
         return news;
       },
-      onPaused: (by) => tell({ is: 'notice', text: by === undefined ? 'the run goes on' : pausedText(by) }),
+      onPaused: (by) => tell({ is: 'notice', text: by === undefined ? 'the run continues' : pausedText(by) }),
       onEvents(events) {
         bringer?.add(events.flatMap(savedBy));
         // The end of the run is reported after the lock is settled.

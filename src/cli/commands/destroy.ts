@@ -75,11 +75,11 @@ async function removeAll(
 ): Promise<number> {
   const { style } = terminal;
   tell(terminal, ...recordsView(records));
-  terminal.err('Their credits do not come back. The files here stay, and so does what the lock says.\n');
+  terminal.err('Their credits are not refunded. Local files and the lock do not change.\n');
   terminal.err(
-    `${style.yellow('A file that is lost later cannot be downloaded again')}: keep a copy of what matters.\n`,
+    `${style.yellow('A file that is lost later cannot be downloaded again')}: keep copies of important files.\n`,
   );
-  const question = `Remove ${countOf(records.length, 'record')} at the service for good?`;
+  const question = `Remove ${countOf(records.length, 'record')} at the service permanently?`;
   const agreed = await askPerson(question, { yes: options.yes, terminal, consent });
   if (agreed !== 'yes') return declined(agreed, 'removed', terminal);
   const { removals, ended } = await removeEach(library, records, terminal);

@@ -77,13 +77,13 @@ function endView(followed: Followed, { view, paths, file, options, terminal }: E
   const summary = () => summaryView(view, { paste, outputs, sandbox: options.sandbox === true });
   switch (followed.is) {
     case 'left':
-      return [line('stopped watching; the run goes on')];
+      return [line('stopped watching; the run continues')];
     case 'ended': {
       const { exit = view.end?.exit, how, error } = followed.close;
       const why = error === undefined ? '' : `: ${safeText(error)}`;
       const end =
         exit === undefined
-          ? `the run was ${how === 'broken' ? 'broken off' : 'left'}${why}`
+          ? `the run was ${how === 'broken' ? 'aborted' : 'left'}${why}`
           : `the run ended with exit ${exit}`;
       return [stack(...summary(), line(faint(end)))];
     }
@@ -97,11 +97,12 @@ function endView(followed: Followed, { view, paths, file, options, terminal }: E
     case 'idle': {
       const { last } = followed;
       const begin = command('to begin one', paste(call('apply')));
-      if (last === undefined) return [stack(line(`no run of ${file} is under way, and none is on record here`), begin)];
-      const end = last.exit === undefined ? 'did not come to its end' : `ended with exit ${last.exit}`;
+      if (last === undefined)
+        return [stack(line(`no run of ${file} is in progress, and none is recorded here`), begin)];
+      const end = last.exit === undefined ? 'was aborted' : `ended with exit ${last.exit}`;
       return [
         stack(
-          line(`no run of ${file} is under way; the last one, ${last.id}, ${end}`),
+          line(`no run of ${file} is in progress; the last one, ${last.id}, ${end}`),
           command('what it did', paste(call('runs show', last.id))),
           begin,
         ),

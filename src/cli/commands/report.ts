@@ -59,7 +59,7 @@ function tellInterrupted({ err, style, paste }: Terminal): number {
   err(
     `${style.yellow('interrupted')}  the page was not written; thumbnails made so far are kept for the next report\n`,
   );
-  err(`  to go on: ${paste(call('report'))}\n`);
+  err(`  to continue: ${paste(call('report'))}\n`);
   return exitCodes.interrupted;
 }
 

@@ -76,7 +76,7 @@ function graphText(situation: Situation, options: Parameters<typeof mermaidText>
   const { edges, characters } = mermaidLimits;
   throw new CampaignError({
     code: 'MB3000',
-    message: `the graph could not be drawn: Mermaid takes at most ${countOf(edges, 'edge')} and ${countOf(characters, 'character')}`,
+    message: `the graph could not be drawn: Mermaid supports at most ${countOf(edges, 'edge')} and ${countOf(characters, 'character')}`,
     options: ['--select', '--list'],
     hint: 'draw fewer steps, as in --select +hero@lamp for one step and its dependencies, or remove --list',
   });

@@ -106,7 +106,7 @@ async function whichId(file: string, lock: string): Promise<CampaignError> {
 function openError(file: string, { run, engine }: EngineNote): CampaignError {
   return new CampaignError({
     code: 'MB3704',
-    message: `the run of ${file} is open on ${engine}, and goes on`,
+    message: `the run of ${file} is open on ${engine}, and continues`,
     hint: [
       way('to attach to it', call('apply', '--engine', engine)),
       way('to stop it, and collect what runs', call('cancel', '--engine', engine)),

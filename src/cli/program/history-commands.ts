@@ -103,10 +103,10 @@ export const historyCommands: readonly CommandRow[] = [
     name: 'runs show',
     summary: 'show what one run did',
     description: 'Shows the steps of one run by task, its failures and its notices.',
-    arguments: [manifestArgument, ['<id>', 'of the run, as the list shows it; its last four characters will do']],
+    arguments: [manifestArgument, ['<id>', 'of the run, as the list shows it; its last four characters are enough']],
     options: runsOptions,
     examples: [
-      ['mediabatch runs show k3f9', 'the end of its id will do', 'not run'],
+      ['mediabatch runs show k3f9', 'the end of its id is enough', 'not run'],
       ['mediabatch runs show --sandbox 2026-11-22-0435-k3f9 --json', 'for a program', 'not run'],
     ],
     // An option that the parent command has, too, is parsed by the parent.

@@ -37,7 +37,7 @@ const decisions: readonly Decision[] = [
         { takes: 'paths' },
       ],
       ['--replace', 'with a pattern or -s: pick also in decided groups, and what was rejected'],
-      undoOption('take back what was picked or rejected'),
+      undoOption('undo picks and rejections'),
     ],
     examples: [
       ['mediabatch pick --sandbox teaser', 'approves it', 'at gates'],
@@ -48,7 +48,7 @@ const decisions: readonly Decision[] = [
   },
   {
     name: 'reject',
-    summary: 'turn outputs down at their gates',
+    summary: 'reject outputs at their gates',
     description: 'Rejects outputs at their gates: no step uses them. They stay on disk and in the lock. Costs nothing.',
     options: [...noteOptions, ['--reason <text>', 'why, as one of the `reasons` of the gate']],
     examples: [
@@ -69,7 +69,7 @@ const decisions: readonly Decision[] = [
   {
     name: 'pin',
     shortForms: { unpin: '--undo' },
-    summary: 'keep what steps have, whatever changes',
+    summary: 'keep the outputs of steps despite changes',
     description:
       'Keeps the current outputs of steps when the manifest changes. The plan shows what each change would cost. `pin: true` does the same for all steps of a task. Costs nothing.',
     options: [undoOption('remove the pin: the manifest decides again')],
@@ -194,7 +194,7 @@ export const lockCommands: readonly CommandRow[] = [
       ['mediabatch gc --sandbox --dry-run', 'files that no step refers to'],
       ['mediabatch gc --sandbox --yes', 'deletes it without asking'],
       ['mediabatch gc --sandbox --unpicked --yes', 'takes that lost at their gates', 'at gates'],
-      ['mediabatch gc --sandbox --kept --yes', 'what newer outputs replaced'],
+      ['mediabatch gc --sandbox --kept --yes', 'files that newer outputs replaced'],
     ],
     run: async (terminal, file, options) => (await import('../commands/gc.ts')).gc(file, options, terminal),
   },

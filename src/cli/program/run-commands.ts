@@ -45,7 +45,7 @@ export const runCommands: readonly CommandRow[] = [
       ['mediabatch approve campaign.plan.json --rows', 'every prompt, text, voice and model', 'not run'],
       ['mediabatch approve campaign.plan.json --valid 12h', 'for today only', 'not run'],
       ['mediabatch approve --list', 'what was approved here'],
-      ['mediabatch approve --revoke campaign.plan.json', 'takes it back', 'not run'],
+      ['mediabatch approve --revoke campaign.plan.json', 'revokes the approval', 'not run'],
     ],
     run: async (terminal, file, options) => (await import('../commands/approve.ts')).approve(file, options, terminal),
   },
@@ -89,7 +89,7 @@ export const runCommands: readonly CommandRow[] = [
       ['--engine <address>', 'include what the run of this campaign on an engine has recorded so far'],
       [
         '--follow',
-        'show the run that is under way in another terminal, until it ends',
+        'show the progress of a run in another terminal until it ends',
         { conflicts: ['list', 'json', 'select', 'exclude'] },
       ],
       ...state,
@@ -98,7 +98,7 @@ export const runCommands: readonly CommandRow[] = [
     examples: [
       ['mediabatch status', 'done, running, failed; credits'],
       ['mediabatch status --sandbox --list', 'step by step'],
-      ['mediabatch status --sandbox --follow', 'the run in another terminal, as it goes on'],
+      ['mediabatch status --sandbox --follow', 'the progress of a run in another terminal'],
       ['mediabatch status --sandbox --select kind:image --json', 'for a program'],
       ['mediabatch status --sandbox --graph', 'dependencies as Mermaid, for a README'],
       ['mediabatch status --graph --list --select +cover', 'one step with all it is made from'],

@@ -179,7 +179,7 @@ function explainCsvError(
     case 'CSV_INVALID_CLOSING_QUOTE':
       return fail(
         line,
-        `a text in ${label} goes on after its closing quote`,
+        `a text in ${label} continues after its closing quote`,
         'write a quote inside of a quoted text twice: ""',
       );
     case 'INVALID_OPENING_QUOTE':

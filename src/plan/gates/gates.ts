@@ -24,7 +24,7 @@ export function describeWait(gate: DecidedGate): string {
   if (is === 'canary') return describeCanary(gate);
   switch (state.is) {
     case 'contested': {
-      const why = `${state.picked.join(' and ')} are picked, and ${choose} is to be`;
+      const why = `${state.picked.join(' and ')} are picked, but only ${choose} may be`;
       return `waits for a pick: ${name} is contested: ${why}`;
     }
     case 'rejected': {
@@ -32,7 +32,7 @@ export function describeWait(gate: DecidedGate): string {
       const what =
         state.toSee === 0
           ? `all ${members.length} of ${name} are rejected`
-          : `of ${name} ${state.toSee} are not rejected, and ${choose} are to be picked`;
+          : `${name}: ${state.toSee} of ${members.length} are not rejected, and ${choose} must be picked`;
       return `${what}; --redo buys new ones`;
     }
     case 'open': {

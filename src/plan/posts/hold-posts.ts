@@ -150,7 +150,7 @@ function heldBeside(
   const wordsOf = (of: OpenRequest | undefined) => (of === undefined ? '' : shorten(wordsOfPost(of), mostWords));
   const before = wordsOf(request);
   const after = wordsOf(row.order?.request);
-  const text = `may be ${address}, which is out, under another name: \`move\` that one here, or --redo this address`;
+  const text = `may be the published post ${address} under another name: \`move\` that one here, or --redo this address`;
   return {
     ...blocked(row, 'consent', reasonOf('post-lost', text)), // I41 (lost)
     ...defined({ post: row.post }),

@@ -76,7 +76,7 @@ export function runView(run: WholeStory, { isRunning, path }: { isRunning: boole
       run.error === undefined ? undefined : { label: 'error', text: run.error },
       run.dropped === undefined
         ? undefined
-        : { label: 'events', text: warning(`${creditsText(run.dropped)} more than are kept`) },
+        : { label: 'events', text: warning(`${creditsText(run.dropped)} more that were not stored`) },
     ]),
     tasksTable(run.steps),
     listOf(bad('not done'), run.steps.filter(isTrouble).map(troubleText), mostProblems),
@@ -133,8 +133,8 @@ function endCell(run: RunStory, isRunning: boolean): Text {
 }
 
 function endText({ how, exit, stopped }: RunStory, isRunning: boolean): string {
-  if (how === undefined) return isRunning ? 'running' : 'broken off';
-  if (how !== 'ended') return how === 'left' ? 'left early' : 'error';
+  if (how === undefined) return isRunning ? 'running' : 'aborted';
+  if (how !== 'ended') return how === 'left' ? 'detached' : 'error';
   if (exit === 4) return stopped === 'balance' ? 'account empty' : 'budget used up';
   return endings[exit ?? -1] ?? `exit ${exit ?? '?'}`;
 }

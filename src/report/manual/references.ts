@@ -13,9 +13,9 @@ import { topicGroups } from './topics.ts';
 
 const exitWords: Readonly<Record<keyof typeof exitCodes, string>> = {
   done: 'done, or nothing to do',
-  internalError: 'a bug of ours',
+  internalError: 'an internal error: a bug in mediabatch',
   changesPending:
-    '`plan --detailed-exitcode`: there is something to do, or with `--compare` something differs (4: more than the budget carries, after the picks, too)',
+    '`plan --detailed-exitcode`: there is something to do, or with `--compare` something differs (4: the budget does not cover it, including steps after picks)',
   someFailed: 'finished, some steps failed',
   outOfCredits:
     'stopped by the budget, by a charge above what the plan says, or by the balance; what was running is collected',
@@ -223,7 +223,7 @@ export function agentsPage(page: string): string {
 export function agentsSkill(page: string): string {
   return `---
 name: mediabatch
-description: Write, check, price and rehearse campaigns of paid media (images, music, voiceovers, videos, clips, thumbnails, uploads, posts) with the mediabatch command, and have a person agree to what costs credits or goes public. For a folder with a campaign.yaml or a *.lock.jsonl, and where many media are to be made from data.
+description: Write, check, price and rehearse campaigns of paid media (images, music, voiceovers, videos, clips, thumbnails, uploads, posts) with the mediabatch command, and have a person approve what costs credits or becomes public. For a folder with a campaign.yaml or a *.lock.jsonl, and where many media are to be made from data.
 ---
 
 ${agentsPage(page)}`;

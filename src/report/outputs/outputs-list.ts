@@ -251,7 +251,7 @@ export function outputsFooter({
   const parts = [
     countOf(files.length, 'file'),
     ...(posts.length > 0 ? [countOf(posts.length, 'post')] : []),
-    ...(away > 0 ? [`${away} not here as ${away === 1 ? 'it was' : 'they were'} saved`] : []),
+    ...(away > 0 ? [`${away} missing or changed on this machine`] : []),
     ...(without > 0 ? [`${countOf(without, 'step')} without one`] : []),
   ];
   return `${parts.join(', ')}\n`;

@@ -36,7 +36,7 @@ export function limitFacts({ rows, totals }: Pick<Plan, 'rows' | 'totals'>): Fac
 function keptText(fit: Fit | undefined): string {
   return fit?.kept === undefined
     ? ''
-    : `; ${creditsText(fit.kept)} of what is left ${fit.kept === 1 ? 'is' : 'are'} kept for what follows the picks`;
+    : `; ${creditsText(fit.kept)} of what is left ${fit.kept === 1 ? 'is' : 'are'} reserved for steps after the picks`;
 }
 
 /** Lists posts apart from purchases, because credits do not cover them and publishing cannot be undone. */
@@ -48,8 +48,7 @@ export function postFacts({ rows }: Plan, now?: number): Fact[] {
   const asked = rows.filter(isAskedAbout);
   const isChanged = rows.some(({ changedSince }) => changedSince === true);
   if (published.length > 0) add(strong('publishes'), postsText(published, now));
-  if (waiting.length > 0)
-    add('waiting', `${postsText(waiting, now)}, for a consent of ${waiting.length === 1 ? 'its' : 'their'} own`);
+  if (waiting.length > 0) add('waiting', `${postsText(waiting, now)}, for separate consent`);
   if (asked.length > 0) add('asks', askedText(asked));
   if (isChanged)
     add(

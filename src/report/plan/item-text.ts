@@ -90,12 +90,12 @@ function describeMany(item: PlanItem, index: RowIndex): string {
     case 'redo-asked':
       return rows.every(({ reason }) => reason.text === text)
         ? text
-        : '--redo asks for others; what was made from the earlier ones stays as it is';
+        : '--redo regenerates them; steps made from the earlier outputs do not change';
     case 'not-bought': {
       const targets = rows.flatMap(({ post }) => post ?? []);
       if (targets.length > 0) return `not posted yet: ${postsText(targets)}`;
       const isCeiling = rows.some(({ reason }) => reason.neededIf !== undefined);
-      return `not ${isPost(first.kind) ? 'posted' : 'bought'} yet${isCeiling ? '; as many as turn out to be needed' : ''}`;
+      return `not ${isPost(first.kind) ? 'posted' : 'bought'} yet${isCeiling ? '; at most this many, depending on other outputs' : ''}`;
     }
     case 'job-failed':
     case 'refused':
@@ -111,7 +111,7 @@ function describeMany(item: PlanItem, index: RowIndex): string {
     case 'bought-before':
     case 'missing':
     case 'edited':
-      return `${sentences[code]}${item.action === 'move' ? '; they come back from what is kept' : ''}`;
+      return `${sentences[code]}${item.action === 'move' ? '; they are restored from retained files' : ''}`;
     default:
       return sentences[code] ?? text;
   }

@@ -54,7 +54,7 @@ function heldWords({ rows }: Plan): string[] {
   const posted = rows.filter(({ changedSince }) => changedSince === true).length;
   const held = rows.filter(isHeldBack).length - posted;
   return [
-    ...(held === 0 ? [] : [`${held} left as ${held === 1 ? 'it is by a pin' : 'they are by pins'}`]),
+    ...(held === 0 ? [] : [`${held} unchanged because of ${held === 1 ? 'a pin' : 'pins'}`]),
     ...(posted === 0 ? [] : [`${posted} posted and changed since`]),
   ];
 }

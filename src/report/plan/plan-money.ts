@@ -19,7 +19,7 @@ export function moneyFacts(totals: PlanTotals, { isQuiet }: { isQuiet: boolean }
   }
   const { afterPicks, ceiling } = totals;
   if (ceiling < totals.knownPrices) {
-    addOfPlan('agreed', bad(`${countOf(ceiling, 'credit')} left: steps beyond that are not bought`));
+    addOfPlan('approved', bad(`${countOf(ceiling, 'credit')} left: steps beyond that are not bought`));
   }
   if (afterPicks !== undefined) addOfPlan('after picks', afterPicksText(afterPicks));
   add('already paid', creditsText(alreadyPaid));

@@ -132,5 +132,5 @@ export function creditsOfItem(rows: readonly PlanRow[]): string {
 
 function uncheckedText(rows: readonly PlanRow[]): string {
   const kinds = [...new Set(rows.map(({ kind }) => kind))].join(', ');
-  return `unchecked: ${countOf(rows.length, 'request')} (${kinds}). The service does not document them, nor does an OpenAPI document that is known here; \`plan --refresh\` or a run asks for its own`;
+  return `unchecked: ${countOf(rows.length, 'request')} (${kinds}). Neither the documentation nor a stored OpenAPI document describes them; \`plan --refresh\` or a run requests the document of the service`;
 }

@@ -23,7 +23,7 @@ function overdueText(targets: readonly PostTarget[], now: number): string {
   if (overdue === 0) return '';
   const whose =
     overdue < targets.length ? `the time of ${creditsText(overdue)}` : overdue === 1 ? 'its time' : 'their time';
-  return `; ${whose} is over, so ${overdue === 1 ? 'it goes' : 'they go'} out at once`;
+  return `; ${whose} has passed, so ${overdue === 1 ? 'it is' : 'they are'} published at once`;
 }
 
 export function sideBySide({ address, beside }: Pick<PlanRow, 'address' | 'beside'>): Block {
@@ -32,7 +32,7 @@ export function sideBySide({ address, beside }: Pick<PlanRow, 'address' | 'besid
     words === undefined ? '(its words are not known)' : `“${safeText(words, 300)}”`;
   const job = jobId === undefined ? '' : ` (${safeText(jobId, 80)})`;
   const rows = [
-    ['out', safeText(old, 80), `${quoted(before)}${job}`],
+    ['published', safeText(old, 80), `${quoted(before)}${job}`],
     ['new', safeText(address, 80), quoted(after)],
   ];
   const columns = [

@@ -200,9 +200,9 @@ export function eventLine(event: RunEvent, view: RunView, page?: () => string | 
     case 'job-found':
       return stepLine(event.address, good('found'), `job ${safeText(event.jobId)} is in the service's list`);
     case 'send-asked':
-      return stepLine(event.address, warning('asking'), 'the answer to an earlier create of this step was lost');
+      return stepLine(event.address, warning('checking'), 'the answer to an earlier create of this step was lost');
     case 'send-settled':
-      return stepLine(event.address, warning('asked'), safeText(settledText(event)));
+      return stepLine(event.address, warning('checked'), safeText(settledText(event)));
     case 'job-created': {
       const left = leftText(view.money);
       const price =
@@ -212,7 +212,7 @@ export function eventLine(event: RunEvent, view: RunView, page?: () => string | 
       return stepLine(event.address, active('created'), detail);
     }
     case 'job-retried':
-      return stepLine(event.address, warning('failed'), `${safeText(event.error)}; it is bought again`);
+      return stepLine(event.address, warning('failed'), `${safeText(event.error)}; another job is bought`);
     case 'file-uploaded': {
       const size = event.bytes === null ? '' : ` (${bytesText(event.bytes)})`;
       return stepLine(event.address, good('uploaded'), `${safeText(event.assetId, 48)}${size}`);
@@ -224,7 +224,7 @@ export function eventLine(event: RunEvent, view: RunView, page?: () => string | 
     case 'credits-awaited':
       return [warning('paused'), `  ${awaitedText(event, Date.parse(event.at))} (${safeText(event.detail)})`];
     case 'spending-resumed':
-      return [good('goes on'), `  there are credits again, after ${spanText(event.waitedMs)}`];
+      return [good('resumed'), `  the account has credits again, after ${spanText(event.waitedMs)}`];
     case 'spending-stopped':
       return [warning('stopped'), `  ${stoppingText(event)}`];
     case 'output-judged':
@@ -236,11 +236,11 @@ export function eventLine(event: RunEvent, view: RunView, page?: () => string | 
     case 'create-intended':
       return stepLine(event.address, faint('sending'));
     case 'job-progressed':
-      return stepLine(event.address, faint('is'), safeText(event.status, 60));
+      return stepLine(event.address, faint('status'), safeText(event.status, 60));
     case 'job-completed':
-      return stepLine(event.address, active('made'), 'its file is fetched');
+      return stepLine(event.address, active('completed'), 'downloading its file');
     case 'step-left':
-      return event.action === 'keep' ? undefined : stepLine(event.address, warning('left'), safeText(event.reason));
+      return event.action === 'keep' ? undefined : stepLine(event.address, warning('skipped'), safeText(event.reason));
     default:
       return undefined;
   }

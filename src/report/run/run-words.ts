@@ -148,7 +148,7 @@ export function stopText(stopped: NonNullable<RunView['stopped']>): string {
     case 'failure':
       return `nothing more is bought after a failure (--on-error finish)${detail}`;
     case 'alike':
-      return `no more is bought of what fails alike${detail}`;
+      return `steps similar to those that failed are not bought${detail}`;
     default:
       return stopped.because satisfies never;
   }
@@ -179,9 +179,9 @@ export function isCancelled({ because, detail }: NonNullable<RunView['stopped']>
 }
 
 export function settledText({ outcome, jobId, error }: Extract<RunEvent, { event: 'send-settled' }>): string {
-  if (jobId !== undefined) return `an earlier create of this step was made: job ${jobId}, which is on record now`;
-  if (outcome === 'done') return 'an earlier create of this step made nothing, and was not charged';
-  return `an earlier create of this step stays open${error === undefined ? '' : `: ${error}`}`;
+  if (jobId !== undefined) return `an earlier create of this step made job ${jobId}, which is now recorded`;
+  if (outcome === 'done') return 'an earlier create of this step had no effect, and was not charged';
+  return `an earlier create of this step is still unresolved${error === undefined ? '' : `: ${error}`}`;
 }
 
 export function noticeText(notice: { address?: string; message: string }): string {

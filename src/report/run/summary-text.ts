@@ -54,7 +54,7 @@ function headline(view: RunView, steps: StepView[]): Block {
   const { done, unneeded, kept } = countDone(view, steps);
   const notes = [
     ...(kept > 0 ? [`${creditsText(kept)} of them from before`] : []),
-    ...(unneeded > 0 ? [`${creditsText(unneeded)} turned out not to be needed`] : []),
+    ...(unneeded > 0 ? [`${creditsText(unneeded)} not needed`] : []),
   ];
   const before = notes.length > 0 ? ` (${notes.join(', ')})` : '';
   const isAll = done + kept === view.steps;

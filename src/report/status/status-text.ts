@@ -52,7 +52,7 @@ export function statusView(view: StatusView, options: StatusOptions): Document {
     facts([
       run && {
         label: 'run',
-        text: active(`under way on ${run.host} since ${clockText(run.since, options.now ?? Date.parse(run.since))}`),
+        text: active(`in progress on ${run.host} since ${clockText(run.since, options.now ?? Date.parse(run.since))}`),
       },
       { label: 'credits', text: creditsLine(view) },
       postsFact(view),
@@ -65,7 +65,7 @@ export function statusView(view: StatusView, options: StatusOptions): Document {
               `; apply fetches ${missing === 1 ? 'it' : 'them'} for free`,
             ],
           },
-      listed('pinned', pinned, 'kept whatever changes'),
+      listed('pinned', pinned, 'kept despite changes'),
       listed('accepted', accepted, 'with a changed input'),
       gates && gatesFact(gates, options.paste),
       listed('orphans', orphans, 'in the lock, not in the manifest'),
@@ -100,7 +100,7 @@ function gatesFact(gates: readonly GateStatus[], paste: Paste): Fact {
 
 function doneText({ tasks, steps }: StatusView): string {
   const unneeded = sum(tasks, ({ states }) => states.unneeded);
-  const notes = unneeded === 0 ? '' : ` (${creditsText(unneeded)} turned out not to be needed)`;
+  const notes = unneeded === 0 ? '' : ` (${creditsText(unneeded)} not needed)`;
   return `${creditsText(sum(tasks, doneOf))} of ${countOf(steps, 'step')} done${notes}`;
 }
 
@@ -109,7 +109,7 @@ function doneOf({ states }: TaskStatus): number {
 }
 
 export function gateText({ name, state, choose, toSee, picked }: GateStatus): string {
-  if (state === 'contested') return `${name} (${picked.length} are picked, ${choose} is to be)`;
+  if (state === 'contested') return `${name} (${picked.length} picked, at most ${choose} allowed)`;
   return state === 'rejected' ? `${name} (rejected)` : `${name} (${toSee.length} to see)`;
 }
 

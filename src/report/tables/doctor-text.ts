@@ -22,7 +22,7 @@ function sumText(findings: readonly Finding[]): Text {
   const count = (state: Finding['state']) => findings.filter((finding) => finding.state === state).length;
   const [problems, warnings] = [count('problem'), count('warning')];
   if (problems > 0) return bad(`${countOf(problems, 'problem')}, ${countOf(warnings, 'warning')}`);
-  return warnings > 0 ? warning(countOf(warnings, 'warning')) : good('all is well');
+  return warnings > 0 ? warning(countOf(warnings, 'warning')) : good('no problems');
 }
 
 export function doctorJson(findings: readonly Finding[], exit: number, paste: Paste): Json {

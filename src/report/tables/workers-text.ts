@@ -60,7 +60,7 @@ function numberText(value = 0): string {
 }
 
 function stateCell({ state, exit, endedMs, error, cancelled, paused }: EngineRun): Text {
-  if (error !== undefined && state !== 'ended') return bad('put aside');
+  if (error !== undefined && state !== 'ended') return bad('set aside');
   if (state !== 'ended') {
     const act = cancelled ?? paused;
     const who = act === undefined || act.by === '' ? '' : `${act.by}, `;

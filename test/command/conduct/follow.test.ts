@@ -40,11 +40,11 @@ describe('status --follow', () => {
     const none = await trial.run(['status', 'campaign.yaml', '--follow']);
     expect(none).toMatchObject({ code: 0, out: '' });
     expect(none.err).toBe(
-      'no run of campaign.yaml is under way, and none is on record here\nto begin one: mediabatch apply campaign.yaml\n',
+      'no run of campaign.yaml is in progress, and none is recorded here\nto begin one: mediabatch apply campaign.yaml\n',
     );
     await trial.run(['apply', 'campaign.yaml', '--yes', '--poll-interval', '10']);
     const over = await trial.run(['status', 'campaign.yaml', '--follow']);
-    expect(over.err).toMatch(/^no run of campaign\.yaml is under way; the last one, [\w-]+, ended with exit 0\n/);
+    expect(over.err).toMatch(/^no run of campaign\.yaml is in progress; the last one, [\w-]+, ended with exit 0\n/);
     expect(over.err).toMatch(/\nwhat it did: mediabatch runs show campaign\.yaml ([\w-]+)\n/);
     const [, id = ''] = /runs show campaign\.yaml ([\w-]+)/.exec(over.err) ?? [];
     expect(await trial.run(['runs', 'show', 'campaign.yaml', id])).toMatchObject({ code: 0 });
@@ -104,7 +104,7 @@ describe.runIf(hasTerminals)('status --follow on a terminal (python3)', () => {
     const said = stripVTControlCharacters(text);
     expect(code, said).toBe(0);
     expect(said).toContain('0 of 3 done');
-    expect(said).toContain('stopped watching; the run goes on');
+    expect(said).toContain('stopped watching; the run continues');
     expect(text.lastIndexOf('\u001b[?25h')).toBeGreaterThan(text.lastIndexOf('\u001b[?25l'));
     expect(run.exitCode).toBe(null);
   });

@@ -94,7 +94,7 @@ describe('the accounts of posts', () => {
       const ran = await trial.run([command, 'campaign.yaml']);
       expect(ran.err).toContain(`campaign.yaml:11:20 ${warned}`);
       if (command === 'plan')
-        expect(ran.out.replace(/\s+/g, ' ')).toContain('Z; its time is over, so it goes out at once');
+        expect(ran.out.replace(/\s+/g, ' ')).toContain('Z; its time has passed, so it is published at once');
     }
     rmSync(trial.path('.mediabatch'), { recursive: true });
     expect((await trial.run(['plan', 'campaign.yaml'])).err).toContain(warned);
@@ -109,7 +109,7 @@ describe('the accounts of posts', () => {
     trial.write('other.yaml', campaignOf('acc_36c3a20f22ac6098').replace('name: shop', 'name: other'));
     const planned = await trial.run(['plan', 'other.yaml']);
     expect(planned.err).toContain(
-      '1 post may be out already, sent by another campaign: share (share of campaign.lock.jsonl is',
+      '1 post may be published already by another campaign: share (share of campaign.lock.jsonl is',
     );
     expect((await trial.run(['plan', 'campaign.yaml'])).err).not.toContain('another campaign');
   });

@@ -103,7 +103,7 @@ describe('a new post next to a published post without a step', () => {
     const trial = await changed();
     const waits = await trial.apply(['--publish']);
     expect(waits.code, waits.err).toBe(5);
-    expect(waits.err).toMatch(/out {2}share {2}“Hello” \(\w+\)\n {9}new {2}tell {3}“Hello!”\n/);
+    expect(waits.err).toMatch(/published {2}share {2}“Hello” \(\w+\)\n {9}new {8}tell {3}“Hello!”\n/);
     expect(waits.err).toContain('mediabatch move campaign.yaml share tell\n');
     expect(waits.err).toContain('mediabatch apply campaign.yaml --redo tell --publish\n');
     expect(waits.err).toContain('mediabatch forget campaign.yaml share\n');
@@ -162,7 +162,9 @@ describe('a new post next to a published post without a step', () => {
     const text = stripVTControlCharacters(ran.text).replaceAll('\r', '');
     expect(ran.code, text).toBe(code);
     if (answer !== '') {
-      expect(text).toMatch(/tell may be share, which is out, under another name\nout {2}share {2}“Hello” .*\nnew/);
+      expect(text).toMatch(
+        /tell may be the published post share under another name\npublished {2}share {2}“Hello” .*\nnew/,
+      );
       expect(text).toContain('Publish 1 post to Instagram @sandbox.studio, at once, in addition to share?');
     }
     expect(captions(trial)).toEqual(out);

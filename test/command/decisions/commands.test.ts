@@ -66,7 +66,7 @@ function start(more: Parameters<typeof leaveBought>[2] = {}): void {
 }
 
 describe('pin, and pin --undo', () => {
-  test('a pinned step is kept whatever changes, until it is unpinned', async () => {
+  test('a pinned step is kept despite changes, until it is unpinned', async () => {
     start();
     const pinned = await place.run('pin', 'campaign.yaml', 'hero@lamp');
     expect(pinned).toMatchObject({ code: 0, out: '' });
@@ -111,7 +111,7 @@ describe('pin, and pin --undo', () => {
     await place.run('pin', 'campaign.yaml', 'hero@lamp');
     place.write('campaign.yaml', after);
     expect((await place.run('status', 'campaign.yaml')).out).toContain(
-      'pinned   1 step kept whatever changes: hero@lamp',
+      'pinned   1 step kept despite changes: hero@lamp',
     );
     const explained = (await place.run('explain', 'campaign.yaml', 'hero@lamp')).out;
     expect(explained).toContain(
@@ -119,7 +119,7 @@ describe('pin, and pin --undo', () => {
     );
     expect(explained).toContain('+ prompt: a red lamp');
     const text = (await place.run('plan', 'campaign.yaml')).out;
-    expect(text).toContain('1 left as it is by a pin');
+    expect(text).toContain('1 unchanged because of a pin');
     expect(text).toContain('= hero@lamp');
   });
 });

@@ -439,7 +439,7 @@ tasks:
     expect(run.carriedOut.rows).toEqual(run.plan.rows);
   });
 
-  test('posts behind a gate wait for a consent of their own', async () => {
+  test('posts behind a gate wait for separate consent', async () => {
     const campaign = makeCampaign(`version: 1
 name: live
 prices: { image: 2 }

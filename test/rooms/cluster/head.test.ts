@@ -424,7 +424,7 @@ tasks:
     expect(news.map(({ is }) => is)).toEqual(['run started', 'run ended']);
     expect(news.at(-1)).toMatchObject({ campaign: 'lamp', exit: 0, credits: 12, outcomes: { done: 6 } });
     expect(err).toMatch(/the run is paused by .*mediabatch resume/);
-    expect(err).toContain('the run goes on');
+    expect(err).toContain('the run continues');
     expect((await run('resume', 'campaign.yaml')).err).toContain('no run of lamp is open');
   });
 

@@ -94,7 +94,7 @@ describe('what hangs on a gate', () => {
     [
       'two branches picked differently',
       bought({ ...undecided, 'hero/1': 'picked', 'hero/3': 'picked' }),
-      ['blocked: waits for a pick: hero is contested: hero/1 and hero/3 are picked, and 1 is to be', wait],
+      ['blocked: waits for a pick: hero is contested: hero/1 and hero/3 are picked, but only 1 may be', wait],
     ],
     ['one is picked', bought({ ...undecided, 'hero/2': 'picked' }), ['create: not bought yet', wait]],
     ['one is picked before the others are there', bought({ 'hero/2': 'picked' }), ['create: not bought yet', wait]],
@@ -325,7 +325,7 @@ describe('how far the budget carries a campaign with gates', () => {
       `the budget is not enough: ${kept}`,
     );
     expect(planText(plan, { style: makeStyle(false), width: 200 })).toContain(
-      '(cost 16 credits); 8 of what is left are kept for what follows the picks',
+      '(cost 16 credits); 8 of what is left are reserved for steps after the picks',
     );
     const less = planOf(products(5, 31), lockOf({}));
     expect(boughtNow(less)).toHaveLength(4);

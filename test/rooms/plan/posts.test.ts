@@ -337,7 +337,7 @@ describe('a post that is out and has lost its step', () => {
     expect(row).toMatchObject({
       action: 'blocked',
       blockedBy: 'consent',
-      reason: 'may be old, which is out, under another name: `move` that one here, or --redo this address',
+      reason: 'may be the published post old under another name: `move` that one here, or --redo this address',
       beside: { address: 'old', jobId: 'share-1', before: 'Helo', after: 'Helo!' },
       post: { accounts: ['acc-1'] },
     });

@@ -403,7 +403,7 @@ describe('annotations of a run', () => {
       ::error file=ads/campaign.yaml,title=hero@it lost::unknown job
       ::error file=ads/campaign.yaml,title=spending stopped::interrupted: nothing more is bought
       ::warning file=ads/campaign.yaml,title=hero@fr unresolved::no answer
-      ::warning file=ads/campaign.yaml,title=notice::hero@fr: an earlier create of this step was made: job j-8, which is on record now
+      ::warning file=ads/campaign.yaml,title=notice::hero@fr: an earlier create of this step made job j-8, which is now recorded
       ::warning file=ads/campaign.yaml,title=notice::the service calls the job RENDERING
       ::warning file=ads/campaign.yaml,title=notice::hero@de: a file in the way was renamed
       "

@@ -113,7 +113,7 @@ describe('the lines of a plan', () => {
       });
     });
     const [item] = groupPlan({ rows: stills }, { all: false });
-    expect(item && describeItem(item, new Map())).toBe('not bought yet; as many as turn out to be needed');
+    expect(item && describeItem(item, new Map())).toBe('not bought yet; at most this many, depending on other outputs');
   });
 
   test('hold equal causes of equal tasks together, and nothing else', () => {

@@ -56,12 +56,12 @@ describe('createLines', () => {
     await reporter.end();
     expect(lines().join('\n')).toMatchInlineSnapshot(`
       "aurora-launch: 10 steps, 15 credits to spend, 8 at a time
-      old  left  kept
+      old  skipped  kept
       hero@de  started  create
       hero@de  sending
       hero@de  created  job job-hero@de, 5 credits (36 of 60 left)
-      hero@de  is  PROCESSING
-      hero@de  made  its file is fetched
+      hero@de  status  PROCESSING
+      hero@de  completed  downloading its file
       hero@de  saved  images/hero/hero@de.png (1.2 MB)
       hero@en  attached  its job is running
       hero@en  failed  moderated \\x1b[2J
@@ -69,18 +69,18 @@ describe('createLines', () => {
       hero@fr  repeated  the connection was reset; the same key again in 1.5 s
       hero@fr  searching  the connection was reset; the service's list is searched for its job
       hero@fr  found  job j-7 is in the service's list
-      hero@fr  asking  the answer to an earlier create of this step was lost
-      hero@fr  asked  an earlier create of this step was made: job j-8, which is on record now
+      hero@fr  checking  the answer to an earlier create of this step was lost
+      hero@fr  checked  an earlier create of this step made job j-8, which is now recorded
       hero@fr  unresolved  no answer
-      hero@l'été  failed  out of memory; it is bought again
+      hero@l'été  failed  out of memory; another job is bought
       logo  uploaded  asset-1 (2.0 kB)
       hero@l'été  started  download
-      hero@l'été  made  its file is fetched
+      hero@l'été  completed  downloading its file
       hero@l'été  failed  the link has expired
       theme@a  started  create
       theme@a  created  job j-5, 12 credits (31 of 60 left)
       paused  waiting for credits until 02:00; next try in 2 s (HTTP 402: no credits)
-      goes on  there are credits again, after 31 s
+      resumed  the account has credits again, after 31 s
       hero@de  picked
       waiting for 2 gates
       stopped  interrupted: waiting for open requests; Ctrl-C again quits now
@@ -108,13 +108,13 @@ describe('createLines', () => {
       hero@en  failed  moderated \\x1b[2J
       hero@fr  searching  the connection was reset; the service's list is searched for its job
       hero@fr  found  job j-7 is in the service's list
-      hero@fr  asking  the answer to an earlier create of this step was lost
-      hero@fr  asked  an earlier create of this step was made: job j-8, which is on record now
+      hero@fr  checking  the answer to an earlier create of this step was lost
+      hero@fr  checked  an earlier create of this step made job j-8, which is now recorded
       hero@fr  unresolved  no answer
-      hero@l'été  failed  out of memory; it is bought again
+      hero@l'été  failed  out of memory; another job is bought
       hero@l'été  failed  the link has expired
       paused  waiting for credits until 02:00; next try in 2 s (HTTP 402: no credits)
-      goes on  there are credits again, after 31 s
+      resumed  the account has credits again, after 31 s
       hero@de  picked
       waiting for 2 gates
       stopped  interrupted: waiting for open requests; Ctrl-C again quits now
@@ -264,7 +264,7 @@ describe('summaryView', () => {
       credits  17 spent now · 41 over all runs · 5 reserved for creates whose charge is not known · 14 of 60 left · balance 938
 
       noticed
-        hero@fr: an earlier create of this step was made: job j-8, which is on record now
+        hero@fr: an earlier create of this step made job j-8, which is now recorded
         the service calls the job RENDERING
         hero@de: a file in the way was renamed
 

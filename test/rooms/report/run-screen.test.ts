@@ -115,7 +115,7 @@ describe('createScreen', () => {
     const above = lines.slice(0, first);
     expect(above).toContain('hero@en  failed  moderated \\x1b[2J');
     expect(above).toContain('hero@fr  unresolved  no answer');
-    expect(above).toContain("hero@l'été  failed  out of memory; it is bought again");
+    expect(above).toContain("hero@l'été  failed  out of memory; another job is bought");
     expect(above).toContain('notice  hero@de: a file in the way was renamed');
     expect(above).toContain('waiting for 2 gates');
   });

@@ -408,6 +408,6 @@ test('the doctor groups findings, and says what to do', () => {
     1 problem, 1 warning
     "
   `);
-  expect(textOf(doctorView(findings.slice(0, 1), paste))).toContain('all is well');
+  expect(textOf(doctorView(findings.slice(0, 1), paste))).toContain('no problems');
   expect(doctorJson(findings, 77, paste)).toMatchObject({ mediabatch: 'doctor', version: 1, exit: 77 });
 });

@@ -382,7 +382,7 @@ describe('the history of a run', () => {
         theme@d blocked: needs hero@it, which is lost
 
       noticed
-        hero@fr: an earlier create of this step was made: job j-8, which is on record now
+        hero@fr: an earlier create of this step made job j-8, which is now recorded
         the service calls the job RENDERING
         hero@de: a file in the way was renamed
 
@@ -414,9 +414,9 @@ describe('the history of a run', () => {
       2026-01-01-0000-k3f2  2026-01-01 00:00  account empty   1 done, 2 failed           17  1:01:02
       2026-01-01-0000-k3f3  2026-01-01 00:00  budget used up  1 done, 2 failed           17  1:01:02
       2026-01-01-0000-k3f4  2026-01-01 00:00  error           1 done, 2 failed  at least 17  1:01:02
-      2026-01-01-0000-k3f5  2026-01-01 00:00  left early      1 done, 2 failed  at least 17  1:01:02
-      2026-01-01-0000-k3f6  2026-01-01 00:00  broken off                         at least 5     1:00
-      2026-01-01-0000-k3f7                    broken off                                  ?
+      2026-01-01-0000-k3f5  2026-01-01 00:00  detached        1 done, 2 failed  at least 17  1:01:02
+      2026-01-01-0000-k3f6  2026-01-01 00:00  aborted                            at least 5     1:00
+      2026-01-01-0000-k3f7                    aborted                                     ?
       "
     `);
   });

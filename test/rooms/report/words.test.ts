@@ -219,11 +219,11 @@ test('posts whose time is over are told of', () => {
   const later = { accounts: ['a'], at: '2030-05-01T08:30:00Z' };
   const words = (...targets: PostTarget[]) => postsText(targets, now).replace(/^.*?(?=;|$)/, '');
   expect(words(later, { accounts: ['a'] }, { accounts: ['a'], at: 'soon' })).toBe('');
-  expect(words(over)).toBe('; its time is over, so it goes out at once');
-  expect(words(over, over)).toBe('; their time is over, so they go out at once');
-  expect(words(over, later)).toBe('; the time of 1 is over, so it goes out at once');
+  expect(words(over)).toBe('; its time has passed, so it is published at once');
+  expect(words(over, over)).toBe('; their time has passed, so they are published at once');
+  expect(words(over, later)).toBe('; the time of 1 has passed, so it is published at once');
   const late = plan([row('share', 'create', { kind: 'post', credits: 0, post: over })]);
-  const said = 'account a, at 2030-05-01T09:30:00+02:00; its time is over, so it goes out at once';
+  const said = 'account a, at 2030-05-01T09:30:00+02:00; its time has passed, so it is published at once';
   expect(planText(late, { style: noColor, width: 200, now })).toContain(said);
 });
 
@@ -249,7 +249,7 @@ x share@b  post   waits
 1 to create, 1 up to date, 1 posted and changed since, 1 waiting for consent
 
 publishes     1 post to account b, at once
-waiting       1 post to account b, at once, for a consent of its own
+waiting       1 post to account b, at once, for separate consent
 posted        published posts stay as they are. To reschedule a post, delete it at the service, then
               --redo its exact address
 to spend      0 credits`);
