@@ -199,7 +199,7 @@ const leastBalance = 1000;
 const defaultSpeed = 5;
 
 /** Starts the embedded service for a run. Its account covers the plan, unless its credits were given. */
-export async function rehearse(
+async function rehearse(
   plan: Plan,
   of: {
     options: RehearsalOptions;

@@ -20,7 +20,7 @@ import {
   type ServiceFacts,
 } from './service-facts.ts';
 
-export interface CheckOptions {
+interface CheckOptions {
   /** Whether to ask the service for its OpenAPI document. */
   refresh?: boolean | undefined;
   /**

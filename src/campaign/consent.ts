@@ -18,7 +18,7 @@ export const programVariables = [
   'QWEN_CODE',
 ] as const;
 
-export function programIn(env: NodeJS.ProcessEnv): string | undefined {
+function programIn(env: NodeJS.ProcessEnv): string | undefined {
   return programVariables.find((name) => (env[name] ?? '') !== '');
 }
 

@@ -21,7 +21,7 @@ export interface DeliverOptions extends OutputsOptions {
   dryRun?: boolean | undefined;
 }
 
-export interface Delivered {
+interface Delivered {
   /** Names of the copied files below the destination. */
   copied: string[];
   /** Names among `copied` that replaced an earlier copy. */

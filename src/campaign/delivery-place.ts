@@ -8,7 +8,7 @@ import type { Output } from '../lock/record.ts';
 import { refuseOther, saveOwnFile } from './own-file.ts';
 import { ownList, readOutputsList } from './save-outputs-list.ts';
 
-export interface FoundThere {
+interface FoundThere {
   bytes: number;
   /** Omitted when the digest was not recorded. */
   sha256?: string | undefined;

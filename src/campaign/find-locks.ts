@@ -100,7 +100,7 @@ interface TreeBounds {
  * folder if that contains the campaign. If neither contains the campaign, only its own folder is searched, without
  * subfolders.
  */
-export async function listLocks({ folder, manifest }: CampaignPaths, bounds: TreeBounds): Promise<string[]> {
+async function listLocks({ folder, manifest }: CampaignPaths, bounds: TreeBounds): Promise<string[]> {
   const found = new Set<string>();
   const seen = new Set<string>();
   let entries = 0;

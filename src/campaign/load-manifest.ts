@@ -152,7 +152,7 @@ async function readSheets(
   return 'problem' in read ? { problem: 'no-workbook', detail: `it ${read.problem}` } : { workbook: read };
 }
 
-export function manifestProblem(file: string, { problem, detail }: { problem: string; detail: string }): CampaignError {
+function manifestProblem(file: string, { problem, detail }: { problem: string; detail: string }): CampaignError {
   const hint = way('give the path of a campaign.yaml, or make one to start from', call('init'));
   switch (problem) {
     case 'missing':

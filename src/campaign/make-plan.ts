@@ -47,7 +47,7 @@ export interface MakePlanOptions extends PlanningOptions {
   isRun?: boolean | undefined;
 }
 
-export interface MadePlan {
+interface MadePlan {
   plan: Plan;
   states: ReadonlyMap<string, OutputState>;
   redo: ReadonlySet<string>;

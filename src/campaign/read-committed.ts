@@ -16,20 +16,20 @@ import { longestLock } from './find-locks.ts';
 import { loadWithNames } from './load-manifest.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 
-export interface NamedCommit {
+interface NamedCommit {
   ref: string;
   commit: string;
   repository: Repository;
 }
 
-export interface CommittedLock extends NamedCommit {
+interface CommittedLock extends NamedCommit {
   lock: Lock;
   /** Whether the commit has no lock: nothing was bought there, or the lock is not in git. */
   isAbsent: boolean;
 }
 
 /** A campaign as it is in a commit, read from git's objects. Nothing is checked out or run. */
-export interface CommittedCampaign extends CommittedLock {
+interface CommittedCampaign extends CommittedLock {
   graph: Graph;
   /** Path of the manifest in the repository at this commit. */
   path: string;

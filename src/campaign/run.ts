@@ -29,7 +29,7 @@ export interface Ending {
   stray?: { first: Promise<void>; seen?: { error: unknown } } | undefined;
 }
 
-export type RunPorts = Pick<
+type RunPorts = Pick<
   CarryOutOptions,
   | 'lock'
   | 'file'

@@ -13,7 +13,7 @@ import { type Asked, ManifestInputs } from './manifest-inputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import type { LoadedLock } from './read-lock.ts';
 
-export interface UpToDate {
+interface UpToDate {
   steps: number;
   totals: PlanTotals;
 }

@@ -22,7 +22,7 @@ interface Asked {
 }
 
 /** Ends the command if no user can be asked and no option gives consent. */
-export function requireSomebody({ yes, terminal, consent = { flags: 'count' } }: Asked): void {
+function requireSomebody({ yes, terminal, consent = { flags: 'count' } }: Asked): void {
   if (yes === true || terminal.interactive) return;
   const isFlag = consent.flags === 'count';
   throw new CampaignError({

@@ -13,7 +13,7 @@ interface Selecting {
   exclude?: string[] | undefined;
 }
 
-export interface Unselected {
+interface Unselected {
   addresses: readonly string[];
   text: string;
   advice: Advice;

@@ -70,7 +70,7 @@ async function serve(
 const failsWithinMs = 1500;
 
 /** Opens a page of this machine in the user's browser. Returns false if no program does. */
-export async function openPage(url: string): Promise<boolean> {
+async function openPage(url: string): Promise<boolean> {
   // A system's opener may interpret its argument, so only an address of this exact form is passed.
   if (!/^http:\/\/127\.0\.0\.1:\d{1,5}\/[0-9a-f]{32}\/$/.test(url)) throw new Error('internal error: no page of ours');
   const { program, words } = openerOf(url, process.platform);

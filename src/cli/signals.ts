@@ -6,7 +6,7 @@ import { exitCodes } from '../contract/exit.ts';
 const sameWishMs = 300;
 
 /** A request from outside to end a run. */
-export interface Interruption {
+interface Interruption {
   /**
    * Aborted by the first signal; the reason is its name. Nothing more is bought, requests in flight are awaited,
    * everything is recorded.

@@ -13,7 +13,7 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-export interface EngineEars {
+interface EngineEars {
   onAway(error: Error): void;
   onBack(): void;
 }

@@ -40,7 +40,7 @@ export class EventsTargetError extends Error {
   }
 }
 
-export interface EventsTarget {
+interface EventsTarget {
   /** Creates the file, or empties an existing one. Only for a run that holds its lock. */
   open(): EventSink;
 }

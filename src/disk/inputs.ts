@@ -77,7 +77,7 @@ async function readBelow(folder: string, path: string, maxBytes: number): Promis
 }
 
 /** Most bytes of an upload: more than any file has. */
-export const maxUploadBytes = 5 * 1024 ** 3;
+const maxUploadBytes = 5 * 1024 ** 3;
 
 /**
  * Hashes a file for upload: a plain file below the folder of the manifest, not hidden. Symbolic links are refused, so

@@ -7,14 +7,14 @@ import type { Plan, PlanRow } from '../plan/plan.ts';
 import type { StepEnd } from '../run/step-end.ts';
 import type { CarriedOut } from './carry-out.ts';
 
-export interface EndOfRun {
+interface EndOfRun {
   exit: ExitCode;
   outcomes: ReadonlyMap<string, StepOutcome>;
   end: Extract<RunFact, { event: 'run-ended' }>;
 }
 
 /** Facts reported by earlier leaders of this run. */
-export interface EarlierHeads {
+interface EarlierHeads {
   spent: number;
   stopped: StopReason | undefined;
   hasStopped(because: StopReason): boolean;

@@ -4,7 +4,7 @@ import type { Plan, StepOrder } from '../plan/plan.ts';
 import type { PartCondition } from '../plan/situation/parts.ts';
 import type { StepEnd } from '../run/step-end.ts';
 
-export type Orders = ReadonlyMap<string, StepOrder>;
+type Orders = ReadonlyMap<string, StepOrder>;
 
 function findAsks(orders: Orders): ReadonlyMap<string, readonly string[]> {
   const asks = new Map<string, string[]>();

@@ -27,7 +27,7 @@ import { uploadTask } from './uploads.ts';
 
 const maxSteps = 100_000;
 
-export interface NeededFact {
+interface NeededFact {
   path: string;
   place: Place;
   as: 'digest' | 'text';

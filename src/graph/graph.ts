@@ -2,26 +2,17 @@ import type { Diagnostic, Place } from '../ground/diagnostic.ts';
 import type { Json } from '../ground/json.ts';
 import type { Expectation, Rights } from '../manifest/manifest.ts';
 
-/** A reference to an output of another step, replaced by its value when that step's job has finished. */
-export interface Reference {
-  $ref: string;
-  /** Output field of that step's kind, such as `url`; `clips.2.url` is the link of the third part (counted from 0). */
-  field: string;
-  /**
-   * Number of a picked step of the gate that `$ref` names, from 1. When users have picked, the reference is replaced by
-   * one to the step; while the gate is open the request cannot be sent.
-   */
-  pick?: number;
-}
-
-/** A string with references in it. Its parts are joined when all of them are known. */
-export interface ReferenceText {
-  $text: (string | Reference)[];
-}
-
 /**
- * A request body with open references: JSON in which any value may be a `Reference` (`$ref` is the address of a step)
- * or a `ReferenceText`. A list of outputs is an array of `Reference`s. No manifest key starts with `$`.
+ * A request body with open references: JSON in which any value may be a reference, an object that is replaced by an
+ * output of another step when that step's job has finished. No manifest key starts with `$`.
+ *
+ * - `$ref`: address of the step, or name of a gate.
+ * - `field`: output field of its kind, such as `url`; `clips.2.url` is the link of the third part (counted from 0).
+ * - `pick`: number of a picked step of the gate, from 1. When users have picked, the reference is replaced by one to the
+ *   step; while the gate is open the request cannot be sent.
+ *
+ * `{ $text: […] }` is a string whose parts, texts and references, are joined when all of them are known. A list of
+ * outputs is an array of references.
  */
 export type OpenRequest = { [field: string]: Json };
 

@@ -44,7 +44,7 @@ export interface Diagnostic {
   omitted?: DiagnosticCounts | undefined;
 }
 
-export interface DiagnosticCounts {
+interface DiagnosticCounts {
   errors: number;
   warnings: number;
 }

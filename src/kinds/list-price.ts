@@ -7,7 +7,7 @@ import { defaultFor, modelName } from './price.ts';
 type Body = { readonly [field: string]: Json };
 
 /** `high` is omitted when the list has no maximum. */
-export interface ListPrice {
+interface ListPrice {
   low: number;
   likely: number;
   high?: number;

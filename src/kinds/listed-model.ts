@@ -44,7 +44,7 @@ const mostValues = 200;
 const longestName = 200;
 
 /** Parses credits: a number, or a string of digits. Undefined for other values. */
-export function readAmount(value: Json | undefined): number | undefined {
+function readAmount(value: Json | undefined): number | undefined {
   const isDigits = typeof value === 'string' && /^[0-9]{1,7}(\.[0-9]{1,4})?$/.test(value);
   const amount = isDigits ? Number(value) : value;
   return typeof amount === 'number' && amount >= 0 && amount <= mostCredits ? amount : undefined;

@@ -7,7 +7,7 @@ export interface FileLine {
   number: number;
 }
 
-export interface SplitLines {
+interface SplitLines {
   /** Decoded lazily, because the text of all lines together is as large as the file. */
   lines: Iterable<FileLine>;
   /** The rest after the last line feed, from an interrupted append. Not among `lines`. */

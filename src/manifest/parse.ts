@@ -33,7 +33,7 @@ import type { FilePlaces, Places } from './yaml/places.ts';
 export type { DataFile } from './rows/rows.ts';
 
 /** `path` is relative to the main manifest's folder; `place` is that of the `include`. */
-export interface IncludedFile {
+interface IncludedFile {
   path: string;
   place: Place;
 }
@@ -92,7 +92,7 @@ function findNoTasks(tasks: readonly Task[], value: Manifest['vars'], places: Ma
 }
 
 /** A file, or the files that match a pattern. `path` is relative to the main manifest's folder. */
-export interface NeededFile {
+interface NeededFile {
   path: string;
   place: Place;
   /** `text`: a data file or a row schema. `workbook`: its sheets. `files`: the matches of a pattern. */

@@ -22,7 +22,7 @@ export interface ReadFile {
   diagnostics: Diagnostic[];
 }
 
-export interface ReadOptions {
+interface ReadOptions {
   main?: string;
   program?: string | undefined;
 }

@@ -17,7 +17,7 @@ export interface ManifestFile {
   places: FilePlaces;
 }
 
-export interface ManifestFiles {
+interface ManifestFiles {
   /** Each file comes after the files that it includes: the main manifest is last. Later files win. */
   files: ManifestFile[];
   diagnostics: Diagnostic[];

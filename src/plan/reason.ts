@@ -6,7 +6,7 @@ import type { Match } from './situation/find-purchases.ts';
 
 export type { Reason } from './plan.generated.ts';
 
-export type ReasonCode = Reason['code'];
+type ReasonCode = Reason['code'];
 
 export function reasonOf(code: ReasonCode, text: string): Reason {
   return { code, text };

@@ -4,7 +4,7 @@ import { type Document, heading, paragraph, stack, table } from './document.ts';
 import { countOf, creditsText } from './numbers.ts';
 import { csvText, safeText } from './safe-text.ts';
 
-export interface CostFacts {
+interface CostFacts {
   campaign: string;
   by: readonly CostDimension[];
   rows: readonly CostRow[];

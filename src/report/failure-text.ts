@@ -15,7 +15,7 @@ import type { Style } from './style.ts';
 
 const longestText = 2000;
 
-export function failureView({ code, message, hint }: Failure, paste: Paste): Document {
+function failureView({ code, message, hint }: Failure, paste: Paste): Document {
   return [line([bad('error'), ` ${code} ${message}`], adviceView(hint, paste))];
 }
 

@@ -1,6 +1,6 @@
 import { safeText } from './safe-text.ts';
 
-export type AnnotationLevel = 'error' | 'warning' | 'notice';
+type AnnotationLevel = 'error' | 'warning' | 'notice';
 
 export interface Annotation {
   level: AnnotationLevel;

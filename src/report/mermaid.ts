@@ -8,7 +8,7 @@ import { safeText } from './safe-text.ts';
 /** Limits of Mermaid's viewers, which a diagram cannot raise. */
 export const mermaidLimits = { edges: 500, characters: 50_000 } as const;
 
-export interface MermaidOptions {
+interface MermaidOptions {
   /** Addresses of the steps to draw; undefined for all. */
   selected: ReadonlySet<string> | undefined;
   /** Whether to draw a node for each step instead of each task. */

@@ -28,9 +28,9 @@ export function referencedJobs({
 }
 
 /** Values of finished steps, by address and output field. */
-export type OutputValues = ReadonlyMap<string, { readonly [field: string]: string }>;
+type OutputValues = ReadonlyMap<string, { readonly [field: string]: string }>;
 
-export interface MissingValue {
+interface MissingValue {
   address: string;
   field: string;
 }

@@ -27,7 +27,7 @@ import { sumDoubts } from '../plan/sum-up.ts';
 import { addCredits, nextOrder } from './step.ts';
 import type { StepEnd } from './step-end.ts';
 
-export interface ResumeFacts extends SendFacts {
+interface ResumeFacts extends SendFacts {
   /** The lock when the plan was made. */
   before: Lock;
   lock: Lock;

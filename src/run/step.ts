@@ -42,7 +42,7 @@ export async function runStep(order: StepOrder, ports: Ports, slot: Slot): Promi
   return end;
 }
 
-export function tellEnd(order: StepOrder, ports: Ports, end: StepEnd, jobId?: string): void {
+function tellEnd(order: StepOrder, ports: Ports, end: StepEnd, jobId?: string): void {
   const { address, task, key, asksOnly } = order;
   const { outcome, credits } = end;
   const error = end.error === undefined ? {} : { error: end.error };

@@ -24,7 +24,7 @@ export interface Context {
   readonly now: () => number;
 }
 
-export type Authenticated =
+type Authenticated =
   | { readonly type: 'caller'; readonly caller: Caller }
   | { readonly type: 'refused'; readonly answer: Answer };
 

@@ -4,7 +4,7 @@ import type { Lines } from './lines.ts';
 import { isObject, type JsonObject } from './wire.ts';
 
 /** A place that is reserved for the bytes of an upload. It is listed in the library only after it is registered. */
-export interface Blob {
+interface Blob {
   /** Token in the URLs of the bytes. It is derived from the reservation and cannot be guessed otherwise. */
   readonly token: string;
   readonly user: string;

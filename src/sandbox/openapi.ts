@@ -40,7 +40,7 @@ export function describeService(endpoints: readonly Endpoint[]): JsonObject {
   };
 }
 
-export interface OperationFacts {
+interface OperationFacts {
   readonly id: string;
   readonly tag: string;
   readonly summary: string;

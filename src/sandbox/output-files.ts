@@ -9,7 +9,7 @@ import { stableJson } from './wire.ts';
 const rendererVersion = 3;
 const memoryBytes = 64 * 1024 * 1024;
 
-export interface OutputFile {
+interface OutputFile {
   readonly bytes: Buffer;
   readonly etag: string;
 }

@@ -43,13 +43,13 @@ export type Content =
   | { readonly type: 'file'; readonly path: string; readonly first: number; readonly size: number };
 
 /** How the body is sent. `cut` announces the whole length, sends this many bytes and closes the connection. */
-export type Delivery =
+type Delivery =
   | { readonly type: 'whole' }
   | { readonly type: 'cut'; readonly bytes: number }
   | { readonly type: 'paced'; readonly bytesPerSecond: number };
 
 /** A request without an answer. `abandoned` is called when the caller closes the connection. */
-export interface Hang {
+interface Hang {
   readonly type: 'hang';
   readonly abandoned: () => void;
 }
@@ -94,7 +94,7 @@ const errorNames: Readonly<Record<number, string>> = {
   504: 'Gateway Timeout',
 };
 
-export interface Problem {
+interface Problem {
   readonly status: number;
   readonly code: string;
   readonly message: string;

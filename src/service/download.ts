@@ -14,7 +14,7 @@ const silenceMs = 60_000;
 
 const mostRedirects = 3;
 
-export interface Downloader {
+interface Downloader {
   open(url: string, signal: AbortSignal): Promise<DownloadAnswer>;
   close(): Promise<void>;
 }

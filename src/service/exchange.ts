@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 
-export type ExchangeEnd =
+type ExchangeEnd =
   | {
       is: 'answer';
       status: number;

@@ -16,7 +16,7 @@ import { makeRedact, type Redact } from './secrets.ts';
 import { type Asset, type UploadProgress, uploadFile, uploadFromUrl } from './upload-file.ts';
 
 /** Facts from the status of a job. Strings come from the service: show them through `safeText`. */
-export interface JobFacts {
+interface JobFacts {
   status: string;
   /** Set only for kinds that share a status path. */
   kind?: string;
@@ -37,7 +37,7 @@ const { paths } = envelope;
 /** Most records of a kind that are searched for a record that may have been removed. */
 const mostRemoved = 1000;
 
-export interface LibraryOptions {
+interface LibraryOptions {
   /** Ends in `/api/v1`. https, or loopback. */
   baseUrl: string;
   /** API key or JWT. */

@@ -11,7 +11,7 @@ import { type JudgedLink, makeCheckedLookup, ownHostOf, RefusedAddressError } fr
 import { connectionOptions } from './connections.ts';
 import { proxyFor, TunnelAgent } from './proxy.ts';
 
-export interface LinkCall {
+interface LinkCall {
   method: 'GET' | 'PUT';
   headers: OutgoingHttpHeaders;
   body?: AsyncIterable<Uint8Array>;

@@ -4,7 +4,7 @@ import { defined } from '../ground/values.ts';
 import { openTunnel, proxyFor } from './proxy.ts';
 
 /** Connects once and disconnects. Resolves with `undefined` on success, otherwise with the error. */
-export type ConnectOnce = (address: URL, timeoutMs: number) => Promise<string | undefined>;
+type ConnectOnce = (address: URL, timeoutMs: number) => Promise<string | undefined>;
 
 const mostTries = 3;
 const timeoutMs = 4000;

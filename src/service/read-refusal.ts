@@ -4,7 +4,7 @@ import { defined, isMap } from '../ground/values.ts';
 import { envelope, jobStates } from '../kinds/envelope.ts';
 import type { Kind } from '../kinds/kind.ts';
 
-export type KeyTalk =
+type KeyTalk =
   /** A purchase exists under the idempotency key. */
   | 'known'
   | 'in-progress'
@@ -50,7 +50,7 @@ export function readKeyTalk(json: Json | undefined, { key, body }: { key: string
 }
 
 /** Thing that a 404 reports missing: the operation, the user of the credential, or something that the request names. */
-export type Missing = 'route' | 'user' | 'request';
+type Missing = 'route' | 'user' | 'request';
 
 const namesRoute = /\b(route|endpoint|cannot post|no such (operation|path)|unknown (operation|path))\b/;
 const namesUser = /\buser (\w+ ){0,3}(not found|not exist|unknown|missing)\b|\b(no such|unknown) user\b/;
@@ -115,7 +115,7 @@ function fieldsIn(value: Json | undefined, depth = 0): string[] {
 }
 
 /** `isSure`: the ID is certainly that of a job. Otherwise only a status call can decide. */
-export type NamedJob = { job: { jobId: string; recordId?: string }; model: Json | undefined; isSure: boolean };
+type NamedJob = { job: { jobId: string; recordId?: string }; model: Json | undefined; isSure: boolean };
 
 /**
  * Finds the job that a refusal names, which was made for the request, or earlier. An ID within a generation or a job,

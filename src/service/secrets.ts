@@ -37,12 +37,12 @@ const named = /(?<![\w-])([\w-]*(?:signature|sig|token|credential|secret|api[_-]
 const bearer = /\b(Bearer\s+)[\w.~+/=-]{8,}/gi;
 
 /** Removes the user and everything after `?` from a link, also from a link that was cut off. */
-export function withoutSignatures(text: string): string {
+function withoutSignatures(text: string): string {
   const links = text.replace(user, '$1').replace(query, '$1?…').replace(escapedQuery, '$1…');
   return links.replace(named, '$1…').replace(bearer, '$1…'); // I17 (links)
 }
 
-export type Credential = { is: 'api-key' | 'jwt'; token: string };
+type Credential = { is: 'api-key' | 'jwt'; token: string };
 
 /** Recognizes API keys by their form `<prefix>_live_<random>`; anything else is a token from an identity provider. */
 export function readCredential(token: string): Credential {

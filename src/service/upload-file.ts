@@ -23,7 +23,7 @@ export interface Asset {
 /** Receives the bytes passed to the network so far, and the total. Restarts if the upload is repeated. */
 export type UploadProgress = (sentBytes: number, bytes: number) => void;
 
-export interface UploadPorts {
+interface UploadPorts {
   http: Http;
   clock: Pick<Clock, 'sleep' | 'random'>;
   redact: Redact;
@@ -31,7 +31,7 @@ export interface UploadPorts {
   links: Links;
 }
 
-export interface UploadOptions {
+interface UploadOptions {
   signal: AbortSignal;
   onProgress?: UploadProgress | undefined;
 }

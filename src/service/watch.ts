@@ -11,7 +11,7 @@ import type { Observation, Poller } from './polling/poller.ts';
 import type { Redact } from './secrets.ts';
 
 /** Failures of the host; a short failure that many jobs meet at once counts once. */
-export interface HostHealth {
+interface HostHealth {
   failures: number;
   countAgainAt: number;
   /** Set once the user was notified that a run that takes far longer than usual may be left. */

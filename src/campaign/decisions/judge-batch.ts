@@ -36,7 +36,7 @@ export interface Judged {
  * is judged by the rules of `pick`, `reject` and `unpick` after those before it; of two verdicts about one output the
  * last counts. A refused verdict does not prevent the others from being recorded.
  */
-export class Bench {
+class Bench {
   readonly #links: Links;
   #campaign: Situation;
   /** Names of the gates with decisions since the graph was decided. */

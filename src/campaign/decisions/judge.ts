@@ -30,7 +30,7 @@ export interface PickOptions extends JudgeOptions {
   replace?: boolean | undefined;
 }
 
-export interface RejectOptions extends JudgeOptions {
+interface RejectOptions extends JudgeOptions {
   /** One of the `reasons` of the gate; any text if it has none. Omitted to keep the current reason. */
   reason?: string | undefined;
 }

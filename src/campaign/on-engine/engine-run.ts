@@ -10,7 +10,7 @@ import { requireAccess } from '../environment.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 import { whoIsHere } from '../person.ts';
 
-export interface RunOnEngine {
+interface RunOnEngine {
   run: RunRecord;
   lock: Lock;
   /** Limit of its workers with the smallest remainder. */

@@ -5,7 +5,7 @@ import { accountsJson, accountsView, expiryOf, platformName } from '../../report
 import { outJson, show, type Terminal } from '../terminal.ts';
 import { withService } from '../with-service.ts';
 
-export interface AccountsOptions {
+interface AccountsOptions {
   json?: boolean;
   sandbox?: boolean;
 }

@@ -8,7 +8,7 @@ import { safeText } from '../../report/safe-text.ts';
 import { open, type StateOptions } from '../open.ts';
 import type { Terminal } from '../terminal.ts';
 
-export interface CancelOptions extends StateOptions {
+interface CancelOptions extends StateOptions {
   engine?: string;
 }
 

@@ -6,7 +6,7 @@ import { costCsv, costJson, costView } from '../../report/cost-text.ts';
 import { open, type StateOptions } from '../open.ts';
 import { outAs, type Terminal } from '../terminal.ts';
 
-export interface CostCommandOptions extends StateOptions {
+interface CostCommandOptions extends StateOptions {
   by: CostDimension[];
   json?: boolean;
   format?: 'text' | 'json' | 'csv';

@@ -20,39 +20,48 @@ import { askAboutMove, askPerson, declined } from '../ask-person.ts';
 import { open, type StateOptions } from '../open.ts';
 import { outJson, type Terminal, tell } from '../terminal.ts';
 
-/** Options of all decisions. The row of a command in the program says which of them it has. */
-export interface VerbOptions extends StateOptions {
+interface SharedOptions extends StateOptions {
   /** How long to wait for another run on the lock, in ms. */
   lockTimeout: number;
   dryRun?: boolean;
   json?: boolean;
   select?: string[];
-  /** For `adopt`. */
-  yes?: boolean;
-  serviceMoved?: boolean;
-  offline?: boolean;
-  /** For `resolve`, and for `adopt` of one job. */
-  credits?: number;
-  /** For `pick` and `reject`. */
+}
+
+/** Options of `pick` and, except for those that only it has, of `reject` and `pin`. */
+interface PickOptions {
   note?: string;
   by?: string;
   reason?: string;
-  /** For `pick` and `pin`: whether to undo the decision. */
   undo?: boolean;
-  /** For `pick`: whether a pattern also picks in decided groups. */
+  /** Whether a pattern also picks in decided groups. */
   replace?: boolean;
-  /** For `pick`: files with picks that were made elsewhere. */
+  /** Files with picks that were made elsewhere. */
   from?: string[];
-  /** For `forget`. */
+}
+
+interface AdoptOptions {
+  yes?: boolean;
+  serviceMoved?: boolean;
+  offline?: boolean;
+}
+
+interface ForgetOptions {
   orphans?: boolean;
   force?: boolean;
-  /** For `adopt` (several job ids) and `resolve` (one). */
+}
+
+interface ResolveOptions {
+  /** `adopt` takes several, with `credits` for a single one. */
   job?: string | string[];
-  /** For `resolve`. */
+  credits?: number;
   notSpent?: boolean;
   spendAgain?: boolean;
   send?: string;
 }
+
+/** Options of all decisions. The row of a command in the program says which of them it has. */
+export type VerbOptions = SharedOptions & PickOptions & AdoptOptions & ForgetOptions & ResolveOptions;
 
 interface Called {
   campaign: OpenCampaign;
@@ -189,7 +198,7 @@ function wrongAdoption(message: string): CampaignError {
 }
 
 /** Reads what the user has found out; undefined if the options contain no finding. */
-function readFinding({ job, credits, notSpent, spendAgain }: VerbOptions): Finding | undefined {
+function readFinding({ job, credits, notSpent, spendAgain }: ResolveOptions): Finding | undefined {
   const findings: Finding[] = [
     ...[job ?? []].flat().map((jobId) => ({ is: 'job' as const, jobId, ...defined({ credits }) })),
     ...(notSpent === true ? [{ is: 'not-spent' as const }] : []),

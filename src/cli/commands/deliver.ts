@@ -8,7 +8,7 @@ import type { Terminal } from '../terminal.ts';
 
 const mostNamed = 10;
 
-export type DeliverCommandOptions = StateOptions & DeliverOptions;
+type DeliverCommandOptions = StateOptions & DeliverOptions;
 
 /**
  * Copies files to a folder or bucket, with a list of them. Sends no request to the service; deletes nothing, and

@@ -20,7 +20,7 @@ import { open, type StateOptions } from '../open.ts';
 import { listenForInterruption } from '../signals.ts';
 import { outJson, sayFailure, type Terminal, tell } from '../terminal.ts';
 
-export interface DestroyOptions extends StateOptions {
+interface DestroyOptions extends StateOptions {
   orphans?: boolean;
   yes?: boolean;
   json?: boolean;

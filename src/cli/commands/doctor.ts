@@ -12,7 +12,7 @@ import { checkLocks } from '../doctor/check-locks.ts';
 import { outAs, type Terminal } from '../terminal.ts';
 import { withService } from '../with-service.ts';
 
-export interface DoctorOptions {
+interface DoctorOptions {
   json?: boolean;
   sandbox?: boolean;
 }

@@ -3,7 +3,7 @@ import { exitCodes } from '../../contract/exit.ts';
 import { safeText } from '../../report/safe-text.ts';
 import type { Terminal } from '../terminal.ts';
 
-export interface EngineMigrateOptions {
+interface EngineMigrateOptions {
   engine?: string;
   /** A database role that gets the right to use the tables. */
   grant?: string;

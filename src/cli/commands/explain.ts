@@ -15,7 +15,7 @@ import { loadLocally } from '../load-locally.ts';
 import { open, type StateOptions } from '../open.ts';
 import { outAs, outJson, show, type Terminal, tellOn } from '../terminal.ts';
 
-export interface ExplainOptions extends StateOptions {
+interface ExplainOptions extends StateOptions {
   request?: boolean;
   origins?: boolean;
   json?: boolean;

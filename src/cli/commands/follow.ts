@@ -15,7 +15,7 @@ import { safeText } from '../../report/safe-text.ts';
 import { listenForInterruption } from '../signals.ts';
 import { giveCursorBackAtExit, type Terminal, tell } from '../terminal.ts';
 
-export interface FollowCommandOptions {
+interface FollowCommandOptions {
   sandbox?: boolean;
   lock?: string;
 }

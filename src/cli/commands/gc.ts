@@ -27,7 +27,7 @@ import { askPerson, declined } from '../ask-person.ts';
 import { open, type StateOptions } from '../open.ts';
 import { outJson, type Terminal, tell } from '../terminal.ts';
 
-export interface GcOptions extends StateOptions {
+interface GcOptions extends StateOptions {
   /** Whether to delete files that newer outputs replaced, instead of files that no step owns. */
   kept?: boolean;
   /** Whether to delete files of outputs that people rejected or did not pick, instead. */

@@ -27,7 +27,7 @@ interface Start {
   money: 'play' | 'own';
 }
 
-export interface InitOptions {
+interface InitOptions {
   example?: string;
   fromCsv?: string;
   agents?: boolean;

@@ -15,7 +15,7 @@ import { mostLookedThrough } from '../../service/listing.ts';
 import { outJson, show, type Terminal, tellNotice } from '../terminal.ts';
 import { withService } from '../with-service.ts';
 
-export interface JobsOptions {
+interface JobsOptions {
   kind?: string;
   state?: string;
   model?: string;

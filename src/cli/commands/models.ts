@@ -20,7 +20,7 @@ import type { CatalogModel, Library, Voice } from '../../service/library.ts';
 import { outJson, show, type Terminal, tell, tellNotice } from '../terminal.ts';
 import { hasAccess, type ServiceOptions, tellLinksEnd, withService } from '../with-service.ts';
 
-export interface ModelsOptions {
+interface ModelsOptions {
   kind?: string;
   json?: boolean;
   sandbox?: boolean;
@@ -133,7 +133,7 @@ function addEntry(rows: ModelRow[], { model, kind, credits, per, aliasOf, descri
   if (per !== undefined) row.per = per;
 }
 
-export interface VoicesOptions {
+interface VoicesOptions {
   gender?: string;
   accent?: string;
   /** Voice id. If given, only the link of its sample is printed. */

@@ -20,7 +20,7 @@ import { safeText } from '../../report/safe-text.ts';
 import { open, type StateOptions } from '../open.ts';
 import { show, type Terminal } from '../terminal.ts';
 
-export interface OutputsCommandOptions extends StateOptions, OutputsOptions {
+interface OutputsCommandOptions extends StateOptions, OutputsOptions {
   format?: 'text' | ListFormat;
   json?: boolean;
   out?: string;

@@ -4,12 +4,13 @@ import { CampaignError } from '../../contract/failure.ts';
 import { call } from '../../ground/advice.ts';
 import { bytesText, countOf } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
+import type { GalleryOptions } from '../../review/gallery/describe-gallery.ts';
 import { type MadeGallery, makeGallery } from '../../review/gallery/make-gallery.ts';
 import { open, type StateOptions } from '../open.ts';
 import { listenForInterruption } from '../signals.ts';
 import { outJson, type Terminal } from '../terminal.ts';
 
-export interface ReportOptions extends StateOptions {
+interface ReportOptions extends StateOptions, Pick<GalleryOptions, 'compare' | 'select' | 'exclude'> {
   out?: string;
   copy?: boolean;
   /** Size limit in bytes. */
@@ -18,9 +19,6 @@ export interface ReportOptions extends StateOptions {
   for?: 'client';
   note?: string;
   json?: boolean;
-  compare?: string;
-  select?: string[];
-  exclude?: string[];
 }
 
 /** Time in ms after which the screen shows how many small pictures are made. */

@@ -14,7 +14,7 @@ import { servePage } from '../serve-page.ts';
 import { listenForInterruption } from '../signals.ts';
 import type { Terminal } from '../terminal.ts';
 
-export interface ReviewOptions extends StateOptions {
+interface ReviewOptions extends StateOptions {
   port: number;
   open: boolean;
   select?: string[];

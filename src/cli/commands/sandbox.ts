@@ -8,7 +8,7 @@ import { faint, good, line } from '../../report/document.ts';
 import { listenForInterruption } from '../signals.ts';
 import { type Terminal, tell } from '../terminal.ts';
 
-export interface SandboxCommandOptions {
+interface SandboxCommandOptions {
   port: number;
   credits?: number;
   speed: number;

@@ -11,7 +11,7 @@ import { outAs, type Terminal } from '../terminal.ts';
 const folder = new URL('../../../schemas/', import.meta.url);
 const ending = '.schema.json';
 
-export interface SchemaOptions {
+interface SchemaOptions {
   json?: boolean;
 }
 

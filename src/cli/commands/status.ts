@@ -23,7 +23,7 @@ import { statusJson, statusView, stepsView } from '../../report/status/status-te
 import { open, type StateOptions, tellSandboxLock } from '../open.ts';
 import { outJson, show, type Terminal } from '../terminal.ts';
 
-export interface StatusOptions extends StateOptions {
+interface StatusOptions extends StateOptions {
   json?: boolean;
   list?: boolean;
   /** Whether to print tasks, or each step with `list`, as a Mermaid graph. */

@@ -11,7 +11,7 @@ import { clockText } from '../../report/numbers.ts';
 import { open } from '../open.ts';
 import { outJson, type Terminal } from '../terminal.ts';
 
-export interface UnlockOptions {
+interface UnlockOptions {
   id?: string;
   sandbox?: boolean;
   lock?: string;

@@ -15,7 +15,7 @@ import { listenForInterruption } from '../signals.ts';
 import { outJson, sayFailure, show, type Terminal } from '../terminal.ts';
 import { tellLinksEnd, withService } from '../with-service.ts';
 
-export interface UploadsOptions {
+interface UploadsOptions {
   json?: boolean;
   sandbox?: boolean;
 }

@@ -13,7 +13,7 @@ import { type LoadedLocally, loadLocally } from '../load-locally.ts';
 import type { StateOptions } from '../open.ts';
 import { formOf, outJson, type Terminal, tellOn, toCheckoutPath } from '../terminal.ts';
 
-export interface ValidateOptions extends Pick<StateOptions, 'sandbox' | 'var' | 'varFile' | 'strict'> {
+interface ValidateOptions extends Pick<StateOptions, 'sandbox' | 'var' | 'varFile' | 'strict'> {
   format?: 'text' | 'json' | 'github';
   json?: boolean;
 }

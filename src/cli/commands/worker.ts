@@ -9,7 +9,7 @@ import { fitHeap } from '../fit-heap.ts';
 import { listenForInterruption } from '../signals.ts';
 import type { Terminal } from '../terminal.ts';
 
-export interface WorkerCommandOptions {
+interface WorkerCommandOptions {
   engine?: string;
   store?: string;
   files: number;

@@ -4,7 +4,7 @@ import { exitCodes } from '../../contract/exit.ts';
 import { troublesOf, troublesView, workersJson, workersView } from '../../report/tables/workers-text.ts';
 import { outJson, show, type Terminal } from '../terminal.ts';
 
-export interface WorkersOptions {
+interface WorkersOptions {
   engine?: string;
   json?: boolean;
   /** Whether to print only problems, with an exit code. */

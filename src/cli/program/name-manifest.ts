@@ -64,7 +64,7 @@ function findCommand(program: Command, argv: readonly string[]): { command: Comm
 }
 
 /** Words that are neither options nor values of options. */
-export function operandsOf(command: Command, words: readonly string[]): string[] {
+function operandsOf(command: Command, words: readonly string[]): string[] {
   const found: string[] = [];
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at] ?? '';
@@ -76,7 +76,7 @@ export function operandsOf(command: Command, words: readonly string[]): string[]
 }
 
 /** Whether the value of an option is the next word: `--lock FILE` and `-ys SEL`, not `--lock=FILE` or `-sSEL`. */
-export function takesNext({ options }: Command, word: string): boolean {
+function takesNext({ options }: Command, word: string): boolean {
   if (word.startsWith('--')) return options.some(({ long, required }) => required && long === word);
   for (const [at, letter] of [...word.slice(1)].entries()) {
     const option = options.find(({ short }) => short === `-${letter}`);

@@ -3,7 +3,7 @@ import type pg from 'pg';
 /** Listener of a channel. A payload of `undefined` means that notifications may have been missed. */
 type Ear = (payload: string | undefined) => void;
 
-export interface ListeningOptions {
+interface ListeningOptions {
   open(): Promise<pg.Client>;
   persist<T>(act: () => Promise<T>): Promise<T>;
   pause(tries: number): Promise<void>;

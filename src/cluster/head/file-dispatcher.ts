@@ -32,7 +32,7 @@ const gatherMs = 20;
  */
 const patienceMs = 1000;
 
-export interface FileDispatcherOptions extends Term {
+interface FileDispatcherOptions extends Term {
   db: Database;
   boss: Pick<Boss, 'createQueue' | 'insert'>;
   seal: Seal;

@@ -6,7 +6,7 @@ import type { Seal } from '../seal.ts';
 import type { RunHeader, RunRecord } from './run-record.ts';
 
 /** Facts of a run in plain columns to which its encrypted header is bound: it decrypts only with these values. */
-export type BoundFacts = Pick<RunRecord, 'id' | 'campaign' | 'store' | 'settings' | 'totals'>;
+type BoundFacts = Pick<RunRecord, 'id' | 'campaign' | 'store' | 'settings' | 'totals'>;
 
 export function sealHeader(seal: Seal, header: RunHeader, facts: BoundFacts): Buffer {
   return seal.sealLong(JSON.stringify(header), contextOf(facts));

@@ -11,7 +11,7 @@ import { readRun, runChannel } from './runs.ts';
 /** Polling interval in ms: a fallback for missed notifications. */
 const lookEveryMs = 1000;
 
-export interface RunWatcher {
+interface RunWatcher {
   /**
    * Receives all lines of the lock in order, each with its LF, including earlier ones, and all of them again at the
    * end. Resolves with the number of lines that were new; the next batch is delivered after that. `read`: the number of

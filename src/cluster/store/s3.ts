@@ -29,7 +29,7 @@ export class BucketError extends Error {
   }
 }
 
-export interface ObjectFacts {
+interface ObjectFacts {
   bytes: number;
   /** SHA-256 in hex; undefined for objects that were not uploaded by us. */
   sha256: string | undefined;
@@ -37,7 +37,7 @@ export interface ObjectFacts {
   tag: string;
 }
 
-export interface FileToPut {
+interface FileToPut {
   path: string;
   bytes: number;
   /** In hex. */

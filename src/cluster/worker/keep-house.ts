@@ -8,7 +8,7 @@ const stepMs = 1500;
 /** Number of steps between checks while no run is open, and between deletions of finished data. */
 const seldom = 80;
 
-export interface HouseOptions {
+interface HouseOptions {
   db: Database;
   boss: Pick<Boss, 'supervise' | 'deleteQueue'>;
   clock: Clock;

@@ -13,7 +13,7 @@ export interface OperatorPort {
   close(): Promise<void>;
 }
 
-export interface Watched {
+interface Watched {
   db: Database;
   account: string;
 }

@@ -21,7 +21,7 @@ import { serveFiles } from './serve-files.ts';
 import { Slots } from './slots.ts';
 import { reasonOf, work } from './worker.ts';
 
-export interface StartWorkerOptions {
+interface StartWorkerOptions {
   engine: string;
   access: { baseUrl: string; token: string };
   version: string;

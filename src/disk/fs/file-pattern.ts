@@ -1,4 +1,4 @@
-export interface FilePattern {
+interface FilePattern {
   listed: string;
   /** Depth in folders. Defaults to unlimited. */
   depth?: number;

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { CampaignError } from '../../contract/failure.ts';
 import { shell, way } from '../../ground/advice.ts';
 
-export interface GitAnswer {
+interface GitAnswer {
   code: number;
   out: Buffer;
   /** Error output in English, for messages. */

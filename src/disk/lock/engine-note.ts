@@ -24,7 +24,7 @@ export interface EngineNote {
  * Minimum progress of a run's record that an attached client has seen. It remains after the note is removed and the
  * lock was reset by git, so that an older copy of the engine's database is detected.
  */
-export interface SeenOnEngine {
+interface SeenOnEngine {
   run: string;
   server: string;
   /** Last known epoch of the record; `lines`: number of lines up to its end; `jobs`: number of jobs known with them. */

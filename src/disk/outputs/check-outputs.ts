@@ -21,7 +21,7 @@ const filesAtATime = 8;
 
 type Recorded = Pick<Output, 'path' | 'bytes' | 'sha256'>;
 
-export interface CheckOptions {
+interface CheckOptions {
   /** Cache of digests, so that unchanged files are not read again. Without it, every file is read. */
   seen?: StatCache;
   /** Time in ms, from any origin. */

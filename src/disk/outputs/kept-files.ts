@@ -12,7 +12,7 @@ import { hashFile } from './hash-file.ts';
 import { knownExtensions } from './sniff.ts';
 
 /** An entry of the folder. `partial`: left by a killed process. `other`: not a kept file. */
-export interface KeptEntry {
+interface KeptEntry {
   name: string;
   is: 'kept' | 'partial' | 'other';
   /** Digest in the name of the entry, in hex. */

@@ -12,13 +12,13 @@ import { findCredentials } from './find-credentials.ts';
 import { findOutputFile } from './output-path.ts';
 import { PlacedFiles, PlacedReader } from './placed-files.ts';
 
-export interface MeasuredFolder {
+interface MeasuredFolder {
   root: string;
   /** Omitted if no measurements are stored. */
   kept?: KeptMeasures | undefined;
 }
 
-export interface ToMeasure {
+interface ToMeasure {
   output: Output;
   aspects: readonly Aspect[];
 }

@@ -50,7 +50,7 @@ export function createOutputs(
 }
 
 /** A file that no step made, at a path where a step will save. */
-export interface Stranger {
+interface Stranger {
   address: string;
   path: string;
 }

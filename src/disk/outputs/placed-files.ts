@@ -7,7 +7,7 @@ import { isErrno, openSeenFile, statPlainFile } from '../fs/plain-file.ts';
 import { findOutputFolder } from './output-path.ts';
 import { knownExtensions } from './sniff.ts';
 
-export interface PlacedFile {
+interface PlacedFile {
   path: string;
   stats: Stats;
 }

@@ -92,7 +92,7 @@ function decodeText(head: Uint8Array): string | undefined {
   }
 }
 
-export interface FileEnds {
+interface FileEnds {
   head: Uint8Array;
   /** At least the last 16 bytes of the file, or all. */
   tail: Uint8Array;

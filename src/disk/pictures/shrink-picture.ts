@@ -15,7 +15,7 @@ export interface PictureOrder {
 }
 
 /** A small picture, upright, without transparency, and the size of the original. */
-export interface SmallPicture {
+interface SmallPicture {
   picture: Sharp;
   width: number;
   height: number;

@@ -5,7 +5,7 @@ import { orForgotten } from './kept-json.ts';
 import { readSealedFile, writeSealedFile } from './sealed-file.ts';
 
 /** Measurements of one file, by aspect; empty for an aspect that the file does not state. */
-export type Measured = { readonly [aspect in Aspect]?: MediaFacts };
+type Measured = { readonly [aspect in Aspect]?: MediaFacts };
 
 const fileName = 'measures.json';
 const mostBytes = 64 * 1024 ** 2;

@@ -6,7 +6,7 @@ import type { Json } from '../../ground/json.ts';
 import { isErrno, lstatOrAbsent, openPlainFile, orAbsent } from '../fs/plain-file.ts';
 import { hasRealFolders } from './state-folder.ts';
 
-export interface HistoryLimits {
+interface HistoryLimits {
   runs: number;
   bytes: number;
 }

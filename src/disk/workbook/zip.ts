@@ -1,11 +1,11 @@
 import { crc32, inflateRawSync } from 'node:zlib';
 
 /** Most bytes of all parts together after unpacking. */
-export const maxUnpackedBytes = 12 * 1024 ** 2;
+const maxUnpackedBytes = 12 * 1024 ** 2;
 const maxParts = 5000;
 
 /** Reason why an archive cannot be read, in words that follow the file name. */
-export interface ZipProblem {
+interface ZipProblem {
   problem: string;
 }
 

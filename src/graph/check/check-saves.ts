@@ -6,7 +6,7 @@ import { type Draft, withTrail } from '../expand/draft.ts';
 import type { Expansion } from '../expansion.ts';
 import { foldPath } from '../render/save-path.ts';
 
-export interface Save {
+interface Save {
   draft: Draft;
   path: string;
 }

@@ -4,13 +4,13 @@ import { whyTextIsUnsendable } from '../check/unsendable.ts';
 import { suggestName } from '../suggest.ts';
 import { holds } from './truth.ts';
 
-export type HelperResult = { value: Json } | { wrong: string } | { missing: string; hint: string };
+type HelperResult = { value: Json } | { wrong: string } | { missing: string; hint: string };
 
 /**
  * A helper: a pure function without clock or randomness, because the result of a template decides what is bought. An
  * argument is `undefined` only where `optional` allows a missing path.
  */
-export interface Helper {
+interface Helper {
   takes: readonly [number, number];
   usage: string;
   /** Whether its arguments may be paths that a row does not have. */

@@ -61,7 +61,7 @@ export interface LoopName extends Span {
   written: string;
 }
 
-export interface Literal extends Span {
+interface Literal extends Span {
   is: 'literal';
   value: string | number | boolean | null;
   written: string;

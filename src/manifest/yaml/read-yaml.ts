@@ -8,7 +8,7 @@ import { placeBetween, readSource, type Source } from './source.ts';
 import { explainYamlErrors } from './yaml-errors.ts';
 import { readTree } from './yaml-tree.ts';
 
-export interface YamlFaults {
+interface YamlFaults {
   empty: DiagnosticCode;
   wrong: DiagnosticCode;
   twice: DiagnosticCode;
@@ -42,7 +42,7 @@ export const includedFaults: YamlFaults = {
 };
 
 /** For a schema of rows, which is never sent, any number is valid, for example `maximum: 18446744073709551615`. */
-export const schemaFaults: YamlFaults = {
+const schemaFaults: YamlFaults = {
   empty: 'MB1302',
   wrong: 'MB1302',
   twice: 'MB1302',

@@ -26,7 +26,7 @@ const maxDepth = 100;
 
 const jsonTags = ['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map((name) => `tag:yaml.org,2002:${name}`);
 
-export interface YamlCodes {
+interface YamlCodes {
   twice: DiagnosticCode;
   unquoted: DiagnosticCode;
   wrong: DiagnosticCode;

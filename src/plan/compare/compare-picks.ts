@@ -13,7 +13,7 @@ export interface Opinion {
 }
 
 /** Outputs on which reviewers agree, and on which they differ: `text` lists their decisions. */
-export interface Compared {
+interface Compared {
   agreed: { address: string; is: 'picked' | 'rejected'; note?: string; reason?: string; by: string }[];
   differing: { address: string; text: string }[];
 }

@@ -1,7 +1,7 @@
 import { pairCommon } from '../../ground/common-words.ts';
 
 /** A run of words that differs between two strings. One side may be empty. */
-export interface WordChange {
+interface WordChange {
   before: string;
   after: string;
   /** Up to two common words before the difference. */

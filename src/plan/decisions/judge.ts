@@ -24,14 +24,14 @@ export interface Judgement {
 }
 
 /** Text fields of a verdict. An absent field keeps the earlier text; an empty one removes it. */
-export interface VerdictWords {
+interface VerdictWords {
   note?: string | undefined;
   reason?: string | undefined;
   by?: string | undefined;
 }
 
 /** `gateOf` returns the current state of a gate, which changes with each pick of a batch. */
-export type JudgeFacts = Pick<Situation, 'graph' | 'byAddress' | 'verdicts'> & { gateOf: GateOf };
+type JudgeFacts = Pick<Situation, 'graph' | 'byAddress' | 'verdicts'> & { gateOf: GateOf };
 
 type GateOf = Pick<Situation['gateOf'], 'get'>;
 

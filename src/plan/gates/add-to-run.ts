@@ -7,7 +7,7 @@ import { reasonOf } from '../reason.ts';
 import { blocked } from '../rows/draft.ts';
 import { sumAfterPicks } from './block-at-gates.ts';
 
-export interface OwnSteps {
+interface OwnSteps {
   begun(address: string): StepOrder | undefined;
   /** Returns whether the run makes, or has made, the purchase of this order. */
   makes(order: StepOrder): boolean;

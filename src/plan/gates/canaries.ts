@@ -7,7 +7,7 @@ import { findConditions, findMissingPart, partCounter } from '../situation/parts
 import { stateOfGate } from './gates.ts';
 
 /** The canaries of a task, chosen by the lock and the selection: steps that go first for similar steps. */
-export interface SeatedCanary {
+interface SeatedCanary {
   canary: Canary;
   /** Addresses of the canaries: as many as the manifest requests, or fewer if there are not enough steps. */
   seats: readonly string[];

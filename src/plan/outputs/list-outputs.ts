@@ -64,7 +64,7 @@ export interface FoundOutput extends OutputEntry {
 /** A post that is, or may be, published. It has no file. */
 export type PostEntry = Omit<OutputEntry, 'output' | 'part' | 'verdict'>;
 
-export interface ListedOutputs {
+interface ListedOutputs {
   entries: OutputEntry[];
   posts: PostEntry[];
   /** Number of steps that should have files but have none saved. */

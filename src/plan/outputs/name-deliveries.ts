@@ -12,7 +12,7 @@ export interface NamedDelivery<File extends OutputEntry = OutputEntry> {
   name: string;
 }
 
-export const layoutNames = ['row', 'matrix', 'key', 'task', 'kind', 'take', 'part', 'path'] as const;
+const layoutNames = ['row', 'matrix', 'key', 'task', 'kind', 'take', 'part', 'path'] as const;
 
 interface Problem {
   problem: string;

@@ -8,7 +8,7 @@ import type { Match } from '../situation/find-purchases.ts';
 import { targetOf } from './post-accounts.ts';
 import { isPost, sendsOf } from './post-record.ts';
 
-export interface PostDecision {
+interface PostDecision {
   action: 'keep' | 'redo' | 'failed' | 'unresolved';
   reason: Reason;
   purchase?: { generation: number; repeat: number };

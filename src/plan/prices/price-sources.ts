@@ -31,7 +31,7 @@ export interface PriceHints {
   listings?: readonly Listing[] | undefined;
 }
 
-export interface PriceSources {
+interface PriceSources {
   charged: ChargedPrices;
   written: WrittenPrices;
   hints: PriceHints;

@@ -33,7 +33,7 @@ export function shareOnceCharged(
  * Returns the maximum cost that is agreed to for purchases at these prices: guaranteed maximums, and for the others the
  * estimate with a margin, or the highest charge that was seen. Prices without an estimate are not included.
  */
-export function sumShares(prices: Iterable<Priced>): number {
+function sumShares(prices: Iterable<Priced>): number {
   let vouched = 0;
   let expected = 0;
   let highest = 0;

@@ -19,7 +19,7 @@ export interface ListedRecord {
  * cut end, or is the link of another step's output, or another field differs. Not comparable are fields whose value the request leaves to
  * the service, fields missing in the list, and links that are not known yet.
  */
-export type Likeness = 'exact' | 'near' | 'other';
+type Likeness = 'exact' | 'near' | 'other';
 
 /**
  * Compares a request with a listed job. `fields`: the fields that lists of this kind return, the distinguishing one

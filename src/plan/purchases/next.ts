@@ -130,7 +130,7 @@ export function costOfAnother({
 }
 
 /** The service replays for 24 h from the first send; one hour is kept in reserve for clock differences. */
-export const replayWindowMs = 23 * 3_600_000;
+const replayWindowMs = 23 * 3_600_000;
 
 /** Tolerance for the time of a send in the future. If it is exceeded, one of the two clocks is wrong. */
 const clockSlackMs = 5 * 60_000;

@@ -1,5 +1,5 @@
 /** Cause of a failed job: refused prompt or reference, refused output, or an error of the service. */
-export type FailureClass = 'prompt' | 'output' | 'machine';
+type FailureClass = 'prompt' | 'output' | 'machine';
 
 const refusal =
   /moderat|polic(?:y|ies)|prohibited|nsfw|unsafe|inappropriate|sensitive|flagged|safety|violat|guidelines|harmful|reject|block/i;

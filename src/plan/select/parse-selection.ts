@@ -26,7 +26,7 @@ type Criterion =
   | { is: 'cost'; operator: '>' | '>=' | '<' | '<=' | '='; credits: number | null }
   | { is: 'selector'; name: string };
 
-export interface SelectionProblem {
+interface SelectionProblem {
   problem: string;
   /** UTF-16 offset in the text. */
   at: number;

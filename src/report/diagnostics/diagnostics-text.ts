@@ -8,7 +8,7 @@ import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
 import { displayWidth, splitGraphemes } from '../text-width.ts';
 
-export interface DiagnosticsTextOptions {
+interface DiagnosticsTextOptions {
   style: Style;
   /** Absolute paths below this folder are shown relative to it. */
   cwd?: string;

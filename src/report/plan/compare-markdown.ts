@@ -21,7 +21,7 @@ import { indexRows } from './item-text.ts';
 import { groupPlan, type PlanItem } from './plan-items.ts';
 import { commentTable } from './plan-markdown.ts';
 
-export interface CommentOptions {
+interface CommentOptions {
   /** Path of the manifest in its repository, which identifies the comment. */
   path: string;
 }

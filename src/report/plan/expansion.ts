@@ -18,7 +18,7 @@ export interface Origin {
 }
 
 /** One step in the form of a manifest that lists every step separately. */
-export interface ExpandedStep {
+interface ExpandedStep {
   address: string;
   task: string;
   kind: string;

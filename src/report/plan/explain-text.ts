@@ -26,7 +26,7 @@ import { safeText } from '../safe-text.ts';
 import { withCanary } from './canary-words.ts';
 import { writeReferences } from './expansion.ts';
 
-export interface Explanation {
+interface Explanation {
   row: PlanRow;
   step: DecidedStep;
   /** Error that prevented the file of the finished job from being saved. */

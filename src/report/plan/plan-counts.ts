@@ -68,7 +68,7 @@ function keptAll(steps: number): string {
   return steps === 1 ? 'the only step is up to date' : `all ${creditsText(steps)} steps are up to date`;
 }
 
-export const actionWords: Readonly<Record<Action, string>> = {
+const actionWords: Readonly<Record<Action, string>> = {
   create: 'to create',
   redo: 'to redo',
   retry: 'to retry',

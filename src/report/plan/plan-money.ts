@@ -128,7 +128,7 @@ function rangeText(estimate: PlanTotals['estimate']): string | undefined {
 }
 
 /** Returns a text such as `200, 176 left now, 152 after this plan`. */
-export function budgetText(totals: PlanTotals, budget: number): { text: string; isShort: boolean } {
+function budgetText(totals: PlanTotals, budget: number): { text: string; isShort: boolean } {
   const { budgetLeft: before, estimate, knownPrices, unknownPrices } = totals;
   const total = creditsText(budget);
   if (before === undefined) return { text: total, isShort: false };

@@ -25,7 +25,7 @@ import { allUpToDate, planHeadline } from './plan-counts.ts';
 import { groupPlan, type PlanItem } from './plan-items.ts';
 import { moneyFacts } from './plan-money.ts';
 
-export interface PlanTextOptions {
+interface PlanTextOptions {
   style: Style;
   width: number;
   /** Whether to show every row: kept steps one by one, long lists in full. */

@@ -13,7 +13,7 @@ export function sizeOf({ columns, rows }: ScreenStream): { columns: number; rows
 }
 
 const csi = '\u001b[';
-export const showCursor = `${csi}?25h`;
+const showCursor = `${csi}?25h`;
 const hideCursor = `${csi}?25l`;
 /**
  * Control sequence that turns line wrapping off. Terminals disagree about the width of some scripts, and a line that

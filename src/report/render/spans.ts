@@ -4,7 +4,7 @@ import type { Style } from '../style.ts';
 import { cutMiddle, cutToWidth, displayWidth } from '../text-width.ts';
 
 /** A part of a line with one style, already escaped. */
-export interface Painted {
+interface Painted {
   text: string;
   mark: Mark | undefined;
 }
@@ -153,7 +153,7 @@ export function paintLine({ pieces }: Line, style: Style): string {
   return pieces.map((piece) => paint(piece, style)).join('');
 }
 
-export function paint({ text, mark }: Painted, style: Style): string {
+function paint({ text, mark }: Painted, style: Style): string {
   switch (mark) {
     case 'strong':
       return style.bold(text);

@@ -180,7 +180,7 @@ export class StepLines {
 }
 
 /** Returns a line that begins with an address or with words of mediabatch; undefined if none is needed. */
-export function eventLine(event: RunEvent, view: RunView, page?: () => string | undefined): Text | undefined {
+function eventLine(event: RunEvent, view: RunView, page?: () => string | undefined): Text | undefined {
   if (view.lastEnded !== undefined) return endLine(view.lastEnded.end);
   switch (event.event) {
     case 'run-started':

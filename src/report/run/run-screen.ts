@@ -8,7 +8,7 @@ import type { RunReporter, RunTimes } from './run-time.ts';
 import type { RunView } from './run-view.ts';
 import { screenLines } from './screen-view.ts';
 
-export interface ScreenOptions {
+interface ScreenOptions {
   stream: ScreenStream;
   style: Style;
   /** Milliseconds since 1970. */

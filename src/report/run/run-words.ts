@@ -174,7 +174,7 @@ function interruptionText(stopped: NonNullable<RunView['stopped']>): string {
 }
 
 /** Returns whether `cancel` stopped the run from elsewhere. The first Ctrl-C then detaches. */
-export function isCancelled({ because, detail }: NonNullable<RunView['stopped']>): boolean {
+function isCancelled({ because, detail }: NonNullable<RunView['stopped']>): boolean {
   return because === 'signal' && detail === 'cancelled';
 }
 

@@ -7,7 +7,7 @@ import type { RunTimes } from './run-time.ts';
 import type { RunView, TaskView } from './run-view.ts';
 import { busyIn, doneIn, queuedIn, stageCounts, stoppingText, totalsText, waitTexts } from './run-words.ts';
 
-export interface Moment {
+interface Moment {
   /** Ms since 1970. */
   now: number;
   startedAt: number;

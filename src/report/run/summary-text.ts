@@ -19,7 +19,7 @@ import type { RunView, SavedFiles, Stage, StepView } from './run-view.ts';
 import { isNoUser, stopText } from './run-words.ts';
 import { type TroubleOptions, troubleBlocks } from './summary-troubles.ts';
 
-export interface SummaryOptions extends TroubleOptions {
+interface SummaryOptions extends TroubleOptions {
   /** Base of output paths, relative to the working folder; empty for the folder itself. */
   outputs?: string;
   sandbox?: boolean;

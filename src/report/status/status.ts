@@ -72,7 +72,7 @@ export interface RunStatus {
 /** State on disk of the outputs of the lock, by path. */
 export type PresentFiles = ReadonlyMap<string, 'intact' | 'missing' | 'changed'>;
 
-export interface StatusFacts {
+interface StatusFacts {
   situation: Situation;
   /** State of each output by path. A path that is missing in the map counts as missing. */
   present: PresentFiles;

@@ -2,7 +2,7 @@ import type { Json } from '../../ground/json.ts';
 import { bad, type Document, strong, type Text, table, warning } from '../document.ts';
 import { spanText } from '../numbers.ts';
 
-export interface AccountRow {
+interface AccountRow {
   id: string;
   /** The service's name of the provider; `google` is YouTube. */
   provider: string;
@@ -31,7 +31,7 @@ export function platformName(provider: string): string {
   return Object.hasOwn(platforms, word) ? (platforms[word] ?? provider) : provider;
 }
 
-export type Expiry = 'unknown' | 'valid' | 'soon' | 'past';
+type Expiry = 'unknown' | 'valid' | 'soon' | 'past';
 
 const soonMs = 7 * 86_400_000;
 

@@ -3,7 +3,7 @@ import { type Document, faint, good, type Text, table } from '../document.ts';
 import { clockText } from '../numbers.ts';
 
 /** An approved plan. `over`: why the approval is no longer valid. */
-export type ApprovalRow = Omit<Approval, 'version' | 'digest' | 'lock'> & { over: string | undefined };
+type ApprovalRow = Omit<Approval, 'version' | 'digest' | 'lock'> & { over: string | undefined };
 
 export function approvalsView(rows: readonly ApprovalRow[], now: number): Document {
   const columns = [

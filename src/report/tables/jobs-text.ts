@@ -49,7 +49,7 @@ function stateCell(status: string): Text {
   }
 }
 
-export interface JobsFacts {
+interface JobsFacts {
   jobs: readonly JobRow[];
   more: boolean;
   unlisted: readonly string[];

@@ -11,7 +11,7 @@ import { boughtAtIn } from '../../plan/situation/find-purchases.ts';
 import type { Situation } from '../../plan/situation/situation.ts';
 import { describeAsset, type PlaceOf } from './describe-asset.ts';
 
-export interface CampaignFacts {
+interface CampaignFacts {
   situation: Situation;
   /** Plan rows for this lock, for the blocked steps and their prices. Omitted if unknown. */
   rows?: readonly PlanRow[] | undefined;

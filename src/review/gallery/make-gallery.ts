@@ -29,7 +29,7 @@ import {
 import { folderHtml } from './gallery-html.ts';
 import { SingleFile } from './single-file.ts';
 
-export interface MakeOptions extends GalleryOptions {
+interface MakeOptions extends GalleryOptions {
   /** Absolute path of the folder, or of the file if `single` is set. */
   path: string;
   single?: boolean | undefined;

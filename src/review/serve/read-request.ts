@@ -5,7 +5,7 @@ import type { Json } from '../../ground/json.ts';
 import { isMap, isPlainText } from '../../ground/values.ts';
 import { mostNote, mostReason } from '../../lock/decisions.ts';
 
-export interface CheckedRequest {
+interface CheckedRequest {
   method: 'GET' | 'HEAD' | 'POST';
   /**
    * Path below the token, without its first slash: empty for the page, `media/3` for a file. `undefined` if no slash

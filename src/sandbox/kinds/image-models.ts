@@ -18,7 +18,7 @@ export interface Resolution {
 }
 
 /** `area`: as many pixels as a square with this side, divided by the aspect ratio. */
-export type ImageSize =
+type ImageSize =
   | { readonly type: 'area'; readonly sidePixels: number }
   | { readonly type: 'exact'; readonly widthPixels: number; readonly heightPixels: number };
 

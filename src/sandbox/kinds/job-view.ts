@@ -1,6 +1,6 @@
 import type { JsonObject } from '../wire.ts';
 
-export type JobStatus = 'QUEUED' | 'PROCESSING' | 'COMPLETED' | 'FAILED';
+type JobStatus = 'QUEUED' | 'PROCESSING' | 'COMPLETED' | 'FAILED';
 
 export interface Life {
   readonly status: JobStatus;
@@ -22,7 +22,7 @@ export interface JobView {
   readonly files: readonly FileView[];
 }
 
-export interface FileView {
+interface FileView {
   readonly name: string;
   readonly mediaType: string;
   readonly url: string;

@@ -87,12 +87,12 @@ export interface CatalogModel {
   readonly allowed: { readonly [field: string]: readonly (string | number)[] };
 }
 
-export interface World {
+interface World {
   /** Whether the URL is an output or upload of this sandbox, under any host name. */
   readonly isOwnFile: (url: string) => boolean;
 }
 
-export interface Settled {
+interface Settled {
   /** With aliases resolved. */
   readonly model: string;
   readonly credits: number;

@@ -2,7 +2,7 @@ import { type Element, ids, readElements, readUnsigned } from './ebml.ts';
 import { renderVideo } from './video.ts';
 import { type Block, isVp8KeyFrame, videoTrack, type WebmFilm, writer, writeWebm } from './webm.ts';
 
-export interface ClipOrder {
+interface ClipOrder {
   readonly source: Uint8Array | undefined;
   readonly sourceName: string;
   readonly seed: string;
@@ -51,7 +51,7 @@ function cutFilm(film: WebmFilm, index: number, count: number): WebmFilm | undef
 }
 
 /** Parses a file that `writeWebm` made; undefined for any other file, and for a damaged one. */
-export function readWebm(bytes: Uint8Array): WebmFilm | undefined {
+function readWebm(bytes: Uint8Array): WebmFilm | undefined {
   const [head, segment, ...more] = readElements(bytes) ?? [];
   if (head?.id !== ids.ebml || segment?.id !== ids.segment || more.length > 0) return undefined;
   const parts = readElements(segment.data);

@@ -2,16 +2,16 @@ import { encodeFlac } from './flac.ts';
 import { encodeMp3, lineHz, mp3FrameMs } from './mp3.ts';
 import { between, createRandom, wholeBetween } from './random.ts';
 
-export type SoundFormat = 'mp3' | 'wav' | 'flac';
+type SoundFormat = 'mp3' | 'wav' | 'flac';
 
-export interface SpeechOrder {
+interface SpeechOrder {
   readonly seed: string;
   readonly text: string;
   readonly voice: string;
   readonly format: SoundFormat;
 }
 
-export interface SongOrder {
+interface SongOrder {
   readonly seed: string;
   readonly format: SoundFormat;
 }

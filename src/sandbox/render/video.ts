@@ -1,7 +1,7 @@
 import { drawPicture, openScene, type Scene } from './picture.ts';
 import { type Block, extractVp8, writeWebm } from './webm.ts';
 
-export interface VideoOrder extends Scene {
+interface VideoOrder extends Scene {
   readonly durationMs: number;
 }
 

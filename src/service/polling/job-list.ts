@@ -14,7 +14,7 @@ export interface ListPage {
   isSearch: boolean;
 }
 
-export interface ShownPage {
+interface ShownPage {
   found: ReadonlySet<WatchedJob>;
   /** Finished jobs with complete data. */
   ended: { job: WatchedJob; data: Data }[];

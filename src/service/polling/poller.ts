@@ -19,7 +19,7 @@ export interface Observation {
   leave(): void;
 }
 
-export interface PollerOptions {
+interface PollerOptions {
   http: Http;
   clock: Clock;
   durations?: Durations;
