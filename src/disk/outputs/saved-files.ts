@@ -23,8 +23,10 @@ const longBytes = 16 * 1024 ** 2;
 export class SavedFiles {
   readonly #state: string | undefined;
   readonly #prefix: string;
+  /** Entries of this object, if there is no file. */
   readonly #saved = new Set<string>();
-  #lines: ReadonlySet<string> | undefined;
+  /** Lines of the file, read when they are first asked for: a large run saves as many files as it has steps. */
+  #lines: Set<string> | undefined;
   #isPrepared = false;
   #secret: Buffer | undefined;
   /** Descriptor, open until the process ends, because opening takes longer than writing a line. */
@@ -43,18 +45,19 @@ export class SavedFiles {
   /** Returns whether a file with these bytes (SHA-256, hex) was saved under this name. Writes nothing. */
   has(path: string, sha256: string): boolean {
     const entry = this.#entry(path, sha256);
-    if (this.#saved.has(entry)) return true;
-    const secret = this.#state === undefined ? undefined : readOwnSecret();
-    if (secret === undefined || this.#state === undefined) return false;
+    if (this.#state === undefined) return this.#saved.has(entry);
+    const secret = readOwnSecret();
+    if (secret === undefined) return false;
     this.#lines ??= new Set(readText(this.#state).split('\n'));
     return this.#lines.has(lineOf(secret, entry));
   }
 
   async note(path: string, sha256: string): Promise<void> {
     const entry = this.#entry(path, sha256);
-    if (this.#saved.has(entry)) return;
-    this.#saved.add(entry);
-    if (this.#state === undefined) return;
+    if (this.#state === undefined) {
+      this.#saved.add(entry);
+      return;
+    }
     this.#waiting.push(entry);
     await this.#flush();
   }
@@ -78,8 +81,10 @@ export class SavedFiles {
         this.#fd = undefined;
       }
       this.#fd ??= openForAppending(join(state, fileName));
-      const lines = entries.map((entry) => `${lineOf(secret, entry)}\n`);
-      if (this.#fd !== undefined) writeSync(this.#fd, lines.join(''));
+      const lines = entries.map((entry) => lineOf(secret, entry));
+      if (this.#fd === undefined) return;
+      writeSync(this.#fd, `${lines.join('\n')}\n`);
+      for (const line of lines) this.#lines?.add(line);
     });
   }
 
