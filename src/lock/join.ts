@@ -89,13 +89,13 @@ export function agreeOnSends(lock: Lock): Lock {
     if (closed.has(purchase.send)) return undefined;
     return purchase.writtenOff || !writtenOff.has(purchase.send) ? purchase : { ...purchase, writtenOff: true };
   };
-  const steps = new Map(lock.steps);
+  const changed = new Map<string, StepRecord>();
   for (const [address, record] of lock.steps) {
     if (record.purchases.every((purchase) => agreed(purchase) === purchase)) continue;
     const purchases = record.purchases.flatMap((purchase) => agreed(purchase) ?? []);
-    steps.set(address, joinParts(address, [{ ...record, purchases }]));
+    changed.set(address, joinParts(address, [{ ...record, purchases }]));
   }
-  return { ...lock, steps };
+  return changed.size === 0 ? lock : { ...lock, steps: new Map([...lock.steps, ...changed]) };
 }
 
 export function recordOf(line: LockLine): StepRecord {

@@ -63,14 +63,16 @@ function describeOrphan(record: StepRecord): string {
  */
 export function withoutMovedAway(given: Lock, { addresses }: Pick<GraphOutline, 'addresses'>): Lock {
   const lock = agreeOnSends(given);
+  const away = [...lock.steps.values()].filter(({ address }) => !addresses.has(address));
+  if (away.length === 0) return lock;
   const held = purchasesHeldBy(addresses, lock);
   const steps = new Map(lock.steps);
-  for (const [address, record] of lock.steps) {
-    if (addresses.has(address) || !isHeld(record, held)) continue;
+  for (const record of away) {
+    if (!isHeld(record, held)) continue;
     const heirs = new Set(record.purchases.flatMap((one) => held.get(nameOf(one)) ?? held.get(purchaseOf(one)) ?? []));
     // A branch on which the send is still open may be merged later.
     if (heirs.size === 0 && record.decisions?.sends !== undefined) continue;
-    steps.delete(address);
+    steps.delete(record.address);
     for (const heir of heirs) bequeath(steps, record, heir);
   }
   return { ...lock, steps };
