@@ -420,24 +420,6 @@ const documents: { readonly [name: string]: readonly [description: string, parts
       ],
     },
   ],
-  helpers: [
-    'Template helpers, as printed by `mediabatch schema helpers --json`.',
-    {
-      helpers: [
-        'Sorted by name.',
-        list(
-          object({
-            name: ['Its name.', text],
-            usage: ['Syntax.', text],
-            description: ['Description.', text],
-            example: ['Example template.', text],
-            result: ['Result for `row`.', text],
-          }),
-        ),
-      ],
-      row: ['Row used by the examples.', mapOf(anything)],
-    },
-  ],
 };
 
 /** The schemas of documents that are said here, by name. */

@@ -8,7 +8,6 @@ import {
   codeReference,
   commandReference,
   exitReference,
-  helperReference,
   keyReference,
   kindReference,
   topicReference,
@@ -50,8 +49,6 @@ async function makeReference(
       return keyReference(JSON.parse(await readFile(manifestSchema, 'utf8')) as JsonMap);
     case 'kinds':
       return kindReference(document);
-    case 'helpers':
-      return helperReference();
     case 'exits':
       return exitReference();
     case 'codes':

@@ -110,7 +110,7 @@ const here = ['campaign.yaml', '--sandbox'];
 /** How each command that takes `--json` is called; several ways where it prints several documents. Absent: as above. */
 const calls: Readonly<Record<string, readonly (readonly string[])[]>> = {
   validate: [['campaign.yaml'], ['campaign.yaml', 'campaign.yaml']],
-  schema: [['kinds'], ['helpers']],
+  schema: [['kinds']],
   outputs: [here],
   approve: [['--list']],
   explain: [
@@ -156,7 +156,7 @@ test('every command that takes --json prints a document that is described', asyn
   }
   expect([...seen].sort()).toEqual([
     ...['accounts', 'approvals', 'destroy', 'diagnostics', 'doctor', 'expansion', 'explanation', 'failure', 'gc'],
-    ...['helpers', 'jobs', 'kinds', 'models', 'outputs', 'uploads', 'voices'],
+    ...['jobs', 'kinds', 'models', 'outputs', 'uploads', 'voices'],
   ]);
 });
 

@@ -1,10 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { exitCodes } from '../../contract/exit.ts';
 import { kinds } from '../../kinds/index.ts';
-import { exampleRow, helperDocs } from '../../manifest/template/helper-docs.ts';
 import { pageText } from '../../report/manual/page-text.ts';
-import { helperReference, kindReference } from '../../report/manual/references.ts';
-import { helpersJson, kindsJson } from '../../report/tables/kinds-json.ts';
+import { kindReference } from '../../report/manual/references.ts';
+import { kindsJson } from '../../report/tables/kinds-json.ts';
 import { unknownName } from '../program/unknown-command.ts';
 import { outAs, type Terminal } from '../terminal.ts';
 
@@ -16,27 +15,17 @@ interface SchemaOptions {
 }
 
 export async function schema(name: string, options: SchemaOptions, terminal: Terminal): Promise<number> {
-  const look = { style: terminal.outStyle, width: terminal.outWidth };
-  switch (name) {
-    case 'helpers':
-      await outAs(terminal, options, {
-        text: () => pageText(helperReference(), look),
-        json: () => helpersJson(helperDocs, exampleRow),
-      });
-      return exitCodes.done;
-    case 'kinds': {
-      const all = Object.values(kinds);
-      await outAs(terminal, options, { text: () => pageText(kindReference(), look), json: () => kindsJson(all) });
-      return exitCodes.done;
-    }
-    default: {
-      const files = (await readdir(folder)).filter((file) => file.endsWith(ending)).sort();
-      if (!files.includes(`${name}${ending}`)) {
-        const known = files.map((file) => file.slice(0, -ending.length));
-        throw unknownName('no schema', name, known);
-      }
-      terminal.out(await readFile(new URL(`${name}${ending}`, folder), 'utf8'));
-      return exitCodes.done;
-    }
+  if (name === 'kinds') {
+    const look = { style: terminal.outStyle, width: terminal.outWidth };
+    const all = Object.values(kinds);
+    await outAs(terminal, options, { text: () => pageText(kindReference(), look), json: () => kindsJson(all) });
+    return exitCodes.done;
   }
+  const files = (await readdir(folder)).filter((file) => file.endsWith(ending)).sort();
+  if (!files.includes(`${name}${ending}`)) {
+    const known = files.map((file) => file.slice(0, -ending.length));
+    throw unknownName('no schema', name, known);
+  }
+  terminal.out(await readFile(new URL(`${name}${ending}`, folder), 'utf8'));
+  return exitCodes.done;
 }

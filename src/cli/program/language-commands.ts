@@ -50,19 +50,18 @@ export const languageCommands: readonly CommandRow[] = [
   },
   {
     name: 'schema',
-    summary: 'print a JSON Schema, the helpers or the kinds',
+    summary: 'print a JSON Schema or the kinds',
     description:
-      'Prints a published JSON Schema, or lists what a manifest may use: `helpers` (templates) and `kinds` (with their fields). The package has the schemas of these two lists: helpers.schema.json and kinds.schema.json.',
+      'Prints a published JSON Schema, or lists the `kinds` of a manifest with their fields. The package has the schema of that list: kinds.schema.json. Helpers of templates: `help templates`.',
     arguments: [
       [
         '[name]',
-        'name of a schema (manifest, plan, lock, event, result, status, failure and others), or helpers or kinds',
+        'name of a schema (manifest, plan, lock, event, result, status, failure and others), or kinds',
         'manifest',
       ],
     ],
-    options: [['--json', 'helpers and kinds as one JSON document']],
+    options: [['--json', 'kinds as one JSON document']],
     examples: [
-      ['mediabatch schema helpers', 'what templates can do'],
       ['mediabatch schema kinds', 'what can be made, with every field'],
       ['mediabatch schema > mediabatch.schema.json', 'for editors, as init writes it'],
     ],

@@ -7,7 +7,6 @@ import { kinds } from '../../kinds/index.ts';
 import type { Field, Kind } from '../../kinds/kind.ts';
 import { listValues, type ServiceDocument } from '../../kinds/service-document.ts';
 import { listNames } from '../../manifest/suggest.ts';
-import { helperDocs } from '../../manifest/template/helper-docs.ts';
 import { safeText } from '../safe-text.ts';
 import { topicGroups } from './topics.ts';
 
@@ -47,15 +46,6 @@ export function codeReference(): string {
     ['code', 'meaning'],
     rows.toSorted(([a = ''], [b = '']) => (a < b ? -1 : 1)),
   );
-}
-
-export function helperReference(): string {
-  return helperDocs
-    .map(({ usage, description, example, result }) => {
-      const gives = result === '' ? 'nothing' : code(result);
-      return `- ${code(usage)} – ${description} ${code(example)} gives ${gives}.`;
-    })
-    .join('\n');
 }
 
 /** Documents every kind. `document`: OpenAPI document, the only source of fields without other documentation. */

@@ -1,7 +1,6 @@
 import type { Json } from '../../ground/json.ts';
 import { defined } from '../../ground/values.ts';
 import type { Kind } from '../../kinds/kind.ts';
-import type { HelperDoc } from '../../manifest/template/helper-docs.ts';
 
 /**
  * Returns the kinds as JSON: `{mediabatch: 'kinds', version: 1, kinds: [{name, description, media, documented, fields:
@@ -34,19 +33,4 @@ export function kindsJson(kinds: readonly Kind[]): Json {
       ...(kind.parts !== undefined && { parts: { name: kind.parts.name, most: kind.parts.most } }),
     })),
   };
-}
-
-/**
- * Returns the helpers as JSON: `{mediabatch: 'helpers', version: 1, helpers: [{name, usage, description, example,
- * result}], row}`.
- */
-export function helpersJson(docs: readonly HelperDoc[], row: Json): Json {
-  const helpers = docs.map(({ name, usage, description, example, result }) => ({
-    name,
-    usage,
-    description,
-    example,
-    result,
-  }));
-  return { mediabatch: 'helpers', version: 1, helpers, row };
 }
