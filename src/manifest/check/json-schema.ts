@@ -1,8 +1,7 @@
-import type { ErrorObject, Schema, ValidateFunction } from 'ajv';
+import type { ErrorObject, Format, Schema, ValidateFunction } from 'ajv';
 import type { Json } from '../../ground/json.ts';
 import { describeValue, isMap, mapOf, shorten } from '../../ground/values.ts';
-import { countedFormat, countedParts, countedPattern, Effort, TooMuchEffort } from '../template/effort.ts';
-import { meterSchema } from './metered-schema.ts';
+import { countParts, SchemaRefusal, weightOf } from './measure-schema.ts';
 
 export interface SchemaProblem {
   /** Path within the checked value to the wrong part. */
@@ -32,13 +31,19 @@ export interface CompileOptions {
 export type SchemaCompiler = (schema: Json, options?: CompileOptions) => CompiledSchema | { problem: string };
 
 const mostProblems = 20;
-const mostPatterns = 500;
 const mostPatternSize = 200_000;
+/** Limit for one value: the parts and patterns of the schema, times the size of the value. It takes a few seconds. */
+const mostSteps = 50_000_000;
+/** Time limit for all values of one schema, and the time that each value adds to it. */
+const firstMs = 3000;
+const eachMs = 0.2;
+/** Longest text that is checked by a format, because the patterns of formats take quadratic time. */
+const longestFormatted = 4000;
 
 /**
  * Loads the validator, which only schemas of users and services need. Such a schema may be malicious, so its size is
- * limited before it is compiled, its patterns never backtrack, and its work is counted. `now`: time in ms from any
- * origin; without it only the work is limited, not the time.
+ * limited with its references followed, its patterns never backtrack, and the work for each value is limited. `now`:
+ * time in ms from any origin; without it only the work is limited, not the time.
  */
 export async function loadSchemaCompiler(now: () => number = () => 0): Promise<SchemaCompiler> {
   const [{ Ajv2020 }, { Ajv }, { fullFormats }, { compileLinearPattern, PatternProblem }] = await Promise.all([
@@ -55,19 +60,17 @@ export async function loadSchemaCompiler(now: () => number = () => 0): Promise<S
   };
   return (schema, { textsAreValues = false, skipsHardPatterns = false } = {}) => {
     if (typeof schema !== 'boolean' && !isMap(schema)) return { problem: `it is ${describeValue(schema)}, not a map` };
-    const metered = meterSchema(schema);
-    if ('problem' in metered) return metered;
     const isDraft7 = typeof dialectOf(schema) === 'string' && /draft-0?7/.test(dialectOf(schema) ?? '');
     const Validator = isDraft7 ? Ajv : Ajv2020;
-    const effort = new Effort(now);
     const patterns = new Map<string, { test(text: string): boolean }>();
     let patternSize = 0;
     const read = (pattern: string) => {
       try {
-        const linear = compileLinearPattern(pattern);
-        patternSize += linear.size;
+        const { test, size } = compileLinearPattern(pattern);
+        patternSize += size;
         if (patternSize > mostPatternSize) throw new Error('its patterns are too large');
-        return countedPattern(linear, { pattern, effort });
+        // The validator distinguishes patterns by this string.
+        return { test, toString: () => pattern };
       } catch (error) {
         if (!(error instanceof PatternProblem)) throw error;
         if (skipsHardPatterns && isExpression(pattern)) return { test: () => true, toString: () => pattern };
@@ -76,8 +79,7 @@ export async function loadSchemaCompiler(now: () => number = () => 0): Promise<S
     };
     const regExp = (pattern: string) => {
       const known = patterns.get(pattern) ?? read(pattern);
-      if (patterns.set(pattern, known).size > mostPatterns)
-        throw new Error(`it has more than ${mostPatterns} patterns`);
+      patterns.set(pattern, known);
       return known;
     };
     regExp.code = 'linear';
@@ -87,31 +89,45 @@ export async function loadSchemaCompiler(now: () => number = () => 0): Promise<S
         ...settings,
         ...{ allErrors, code, validateSchema: false, ...(textsAreValues && { coerceTypes: true as const }) },
       });
-      ajv.addKeyword(countedParts(effort));
-      for (const [name, format] of Object.entries(fullFormats)) ajv.addFormat(name, countedFormat(format, effort));
-      return ajv.compile(metered.schema as Schema);
+      for (const [name, format] of Object.entries(fullFormats)) ajv.addFormat(name, shortFormat(format));
+      // Strings of a parsed file may be slices of it, which are a hundred times slower to compare.
+      return ajv.compile(JSON.parse(JSON.stringify(schema)) as Schema);
     };
     try {
+      const parts = countParts(schema);
       checkForm(Validator as typeof Ajv, schema as Schema);
       const quick = compile(false);
       // An asynchronous check returns a promise, so that a wrong value would be accepted here.
       if ('$async' in quick) return { problem: '`$async` cannot be used' };
+      const comparesEntries = JSON.stringify(schema).includes('"uniqueItems"');
       let thorough: ValidateFunction | undefined;
+      let leftMs = firstMs;
       return {
         validate(value) {
-          const first = check(quick, value, effort);
-          if (first === 'too-much' || first.length === 0) return first;
-          // Finds all problems if that is affordable, else the first.
-          thorough ??= compile(true);
-          const all = check(thorough, value, effort);
+          const steps = (parts + patternSize) * weightOf(value, comparesEntries);
+          if (steps > mostSteps || leftMs <= 0) return 'too-much';
+          const begunAt = now();
+          const first = check(quick, value);
+          // Finds all problems of a wrong value, instead of the first.
+          if (first !== 'too-much' && first.length > 0) thorough ??= compile(true);
+          const all =
+            thorough === undefined || first === 'too-much' || first.length === 0 ? first : check(thorough, value);
+          leftMs += eachMs - (now() - begunAt);
           return all === 'too-much' ? first : all;
         },
       };
     } catch (error) {
       if (error instanceof RangeError) return { problem: 'it is too large' };
+      if (error instanceof SchemaRefusal) return { problem: `it ${error.message}` };
       return { problem: error instanceof Error ? error.message : String(error) };
     }
   };
+}
+
+function shortFormat(format: Format): Format {
+  const isShort = (text: unknown) => typeof text === 'string' && text.length <= longestFormatted;
+  if (format instanceof RegExp) return (text: string) => isShort(text) && format.test(text);
+  return typeof format === 'function' ? (text: string) => isShort(text) && format(text) : format;
 }
 
 const settings = {
@@ -132,16 +148,13 @@ function isExpression(pattern: string): boolean {
   }
 }
 
-function check(validate: ValidateFunction, value: Json, effort: Effort): SchemaProblem[] | 'too-much' {
+function check(validate: ValidateFunction, value: Json): SchemaProblem[] | 'too-much' {
   try {
-    effort.begin();
     return problemsOf(validate, structuredClone(value));
   } catch (error) {
-    // `RangeError` is thrown for endless references between parts, or for a value that is nested too deeply.
-    if (error instanceof TooMuchEffort || error instanceof RangeError) return 'too-much';
+    // The value is nested too deeply.
+    if (error instanceof RangeError) return 'too-much';
     throw error;
-  } finally {
-    effort.end();
   }
 }
 

@@ -93,9 +93,9 @@ tasks:
   });
 
   test('a schema that takes too long is told, at the row, and ends the checks', () => {
-    const $defs = { a: { items: { allOf: Array.from({ length: 10 }, () => ({ $ref: '#/$defs/a' })) } } };
-    const written = JSON.stringify({ $defs, properties: { list: { $ref: '#/$defs/a' } } });
-    const rows = JSON.stringify([{ sku: 'A1' }, { sku: 'A2', list: [[[[[[[[]]]]]]]] }, { sku: 'A3', list: 1 }]);
+    const written = JSON.stringify({ properties: { list: { uniqueItems: true } } });
+    const list = Array.from({ length: 40_000 }, (_, index) => index);
+    const rows = JSON.stringify([{ sku: 'A1' }, { sku: 'A2', list }, { sku: 'A3', list: 1 }]);
     const { diagnostics } = check('p.json', rows, written);
     expect(diagnostics.filter(({ code }) => code.startsWith('MB130')).map(({ message }) => message)).toEqual([
       'to check row 2 of p.json by p.schema.json takes too long',

