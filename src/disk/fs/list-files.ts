@@ -1,8 +1,7 @@
-import { lstat, realpath } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
-import { defined } from '../../ground/values.ts';
-import { readFilePattern } from './file-pattern.ts';
-import { isSameName } from './plain-file.ts';
+import { readdir, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { foldPath } from '../../graph/render/save-path.ts';
+import { compileFilePattern } from './file-pattern.ts';
 
 /** Maximum number of files that a pattern may match: more than the rows of any campaign. */
 export const mostFiles = 100_000;
@@ -18,40 +17,40 @@ export function leadsOut(pattern: string): boolean {
   return /^[/\\]|^[A-Za-z]:|(^|[/{,(|])\.\.([/},)|]|$)/.test(pattern);
 }
 
+const special = /[*?[\]{}()!+@\\]/;
+
 /**
  * Lists the files below a folder that a pattern matches, ignoring case: relative paths, sorted by code unit. Always
- * skips hidden files, and everything behind a symbolic link.
+ * skips hidden files, `node_modules`, outputs of the sandbox, and symbolic links with everything behind them.
  */
-export async function listFiles(folder: string, pattern: string): Promise<ListedFiles> {
-  if (leadsOut(pattern)) return outsidePattern;
+export async function listFiles(folder: string, given: string): Promise<ListedFiles> {
+  if (leadsOut(given)) return outsidePattern;
+  const names = given.replace(/^(?:\.\/)+/, '').split('/');
+  // Only folders with the plain names that the pattern begins with are entered.
+  const plain = names.slice(
+    0,
+    names.findIndex((name) => special.test(name)),
+  );
+  const deepest = names.includes('**') || /\{[^}]*\//.test(given) ? Number.POSITIVE_INFINITY : names.length;
   try {
-    const { glob } = await import('tinyglobby');
-    const { listed, depth, matches = () => true } = await readFilePattern(pattern);
-    const all = await glob(listed, {
-      cwd: resolve(folder),
-      ...defined({ deep: depth }),
-      dot: false,
-      // Cameras write .JPG, and macOS and Windows ignore case.
-      caseSensitiveMatch: false,
-      onlyFiles: true,
-      followSymbolicLinks: false,
-      expandDirectories: false,
-      ignore: ['**/node_modules/**', '**/*.sandbox/**'],
-    });
-    const found = all.filter((path) => matches(path.replaceAll('\\', '/')));
-    if (found.length > mostFiles) return { problem: 'too-large', detail: `more than ${mostFiles} files match` };
-    const root = await realpath(folder);
-    const plainFolders = new Map<string, boolean>();
+    const matches = await compileFilePattern(given);
     const files: string[] = [];
-    for (const path of found.map((one) => one.replaceAll('\\', '/')).sort()) {
-      // `.git/*` and `link/*` name such a folder explicitly, so the search enters it.
-      if (path.split('/').some((name) => name.startsWith('.'))) continue;
-      const parent = dirname(path);
-      const isPlain = plainFolders.get(parent) ?? isSameName(await realpath(join(root, parent)), join(root, parent));
-      plainFolders.set(parent, isPlain);
-      if (isPlain && (await lstat(join(root, path))).isFile()) files.push(path);
-    }
-    return { files };
+    const walk = async (parts: readonly string[]): Promise<void> => {
+      const wanted = plain[parts.length];
+      const entries = await readdir(join(root, ...parts), { withFileTypes: true }).catch(() => []);
+      for (const entry of entries) {
+        const { name } = entry;
+        if (name.startsWith('.') || (wanted !== undefined && foldPath(name) !== foldPath(wanted))) continue;
+        const path = [...parts, name];
+        const isOpen = entry.isDirectory() && name !== 'node_modules' && !name.endsWith('.sandbox');
+        if (isOpen && path.length < deepest) await walk(path);
+        if (entry.isFile() && matches(path.join('/'))) files.push(path.join('/'));
+      }
+    };
+    const root = await realpath(folder);
+    await walk([]);
+    if (files.length > mostFiles) return { problem: 'too-large', detail: `more than ${mostFiles} files match` };
+    return { files: files.sort() };
   } catch (error) {
     return { problem: 'unreadable', detail: error instanceof Error ? error.message : String(error) };
   }
