@@ -13,7 +13,6 @@ import { kinds } from '../kinds/index.ts';
 import { limitDiagnostics, type Manifest, type Task, taskPath } from '../manifest/manifest.ts';
 import { checkSaves } from './check/check-saves.ts';
 import { checkDefaults, checkTask } from './check/check-task.ts';
-import { mergeMistakes } from './check/merge-mistakes.ts';
 import { canariesOf } from './expand/canaries.ts';
 import { countSteps } from './expand/expand-task.ts';
 import { beginExpansion, expandTasks } from './expand/expand-tasks.ts';
@@ -57,7 +56,7 @@ export function buildGraph(
     ...[...expansion.unreadTexts].map(([path, place]) => ({ path, place, as: 'text' as const })),
   ];
   if (files.length > 0) return { diagnostics: [], files };
-  const limited = limitDiagnostics(mergeMistakes(expansion));
+  const limited = limitDiagnostics(diagnostics);
   const sound = manifest.sound && !limited.some((diagnostic) => diagnostic.severity === 'error');
   if (!sound || order === undefined) return { diagnostics: limited, files: [] };
   for (const { task, drafts, leftOut } of expansion.expanded.values()) {

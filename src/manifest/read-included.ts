@@ -1,6 +1,7 @@
 import type { Diagnostic, DiagnosticCode, Place } from '../ground/diagnostic.ts';
 import { type JsonMap, ownValue, shorten } from '../ground/values.ts';
 import { besideManifest, folderOf, isAbsolutePath, normalizePath } from './file-path.ts';
+import { explainFileProblem } from './file-problems.ts';
 import { type ReadFile, readManifestFile } from './read-file.ts';
 import type { DataFile } from './rows/rows.ts';
 import { isTemplate } from './template/template.ts';
@@ -110,7 +111,8 @@ class Walk {
       this.visit(path, readManifestFile(source, { main: this.#main, program: this.#program }));
       this.#way.pop();
     } else if ('problem' in answer) {
-      this.#refuse('MB1010', place, explainProblem(this.#shown(path), answer));
+      const { message, hint } = explainFileProblem(this.#shown(path), answer);
+      this.#refuse('MB1010', place, { message, hint });
     } else {
       throw new Error(`internal error: the included file ${path} was read as a list of files`);
     }
@@ -154,43 +156,6 @@ class Walk {
 
 function nameOf(file: string): string {
   return file.replace(/^.*[/\\]/, '');
-}
-
-function explainProblem(
-  shown: string,
-  file: Extract<DataFile, { problem: string }>,
-): { message: string; hint: string } {
-  const detail = file.detail === undefined ? '' : ` (${shorten(file.detail, 120)})`;
-  switch (file.problem) {
-    case 'missing':
-      return {
-        message: `${shown} does not exist${detail}`,
-        hint: 'paths in `include` are relative to the file in which they stand; check the name and its upper and lower case',
-      };
-    case 'outside':
-      return {
-        message: `${shown} is outside the folder of the main manifest${detail}`,
-        hint: 'move the file below that folder and include it by a relative path',
-      };
-    case 'not-a-file':
-      return {
-        message: `${shown} is not a regular file${detail}`,
-        hint: 'name one manifest, not a folder or a device',
-      };
-    case 'too-large':
-      return {
-        message: `${shown} is too large${detail}`,
-        hint: 'move long lists into data files and read them with `foreach:`',
-      };
-    case 'no-workbook':
-    case 'unreadable':
-      return {
-        message: `${shown} cannot be read${detail}`,
-        hint: 'check its permissions and that it is a UTF-8 text',
-      };
-    default:
-      return file.problem satisfies never;
-  }
 }
 
 type IncludePath = { path: string } | { message: string; hint: string };

@@ -243,71 +243,13 @@ function sayWhat(problem: GatheredProblem, about: About): { message: string; gue
         at: path,
       };
     }
-    case 'not':
-      return { message: `${name} has a form that ${owner} does not allow`, at: path };
     default:
-      return { message: `${name} is ${describeSeen(seen)}; ${owner} allows ${allowance(problem)}`, at: path };
+      return { message: `${name} is ${describeSeen(seen)}: it ${problem.message}`, at: path };
   }
 }
 
 function unknownKeys(value: Json | undefined, known: readonly string[]): string[] {
   return isMap(value) ? Object.keys(value).filter((key) => !known.includes(key)) : [];
-}
-
-/** States what is allowed, as the end of a sentence that begins with `the service allows`. */
-function allowance({ rule, params, message }: SchemaProblem): string {
-  const limit = String(params.limit);
-  switch (rule) {
-    case 'maximum':
-      return `at most ${limit}`;
-    case 'minimum':
-      return `at least ${limit}`;
-    case 'exclusiveMaximum':
-      return `less than ${limit}`;
-    case 'exclusiveMinimum':
-      return `more than ${limit}`;
-    case 'multipleOf':
-      return `multiples of ${String(params.multipleOf)}`;
-    case 'maxLength':
-      return `at most ${limit} characters`;
-    case 'minLength':
-      return limit === '1' ? 'no empty text' : `at least ${limit} characters`;
-    case 'maxItems':
-      return `at most ${limit} entries`;
-    case 'minItems':
-      return `at least ${limit} ${limit === '1' ? 'entry' : 'entries'}`;
-    case 'maxProperties':
-      return `at most ${limit} fields`;
-    case 'minProperties':
-      return `at least ${limit} ${limit === '1' ? 'field' : 'fields'}`;
-    case 'uniqueItems':
-      return 'no entry twice';
-    case 'type':
-      return typeNames(params.type);
-    case 'format':
-      return params.format === 'date-time'
-        ? 'a time with seconds and a zone, such as 2030-05-01T09:00:00+02:00'
-        : `texts of the form ${String(params.format)}`;
-    case 'pattern':
-      return `texts that match ${shorten(String(params.pattern))}`;
-    case 'false schema':
-      return 'nothing there';
-    default:
-      return `only what ${message}`;
-  }
-}
-
-function typeNames(type: unknown): string {
-  const words: Readonly<Record<string, string>> = {
-    string: 'a text',
-    number: 'a number',
-    integer: 'a whole number',
-    boolean: 'true or false',
-    array: 'a list',
-    object: 'a map',
-    null: 'null',
-  };
-  return (Array.isArray(type) ? type : [type]).map((one) => words[String(one)] ?? String(one)).join(' or ');
 }
 
 function describeSeen(value: Json | undefined): string {

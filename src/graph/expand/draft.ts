@@ -94,3 +94,12 @@ export function withTrail(diagnostic: Diagnostic, draft: Draft, column?: string)
   const trail = trailOf({ task: task.id, row: row?.label, matrix, take });
   return { ...diagnostic, trail, related: all.length === 0 ? undefined : all };
 }
+
+const mostNamed = 5;
+
+/** Names tasks as a part of a trail, for example `tasks hero, teaser`. */
+export function nameTasks(tasks: readonly string[]): string {
+  if (tasks.length === 1) return `task ${tasks[0]}`;
+  const named = tasks.slice(0, mostNamed).join(', ');
+  return tasks.length > mostNamed ? `${tasks.length} tasks: ${named} …` : `tasks ${named}`;
+}

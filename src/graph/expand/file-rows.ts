@@ -1,13 +1,14 @@
 import type { Diagnostic } from '../../ground/diagnostic.ts';
 import { mustGet, type Path, shorten } from '../../ground/values.ts';
 import { besideManifest, pathFrom } from '../../manifest/file-path.ts';
+import { explainFileProblem } from '../../manifest/file-problems.ts';
 import type { Table } from '../../manifest/manifest.ts';
 import { nameSeparator } from '../../manifest/rows/read-csv.ts';
 import { extensionOf, readRows } from '../../manifest/rows/read-rows.ts';
 import { readSheet } from '../../manifest/rows/read-sheet.ts';
-import type { DataFile, Rows } from '../../manifest/rows/rows.ts';
-import { nameTasks } from '../check/merge-mistakes.ts';
+import type { Rows } from '../../manifest/rows/rows.ts';
 import type { Expansion } from '../expansion.ts';
+import { nameTasks } from './draft.ts';
 
 type TableOptions = Pick<Table, 'separator' | 'header' | 'sheet'>;
 
@@ -39,9 +40,7 @@ function rowsOfFile(
   }
   const file = mustGet(facts.data, name);
   if ('problem' in file) {
-    const { code, says, hint } = fileProblems[file.problem];
-    const detail = file.detail === undefined ? '' : ` (${shorten(file.detail, 120)})`;
-    expansion.reportError({ code, message: `${name} ${says}${detail}`, hint, place, ...usersOf(name, expansion) });
+    expansion.reportError({ ...explainFileProblem(name, file), place, ...usersOf(name, expansion) });
     return 'unknown';
   }
   if ('files' in file) throw new Error(`internal error: the data file ${name} was listed, not read`);
@@ -74,28 +73,3 @@ export function keepRows({ rows, diagnostics }: ReturnType<typeof readRows>, exp
   for (const diagnostic of diagnostics) expansion.report(diagnostic);
   return rows ?? 'unknown';
 }
-
-export const fileProblems = {
-  missing: {
-    code: 'MB1301',
-    says: 'does not exist',
-    hint: 'data files are relative to the manifest; check the name and its case',
-  },
-  outside: {
-    code: 'MB1303',
-    says: 'is outside the folder of the manifest',
-    hint: 'move the file below the folder of the manifest and name it by a relative path',
-  },
-  'not-a-file': { code: 'MB1301', says: 'is not a regular file', hint: 'name a file, not a folder or a device' },
-  'too-large': { code: 'MB1301', says: 'is too large', hint: 'split it into several files, one per task' },
-  'no-workbook': {
-    code: 'MB1302',
-    says: 'cannot be read as a workbook',
-    hint: 'open it in a spreadsheet and save it as .xlsx, or save the sheet as “CSV UTF-8”',
-  },
-  unreadable: {
-    code: 'MB1301',
-    says: 'cannot be read',
-    hint: 'check its permissions and that it is a UTF-8 text; Excel saves one as “CSV UTF-8”',
-  },
-} as const satisfies Record<Extract<DataFile, { problem: string }>['problem'], object>;

@@ -55,7 +55,7 @@ function setFromOutside(vars: JsonMap, { name, text }: { name: string; text: str
     expansion.reportError({ code: 'MB1106', message, hint, place });
   } else {
     const message = `the var \`${name}\` is set from outside to "${shorten(text)}", which is not ${result.wanted}`;
-    const hint = hintForOverride(name, declared[name] ?? null, text);
+    const hint = hintForOverride(name, declared[name] ?? null);
     expansion.reportError({ code: 'MB1103', message, hint, place });
   }
 }
@@ -130,23 +130,10 @@ class DeclaredVars {
   }
 }
 
-function hintForOverride(name: string, declared: Json, text: string): string {
-  const example = Array.isArray(declared) ? listFrom(text, declared) : declared;
-  const written = shorten(isMap(example) || Array.isArray(example) ? JSON.stringify(example) : String(example), 200);
-  const word = `${name}=${written}`;
+function hintForOverride(name: string, declared: Json): string {
+  const isList = isMap(declared) || Array.isArray(declared);
+  const word = `${name}=${shorten(isList ? JSON.stringify(declared) : String(declared), 200)}`;
   return `write it as in --var ${/^[\w.=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`}`;
-}
-
-/** Guesses the list that was meant: the text split at commas, as numbers if the declared list has numbers. */
-function listFrom(text: string, declared: readonly Json[]): Json[] {
-  const numbers = declared.length > 0 && declared.every((item) => typeof item === 'number');
-  return text
-    .trim()
-    .replaceAll(/^\[|\]$/g, '')
-    .split(',')
-    .map((part) => part.trim().replaceAll(/^["']|["']$/g, ''))
-    .filter((part) => part !== '')
-    .map((part) => (numbers && Number.isFinite(Number(part)) ? Number(part) : part));
 }
 
 /** Sets vars from files. If several files have a var, the last one counts. */

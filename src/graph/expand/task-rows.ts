@@ -9,10 +9,9 @@ import { readWholeTable } from '../../manifest/rows/read-row-source.ts';
 import { rowsFromList } from '../../manifest/rows/read-rows.ts';
 import type { Rows } from '../../manifest/rows/rows.ts';
 import { suggestName } from '../../manifest/suggest.ts';
-import { nameTasks } from '../check/merge-mistakes.ts';
 import { checkRowSchema } from '../check/row-schema.ts';
 import type { Expansion } from '../expansion.ts';
-import type { ReadTable, TaskRows } from './draft.ts';
+import { nameTasks, type ReadTable, type TaskRows } from './draft.ts';
 import { keepRows, readFileRows } from './file-rows.ts';
 
 export function readTaskRows(expansion: Expansion): void {

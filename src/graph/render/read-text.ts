@@ -1,6 +1,6 @@
 import type { Diagnostic, Place } from '../../ground/diagnostic.ts';
 import { shorten } from '../../ground/values.ts';
-import { fileProblems } from '../expand/file-rows.ts';
+import { explainFileProblem } from '../../manifest/file-problems.ts';
 import type { Expansion } from '../expansion.ts';
 import { readPath } from '../uploads.ts';
 
@@ -25,9 +25,5 @@ export function readTextFile(
   }
   if ('text' in file) return { text: file.text.replaceAll(/\r\n?/g, '\n').replace(/\n$/, ''), path };
   if (!('problem' in file)) throw new Error(`internal error: ${path} was not read as a text`);
-  const { code, says, hint } = fileProblems[file.problem];
-  const detail = file.detail === undefined ? '' : ` (${shorten(file.detail, 120)})`;
-  return {
-    diagnostic: { code, severity: 'error', message: `${shorten(path)} ${says}${detail}`, hint, place: at.place },
-  };
+  return { diagnostic: { severity: 'error', ...explainFileProblem(shorten(path), file), place: at.place } };
 }

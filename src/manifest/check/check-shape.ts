@@ -7,48 +7,6 @@ import type { Places } from '../yaml/places.ts';
 import { templateFields } from './text-rules.ts';
 import { expected, findViolations, knownKeys, type Violation } from './validate.generated.ts';
 
-/** Keys of other tools by name, with the key of a manifest or a task that each means. */
-const borrowedManifestKeys: Readonly<Record<string, string>> = {
-  variables: 'vars',
-  import: 'include',
-  imports: 'include',
-  extends: 'include',
-  steps: 'tasks',
-  jobs: 'tasks',
-};
-
-const borrowedTaskKeys: Readonly<Record<string, string>> = {
-  if: 'when',
-  condition: 'when',
-  retries: 'retry',
-  loop: 'foreach',
-  items: 'foreach',
-  dependson: 'needs',
-  depends: 'needs',
-  params: 'with',
-  request: 'with',
-  output: 'save',
-  minwidth: 'expect: { width: { min: … } }',
-  minheight: 'expect: { height: { min: … } }',
-};
-
-const borrowedExpectKeys: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(
-    ['width', 'height', 'duration', 'bytes'].flatMap((name) => [
-      [`min${name}`, `${name}: { min: … }`],
-      [`max${name}`, `${name}: { max: … }`],
-    ]),
-  ),
-  aspectratio: 'ratio',
-  size: 'bytes',
-  filesize: 'bytes',
-  maxsize: 'bytes: { max: … }',
-  seconds: 'duration',
-  length: 'duration',
-  format: 'type',
-  mimetype: 'type',
-};
-
 const namedThings: Readonly<Record<string, string>> = {
   tasks: 'a task',
   rows: 'rows',
@@ -128,11 +86,6 @@ function describeViolation(violation: Violation, found: { value: Json; path: Pat
     const hint = `write a list: [${value === '' ? '"1:1", "9:16"' : JSON.stringify(typeof value === 'string' ? shorten(value) : value)}]`;
     return { code: 'MB1103', severity: 'error', message, hint, place: places.value(path) };
   }
-  if (path[0] === 'tasks' && path[2] === 'retry' && path.length === 3 && typeof value === 'number') {
-    const hint = `write a map: retry: { attempts: ${Math.min(5, Math.max(2, Math.round(value)))} }; the first purchase counts`;
-    const message = `${subjectOf(path)} is ${describeValue(value)}`;
-    return { code: 'MB1103', severity: 'error', message, hint, place: places.value(path) };
-  }
   // A null here is usually a key without a value.
   const isEmpty = violation.keyword === 'minProperties' || value === null;
   const seen = isEmpty ? 'empty' : describeValue(value);
@@ -166,22 +119,12 @@ function describeUnknownKey(
   const known = knownKeys[ruleOf(violation)] ?? [];
   const free = path.length === 0 ? '; keys of your own start with x-' : '';
   const near = nearestName(key, known);
-  const isNear = near !== undefined;
-  const borrowed = borrowedKeys(path);
-  const plain = key.toLowerCase().replaceAll(/[-_]/g, '');
-  const meant = !isNear && Object.hasOwn(borrowed, plain) ? `did you mean \`${borrowed[plain]}\`? ` : '';
   return {
     ...{ code: 'MB1101', severity: 'error', message, place },
-    hint: `${meant}${suggestName(key, known, { what: 'known keys' })}${free}${hasCurlyQuotes(key) ? `; ${curlyHint}` : ''}`,
+    hint: `${suggestName(key, known, { what: 'known keys' })}${free}${hasCurlyQuotes(key) ? `; ${curlyHint}` : ''}`,
     ...(near !== undefined &&
       ownValue(valueAt(found.value, path), near) === undefined && { fix: { place, text: near } }),
   };
-}
-
-function borrowedKeys(path: Path): Readonly<Record<string, string>> {
-  if (path.length === 0) return borrowedManifestKeys;
-  if (path.length === 2 && path[0] === 'tasks') return borrowedTaskKeys;
-  return path.length === 3 && path[2] === 'expect' ? borrowedExpectKeys : {};
 }
 
 /** Returns whether a template stands where none is allowed. `checkTemplatePlaces` reports it. */

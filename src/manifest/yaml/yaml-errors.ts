@@ -1,5 +1,5 @@
 import { Lexer, type YAMLParseError } from 'yaml';
-import type { Diagnostic, DiagnosticCode, Place } from '../../ground/diagnostic.ts';
+import type { Diagnostic, DiagnosticCode } from '../../ground/diagnostic.ts';
 import { shorten } from '../../ground/values.ts';
 import { curlyHint } from '../suggest.ts';
 import { placeBetween, placeOfLine, type Source } from './source.ts';
@@ -11,8 +11,8 @@ const words: { readonly [code: string]: { message: string; hint: string } } = {
     hint: 'indent with two spaces per level, and close every [ and {',
   },
   BLOCK_AS_IMPLICIT_KEY: {
-    message: 'a second `: ` stands on this line',
-    hint: 'quote the text if the colon belongs to it: "…: …"',
+    message: 'this value has a second `: `, on its line or on a deeper one below',
+    hint: 'quote the text if the colon belongs to it: "…: …"; otherwise check the indentation of the lines below',
   },
   MULTILINE_IMPLICIT_KEY: {
     message: 'this line is not `key: value`',
@@ -120,8 +120,7 @@ interface Cause {
 /** Finds the cause of an error, if it is not at the place where the parser found the error. */
 function findCause(source: Source, error: YAMLParseError): Cause | undefined {
   if (error.code === 'RESOURCE_EXHAUSTION') return undefined;
-  const nesting = error.code === 'BLOCK_AS_IMPLICIT_KEY' ? findNesting(source, error) : undefined;
-  const curly = nesting?.is === 'deeper line' ? undefined : findCurlyQuote(source, error);
+  const curly = findCurlyQuote(source, error);
   if (curly !== undefined) return curly;
   const unclosed = findUnclosed(source.text);
   if (unclosed !== undefined && unclosed.start <= error.pos[0]) {
@@ -133,7 +132,7 @@ function findCause(source: Source, error: YAMLParseError): Cause | undefined {
         : `close it with ${quote === '{' ? '}' : ']'}; further lines in it must be indented deeper than its key`;
     return { message: `this ${what} is not closed`, hint, start, end: start + 1 };
   }
-  return nesting ?? (error.code === 'BAD_INDENT' ? findDeeperLine(source, error) : undefined);
+  return undefined;
 }
 
 function findCurlyQuote(source: Source, error: YAMLParseError): Cause | undefined {
@@ -143,64 +142,6 @@ function findCurlyQuote(source: Source, error: YAMLParseError): Cause | undefine
   if (before === undefined) return undefined;
   const start = line.start.offset + before.length;
   return { message: 'curly quotes do not quote a text', hint: curlyHint, start, end: start + 1 };
-}
-
-/** Finds a second `: ` after the first one, or a line that is indented deeper than the complete line before it. */
-function findNesting(
-  source: Source,
-  error: YAMLParseError,
-): (Cause & { is: 'second colon' | 'deeper line' }) | undefined {
-  const [start] = error.pos;
-  const { line } = placeBetween(source, start, start).start;
-  const rest = source.text.slice(start, placeOfLine(source, line).end.offset);
-  const before = /^(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*')?.*?(?=:(?:[ \t]|$))/.exec(rest)?.[0];
-  if (before !== undefined) {
-    const colon = start + before.length;
-    return {
-      is: 'second colon',
-      message: 'a second `: ` stands on this line',
-      hint: 'quote the text if the colon belongs to it: "…: …"',
-      start: colon,
-      end: colon + 1,
-    };
-  }
-  for (let next = line + 1; next <= source.lineStarts.length; next += 1) {
-    const place = placeOfLine(source, next);
-    const text = source.text.slice(place.start.offset, place.end.offset);
-    if (text === '' || text.startsWith('#')) continue;
-    if (place.start.column <= placeOfLine(source, line).start.column) return undefined;
-    return { is: 'deeper line', ...deeperLine(place, line) };
-  }
-  return undefined;
-}
-
-/** Finds, above an indentation error, a line that is indented deeper than the complete line before it. */
-function findDeeperLine(source: Source, error: YAMLParseError): Cause | undefined {
-  const contentAbove = (line: number): Place | undefined => {
-    for (let above = line - 1; above >= 1; above -= 1) {
-      const place = placeOfLine(source, above);
-      if (!/^(?:#|$)/.test(source.text.slice(place.start.offset, place.end.offset))) return place;
-    }
-    return undefined;
-  };
-  let deeper = placeOfLine(source, placeBetween(source, error.pos[0], error.pos[0]).start.line);
-  for (;;) {
-    const above = contentAbove(deeper.start.line);
-    if (above === undefined || above.start.column >= deeper.start.column) return undefined;
-    const text = source.text.slice(above.start.offset, above.end.offset).replace(/[ \t]+#.*$/, '');
-    if (/^[^"'{[]*?:[ \t]+[^\s|>&*{[]/.test(text)) return deeperLine(deeper, above.start.line);
-    deeper = above;
-  }
-}
-
-function deeperLine(place: Place, above: number): Cause {
-  const { line } = place.start;
-  return {
-    message: `line ${line} is indented deeper than line ${above}, which already has its value`,
-    hint: `give line ${line} the indentation of line ${above}`,
-    start: place.start.offset,
-    end: place.end.offset,
-  };
 }
 
 function findTab(source: Source, errors: readonly YAMLParseError[]): number | undefined {

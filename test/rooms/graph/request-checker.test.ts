@@ -41,21 +41,21 @@ const strict: Json = {
 
 describe('mistakes, in words', () => {
   it.each<[string, Json, string, string, string[]]>([
-    ['too long', { prompt: 'abc', duration: 60 }, 'duration', 'is 60; the service allows at most 12', ['“Seconds.”']],
+    ['too long', { prompt: 'abc', duration: 60 }, 'duration', 'is 60: it must be <= 12', ['“Seconds.”']],
     [
       'a time without seconds',
       { prompt: 'abc', at: '2030-05-01T09:00+02:00' },
       'at',
-      'is "2030-05-01T09:00+02:00"; the service allows a time with seconds and a zone, such as 2030-05-01T09:00:00+02:00',
+      'is "2030-05-01T09:00+02:00": it must match format "date-time"',
       [],
     ],
-    ['no whole number', { prompt: 'abc', duration: 1.5 }, 'duration', 'is 1.5; the service allows a whole number', []],
-    ['a text for a number', { prompt: 'abc', seed: '5' }, 'seed', 'is "5"; the service allows a whole number', []],
+    ['no whole number', { prompt: 'abc', duration: 1.5 }, 'duration', 'is 1.5: it must be integer', []],
+    ['a text for a number', { prompt: 'abc', seed: '5' }, 'seed', 'is "5": it must be integer', []],
     [
       'a long text',
       { prompt: 'a'.repeat(101) },
       'prompt',
-      'is a text of 101 characters; the service allows at most 100 characters',
+      'is a text of 101 characters: it must NOT have more than 100 characters',
       [],
     ],
     [
@@ -91,17 +91,11 @@ describe('mistakes, in words', () => {
       'too many',
       { prompt: 'abc', images: ['a', 'b', 'c'] },
       'images',
-      'is a list; the service allows at most 2 entries',
+      'is a list: it must NOT have more than 2 items',
       [],
     ],
-    [
-      'an entry of the wrong type',
-      { prompt: 'abc', images: ['a', 7] },
-      'images.1',
-      'is 7; the service allows a text',
-      [],
-    ],
-    ['a text for yes', { prompt: 'abc', loop: 'yes' }, 'loop', 'is "yes"; the service allows true or false', []],
+    ['an entry of the wrong type', { prompt: 'abc', images: ['a', 7] }, 'images.1', 'is 7: it must be string', []],
+    ['a text for yes', { prompt: 'abc', loop: 'yes' }, 'loop', 'is "yes": it must be boolean', []],
   ])('%s', (_name, request, at, message, says) => {
     const faults = check(strict, request);
     expect(faults.map((fault) => [fault.code, fault.message, fault.at.join('.')])).toEqual([
@@ -137,9 +131,7 @@ describe('what comes from other steps', () => {
 
   it('a link where no text can stand', () => {
     const faults = check(strict, { prompt: 'abc', seed: { $ref: 'hero', field: 'url' } });
-    expect(faults.map(({ message }) => message)).toEqual([
-      '`seed` is the output of a step; the service allows a whole number',
-    ]);
+    expect(faults.map(({ message }) => message)).toEqual(['`seed` is the output of a step: it must be integer']);
   });
 
   it('what has been told to be wrong is not told again', () => {
@@ -166,7 +158,7 @@ describe('choices', () => {
   it('a value that fits no form, beside a request that does', () => {
     const faults = check(either, { prompt: 'abc', duration: 60 });
     expect(faults.map(({ at }) => at)).toEqual([['duration']]);
-    expect(faults[0]?.hint).toContain('at most 12');
+    expect(faults[0]?.hint).toContain('must be <= 12');
   });
 
   it('two forms at a time', () => {
@@ -184,11 +176,11 @@ describe('choices', () => {
       not: { required: ['image', 'video'] },
     };
     expect(check(rule, { model: 'fast', duration: 5 }).map(({ message }) => message)).toEqual([
-      '`duration` is 5; the service allows at most 4',
+      '`duration` is 5: it must be <= 4',
     ]);
     expect(check(rule, { model: 'slow', duration: 5 })).toEqual([]);
     expect(check(rule, { image: 'x', video: 'y' }).map(({ message }) => message)).toEqual([
-      'the request has a form that the service does not allow',
+      'the request is a map: it must NOT be valid',
     ]);
   });
 
@@ -205,7 +197,7 @@ describe('one mistake is told once', () => {
   it('a value that breaks several rules', () => {
     const text: Json = { properties: { prompt: { type: 'string', minLength: 1, pattern: '\\S' } } };
     expect(check(text, { prompt: '' }).map(({ message }) => message)).toEqual([
-      '`prompt` is ""; the service allows no empty text',
+      '`prompt` is "": it must NOT have fewer than 1 characters',
     ]);
   });
 

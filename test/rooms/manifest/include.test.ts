@@ -170,12 +170,6 @@ describe('include mistakes', () => {
       'MB1101 3:1',
       'did you mean `include`',
     ],
-    [
-      'the word of another tool',
-      'version: 1\nname: x\nimport: [a.yaml]\ntasks: {a: {kind: image}}\n',
-      'MB1101 3:1',
-      'did you mean `include`',
-    ],
     ['a template', including('"{{vars.x}}.yaml"'), 'MB1202 3:11', 'cannot be a template'],
     ['a template without quotes', including('{{vars.x}}'), 'MB1008 3:11'],
     {
