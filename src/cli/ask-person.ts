@@ -62,7 +62,7 @@ export async function askPerson(question: Text, asked: Asked): Promise<'yes' | '
 }
 
 /** Answer of a user. `left`: Ctrl-D, or the terminal was closed; `interrupted`: Ctrl-C. */
-export type TypedAnswer = { typed: string } | 'left' | 'interrupted';
+type TypedAnswer = { typed: string } | 'left' | 'interrupted';
 
 /** Time in ms for a terminal to deliver lines that were typed before the prompt. */
 const typedAheadMs = 50;

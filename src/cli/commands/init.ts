@@ -1,8 +1,6 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { hasKey, readEnvironment } from '../../campaign/environment.ts';
 import { loadManifest } from '../../campaign/load-manifest.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
@@ -11,21 +9,13 @@ import { findWayOut, repositoryOf } from '../../disk/fs/own-tree.ts';
 import { lstatOrAbsent, readSmallFile } from '../../disk/fs/plain-file.ts';
 import { writeNewFile } from '../../disk/fs/replace.ts';
 import { call, way } from '../../ground/advice.ts';
-import { defined, isMap, messageOf } from '../../ground/values.ts';
-import { type Block, command, type Document, faint, line, stack, strong, table } from '../../report/document.ts';
+import { isMap, messageOf } from '../../ground/values.ts';
+import { command, type Document, line, stack } from '../../report/document.ts';
 import { safeText } from '../../report/safe-text.ts';
-import { readAnswers, type TypedAnswer } from '../ask-person.ts';
 import { listExamples, makeCsvCampaign, type NewFiles, readExample } from '../make-csv-campaign.ts';
 import { defaultManifest } from '../program/name-manifest.ts';
 import { readAgentsPage } from '../read-manual.ts';
 import { type Terminal, tell } from '../terminal.ts';
-
-interface Start {
-  /** Name of an example. Defaults to a campaign from a table. */
-  example?: string;
-  fromCsv?: string;
-  money: 'play' | 'own';
-}
 
 interface InitOptions {
   example?: string;
@@ -51,7 +41,7 @@ const longestFile = 1024 * 1024;
 
 const defaultExample = 'quickstart';
 
-/** Writes a campaign that runs unchanged. Asks a user at a terminal which one. Changes no existing file. */
+/** Writes a campaign that runs unchanged. Changes no existing file. */
 export async function init(folder: string, options: InitOptions, terminal: Terminal): Promise<number> {
   if (options.list) {
     for (const { name, description } of await listExamples()) terminal.out(`${name}  ${description}\n`);
@@ -65,15 +55,10 @@ export async function init(folder: string, options: InitOptions, terminal: Termi
       options: ['--example', '--from-csv'],
     });
   }
-  const start = await findStart(folder, options, terminal);
-  if (start === 'interrupted') {
-    terminal.err('nothing was written\n');
-    return exitCodes.interrupted;
-  }
   const files =
-    start.fromCsv === undefined
-      ? await readExample(start.example ?? defaultExample)
-      : await makeCsvCampaign(start.fromCsv, folder);
+    options.fromCsv === undefined
+      ? await readExample(options.example ?? defaultExample)
+      : await makeCsvCampaign(options.fromCsv, folder);
   const { 'campaign.yaml': text = '', ...others } = files;
   const { manifest, copies } = pointAtSchema(nameAfterFolder(String(text), folder), folder);
   const around = {
@@ -83,36 +68,16 @@ export async function init(folder: string, options: InitOptions, terminal: Termi
   };
   await writeAll(folder, { files: { 'campaign.yaml': manifest, ...others }, around }, terminal);
   const path = relative(process.cwd(), join(folder, defaultManifest)) || defaultManifest;
-  const ways = start.money === 'own' ? ownMoneyWays(path, terminal) : [playMoneyWay(path, terminal)];
   terminal.err('\n');
-  tell(terminal, stack(...(await gitNotes(path)), ...ways));
+  tell(terminal, stack(...(await gitNotes(path)), ...nextSteps(path, options, terminal)));
   return exitCodes.done;
 }
 
-/** Finds the source that the options name. If they name none, and no file would be overwritten, asks the user. */
-async function findStart(folder: string, options: InitOptions, terminal: Terminal): Promise<Start | 'interrupted'> {
-  const { example, fromCsv } = options;
-  const isSaid = example !== undefined || fromCsv !== undefined;
-  if (!isSaid && terminal.interactive && readIfThere(join(folder, defaultManifest)) === undefined) {
-    return askStart(terminal);
-  }
-  return { ...defined({ example, fromCsv }), money: 'play' };
-}
-
-function playMoneyWay(file: string, { paste }: Terminal): Block {
-  return command('Try it with sandbox credits', paste({ ...call('apply', '--sandbox'), file }));
-}
-
-function ownMoneyWays(file: string, { paste }: Terminal): Document {
-  const example = join(dirname(file), '.env.example');
+function nextSteps(file: string, { example, fromCsv }: InitOptions, { paste }: Terminal): Document {
+  const isChosen = example !== undefined || fromCsv !== undefined;
   return [
-    hasKey(readEnvironment(process.env, process.cwd()))
-      ? undefined
-      : line(
-          `Set MEDIABATCH_BASE_URL and MEDIABATCH_API_KEY, or fill in a copy of ${example} named .env, here, and keep it out of git.`,
-        ),
-    command('Check the connection to the service', paste(call('doctor'))),
-    command('See what it costs', paste({ ...call('plan'), file })),
+    command('Try it with sandbox credits', paste({ ...call('apply', '--sandbox'), file })),
+    isChosen ? undefined : command('See the other examples', paste(call('init', '--list'))),
   ];
 }
 
@@ -263,64 +228,5 @@ function isDependencyOf(project: string): boolean {
     return [dependencies, devDependencies].some((names) => isMap(names) && Object.hasOwn(names, 'mediabatch'));
   } catch {
     return false;
-  }
-}
-
-interface Choice<Value> {
-  name: string;
-  about: string;
-  value: Value;
-}
-
-const mostTables = 3;
-
-const ways: readonly Choice<Start['money']>[] = [
-  { name: 'sandbox credits', about: 'the embedded service: no account, no key, no charge', value: 'play' },
-  { name: 'your own account', about: 'needs the address of the service and an API key', value: 'own' },
-];
-
-function askStart(terminal: Terminal): Promise<Start | 'interrupted'> {
-  return readAnswers(terminal, async (ask) => {
-    const from = await choose('What do you start from?', await listStarts(), { ask, terminal });
-    if (from === 'interrupted') return from;
-    const money = await choose('How do you try it?', ways, { ask, terminal });
-    return money === 'interrupted' ? money : { ...from.value, money: money.value };
-  });
-}
-
-async function listStarts(): Promise<Choice<Omit<Start, 'money'>>[]> {
-  const examples = await listExamples();
-  const entries = await readdir('.', { withFileTypes: true }).catch(() => []);
-  const tables = entries
-    .filter((entry) => entry.isFile() && /\.(?:[ct]sv|xlsx)$/i.test(entry.name))
-    .map(({ name }) => name);
-  return [
-    ...examples.map(({ name, description }) => ({ name, about: description, value: { example: name } })),
-    ...tables
-      .sort()
-      .slice(0, mostTables)
-      .map((name) => ({ name, about: 'your own table: a picture for each of its rows', value: { fromCsv: name } })),
-  ];
-}
-
-async function choose<Value>(
-  question: string,
-  choices: readonly Choice<Value>[],
-  { ask, terminal }: { ask: (prompt: string) => Promise<TypedAnswer>; terminal: Terminal },
-): Promise<Choice<Value> | 'interrupted'> {
-  const columns = [{ title: '' }, { title: '' }, { title: '', least: 12 }];
-  const rows = choices.map(({ name, about }, index) => [String(index + 1), safeText(name, 40), faint(about)]);
-  tell(terminal, line(strong(question), [table(columns, rows)]));
-  const { err, style } = terminal;
-  for (;;) {
-    const answer = await ask(`1 to ${choices.length} [1] `);
-    // Ctrl-C cancels the command.
-    if (typeof answer === 'string') return 'interrupted';
-    const typed = answer.typed.trim();
-    const chosen = choices.find(({ name }, index) => typed === String(index + 1) || typed === name);
-    if (chosen !== undefined) return chosen;
-    const [first] = choices;
-    if (typed === '' && first !== undefined) return first;
-    err(`${style.yellow('there is no')} ${safeText(typed, 60)}; write a number or a name, or press Enter for 1\n`);
   }
 }
