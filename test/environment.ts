@@ -1,5 +1,5 @@
 import { accessSync, constants } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { programVariables } from '../src/campaign/consent.ts';
 
@@ -19,6 +19,12 @@ export const environment = {
   ...Object.fromEntries([...programVariables, 'MEDIABATCH_CONSENT'].map((name) => [name, ''])),
 };
 
+/** A limit in ms that grows with the load of the machine: a busy machine is slow, and no test is wrong because of it. */
+export function limit(ms: number): number {
+  const [lastMinute = 0] = loadavg();
+  return Math.ceil(ms * Math.max(1, lastMinute / availableParallelism()));
+}
+
 /** Keeps transformed modules on disk between runs, keyed by their text. */
 export const experimental = { fsModuleCache: true };
 
@@ -31,7 +37,7 @@ export const server = { deps: { external: [/\/dist\//] } };
  */
 export const patience = {
   retry: process.env.CI ? { count: 1, condition: /timed out|in time/i } : 0,
-  expect: { poll: { timeout: 50_000 } },
+  expect: { poll: { timeout: limit(50_000) } },
 };
 
 function memoryFolder(): string {

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
-import { environment, patience } from './environment.ts';
+import { environment, limit, patience } from './environment.ts';
 
 /** Needs a Chromium; `CHROMIUM` says where it is. Not part of `npm test`. */
 export default defineConfig({
@@ -9,8 +9,8 @@ export default defineConfig({
     include: ['test/proof/browser/**/*.test.ts'],
     globalSetup: ['test/build.ts'],
     env: environment,
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: limit(120_000),
+    hookTimeout: limit(120_000),
     ...patience,
   },
 });

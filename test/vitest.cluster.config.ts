@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
-import { environment, patience } from './environment.ts';
+import { environment, limit, patience } from './environment.ts';
 
 const isRelease = process.env.MEDIABATCH_TEST_SET === 'release';
 /** Kills and freezes of head, workers, submitter and database, limits and posts: `.ci/run` has time for these. */
@@ -19,8 +19,8 @@ export default defineConfig({
       ...environment,
       MEDIABATCH_CLUSTER_SEEDS: process.env.MEDIABATCH_CLUSTER_SEEDS ?? (isRelease ? '12' : '4'),
     },
-    testTimeout: 300_000,
-    hookTimeout: 60_000,
+    testTimeout: limit(300_000),
+    hookTimeout: limit(60_000),
     maxWorkers: 3,
     maxConcurrency: 5,
     ...patience,

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
-import { environment, experimental, patience, server } from './environment.ts';
+import { environment, experimental, limit, patience, server } from './environment.ts';
 import { longTests, namesTests } from './long-tests.ts';
 
 /** Together they are run by `npm run test:crash`; one that is named on the command line runs with this set, as named. */
@@ -9,7 +9,7 @@ const env = {
   ...environment,
   ...(withLong && { MEDIABATCH_TEST_SHORT_WAITS: '1' }),
 };
-const common = { testTimeout: 60_000, hookTimeout: 60_000, env, experimental, server, ...patience };
+const common = { testTimeout: limit(60_000), hookTimeout: limit(60_000), env, experimental, server, ...patience };
 
 /** They have configurations of their own: a browser, a proxy that is no dependency, many processes at a time. */
 const apart = ['test/proof/browser/**', 'test/proof/contract/**', 'test/cluster/**', 'node_modules/**'];

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
-import { environment, experimental, patience, server } from './environment.ts';
+import { environment, experimental, limit, patience, server } from './environment.ts';
 import { longTests } from './long-tests.ts';
 import { slowFirst } from './slow-first.ts';
 
@@ -42,8 +42,8 @@ export default defineConfig({
       ...(isRelease && { MEDIABATCH_TEST_CRASHES: 'all', MEDIABATCH_TEST_RUNS: 'full' }),
       MEDIABATCH_HISTORIES: process.env.MEDIABATCH_HISTORIES ?? (isRelease ? '16' : '8'),
     },
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: limit(60_000),
+    hookTimeout: limit(60_000),
     maxWorkers: 3,
     sequence: { sequencer: slowFirst(slowest) },
     ...patience,

@@ -31,7 +31,7 @@ beforeAll(async () => {
   expect(applied.code, applied.err).toBe(0);
   await command(['pick', 'draft/2', '--sandbox'], { cwd: path });
   return remove;
-}, 60_000);
+});
 
 /** A copy of the campaign as it was bought. */
 function campaign() {
@@ -172,7 +172,7 @@ describe('deliver', () => {
     const other = await run();
     expect(other).toMatchObject({ code: 73, err: expect.stringContaining('b/1-1.png') });
     expect(keys()).toEqual(names);
-  }, 40_000);
+  });
 
   test('replaces earlier copies after a new pick, but never foreign files', async () => {
     const { folder, run, to } = campaign();

@@ -1,10 +1,15 @@
-import { expect, test } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { root } from '../rig/command.ts';
 import { leaveBought } from './decisions/bought.ts';
-import { workplaceForEach } from './workplace.ts';
+import { manifest, products, workplaceForEach } from './workplace.ts';
 
-const place = workplaceForEach();
+describe('graph', () => {
+  const place = workplaceForEach();
 
-const manifest = `version: 1
+  const manifest = `version: 1
 name: spring
 tasks:
   hero:
@@ -16,53 +21,122 @@ tasks:
   film: { kind: music, foreach: [lamp, vase], with: { prompt: "{{tasks.hero.url}}", model: song-7.5 } }
 `;
 
-/** A manifest of so many tasks, each of which needs all before it. */
-function dense(count: number): string {
-  const tasks = Array.from({ length: count }, (_, index) => {
-    const needs = Array.from({ length: index }, (_each, before) => `t${before}`).join(', ');
-    return `  t${index}: { kind: music, with: { model: song-7.5, prompt: x }, needs: [${needs}] }`;
-  });
-  return `version: 1\nname: dense\ntasks:\n${tasks.join('\n')}\n`;
-}
+  /** A manifest of so many tasks, each of which needs all before it. */
+  function dense(count: number): string {
+    const tasks = Array.from({ length: count }, (_, index) => {
+      const needs = Array.from({ length: index }, (_each, before) => `t${before}`).join(', ');
+      return `  t${index}: { kind: music, with: { model: song-7.5, prompt: x }, needs: [${needs}] }`;
+    });
+    return `version: 1\nname: dense\ntasks:\n${tasks.join('\n')}\n`;
+  }
 
-test('prints tasks with their edges, states and credits', async () => {
-  leaveBought(place.folder, manifest, { 'film@lamp': 'not bought', 'film@vase': { state: 'failed', credits: 7 } });
-  expect(await place.run('status', '--graph')).toEqual({
-    code: 0,
-    err: '',
-    out: `flowchart LR
+  test('prints tasks with their edges, states and credits', async () => {
+    leaveBought(place.folder, manifest, { 'film@lamp': 'not bought', 'film@vase': { state: 'failed', credits: 7 } });
+    expect(await place.run('status', '--graph')).toEqual({
+      code: 0,
+      err: '',
+      out: `flowchart LR
   accTitle: spring
   n0["hero<br/>image · 4 steps<br/>4 done<br/>20 cr spent"]
   n1["film<br/>music · 2 steps<br/>1 failed · 1 not bought<br/>7 cr spent"]
   n0 --> n1
 `,
+    });
   });
-});
 
-test('--steps prints each step, with an edge from each that may be picked for it', async () => {
-  leaveBought(place.folder, manifest);
-  expect(
-    (await place.run('status', '--graph', '--list', '--select', '+film@lamp', '--exclude', 'hero@lamp/2')).out,
-  ).toBe(
-    `flowchart LR
+  test('--steps prints each step, with an edge from each that may be picked for it', async () => {
+    leaveBought(place.folder, manifest);
+    expect(
+      (await place.run('status', '--graph', '--list', '--select', '+film@lamp', '--exclude', 'hero@lamp/2')).out,
+    ).toBe(
+      `flowchart LR
   accTitle: spring
   n0["hero@lamp/1<br/>image<br/>done<br/>5 cr spent"]
   n1["film@lamp<br/>music<br/>done<br/>5 cr spent"]
   n0 --> n1
 `,
-  );
-  expect((await place.run('status', '--graph', '--list')).out.match(/ --> /g)).toHaveLength(4);
-  expect(await place.run('status', '--graph', '--select', 'nothing')).toMatchObject({ code: 64 });
+    );
+    expect((await place.run('status', '--graph', '--list')).out.match(/ --> /g)).toHaveLength(4);
+    expect(await place.run('status', '--graph', '--select', 'nothing')).toMatchObject({ code: 64 });
+  });
+
+  test('refuses what viewers of Mermaid would not draw', async () => {
+    place.write('campaign.yaml', dense(33));
+    const refused = await place.run('status', '--graph');
+    expect(refused).toMatchObject({ code: 64, out: '' });
+    expect(refused.err).toContain('Mermaid takes at most 500 edges and 50\u202f000 characters');
+    expect((await place.run('status', '--graph', '--exclude', 't32')).out.match(/ --> /g)).toHaveLength(496);
+    const rows = Array.from({ length: 2000 }, (_, index) => `p${index}`).join(', ');
+    place.write('campaign.yaml', manifest.replaceAll('[lamp, vase]', `[${rows}]`));
+    expect(await place.run('status', '--graph', '--list', '--select', 'hero')).toMatchObject({ code: 64, out: '' });
+    expect((await place.run('status', '--graph')).out).toContain('hero<br/>image · 4000 steps');
+  });
 });
 
-test('refuses what viewers of Mermaid would not draw', async () => {
-  place.write('campaign.yaml', dense(33));
-  const refused = await place.run('status', '--graph');
-  expect(refused).toMatchObject({ code: 64, out: '' });
-  expect(refused.err).toContain('Mermaid takes at most 500 edges and 50\u202f000 characters');
-  expect((await place.run('status', '--graph', '--exclude', 't32')).out.match(/ --> /g)).toHaveLength(496);
-  const rows = Array.from({ length: 2000 }, (_, index) => `p${index}`).join(', ');
-  place.write('campaign.yaml', manifest.replaceAll('[lamp, vase]', `[${rows}]`));
-  expect(await place.run('status', '--graph', '--list', '--select', 'hero')).toMatchObject({ code: 64, out: '' });
-  expect((await place.run('status', '--graph')).out).toContain('hero<br/>image · 4000 steps');
+describe('validate', () => {
+  const workplace = workplaceForEach();
+  const { run, write } = workplace;
+  const wrong = manifest
+    .replace('row.name', 'row.nmae')
+    .replace('kind: image', 'kind: imgae')
+    .replace('save:', 'svae:');
+
+  beforeEach(() => write('products.csv', products));
+
+  test('marks lines on GitHub, and says on stderr what is fine', async () => {
+    write('campaign.yaml', wrong);
+    write('other.yaml', manifest);
+    const said = await run('validate', 'campaign.yaml', 'other.yaml', '--format', 'github');
+    expect(said.code).toBe(65);
+    expect(said.out.split('\n')).toEqual([
+      expect.stringMatching(/^::error file=campaign.yaml,line=7,endLine=7,col=11,endColumn=15,title=MB1103::/),
+      expect.stringMatching(/^::error file=campaign.yaml,line=11,endLine=11,col=18,endColumn=25,title=MB1203::/),
+      expect.stringMatching(/^::error file=campaign.yaml,line=12,endLine=12,col=5,endColumn=8,title=MB1101::/),
+      '',
+    ]);
+    expect(said.err).toBe('ok other.yaml: 1 task, 2 steps\n');
+  });
+
+  test('its fixes make the manifest right', async () => {
+    write('campaign.yaml', wrong);
+    const { out } = await run('validate', 'campaign.yaml', '--json');
+    const report = JSON.parse(out);
+    const schema = JSON.parse(readFileSync(join(root, 'schemas', 'diagnostics.schema.json'), 'utf8'));
+    const isRight = new Ajv2020({ strict: true, strictRequired: false }).compile(schema);
+    expect(isRight(report), JSON.stringify(isRight.errors)).toBe(true);
+    type Fix = { range: { start: { offset: number }; end: { offset: number } }; text: string };
+    const fixes = report.diagnostics.map(({ fix }: { fix: Fix }) => fix) as Fix[];
+    const fixed = fixes
+      .toSorted((a, b) => b.range.start.offset - a.range.start.offset)
+      .reduce(
+        (text, { range, text: meant }) => text.slice(0, range.start.offset) + meant + text.slice(range.end.offset),
+        wrong,
+      );
+    expect(fixed).toBe(manifest);
+  });
+
+  test.each([
+    ['a field', 'prompt: "{{row.name}}', 'promt: "{{row.name}}'],
+    ['a var', '{{vars.brand}}', '{{vars.brnad}}'],
+    ['an axis', '{{matrix.ratio}}', '{{matrix.raito}}'],
+    ['a task', '{{tasks.logo.url}}', '{{tasks.lgoo.url}}'],
+    ['an output', '{{tasks.logo.url}}', '{{tasks.logo.urk}}'],
+    ['a root', '{{row.sku}}', '{{rwo.sku}}'],
+    ['a name without its root', '{{row.name}}', '{{name}}'],
+    ['a key of a task', '    key:', '    kye:'],
+    ['a kind in defaults', '  image: {', '  imag: {'],
+  ])('a fix for %s', async (_what, right, mistake) => {
+    const whole = `vars: { brand: Northlight }\n${manifest}`
+      .replace('on an oak table', '{{vars.brand}} {{matrix.ratio}}')
+      .replace('    save:', '      referenceImages: ["{{tasks.logo.url}}"]\n    matrix: { ratio: ["1:1"] }\n    save:')
+      .concat('  logo: { kind: image, with: { prompt: a logo } }\n');
+    write('campaign.yaml', whole);
+    expect(await run('validate', 'campaign.yaml')).toMatchObject({ code: 0 });
+    const broken = whole.replace(right, mistake);
+    expect(broken).not.toBe(whole);
+    write('campaign.yaml', broken);
+    const report = JSON.parse((await run('validate', 'campaign.yaml', '--json')).out);
+    const [{ range, text }] = report.diagnostics.flatMap(({ fix }: { fix?: object }) => fix ?? []);
+    expect(broken.slice(0, range.start.offset) + text + broken.slice(range.end.offset)).toBe(whole);
+  });
 });

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { writeSealedFile } from '../../src/disk/state/sealed-file.ts';
 import { makeTrial, type Trial } from '../rig/trial.ts';
 
@@ -104,4 +104,94 @@ test('a run that finds everything as the run before left it says the same at onc
     expect([again.code, isTold(again)], `${what}, undone: ${again.err}`).toEqual([0, true]);
   }
   expect(trial.sandbox.ledger()).toHaveLength(bought);
+}, 120_000);
+
+describe('unfit', () => {
+  const manifest = `version: 1
+name: fit
+tasks:
+  pic:
+    kind: image
+    foreach: [a, b, c]
+    with: { prompt: "{{row}}", aspectRatio: "1:1", resolution: 1k }
+    expect: { ratio: "16:9" }
+    save: pics/{{row}}
+`;
+
+  test('an unfit output counts as failed for every command, and accepting it is free', async () => {
+    const trial = await makeTrial(manifest);
+    const first = await trial.apply();
+    expect(first.code).toBe(3);
+    // Reasons that differ only in their path are one.
+    expect(first.err).toMatch(
+      /3 steps {2}… does not fit `expect`: it is 1024 × 1024 px, which is not 16:9; the file is kept/,
+    );
+    expect(first.err).toContain(
+      'if `expect` is too strict, change it: files that then fit count as done, for 0 credits\n    they are paid and kept; to accept them, for 0 credits: mediabatch accept campaign.yaml --select state:failed\n',
+    );
+    expect(first.err).toContain('to buy them again: mediabatch apply campaign.yaml --redo state:failed\n');
+
+    const plan = await trial.run(['plan']);
+    expect(plan.out).toContain('3 failed');
+    const status = await trial.run(['status']);
+    expect(status.out).toContain('fit: 0 of 3 steps done');
+    expect(status.out).toContain('3 failed');
+    expect(status.out).toContain('mediabatch accept campaign.yaml --select state:failed');
+    const { failed, delivered, spent } = JSON.parse((await trial.run(['cost', '--json'])).out).totals;
+    expect({ failed, delivered }).toEqual({ failed: spent, delivered: 0 });
+    expect(spent).toBeGreaterThan(0);
+    const redo = JSON.parse((await trial.run(['plan', '--redo', 'state:failed', '--json'])).out);
+    expect(redo.rows.map(({ action }: { action: string }) => action)).toEqual(['redo', 'redo', 'redo']);
+
+    const accepted = await trial.run(['accept', 'pic@a', '-s', 'pic@b']);
+    expect([accepted.code, accepted.err]).toEqual([0, expect.stringContaining('although it does not fit `expect`')]);
+    const after = JSON.parse((await trial.run(['plan', '--json'])).out);
+    expect(after.rows.map(({ action }: { action: string }) => action)).toEqual(['keep', 'keep', 'failed']);
+    expect((await trial.run(['explain', 'pic@a'])).out).toContain('up to date');
+    expect((await trial.run(['status'])).out).toContain('fit: 2 of 3 steps done');
+    expect(JSON.parse((await trial.run(['cost', '--json'])).out).totals).toMatchObject({
+      failed: spent / 3,
+      delivered: (spent / 3) * 2,
+    });
+    // It was said of this file: another one is looked at anew.
+    const again = await trial.apply(['--redo', 'pic@a']);
+    expect(again.code).toBe(3);
+    expect(again.err).toMatch(/pic@a {2}pics\/a\.png does not fit/);
+    expect(trial.sandbox.ledger()).toHaveLength(4);
+  }, 120_000);
+});
+
+/** How many clips are found depends on the service; the sandbox never finds as many as nine. */
+test('every command reports skipped steps alike, and counts posts as they are', async () => {
+  const trial = await makeTrial('');
+  await trial.run(['init', 'pc', '--example', 'podcast-clips']);
+  const cwd = trial.path('pc');
+  const manifest = join(cwd, 'campaign.yaml');
+  writeFileSync(manifest, readFileSync(manifest, 'utf8').replaceAll('maxItems: 3', 'maxItems: 9'));
+  const run = (...args: string[]) => trial.run(args, { cwd });
+  const first = await run('apply', '--yes', '--poll-interval', '10');
+  expect(first.code).toBe(5);
+  const waiting = Number(/posts +(\d+) waits? for consent/.exec(first.err)?.[1]);
+  const unneeded = 2 * (9 - waiting);
+  const note = `(${unneeded} not needed)`;
+  expect(first.err).toContain(`: ${20 - waiting} of 20 steps done ${note}`);
+  // Those that are not needed wait for nobody.
+  expect(first.err).toMatch(new RegExp(`waiting {2}${waiting} posts? to Instagram`));
+
+  const second = await run('apply', '--yes', '--publish', '--poll-interval', '10');
+  expect(second.code).toBe(0);
+  expect(second.err).toContain(`all 20 steps done (${2 + waiting} of them from before, ${unneeded} not needed`);
+  expect(second.err).toMatch(new RegExp(`^posts +${waiting} scheduled$`, 'm'));
+
+  const status = await run('status');
+  expect(status.out).toContain(`: 20 of 20 steps done ${note}`);
+  expect(status.out).toContain(`9 of 9  ${9 - waiting} not needed`);
+  expect(status.out).toMatch(new RegExp(`^posts +${waiting} scheduled$`, 'm'));
+  const { rows } = JSON.parse((await run('status', '--json', '-s', 'state:unneeded')).out) as { rows: unknown[] };
+  expect(rows).toHaveLength(unneeded);
+
+  expect((await run('plan')).out).toContain('all 20 steps are up to date');
+  expect((await run('status', '--graph')).out).toContain(`${waiting} done · ${9 - waiting} unneeded`);
+  const report = await run('report');
+  expect(report.err).toContain(`${1 + waiting} outputs of ${1 + waiting} steps`);
 }, 120_000);

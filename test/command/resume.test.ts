@@ -63,7 +63,7 @@ describe('a rerun pays nothing again', () => {
     const again = await trial.apply();
     expect(again.code, again.err).toBe(0);
     expectPaidOnce(trial, 5);
-  }, 40_000);
+  });
 
   test('after SIGKILL in the middle', async () => {
     const trial = await shop(slow);
@@ -78,7 +78,7 @@ describe('a rerun pays nothing again', () => {
     expect(again.err).toContain('took over');
     expect(attached(trial).length).toBeGreaterThan(0);
     expectPaidOnce(trial, 5);
-  }, 40_000);
+  });
 
   test('after an answer that was lost on the wire', async () => {
     const trial = await shop(withFaults([{ on: 'create', nth: 2, do: { type: 'reset', booked: true } }]));
@@ -183,7 +183,7 @@ describe('a rerun pays nothing again', () => {
     expect(code).toBe(75);
     expect(err).toMatch(/another run holds campaign.lock.jsonl: process \d+/);
     expectPaidOnce(trial, 5);
-  }, 40_000);
+  });
 
   test('with a lock that git put back in the middle of a run: both are joined, no id is lost', async () => {
     const trial = await shop(slow);
@@ -204,7 +204,7 @@ describe('a rerun pays nothing again', () => {
     const again = await trial.apply();
     expect(again.code, again.err).toBe(0);
     expectPaidOnce(trial, 5);
-  }, 40_000);
+  });
 
   test('with a torn last line', async () => {
     const trial = await shop();

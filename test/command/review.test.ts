@@ -130,7 +130,7 @@ describe('review', () => {
     const { steps } = readLockFile(join(cwd, 'campaign.sandbox.lock.jsonl'));
     expect(steps.get('hero/3')?.decisions?.verdicts).toMatchObject([{ is: 'picked', job: third.job }]);
     await apply(cwd, 0);
-  }, 60_000);
+  });
 
   test('a picture that cannot be read answers with a reason, and the next one is made', async () => {
     const cwd = folderHere();
@@ -147,7 +147,7 @@ describe('review', () => {
     const [second] = (await at('hero/2')).files;
     expect((await fetch(`${url}${second?.thumb}`)).status).toBe(200);
     expect(readFileSync(path, 'utf8')).not.toContain('verdict');
-  }, 60_000);
+  });
 
   test('takes of a run in another process appear', async () => {
     const cwd = folderHere();
@@ -165,7 +165,7 @@ describe('review', () => {
     expect(await judge([wanted(await at('hero/2'), 'picked')])).toMatchObject({ status: 200 });
     const { code, err } = await open.end();
     expect({ code, err }).toMatchObject({ code: 0, err: expect.stringContaining('picked 1, rejected 0') });
-  }, 60_000);
+  });
 
   test('verdicts that are under way at Ctrl-C are recorded', async () => {
     const cwd = folderHere();
@@ -179,7 +179,7 @@ describe('review', () => {
     const verdicts = readLockFile(join(cwd, 'campaign.sandbox.lock.jsonl')).steps.get('hero/2')?.decisions?.verdicts;
     // It had arrived, or it had not: what was answered is in the lock.
     if (answer !== undefined) expect(verdicts).toMatchObject([{ is: 'picked' }]);
-  }, 60_000);
+  });
 
   test.skipIf(process.platform !== 'linux')(
     'opens the address as one word, and says how to go on where nothing opens it',
@@ -224,7 +224,7 @@ describe('review', () => {
     expect(none).toMatchObject({ code: 64, err: expect.stringContaining('matches no step') });
     writeFileSync(join(cwd, 'campaign.yaml'), manifest.replace('kind: image', 'kind: imago'));
     expect(await command(['review', 'campaign.yaml', '--no-open'], { cwd })).toMatchObject({ code: 65 });
-  }, 30_000);
+  });
 });
 
 function readOr(path: string): string {

@@ -1,11 +1,23 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { RunEvent } from '../../src/contract/event.ts';
+import { foldEvent } from '../../src/report/run/fold-event.ts';
+import { createRunView } from '../../src/report/run/run-view.ts';
+import { taskWords } from '../../src/report/run/run-words.ts';
+import { temporaryFolder } from '../rig/command.ts';
+import { described, type Manners, terse } from '../rig/other-service/manners.ts';
+import { OtherService } from '../rig/other-service/other-service.ts';
 import { leaveBought } from './decisions/bought.ts';
+import { runInProcess } from './in-process.ts';
+import { folderWith, header, record, scripted } from './scripted.ts';
 import { workplaceForEach } from './workplace.ts';
 
-const place = workplaceForEach();
+describe('selections', () => {
+  const place = workplaceForEach();
 
-const manifest = `version: 1
+  const manifest = `version: 1
 name: spring
 selectors: { social: tag:social, wide: "hero@*,9:16 cover" }
 tasks:
@@ -23,104 +35,198 @@ tasks:
   song: { kind: music, takes: 2, with: { prompt: calm, model: song-7.5 } }
 `;
 
-async function selected(...args: string[]): Promise<string[]> {
-  const { code, out, err } = await place.run('plan', 'campaign.yaml', '--json', ...args);
-  expect(code, err).toBe(0);
-  const { rows } = JSON.parse(out) as { rows: { address: string }[] };
-  return rows.map(({ address }) => address);
-}
+  async function selected(...args: string[]): Promise<string[]> {
+    const { code, out, err } = await place.run('plan', 'campaign.yaml', '--json', ...args);
+    expect(code, err).toBe(0);
+    const { rows } = JSON.parse(out) as { rows: { address: string }[] };
+    return rows.map(({ address }) => address);
+  }
 
-describe('what is selected', () => {
-  test.each([
-    ['hero@lamp,1:1,en', ['hero@lamp,1:1,en']],
-    ['hero@*,9:16,de', ['hero@lamp,9:16,de', 'hero@chair,9:16,de']],
-    ['hero@lamp,*,kind:image', ['hero@lamp,1:1,en', 'hero@lamp,1:1,de', 'hero@lamp,9:16,en', 'hero@lamp,9:16,de']],
-    ['tag:launch,hero@lamp,1:1,en', ['hero@lamp,1:1,en']],
-    ['song/2', ['song/2']],
-    ['+cover', ['hero@lamp,9:16,en', 'cover']],
-    ['+selector:social', ['hero@lamp,9:16,en', 'cover']],
-    ['+tag:social,hero', ['hero@lamp,9:16,en']],
-    ['hero@lamp,9:16,en+', ['hero@lamp,9:16,en', 'cover']],
-    ['tag:c++,hero@*,1:1,de', ['hero@lamp,1:1,de', 'hero@chair,1:1,de']],
-  ])('%s', async (selection, addresses) => {
-    place.write('campaign.yaml', manifest);
-    expect(await selected('-s', selection)).toEqual(addresses);
-  });
+  describe('what is selected', () => {
+    test.each([
+      ['hero@lamp,1:1,en', ['hero@lamp,1:1,en']],
+      ['hero@*,9:16,de', ['hero@lamp,9:16,de', 'hero@chair,9:16,de']],
+      ['hero@lamp,*,kind:image', ['hero@lamp,1:1,en', 'hero@lamp,1:1,de', 'hero@lamp,9:16,en', 'hero@lamp,9:16,de']],
+      ['tag:launch,hero@lamp,1:1,en', ['hero@lamp,1:1,en']],
+      ['song/2', ['song/2']],
+      ['+cover', ['hero@lamp,9:16,en', 'cover']],
+      ['+selector:social', ['hero@lamp,9:16,en', 'cover']],
+      ['+tag:social,hero', ['hero@lamp,9:16,en']],
+      ['hero@lamp,9:16,en+', ['hero@lamp,9:16,en', 'cover']],
+      ['tag:c++,hero@*,1:1,de', ['hero@lamp,1:1,de', 'hero@chair,1:1,de']],
+    ])('%s', async (selection, addresses) => {
+      place.write('campaign.yaml', manifest);
+      expect(await selected('-s', selection)).toEqual(addresses);
+    });
 
-  test('every address that a plan prints, with -s, -x and --redo, and in each decision', async () => {
-    leaveBought(place.folder, manifest);
-    const all = await selected();
-    expect(all).toHaveLength(11);
-    for (const address of all) {
-      expect(await selected('-s', address)).toEqual([address]);
-      expect(await selected('-x', address)).toEqual(all.filter((other) => other !== address));
-      const plan = JSON.parse((await place.run('plan', 'campaign.yaml', '--json', '--redo', address)).out);
-      const redone = plan.rows.filter(({ action }: { action: string }) => action === 'redo');
-      expect(redone.map((row: { address: string }) => row.address)).toContain(address);
-      for (const decision of ['pin', 'forget', 'accept']) {
-        const answer = await place.run(decision, 'campaign.yaml', '-s', address, '--dry-run', '--json');
-        const { code, out, err } = answer;
-        if (decision === 'accept') expect(err).toContain(`${address} is up to date`);
-        else
-          expect([code, JSON.parse(out).steps.map((step: { address: string }) => step.address)]).toEqual([
-            0,
-            [address],
-          ]);
-      }
-      const { rows } = JSON.parse((await place.run('status', 'campaign.yaml', '--json', '-s', address)).out);
-      expect(rows.map((row: { address: string }) => row.address)).toEqual([address]);
-      expect((await place.run('explain', 'campaign.yaml', address, '--json')).code).toBe(0);
-    }
-  });
-
-  test('keys as odd as they may be', async () => {
-    const keys = fc.uniqueArray(
-      fc.string({
-        unit: fc.constantFrom('a', '+', ':', '"', "'", '$', '#', '[', '(', '…', 'é', '\u3164', 'tag:'),
-        minLength: 1,
-        maxLength: 4,
-      }),
-      { minLength: 2, maxLength: 5 },
-    );
-    for (const rows of fc.sample(keys, { numRuns: 5, seed: 7 })) {
-      const task = `{ kind: image, foreach: ${JSON.stringify(rows)}, matrix: { way: ["kind:image", "b+"] }, with: { prompt: "{{row}}" } }`;
-      place.write('campaign.yaml', `version: 1\nname: odd\ntasks:\n  pic: ${task}\n`);
+    test('every address that a plan prints, with -s, -x and --redo, and in each decision', async () => {
+      leaveBought(place.folder, manifest);
       const all = await selected();
-      expect(all).toHaveLength(rows.length * 2);
-      for (const address of all) expect(await selected('-s', address)).toEqual([address]);
-      const [shown = ''] = (await place.run('plan', 'campaign.yaml', '-s', all[0] ?? '')).out.match(/pic@\S+/) ?? [];
-      expect(await selected('-s', shown)).toEqual([all[0]]);
-    }
+      expect(all).toHaveLength(11);
+      for (const address of all) {
+        expect(await selected('-s', address)).toEqual([address]);
+        expect(await selected('-x', address)).toEqual(all.filter((other) => other !== address));
+        const plan = JSON.parse((await place.run('plan', 'campaign.yaml', '--json', '--redo', address)).out);
+        const redone = plan.rows.filter(({ action }: { action: string }) => action === 'redo');
+        expect(redone.map((row: { address: string }) => row.address)).toContain(address);
+        for (const decision of ['pin', 'forget', 'accept']) {
+          const answer = await place.run(decision, 'campaign.yaml', '-s', address, '--dry-run', '--json');
+          const { code, out, err } = answer;
+          if (decision === 'accept') expect(err).toContain(`${address} is up to date`);
+          else
+            expect([code, JSON.parse(out).steps.map((step: { address: string }) => step.address)]).toEqual([
+              0,
+              [address],
+            ]);
+        }
+        const { rows } = JSON.parse((await place.run('status', 'campaign.yaml', '--json', '-s', address)).out);
+        expect(rows.map((row: { address: string }) => row.address)).toEqual([address]);
+        expect((await place.run('explain', 'campaign.yaml', address, '--json')).code).toBe(0);
+      }
+    });
+
+    test('keys as odd as they may be', async () => {
+      const keys = fc.uniqueArray(
+        fc.string({
+          unit: fc.constantFrom('a', '+', ':', '"', "'", '$', '#', '[', '(', '…', 'é', '\u3164', 'tag:'),
+          minLength: 1,
+          maxLength: 4,
+        }),
+        { minLength: 2, maxLength: 5 },
+      );
+      for (const rows of fc.sample(keys, { numRuns: 5, seed: 7 })) {
+        const task = `{ kind: image, foreach: ${JSON.stringify(rows)}, matrix: { way: ["kind:image", "b+"] }, with: { prompt: "{{row}}" } }`;
+        place.write('campaign.yaml', `version: 1\nname: odd\ntasks:\n  pic: ${task}\n`);
+        const all = await selected();
+        expect(all).toHaveLength(rows.length * 2);
+        for (const address of all) expect(await selected('-s', address)).toEqual([address]);
+        const [shown = ''] = (await place.run('plan', 'campaign.yaml', '-s', all[0] ?? '')).out.match(/pic@\S+/) ?? [];
+        expect(await selected('-s', shown)).toEqual([all[0]]);
+      }
+    });
+  });
+
+  describe('what is not selected', () => {
+    test.each([
+      ['hero@lmap,1:1,en', 'near it: hero@lamp,1:1,en'],
+      ['hero@lamp', 'all of its cells: hero@lamp,*'],
+      ['hero@lamp,1:1', 'all of its cells: hero@lamp,1:1,*'],
+      ['sogn/1', 'near it: song/1'],
+      ['cover hero@lmap,1:1,en', 'there is no step hero@lmap,1:1,en'],
+      ['tag:nothing', 'tags: launch, c++, social'],
+      ['kind:video', 'kinds: image, music'],
+      ['state:failed', 'no step is failed now'],
+      ['hero,kind:music', 'no step has all of them'],
+      ['x,y,', 'a comma is “and”, but for one within an address'],
+    ])('%s says why', async (selection, words) => {
+      place.write('campaign.yaml', manifest);
+      const { code, err } = await place.run('plan', 'campaign.yaml', '-s', selection);
+      expect([code, err]).toEqual([64, expect.stringContaining(words)]);
+    });
+
+    test('a selected step with an unselected dependency says how to add it', async () => {
+      place.write('campaign.yaml', manifest);
+      const alone = await place.run('plan', 'campaign.yaml', '-s', 'selector:social');
+      expect(alone.code).toBe(64);
+      expect(alone.out).toContain('Nothing can be done');
+      expect(alone.err).toContain('mediabatch plan campaign.yaml --select +selector:social');
+      const both = await place.run('plan', 'campaign.yaml', '-s', 'cover song');
+      expect([both.code, both.err]).toEqual([0, expect.stringContaining("--select '+cover +song'")]);
+      const excluded = await place.run('plan', 'campaign.yaml', '-x', 'hero');
+      expect([excluded.code, excluded.err]).toEqual([0, expect.stringContaining('exclude fewer steps')]);
+    });
   });
 });
 
-describe('what is not selected', () => {
-  test.each([
-    ['hero@lmap,1:1,en', 'near it: hero@lamp,1:1,en'],
-    ['hero@lamp', 'all of its cells: hero@lamp,*'],
-    ['hero@lamp,1:1', 'all of its cells: hero@lamp,1:1,*'],
-    ['sogn/1', 'near it: song/1'],
-    ['cover hero@lmap,1:1,en', 'there is no step hero@lmap,1:1,en'],
-    ['tag:nothing', 'tags: launch, c++, social'],
-    ['kind:video', 'kinds: image, music'],
-    ['state:failed', 'no step is failed now'],
-    ['hero,kind:music', 'no step has all of them'],
-    ['x,y,', 'a comma is “and”, but for one within an address'],
-  ])('%s says why', async (selection, words) => {
-    place.write('campaign.yaml', manifest);
-    const { code, err } = await place.run('plan', 'campaign.yaml', '-s', selection);
-    expect([code, err]).toEqual([64, expect.stringContaining(words)]);
-  });
+describe('selected run', () => {
+  const place = workplaceForEach();
 
-  test('a selected step with an unselected dependency says how to add it', async () => {
+  const manifest = `version: 1
+name: spring
+tasks:
+  hero: { kind: image, foreach: [a, b, c], with: { prompt: "{{row}}", resolution: 1k } }
+  logo: { kind: image, takes: 2, with: { prompt: logo } }
+  film: { kind: image, foreach: [a, b], with: { prompt: "{{row}} 2", referenceImages: ["{{tasks.hero.url}}"] } }
+`;
+
+  test.each([
+    [['-s', 'film'], ['film 2']],
+    [
+      ['--first', '1'],
+      ['hero 1', 'logo 2', 'film 1'],
+    ],
+    [['-s', 'hero@a', '--redo', 'hero@a'], ['hero 1']],
+  ])('a run with %j tells of what it is about, and of nothing else', async (selection, tasks) => {
     place.write('campaign.yaml', manifest);
-    const alone = await place.run('plan', 'campaign.yaml', '-s', 'selector:social');
-    expect(alone.code).toBe(64);
-    expect(alone.out).toContain('Nothing can be done');
-    expect(alone.err).toContain('mediabatch plan campaign.yaml --select +selector:social');
-    const both = await place.run('plan', 'campaign.yaml', '-s', 'cover song');
-    expect([both.code, both.err]).toEqual([0, expect.stringContaining("--select '+cover +song'")]);
-    const excluded = await place.run('plan', 'campaign.yaml', '-x', 'hero');
-    expect([excluded.code, excluded.err]).toEqual([0, expect.stringContaining('exclude fewer steps')]);
+    await place.run('apply', '--sandbox', '--yes', '-s', 'hero');
+    const { code, out } = await place.run('apply', '--sandbox', '--yes', '--events', '-', ...selection);
+    expect(code).toBe(0);
+    const events = out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as RunEvent);
+    const [first] = events;
+    if (first?.event !== 'run-started') throw new Error('the first event is another');
+    expect(first.tasks.map(({ id, steps }) => `${id} ${steps}`)).toEqual(tasks);
+    expect(first.tasks.reduce((sum, { steps }) => sum + steps, 0)).toBe(first.steps);
+    const view = createRunView();
+    for (const event of events) foldEvent(view, event);
+    const told = [...view.tasks.values()].map((task) => [task, taskWords(task, { isOver: true })] as const);
+    for (const [{ steps }, words] of told) expect(words).toEqual([`${steps} of ${steps}`]);
   });
+});
+
+function campaign(fields: string, env: Record<string, string>) {
+  const { path, remove } = temporaryFolder();
+  onTestFinished(remove);
+  const text = `version: 1\nname: q\ntasks:\n  hero: { kind: image, with: { prompt: x, ${fields} } }\n`;
+  writeFileSync(join(path, 'campaign.yaml'), text);
+  return (...args: string[]) => runInProcess(args, env, path);
+}
+
+async function other(manners: Manners): Promise<OtherService> {
+  const service = await OtherService.open(manners);
+  onTestFinished(() => service.close());
+  return service;
+}
+
+test.each(['beta-v5-lite', 'beta-5.0-pro'])('%s: a tier is sent where the service lists its field', async (model) => {
+  const service = await other(described);
+  const run = campaign(`model: ${model}, quality: high`, service.env);
+  const before = await run('plan', 'campaign.yaml');
+  expect(before.code).toBe(65);
+  expect(before.err).toContain('`plan --refresh` with a key reads what your service has');
+  const refreshed = await run('plan', 'campaign.yaml', '--refresh');
+  expect(refreshed.code, refreshed.err).toBe(0);
+  expect(refreshed.err).not.toContain('MB1507');
+  const applied = await run('apply', 'campaign.yaml', '--yes', '--poll-interval', '10');
+  expect(applied.code, applied.err).toBe(0);
+  expect(service.books.jobs.map(({ body }) => body.quality)).toEqual(['high']);
+});
+
+test('where the service does not list it, nothing is bought', async () => {
+  const service = await other(terse);
+  const run = campaign('model: beta-v5-lite, quality: high', service.env);
+  await run('plan', 'campaign.yaml', '--refresh');
+  const { code, err } = await run('apply', 'campaign.yaml', '--yes');
+  expect(code).toBe(65);
+  // Not to the command that has just been run.
+  expect(err).toContain('remove `quality`');
+  expect(err).not.toContain('--refresh');
+  expect(service.books.jobs).toEqual([]);
+});
+
+const manifest = 'version: 1\nname: t\ntasks: { a: { kind: music, with: { model: song-7.5, prompt: x } } }\n';
+
+test('a clipping is removed by its id, whether or not a list shows it', async () => {
+  const { env, seen } = await scripted({
+    'DELETE /clippings/c-1': [200, { success: true, message: 'gone' }],
+  });
+  const folder = folderWith({
+    'campaign.yaml': manifest,
+    'campaign.lock.jsonl': `${header}\n${record({ address: 'talk', kind: 'clipping', jobId: 'c-1', credits: 10 })}\n`,
+  });
+  const { code, err } = await runInProcess(['destroy', 'campaign.yaml', '--orphans', '--yes'], env, folder);
+  expect(code, err).toBe(0);
+  expect(seen).toEqual(['DELETE /clippings/c-1']);
 });

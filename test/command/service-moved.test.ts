@@ -125,7 +125,7 @@ describe('a lock that was made against another service', () => {
     expect(services).toHaveLength(4);
     const own = digestOf(service);
     for (const found of services) expect(found).toEqual([own]);
-  }, 60_000);
+  });
 
   test('is a sandbox lock, or a real one in a rehearsal: no option changes its service', async () => {
     const campaign = makeCampaign();
@@ -174,7 +174,7 @@ describe('a service that has moved', () => {
     const useless = await campaign.apply(after, '--service-moved');
     expect(useless.code, useless.err).toBe(0);
     expect(useless.err).toContain('has no effect');
-  }, 60_000);
+  });
 
   test('is recorded where nothing else is to do', async () => {
     const campaign = makeCampaign();
@@ -211,7 +211,7 @@ describe('a service that has moved', () => {
       else expect([own, servicesIn(lock)[0]]).toContain(servicesIn(campaign.lock())[0]);
     }
     expect(begun).toBe(3);
-  }, 60_000);
+  });
 
   test('joins the two sides of a merge of which one has moved, and loses no job', async () => {
     const campaign = makeCampaign(pictures('a'));
@@ -238,7 +238,7 @@ describe('a service that has moved', () => {
       expect(servicesIn(campaign.lock())).toEqual([digestOf(after)]);
     }
     expect(after.ledger()).toHaveLength(3);
-  }, 60_000);
+  });
 
   test('a lock of another service that comes during a run is joined under both names, and the next run asks', async () => {
     const campaign = makeCampaign(pictures('a, b, c'));
@@ -260,7 +260,7 @@ describe('a service that has moved', () => {
     for (const id of [...service.ledger().map((line) => line.id), 'job-other']) expect(lock).toContain(id);
     expect(servicesIn(lock).sort()).toEqual(['0123456789abcdef', digestOf(service)].sort());
     expect((await campaign.apply(service)).err).toContain('MB2003');
-  }, 40_000);
+  });
 });
 
 describe.runIf(hasTerminals)('on a terminal it is asked (python3)', () => {

@@ -1,13 +1,15 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test, vi } from 'vitest';
 import { bin } from '../../rig/command.ts';
+import type { Booking } from '../../rig/oracle.ts';
 import { hasTerminals, runOnTerminal } from '../../rig/terminal.ts';
-import { makeTrial, type Trial } from '../../rig/trial.ts';
+import { makeTrial, type Trial, withFaults } from '../../rig/trial.ts';
 
-// Each test starts several processes, and the machine may have other work.
-vi.setConfig({ testTimeout: 120_000 });
+describe('publish', () => {
+  // Each test starts several processes, and the machine may have other work.
+  vi.setConfig({ testTimeout: 120_000 });
 
-const manifest = `version: 1
+  const manifest = `version: 1
 name: shop
 tasks:
   hero: { kind: image, with: { prompt: a lamp, resolution: 1k } }
@@ -21,75 +23,244 @@ tasks:
       scheduledAt: "2030-05-01T09:00:00Z"
 `;
 
-async function applyOnTerminal(trial: Trial, answers: string, ...args: string[]) {
-  const command = [process.execPath, bin, 'apply', 'campaign.yaml', '--poll-interval', '10', ...args];
-  const run = await runOnTerminal(command, {
-    cwd: trial.folder,
-    env: { ...trial.sandbox.env, NO_COLOR: '1' },
-    columns: 200,
-    deeds: answers.split(',').map((answer) => ({ after: '[y/N] ', keys: `${answer.replace('^C', '\u0003')}\r` })),
-  });
-  const text = stripVTControlCharacters(run.text);
-  const questions = [...text.matchAll(/[^\n\r]*\[y\/N\]/g)].map(([question]) => question);
-  return { code: run.code, questions, text };
-}
-
-const kindsOf = (trial: Trial) => trial.sandbox.ledger().map(({ kind }) => kind);
-
-/** Skipped where there is no python3 to make a terminal with. */
-describe.runIf(hasTerminals)('on a terminal (python3)', () => {
-  const spend = 'Spend ≈ 2 credits, at most 3? [y/N]';
-  const publish =
-    'Publish 2 posts to Instagram @sandbox.studio, all at 2030-05-01T09:00:00Z? This cannot be taken back. [y/N]';
-
-  test('a question that is wider than the terminal is broken between words', async () => {
-    const trial = await makeTrial(manifest);
-    const run = await runOnTerminal([process.execPath, bin, 'apply', 'campaign.yaml', '--poll-interval', '10'], {
+  async function applyOnTerminal(trial: Trial, answers: string, ...args: string[]) {
+    const command = [process.execPath, bin, 'apply', 'campaign.yaml', '--poll-interval', '10', ...args];
+    const run = await runOnTerminal(command, {
       cwd: trial.folder,
       env: { ...trial.sandbox.env, NO_COLOR: '1' },
-      columns: 80,
-      deeds: ['y\r', 'n\r'].map((keys) => ({ after: '[y/N] ', keys })),
+      columns: 200,
+      deeds: answers.split(',').map((answer) => ({ after: '[y/N] ', keys: `${answer.replace('^C', '\u0003')}\r` })),
     });
-    expect(stripVTControlCharacters(run.text)).toMatch(/^ {2}(This )?cannot be taken back\. \[y\/N\] n/m);
-  });
+    const text = stripVTControlCharacters(run.text);
+    const questions = [...text.matchAll(/[^\n\r]*\[y\/N\]/g)].map(([question]) => question);
+    return { code: run.code, questions, text };
+  }
 
-  test('what was typed before a question is no answer to it', async () => {
-    const trial = await makeTrial(manifest);
-    const run = await runOnTerminal([process.execPath, bin, 'apply', 'campaign.yaml'], {
-      cwd: trial.folder,
-      env: { ...trial.sandbox.env, NO_COLOR: '1' },
-      deeds: [
-        { after: '', keys: 'y\ny\n' },
-        { after: '[y/N] ', keys: 'n\r' },
+  const kindsOf = (trial: Trial) => trial.sandbox.ledger().map(({ kind }) => kind);
+
+  /** Skipped where there is no python3 to make a terminal with. */
+  describe.runIf(hasTerminals)('on a terminal (python3)', () => {
+    const spend = 'Spend ≈ 2 credits, at most 3? [y/N]';
+    const publish =
+      'Publish 2 posts to Instagram @sandbox.studio, all at 2030-05-01T09:00:00Z? This cannot be taken back. [y/N]';
+
+    test('a question that is wider than the terminal is broken between words', async () => {
+      const trial = await makeTrial(manifest);
+      const run = await runOnTerminal([process.execPath, bin, 'apply', 'campaign.yaml', '--poll-interval', '10'], {
+        cwd: trial.folder,
+        env: { ...trial.sandbox.env, NO_COLOR: '1' },
+        columns: 80,
+        deeds: ['y\r', 'n\r'].map((keys) => ({ after: '[y/N] ', keys })),
+      });
+      expect(stripVTControlCharacters(run.text)).toMatch(/^ {2}(This )?cannot be taken back\. \[y\/N\] n/m);
+    });
+
+    test('what was typed before a question is no answer to it', async () => {
+      const trial = await makeTrial(manifest);
+      const run = await runOnTerminal([process.execPath, bin, 'apply', 'campaign.yaml'], {
+        cwd: trial.folder,
+        env: { ...trial.sandbox.env, NO_COLOR: '1' },
+        deeds: [
+          { after: '', keys: 'y\ny\n' },
+          { after: '[y/N] ', keys: 'n\r' },
+        ],
+      });
+      expect(run, run.text).toMatchObject({ code: 0 });
+      expect(kindsOf(trial)).toEqual([]);
+    });
+
+    test('posts have their own question: how many, to which accounts, when', async () => {
+      const trial = await makeTrial(manifest);
+      const no = await applyOnTerminal(trial, 'y,n');
+      expect(no, no.text).toMatchObject({ code: 5, questions: [spend, publish] });
+      expect(kindsOf(trial)).toEqual(['image']);
+      expect(no.text).toContain('to publish them: mediabatch apply campaign.yaml --publish');
+      const yes = await applyOnTerminal(trial, 'y');
+      expect(yes, yes.text).toMatchObject({ code: 0, questions: [publish] });
+      expect(kindsOf(trial)).toEqual(['image', 'post', 'post']);
+      const again = await applyOnTerminal(trial, 'y');
+      expect(again, again.text).toMatchObject({ code: 0, questions: [] });
+    });
+
+    test.each<[string, string, string[], { code: number; questions: string[] }, number]>([
+      ['Ctrl-C at it does nothing at all', 'y,^C', [], { code: 130, questions: [spend, publish] }, 0],
+      ['nobody is asked who said no to the credits', 'n', [], { code: 0, questions: [spend] }, 0],
+      ['--yes is about credits, and they wait', '', ['--yes'], { code: 5, questions: [] }, 1],
+      ['--publish is about them, and not about credits', 'y', ['--publish'], { code: 0, questions: [spend] }, 3],
+      ['both ask nothing', '', ['--yes', '--publish'], { code: 0, questions: [] }, 3],
+    ])('%s', async (_name, answers, args, expected, booked) => {
+      const trial = await makeTrial(manifest);
+      const ran = await applyOnTerminal(trial, answers, ...args);
+      expect(ran, ran.text).toMatchObject(expected);
+      expect(kindsOf(trial)).toHaveLength(booked);
+    });
+  });
+});
+
+describe('renamed posts', () => {
+  // Each test starts several processes, and the machine may have other work.
+  vi.setConfig({ testTimeout: 120_000 });
+
+  /** Two accounts of every sandbox. */
+  const account = 'acc_a26a6b25c78b1c8d';
+  const campaignOf = (...tasks: [name: string, caption: string, accounts?: string][]) =>
+    [
+      'version: 1',
+      'name: shop',
+      'tasks:',
+      ...tasks.map(
+        ([name, caption, accounts = account]) =>
+          `  ${name}: { kind: post, with: { accountIds: [${accounts}], caption: "${caption}" } }`,
+      ),
+      '',
+    ].join('\n');
+
+  const captions = ({ sandbox }: Trial) =>
+    (sandbox.ledger() as Booking[]).flatMap(({ kind, body }) => (kind === 'post' ? [body.caption] : []));
+
+  describe('a post is published once', () => {
+    test('I41 after a lost answer, an edit and a rename, no post goes to its account until a user decides', async () => {
+      const lost = withFaults([{ on: 'post', times: 1, do: { type: 'reset', booked: true } }]);
+      const trial = await makeTrial(campaignOf(['share', 'Hello']), lost);
+      expect((await trial.apply(['--publish'])).code).toBe(6);
+      trial.write(
+        'campaign.yaml',
+        campaignOf(['tell', 'Hello!'], ['other', 'Another one', `acc_36c3a20f22ac6098, ${account}`]),
+      );
+      for (const more of [[], ['--redo', 'tell'], ['--select', 'tell'], ['--exclude', 'other']]) {
+        const again = await trial.apply(['--publish', ...more]);
+        expect(again.code, again.err).toBe(6);
+        expect(again.err).toContain('waits for share, which may be out');
+        expect(again.err).toContain('mediabatch resolve campaign.yaml share');
+      }
+      expect(captions(trial)).toEqual(['Hello']);
+      // It is out: now it is one that has lost its step.
+      const [{ id } = { id: '' }] = trial.sandbox.ledger() as Booking[];
+      const resolved = await trial.run(['resolve', 'campaign.yaml', 'share', '--job', id]);
+      expect(resolved.code, resolved.err).toBe(0);
+      expect((await trial.apply(['--publish'])).code).toBe(5);
+      expect(captions(trial)).toEqual(['Hello']);
+    });
+
+    test('I41 after a lost answer no other post goes to the same account', async () => {
+      const lost = withFaults([{ on: 'post', times: 1, do: { type: 'reset', booked: true } }]);
+      const many = campaignOf(...[1, 2, 3, 4].map((one): [string, string] => [`share${one}`, `Hello ${one}`]));
+      const trial = await makeTrial(many, lost);
+      const ran = await trial.apply(['--publish']);
+      expect(ran.code, ran.err).toBe(6);
+      expect(captions(trial)).toHaveLength(1);
+      expect(ran.err).toContain('which may be published already');
+    });
+
+    test.each<[string, (trial: Trial) => unknown]>([
+      ['key and words change at once', ({ write }) => write('campaign.yaml', campaignOf(['tell', 'Hello!']))],
+      [
+        'it is edited, and then renamed',
+        async ({ apply, write }) => {
+          write('campaign.yaml', campaignOf(['share', 'Hello!']));
+          expect((await apply(['--publish'])).code).toBe(0);
+          write('campaign.yaml', campaignOf(['tell', 'Hello!']));
+        },
       ],
+      [
+        'another task takes its name',
+        ({ write }) => write('campaign.yaml', campaignOf(['share', 'Something else'], ['tell', 'Hello'])),
+      ],
+      [
+        'another task takes its name, and it is edited',
+        ({ write }) => write('campaign.yaml', campaignOf(['share', 'Something else'], ['tell', 'Hello, you'])),
+      ],
+      [
+        'it goes to one more account',
+        ({ write }) => write('campaign.yaml', campaignOf(['tell', 'Hello!', `acc_36c3a20f22ac6098, ${account}`])),
+      ],
+    ])('when %s', async (_name, change) => {
+      const trial = await makeTrial(campaignOf(['share', 'Hello']));
+      expect((await trial.apply(['--publish'])).code).toBe(0);
+      await change(trial);
+      const again = await trial.apply(['--publish']);
+      expect([0, 5], again.err).toContain(again.code);
+      expect(captions(trial)).toEqual(['Hello']);
     });
-    expect(run, run.text).toMatchObject({ code: 0 });
-    expect(kindsOf(trial)).toEqual([]);
   });
 
-  test('posts have their own question: how many, to which accounts, when', async () => {
-    const trial = await makeTrial(manifest);
-    const no = await applyOnTerminal(trial, 'y,n');
-    expect(no, no.text).toMatchObject({ code: 5, questions: [spend, publish] });
-    expect(kindsOf(trial)).toEqual(['image']);
-    expect(no.text).toContain('to publish them: mediabatch apply campaign.yaml --publish');
-    const yes = await applyOnTerminal(trial, 'y');
-    expect(yes, yes.text).toMatchObject({ code: 0, questions: [publish] });
-    expect(kindsOf(trial)).toEqual(['image', 'post', 'post']);
-    const again = await applyOnTerminal(trial, 'y');
-    expect(again, again.text).toMatchObject({ code: 0, questions: [] });
-  });
+  describe('a new post next to a published post without a step', () => {
+    async function changed() {
+      const trial = await makeTrial(campaignOf(['share', 'Hello']));
+      expect((await trial.apply(['--publish'])).code).toBe(0);
+      trial.write('campaign.yaml', campaignOf(['tell', 'Hello!']));
+      return trial;
+    }
 
-  test.each<[string, string, string[], { code: number; questions: string[] }, number]>([
-    ['Ctrl-C at it does nothing at all', 'y,^C', [], { code: 130, questions: [spend, publish] }, 0],
-    ['nobody is asked who said no to the credits', 'n', [], { code: 0, questions: [spend] }, 0],
-    ['--yes is about credits, and they wait', '', ['--yes'], { code: 5, questions: [] }, 1],
-    ['--publish is about them, and not about credits', 'y', ['--publish'], { code: 0, questions: [spend] }, 3],
-    ['both ask nothing', '', ['--yes', '--publish'], { code: 0, questions: [] }, 3],
-  ])('%s', async (_name, answers, args, expected, booked) => {
-    const trial = await makeTrial(manifest);
-    const ran = await applyOnTerminal(trial, answers, ...args);
-    expect(ran, ran.text).toMatchObject(expected);
-    expect(kindsOf(trial)).toHaveLength(booked);
+    test('waits, and is shown next to it with all next commands', async () => {
+      const trial = await changed();
+      const waits = await trial.apply(['--publish']);
+      expect(waits.code, waits.err).toBe(5);
+      expect(waits.err).toMatch(/published {2}share {2}“Hello” \(\w+\)\n {9}new {8}tell {3}“Hello!”\n/);
+      expect(waits.err).toContain('mediabatch move campaign.yaml share tell\n');
+      expect(waits.err).toContain('mediabatch apply campaign.yaml --redo tell --publish\n');
+      expect(waits.err).toContain('mediabatch forget campaign.yaml share\n');
+      const plan = JSON.parse((await trial.run(['plan', 'campaign.yaml', '--json'])).out);
+      expect(plan.rows[0]).toMatchObject({ blockedBy: 'consent', beside: { address: 'share', after: 'Hello!' } });
+    });
+
+    test.each<[string, string[][], string[]]>([
+      ['moved', [['move', 'campaign.yaml', 'share', 'tell']], ['Hello']],
+      ['forgotten', [['forget', 'campaign.yaml', 'share']], ['Hello', 'Hello!']],
+      ['redone', [['apply', 'campaign.yaml', '--redo', 'tell', '--publish']], ['Hello', 'Hello!']],
+      [
+        'redone by a saved plan',
+        [
+          ['plan', 'campaign.yaml', '--redo', 'tell', '--out', 'a.plan.json'],
+          ['apply', 'a.plan.json', '--yes', '--publish'],
+        ],
+        ['Hello', 'Hello!'],
+      ],
+    ])('is settled for good when it is %s', async (_name, commands, out) => {
+      const trial = await changed();
+      for (const command of commands) {
+        const ran = await trial.run(command);
+        expect(ran.code, ran.err).toBe(0);
+      }
+      for (let times = 0; times < 2; times += 1) {
+        const again = await trial.apply(['--publish']);
+        expect(again.code, again.err).toBe(0);
+        expect(captions(trial)).toEqual(out);
+      }
+    });
+
+    test('is in no saved plan that does not name it', async () => {
+      const trial = await changed();
+      expect((await trial.run(['plan', 'campaign.yaml', '--out', 'a.plan.json'])).code).toBe(0);
+      const ran = await trial.run(['apply', 'a.plan.json', '--yes', '--publish']);
+      expect(ran.code, ran.err).toBe(5);
+      expect(captions(trial)).toEqual(['Hello']);
+    });
+
+    /** Skipped where there is no python3 to make a terminal with. */
+    test.runIf(hasTerminals).each<[string, string[], string, number, string[]]>([
+      ['no', [], 'n', 5, ['Hello']],
+      ['no, with --publish', ['--publish'], 'n', 5, ['Hello']],
+      ['yes', [], 'y', 0, ['Hello', 'Hello!']],
+      ['not asked', ['--yes', '--publish'], '', 5, ['Hello']],
+    ])('on a terminal (python3) somebody is shown both: %s', async (_name, args, answer, code, out) => {
+      const trial = await changed();
+      const command = [process.execPath, bin, 'apply', 'campaign.yaml', '--poll-interval', '10', ...args];
+      const ran = await runOnTerminal(command, {
+        cwd: trial.folder,
+        env: { ...trial.sandbox.env, NO_COLOR: '1' },
+        columns: 200,
+        deeds: [{ after: '[y/N] ', keys: `${answer}\r` }],
+      });
+      const text = stripVTControlCharacters(ran.text).replaceAll('\r', '');
+      expect(ran.code, text).toBe(code);
+      if (answer !== '') {
+        expect(text).toMatch(
+          /tell may be the published post share under another name\npublished {2}share {2}“Hello” .*\nnew/,
+        );
+        expect(text).toContain('Publish 1 post to Instagram @sandbox.studio, at once, in addition to share?');
+      }
+      expect(captions(trial)).toEqual(out);
+    });
   });
 });

@@ -53,7 +53,7 @@ describe('apply --review', () => {
     const again = await place.apply();
     expect(again.code).toBe(0);
     expect(place.service.ledger()).toHaveLength(4);
-  }, 60_000);
+  });
 
   test('ends when all outputs of a gate are rejected, and prints the command that buys replacements', async () => {
     const place = await makePlace(manifest);
@@ -64,7 +64,7 @@ describe('apply --review', () => {
     expect((await run.ended).code).toBe(5);
     expect(run.err()).toContain('to buy others instead: mediabatch apply campaign.yaml --redo hero');
     expect(place.service.ledger()).toHaveLength(2);
-  }, 60_000);
+  });
 
   test('Ctrl-C at a gate leaves everything on record, and apply continues', async () => {
     const place = await makePlace(manifest);
@@ -81,7 +81,7 @@ describe('apply --review', () => {
     expect(existsSync(`${place.lock}.guard`)).toBe(false);
     expect((await place.apply()).code).toBe(5);
     expect(place.service.ledger()).toHaveLength(3);
-  }, 60_000);
+  });
 
   test('a saved plan with steps after picks needs --yes without a terminal', async () => {
     const place = await makePlace(manifest);
@@ -99,7 +99,7 @@ describe('apply --review', () => {
     await page.judge({ poster: 'picked' });
     expect((await run.ended).code).toBe(0);
     expect(place.service.ledger()).toHaveLength(4);
-  }, 60_000);
+  });
 
   test.each([
     [['--review', '--dry-run'], '0', '--dry-run and --review cannot be combined'],

@@ -61,7 +61,7 @@ test('buys the canary, then the others; waits at the next one, and continues aft
   trial.write('campaign.yaml', manifest.replace('"card {{row}}"', '"new card {{row}}"'));
   await apply(trial, 5);
   expect(booked(trial)).toBe(10);
-}, 60_000);
+});
 
 test('a saved plan continues where it stopped, and includes its canaries', async () => {
   const trial = await makeCampaign();
@@ -76,4 +76,4 @@ test('a saved plan continues where it stopped, and includes its canaries', async
   expect((await trial.run(['pick', 'campaign.yaml', 'card@lamp'])).code).toBe(0);
   await apply(trial, 0, 'p.plan.json', '--yes');
   expect(booked(trial)).toBe(6);
-}, 60_000);
+});

@@ -66,7 +66,7 @@ test('the judge of the manual picks winners in both orders, and leaves others to
   await run('pick', '--from', 'picks.json');
   const after = JSON.parse(await run('outputs', '-s', 'draft', '--picked', '--format', 'json')).files;
   expect(after).toMatchObject([{ address: liked?.address, verdict: { is: 'picked', by: 'judge' } }]);
-}, 60_000);
+});
 
 function base64(folder: string, path: string): string {
   return readFileSync(join(folder, path), 'base64');

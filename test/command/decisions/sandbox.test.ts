@@ -42,7 +42,7 @@ describe('against the service', () => {
         outputs: purchases[0]?.outputs,
       });
     }
-  }, 40_000);
+  });
 
   test('pinned, accepted, retouched: apply changes nothing and buys nothing', async () => {
     const trial = await makeTrial(manifest);
@@ -60,5 +60,5 @@ describe('against the service', () => {
     expect(trial.sandbox.ledger()).toHaveLength(before);
     expect(readFileSync(trial.path('output/next.png'))).toEqual(picture);
     expect(readFileSync(trial.path('campaign.lock.jsonl'), 'utf8')).toBe(lock);
-  }, 40_000);
+  });
 });

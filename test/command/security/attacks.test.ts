@@ -4,13 +4,19 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { parse } from 'yaml';
 import { planMarkdown } from '../../../src/report/plan/plan-markdown.ts';
 import { safeText } from '../../../src/report/safe-text.ts';
-import { createHttp } from '../../../src/service/http.ts';
+import { createHttp, type Http, type HttpCall, pathWithId } from '../../../src/service/http.ts';
+import { Poller } from '../../../src/service/polling/poller.ts';
+import { watchJob } from '../../../src/service/watch.ts';
 import { graphOf, images, TestCampaign } from '../../rig/campaign.ts';
-import { command } from '../../rig/command.ts';
+import { command, root } from '../../rig/command.ts';
 import { makePlace } from '../../rig/place.ts';
+import { VirtualClock } from '../../rig/virtual-clock.ts';
 import { proseOf, spansOf } from '../../rooms/report/read-markdown.ts';
+import { runInProcess } from '../in-process.ts';
+import { folderWith, key, scripted } from '../scripted.ts';
 
 async function serve(body: Buffer, headers: Record<string, string>): Promise<{ url: string; paths: string[] }> {
   const paths: string[] = [];
@@ -114,3 +120,195 @@ tasks:
   expect(lock).not.toMatch(/https?:\/\/[^"]*[?&](token|sig|signature|expires|X-Amz-[A-Za-z]+)=/i);
   expect(lock).not.toContain('127.0.0.1');
 });
+
+const forms = join(root, '.github/ISSUE_TEMPLATE');
+
+interface Form {
+  name: string;
+  description: string;
+  body: { type: string; id?: string; attributes: { label?: string; value?: string } }[];
+}
+
+const readForm = (name: string) => parse(readFileSync(join(forms, name), 'utf8')) as Form;
+
+/** What a service says back: the key, a link with a signature, one with a password. */
+const refusal = `no: ${key} https://user:hunter2@cdn.example/a.png?X-Amz-Signature=abcdef&x=1`;
+const secrets = [key, 'verysecret', 'hunter2', 'abcdef', 'op://vault', 'a brass lamp'];
+
+async function broken() {
+  const { env } = await scripted({
+    'POST /image-generations/create': [400, { success: false, error: refusal }],
+    'GET /accounts': [401, { success: false, error: refusal }],
+  });
+  const folder = folderWith({
+    'campaign.yaml':
+      'version: 1\nname: spring\nprices: { image: 1 }\ntasks: { hero: { kind: image, with: { prompt: a brass lamp } } }\n',
+    '.env': `MEDIABATCH_API_KEY=${key}\nMEDIABATCH_API_KEY_COMMAND=read op://vault\n`,
+  });
+  return { folder, env };
+}
+
+describe('what a report of a mistake asks for', () => {
+  test('are commands that there are', () => {
+    const labels = readForm('bug.yml').body.map(({ attributes }) => attributes.label);
+    expect(labels).toEqual(expect.arrayContaining(['mediabatch doctor --json', 'mediabatch runs show --json ID']));
+  });
+
+  test.each(readdirSync(forms))('%s is a form: every field has a name and words', (name) => {
+    const { name: title, description, body } = readForm(name);
+    expect([typeof title, typeof description]).toEqual(['string', 'string']);
+    for (const { type, id, attributes } of body) {
+      expect(['markdown', 'textarea', 'input', 'dropdown', 'checkboxes']).toContain(type);
+      expect(type === 'markdown' ? attributes.value : id && attributes.label).toEqual(expect.any(String));
+    }
+  });
+
+  test('holds no secret: doctor --json does not, and of runs show see history.test.ts', async () => {
+    const { folder, env } = await broken();
+    const { out, err } = await runInProcess(['doctor', '--json'], env, folder);
+    expect(JSON.parse(out)).toHaveProperty('findings');
+    for (const secret of secrets) expect(out + err).not.toContain(secret);
+  });
+});
+
+test.each(['a/b', '/a//b', 'a?x=1', 'a#b', 'a%2fposts', '100%', "$&$'", '...'])(
+  'the job id %s stays one part of an address',
+  async (jobId) => {
+    const clock = new VirtualClock();
+    const paths: string[] = [];
+    const http: Http = {
+      async call({ path }: HttpCall) {
+        paths.push(path);
+        return { is: 'answer', status: 404, headers: {}, json: { success: false } };
+      },
+      close: async () => {},
+    };
+    await clock.run(
+      watchJob(
+        { kind: 'image', jobId },
+        {
+          clock,
+          poller: new Poller({ http, clock, deadlineMs: 1000 }),
+          health: { failures: 0, countAgainAt: 0 },
+          patienceMs: 60_000,
+          redact: (text) => text,
+        },
+        { signal: new AbortController().signal, onStatus: () => {}, fresh: true, notice: () => {} },
+      ),
+    );
+    const addresses = paths.map((path) => new URL(`https://service.example/api/v1${path}`));
+    expect(addresses).not.toHaveLength(0);
+    for (const { pathname, search, hash } of addresses) {
+      expect(decodeURIComponent(pathname.slice('/api/v1/image/status/'.length))).toBe(jobId);
+      expect(pathname.split('/')).toHaveLength(6);
+      expect(search + hash).toBe('');
+    }
+  },
+);
+
+test.each(['..', '../../posts', '%2e%2e', '%252e%252e', 'a%2f..%2fb'])(
+  'the job id %s gets into no address',
+  (jobId) => {
+    expect(() => pathWithId('/image/status/{id}', jobId)).toThrow('not an id');
+  },
+);
+
+const source = join(root, 'src');
+const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
+  .map((path) => path.replaceAll('\\', '/'))
+  .filter((path) => path.endsWith('.ts') && !path.startsWith('sandbox/') && !path.includes('.generated.'));
+
+/** Files whose code, without remarks, matches. */
+function filesWith(pattern: RegExp): string[] {
+  return files
+    .filter((path) =>
+      pattern.test(readFileSync(join(source, path), 'utf8').replace(/^\s*\/\*[\s\S]*?\*\/|\/\/ .*/gm, '')),
+    )
+    .sort();
+}
+
+/** Asks the service inside this process, through a function and without a socket. */
+const embedded = 'campaign/embed-sandbox.ts';
+
+describe('each guard stands in one place', () => {
+  test('the standard streams are reached in few places, and written to in one', () => {
+    expect(filesWith(/process\.(stdout|stderr)\.write/)).toEqual(['cli/bin.ts', 'cli/terminal.ts']);
+    // Others listen for lost output, read the width, wait for the end of the output, or pass the terminal to screen and readline.
+    const others = filesWith(/process\.(stdout|stderr)(?!\.(isTTY|write))/);
+    expect(others).toEqual(['cli/ask-person.ts', 'cli/bin.ts', 'cli/commands/follow.ts', 'cli/recorder.ts']);
+  });
+
+  test('the key is taken out of texts by one function', () => {
+    expect(filesWith(/replaceAll\([^)]*'\[key\]'/)).toEqual(['service/secrets.ts']);
+    expect(filesWith(/export function makeRedact/)).toEqual(['service/secrets.ts']);
+    // Whoever holds the token makes the function from it and hands both on together.
+    expect(filesWith(/authorization: `Bearer/)).toEqual([embedded, 'service/http.ts']);
+  });
+
+  test('only the service room opens connections, but for those to the engine and its store', () => {
+    const packages = "import\\('(undici|pg|pg-boss|aws4fetch)'\\)";
+    const builtins = "^import (?!type ).*from '(undici|node:(http|https|http2|tls|dgram|dns)(\\/promises)?)'";
+    // That of the platform, and not a method of this name.
+    const network = new RegExp(`${builtins}|${packages}|(?:await|return|=>|[(=]) fetch\\(`, 'm');
+    // The review page is asked, and asks its own server from a browser that lets it ask nobody else.
+    const others = filesWith(network).filter((path) => !/^(service|page)\//.test(path));
+    // A worker is asked for its health and figures where `--port` says.
+    const asked = 'cluster/worker/operator-port.ts';
+    const engine = ['cluster/database/boss.ts', 'cluster/database/database.ts', 'cluster/store/s3.ts', asked];
+    expect(others).toEqual([...engine, 'review/serve/serve-review.ts']);
+    expect(filesWith(/server\.listen\(/)).toEqual([asked, 'review/serve/serve-review.ts']);
+    // `node:net` elsewhere is arithmetic on addresses, and a pipe that somebody has opened for `--events`.
+    // An agent whose connections are tunnels of the user's proxy.
+    expect(filesWith(/\b(createConnection|net\.connect)\(/)).toEqual(['service/proxy.ts']);
+    // Which port is free is found out by listening to it for a moment.
+    expect(filesWith(/\bcreateServer\(/)).toEqual([asked, 'review/serve/serve-review.ts']);
+    expect(filesWith(/\bnew Socket\((?!\{ fd, readable: false)/)).toEqual([]);
+  });
+
+  test('an address is judged by one room, wherever a link of somebody else is followed', () => {
+    expect(filesWith(/\b(httpRequest|httpsRequest)\b/)).toEqual(['service/links.ts', 'service/proxy.ts']);
+    expect(filesWith(/\bexchange\(/)).toEqual(['service/exchange.ts', 'service/http.ts']);
+    expect(filesWith(/export function (judgeLink|makeCheckedLookup)/)).toEqual(['service/address-guard.ts']);
+    expect(filesWith(/makeCheckedLookup\(/)).toEqual(['service/address-guard.ts', 'service/links.ts']);
+    // `ask` takes only what `judgeLink` allowed.
+    expect(filesWith(/judgeLink\(/)).toEqual([
+      'service/address-guard.ts',
+      'service/download.ts',
+      'service/upload-file.ts',
+    ]);
+  });
+
+  test('an id of the service gets into an address by one function', () => {
+    expect(filesWith(/replace\('\{id\}'/)).toEqual(['service/http.ts']);
+    expect(filesWith(/encodeURIComponent\(/)).toEqual([
+      // Names of objects in a bucket.
+      'cluster/store/s3.ts',
+      'graph/uploads.ts',
+      'service/http.ts',
+      'service/secrets.ts',
+    ]);
+    expect(filesWith(/export function isJobId/)).toEqual(['ground/job-id.ts']);
+  });
+
+  test('what a terminal obeys is made visible by one room', () => {
+    expect(filesWith(/export function (safeText|safeJson)\b/)).toEqual(['report/safe-text.ts']);
+  });
+
+  test('only the disk room writes, but for what a person names or agrees to', () => {
+    const writers =
+      /\b(writeFile|writeFileSync|appendFile|appendFileSync|rename|renameSync|unlink|unlinkSync|rm|rmSync|mkdir|mkdirSync|symlink|link|createWriteStream|copyFile|cp)\(/;
+    const elsewhere = filesWith(/from 'node:fs(\/promises)?'/).filter(
+      (path) => !path.startsWith('disk/') && writers.test(readFileSync(join(source, path), 'utf8')),
+    );
+    expect(elsewhere).toEqual(writersOfTheirOwn);
+  });
+});
+
+/** Where the command line says (a gallery), what a person has agreed to delete, scratch of our own, a store. */
+const writersOfTheirOwn = [
+  'campaign/embed-sandbox.ts',
+  'campaign/find-leftovers.ts',
+  'cluster/store/s3-store.ts',
+  'cluster/store/store.ts',
+  'review/gallery/gallery-folder.ts',
+];

@@ -22,8 +22,8 @@ const purchases = {
 /** Commands that run in the process of their test. */
 const commands = {
   tests: [
-    'test/command/{code-pages,destroy-clipping,doctor,exit-code,expand,init,key,leftovers}.test.ts',
-    'test/command/{reference,rehearsal,removals,selections,service-commands,service-moved}.test.ts',
+    'test/command/{asked,code-pages,doctor,failure,expand,help,init,leftovers}.test.ts',
+    'test/command/{edited-lock,rehearsal,selections,service-commands,service-moved}.test.ts',
     'test/command/decisions/{commands,service}.test.ts',
   ],
   leftOut: [],
