@@ -69,7 +69,8 @@ async function showPage(topic: string, program: Command, terminal: Terminal): Pr
 
 function contents(): Document {
   const columns = [{ title: '' }, { title: '', cut: 'wrap' as const }];
-  const groups = Object.entries(topicGroups).map(([group, names]) =>
+  const { Reference: reference, ...others } = topicGroups;
+  const groups = Object.entries(others).map(([group, names]) =>
     line(strong(group), [
       table(
         columns,
@@ -77,7 +78,11 @@ function contents(): Document {
       ),
     ]),
   );
-  return [line('The manual: mediabatch help TOPIC'), ...groups];
+  return [
+    line('The manual: mediabatch help TOPIC'),
+    ...groups,
+    line([strong('Reference'), `: ${Object.keys(reference).join(', ')}`]),
+  ];
 }
 
 function unknownTopic(topic: string, program: Command): CampaignError {

@@ -64,7 +64,6 @@ export const runCommands: readonly CommandRow[] = [
       ['mediabatch apply --sandbox --yes --redo hero@lamp,9:16', 'buys one picture again'],
       ['mediabatch apply --sandbox --review', 'draft, pick, final: a page opens, the run waits', 'not run'],
       ['mediabatch apply --max-credits 50', 'for real, with a cap for this run', 'not run'],
-      ['mediabatch apply campaign.plan.json', 'what was planned, and nothing else', 'not run'],
     ],
     run: async (terminal, file, _options, command) =>
       (await import('../commands/apply.ts')).apply(file, typedOptions(command), terminal),

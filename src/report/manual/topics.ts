@@ -2,7 +2,6 @@
 export const topicGroups = {
   'First steps': {
     start: 'from an empty folder to the first pictures',
-    why: 'comparison with scripts, make, Terraform and queues',
     manifest: 'keys of a campaign, requirements of files',
     cookbook: 'recipes by task, with common mistakes',
     rows: 'data files, keys, matrices, takes, addresses',
@@ -19,7 +18,7 @@ export const topicGroups = {
     recovery: 'recovery after a crash',
     sends: 'how a lost answer is settled',
     lock: 'the record of purchases',
-    trust: 'what files from others can do',
+    trust: 'untrusted files, consent and approvals',
   },
   'People decide': {
     gates: 'draft, pick, final; canaries',
@@ -34,15 +33,16 @@ export const topicGroups = {
     sandbox: 'the same with sandbox credits',
     library: 'use it as a library',
     service: 'keys, addresses, API operations',
-    polling: 'how often jobs are polled',
   },
-  'To look things up': {
+  Reference: {
     keys: 'every key of a manifest',
     commands: 'every command with its options',
     exit: 'exit codes',
     codes: 'every code of an error or a warning',
     compatibility: 'compatibility between versions',
     numbers: 'benchmarks: time, memory, requests',
+    polling: 'how often jobs are polled',
+    why: 'comparison with scripts, make, Terraform and queues',
   },
 } as const satisfies Record<string, Record<string, string>>;
 
