@@ -66,26 +66,6 @@ export function findUnsendable(value: Json): Unsendable | undefined {
   return undefined;
 }
 
-/**
- * Locates the first character that cannot be sent in a string as written between quotes: `\u0000`, `\0`, a lone
- * surrogate. Returns offsets into `written`; `undefined` if the character is not visible there.
- */
-export function findOddEscape(written: string): { start: number; end: number } | undefined {
-  const escapes = /\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2})|(0)|[\s\S])/g;
-  let half: { start: number; end: number } | undefined;
-  for (const match of written.matchAll(escapes)) {
-    const place = { start: match.index, end: match.index + match[0].length };
-    const digits = match[1] ?? match[2] ?? match[3] ?? match[4];
-    const code = digits === undefined ? undefined : Number.parseInt(digits, 16);
-    const isLow = code !== undefined && code >= 0xdc00 && code <= 0xdfff;
-    if (half !== undefined && (!isLow || half.end !== place.start)) return half;
-    if (isLow && half === undefined) return place;
-    half = code !== undefined && code >= 0xd800 && code <= 0xdbff ? place : undefined;
-    if (code === 0) return place;
-  }
-  return half;
-}
-
 /** Yields unsendable values in a JSON text, with their offsets. The text must be valid JSON. */
 export function* findUnsendableInJson(text: string): Generator<Unsendable & { start: number; end: number }> {
   if (!/\\u(?:0000|[dD][89a-fA-F])|\d{16}|[\d.][eE]/.test(text)) return;
@@ -96,10 +76,7 @@ export function* findUnsendableInJson(text: string): Generator<Unsendable & { st
       const end = endOfText(text, at);
       const written = text.slice(at, end);
       const found = written.includes('\\u') ? whyTextIsUnsendable(JSON.parse(written) as string) : undefined;
-      if (found !== undefined) {
-        const { start = 0, end: odd = written.length } = findOddEscape(written) ?? {};
-        yield { ...found, start: at + start, end: at + odd };
-      }
+      if (found !== undefined) yield { ...found, start: at, end };
       at = end - 1;
     } else if (character === 0x2d || (character >= 0x30 && character <= 0x39)) {
       number.lastIndex = at;

@@ -84,17 +84,13 @@ class Reduction {
     if (node.type === 'CommentStatement') return undefined;
     if (isMustache(node)) return this.#mustache(node, at);
     if (isBlock(node)) return this.#block(node, at);
-    const what = node.type.startsWith('Partial') ? 'a partial' : 'a decorator';
-    this.#refuse(node, `${this.#show(node)} is ${what}, which templates cannot use`, 'write the text itself');
+    this.#refuse(node, `${this.#show(node)} cannot be used`, 'write the text itself');
     return undefined;
   }
 
   #mustache(node: hbs.AST.MustacheStatement, at: { loops: number; depth: number }): Part | undefined {
-    const span = this.#span(node);
-    const written = this.#text.slice(span.start, span.end);
-    if (/^\{\{~?[{&]/.test(written)) {
-      const hint = 'write {{…}}: nothing is escaped in it';
-      this.#refuse(node, `${this.#show(node)} is not needed`, hint);
+    if (/^\{\{~?[{&]/.test(this.#written(node))) {
+      this.#refuse(node, `${this.#show(node)} cannot be used`, 'write {{…}}: nothing is escaped in it');
       return undefined;
     }
     const value = this.#call(node, { ...at, optional: false, direct: true });
@@ -104,17 +100,9 @@ class Reduction {
   #block(node: hbs.AST.BlockStatement, at: { loops: number; depth: number }): Part | undefined {
     const name = isPath(node.path) ? node.path.original : '';
     const opening = this.#opening(node);
-    if (this.#text.startsWith('{{{{', opening.start)) {
-      this.#refuseAt(opening, 'raw blocks {{{{…}}}} cannot be used', 'write \\{{ for braces that are text');
-      return undefined;
-    }
-    if (name !== 'if' && name !== 'unless' && name !== 'each') {
-      const hint = 'there are {{#if}}, {{#unless}} and {{#each}}';
+    if (/^\{\{~?[\^{]/.test(this.#slice(opening)) || (name !== 'if' && name !== 'unless' && name !== 'each')) {
+      const hint = 'there are {{#if}}, {{#unless}} and {{#each}}; write \\{{ for braces that are text';
       this.#refuseAt(opening, `the block \`${shorten(this.#slice(opening), 40)}\` is not known`, hint);
-      return undefined;
-    }
-    if (/^\{\{~?\^/.test(this.#slice(opening))) {
-      this.#refuseAt(opening, `\`${this.#slice(opening)}\` cannot be used`, 'write {{#unless …}} or {{else}}');
       return undefined;
     }
     const [value, extra] = node.params;

@@ -15,8 +15,8 @@ import {
 } from 'yaml';
 import type { Diagnostic, DiagnosticCode, Place } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
-import { defined, emptyMap, isMap as isJsonMap, type JsonMap, shorten, unknownValue } from '../../ground/values.ts';
-import { findOddEscape, type Unsendable, whyNumberIsUnsendable, whyTextIsUnsendable } from '../check/unsendable.ts';
+import { emptyMap, isMap as isJsonMap, type JsonMap, shorten, unknownValue } from '../../ground/values.ts';
+import { type Unsendable, whyNumberIsUnsendable, whyTextIsUnsendable } from '../check/unsendable.ts';
 import type { Tree } from './places.ts';
 import { placeBetween, type Source } from './source.ts';
 
@@ -229,11 +229,8 @@ class TreeReading {
   }
 
   #refuseUnsendable(node: unknown, { written, problem, hint }: Unsendable): Converted {
-    const [start] = rangeOf(node);
-    const odd = written === undefined ? findOddEscape(this.#textOf(node)) : undefined;
-    const place = odd && placeBetween(this.#source, start + odd.start, start + odd.end);
     const message = `${written ?? 'a text'} ${problem}`;
-    return this.#refuse(this.#codes.unsendable ?? this.#codes.wrong, node, { message, hint, ...defined({ place }) });
+    return this.#refuse(this.#codes.unsendable ?? this.#codes.wrong, node, { message, hint });
   }
 
   #refuse(
