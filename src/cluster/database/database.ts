@@ -4,7 +4,7 @@ import { loadPackage } from '../load-packages.ts';
 import { connectionString } from './engine-url.ts';
 import { Listening } from './listening.ts';
 import { refuseSharedSessions, withinMs } from './pooler.ts';
-import { hasNoRoom, isAway, isClash, noRoomLeft, refusalOf, unusable } from './server-errors.ts';
+import { hasNoRoom, isAway, isClash, refusalOf, unusable } from './server-errors.ts';
 
 export interface Sql {
   query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
@@ -34,8 +34,6 @@ export interface DatabaseOptions {
   signal?: AbortSignal;
   /** Maximum number of connections. Default: 8. */
   most?: number;
-  /** Leaves the last free connection of the server to other processes, such as `cancel`. */
-  keepsOneFree?: boolean;
   /** Called once per outage, with the error that revealed it. */
   onAway?(error: Error): void;
   onBack?(): void;
@@ -53,10 +51,6 @@ const ownSettings = `SELECT set_config('default_transaction_isolation', 'read co
   SELECT set_config('statement_timeout', '${statementMs}', false);
   SELECT set_config('idle_in_transaction_session_timeout', '10000', false);
   SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`;
-/** Number of free connections for roles without special rights. Every role may read these settings. */
-const freePlaces = `SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
-    - coalesce(current_setting('reserved_connections', true), '0')::int
-    - (SELECT sum(numbackends) FROM pg_stat_database)::int AS free`;
 /** Time in which the first statement waits for a free connection of the server, in ms. */
 const roomMs = 2000;
 /** Timeout of closing, in ms, because a frozen server does not answer. */
@@ -98,7 +92,7 @@ class PostgresDatabase implements Database {
       keepAlive: true,
       // Without it, a statement waits for ever on a connection that was lost without a reset.
       query_timeout: statementMs,
-      onConnect: (client) => this.#settle(client),
+      onConnect: async (client) => void (await client.query(ownSettings)),
     };
     this.#pool = new driver.Pool(this.#config);
     this.#listening = new Listening({
@@ -150,19 +144,12 @@ class PostgresDatabase implements Database {
     client.on('error', () => {});
     try {
       await client.connect();
-      await this.#settle(client);
+      await client.query(ownSettings);
       return client;
     } catch (error) {
       void client.end().catch(() => {});
       throw error;
     }
-  }
-
-  async #settle(client: pg.ClientBase): Promise<void> {
-    await client.query(ownSettings);
-    if (this.#options.keepsOneFree !== true) return;
-    const { rows } = await client.query<{ free: number }>(freePlaces);
-    if ((rows[0]?.free ?? 1) < 1) throw noRoomLeft();
   }
 
   query<Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> {

@@ -70,14 +70,6 @@ export function hasNoRoom(error: unknown): boolean {
   return codeOf(error) === noRoom;
 }
 
-/**
- * Returns the error for a connection that is given up because it is the last free one. Has the server's own error
- * code.
- */
-export function noRoomLeft(): Error {
-  return Object.assign(new Error('its last free connection is kept for `cancel`'), { code: noRoom });
-}
-
 /** Returns the failure for a server error that only a user can fix; undefined for other errors. */
 export function refusalOf(error: unknown, url: string): CampaignError | undefined {
   const shown = showEngine(url);

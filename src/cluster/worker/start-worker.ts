@@ -68,7 +68,6 @@ async function workThere(options: StartWorkerOptions, port: OperatorPort | undef
   const redact = makeRedact(access.token);
   const db = await openDatabase(checkEngineUrl(engine), {
     name: 'mediabatch worker',
-    keepsOneFree: true,
     onAway: (error) => tell({ is: 'server away', error: error.message }),
     onBack: () => tell({ is: 'server back' }),
   });

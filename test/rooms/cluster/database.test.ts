@@ -1,14 +1,17 @@
 import { execFile } from 'node:child_process';
+import { EventEmitter } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import type pg from 'pg';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openBoss } from '../../../src/cluster/database/boss.ts';
 import { type Database, openDatabase } from '../../../src/cluster/database/database.ts';
 import { checkEngineUrl, connectionString, showEngine } from '../../../src/cluster/database/engine-url.ts';
+import { Listening } from '../../../src/cluster/database/listening.ts';
 import { hasTables, migrate } from '../../../src/cluster/database/schema.ts';
 import { isAway } from '../../../src/cluster/database/server-errors.ts';
 import { isSameServer, whichServer } from '../../../src/cluster/database/which-server.ts';
@@ -431,25 +434,36 @@ test('what a role may not read is not compared', async () => {
   expect(isSameServer(null, known)).toBe(false);
 });
 
-describe('places', () => {
-  async function opened(url: URL, keepsOneFree: boolean): Promise<Database> {
-    const database = await openDatabase(url.href, { name: 'test', keepsOneFree });
-    onTestFinished(() => database.close());
-    return database;
+describe('listening, on a connection that breaks', () => {
+  /** Connections that note what they listen to. `onListen` may break the one that is asked. */
+  function listeningOn(onListen: (client: EventEmitter, nth: number, text: string) => void) {
+    const clients: { listens: string[] }[] = [];
+    const open = async () => {
+      const client = new EventEmitter();
+      const listens: string[] = [];
+      const nth = clients.push({ listens });
+      const query = async (text: string) => {
+        listens.push(text);
+        onListen(client, nth, text);
+      };
+      return Object.assign(client, { query, end: async () => void client.emit('end') }) as unknown as pg.Client;
+    };
+    const [persist, pause, quote] = [<T>(act: () => Promise<T>) => act(), () => wait(1), (name: string) => name];
+    return { clients, listening: new Listening({ open, persist, pause, quote, signal: new AbortController().signal }) };
   }
 
-  test('workers leave the last connection of a server to a person', async () => {
-    const server = await smallServer();
-    const owner = await openDatabase(server.url, { name: 'owner' });
-    await owner.query("CREATE ROLE media LOGIN PASSWORD 'word'");
-    await owner.close();
-    const url = Object.assign(new URL(server.url), { username: 'media', password: 'word' });
-    const workers = [await opened(url, true), await opened(url, true)];
-    for (const one of workers) await one.listen('news', () => {});
-    const late: unknown = await opened(url, true).catch((error: unknown) => error);
-    expect(late).toMatchObject({ failure: { code: 'MB3702', hint: expect.stringMatching(/all its connections/) } });
-    const person = await opened(url, false);
-    expect(await person.query('SELECT 7 AS it')).toEqual([{ it: 7 }]);
+  test('all channels are listened to again, also if the next connection ends at that moment', async () => {
+    const { clients, listening } = listeningOn((client, nth, text) => {
+      if (nth <= 2 && text === 'LISTEN two') client.emit('end');
+    });
+    let missed = 0;
+    await listening.listen('one', (payload) => {
+      if (payload === undefined) missed += 1;
+    });
+    await listening.listen('two', () => {});
+    await vi.waitUntil(() => missed === 2);
+    expect(clients.map(({ listens }) => listens)).toEqual(Array(3).fill(['LISTEN one', 'LISTEN two']));
+    await listening.close();
   });
 });
 

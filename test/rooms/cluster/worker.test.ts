@@ -114,6 +114,25 @@ test('a head that another has taken over becomes a worker like any other, and it
   await endRun(engine.db, { account, epoch: again.seat.epoch, run: id }, { exit: 0, outcomes: {} });
 });
 
+test.each(['before', 'after'])('a worker that is told to end %s its server goes away ends', async (order) => {
+  const never = () => new Promise<never>(() => {});
+  let awaySince: number | undefined;
+  const db: Database = {
+    ...{ query: never, transaction: never, persist: never, ask: never },
+    listen: async () => ({ close: async () => {} }),
+    get awaySince() {
+      return awaySince;
+    },
+    close: async () => {},
+  };
+  const worker = startWorker({ db, boss: {} } as Engine, 'one');
+  if (order === 'after') awaySince = 1;
+  const stopped = worker.stop();
+  awaySince = 1;
+  await stopped;
+  expect(worker.news).toEqual([{ is: 'ending', because: 'SIGTERM' }]);
+});
+
 test('a head that fails says so without secrets, gives the seat back, and is tried again', async () => {
   const engine = await engineHere();
   await submitRun(engine.db, engine.boss, submission({ account }));
