@@ -30,8 +30,6 @@ interface CheckOptions {
   isRun?: boolean | undefined;
   /** Whether the service is queried later. If so, mistakes that only the stored document finds are not reported yet. */
   asksLater?: boolean | undefined;
-  /** Whether the document was needed before, so that the stored document is tried first. */
-  againByDocument?: boolean | undefined;
 }
 
 export interface CheckedManifest extends LoadedManifest {
@@ -71,12 +69,6 @@ export async function loadChecked(
   options: CheckOptions,
 ): Promise<CheckedManifest> {
   const { file } = campaign;
-  if (options.againByDocument === true) {
-    const { facts } = await findFacts(campaign, {});
-    const loaded = await loadManifest(file, { ...campaign, checker: facts.checker });
-    const isNeeded = loaded.graph !== undefined && needsDocument(loaded.graph);
-    if (isNeeded && !hasUnknownNames(loaded)) return { ...loaded, facts, byDocument: true };
-  }
   const plain = await loadManifest(file, campaign);
   const wantsNames = hasUnknownNames(plain);
   if (!wantsNames && (plain.graph === undefined || !needsDocument(plain.graph))) {

@@ -6,7 +6,6 @@ import type { Tell } from '../contract/notice.ts';
 import { findWayOut } from '../disk/fs/own-tree.ts';
 import { type EngineNote, readEngineNote } from '../disk/lock/engine-note.ts';
 import { type Guard, type GuardAnswer, takeGuard } from '../disk/lock/guard.ts';
-import { findOpenPage } from '../disk/state/own-files.ts';
 import { type Advice, call, way } from '../ground/advice.ts';
 import { clockText } from '../report/numbers.ts';
 import { requireLockFolder } from './read-lock.ts';
@@ -35,7 +34,7 @@ export async function holdGuard(
   requireLockFolder(lockPath);
   const first = await takeGuard(lockPath, { waitMs: 0, clock: systemClock });
   const answer = first.is === 'held' && waitMs > 0 ? await waitForGuard(lockPath, { first, waitMs, tell }) : first;
-  if (answer.is === 'held') throw heldError(shown, answer, await pageOf(lockPath, answer));
+  if (answer.is === 'held') throw heldError(shown, answer);
   if (answer.tookOver !== undefined) {
     const { host } = answer.tookOver;
     tell({ is: 'notice', text: `took over the lock of a dead run on ${host}` });
@@ -81,13 +80,7 @@ function nameOf({ by }: Held): string {
   return `process ${by.pid} on ${by.host}, which has run since ${clockText(by.since, systemClock.now())}`;
 }
 
-function pageOf(lockPath: string, { by, note }: Held): Promise<string | undefined> {
-  const isHere = note === undefined && by.host === hostname();
-  return isHere ? findOpenPage(lockPath, by.pid).catch(() => undefined) : Promise.resolve(undefined);
-}
-
-function heldError(shown: string, held: Held, page: string | undefined): CampaignError {
-  const { by, note } = held;
+function heldError(shown: string, { by, note }: Held): CampaignError {
   if (note !== undefined)
     return new CampaignError({
       code: 'MB3401',
@@ -98,7 +91,7 @@ function heldError(shown: string, held: Held, page: string | undefined): Campaig
   return new CampaignError({
     code: 'MB3401',
     message: `another run holds ${shown}: process ${by.pid} on ${by.host}, since ${clockText(by.since, systemClock.now())}`,
-    hint: hintOf(by, page),
+    hint: hintOf(by),
     lock: shown,
     holder: by,
   });
@@ -108,9 +101,8 @@ function heldError(shown: string, held: Held, page: string | undefined): Campaig
  * Returns what to do about the holder. A holder on this machine is alive, because the claim of a dead process would
  * have been taken over.
  */
-function hintOf(by: Held['by'], page: string | undefined): Advice {
+function hintOf(by: Held['by']): Advice {
   const wait = 'wait for it to end (--lock-timeout waits longer)';
-  if (page !== undefined) return [`decide on the page of that run: ${page}`, wait];
   if (by.host === hostname()) return `${wait}, or end it: it is process ${by.pid} of this machine`;
   return [wait, way('if it is certainly gone', call('unlock', '--id', by.id))];
 }

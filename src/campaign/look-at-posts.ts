@@ -11,6 +11,7 @@ import type { Plan, PlanRow } from '../plan/plan.ts';
 import { nameAccounts } from '../plan/posts/post-accounts.ts';
 import { findPosted, isPost, sendsOf } from '../plan/posts/post-record.ts';
 import { countOf } from '../report/numbers.ts';
+import { shortList } from '../report/safe-text.ts';
 import { platformName } from '../report/tables/accounts-text.ts';
 import type { Account } from '../service/read-voices.ts';
 import type { CheckedGraph } from './checked-graph.ts';
@@ -159,8 +160,7 @@ async function tellMovedPosts(campaign: OpenCampaign, rows: Iterable<PlanRow>): 
     return known === undefined ? [] : [`${address} (${known})`];
   });
   if (found.length === 0) return;
-  const more = found.length > mostNamed ? ` and ${found.length - mostNamed} more` : '';
-  const text = `${countOf(found.length, 'post')} may be published already by another campaign: ${found.slice(0, mostNamed).join(', ')}${more}`;
+  const text = `${countOf(found.length, 'post')} may be published already by another campaign: ${shortList(found, mostNamed)}`;
   const hint = 'if the task was moved here, do not publish it: check its accounts, and remove it from this manifest';
   tell({ is: 'notice', text, hint });
 }

@@ -14,6 +14,7 @@ import { isSpending } from '../plan/actions.ts';
 import type { Plan, PlanRow } from '../plan/plan.ts';
 import { wantedPath } from '../plan/select/names.ts';
 import { countOf } from '../report/numbers.ts';
+import { shortList } from '../report/safe-text.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { nameOfPurchases } from './restore-purchases.ts';
 
@@ -59,7 +60,9 @@ async function findLoss(campaign: OpenCampaign, { lock, plan, isNew }: Question)
     ...(committed === undefined ? [] : [`${committed.name} has it with ${countOf(committed.jobs, 'job')}`]),
     ...(files.length === 0
       ? []
-      : [`${countOf(files.length, 'output')} ${files.length === 1 ? 'exists' : 'exist'} (${namesOf(files)})`]),
+      : [
+          `${countOf(files.length, 'output')} ${files.length === 1 ? 'exists' : 'exist'} (${shortList(files, mostNamed)})`,
+        ]),
   ];
   const restore: Advice =
     committed === undefined ? ['put the lock back from a copy'] : [way('restore the lock', committed.restore)];
@@ -113,11 +116,6 @@ async function findCommitted({ paths }: OpenCampaign) {
     name: isHead ? 'the last commit' : `commit ${commit}`,
     restore: shell('git', 'restore', ...source, shownPath(paths.lock)),
   };
-}
-
-function namesOf(names: readonly string[]): string {
-  const more = names.length > mostNamed ? ` and ${names.length - mostNamed} more` : '';
-  return `${names.slice(0, mostNamed).join(', ')}${more}`;
 }
 
 function shownPath(path: string): string {

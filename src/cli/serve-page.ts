@@ -6,7 +6,6 @@ import { portRange } from '../campaign/option-table.ts';
 import { nameInGit } from '../campaign/person.ts';
 import { CampaignError } from '../contract/failure.ts';
 import type { ReviewHost } from '../contract/review.ts';
-import { noteOpenPage } from '../disk/state/own-files.ts';
 import { messageOf } from '../ground/values.ts';
 import { safeText } from '../report/safe-text.ts';
 import { LiveHost } from '../review/live-host.ts';
@@ -138,11 +137,9 @@ export async function showRun(
     'each pick starts its finals at once; to pick first and buy later, end this and use `mediabatch review`';
   const open = port === undefined;
   const running = await servePage(host, { port: port ?? 0, open, state: paths.state, terminal, about });
-  const forget = await noteOpenPage(paths.lock, { pid: process.pid, url: running.url });
   return {
     url: running.url,
     async end() {
-      await forget();
       host.end();
       await running.settle();
       await running.close();

@@ -18,6 +18,7 @@ import { kinds } from '../../kinds/index.ts';
 import { isOutputPath } from '../../lock/check-line.ts';
 import type { Lock, Output, StepRecord } from '../../lock/record.ts';
 import { replacedDigests } from '../../plan/purchases/make-order.ts';
+import { shortList } from '../../report/safe-text.ts';
 import type { Access } from '../environment.ts';
 import { outputFilesOf } from '../look-at-outputs.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
@@ -186,7 +187,7 @@ function doneWithoutRecord(lock: Lock, outcomes: { readonly [step: string]: stri
 }
 
 function lostText(steps: readonly string[]): string {
-  return `the engine has lost its records of ${namesOf(steps, 'steps')}: \`list jobs --unknown\` finds paid jobs before their steps are bought again`;
+  return `the engine has lost its records of ${shortList(steps, mostNamed)}: \`list jobs --unknown\` finds paid jobs before their steps are bought again`;
 }
 
 async function filesNotHere(
@@ -212,7 +213,7 @@ async function filesNotHere(
 
 function notBroughtText({ missing, trouble }: Pick<FileBringer, 'missing' | 'trouble'>): string {
   const why = trouble ?? 'the store does not have the bytes that the lock names';
-  return `${namesOf(missing)} did not come from the store: ${why}. ${nextApply}`;
+  return `${shortList(missing, mostNamed)} did not come from the store: ${why}. ${nextApply}`;
 }
 
 /**
@@ -222,17 +223,12 @@ function notBroughtText({ missing, trouble }: Pick<FileBringer, 'missing' | 'tro
 function notHereText(missing: readonly string[], { store }: { store: string | null }): string {
   const where = missing.length === 1 ? 'it is' : 'they are';
   if (store !== null)
-    return `${namesOf(missing)} did not come here: ${where} in the store of the run, and no --store was given. ${nextApply}`;
-  return `${namesOf(missing)} did not come here: ${where} where another \`apply\` was attached to the run. ${nextApply}`;
+    return `${shortList(missing, mostNamed)} did not come here: ${where} in the store of the run, and no --store was given. ${nextApply}`;
+  return `${shortList(missing, mostNamed)} did not come here: ${where} where another \`apply\` was attached to the run. ${nextApply}`;
 }
 
+const mostNamed = 3;
 const nextApply = 'The next `apply` fetches what is missing, for 0 credits';
-
-function namesOf(names: readonly string[], what = 'files'): string {
-  const [first = ''] = names;
-  if (names.length === 1) return first;
-  return `${names.length} ${what} (${names.slice(0, 3).join(', ')}${names.length > 3 ? ', …' : ''})`;
-}
 
 /** Files that are saved at once, the same number as without an engine. */
 const filesAtOnce = 16;

@@ -40,32 +40,6 @@ export function lockName(path: string): string {
   }
 }
 
-/** Open review page of a run. Its address grants the right to decide, so only this user can read the file. */
-interface OpenPage {
-  /** Process that holds the lock while the page is open. */
-  pid: number;
-  url: string;
-}
-
-const mostPageBytes = 4096;
-
-/** Records the address of the review page for other commands of this user. Returns a function that removes it. */
-export async function noteOpenPage(lock: string, page: OpenPage): Promise<() => Promise<void>> {
-  const name = pageName(lock);
-  await keepOwnFile(name, page);
-  return () => dropOwnFile(name);
-}
-
-/** Returns the page address of the run in the process `pid`, if its page is open. */
-export async function findOpenPage(lock: string, pid: number): Promise<string | undefined> {
-  const page = (await readOwnFile(pageName(lock), mostPageBytes)) as OpenPage | undefined;
-  return page?.pid === pid ? page.url : undefined;
-}
-
-function pageName(lock: string): string {
-  return nameIn('pages', lockName(lock));
-}
-
 const approvalsFolder = 'approvals';
 const mostApprovalBytes = 1 << 16;
 const approvalFile = /^[0-9a-f]{32}\.json$/;

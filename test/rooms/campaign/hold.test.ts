@@ -10,10 +10,8 @@ import { holdGuard } from '../../../src/campaign/hold-guard.ts';
 import type { CampaignPaths } from '../../../src/campaign/paths.ts';
 import { requireLock } from '../../../src/campaign/read-lock.ts';
 import { settleLock } from '../../../src/campaign/settle.ts';
-import { failureOf } from '../../../src/contract/failure.ts';
 import { openLockFile } from '../../../src/disk/lock/lock-file.ts';
 import { digestOf } from '../../../src/disk/outputs/hash-file.ts';
-import { noteOpenPage } from '../../../src/disk/state/own-files.ts';
 import { outlineOf } from '../../../src/graph/graph.ts';
 import { Scope } from '../../../src/ground/scope.ts';
 import { importStep, load, plan } from '../../../src/index.ts';
@@ -24,36 +22,6 @@ import { gitEnvironment } from '../../rig/git-environment.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import { makeFolder } from '../disk/folder.ts';
 import { job, lockOf, picture, stepOf } from '../plan/facts.ts';
-
-test('who finds the lock held by a run with a page open is shown that page, and no other', async () => {
-  const folder = temporaryFolder();
-  onTestFinished(() => folder.remove());
-  const before = process.env.XDG_STATE_HOME;
-  process.env.XDG_STATE_HOME = join(folder.path, 'own');
-  onTestFinished(() => {
-    if (before === undefined) delete process.env.XDG_STATE_HOME;
-    else process.env.XDG_STATE_HOME = before;
-  });
-  const lock = join(folder.path, 'campaign.lock.jsonl');
-  const url = 'http://127.0.0.1:4177/0123456789abcdef0123456789abcdef/';
-  const held = await holdGuard(lock, 0, () => undefined);
-  const hintOf = async () =>
-    holdGuard(lock, 0, () => undefined).then(
-      () => 'not held',
-      (error: unknown) => JSON.stringify(failureOf(error)?.hint),
-    );
-  expect(await hintOf()).not.toContain('page');
-  const forget = await noteOpenPage(lock, { pid: process.pid, url });
-  expect(await hintOf()).toContain(`decide on the page of that run: ${url}`);
-  // Left by a run that was killed: another one holds the lock now.
-  const forgetOther = await noteOpenPage(lock, { pid: process.pid + 1, url });
-  expect(await hintOf()).not.toContain('page');
-  await forgetOther();
-  await forget();
-  expect(await hintOf()).not.toContain('page');
-  await held.release();
-  expect(await hintOf()).toBe('not held');
-});
 
 test('refuses a lock in a folder that does not exist, or below a file', async () => {
   const folder = temporaryFolder();
