@@ -1,5 +1,7 @@
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
+import { call, way } from '../../ground/advice.ts';
+import type { StepOrder } from '../../plan/plan.ts';
 import type { StepEnd } from '../../run/step-end.ts';
 import { type Boss, headQueue, headQueueOptions, ofBoss } from '../database/boss.ts';
 import type { Database, Sql } from '../database/database.ts';
@@ -9,9 +11,8 @@ import { insertRows, repeatable } from '../head/lines.ts';
 import { protocol } from '../protocol.ts';
 import { firstGivenBack } from '../store/run-mark.ts';
 import { sealHeader } from './header.ts';
-import { insertOrders } from './orders.ts';
-import type { RunRecord, RunResultRecord, Submission } from './run-record.ts';
-import { refuseTwin } from './twin-run.ts';
+import { insertOrders, purchaseOf } from './orders.ts';
+import type { RunOrigin, RunRecord, RunResultRecord, Submission } from './run-record.ts';
 
 /** Channel with an account's id as payload, notified when workers may have something to do. */
 export const workChannel = 'mediabatch_work';
@@ -228,4 +229,40 @@ export async function resumeRun(sql: Sql, id: string): Promise<boolean> {
     WHERE id = $1 AND state = 'open' AND paused IS NOT NULL
     RETURNING account, pg_notify('${runChannel}', id), pg_notify('${workChannel}', account)`;
   return (await sql.query(text, [id])).length > 0;
+}
+
+/**
+ * Throws MB3704 if another account has an open run with one of the same purchases. Two API keys, or two names of one
+ * host, may belong to the same account of the service, and two leaders would buy everything twice. A lock on the
+ * campaign's name, kept until the transaction ends, ensures that the second of two concurrent submits sees the first.
+ */
+async function refuseTwin(sql: Sql, { account, campaign, orders }: Submission): Promise<void> {
+  await sql.query("SELECT pg_advisory_xact_lock(hashtext('mediabatch campaign'), hashtext($1))", [campaign]);
+  const mine = new Map([...orders].flatMap((order) => purchaseOf(order).map((digest) => [digest, order])));
+  const others = await sql.query<{ origin: RunOrigin; purchases: string[] }>(
+    `SELECT origin, purchases FROM mediabatch.run JOIN mediabatch.part ON part.run = run.id
+     WHERE campaign = $1 AND account <> $2 AND state = 'open' AND purchases && $3::text[]`,
+    [campaign, account, [...mine.keys()]],
+  );
+  for (const { origin, purchases } of others) {
+    const same = purchases.map((digest) => mine.get(digest)).find((order) => order !== undefined); // I47
+    if (same !== undefined) throw twinError(same, { campaign, origin });
+  }
+}
+
+function twinError(
+  { address }: StepOrder,
+  { campaign, origin }: { campaign: string; origin: RunOrigin },
+): CampaignError {
+  const { user, host, manifest } = origin;
+  return new CampaignError({
+    code: 'MB3704',
+    message: `${address} is being bought on this engine already, with another key or for another address of the service: by the run of ${campaign} that ${user === '' ? '' : `${user} on `}${host} submitted (${manifest})`,
+    hint: [
+      'to attach to that run, use the key and the MEDIABATCH_BASE_URL that it was submitted with',
+      way('to see it', call('workers')),
+      'for a purchase of its own in another account, give this campaign another name. Nothing was submitted',
+    ],
+    lock: campaign,
+  });
 }

@@ -1,12 +1,13 @@
-import { Listr, type ListrRenderer } from 'listr2';
-import { line, type Text, wordsOf } from '../document.ts';
+import { isUnicodeSupported, Listr, type ListrRenderer } from 'listr2';
+import { type Column, type Document, faint, line, stack, type Text, warning, wordsOf } from '../document.ts';
+import { countOf, creditsText } from '../numbers.ts';
 import { FrameWriter, type ScreenStream, sizeOf } from '../render/frame-writer.ts';
 import { blockLines } from '../render/terminal-text.ts';
 import type { Style } from '../style.ts';
 import { StepLines } from './run-lines.ts';
 import type { RunReporter, RunTimes } from './run-time.ts';
-import type { RunView } from './run-view.ts';
-import { screenLines } from './screen-view.ts';
+import type { RunView, TaskView } from './run-view.ts';
+import { busyIn, doneIn, queuedIn, stageCounts, stoppingText, totalsText, waitTexts } from './run-words.ts';
 
 interface ScreenOptions {
   stream: ScreenStream;
@@ -108,4 +109,95 @@ class ScreenRenderer implements ListrRenderer {
     clearInterval(this.#timer);
     this.#options.draw(true);
   }
+}
+
+interface Moment {
+  /** Ms since 1970. */
+  now: number;
+  startedAt: number;
+  times: RunTimes;
+  page: string | undefined;
+  /** Whether the run has ended, so that steps that have not started stay so. */
+  isOver: boolean;
+}
+
+const barWidth = 16;
+/** Columns of a terminal that has bars. */
+const leastForBars = 60;
+const [barDone = '', barBusy = '', barRest = ''] = isUnicodeSupported() ? '█▒·' : '#=.';
+
+/** Lines of the screen of a run: a row for each task, the totals, and what the run waits for. */
+export function screenLines(
+  view: RunView,
+  moment: Moment,
+  { columns, rows, style }: { columns: number; rows: number; style: Style },
+): string[] {
+  const linesOf = (document: Document) => blockLines(stack(...document), { style, room: Math.max(20, columns - 1) });
+  const totals = linesOf(totalsView(view, moment));
+  const room = Math.max(0, rows - totals.length);
+  return [...linesOf(tasksView(view, { rows: room, columns, isOver: moment.isOver })).slice(0, room), ...totals].slice(
+    0,
+    Math.max(0, rows),
+  );
+}
+
+function totalsView(view: RunView, moment: Moment): Document {
+  const { now, startedAt, times, isOver, page } = moment;
+  const remaining = isOver ? undefined : times.remaining?.();
+  const texts = totalsText(view, { isOver, elapsedMs: view.end?.elapsedMs ?? now - startedAt, remaining });
+  const waits = isOver ? [] : [...(view.stopped ? [stoppingText(view.stopped)] : []), ...waitTexts(view, now, page)];
+  return [...texts.map((text) => line(text)), ...waits.map((text) => line(warning(text)))];
+}
+
+/** Shows at most `rows` tasks, those in progress first, and counts the others. */
+function tasksView(
+  view: RunView,
+  { rows, columns: width, isOver }: { rows: number; columns: number; isOver: boolean },
+): Document {
+  const tasks = [...view.tasks.values()];
+  const rankOf = (task: TaskView) => (busyIn(task) > 0 ? 0 : doneIn(task) < task.steps ? 1 : 2);
+  const first = tasks.toSorted((one, other) => rankOf(one) - rankOf(other)).slice(0, Math.max(0, rows - 1));
+  const shown = tasks.length <= rows ? tasks : tasks.filter((task) => first.includes(task));
+  const more = tasks.length - shown.length;
+  const columns: Column[] = [
+    { title: '', least: 8, cut: 'middle' },
+    { title: '' },
+    { title: '', align: 'right' },
+    { title: '', align: 'right' },
+    { title: '', least: 8 },
+  ];
+  const cells = shown.map((task): Text[] => [
+    task.id,
+    width < leastForBars ? '' : barOf(task),
+    `${creditsText(doneIn(task))} of ${creditsText(task.steps)}`,
+    task.spent > 0 ? faint(`${creditsText(task.spent)} cr`) : '',
+    restOf(task, isOver),
+  ]);
+  return [
+    { is: 'table', columns, rows: cells, hasHead: false },
+    more > 0 ? line(faint(`… and ${countOf(more, 'more task')}`)) : undefined,
+  ];
+}
+
+/** Returns a bar. Any work in progress is visible, and the bar is full only when all is done. */
+function barOf(task: TaskView): Text {
+  const cells = (count: number) => Math.min(barWidth, Math.floor((count / Math.max(1, task.steps)) * barWidth));
+  const done = cells(doneIn(task));
+  const busy =
+    busyIn(task) === 0 ? 0 : Math.min(barWidth - done, Math.max(1, cells(doneIn(task) + busyIn(task)) - done));
+  return [
+    { text: barDone.repeat(done), mark: 'good' },
+    { text: barBusy.repeat(busy), mark: 'active' },
+    { text: barRest.repeat(barWidth - done - busy), mark: 'faint' },
+  ];
+}
+
+function restOf(task: TaskView, isOver: boolean): Text {
+  const queued = isOver ? 0 : queuedIn(task);
+  const words = stageCounts(task, { isOver }).map(({ count, word, mark }) => {
+    const text = `${creditsText(count)} ${word}`;
+    return mark === undefined ? text : { text, mark };
+  });
+  const all = [...words, ...(queued > 0 ? [faint(`${creditsText(queued)} queued`)] : [])];
+  return all.flatMap((word, index) => (index === 0 ? [word] : [' · ', word]));
 }

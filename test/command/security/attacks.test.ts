@@ -267,7 +267,7 @@ describe('each guard stands in one place', () => {
 
   test('an address is judged by one room, wherever a link of somebody else is followed', () => {
     expect(filesWith(/\b(httpRequest|httpsRequest)\b/)).toEqual(['service/links.ts', 'service/proxy.ts']);
-    expect(filesWith(/\bexchange\(/)).toEqual(['service/exchange.ts', 'service/http.ts']);
+    expect(filesWith(/\bexchange\(/)).toEqual(['service/http.ts']);
     expect(filesWith(/export function (judgeLink|makeCheckedLookup)/)).toEqual(['service/address-guard.ts']);
     expect(filesWith(/makeCheckedLookup\(/)).toEqual(['service/address-guard.ts', 'service/links.ts']);
     // `ask` takes only what `judgeLink` allowed.

@@ -20,7 +20,7 @@ import {
 } from '../../../src/cluster/runs/runs.ts';
 import { watchRun } from '../../../src/cluster/runs/watch-run.ts';
 import { makeSeal } from '../../../src/cluster/seal.ts';
-import { keepHouse } from '../../../src/cluster/worker/keep-house.ts';
+import { keepHouse } from '../../../src/cluster/worker/start-worker.ts';
 import { systemClock } from '../../../src/contract/clock.ts';
 import type { WorkerNews } from '../../../src/contract/engine-state.ts';
 import { makeTrial } from '../../rig/trial.ts';

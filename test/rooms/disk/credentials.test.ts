@@ -5,7 +5,7 @@ import sharp from 'sharp';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openCampaign } from '../../../src/campaign/open-campaign.ts';
 import { findOutputs } from '../../../src/campaign/save-outputs-list.ts';
-import { findCredentials } from '../../../src/disk/outputs/find-credentials.ts';
+import { findCredentials } from '../../../src/disk/outputs/measure-files.ts';
 import { PlacedFiles, PlacedReader } from '../../../src/disk/outputs/placed-files.ts';
 import { outputsList, outputsTable } from '../../../src/report/outputs/outputs-list.ts';
 import { temporaryFolder } from '../../rig/command.ts';

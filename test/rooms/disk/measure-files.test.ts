@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished, test } from 'vitest';
 import { lookAtOutput } from '../../../src/disk/outputs/look-at-output.ts';
 import { measureFiles } from '../../../src/disk/outputs/measure-files.ts';
 import { checkOutputs } from '../../../src/disk/outputs/outputs.ts';
-import { hasPictureEnd } from '../../../src/disk/outputs/picture-end.ts';
+import { hasPictureEnd } from '../../../src/disk/outputs/save-output.ts';
 import { describeBytes, isCutShort, knownExtensions, sniffMedia } from '../../../src/disk/outputs/sniff.ts';
 import { loadSharp } from '../../../src/disk/pictures/shrink-picture.ts';
 import { KeptMeasures } from '../../../src/disk/state/kept-measures.ts';

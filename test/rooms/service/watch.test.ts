@@ -4,8 +4,8 @@ import type { Json } from '../../../src/ground/json.ts';
 import { image } from '../../../src/kinds/image.ts';
 import { video } from '../../../src/kinds/video.ts';
 import type { Http, HttpAnswer, HttpCall } from '../../../src/service/http.ts';
-import { findNewest, walkToFences } from '../../../src/service/look-up-jobs.ts';
 import { Poller } from '../../../src/service/polling/poller.ts';
+import { findNewest, walkToFences } from '../../../src/service/service.ts';
 import { watchJob } from '../../../src/service/watch.ts';
 import { VirtualClock } from '../../rig/virtual-clock.ts';
 
