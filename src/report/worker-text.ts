@@ -39,7 +39,7 @@ function wordsOf(news: WorkerNews, style: Style): { word: string; text: string }
     case 'started':
       return { word: worker, text: startText(news) };
     case 'listening':
-      return { word: worker, text: `serves /healthz, /readyz and /metrics on port ${news.port}` };
+      return { word: worker, text: `serves /healthz and /readyz on port ${news.port}` };
     case 'head': {
       const { epoch, runs, waitMs } = news;
       const waits =
