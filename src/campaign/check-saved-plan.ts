@@ -177,7 +177,7 @@ function unsaved(code: 'MB3000' | 'MB3301', path: string, { why, hint }: { why: 
   return new CampaignError({ code, message: `--out: ${path} ${why}`, hint, path });
 }
 
-export function digestOfSteps(graph: Graph): string {
+function digestOfSteps(graph: Graph): string {
   const steps = graph.steps.map(({ address, fingerprint, save, retry }) =>
     canonicalJson([address, fingerprint, save, retry === undefined ? null : { ...retry }]),
   );

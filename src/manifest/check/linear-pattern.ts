@@ -1,7 +1,7 @@
 import { RE2JS } from 're2js';
 
 /** A pattern that never backtracks, so that its matching time is proportional to the length of the text. */
-export interface LinearPattern {
+interface LinearPattern {
   test(text: string): boolean;
   /** Maximum number of simultaneous states of a match. */
   size: number;

@@ -2,7 +2,7 @@ import type { Json } from '../../ground/json.ts';
 import { textFields } from '../parts/words.ts';
 
 /** One value of a request with its path, such as `lyrics[2].text`. */
-export interface RequestRow {
+interface RequestRow {
   path: string;
   value: string | { address: string; field: string };
   /** Whether another request of the group has a different value or none. */

@@ -4,7 +4,7 @@ import { nameOf } from '../parts/words.ts';
 import { type Mark, markOf, type Shown } from './shown.ts';
 
 /** A decision about a group from another tab or from the command line. */
-export interface Elsewhere {
+interface Elsewhere {
   address: string;
   members: ReadonlySet<string>;
   text: string;

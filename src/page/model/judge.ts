@@ -5,7 +5,7 @@ import { type Mark, markOf, type Own, type Shown } from './shown.ts';
 
 export type Decision = { is: 'made'; verdicts: WantedVerdict[]; text: string } | { is: 'refused'; text: string };
 
-export interface Wish {
+interface Wish {
   address: string;
   is: Mark;
   note?: string | undefined;

@@ -149,7 +149,7 @@ export function needsVerdict(asset: ReviewAsset, group: ShownGroup): boolean {
   return group.state === 'contested' ? asset.verdict?.is === 'picked' : asset.verdict === undefined;
 }
 
-export interface Counts {
+interface Counts {
   gates: number;
   /** Number of gates whose assets are picked, or all rejected. */
   decided: number;

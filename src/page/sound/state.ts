@@ -8,7 +8,7 @@ import { isSoundGroup, type Track, tracksOf } from './tracks.ts';
 const jump = 5;
 
 /** Playback of the active group. The audible asset is also the active one, so that a verdict applies to it. */
-export class Sounds {
+class Sounds {
   /** Deck of the active group; undefined until a sound of it is played. */
   readonly deck = signal<Deck | undefined>(undefined);
   readonly #page: Page;

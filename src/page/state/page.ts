@@ -40,7 +40,7 @@ export interface View {
 export type KeyHelp = readonly [keys: string, what: string];
 
 /** Views and filters, in order. A gallery has more than the review page. */
-export interface Offer {
+interface Offer {
   readonly views: readonly View[];
   readonly facets: readonly Facet[];
   /** Further keys for the help. */
