@@ -90,6 +90,7 @@ export async function makePlan(
     now: Date.now(),
     concurrency: options.concurrency ?? graph.concurrency ?? defaultConcurrency,
     ...defined({ onUnknown: options.onUnknown, maxCredits: options.maxCredits, leftOut: options.chosen?.leftOut }),
+    ...defined({ lists: facts?.refreshed }),
     account: defined({ limit: limitNow, lastBalance }),
     journal: defined({ restored: loaded.restored, sentHere }),
     durations: await readKeptDurations(paths),

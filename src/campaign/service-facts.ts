@@ -10,6 +10,7 @@ import { readCatalogListing } from '../kinds/read-catalog.ts';
 import { readServiceDocument, type ServiceDocument } from '../kinds/service-document.ts';
 import { isSpending } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
+import type { RefreshedList } from '../plan/prices/model-changes.ts';
 import type { CreateRoute, CreateRoutes } from '../service/create.ts';
 import type { Access } from './environment.ts';
 import type { CampaignPaths } from './paths.ts';
@@ -21,6 +22,8 @@ export interface ServiceFacts {
   createRoutes: CreateRoutes;
   /** Listing of the service's catalog, if it was requested. */
   catalog?: Listing;
+  /** The lists before and after a refresh that requested the catalog. */
+  refreshed?: readonly RefreshedList[];
 }
 
 export const noServiceFacts: ServiceFacts = { createRoutes: {} };
@@ -106,11 +109,20 @@ export async function fetchFacts(
     return readCatalogListing(document, kinds);
   };
   try {
+    const before = withCatalog
+      ? [(await readKeptServiceDocument(paths, service))?.listing, await readKeptListing(paths, service)]
+      : [];
     const facts = await orKept(askDocument(), () => readKeptFacts(campaign));
     const catalog = withCatalog
       ? await orKept<Listing | undefined>(askCatalog(), () => readKeptListing(paths, service))
       : undefined;
-    return { ...facts, ...defined({ catalog }) };
+    if (!withCatalog) return facts;
+    const now = [facts.document?.listing, catalog];
+    return {
+      ...facts,
+      ...defined({ catalog }),
+      refreshed: now.map((one, index) => ({ before: before[index], now: one })),
+    };
   } finally {
     await library.close();
   }

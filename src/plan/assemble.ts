@@ -21,6 +21,7 @@ import { tellPost } from './posts/post-consent.ts';
 import { findPosted } from './posts/post-record.ts';
 import { blockUnfunded, leaveOut } from './prices/block-unfunded.ts';
 import { findLostPrices, heldPurchases, waitForPrices } from './prices/held.ts';
+import { findModelChanges, type RefreshedList } from './prices/model-changes.ts';
 import { heldWhereUnpriced, type PriceHints, type PriceOf, pricesFrom } from './prices/prices.ts';
 import { makeOrder } from './purchases/make-order.ts';
 import type { SendFacts } from './purchases/next.ts';
@@ -65,6 +66,8 @@ export interface PlanFacts extends SendFacts {
    * no approval.
    */
   journal?: { restored?: ReadonlySet<string>; sentHere?: ReadonlyMap<string, number> };
+  /** The service's lists of models, if they were read again for this plan. */
+  lists?: readonly RefreshedList[];
   /** Durations of earlier jobs. Omitted where the time is not shown. */
   durations?: Durations;
 }
@@ -116,7 +119,7 @@ const afterMoney: readonly Pass[] = [
 
 /** Assigns every step an action, a reason and a price. Pure; `apply` carries out exactly this. */
 export function assemblePlan(given: PlanFacts): Plan {
-  const { concurrency, durations, account, journal } = given;
+  const { concurrency, durations, account, journal, lists = [] } = given;
   const { graph, lock, matches, selected } = given.situation;
   const about = { ...given, ...given.situation, priceOf: pricesFrom(lock, graph.prices, given.hints) };
   const draft = new Draft(makeRows(about), selected);
@@ -127,6 +130,7 @@ export function assemblePlan(given: PlanFacts): Plan {
   const rows = [...draft.inRun, ...draft.asks, ...orphans]; // I21
   tellRestored(rows, journal?.restored);
   if (journal?.sentHere !== undefined) markStrangeSends(rows, journal.sentHere, given.now);
+  const models = lists.length === 0 ? [] : findModelChanges(rows, matches, lists);
   const open = openGates(draft, rows, about);
   return {
     mediabatch: 'plan',
@@ -135,6 +139,7 @@ export function assemblePlan(given: PlanFacts): Plan {
     concurrency,
     rows,
     ...defined({ gates: open }),
+    ...(models.length > 0 && { models }),
     totals: {
       ...sumUp(rows, about, doubts),
       ...defined({ fit }),

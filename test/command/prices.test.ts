@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { knownService } from '../../src/campaign/paths.ts';
 import { runInProcess } from './in-process.ts';
-import { folderWith, record, type Scripted, scripted } from './scripted.ts';
+import { folderWith, header, record, type Scripted, scripted } from './scripted.ts';
 
 const campaign = `version: 1
 name: shop
@@ -154,6 +154,39 @@ test('a price that nobody knew when a plan was saved, and a list names by now, d
   const applied = await runInProcess(['apply', 'a.plan.json', '--yes', '--patience', '1s'], env, folder);
   const creates = seen.filter((one) => one.startsWith('POST'));
   expect(creates, applied.err).toEqual(['POST /image-generations/create']);
+});
+
+test('--refresh names the models that are gone, deprecated or dearer than they were charged', async () => {
+  const answers: { [operation: string]: Scripted } = {};
+  const listed = (...models: object[]) => {
+    answers['GET /catalog'] = [200, { data: [...models, { key: 'other', kind: 'image', credits: 1 }] }];
+  };
+  listed({ key: 'alpha-2', kind: 'image', credits: 3 });
+  const { run } = await planWith(
+    answers,
+    folderWith({
+      'campaign.yaml': campaign.replace(/^ {2}film.*\n/m, ''),
+      'campaign.lock.jsonl': `${header}\n${record({ kind: 'image', address: 'pic', jobId: 'j', credits: 3, request: { model: 'alpha-2', prompt: 'p' } })}\n`,
+    }),
+  );
+  const models = async () => JSON.parse((await run('--refresh', '--json')).out).models;
+  expect(await models()).toBeUndefined();
+  const addresses = ['hero@a', 'hero@b'];
+  const deprecated = 'image/alpha-2 is marked as deprecated by the service';
+  const dearer = 'image/alpha-2 is listed for 4 credits, 3 charged before';
+  listed({ key: 'alpha-2', kind: 'image', credits: 4, deprecated: true });
+  expect(await models()).toEqual([
+    { text: deprecated, addresses },
+    { text: dearer, addresses },
+  ]);
+  const shown = (await run('--refresh', '--format', 'markdown')).out.replaceAll('\\', '');
+  for (const text of [deprecated, dearer]) {
+    expect((await run('--refresh')).out).toContain(`${text} (2 steps: hero@a, hero@b)`);
+    expect(shown).toContain(`${text} (2 steps: hero@a, hero@b)`);
+  }
+  listed();
+  expect(await models()).toEqual([{ text: 'image/alpha-2 is no longer listed by the service', addresses }]);
+  expect(await models()).toBeUndefined();
 });
 
 describe('other locks of the working tree', () => {

@@ -5,7 +5,7 @@ import { isAskedAbout } from '../../plan/posts/post-record.ts';
 import { limitName } from '../../plan/prices/caps.ts';
 import { type Fact, named, strong, type Text, warning } from '../document.ts';
 import { countOf, creditsText, rangeText } from '../numbers.ts';
-import { safeText } from '../safe-text.ts';
+import { safeText, shortList } from '../safe-text.ts';
 import { postsText } from './post-words.ts';
 
 const limitCodes: ReadonlySet<string> = new Set(['budget', 'run-limit', 'limit']);
@@ -31,6 +31,15 @@ export function limitFacts({ rows, totals }: Pick<Plan, 'rows' | 'totals'>): Fac
   });
   const after = totals.fit && afterPicksText(totals.fit);
   return after === undefined ? now : [...now, { label: 'short', text: warning(after) }];
+}
+
+const shownSteps = 3;
+
+export function modelFacts({ models = [] }: Plan): Fact[] {
+  return models.map(({ text, addresses }) => {
+    const steps = `${countOf(addresses.length, 'step')}: ${shortList(addresses, shownSteps)}`;
+    return { label: 'models', text: warning(`${safeText(text, 300)} (${steps})`) };
+  });
 }
 
 function keptText(fit: Fit | undefined): string {

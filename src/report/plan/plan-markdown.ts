@@ -6,7 +6,7 @@ import { countOf, creditsText, priceText } from '../numbers.ts';
 import { markdownText } from '../render/markdown-text.ts';
 import { safeText } from '../safe-text.ts';
 import { withCanary } from './canary-words.ts';
-import { limitFacts, postFacts, timeFacts } from './footer-facts.ts';
+import { limitFacts, modelFacts, postFacts, timeFacts } from './footer-facts.ts';
 import { describeDiscarded, describeItem, indexRows, nameOfItem, type RowIndex } from './item-text.ts';
 import { planHeadline } from './plan-counts.ts';
 import { groupPlan, type PlanItem } from './plan-items.ts';
@@ -37,6 +37,7 @@ export function planMarkdown(
       ...postFacts(plan, now),
       ...moneyFacts(plan.totals, { isQuiet: false }),
       ...limitFacts(plan),
+      ...modelFacts(plan),
       ...timeFacts(plan.totals),
     ]),
   ];

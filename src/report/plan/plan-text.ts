@@ -19,7 +19,7 @@ import { countOf, creditsText } from '../numbers.ts';
 import { terminalText } from '../render/terminal-text.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
-import { limitFacts, postFacts, timeFacts } from './footer-facts.ts';
+import { limitFacts, modelFacts, postFacts, timeFacts } from './footer-facts.ts';
 import { describeDiscarded, describeItem, indexRows, nameOfItem, type RowIndex } from './item-text.ts';
 import { allUpToDate, planHeadline } from './plan-counts.ts';
 import { groupPlan, type PlanItem } from './plan-items.ts';
@@ -66,6 +66,7 @@ function planView(plan: Plan, { all = false, isRehearsal = false, now }: PlanTex
       ...postFacts(plan, now),
       ...moneyFacts(plan.totals, { isQuiet: isShort }),
       ...limitFacts(plan),
+      ...modelFacts(plan),
       ...timeFacts(plan.totals),
     ]),
   ];

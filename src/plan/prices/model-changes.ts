@@ -1,0 +1,57 @@
+import { kinds } from '../../kinds/index.ts';
+import { listPrice } from '../../kinds/list-price.ts';
+import type { Listing } from '../../kinds/listed-model.ts';
+import { modelName } from '../../kinds/price.ts';
+import { isSpending } from '../actions.ts';
+import type { ModelChange } from '../plan.generated.ts';
+import type { PlanRow } from '../plan.ts';
+import type { Match } from '../situation/find-purchases.ts';
+
+/** A list of the service as it was stored before a refresh, and as it is now. */
+export interface RefreshedList {
+  before?: Listing | undefined;
+  now?: Listing | undefined;
+}
+
+/**
+ * Finds the models of steps to buy that a list has no longer, marks as deprecated, or lists above the highest charge.
+ * An empty list is one that could not be read.
+ */
+export function findModelChanges(
+  rows: readonly PlanRow[],
+  matches: readonly Match[],
+  lists: readonly RefreshedList[],
+): ModelChange[] {
+  const requests = new Map(matches.map(({ step }) => [step.address, step.request]));
+  const listings = lists.map(({ now }) => now).filter((one) => one !== undefined);
+  const found = new Map<string, string[]>();
+  for (const { address, kind: name, action, price } of rows) {
+    const [kind, request] = [kinds[name], requests.get(address)];
+    const model = kind && request && modelName(kind, request);
+    if (kind === undefined || request === undefined || model === undefined) continue;
+    if (!isSpending(action) && action !== 'blocked') continue;
+    const modelIn = (listing: Listing | undefined) => listing?.[name]?.models[model];
+    const models = listings.flatMap((listing) => modelIn(listing) ?? []);
+    const charged = price?.source === 'lock' || price?.source === 'other-lock' ? price.high : undefined;
+    // Texts of one price class differ in length, so a longer one is not a higher price.
+    const isByText = models.some(({ per }) => typeof per === 'object' && 'characters' in per);
+    const listed = isByText ? undefined : listPrice(kind, request, listings)?.low;
+    const isGone = lists.some(
+      ({ before, now = {} }) => modelIn(before) !== undefined && Object.keys(now).length > 0 && !modelIn(now),
+    );
+    const states = [
+      ...(isGone ? ['is no longer listed by the service'] : []),
+      ...(models.some(({ isDeprecated }) => isDeprecated) ? ['is marked as deprecated by the service'] : []),
+      ...(charged != null && listed !== undefined && listed > charged
+        ? [`is listed for ${listed} credits, ${charged} charged before`]
+        : []),
+    ];
+    for (const state of states) {
+      const text = `${name}/${model} ${state}`;
+      const addresses = found.get(text);
+      if (addresses === undefined) found.set(text, [address]);
+      else addresses.push(address);
+    }
+  }
+  return [...found].map(([text, addresses]) => ({ text, addresses }));
+}
