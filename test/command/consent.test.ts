@@ -91,7 +91,7 @@ tasks:
   expect(begun.signal, begun.err).toBe('SIGKILL');
   const collected = await trial.run(['apply', 'campaign.yaml', ...quick, '--publish']);
   expect(collected.code, collected.err).toBe(5);
-  expect(collected.err).toMatch(/1 step for approval of 2 credits\n {9}1 post waits with them\n/);
+  expect(collected.err).toMatch(/1 step for approval of 2 credits\n {9}1 post waits for them\n/);
   expect(collected.err).not.toContain('needs its own consent');
 });
 

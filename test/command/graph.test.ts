@@ -64,7 +64,7 @@ tasks:
     place.write('campaign.yaml', dense(33));
     const refused = await place.run('status', '--graph');
     expect(refused).toMatchObject({ code: 64, out: '' });
-    expect(refused.err).toContain('Mermaid takes at most 500 edges and 50\u202f000 characters');
+    expect(refused.err).toContain('Mermaid supports at most 500 edges and 50\u202f000 characters');
     expect((await place.run('status', '--graph', '--exclude', 't32')).out.match(/ --> /g)).toHaveLength(496);
     const rows = Array.from({ length: 2000 }, (_, index) => `p${index}`).join(', ');
     place.write('campaign.yaml', manifest.replaceAll('[lamp, vase]', `[${rows}]`));

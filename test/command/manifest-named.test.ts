@@ -263,7 +263,7 @@ tasks:
     ['', 'v.yaml is empty'],
     ['word=elm\n', 'not a map of vars'],
     ['word: [\n', 'MB1302'],
-    ['word: "\\0"\n', 'v.yaml:1:8 error MB1106'],
+    ['word: "\\0"\n', 'v.yaml:1:7 error MB1106'],
     ['count: .nan\n', 'v.yaml:1:8 error MB1302'],
     ['word: !!js/function elm\n', 'v.yaml:1:'],
   ])('a file of another form is refused: %j', async (text, said) => {

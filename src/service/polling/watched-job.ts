@@ -43,6 +43,8 @@ interface Waiter {
 const thresholdShare = 1 / 13;
 const leastThresholdMs = 10;
 const mostThresholdMs = 1500;
+/** Share of the threshold for a job on a page that is read for other jobs, too. */
+const listedShare = 1 / 2;
 /** Minimum gap between two queries of one job in ms. */
 const leastGapMs = 100;
 const gapShare = 1 / 25;
@@ -78,7 +80,8 @@ export function dueAt(
       ),
     );
   }
-  const threshold = Math.min(mostThresholdMs, Math.max(leastThresholdMs, medianMs * thresholdShare)) / job.urgency();
+  const usual = Math.min(mostThresholdMs, Math.max(leastThresholdMs, medianMs * thresholdShare));
+  const threshold = (usual * (job.rank === undefined ? 1 : listedShare)) / job.urgency();
   const least = askedAge === undefined ? 0 : askedAge + Math.max(leastGapMs, Math.min(2000, medianMs * gapShare));
   return at(Math.max(least, Math.min(known.nextAge(job.lastAge ?? -1, threshold), last + mostGapMs)));
 }

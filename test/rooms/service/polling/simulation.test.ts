@@ -129,8 +129,8 @@ describe('simulation', () => {
     ])('1,000 videos, 100 at once, 2 reads a second: one look stands for many (%i, %i ms)', async (seed, answersMs) => {
       const draw = logNormal(30_000, 0.4, seeded(seed));
       const result = await simulate('video', manyOf(1000, draw), { concurrency: 100, perSecond: 2, answersMs });
-      expect(result.meanLagMs).toBeLessThan(2500);
-      expect(result.perJob).toBeLessThan(0.36);
+      expect(result.meanLagMs).toBeLessThan(1600);
+      expect(result.perJob).toBeLessThan(0.4);
       expect(result.times).toBeLessThan(1.08);
       expect(result.refused).toBeLessThan(5);
     });
@@ -175,8 +175,8 @@ function videos(count: number, options: Partial<SimulationOptions>) {
 test('10,000 videos in flight: seldom late, few reads, and no more thought for each than with 1,000', async () => {
   const few = await videos(1000, { createsPerSecond: 10 });
   const many = await videos(10_000, { createsPerSecond: 100 });
-  expect(many.meanLagMs).toBeLessThan(20_000);
-  expect(many.perJob).toBeLessThan(0.5);
+  expect(many.meanLagMs).toBeLessThan(12_000);
+  expect(many.perJob).toBeLessThan(0.8);
   expect(many.times).toBeLessThan(1.02);
   expect(many.thoughtsPerJob).toBeLessThan(2 * few.thoughtsPerJob);
 }, 240_000);
@@ -190,7 +190,7 @@ test.each([
   async (_, options) => {
     const result = await videos(4000, { createsPerSecond: 50, ...options });
     expect(result.meanLagMs).toBeLessThan(15_000);
-    expect(result.perJob).toBeLessThan(0.8);
+    expect(result.perJob).toBeLessThan(1.1);
     expect(result.times).toBeLessThan(1.03);
   },
   240_000,
