@@ -10,6 +10,7 @@ export const longTests = [
   'test/command/decisions/canaries.test.ts',
   'test/command/decisions/apply-review.test.ts',
   'test/proof/killed/**/*.test.ts',
+  'test/proof/honest-time.test.ts',
   'test/command/agent-walk.test.ts',
   'test/command/answers.test.ts',
   'test/command/engine-examples.test.ts',

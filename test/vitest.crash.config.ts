@@ -19,7 +19,11 @@ const deepened = [
 ].map((name) => `test/rooms/${name}.test.ts`);
 
 /** They measure, draw and simulate: no purchase depends on them. */
-const beforeARelease = ['test/rooms/service/polling/simulation.test.ts', 'test/rooms/sandbox/media.test.ts'];
+const beforeARelease = [
+  'test/proof/honest-time.test.ts',
+  'test/rooms/service/polling/simulation.test.ts',
+  'test/rooms/sandbox/media.test.ts',
+];
 
 const slowest = [
   'killed/at-a-write',

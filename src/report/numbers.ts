@@ -58,7 +58,7 @@ export function spanText(ms: number): string {
 }
 
 /** Rounds a range outward, in a unit that suits its longer end; seconds to multiples of five. */
-function wholeRange({ lowMs, highMs }: { lowMs: number; highMs: number }) {
+export function wholeRange({ lowMs, highMs }: { lowMs: number; highMs: number }) {
   const isShort = highMs < 90_000;
   const [unit, ms, step] = isShort ? ['s', 1000, 5] : highMs < 10_800_000 ? ['min', 60_000, 1] : ['h', 3_600_000, 1];
   const low = Math.floor(lowMs / ms / step) * step;
