@@ -191,9 +191,11 @@ export function tellOpenGates(
     outcomes,
   }: { review?: boolean | undefined; isDone: boolean; outcomes: ReadonlyMap<string, StepOutcome> },
 ): void {
+  const against = gates.filter(isDecidedAgainst);
+  if (against.length > 0) tellRejected(against, terminal);
   const waiting = rows.filter(({ blockedBy }) => blockedBy === 'gate').length;
   const isIdle = waiting === 0;
-  const open = gates.filter((gate) => isIdle || gate.waiting > 0);
+  const open = gates.filter((gate) => !isDecidedAgainst(gate) && (isIdle || gate.waiting > 0));
   // A gate that waits for another gate has no outputs yet, nor has a gate without a finished step.
   const hasEnded = (address: string) => (outcomes.get(address) ?? 'done') === 'done';
   const blocked = new Set(
@@ -245,10 +247,33 @@ export function tellOpenGates(
   tellHead(terminal, text, below, isIdle ? 'gates' : 'waiting');
 }
 
-function describeGate({ name, is, choose, members, state, picked, note }: NonNullable<Plan['gates']>[number]): string {
+type PlanGate = NonNullable<Plan['gates']>[number];
+
+/** Whether everything was rejected, so that nothing waits for the gate. After a rejected canary, the others wait. */
+function isDecidedAgainst({ is, state }: PlanGate): boolean {
+  return state === 'rejected' && is !== 'canary';
+}
+
+function tellRejected(gates: readonly PlanGate[], terminal: Terminal): void {
+  const shown = gates.slice(0, shownGates);
+  const names = shown.map(({ name, note }) => line(safeText(`${name}${note === undefined ? '' : ` (${note})`}`, 300)));
+  const more = gates.length - shown.length;
+  const redo = shown.flatMap(({ name }) => ['--redo', name]);
+  tellHead(
+    terminal,
+    `the outputs of ${countOf(gates.length, 'gate')}, so nothing is made from them`,
+    [
+      ...names,
+      more === 0 ? undefined : line(`… and ${countOf(more, 'more gate')}`),
+      command('to buy others', terminal.paste(call('apply', ...redo))),
+    ],
+    'rejected',
+  );
+}
+
+function describeGate({ name, is, choose, members, state, picked, note }: PlanGate): string {
   const about = note === undefined ? '' : ` (${note})`;
   if (is === 'canary') return `${name}: ${members.join(', ')} ${state === 'rejected' ? 'rejected' : 'to be picked'}`;
   if (state === 'contested') return `${name}: ${picked.join(' and ')} are picked, but only ${choose} may be${about}`;
-  if (state === 'rejected') return `${name}: rejected${about}`;
   return `${name}: ${is === 'approve' ? 'to be approved' : `${choose} of ${members.length} to be picked`}${about}`;
 }

@@ -13,6 +13,7 @@ import { isCarriedOut, isSpending } from './actions.ts';
 import type { ChangeFacts } from './compare/changes.ts';
 import { type Decision, type DecisionFacts, decide } from './decide.ts';
 import { blockAtGates, openGates } from './gates/block-at-gates.ts';
+import { describeWait } from './gates/gates.ts';
 import { holdForCanaries } from './gates/hold-for-canaries.ts';
 import { type Aspect, aspectsOf } from './outputs/expectation.ts';
 import type { Plan, PlanRow, PlanTotals, Price, StepOrder, WorkRow } from './plan.ts';
@@ -27,7 +28,7 @@ import { makeOrder } from './purchases/make-order.ts';
 import type { SendFacts } from './purchases/next.ts';
 import { blockUndecidable, markStrangeSends, openSendRows } from './purchases/open-sends.ts';
 import { costOfRetries } from './purchases/retry.ts';
-import { reasonOf, tellChanges } from './reason.ts';
+import { type Reason, reasonOf, tellChanges } from './reason.ts';
 import { blockDependents } from './rows/block.ts';
 import { Draft } from './rows/draft.ts';
 import { tellFollowing, tellReplaced } from './rows/follow.ts';
@@ -203,13 +204,13 @@ function makeRow(
 ): PlanRow {
   const { about, decisionFacts, conditions, count } = context;
   const { step, purchase } = match;
-  const missing = about.unneeded.has(step.address) ? findMissingPart(conditions.get(step.address), count) : undefined;
-  const isUnneeded = missing !== undefined;
+  const isUnneeded = about.unneeded.has(step.address);
+  const missing = isUnneeded ? findMissingPart(conditions.get(step.address), count) : undefined;
   // Computed only when needed, because most steps of a finished campaign are kept at any price.
   const priceOf = () => about.priceOf(step.kind, step.request);
   const isPinned = step.decided?.pinned !== undefined;
   const plain: Decision = isUnneeded
-    ? { action: 'keep', reason: notNeeded(missing) }
+    ? { action: 'keep', reason: missing === undefined ? rejectedBefore(step, about) : notNeeded(missing) }
     : decide(match, isRedone(step, about.redo) ? decisionFacts.again : decisionFacts.once);
   const decision =
     step.decided === undefined || isUnneeded
@@ -233,6 +234,11 @@ function makeRow(
   const parts = conditions.get(step.address) ?? [];
   tellPost(row, { match, decision, isPerhaps: parts.some((one) => count(one.of, one.fingerprint) === undefined) });
   return row;
+}
+
+function rejectedBefore({ rejected }: Match['step'], { graph }: About): Reason {
+  const gate = graph.gates.find(({ name }) => name === rejected);
+  return reasonOf('rejected', gate === undefined ? 'an output that it uses is rejected' : describeWait(gate));
 }
 
 function makeWork(match: Match, decision: Decision, context: Parameters<typeof makeOrder>[2]): WorkRow {

@@ -57,7 +57,7 @@ function whereText(sums: CostSums): string {
 
 function approvedText({ assets, credits }: Approved): string {
   const each = Math.round((credits / assets) * 10) / 10;
-  return `${creditsText(assets)} picked at gates, ${each} credits each: ${creditsText(credits)} for their tasks, drafts included`;
+  return `tasks with a gate: ${countOf(credits, 'credit')} for ${countOf(assets, 'picked output')}, ${each} each with the outputs that were not picked`;
 }
 
 function heldText({ held, heldUnknown }: CostSums): string {

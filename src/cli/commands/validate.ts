@@ -80,7 +80,7 @@ function describeFine(
   const left = `${text}, ${countOf(unchecked, 'request')} unchecked`;
   if (hasDocument)
     return `${left}, because the service's own document does not describe ${unchecked === 1 ? 'it' : 'them'}\n`;
-  return `${left}; with the key of the service: ${terminal.paste({ ...call('plan', '--refresh'), file })}\n`;
+  return `${left}, because the document of the service is not stored here; a user with an API key can store it: ${terminal.paste({ ...call('plan', '--refresh'), file })}\n`;
 }
 
 /** Loads a manifest. A file that cannot be read becomes a diagnostic, so that the other files are still checked. */

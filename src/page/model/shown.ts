@@ -166,7 +166,8 @@ export type Waits = Omit<ReviewWait, 'gates'>;
 
 export function count({ data, groups }: Pick<Shown, 'data' | 'groups'>): Counts {
   const gates = groups.flatMap((shown) => (shown.group.gate === undefined ? [] : { ...shown, gate: shown.group.gate }));
-  const open = new Set(gates.flatMap(({ group, state }) => (state === 'decided' ? [] : group.name)));
+  const isOpen = ({ state }: ShownGroup) => state === 'open' || state === 'contested';
+  const open = new Set(gates.filter(isOpen).map(({ group }) => group.name));
   const all = data.waits ?? gates.map(({ group, gate }) => ({ gates: [group.name], ...waitsOf(gate) }));
   const waits: Waits = { steps: 0, credits: 0, likely: 0 };
   for (const { gates: names, steps, credits, likely } of all) {
@@ -179,7 +180,7 @@ export function count({ data, groups }: Pick<Shown, 'data' | 'groups'>): Counts 
   const rejected = gates.filter(({ state }) => state === 'rejected').length;
   return {
     gates: gates.length,
-    decided: gates.length - open.size + rejected,
+    decided: gates.length - open.size,
     left: gates.filter(isUndecided).length,
     rejected,
     waits,

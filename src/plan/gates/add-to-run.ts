@@ -81,7 +81,8 @@ export function findUnwanted(agreed: Plan, now: Plan, isOver: (address: string) 
 
 function isOutdated({ fingerprint }: StepOrder, now: PlanRow | undefined): boolean {
   if (now?.order !== undefined) return now.order.fingerprint !== fingerprint;
-  return now?.blockedBy === 'gate' || (now?.action === 'keep' && now.unneeded !== true);
+  if (now?.reason.code === 'rejected' || now?.blockedBy === 'gate') return true;
+  return now?.action === 'keep' && now.unneeded !== true;
 }
 
 export function waitingRows({ rows }: Plan): Map<string, PlanRow> {

@@ -18,7 +18,9 @@ export function blockAtGates(draft: Draft, { graph: { gates }, matches }: Pick<S
   const byName = new Map(gates.map((gate) => [gate.name, gate]));
   const waits = new Map(matches.flatMap(({ step }) => (step.waits === undefined ? [] : [[step.address, step.waits]])));
   if (waits.size === 0) return;
-  const mayWait = dependentRows(draft.all, matches).filter(({ order }) => order?.send === undefined);
+  const mayWait = dependentRows(draft.all, matches).filter(
+    ({ order, unneeded }) => order?.send === undefined && unneeded !== true,
+  );
   const stopped = new Set<string>();
   const unselected = new Set<string>();
   // A step may come before the step whose job it shares.
@@ -37,9 +39,18 @@ export function blockAtGates(draft: Draft, { graph: { gates }, matches }: Pick<S
         unselected.add(row.address);
         continue;
       }
+      if (gate?.state.is === 'rejected' && gate.is !== 'canary') {
+        draft.block(row, 'step', reasonOf('rejected', describeWait(gate)));
+        stopped.add(row.address);
+        continue;
+      }
       const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
       const text = gate === undefined ? `needs ${need}, which waits for a pick` : `${describeWait(gate)}${more}`;
-      draft.put(heldBack(row, text)); // I27
+      // With a member that is not redone, a pick may give back what the step was made from.
+      const isGone = row.order?.needs.some((name) =>
+        (byName.get(name)?.members ?? [name]).every((address) => draft.at(address)?.discards !== undefined),
+      );
+      draft.put(heldBack(row, text, isGone ? row.discards : undefined)); // I27
       stopped.add(row.address);
     }
   }
@@ -55,7 +66,7 @@ function isOutOfSight({ members }: Gate, draft: Draft, unselected: ReadonlySet<s
 }
 
 /** Returns a blocked row that keeps the future purchase, so that a saved plan can name it. */
-function heldBack(row: PlanRow, text: string): BlockedRow {
+function heldBack(row: PlanRow, text: string, discards?: number): BlockedRow {
   const { order, action, mayRetry, price: shown, post } = row;
   const held = blocked(row, 'gate', reasonOf('gate', text));
   // Shows a reviewer which post a pick will be used for.
@@ -65,29 +76,28 @@ function heldBack(row: PlanRow, text: string): BlockedRow {
   return {
     ...held,
     wouldCost: ceilingOf(price) ?? null,
-    ...defined({ price: shown }),
+    ...defined({ price: shown, discards }),
     later: { generation, ...defined({ retries: retries?.left }) },
     ...defined({ wouldRetry: mayRetry }),
   };
 }
 
 /**
- * Lists the undecided gates, also those of steps outside the plan, with the number of these rows that wait for each.
+ * Lists the undecided and the rejected gates, also those of steps outside the plan, with the number of these rows that wait for each.
  */
 export function openGates(
   draft: Draft,
   rows: readonly PlanRow[],
-  { graph: { gates }, matches }: Pick<Situation, 'graph' | 'matches'>,
+  { graph: { gates }, byAddress: steps, verdicts }: Pick<Situation, 'graph' | 'byAddress' | 'verdicts'>,
 ): Plan['gates'] {
   if (gates.length === 0) return undefined;
   const held = new Set(draft.all.flatMap(({ address, blockedBy }) => (blockedBy === 'gate' ? [address] : [])));
-  const steps = new Map(matches.map(({ step }) => [step.address, step]));
   const counts = new Map<string, number>();
   const open = rows.flatMap(({ address }) => (held.has(address) ? [address] : []));
   const seen = new Set(open);
   const counted = new Set(open);
   for (let address = open.pop(); address !== undefined; address = open.pop()) {
-    const { waits = [], needs = [] } = steps.get(address) ?? {};
+    const { waits = [], needs = [] } = steps.get(address)?.step ?? {};
     for (const name of waits) counts.set(name, (counts.get(name) ?? 0) + (counted.has(address) ? 1 : 0));
     for (const need of waits.length === 0 ? needs : []) {
       if (seen.has(need) || !held.has(need)) continue;
@@ -101,17 +111,31 @@ export function openGates(
     // No rows wait behind a canary gate when everything is bought.
     const isAbout = gate.is !== 'canary' && gate.members.some((address) => about.has(address));
     const isMeant = counts.has(gate.name) || isAbout;
-    if (state.is === 'decided' || !isMeant) return [];
+    const isBefore = gate.members.every((address) => steps.get(address)?.step.rejected !== undefined);
+    if (state.is === 'decided' || !isMeant || isBefore) return [];
+    const words = state.is === 'rejected' ? wordsOfRejection(gate, { steps, verdicts }) : note;
     const { is, choose, name, task, members } = gate;
     return [
       {
         ...{ name, task, is, choose, members: [...members], state: state.is, picked: [...state.picked] },
-        ...defined({ note }),
+        ...defined({ note: words }),
         waiting: count,
       },
     ];
   });
   return found.length === 0 ? undefined : (found as Plan['gates']);
+}
+
+function wordsOfRejection(
+  { members }: Gate,
+  { steps, verdicts }: { steps: Situation['byAddress']; verdicts: Situation['verdicts'] },
+): string | undefined {
+  const said = members.flatMap((address) => {
+    const match = steps.get(address);
+    const { reason, note } = (match && verdicts.on(match)) ?? {};
+    return [reason, note].flatMap((word) => word || []);
+  });
+  return said.length === 0 ? undefined : [...new Set(said)].join('; ');
 }
 
 export function sumAfterPicks(

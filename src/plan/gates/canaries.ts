@@ -106,7 +106,9 @@ class Seating {
     this.#byAddress = new Map(facts.matches.map((match) => [match.step.address, match]));
     const conditions = findConditions(facts.graph);
     const count = partCounter(facts.matches);
-    this.#isUnneeded = (address) => findMissingPart(conditions.get(address), count) !== undefined;
+    this.#isUnneeded = (address) =>
+      this.matchOf(address)?.step.rejected !== undefined ||
+      findMissingPart(conditions.get(address), count) !== undefined;
   }
 
   matchOf(address: string): Match | undefined {

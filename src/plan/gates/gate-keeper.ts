@@ -1,7 +1,7 @@
 import type { Gate, OpenRequest, Step } from '../../graph/graph.ts';
 import { fingerprintChoice } from '../../graph/render/fingerprint.ts';
 import type { Json } from '../../ground/json.ts';
-import { isMap } from '../../ground/values.ts';
+import { defined, isMap } from '../../ground/values.ts';
 import { verdictIn } from '../../lock/decisions.ts';
 import type { Lock } from '../../lock/record.ts';
 import type { DecidedGate, DecidedStep, GateState } from '../situation/decided-graph.ts';
@@ -43,6 +43,8 @@ export class GateKeeper {
   readonly #seen = new Map<string, Seen>();
   readonly #states = new Map<Gate, GateState>();
   readonly #choices = new Map<Gate, string>();
+  /** Names of gates at which was rejected what a step is made from, by the step's address. */
+  readonly #rejected = new Map<string, string>();
 
   /** `seen`: states of the steps at gates. By default they are read from the record at each step's own address. */
   constructor(gates: readonly Gate[], lock: Lock, { redo, seen }: { redo: ReadonlySet<string>; seen?: SeenAtGates }) {
@@ -70,14 +72,23 @@ export class GateKeeper {
     return bought?.state === 'done' ? (verdictIn(record?.decisions, bought)?.is ?? 'undecided') : 'none';
   }
 
-  /** Replaces references to gates by the picked steps. Steps behind an open gate are blocked. */
+  /** Replaces references to gates by the picked steps. Marks steps behind an open gate, and behind a rejected one. */
   resolve(step: Step): DecidedStep {
     const gates = new Set(step.needs.flatMap((need) => this.#gateOf(need) ?? []));
-    if (gates.size === 0) return step;
+    const rejected = this.#rejectedBehind(step, gates);
+    if (rejected !== undefined) this.#rejected.set(step.address, rejected);
+    if (gates.size === 0) return rejected === undefined ? step : { ...step, rejected };
     const request = this.#replacePicks(step.request) as OpenRequest;
     const needs = [...new Set(step.needs.flatMap((need) => this.#pickedOf(need)))].sort();
     const waits = [...gates].filter((gate) => this.stateOf(gate).is !== 'decided').map(({ name }) => name);
-    return { ...step, request, needs, ...(waits.length > 0 && { waits }) };
+    return { ...step, request, needs, ...(waits.length > 0 && { waits }), ...defined({ rejected }) };
+  }
+
+  /** Returns the first gate before a step at which was rejected what the step is made from. */
+  #rejectedBehind({ needs }: Step, gates: ReadonlySet<Gate>): string | undefined {
+    const [own] = [...gates].filter((gate) => this.stateOf(gate).is === 'rejected');
+    const before = own?.members ?? needs.filter((need) => this.#gateOf(need) === undefined);
+    return before.flatMap((address) => this.#rejected.get(address) ?? [])[0] ?? own?.name;
   }
 
   #gateOf(need: string): Gate | undefined {
@@ -95,7 +106,10 @@ export class GateKeeper {
   stateOf(gate: Gate): GateState {
     const known = this.#states.get(gate);
     if (known !== undefined) return known;
-    const state = stateOfGate(gate, (address) => this.#seen.get(address) ?? 'none');
+    const state = stateOfGate(gate, (address) => {
+      const is = this.#seen.get(address) ?? 'none';
+      return is === 'none' && this.#rejected.has(address) ? 'rejected' : is;
+    });
     this.#states.set(gate, state);
     return state;
   }

@@ -58,12 +58,13 @@ export function leaveOut(draft: Draft, addresses: ReadonlySet<string>): void {
   }
 }
 
-function keptText(rows: readonly PlanRow[]): string {
+function keptText(later: readonly PlanRow[]): string {
+  const rows = later.filter((row) => expectedCredits(row) > 0);
   const [first] = rows;
   if (first === undefined) return '';
   const credits = sumExpected(rows);
-  const whom = rows.length === 1 ? `${first.address}, which waits` : `${rows.length} steps, which wait`;
-  return `, and ${credits} of what is left ${credits === 1 ? 'is' : 'are'} kept for ${whom} for a pick`;
+  const whom = rows.length === 1 ? `${first.address}, which waits` : `${rows.length} steps that wait`;
+  return `, and ${credits} of the remaining credits ${credits === 1 ? 'is' : 'are'} reserved for ${whom} for a pick`;
 }
 
 function sumExpected(rows: readonly PlanRow[]): number {
@@ -71,7 +72,7 @@ function sumExpected(rows: readonly PlanRow[]): number {
 }
 
 function isUnpriced({ action, credits, price, wouldCost }: PlanRow): boolean {
-  return (action === 'blocked' ? (wouldCost ?? null) : credits) === null && price?.likely === undefined;
+  return (action === 'blocked' ? wouldCost : credits) === null && price?.likely === undefined;
 }
 
 function costText({ credits, price }: PlanRow): string {

@@ -25,7 +25,8 @@ export function findUnfunded(rows: readonly PlanRow[], cap: number, hangs: Hangs
 
 /** Returns the known or estimated cost of a row; at least 1 where the price is unknown. */
 export function expectedCredits({ action, credits, price, wouldCost }: PlanRow): number {
-  if (action === 'blocked') return price?.likely ?? wouldCost ?? 1;
+  // A step that shares another step's job has no price.
+  if (action === 'blocked') return wouldCost === undefined ? 0 : (price?.likely ?? wouldCost ?? 1);
   return credits ?? Math.max(1, price?.likely ?? 1); // I14 (list)
 }
 

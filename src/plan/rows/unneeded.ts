@@ -1,7 +1,9 @@
 import type { Graph } from '../../graph/graph.ts';
 import type { Lock } from '../../lock/record.ts';
+import { isOpenSend } from '../../lock/sends.ts';
 import type { Reason } from '../plan.generated.ts';
 import type { Plan, PlanRow } from '../plan.ts';
+import { isPost, sendsOf } from '../posts/post-record.ts';
 import { reasonOf } from '../reason.ts';
 import type { Match } from '../situation/find-purchases.ts';
 import {
@@ -13,14 +15,21 @@ import {
 } from '../situation/parts.ts';
 import { lastingFacts } from './draft.ts';
 
-/** Finds steps that are not needed: a part that they use does not exist, and nothing was bought. */
+/** Finds steps that are not needed and have no output: a part that they use does not exist, or what they use was rejected. */
 export function findUnneeded(graph: Graph, matches: readonly Match[]): ReadonlySet<string> {
   const conditions = findConditions(graph);
-  if (conditions.size === 0) return new Set();
   const count = partCounter(matches);
-  const isUnneeded = ({ step, purchase }: Match) =>
-    purchase === undefined && findMissingPart(conditions.get(step.address), count) !== undefined;
+  const isUnneeded = (match: Match) =>
+    isDecidedAgainst(match) ||
+    (match.purchase === undefined && findMissingPart(conditions.get(match.step.address), count) !== undefined);
   return new Set(matches.filter(isUnneeded).map(({ step }) => step.address));
+}
+
+/** A running job, an open create request and a sent post are still settled. */
+function isDecidedAgainst({ step, purchase, record }: Match): boolean {
+  if (step.rejected === undefined || record?.purchases.some(isOpenSend)) return false;
+  if (record !== undefined && isPost(step.kind) && sendsOf(record).length > 0) return false;
+  return purchase === undefined || purchase.state === 'refused' || purchase.state === 'failed';
 }
 
 export function partsOnRecord({ steps }: Pick<Lock, 'steps'>): CountParts {

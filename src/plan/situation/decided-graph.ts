@@ -12,6 +12,8 @@ export interface DecidedGraph extends Graph {
 export interface DecidedStep extends Step {
   /** Names of gates that must be decided before anything is bought for this step. At least one. */
   waits?: string[];
+  /** Name of the gate at which what it is made from, directly or not, was rejected: nothing more is bought for it. */
+  rejected?: string;
   /** Other outputs were picked, or this one was rejected, so its file may be deleted. */
   unpicked?: true;
   decided?: Decided;

@@ -98,10 +98,12 @@ function takeAlong({ step, record }: Match, { kind, purchases }: StepRecord): St
 
 /**
  * Ranks a match. 2: the step's own create request gave something, or may yet. 1: it was refused, and counts as an
- * attempt. -1: nothing can come of it, because another post was sent from this address before.
+ * attempt. -1: nothing can come of it, because another post was sent from this address before, or what it is made from
+ * was rejected.
  */
 function progress({ purchase, step, record }: Match): -1 | 0 | 1 | 2 {
-  if (purchase === undefined) return isPost(step.kind) && record !== undefined && sendsOf(record).length > 0 ? -1 : 0;
+  const isPosted = isPost(step.kind) && record !== undefined && sendsOf(record).length > 0;
+  if (purchase === undefined) return isPosted || step.rejected !== undefined ? -1 : 0;
   return purchase.state === 'refused' ? 1 : 2;
 }
 

@@ -6,7 +6,7 @@ import type { Situation } from './situation.ts';
 
 /**
  * State of the purchase of a step's present request. `changed`: something was bought for the step, but with another
- * request than the manifest's. `not-bought` includes refusals. `unneeded`: a part that the step uses does not exist.
+ * request than the manifest's. `not-bought` includes refusals. `unneeded`: a part that the step uses does not exist, or was rejected.
  * `failed` includes outputs that do not fit `expect`, if the files were examined.
  */
 export type StepState = 'done' | 'running' | 'failed' | 'lost' | 'unresolved' | 'changed' | 'not-bought' | 'unneeded';

@@ -45,7 +45,7 @@ export function modelFacts({ models = [] }: Plan): Fact[] {
 function keptText(fit: Fit | undefined): string {
   return fit?.kept === undefined
     ? ''
-    : `; ${creditsText(fit.kept)} of what is left ${fit.kept === 1 ? 'is' : 'are'} reserved for steps after the picks`;
+    : `; ${countOf(fit.kept, 'credit')} of the budget ${fit.kept === 1 ? 'is' : 'are'} reserved for steps that wait for a pick`;
 }
 
 /** Lists posts apart from purchases, because credits do not cover them and publishing cannot be undone. */

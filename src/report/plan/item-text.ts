@@ -62,12 +62,12 @@ function isMissed({ would }: PlanRow): boolean {
 function describeKept(rows: readonly PlanRow[]): string {
   const [first] = rows;
   if (first !== undefined && rows.every(({ reason }) => reason.text === first.reason.text)) return first.reason.text;
-  const counts = (['not-needed', 'pinned', 'accepted'] as const).flatMap((code) => {
+  const counts = (['not-needed', 'rejected', 'pinned', 'accepted'] as const).flatMap((code) => {
     const count = rows.filter(({ reason }) => reason.code === code).length;
-    const name = code === 'not-needed' ? 'not needed' : code;
+    const name = code === 'pinned' || code === 'accepted' ? code : sentences[code];
     return count === 0 ? [] : count === rows.length ? [name] : [`${count} of them ${name}`];
   });
-  const isAll = rows.every(({ reason }) => reason.code === 'not-needed');
+  const isAll = rows.every(({ unneeded }) => unneeded === true);
   return [...(isAll ? [] : ['up to date']), ...counts].join(', ');
 }
 
@@ -142,6 +142,7 @@ const sentences: { readonly [code in PlanRow['reason']['code']]?: string } = {
   unfit: 'their outputs do not fit `expect`; change it, take them with `accept`, or buy them again with --redo',
   posted: 'posted',
   'not-needed': 'not needed',
+  rejected: 'not made: their input is rejected',
   unpicked: 'not picked; their files are not here',
   budget: 'the budget is not enough',
   'run-limit': '--max-credits is not enough',

@@ -84,10 +84,17 @@ export function statusView(view: StatusView, options: StatusOptions): Document {
 }
 
 function gatesFact(gates: readonly GateStatus[], paste: Paste): Fact {
-  const example = gates.find(({ state, toSee }) => state !== 'rejected' && toSee.length > 0)?.toSee[0];
+  const open = gates.filter(({ state }) => state !== 'rejected');
+  const rejected = gates.filter(({ state }) => state === 'rejected').map(({ name }) => name);
+  const lost = rejected.length === 0 ? '' : `rejected: ${shortList(rejected, shownNames)}`;
+  const names = shortList(open.map(gateText), shownNames);
+  const example = open.find(({ toSee }) => toSee.length > 0)?.toSee[0];
   return {
     label: 'gates',
-    text: [warning(`${countOf(gates.length, 'gate')} open`), `: ${shortList(gates.map(gateText), shownNames)}`],
+    text:
+      open.length === 0
+        ? `every gate is decided; ${lost}`
+        : [warning(`${countOf(open.length, 'gate')} open`), `: ${names}${lost && `; ${lost}`}`],
     below:
       example === undefined
         ? []
@@ -110,7 +117,7 @@ function doneOf({ states }: TaskStatus): number {
 
 export function gateText({ name, state, choose, toSee, picked }: GateStatus): string {
   if (state === 'contested') return `${name} (${picked.length} picked, at most ${choose} allowed)`;
-  return state === 'rejected' ? `${name} (rejected)` : `${name} (${toSee.length} to see)`;
+  return `${name} (${toSee.length} to see)`;
 }
 
 function isFailed({ state }: StepStatus): boolean {

@@ -74,7 +74,8 @@ function stateOf(match: Match, context: Pick<AssetContext, 'byAddress' | 'unneed
 
 /** The purchase to show: for the present request, otherwise the newest one with an output. */
 function findShown(match: Match, byAddress: ReadonlyMap<string, Match>): Purchase | undefined {
-  const owner = match.sharesJobOf === undefined ? undefined : byAddress.get(match.sharesJobOf);
+  const owner =
+    match.sharesJobOf === undefined || match.step.rejected !== undefined ? undefined : byAddress.get(match.sharesJobOf);
   const own = match.purchase ?? owner?.purchase;
   if (own !== undefined) return own;
   const counted = match.record === undefined ? [] : countedPurchases(match.record);

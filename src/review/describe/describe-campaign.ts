@@ -36,8 +36,11 @@ export function describeCampaign(facts: CampaignFacts): Pick<ReviewData, 'campai
   const taken = new Set(matches.flatMap(({ purchase }) => purchase?.outputs?.map(({ path }) => path) ?? []));
   const boughtAt = boughtAtIn(lock);
   const meant = matches.filter(
-    ({ step: { address, kind } }) =>
-      kinds[kind]?.media !== 'none' && !unneeded.has(address) && (selected?.has(address) ?? true),
+    ({ step: { address, kind, rejected } }) =>
+      kinds[kind]?.media !== 'none' &&
+      // What hangs on a rejected output stays on the page, because the rejection can be taken back.
+      (rejected !== undefined || !unneeded.has(address)) &&
+      (selected?.has(address) ?? true),
   );
   const assets = meant.map((match) =>
     describeAsset(match, {

@@ -79,8 +79,9 @@ describe('draft, pick, final', () => {
     await apply(trial, 0);
     expect(booked(trial)).toBe(6);
     // All rejected, new takes of the same request: nothing is decided about them.
-    await decide(trial, 'reject', 'hero');
-    expect(await apply(trial, 5)).toContain('hero: rejected');
+    await decide(trial, 'reject', 'hero', '--note', 'too dark');
+    expect(await apply(trial, 0)).toContain('         hero (too dark)\n');
+    expect((await trial.run(['status', 'campaign.yaml'])).out).toContain('every gate is decided; rejected: hero');
     expect(await apply(trial, 5, 'campaign.yaml', '--yes', '--redo', 'hero')).toContain('hero: 1 of 3 to be picked');
     expect(booked(trial)).toBe(9);
   });
@@ -92,9 +93,7 @@ describe('draft, pick, final', () => {
     const both = await apply(trial, 0);
     expect(both).toContain('to buy others instead, as in: mediabatch apply campaign.yaml --redo hero\n');
     await decide(trial, 'reject', 'hero', 'back');
-    expect(await apply(trial, 0)).toContain(
-      'to buy others instead: mediabatch apply campaign.yaml --redo hero --redo back\n',
-    );
+    expect(await apply(trial, 0)).toContain('to buy others: mediabatch apply campaign.yaml --redo hero --redo back\n');
   });
 
   test('a gate without dependents is shown and does not block: exit 0', async () => {

@@ -101,7 +101,7 @@ describe('a run during which people decide', () => {
         expect(await say(live, { 'hero@a/1': 'picked' })).toBe('over');
       },
     });
-    expect(blockedIn(run)).toEqual({ 'film@a': 'gate', 'film@b': 'gate' });
+    expect(blockedIn(run)).toEqual({});
     expect(run.carriedOut.gates).toMatchObject([{ state: 'rejected' }, { state: 'rejected' }]);
     expect(campaign.service.ledger).toHaveLength(4);
   });

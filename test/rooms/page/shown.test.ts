@@ -151,7 +151,7 @@ test('counts say what is decided, what is left and what waits', () => {
     decided: 2,
     left: 1,
     rejected: 1,
-    waits: { steps: 2, credits: 6, likely: 6 },
+    waits: { steps: 1, credits: 3, likely: 3 },
   });
 });
 

@@ -89,7 +89,10 @@ describe('what hangs on a gate', () => {
     [
       'all are rejected',
       bought({ 'hero/1': 'rejected', 'hero/2': 'rejected', 'hero/3': 'rejected' }),
-      ['blocked: all 3 of hero are rejected; --redo buys new ones', wait],
+      [
+        'keep: all 3 of hero are rejected; --redo buys new ones',
+        'keep: all 3 of hero are rejected; --redo buys new ones',
+      ],
     ],
     [
       'two branches picked differently',
@@ -106,7 +109,7 @@ describe('what hangs on a gate', () => {
     [
       'what follows is rejected',
       bought({ ...undecided, 'hero/2': 'picked', poster: 'rejected' }),
-      ['keep: up to date', 'blocked: poster is rejected; --redo poster buys another'],
+      ['keep: up to date', 'keep: poster is rejected; --redo poster buys another'],
     ],
     [
       'all is decided',
@@ -115,6 +118,71 @@ describe('what hangs on a gate', () => {
     ],
   ])('%s', (_name, lock, expected) => {
     expect(tell(lock)).toEqual(expected);
+  });
+
+  it('is not needed, costs nothing and waits for nobody after a rejection', () => {
+    const lock = bought({ ...undecided, 'hero/2': 'picked', poster: 'rejected' });
+    const { totals, gates, rows } = planOf(graph, lock);
+    expect(totals).not.toHaveProperty('afterPicks');
+    expect(gates).toMatchObject([{ name: 'poster', state: 'rejected', waiting: 0 }]);
+    expect(rows.find(({ address }) => address === 'clip')).toMatchObject({ unneeded: true, credits: 0 });
+    expect(tell(lock, { redo: new Set(['poster']) })[1]).toBe('blocked: waits for approval: poster');
+  });
+
+  it('is not bought again after a rejection, but a sent create request is still settled', () => {
+    const before = bought({ ...undecided, 'hero/2': 'picked', poster: 'picked' });
+    const clip = stepOf(situate(graph, before).graph, 'clip');
+    const poster = bought({ ...undecided, 'hero/2': 'picked', poster: 'rejected' }).steps.get('poster');
+    const withClip = (purchase: StepRecord['purchases'][number]) => {
+      const steps = new Map(before.steps).set('clip', { address: 'clip', kind: 'music', purchases: [purchase] });
+      if (poster !== undefined) steps.set('poster', poster);
+      return { ...before, steps };
+    };
+    const clipOf = (purchase: StepRecord['purchases'][number], facts = {}) =>
+      rowOf(planOf(graph, withClip(purchase), facts), 'clip');
+    expect(clipOf(job(clip, { state: 'failed', jobId: 'f' }))).toMatchObject({ action: 'keep', unneeded: true });
+    expect(clipOf(job(clip, { state: 'running', jobId: 'r' })).action).toBe('attach');
+    expect(clipOf(create(clip)).action).toMatch(/create|unresolved/);
+    const done = saved(clip, { outputs: [output(`${clip.save}.mp3`)] });
+    expect(clipOf(done).action).toBe('keep');
+    expect(clipOf(done, { redo: new Set(['clip']) })).toMatchObject({ action: 'blocked', blockedBy: 'step' });
+  });
+
+  describe('steps of the same request', () => {
+    const rows = '[{ id: a, word: mug }, { id: b, word: lamp }, { id: c, word: mug }]';
+    const each = `foreach: ${rows}, key: "{{row.id}}",`;
+    const twins = (budget: number) =>
+      graphOf(
+        tasks(
+          `  still: { ${each} gate: approve, ${song} "a {{row.word}}" } }`,
+          `  film: { ${each} ${song} "{{tasks.still.url}}" } }`,
+        ).replace('name:', `budget: { credits: ${budget} }\nname:`),
+      );
+
+    it('cost one job, also behind a gate', () => {
+      expect(planOf(twins(16), lockOf({})).totals.fit).toMatchObject({ carries: 'all', missing: 0 });
+      expect(planOf(twins(15), lockOf({})).totals.fit).toMatchObject({ missing: 1 });
+    });
+
+    it.each([
+      ['c', 'a'],
+      ['a', 'c'],
+    ])('are made for those that are not rejected: %s', (rejected, other) => {
+      const given = twins(100);
+      const lock = bought({ 'still@a': 'picked', 'still@b': 'picked', 'still@c': 'picked' }, given);
+      const record = lock.steps.get(`still@${rejected}`);
+      for (const verdict of record?.decisions?.verdicts ?? []) verdict.is = 'rejected';
+      const plan = planOf(given, lock);
+      expect(rowOf(plan, `film@${rejected}`)).toMatchObject({ action: 'keep', unneeded: true });
+      expect(rowOf(plan, `film@${other}`).action).toBe('create');
+      expect(plan.totals.knownPrices).toBe(8);
+    });
+  });
+
+  it('counts paid work that is given up with what it is made from', () => {
+    const lock = bought({ ...undecided, 'hero/2': 'picked', poster: 'picked', clip: 'undecided' });
+    const changed = graphOf(text.replace('after {{', 'behind {{'));
+    expect(planOf(changed, lock).totals.discarded).toBe(8);
   });
 
   it('is told at what a list says, where nobody knows better', () => {
@@ -320,12 +388,12 @@ describe('how far the budget carries a campaign with gates', () => {
       afterPicks: [{ task: 'hero', steps: 5, carried: 2 }],
       kept: 8,
     });
-    const kept = 'it costs 4, and 8 of what is left are kept for 2 steps, which wait for a pick';
+    const kept = 'it costs 4, and 8 of the remaining credits are reserved for 2 steps that wait for a pick';
     expect(plan.rows.find(({ address }) => address === 'draft@p3/1')?.reason.text).toBe(
       `the budget is not enough: ${kept}`,
     );
     expect(planText(plan, { style: makeStyle(false), width: 200 })).toContain(
-      '(cost 16 credits); 8 of what is left are reserved for steps after the picks',
+      '(cost 16 credits); 8 credits of the budget are reserved for steps that wait for a pick',
     );
     const less = planOf(products(5, 31), lockOf({}));
     expect(boughtNow(less)).toHaveLength(4);
