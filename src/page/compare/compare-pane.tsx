@@ -1,4 +1,5 @@
-import type { ComponentChildren, TargetedPointerEvent } from 'preact';
+import type { ComponentChildren } from 'preact';
+import { useRef } from 'preact/hooks';
 import type { ReviewFile } from '../../contract/review.ts';
 import { type Mark, markOf } from '../model/shown.ts';
 import { Face } from '../parts/face.tsx';
@@ -6,6 +7,7 @@ import { Nothing, Sound, whyNothing } from '../parts/media.tsx';
 import { Badges, Caption, VerdictButtons } from '../parts/tile.tsx';
 import { mainFile } from '../parts/words.ts';
 import type { Page } from '../state/page.ts';
+import type { Point } from '../zoom/zoom.ts';
 import { ZoomedMedia } from '../zoom/zoomed-media.tsx';
 import { filmsOf } from './films.ts';
 import type { Side } from './sides.ts';
@@ -100,8 +102,22 @@ export function PaneArea({
   children: ComponentChildren;
 }) {
   const mode = panes.mode.value;
+  const pressedAt = useRef<Point>({ x: 0, y: 0 });
   return (
-    <div class={isPair ? `panes ${mode}` : 'panes beside alone'}>
+    // biome-ignore lint/a11y/noStaticElementInteractions: arrow keys move the line, too
+    // biome-ignore lint/a11y/useKeyWithClickEvents: as above
+    <div
+      class={isPair ? `panes ${mode}` : 'panes beside alone'}
+      onPointerDown={({ clientX, clientY }) => {
+        pressedAt.current = { x: clientX, y: clientY };
+      }}
+      onClick={({ target, currentTarget, clientX, clientY }) => {
+        const moved = Math.hypot(clientX - pressedAt.current.x, clientY - pressedAt.current.y);
+        const isOnPicture = target instanceof Element && target.closest('.zoomed') !== null;
+        // A drag pans the picture.
+        if (mode === 'wipe' && isOnPicture && moved < 4) moveLine(panes, currentTarget, clientX);
+      }}
+    >
       {children}
       {mode === 'wipe' && isPair && <WipeLine panes={panes} />}
       {mode === 'difference' && isPair && <div class="brighter" aria-hidden="true" />}
@@ -124,12 +140,14 @@ function WipeLine({ panes }: { panes: Compare }) {
       aria-hidden="true"
       style={{ left: `${panes.wipe.value * 100}%` }}
       onPointerDown={({ currentTarget, pointerId }) => currentTarget.setPointerCapture(pointerId)}
-      onPointerMove={(event) => dragLine(panes, event)}
+      onPointerMove={({ currentTarget, pointerId, clientX }) => {
+        if (currentTarget.hasPointerCapture(pointerId)) moveLine(panes, currentTarget.parentElement, clientX);
+      }}
     />
   );
 }
 
-function dragLine(panes: Compare, { currentTarget, pointerId, clientX }: TargetedPointerEvent<HTMLElement>): void {
-  const place = currentTarget.parentElement?.getBoundingClientRect();
-  if (place && currentTarget.hasPointerCapture(pointerId)) panes.setWipe((clientX - place.left) / place.width);
+function moveLine(panes: Compare, area: Element | null, clientX: number): void {
+  const place = area?.getBoundingClientRect();
+  if (place) panes.setWipe((clientX - place.left) / place.width);
 }

@@ -9,7 +9,7 @@ export const compareKeyHelp: readonly KeyHelp[] = [
   ['↑ ↓', 'another take on this side'],
   ['P', 'pick: it stays, and the next one comes in against it'],
   ['B', 'blink: the other one in its place'],
-  ['W', 'wipe; ← → move the line'],
+  ['W', 'wipe; ← → or a click move the line'],
   ['E', 'difference: equal parts are black'],
   ['C', 'side by side'],
   [', .', 'films: a frame back, a frame on'],

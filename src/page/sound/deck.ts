@@ -1,6 +1,6 @@
 import { computed, effect, signal } from '@preact/signals';
 import { matchLoudness } from '../../ground/loudness.ts';
-import { soundOf } from './known-sounds.tsx';
+import { measure, soundOf, stopMeasuring } from './known-sounds.tsx';
 import type { Track } from './tracks.ts';
 
 /** Length of a track in seconds; `undefined` if the browser cannot play it. */
@@ -41,12 +41,18 @@ export class Deck {
 
   /** Replaces the list of tracks. The audible track plays on. */
   setTracks(tracks: readonly Track[]): void {
-    for (const { url } of tracks) if (!this.#players.has(url)) this.#open(url);
+    for (const { url, file } of tracks) {
+      if (!this.#players.has(url)) this.#open(url);
+      measure(file);
+    }
     this.tracks.value = tracks;
   }
 
   #open(url: string): void {
-    const audio = new Audio(url);
+    const audio = new Audio();
+    // Loading whole files of six tracks would take all connections, and verdicts would wait.
+    audio.preload = 'metadata';
+    audio.src = url;
     const know = (length: Length) => {
       this.lengths.value = new Map(this.lengths.value).set(url, length);
     };
@@ -95,6 +101,8 @@ export class Deck {
     if (url === this.heard.value) return;
     const [from, goesOn] = [this.position(), this.isPlaying.value];
     this.#stop(from);
+    // Releases its connection.
+    this.#player?.load();
     this.heard.value = url;
     if (goesOn) this.#start(from);
   }
@@ -108,6 +116,10 @@ export class Deck {
   close(): void {
     this.#stop(0);
     this.#endGains();
-    for (const audio of this.#players.values()) audio.removeAttribute('src');
+    for (const { file } of this.tracks.value) stopMeasuring(file);
+    for (const audio of this.#players.values()) {
+      audio.removeAttribute('src');
+      audio.load();
+    }
   }
 }

@@ -14,39 +14,61 @@ interface KnownSound {
 
 /** Sounds that this page has read, by URL. */
 const known = signal<ReadonlyMap<string, KnownSound>>(new Map());
-/** URLs of displayed sounds that are still to be read. */
-const wanted = new Set<string>();
+/** URLs of sounds that are still to be read: displayed ones for their waveforms, and before them those to measure. */
+const displayed = new Set<string>();
+const unmeasured = new Set<string>();
 let isReading = false;
-/** Number of intervals in a waveform, sample rate in Hz, and number of samples to measure before yielding to the page. */
-const [stretches, rate, slice] = [600, 48_000, 1 << 17];
+/** Number of intervals in a waveform, and number of samples to measure before yielding to the page. */
+const [stretches, slice] = [600, 1 << 17];
+/** Sample rates in Hz: a waveform needs far less than loudness. */
+const rates = { wave: 8000, loudness: 48_000 } as const;
 
 /** Reads the wanted sounds one after another, to leave network and processor for playback and pictures. */
 async function readWanted(): Promise<void> {
   if (isReading) return;
   isReading = true;
-  for (const url of wanted) {
+  for (;;) {
+    const [url] = [...unmeasured, ...displayed];
+    if (url === undefined) break;
+    const isMeasured = unmeasured.delete(url);
+    displayed.delete(url);
     try {
-      const sound = await readSound(url);
-      known.value = new Map(known.peek()).set(url, sound);
+      const sound = await readSound(url, isMeasured);
+      known.value = new Map(known.peek()).set(url, { ...known.peek().get(url), ...sound });
     } catch {
       // The tile shows text instead of a waveform. The player reports why a sound cannot be played.
     }
-    wanted.delete(url);
   }
   isReading = false;
 }
 
-async function readSound(url: string): Promise<KnownSound> {
+async function readSound(url: string, isMeasured: boolean): Promise<KnownSound> {
   const answer = await fetch(url, { priority: 'low' });
   if (!answer.ok) throw new Error(answer.statusText);
+  const rate = isMeasured ? rates.loudness : rates.wave;
   const sound = await new OfflineAudioContext(1, 1, rate).decodeAudioData(await answer.arrayBuffer());
   const channels = Array.from({ length: sound.numberOfChannels }, (_, channel) => sound.getChannelData(channel));
+  const peaks = findPeaks(channels, stretches);
+  if (!isMeasured) return { peaks };
   const meter = createLoudnessMeter(rate);
   for (let at = 0; at < sound.length; at += slice) {
     meter.add(channels.map((channel) => channel.subarray(at, at + slice)));
     await new Promise((resolve) => setTimeout(resolve));
   }
-  return { peaks: findPeaks(channels, stretches), loudness: meter.loudness() };
+  return { peaks, loudness: meter.loudness() };
+}
+
+/** Whether scripts can read a sound that the data do not describe: not on a page from disk. */
+function isReadable({ url = '', wave }: ReviewFile): boolean {
+  return wave === undefined && url !== '' && location.protocol !== 'file:';
+}
+
+/** Reads the loudness of a sound in the background. */
+export function measure(file: ReviewFile): void {
+  const { url = '' } = file;
+  if (!isReadable(file) || known.peek().get(url)?.loudness !== undefined) return;
+  unmeasured.add(url);
+  void readWanted();
 }
 
 /** Loudness in LUFS of silence in the data of a gallery. */
@@ -58,22 +80,21 @@ export function soundOf({ url = '', wave, lufs }: ReviewFile): KnownSound | unde
   return { peaks: readWave(wave), loudness: lufs === silence ? Number.NEGATIVE_INFINITY : lufs };
 }
 
-/** Reads a sound in the background, unless the data have it or the page is from disk, where scripts cannot read files. */
-export function useSound(file: ReviewFile): KnownSound | undefined {
-  const { url = '' } = file;
-  const sound = soundOf(file);
-  const isToRead = sound === undefined && url !== '' && location.protocol !== 'file:';
-  useEffect(() => {
-    if (!isToRead) return;
-    wanted.add(url);
-    void readWanted();
-    return () => void wanted.delete(url);
-  }, [url, isToRead]);
-  return sound;
+export function stopMeasuring({ url = '' }: ReviewFile): void {
+  unmeasured.delete(url);
 }
 
+/** Waveform of a sound, which is read in the background. */
 export function KnownWave({ file, words }: { file: ReviewFile; words: string }) {
-  const sound = useSound(file);
+  const { url = '' } = file;
+  const sound = soundOf(file);
+  const isToRead = sound === undefined && isReadable(file);
+  useEffect(() => {
+    if (!isToRead) return;
+    displayed.add(url);
+    void readWanted();
+    return () => void displayed.delete(url);
+  }, [url, isToRead]);
   return sound === undefined ? <Nothing text={words} /> : <Wave peaks={sound.peaks} part={1} />;
 }
 

@@ -14,7 +14,7 @@ import { useFocus } from '../parts/use-focus.ts';
 import { timeOf } from '../parts/words.ts';
 import type { Page } from '../state/page.ts';
 import type { Deck } from './deck.ts';
-import { useSound, Wave } from './known-sounds.tsx';
+import { soundOf, Wave } from './known-sounds.tsx';
 import { soundsOf } from './state.ts';
 import type { Track } from './tracks.ts';
 
@@ -104,7 +104,7 @@ interface TrackWaveProps {
 
 /** One track: play button, waveform (a click seeks) and loudness. */
 function TrackWave({ page, deck, track, number }: TrackWaveProps) {
-  const sound = useSound(track.file);
+  const sound = soundOf(track.file);
   const lengths = deck.lengths.value;
   const seconds = lengths.get(track.url) ?? 0;
   const isHeard = deck.heard.value === track.url;

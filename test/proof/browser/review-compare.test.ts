@@ -135,6 +135,14 @@ test('wipe and blink show the same place', async () => {
   await page.mouse.up();
   await page.mouse.move(x(0.2), y);
   expect((await clips())[0]).toMatch(/^inset\(0px 25(?:\.\d+)?% /);
+  await page.mouse.click(x(0.3), y);
+  expect((await clips())[0]).toMatch(/^inset\(0px (?:70|69\.9|70\.)\d*% /);
+  // A drag beside the line pans the picture.
+  await page.mouse.move(x(0.1), y);
+  await page.mouse.down();
+  await page.mouse.move(x(0.2), y);
+  await page.mouse.up();
+  expect((await clips())[0]).toMatch(/^inset\(0px (?:70|69\.9|70\.)\d*% /);
 
   await press('b');
   const seen = () =>

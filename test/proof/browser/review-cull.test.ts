@@ -117,13 +117,13 @@ test('a finger leads to the next take, unless it moves a picture that is larger'
 test('where all are rejected, others are offered with their price and the command', async () => {
   const { page, press } = await openReview(browser, products(1, 2));
   await press('x', 'x');
-  const others = page.getByRole('button', { name: '2 replacements, ≈ 4 credits' });
+  const others = page.getByRole('button', { name: 'Copy the command for 2 replacements, ≈ 4 credits' });
   await others.waitFor();
   expect(await others.getAttribute('title')).toBe('mediabatch apply campaign.yaml --redo hero@p001');
   await others.click();
   await page
     .locator('.said')
-    .getByText(/are not approved yet|does not let the page copy/)
+    .getByText(/asks before it spends ≈ 4 credits|does not let the page copy/)
     .waitFor();
 });
 
