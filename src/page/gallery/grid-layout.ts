@@ -18,20 +18,22 @@ export const mostCards = 120;
 const overscan = 4;
 const usualHeight = 210;
 
-/** Fills lines with assets. Pictures of a line have one height, and fill the width; the last line is no higher. */
+/** Fills lines with assets. Pictures of a line have one height, and fill the width; the last line is as high as the one before it. */
 export function layLines(sections: readonly Section[], room: PictureRoom & { height: number }): GridLine[] {
   const usual = heightFor(sections, room);
   return sections.flatMap(({ name, assets }) => {
     const lines: GridLine[] = [{ name }];
     let line: ReviewAsset[] = [];
+    let last = usual;
     for (const asset of assets) {
       line.push(asset);
       const height = fullHeight(line, room);
       if (height > usual) continue;
       lines.push({ name, assets: line, height });
+      last = height;
       line = [];
     }
-    if (line.length > 0) lines.push({ name, assets: line, height: usual });
+    if (line.length > 0) lines.push({ name, assets: line, height: last });
     return lines;
   });
 }
