@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, relative, resolve, sep } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { CampaignError } from '../contract/failure.ts';
 import { findWayOut, isInSameRepository } from '../disk/fs/own-tree.ts';
 import { replaceFile } from '../disk/fs/replace.ts';
@@ -82,10 +83,13 @@ function planAgain({ path, options }: SavedPlan): Call {
   return call('plan', ...wordsOfPlan(options), '--out', path);
 }
 
-/** Refuses options that were settled when the plan was saved. */
+/** Refuses options that were settled when the plan was saved, unless they name the same lock and variables. */
 export function refuseReplanning(saved: SavedPlan, options: object): void {
   const isRefused = (row: OptionRow) => (row.besideSaved ?? (isKept(row) ? 'refused' : 'taken')) === 'refused';
-  const [first] = findGiven(options, isRefused);
+  const stored = new Map<string, unknown>(Object.entries(saved.options));
+  const [first] = findGiven(options, isRefused).filter(
+    ({ name, row, value }) => row.settles !== 'campaign' || !isDeepStrictEqual(value, stored.get(name)),
+  );
   if (first === undefined) return;
   const given = flagOf(first.row);
   throw new CampaignError({

@@ -1,10 +1,12 @@
 import { CampaignError } from '../contract/failure.ts';
 import { PlacedFiles } from '../disk/outputs/placed-files.ts';
+import { checkSavePath } from '../graph/render/save-path.ts';
 import { call, way } from '../ground/advice.ts';
 import { eachAtOnce } from '../ground/places.ts';
+import { groupBy, type JsonMap } from '../ground/values.ts';
 import type { FoundOutput } from '../plan/outputs/list-outputs.ts';
 import { type NamedDelivery, nameDeliveries } from '../plan/outputs/name-deliveries.ts';
-import { listedDigests, outputsList } from '../report/outputs/outputs-list.ts';
+import { outputsList, readListed } from '../report/outputs/outputs-list.ts';
 import { shortList } from '../report/safe-text.ts';
 import { type DeliveryPlace, folderPlace, notDelivered } from './delivery-place.ts';
 import type { OpenCampaign } from './open-campaign.ts';
@@ -56,12 +58,13 @@ export async function deliver(
   const found = await findOutputs(campaign, options);
   requireHere(found.files);
   const deliveries = nameAll(found.files, options.layout);
-  const listed = listedDigests((await place.readIndex(deliveryIndex)) ?? '');
+  for (const text of emptyParts(deliveries)) campaign.tell({ is: 'notice', text });
+  const listed = readListed((await place.readIndex(deliveryIndex)) ?? '');
   const look = async ({ name, file: { output } }: Delivery): Promise<StateThere> => {
     const { sha256, bytes } = (await place.look(name)) ?? {};
     if (bytes === undefined) return 'free';
     if (sha256 === output.sha256 && bytes === output.bytes) return 'same';
-    const isOurs = sha256 !== undefined && (listed.get(name) === sha256 || found.isOnRecord(sha256));
+    const isOurs = sha256 !== undefined && (listed.get(name)?.sha256 === sha256 || found.isOnRecord(sha256));
     return isOurs ? 'earlier' : 'other';
   };
   const states = new Map<Delivery, StateThere>();
@@ -80,12 +83,32 @@ export async function deliver(
   await copyAll(wanting, { to, place, outputs: campaign.paths.outputs, look });
   const files = deliveries.map(({ file, name }) => ({ ...file, output: { ...file.output, path: name } }));
   if (files.length > 0) {
-    await place.putIndex(
-      deliveryIndex,
-      outputsList({ campaign: found.campaign, files, posts: [], folder: '' }, options.format ?? 'csv', 'file'),
-    );
+    for (const { name } of deliveries) listed.delete(name);
+    const list = { campaign: found.campaign, files, posts: [], folder: '', delivered: await stillThere(place, listed) };
+    await place.putIndex(deliveryIndex, outputsList(list, options.format ?? 'csv', 'file'));
   }
   return delivered;
+}
+
+/** Returns the lines of an earlier delivery whose files are unchanged. */
+async function stillThere(place: DeliveryPlace, listed: ReadonlyMap<string, JsonMap>): Promise<JsonMap[]> {
+  const found = new Set<string>();
+  await eachAtOnce([...listed], atOnce, async ([name, { sha256 }]) => {
+    if (checkSavePath(name) === undefined && (await place.look(name))?.sha256 === sha256) found.add(name);
+  });
+  return [...listed].flatMap(([name, line]) => (found.has(name) ? [line] : []));
+}
+
+/** Names the steps for which a part of the layout is empty. */
+function emptyParts(deliveries: readonly Delivery[]): string[] {
+  const parts = groupBy(
+    deliveries.filter(({ empty }) => empty !== undefined),
+    ({ empty }) => empty,
+  );
+  return [...parts].map(([part, those]) => {
+    const addresses = those.map(({ file }) => file.address);
+    return `--layout: ${part} is empty for ${shortList(addresses, most)}`;
+  });
 }
 
 /** State of a destination: free, the file itself, an earlier copy of this campaign, or a foreign file. */

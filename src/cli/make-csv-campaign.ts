@@ -69,12 +69,15 @@ const mostTitleLines = 4;
 
 /** Reads from the first line. If that is only a title, reads from the first line below it that starts a valid table. */
 function readBelowTitle<Read extends ReturnType<typeof readRows>>(
-  isTitled: boolean,
+  lines: readonly (readonly string[])[],
   read: (header: number | undefined) => Read,
 ): Read & { header?: string } {
   const whole = read(undefined);
+  const filled = [...lines.keys()].filter((index) => lines[index]?.some((cell) => cell.trim() !== ''));
+  const [title = 0, ...others] = filled;
+  const isTitled = lines[title]?.filter((cell) => cell.trim() !== '').length === 1;
   if (!isTitled || isTable(whole)) return whole;
-  for (let header = 2; header <= mostTitleLines + 1; header += 1) {
+  for (const header of others.map((index) => index + 1).filter((number) => number <= mostTitleLines + 1)) {
     const below = read(header);
     if (isTable(below)) return { ...below, header: `, header: ${header}` };
   }
@@ -85,16 +88,12 @@ function isTable({ rows }: ReturnType<typeof readRows>): boolean {
   return (rows?.columns?.length ?? 0) > 1;
 }
 
-function hasOneValue(cells: readonly string[] = []): boolean {
-  return cells.filter((cell) => cell.trim() !== '').length === 1;
-}
-
 /**
  * Parses text with the separator found in its first line, or else with the first separator that gives a valid table.
  */
 function readTextTable(file: string, text: string): Table {
-  const isTitled = hasOneValue(/^.*/.exec(text)?.[0].split(/[;,\t]/));
-  const read = readBelowTitle(isTitled, (header) => {
+  const lines = text.split(/\r\n?|\n/, mostTitleLines + 1).map((line) => line.split(/[;,\t]/));
+  const read = readBelowTitle(lines, (header) => {
     const tried = [undefined, ';', '\t', ','].map((separator) =>
       readRows({ path: file, file, text, separator, header }),
     );
@@ -113,8 +112,7 @@ async function readWorkbookTable(file: string, bytes: Uint8Array): Promise<Table
   if ('problem' in workbook) throw unusable(file, `${file} ${workbook.problem}`, 'save the sheet as CSV UTF-8');
   const start = { line: 1, column: 1, offset: 0 };
   const place = { file, start, end: start };
-  const cells = workbook.sheets[0]?.cells ?? [];
-  const read = readBelowTitle(hasOneValue(cells.find((row) => row.some((cell) => cell.trim() !== ''))), (header) =>
+  const read = readBelowTitle(workbook.sheets[0]?.cells ?? [], (header) =>
     readSheet(workbook, { file, label: file, sheet, header, place }),
   );
   const options = `${another === undefined ? '' : `, sheet: ${JSON.stringify(sheet)}`}${read.header ?? ''}`;
@@ -152,8 +150,8 @@ function writeManifest(table: Table, path: string): string {
   }
   const key = chooseKey(table, prompted);
   if (key === undefined) {
-    const message = `no column of ${path} identifies its rows: each of ${columns.join(', ')} has an empty or repeated value`;
-    throw unusable(path, message, 'add a column such as id, with a different value in every row');
+    const message = `no column of ${path} identifies its rows: ${describeRepeat(table)}`;
+    throw unusable(path, message, 'give each row its own value there, or add a column such as id');
   }
   const words = prompted === undefined ? chooseWords(table, key.column) : [prompted];
   const prompt = [
@@ -234,6 +232,18 @@ function chooseKey({ columns, rows }: Table, prompted?: string): { column: strin
     return { column: parts[0] ?? '', template: template.join('-') };
   }
   return undefined;
+}
+
+/** Says why the column that most looks like a key is none. */
+function describeRepeat({ columns, rows, labels }: Table): string {
+  const column = keyNames.flatMap((pattern) => columns.find((name) => pattern.test(name)) ?? [])[0] ?? columns[0] ?? '';
+  const names = rows.map((row) => plainName(row[column] ?? ''));
+  const at = names.findIndex((name, index) => name === '' || names.indexOf(name) < index);
+  if (at === -1) return `${column} has values of more than 60 characters`;
+  const first = names.indexOf(names[at] ?? '');
+  const value = names[at] === '' ? 'no value' : `${rows[at]?.[column]}`;
+  const number = (index: number) => /\d+/.exec(labels[index] ?? '')?.[0];
+  return `${column}: ${value} in ${first === at ? `row ${number(at)}` : `rows ${number(first)} and ${number(at)}`}`;
 }
 
 function plainName(value: string): string {

@@ -81,15 +81,37 @@ describe('deliver', () => {
       '/outputs.csv',
     ]);
     const list = readFileSync(join(to, 'outputs.csv'), 'utf8');
-    expect(list).toMatch(/\r\nb,vase,16:9,.*,b\/16-9\.png,intact,image\/png,[0-9a-f]{64},/);
+    expect(list).toMatch(/\r\nb,vase,16:9,pic,image,b,,b\/16-9\.png,image\/png,[0-9a-f]{64},/);
+    expect(list).not.toMatch(/credits|prompt|job|verdict|note|address/);
     for (const line of there.slice(0, 4)) expect(list).toContain(line.split(' ')[1]);
     expect((await run('--to', 'handed', ...byRow)).err).toContain('copied 0 files, 4 there already');
     expect(contentOf(to)).toEqual(there);
     expect(existsSync(join(folder, 'campaign.sandbox/output/pic-a-1-1.png'))).toBe(true);
     await run('--to', 'handed', ...byRow, '--format', 'csv-semicolon');
-    expect(readFileSync(join(to, 'outputs.csv'), 'utf8')).toMatch(/\r\nb;vase;16:9;.*;b\/16-9\.png;intact;/);
+    expect(readFileSync(join(to, 'outputs.csv'), 'utf8')).toMatch(/\r\nb;vase;16:9;pic;image;b;;b\/16-9\.png;image/);
     // The digests of that list recognize the own copies, too.
     expect((await run('--to', 'handed', ...byRow)).err).toContain('copied 0 files, 4 there already');
+  });
+
+  test('keeps the lines of earlier deliveries whose files are still there', async () => {
+    const { run, to } = campaign();
+    await run('--to', 'handed', ...byRow);
+    rmSync(join(to, 'a/1-1.png'));
+    writeFileSync(join(to, 'a/16-9.png'), 'another');
+    await run('--to', 'handed', '-s', 'draft', '--picked', '--layout', '{{task}}');
+    const lines = readFileSync(join(to, 'outputs.csv'), 'utf8').split('\r\n');
+    expect(lines.map((line) => /[^,]+\.png/.exec(line)?.[0])).toEqual([
+      ...[undefined, 'b/1-1.png', 'b/16-9.png', 'draft.png'],
+      undefined,
+    ]);
+    expect(lines[2]).toMatch(/^b,vase,16:9,pic,/);
+  });
+
+  test('warns of rows for which a part of the layout is empty', async () => {
+    const { run } = campaign();
+    const layout = '{{replace row.name "lamp" ""}}_{{slug matrix.ratio}}_{{row.sku}}';
+    const { err } = await run('--to', 'handed', '-s', 'pic', '--layout', layout, '--dry-run');
+    expect(err).toContain('--layout: {{replace row.name "lamp" ""}} is empty for pic@a,1:1, pic@a,16:9\n');
   });
 
   test('--picked lists undecided groups and exits with 5', async () => {

@@ -146,9 +146,9 @@ test.each([
 });
 
 test.each<[string, string | Buffer, number]>([
-  ['t.csv', 'Spring list;;\n;;\nSKU;Name;Price\na1;Lamp;39,95\nb2;Vase;12,5\n', 2],
-  ['t.csv', 'Spring list\n\nSKU,Name,Price\na1,Lamp,39\nb2,Vase,12\n', 2],
-  ['t.xlsx', workbook({ A: sheetXml([['Spring list'], [], ['SKU', 'Name'], ['a1', 'Lamp'], ['b2', 'Vase']]) }), 2],
+  ['t.csv', 'Spring list;;\n;;\nSKU;Name;Price\na1;Lamp;39,95\nb2;Vase;12,5\n', 3],
+  ['t.csv', 'Spring list\n\nSKU,Name,Price\na1,Lamp,39\nb2,Vase,12\n', 3],
+  ['t.xlsx', workbook({ A: sheetXml([['Spring list'], [], ['SKU', 'Name'], ['a1', 'Lamp'], ['b2', 'Vase']]) }), 3],
 ])('--from-csv: in %s a title stands above the names of the columns', async (file, content, header) => {
   writeFileSync(join(workplace.folder, file), content);
   const made = await run('init', '.', '--from-csv', file);
@@ -173,7 +173,13 @@ test('--from-csv: a workbook with two sheets is used by its first', async () => 
 });
 
 test.each<[string, string, string | undefined, number, string]>([
-  ['a table without a key', 't.csv', 'a,b\n1,1\n1,1\n', 65, 'no column of t.csv identifies its rows'],
+  [
+    'a table without a key',
+    't.csv',
+    'a,b\n1,1\n1,1\n',
+    65,
+    'no column of t.csv identifies its rows: a: 1 in rows 1 and 2',
+  ],
   ['an empty table', 't.csv', 'a,b\n', 65, 'has no rows'],
   ['a broken table', 't.csv', 'a,b\n1\n', 65, 'MB1302'],
   [

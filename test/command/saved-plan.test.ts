@@ -71,7 +71,9 @@ describe('apply of a saved plan', () => {
       manifest: '../campaign.yaml',
       options: { lock: '../other.lock.jsonl', maxCredits: 5, select: ['hero@lamp'], var: { word: 'ash' } },
     });
-    const applied = await trial.run(['apply', 'one.plan.json', '--yes'], { cwd: trial.path('plans') });
+    const applied = await trial.run(['apply', 'one.plan.json', '--yes', '--var', 'word=ash'], {
+      cwd: trial.path('plans'),
+    });
     expect(applied, applied.err).toMatchObject({ code: 0 });
     expect(trial.sandbox.ledger()).toMatchObject([{ body: { prompt: 'Aurora Lamp on ash' } }]);
     expect(readFileSync(trial.path('other.lock.jsonl'), 'utf8')).toContain('hero@lamp');

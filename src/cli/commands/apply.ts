@@ -8,7 +8,6 @@
 
 import { readFileSync, statSync } from 'node:fs';
 import { findGiven, flagOf } from '../../campaign/check-options.ts';
-import { knowsPlayMoneyOnly } from '../../campaign/environment.ts';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
 import { wordsOf } from '../../campaign/saved-options.ts';
 import type { SavedPlan } from '../../campaign/saved-plan.ts';
@@ -35,9 +34,8 @@ export async function apply(file: string, options: ApplyOptions, terminal: Termi
     if (saved !== undefined) {
       terminal.called = { file: saved.manifest, options: { ...terminal.called.options, ...saved.options } };
       const { refuseReplanning } = await import('../../campaign/check-saved-plan.ts');
-      const typed = withoutAssumed(options, saved);
-      refuseReplanning(saved, typed);
-      return applySaved(saved, typed, terminal);
+      refuseReplanning(saved, options);
+      return applySaved(saved, options, terminal);
     }
   }
   // Called for its errors, which are reported even if there is nothing to do.
@@ -55,13 +53,6 @@ export async function apply(file: string, options: ApplyOptions, terminal: Termi
   }
   const { applyCampaign } = await import('../apply-campaign.ts');
   return applyCampaign(options, { campaign, given, terminal });
-}
-
-/** Removes the effect of `MEDIABATCH_SANDBOX` for a saved plan of the sandbox. */
-function withoutAssumed(options: ApplyOptions, saved: SavedPlan): ApplyOptions {
-  if (!knowsPlayMoneyOnly(process.env) || saved.options.sandbox !== true) return options;
-  const { sandbox: _sandbox, ...typed } = options;
-  return typed;
 }
 
 async function applySaved(saved: SavedPlan, options: ApplyOptions, terminal: Terminal): Promise<number> {

@@ -54,7 +54,12 @@ export async function measureFile(
   } finally {
     file.close();
   }
-  return facts;
+  // Media containers state durations such as 19.77599999999986.
+  const { durationSeconds } = facts;
+  return {
+    ...facts,
+    ...(durationSeconds !== undefined && { durationSeconds: Math.round(durationSeconds * 1000) / 1000 }),
+  };
 }
 
 /** Empty without such a fact. `undefined` after a temporary failure, such as a missing package: not cached. */

@@ -15,7 +15,7 @@ import { findUnsendable } from '../../manifest/check/unsendable.ts';
 import { type Expectation, taskPath } from '../../manifest/manifest.ts';
 import { pathPart, suggestName } from '../../manifest/suggest.ts';
 import { findForeignKey, makePickReference, makeReference } from '../../manifest/template/references.ts';
-import type { Scope } from '../../manifest/template/render-template.ts';
+import { renderTemplate, type Scope } from '../../manifest/template/render-template.ts';
 import { isTemplate, type NamePath, type TemplateFault } from '../../manifest/template/template.ts';
 import { checkRequest, checkTextLimits } from '../check/check-request.ts';
 import { placeRequestFault, savesByTake } from '../check/check-task.ts';
@@ -142,7 +142,7 @@ class StepRendering {
       severity: 'error',
       message: `\`${field}\` is empty${isCell ? `: \`${shorten(column)}\` of ${row.label} has no value` : ''}, and nothing else in the request says what to make`,
       hint: isCell
-        ? `fill the cell, or leave out rows without it: \`when: "{{row.${pathPart(column)}}}"\``
+        ? `fill the cell, or leave out steps without it: \`when: ${JSON.stringify(this.#lookupOf(field)?.text ?? `{{row.${pathPart(column)}}}`)}\``
         : 'write a text, or leave the step out with `when:`',
       place: this.#expansion.manifest.places.value(
         task.with.find((one) => one.field === field)?.path ?? taskPath(task.id),
@@ -425,7 +425,21 @@ class StepRendering {
 
   #columnOf(name: string): string | undefined {
     const written = this.#draft.task.with.find(({ field }) => field === name);
-    return written && columnIn(written.value, this.#expansion.templates);
+    return this.#lookupOf(name)?.column ?? (written && columnIn(written.value, this.#expansion.templates));
+  }
+
+  /** Returns the column that a field gets by `{{lookup row …}}`. */
+  #lookupOf(name: string): { column: string; text: string } | undefined {
+    const text = this.#draft.task.with.find(({ field }) => field === name)?.value;
+    if (typeof text !== 'string') return undefined;
+    const [part, more] = this.#expansion.templates.get(text)?.body ?? [];
+    if (more !== undefined || part?.is !== 'value' || part.value.is !== 'call') return undefined;
+    const { helper, arguments: given } = part.value;
+    const [map, key] = given;
+    if (helper !== 'lookup' || map?.is !== 'name' || map.written !== 'row' || key === undefined) return undefined;
+    const scope = this.#scope(() => unknownValue);
+    const { value } = renderTemplate({ text: '', body: [{ is: 'value', value: key }], paths: [] }, scope);
+    return typeof value === 'string' ? { column: value, text } : undefined;
   }
 
   #report(diagnostic: Diagnostic, column?: string): void {

@@ -62,7 +62,9 @@ export function findTemplates(value: Json, path: Path): TemplateSite[] {
 /** Returns the column of the row that a value with templates depends on. Undefined for none, and for several. */
 export function columnIn(value: Json, templates: Templates): string | undefined {
   const paths = findTemplates(value, []).flatMap(({ text }) => templates.get(text)?.paths ?? []);
-  const [column, another] = new Set(paths.flatMap(({ parts: [root, name = ''] }) => (root === 'row' ? [name] : [])));
+  const [column, another] = new Set(
+    paths.flatMap(({ parts: [root, name] }) => (root === 'row' && name !== undefined ? [name] : [])),
+  );
   return another === undefined ? column : undefined;
 }
 

@@ -25,6 +25,11 @@ export function cellValue(value: Json): Json {
   return value.includes('\r') ? value.replaceAll(/\r\n?/g, '\n') : value;
 }
 
+/** Returns the name of a column. A header cell that is wrapped by hand contains line breaks, which look like spaces. */
+export function columnName(cell: string): string {
+  return cell.replaceAll(/\s+/g, ' ').trim();
+}
+
 /** Explains an error of a spreadsheet in a cell. Undefined when the cell has a value. */
 export function explainSheetError(value: Json, name: () => string): { message: string; hint: string } | undefined {
   if (typeof value !== 'string' || !sheetError.test(value.trim())) return undefined;
@@ -49,7 +54,7 @@ export function readTable(
   const fail = (place: Place, { message, hint }: { message: string; hint: string }): void => {
     diagnostics.push({ code: 'MB1302', severity: 'error', message, hint, place });
   };
-  const columns = (header?.cells ?? []).map((cell) => cell.trim());
+  const columns = (header?.cells ?? []).map(columnName);
   const filled = body.filter(hasValue);
   const seen = new Set<string>();
   for (const [index, column] of columns.entries()) {

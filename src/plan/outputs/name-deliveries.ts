@@ -1,5 +1,5 @@
 import { checkSavePath } from '../../graph/render/save-path.ts';
-import { emptyMap, isScalar, type JsonMap } from '../../ground/values.ts';
+import { defined, emptyMap, isScalar, type JsonMap } from '../../ground/values.ts';
 import { parseTemplate } from '../../manifest/template/parse-template.ts';
 import { renderTemplate } from '../../manifest/template/render-template.ts';
 import type { Template } from '../../manifest/template/template.ts';
@@ -10,6 +10,8 @@ import type { OutputEntry } from './list-outputs.ts';
 export interface NamedDelivery<File extends OutputEntry = OutputEntry> {
   file: File;
   name: string;
+  /** The first value of the layout that is empty for this file, as written. */
+  empty?: string;
 }
 
 const layoutNames = ['row', 'matrix', 'key', 'task', 'kind', 'take', 'part', 'path'] as const;
@@ -43,7 +45,7 @@ export function nameDeliveries<File extends OutputEntry>(
       return { problem: `${other} and ${file.address} would both be ${name}`, hint };
     }
     owners.set(same, file.address);
-    named.push({ file, name });
+    named.push({ file, name, ...defined({ empty: findEmpty(template, file) }) });
   }
   return named;
 }
@@ -74,6 +76,16 @@ function render(template: Template, file: OutputEntry): string | Problem {
   const path = String(value);
   const wrong = checkSavePath(path);
   return wrong === undefined ? path : { problem: `for ${file.address}: ${wrong.message}`, hint: wrong.hint };
+}
+
+function findEmpty(template: Template, file: OutputEntry): string | undefined {
+  const names = namesOf(file);
+  for (const part of template.body) {
+    if (part.is !== 'value') continue;
+    if (renderTemplate({ text: '', body: [part], paths: [] }, { names }).value === '')
+      return `{{${part.value.written.replaceAll(/^\{\{|\}\}$/g, '')}}}`;
+  }
+  return undefined;
 }
 
 function namesOf(file: OutputEntry): JsonMap {

@@ -32,7 +32,14 @@ export function diagnosticsText(
   if (diagnostics.length === 0) return '';
   const groups = [...groupBy(sortDiagnostics(diagnostics), mistakeOf).values()];
   const shown = groups.slice(0, options.most);
-  const blocks = shown.map((group) => blockOf(group, sources, options).join('\n'));
+  const hints = new Set<unknown>();
+  const blocks = shown.map(([first, ...others]) => {
+    const hint = first?.hint;
+    const isRepeated = hints.has(hint) && typeof hint === 'string' && hint.length > longestRepeated;
+    hints.add(hint);
+    const group = first && [isRepeated ? { ...first, hint: 'as above' } : first, ...others];
+    return blockOf(group ?? [], sources, options).join('\n');
+  });
   const more = shown.length === groups.length ? '' : `, the first ${shown.flat().length} of them above`;
   return `${blocks.join('\n\n')}\n\n${countsText(diagnostics, options.style)}${more}\n`;
 }
@@ -48,6 +55,8 @@ function countsText(diagnostics: readonly Diagnostic[], style: Style): string {
 }
 
 const messageLength = 2000;
+/** A longer hint, such as the list of all voices, is shown once. */
+const longestRepeated = 300;
 const indent = 2;
 const mostPlaces = 5;
 
@@ -76,7 +85,10 @@ function blockOf(
   ];
   const lines = [...wrapped(head, screen, indent), ...excerptOf(place, sources, options)];
   for (const other of diagnostic.related ?? []) {
-    lines.push(...below(`${placeText(other.place, options.cwd)} ${safeText(other.message, messageLength)}`));
+    const where = placeText(other.place, options.cwd);
+    // The place of a cell names its row, and the trail below does.
+    const isNamed = other.place.sheet !== undefined && diagnostic.trail?.includes(other.message) === true;
+    lines.push(...below(isNamed ? where : `${where} ${safeText(other.message, messageLength)}`));
     lines.push(...excerptOf(other.place, sources, options));
   }
   if (others.length > 0) {

@@ -1,6 +1,7 @@
 import type { Json } from '../../ground/json.ts';
-import { defined, isMap, mapOf } from '../../ground/values.ts';
+import { defined, isMap, type JsonMap, mapOf } from '../../ground/values.ts';
 import { readCsv } from '../../manifest/rows/read-csv.ts';
+import { columnName } from '../../manifest/rows/read-table.ts';
 import { readSource } from '../../manifest/yaml/source.ts';
 import type { FoundOutput, PostEntry } from '../../plan/outputs/list-outputs.ts';
 import { bad, type Document, good, type Text, table, warning } from '../document.ts';
@@ -56,14 +57,13 @@ export function isOwnList(format: ListFormat, start: string): boolean {
   }
 }
 
-/** Returns the digests in a CSV list of outputs, by path. Empty for any other text. */
-export function listedDigests(list: string): ReadonlyMap<string, string> {
+/** Returns the lines of a CSV list of outputs by path. Empty for any other text. */
+export function readListed(list: string): Map<string, JsonMap> {
   const separator = /^[^\r\n]*/.exec(list)?.[0].includes(ownHeader) === false ? ';' : ',';
   const { rows } = readCsv(readSource('', list), '', { separator });
-  const found = new Map<string, string>();
+  const found = new Map<string, JsonMap>();
   for (const { value } of rows?.rows ?? []) {
-    if (isMap(value) && typeof value.path === 'string' && typeof value.sha256 === 'string')
-      found.set(value.path, value.sha256);
+    if (isMap(value) && typeof value.path === 'string') found.set(value.path, value);
   }
   return found;
 }
@@ -84,17 +84,19 @@ type Entry = FoundOutput | (PostEntry & { [field in Exclude<keyof FoundOutput, k
 
 interface TableColumn {
   name: string;
+  /** Left out of the list of a delivery. */
+  isInternal?: true;
   of(entry: Entry, folder: string): Cell | null | undefined;
 }
 
 const ownColumns: readonly TableColumn[] = [
-  { name: 'address', of: ({ address }) => address },
+  { name: 'address', isInternal: true, of: ({ address }) => address },
   { name: 'task', of: ({ task }) => task },
   { name: 'kind', of: ({ kind }) => kind },
   { name: 'key', of: ({ key }) => key },
   { name: 'take', of: ({ take }) => take },
   { name: 'path', of: ({ output }, folder) => output && `${folder}${output.path}` },
-  { name: 'fileState', of: ({ fileState }) => fileState },
+  { name: 'fileState', isInternal: true, of: ({ fileState }) => fileState },
   { name: 'type', of: ({ output }) => output?.type },
   { name: 'sha256', of: ({ output }) => output?.sha256 },
   { name: 'bytes', of: ({ output }) => output?.bytes },
@@ -103,24 +105,22 @@ const ownColumns: readonly TableColumn[] = [
   { name: 'seconds', of: ({ seconds }) => seconds },
   { name: 'contentCredentials', of: ({ contentCredentials }) => contentCredentials },
   { name: 'part', of: ({ part }) => part },
-  { name: 'state', of: ({ state }) => state },
-  { name: 'verdict', of: ({ verdict }) => verdict?.is },
-  { name: 'by', of: ({ verdict }) => verdict?.by },
-  { name: 'reason', of: ({ verdict }) => verdict?.reason },
-  { name: 'note', of: ({ verdict }) => verdict?.note },
-  { name: 'credits', of: ({ credits }) => credits },
-  { name: 'job', of: ({ job }) => job },
-  { name: 'madeFrom', of: ({ madeFrom }) => madeFrom.join(' ') },
-  { name: 'model', of: ({ model }) => model },
-  { name: 'prompt', of: ({ prompt }) => prompt },
-  { name: 'tags', of: ({ tags }) => tags.join(' ') },
+  { name: 'state', isInternal: true, of: ({ state }) => state },
+  { name: 'verdict', isInternal: true, of: ({ verdict }) => verdict?.is },
+  { name: 'by', isInternal: true, of: ({ verdict }) => verdict?.by },
+  { name: 'reason', isInternal: true, of: ({ verdict }) => verdict?.reason },
+  { name: 'note', isInternal: true, of: ({ verdict }) => verdict?.note },
+  { name: 'credits', isInternal: true, of: ({ credits }) => credits },
+  { name: 'job', isInternal: true, of: ({ job }) => job },
+  { name: 'madeFrom', isInternal: true, of: ({ madeFrom }) => madeFrom.join(' ') },
+  { name: 'model', isInternal: true, of: ({ model }) => model },
+  { name: 'prompt', isInternal: true, of: ({ prompt }) => prompt },
+  { name: 'tags', isInternal: true, of: ({ tags }) => tags.join(' ') },
 ];
 const ownNames = new Set(ownColumns.map(({ name }) => name));
+const internalNames = new Set(ownColumns.flatMap(({ name, isInternal }) => (isInternal ? [name] : [])));
 
-const ownHeader = ownColumns
-  .slice(0, 4)
-  .map(({ name }) => name)
-  .join(',');
+const ownHeader = 'task,kind,key,take';
 
 /**
  * Table with a row for each file and each post: the columns of the data, of joined tables and of the matrix, then
@@ -128,14 +128,29 @@ const ownHeader = ownColumns
  * (`copy.title`) and `rights.` always have one. `textOf` formats a string of the data.
  */
 export function outputsTable(
-  { files, posts, folder }: OutputsList,
+  { files, posts, folder, delivered }: OutputsList,
   textOf: (text: string) => string = asItIs,
 ): (string | number)[][] {
   const entries: readonly Entry[] = [...files, ...posts];
-  const columns = [...columnsOf(entries), ...ownColumns, ...rightsOf(entries)];
+  const all = [...columnsOf(entries), ...ownColumns, ...rightsOf(entries)];
+  const columns = delivered === undefined ? all : all.filter(({ isInternal }) => isInternal !== true);
   const text = (cell: Cell | null | undefined) => (typeof cell === 'string' ? textOf(cell) : (cell ?? ''));
-  const head = columns.map(({ name }) => textOf(name));
-  return [head, ...entries.map((entry) => columns.map((column) => text(column.of(entry, folder))))];
+  // A line break would hide mediabatch's own names from `isOwnList`.
+  const head = columns.map(({ name }) => columnName(textOf(name)));
+  const rows = entries.map((entry) => columns.map((column) => text(column.of(entry, folder))));
+  return delivered === undefined || delivered.length === 0 ? [head, ...rows] : joinEarlier([head, ...rows], delivered);
+}
+
+/** Puts earlier lines of a delivery before the new ones. */
+function joinEarlier([head = [], ...rows]: (string | number)[][], earlier: readonly JsonMap[]): (string | number)[][] {
+  const before = Object.keys(earlier[0] ?? {}).filter((name) => !internalNames.has(name));
+  const names = [...new Set([...before, ...head.map(String)])];
+  const places = names.map((name) => head.indexOf(name));
+  return [
+    names,
+    ...earlier.map((line) => names.map((name) => cellOf(line[name]) ?? '')),
+    ...rows.map((row) => places.map((place) => row[place] ?? '')),
+  ];
 }
 
 /** Returns the columns of rows, joined tables and matrix axes, each in the order of first appearance. */
@@ -263,6 +278,8 @@ export interface OutputsList {
   posts: readonly PostEntry[];
   /** Prefix that makes paths relative to the location of the list: empty, or ends in `/`. */
   folder: string;
+  /** For the list of a delivery, which has no internal columns: earlier lines whose files are still there. */
+  delivered?: readonly JsonMap[];
 }
 
 function outputsJson({ campaign, files, posts, folder }: OutputsList): Json {

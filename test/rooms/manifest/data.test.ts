@@ -49,6 +49,12 @@ describe('data', () => {
       found: [],
     },
     {
+      name: 'white space of any kind in the name of a column',
+      text: productTask('    with: { prompt: "{{row.[Product name (EN)]}} {{lookup row \'Price (€)\'}}" }'),
+      data: { 'products.csv': 'sku;" Product  name\r\n(EN)";"Price\u00a0(€)"\r\nA;b;1\r\n' },
+      found: [],
+    },
+    {
       name: 'a merge that was not settled',
       text: productTask('    with: { prompt: "{{row.name}}" }'),
       data: { 'products.csv': 'sku,name\nA,b\n<<<<<<< HEAD\nC,d\n=======\nC,e\n>>>>>>> other\n' },
