@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
-import { describeValue, isMap, mustGet, type Path, shorten } from '../../ground/values.ts';
+import { describeValue, isMap, mapOf, mustGet, type Path, shorten, unknownValue } from '../../ground/values.ts';
 import type { SchemaProblem } from '../../manifest/check/json-schema.ts';
 import { besideManifest } from '../../manifest/file-path.ts';
 import { extensionOf } from '../../manifest/rows/read-rows.ts';
@@ -45,6 +45,7 @@ export function checkRowSchema({ path, data: name, at }: RowSchema, rows: Rows, 
   }
   let problems = 0;
   for (const row of rows.rows) {
+    if (Object.values(mapOf(row.value)).includes(unknownValue)) continue;
     const found = compiled.validate(row.value);
     if (found === 'too-much') {
       const hint = 'make the schema simpler: fewer parts that refer to each other, shorter lists and patterns';

@@ -138,6 +138,7 @@ class MatrixReading {
         values.push({ value, row });
         continue;
       }
+      if (value === unknownValue) return undefined;
       const place = row.place();
       const { manifest } = this.#expansion;
       const related = [{ message: `the axis \`${axis}\``, place: manifest.places.value(this.#path(axis)) }];

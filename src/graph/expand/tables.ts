@@ -45,6 +45,8 @@ function indexRows(table: Table, rows: Rows, expansion: Expansion): Map<string, 
     const values = table.on.map(({ column }) => ownValue(row.value, column));
     const odd = values.findIndex((value) => !isScalar(value));
     if (odd !== -1) {
+      isSound = false;
+      if (values[odd] === unknownValue) continue;
       const message = `${row.label} has no text or number in \`${table.on[odd]?.column}\`, on which table \`${table.name}\` is joined`;
       expansion.reportError({
         code: 'MB1307',
@@ -52,7 +54,6 @@ function indexRows(table: Table, rows: Rows, expansion: Expansion): Map<string, 
         hint: 'give it a value, or remove the row',
         place: row.place(),
       });
-      isSound = false;
       continue;
     }
     const id = idOf(values.map(String));

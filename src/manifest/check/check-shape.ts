@@ -99,6 +99,19 @@ function describeViolation(violation: Violation, found: { value: Json; path: Pat
   };
 }
 
+/** Keys of other tools, in lower case, with the key of a manifest that does the same. */
+const otherNames: ReadonlyMap<string, string> = new Map([
+  ['variables', 'vars'],
+  ['imports', 'include'],
+  ['steps', 'tasks'],
+  ['jobs', 'tasks'],
+  ['if', 'when'],
+  ['loop', 'foreach'],
+  ['items', 'foreach'],
+  ['dependson', 'needs'],
+  ['output', 'save'],
+]);
+
 function describeUnknownKey(
   key: string,
   violation: Violation,
@@ -119,9 +132,11 @@ function describeUnknownKey(
   const known = knownKeys[ruleOf(violation)] ?? [];
   const free = path.length === 0 ? '; keys of your own start with x-' : '';
   const near = nearestName(key, known);
+  const other = otherNames.get(key.toLowerCase().replaceAll(/[-_]/g, ''));
+  const meant = near === undefined && other !== undefined && known.includes(other) ? `did you mean \`${other}\`? ` : '';
   return {
     ...{ code: 'MB1101', severity: 'error', message, place },
-    hint: `${suggestName(key, known, { what: 'known keys' })}${free}${hasCurlyQuotes(key) ? `; ${curlyHint}` : ''}`,
+    hint: `${meant}${suggestName(key, known, { what: 'known keys' })}${free}${hasCurlyQuotes(key) ? `; ${curlyHint}` : ''}`,
     ...(near !== undefined &&
       ownValue(valueAt(found.value, path), near) === undefined && { fix: { place, text: near } }),
   };

@@ -53,16 +53,20 @@ function readCells(
     const count = cells.filter((row) => hasValue({ cells: row })).length;
     return { diagnostics: [fail(placeAt(1, 1), ...explainNoHeader(own, header, { is: 'row', count }))] };
   }
-  const faults = sheet.faults
-    .filter(({ row }) => row > top)
-    .map((fault) =>
-      fail(
-        placeAt(fault.row, fault.column),
-        ...describeFault(fault, { sheet: sheet.name, isTop: fault.row === top + 1, label }),
-      ),
-    );
-  if (faults.length > 0) return { diagnostics: faults };
-  const table = cells.slice(top).map((row, index): TableRow => {
+  const faults = sheet.faults.filter(({ row }) => row > top);
+  const diagnostics = faults.map((fault) =>
+    fail(
+      placeAt(fault.row, fault.column),
+      ...describeFault(fault, { sheet: sheet.name, isTop: fault.row === top + 1, label }),
+    ),
+  );
+  if (faults.some(({ is, row }) => is === 'merged' || row === top + 1)) return { diagnostics };
+  const values: (string | null)[][] = cells.slice(top).map((row) => [...row]);
+  for (const { row, column } of faults) {
+    const line = values[row - top - 1];
+    if (line !== undefined) line[column - 1] = null;
+  }
+  const table = values.map((row, index): TableRow => {
     const number = top + 1 + index;
     const rowLabel = flatText('row ', String(number), ' of ', own);
     return { cells: row, label: rowLabel, place: (column = 1) => placeAt(number, column) };
@@ -80,7 +84,7 @@ function readCells(
     const hint = 'a filter hides rows without removing them: delete the rows, or show them again';
     read.diagnostics.push({ code: 'MB1302', severity: 'warning', message, hint, place });
   }
-  return read;
+  return { ...read, diagnostics: [...diagnostics, ...read.diagnostics] };
 }
 
 function describeFault(

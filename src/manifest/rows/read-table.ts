@@ -1,10 +1,11 @@
 import type { Diagnostic, Place } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
-import { emptyMap, shorten } from '../../ground/values.ts';
+import { emptyMap, shorten, unknownValue } from '../../ground/values.ts';
 import type { Row, Rows } from './rows.ts';
 
 export interface TableRow {
-  cells: readonly string[];
+  /** `null`: a value that is unknown, which was reported. */
+  cells: readonly (string | null)[];
   label: string;
   /** Returns the place of a column, counted from 1, or of the row. */
   place(column?: number): Place;
@@ -39,7 +40,10 @@ export function explainSheetError(value: Json, name: () => string): { message: s
   };
 }
 
-/** Makes a table. The first row has the names. Rows and unnamed columns without values are left out. */
+/**
+ * Makes a table. The first row has the names. Rows and unnamed columns without values are left out. Cells with errors
+ * are unknown, so that the other mistakes of the manifest are reported at the same time.
+ */
 export function readTable(
   [header, ...body]: readonly TableRow[],
   of: {
@@ -54,7 +58,7 @@ export function readTable(
   const fail = (place: Place, { message, hint }: { message: string; hint: string }): void => {
     diagnostics.push({ code: 'MB1302', severity: 'error', message, hint, place });
   };
-  const columns = (header?.cells ?? []).map(columnName);
+  const columns = (header?.cells ?? []).map((cell) => columnName(cell ?? ''));
   const filled = body.filter(hasValue);
   const seen = new Set<string>();
   for (const [index, column] of columns.entries()) {
@@ -72,14 +76,15 @@ export function readTable(
     }
     seen.add(column);
   }
+  const isBroken = diagnostics.length > 0;
   const rows = filled.map((row): Row => {
     const value = emptyMap();
     for (const [index, column] of columns.entries()) {
       if (column === '') continue;
-      const cell = row.cells[index] ?? '';
+      const { [index]: cell = '' } = row.cells;
       const wrong = explainSheetError(cell, () => of.nameCell(row, index + 1));
       if (wrong !== undefined) fail(row.place(index + 1), wrong);
-      value[column] = cellValue(cell);
+      value[column] = cell === null || wrong !== undefined ? unknownValue : cellValue(cell);
     }
     const place = (column?: string) => {
       const index = column === undefined ? -1 : columns.indexOf(column);
@@ -87,7 +92,7 @@ export function readTable(
     };
     return { value, label: row.label, place };
   });
-  if (diagnostics.length > 0) return { diagnostics };
+  if (isBroken) return { diagnostics };
   return { rows: { rows, label, columns: columns.filter((column) => column !== '') }, diagnostics };
 }
 
@@ -105,6 +110,6 @@ export function explainNoHeader(
 }
 
 /** Returns whether a row has a value. Spreadsheets write rows of separators for rows that were emptied. */
-export function hasValue({ cells }: { cells: readonly string[] }): boolean {
-  return cells.some((cell) => cell.trim() !== '');
+export function hasValue({ cells }: Pick<TableRow, 'cells'>): boolean {
+  return cells.some((cell) => cell?.trim() !== '');
 }

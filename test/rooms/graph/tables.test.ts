@@ -347,6 +347,25 @@ testMistakes([
     ],
   },
   {
+    name: 'the other mistakes of a sheet with an error in a cell, and none that follows from it',
+    text: campaign(ofBook, ...joined),
+    data: {
+      ...data,
+      'copy.xlsx': {
+        workbook: bookOf(
+          [
+            ['sku', 'locale', 'headline'],
+            ['lamp', 'en', ''],
+            ['lamp', 'en', 'Light'],
+          ],
+          [{ row: 2, column: 3, is: 'error', shows: '#N/A' }],
+        ),
+      },
+    },
+    found: ['MB1302 copy.xlsx:2:3', 'MB1307 copy.xlsx:3:1', 'MB1307 products.csv:2:1'],
+    says: ['two rows of table `copy` are for sku lamp, locale en', 'no row for sku lamp, locale de'],
+  },
+  {
     name: 'columns of a sheet with one name, and with none',
     text: campaign(ofBook, ...joined),
     data: {
