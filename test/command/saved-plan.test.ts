@@ -207,7 +207,10 @@ describe('apply of a saved plan', () => {
     trial.write('products.csv', products);
     const document = await save(trial);
     expect(document.saved).toMatchObject({ purchases: { 'hero@lamp': { repeat: 1, retries: [2] } } });
-    const killed = await trial.run(['apply', name, '--yes', '-v', '--concurrency', '1'], killAt(/another job is bought/));
+    const killed = await trial.run(
+      ['apply', name, '--yes', '-v', '--concurrency', '1'],
+      killAt(/another job is bought/),
+    );
     expect(killed.signal).toBe('SIGKILL');
     const applied = await trial.run(['apply', name, '--yes']);
     expect(applied, applied.err).toMatchObject({ code: 3 });
