@@ -19,8 +19,8 @@ export interface ReviewData {
   commands?: ReviewCommands;
   /** Set while a run is active at the host. */
   run?: ReviewRun;
-  /** Text with a command for what can be bought now that no gate waits for a decision. */
-  next?: string;
+  /** The next purchase with its command, when no gate waits for a decision. */
+  next?: { text: string; command: string };
   waits?: ReviewWait[];
   /** Groups in the order of the manifest. */
   groups: ReviewGroup[];
@@ -42,6 +42,8 @@ export interface ReviewWait {
   /** Names of groups. The steps wait until all of these gates are decided. */
   gates: string[];
   steps: number;
+  /** Name of the product of each step: `film`, `picture` or `sound`; omitted if they differ. */
+  what?: string | undefined;
   /** Maximum cost in credits; `null` if unknown for any of the steps. */
   credits: number | null;
   /** Expected cost in credits; `null` if unknown for any of the steps. */
@@ -79,6 +81,8 @@ export interface ReviewGate {
   state: 'open' | 'decided' | 'contested' | 'rejected';
   /** Number of steps that cannot be bought before the gate is decided. */
   waiting: number;
+  /** As `what` of `ReviewWait`. */
+  waitingWhat?: string | undefined;
   /** Maximum cost of these steps in credits; `null` if unknown. */
   waitingCredits: number | null;
   /** Expected cost of these steps in credits, if the maximum is unknown. */

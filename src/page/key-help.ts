@@ -11,7 +11,6 @@ const soundKeyHelp: readonly KeyHelp[] = [
   ['1 – 9', 'listen to this one, at the same position; P picks it'],
   ['Space', 'play, pause'],
   [', .', 'back 5 seconds, on 5 seconds'],
-  ['L', 'equally loud, or as loud as they were made'],
 ];
 
 /** Keys of the views and outputs that the page has. */
@@ -23,16 +22,15 @@ export function helpOf({ offer, data, isForClient }: Page): HelpSection[] {
     ['← → ↑ ↓', 'the next asset'],
     ['Space', 'play or pause the film'],
     ['[ ]', 'group before, next group'],
-    ['J K', 'next undecided group, the one before'],
+    ['J K', 'next, previous undecided group'],
     ['1 – 9', 'pick the take of this number'],
     ['P X U', 'pick, reject, undecided again'],
     hasReasons && ['Shift 1 – 9', 'reject for a reason that the gate names'],
-    ['N', 'note; before a verdict it is kept until there is one'],
+    ['N', 'note, also before a verdict'],
     ['Ctrl Z', 'undo, also after a reload; with Shift redo; on a Mac ⌘'],
     ...views.flatMap(({ key, label }): KeyHelp[] =>
       key === undefined ? [] : [[key.replace(/^./, (one) => one.toUpperCase()), label]],
     ),
-    ['B', 'blink between two'],
     ['+ − Z 0', 'larger, smaller, 1:1, whole'],
     ['Shift arrows', 'move the picture'],
     !isForClient && ['I', 'details'],

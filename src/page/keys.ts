@@ -1,6 +1,6 @@
 import { compareOf } from './compare/state.ts';
 import { isTypedInto } from './parts/use-focus.ts';
-import { type Press, pressOf } from './press.ts';
+import { digitKey, type Press, pressOf } from './press.ts';
 import { soundsOf } from './sound/state.ts';
 import { isSoundGroup } from './sound/tracks.ts';
 import type { Page } from './state/page.ts';
@@ -28,8 +28,16 @@ export function listenForKeys(page: Page): () => void {
     ({ target }) => {
       pointed =
         target instanceof Element ? (target.closest('button, a, summary, label, select, input') ?? target) : undefined;
+      page.isPointed = pointed?.closest('.groups, .matrix-scroller') != null;
     },
     { ...options, capture: true },
+  );
+  document.addEventListener(
+    'click',
+    ({ target }) => {
+      if (target instanceof Element && target.closest('.more') === null) page.hasMore.value = false;
+    },
+    options,
   );
   document.addEventListener(
     'change',
@@ -43,7 +51,10 @@ export function listenForKeys(page: Page): () => void {
     'keydown',
     (event) => {
       const isPointed = pointed !== undefined && pointed === event.target;
-      if (event.key !== 'Shift' && event.key !== 'Control' && event.key !== 'Meta') pointed = undefined;
+      if (event.key !== 'Shift' && event.key !== 'Control' && event.key !== 'Meta') {
+        pointed = undefined;
+        page.isPointed = false;
+      }
       if (event.defaultPrevented) return;
       const press = pressOf(event);
       // A held key repeats movements, but decides only once, also by a button.
@@ -68,7 +79,7 @@ function isControl(target: EventTarget | null): target is HTMLElement {
   return target instanceof HTMLElement && target.matches('select, input') && !isTypedInto(target);
 }
 
-const moving = new Set([...Object.keys(arrows), '[', ']', 'j', 'k', ',', '.', '+', '=', '-', 'b']);
+const moving = new Set([...Object.keys(arrows), '[', ']', 'j', 'k', ',', '.', '+', '=', '-']);
 
 /** Whether the browser activates a button with this key. */
 function isPressing({ key, target }: KeyboardEvent): boolean {
@@ -117,10 +128,10 @@ function act(page: Page, press: Press): boolean {
     page.open(opened.name);
     return true;
   }
-  // Some keyboards need Shift for digits or for `/`.
-  const digit = shiftKey ? /^Digit([1-9])$/.exec(code)?.[1] : undefined;
-  if (digit !== undefined && !/\d/.test(key) && actions[key] === undefined) {
-    page.rejectFor(Number(digit));
+  const number = shiftKey ? Number(digitKey(code)) : 0;
+  // Some keyboards need Shift and a digit for `/`.
+  if (number > 0 && actions[key] === undefined) {
+    page.rejectFor(number);
     return true;
   }
   if (/^[1-9]$/.test(key)) {
@@ -165,15 +176,15 @@ const actions: { [key: string]: ((page: Page) => void) | undefined } = {
 };
 
 /** Performs the action of a key in a group of sounds. Returns false if the page has to handle the key. */
-function actOnSoundKey(page: Page, { key, isCommand }: Press): boolean {
+function actOnSoundKey(page: Page, { key, isCommand, shiftKey, code }: Press): boolean {
   const group = page.activeGroup.value;
-  if (isCommand || group === undefined || !isSoundGroup(group)) return false;
+  const isRejection = shiftKey && digitKey(code) !== undefined;
+  if (isCommand || isRejection || group === undefined || !isSoundGroup(group)) return false;
   const sounds = soundsOf(page);
   if (/^[1-9]$/.test(key)) sounds.listen(Number(key));
   else if (key === ' ') sounds.toggle();
   else if (key === ',') sounds.jump(-1);
   else if (key === '.') sounds.jump(1);
-  else if (key === 'l') sounds.toggleMatch();
   else return false;
   return true;
 }

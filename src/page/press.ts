@@ -1,5 +1,5 @@
 /** A key press, independent of keyboard layout. */
-export interface Press extends Pick<KeyboardEvent, 'code' | 'shiftKey' | 'repeat' | 'timeStamp'> {
+export interface Press extends Pick<KeyboardEvent, 'code' | 'shiftKey'> {
   /** Value of `KeyboardEvent.key` on a Latin keyboard; letters are in lower case. */
   key: string;
   /** Whether Ctrl was pressed, or Command on a Mac. */
@@ -7,8 +7,15 @@ export interface Press extends Pick<KeyboardEvent, 'code' | 'shiftKey' | 'repeat
 }
 
 export function pressOf(event: KeyboardEvent): Press {
-  const { code, shiftKey, repeat, timeStamp, ctrlKey, metaKey } = event;
-  return { key: keyOf(event), code, shiftKey, repeat, timeStamp, isCommand: ctrlKey || metaKey };
+  const { code, shiftKey, ctrlKey, metaKey } = event;
+  // On the number row, the unshifted key picks and the shifted one rejects, also where digits need Shift (AZERTY).
+  const isPlain = !shiftKey && !event.altKey && !event.getModifierState('AltGraph');
+  const digit = isPlain ? digitKey(code) : undefined;
+  return { key: digit ?? keyOf(event), code, shiftKey, isCommand: ctrlKey || metaKey };
+}
+
+export function digitKey(code: string): string | undefined {
+  return /^Digit(\d)$/.exec(code)?.[1];
 }
 
 const signs: { [code: string]: readonly [plain: string, shifted: string] | undefined } = {

@@ -4,6 +4,7 @@ import { isSpending } from '../plan/actions.ts';
 import type { PlanRow } from '../plan/plan.ts';
 import type { Paste } from '../report/advice-text.ts';
 import { countOf } from '../report/numbers.ts';
+import { nounOf } from './host-words.ts';
 
 /** Summarizes what there is to review: `12 gates are open, 48 outputs to look at`. */
 export function tellReview(data: ReviewData): string {
@@ -24,28 +25,40 @@ export function tellReviewed(before: ReviewData, now: ReviewData, paste: Paste):
 }
 
 /**
- * Describes what a run would buy now, with its command. Undefined if there is nothing to buy, or a decision is open.
+ * Describes what a run would buy now: `Buy 7 films, ≈ 140 credits`. Undefined if there is nothing to buy, or a decision is open.
  */
 export function tellNext(
   { groups, assets }: Pick<ReviewData, 'groups' | 'assets'>,
-  rows: readonly Pick<PlanRow, 'action'>[],
+  rows: readonly Pick<PlanRow, 'action' | 'kind' | 'credits' | 'price'>[],
   paste: Paste,
-): string | undefined {
-  const steps = rows.filter(({ action }) => isSpending(action)).length;
+): ReviewData['next'] {
+  const bought = rows.filter(({ action }) => isSpending(action));
   const isDecided = groups.some(({ gate }) => gate?.state === 'decided');
   const isOpen = openGates({ groups, assets }).some(({ gate }) => gate?.state !== 'rejected');
-  if (steps === 0 || !isDecided || isOpen) return undefined;
-  return `${countOf(steps, 'step')} can be bought now: ${paste(call('apply'))}`;
+  if (bought.length === 0 || !isDecided || isOpen) return undefined;
+  const [noun, other] = new Set(bought.map(({ kind }) => nounOf(kind)));
+  const prices = bought.map(({ credits, price }) => credits ?? price?.likely ?? null);
+  const isExact = bought.every(({ credits }) => credits !== null);
+  const sum = countOf(
+    prices.reduce<number>((all, one) => all + (one ?? 0), 0),
+    'credit',
+  );
+  const cost = prices.includes(null) ? 'at a price not known yet' : `${isExact ? '' : '≈ '}${sum}`;
+  const text = `Buy ${countOf(bought.length, (other === undefined && noun) || 'step')}, ${cost}`;
+  return { text, command: paste(call('apply')) };
 }
 
 /** Describes the open gates; those without an output to see do not count. Undefined if there are no gates. */
 function tellGates({ groups, assets }: ReviewData, still: string): string | undefined {
-  const rejected = groups.filter(({ gate }) => gate?.state === 'rejected').length;
+  const rejected = groups.filter((group) => isUndecided(group) && group.gate?.state === 'rejected').length;
   const open = openGates({ groups, assets }).length - rejected;
-  const lost = rejected === 0 ? '' : `, all outputs of ${countOf(rejected, 'group')} are rejected`;
+  const lost =
+    rejected === 0 ? '' : `, ${countOf(rejected, 'group')} ${rejected === 1 ? 'needs' : 'need'} replacements`;
   if (open > 0) return `${countOf(open, 'gate')} ${open === 1 ? 'is' : 'are'} ${still}open${lost}`;
   if (groups.filter(isUndecided).length > rejected) return `what the open gates ask about is not bought yet${lost}`;
-  return groups.some(({ gate }) => gate !== undefined) ? `every gate is decided${lost}` : undefined;
+  return groups.some(({ gate }) => gate !== undefined)
+    ? `every ${rejected > 0 ? 'other ' : ''}gate is decided${lost}`
+    : undefined;
 }
 
 function openGates({ groups, assets }: Pick<ReviewData, 'groups' | 'assets'>): ReviewGroup[] {
@@ -54,5 +67,7 @@ function openGates({ groups, assets }: Pick<ReviewData, 'groups' | 'assets'>): R
 }
 
 function isUndecided({ gate }: ReviewGroup): boolean {
-  return gate !== undefined && gate.state !== 'decided';
+  // Rejecting the outputs of an `approve` gate decides it.
+  const isRefused = gate?.is === 'approve' && gate.state === 'rejected';
+  return gate !== undefined && gate.state !== 'decided' && !isRefused;
 }

@@ -168,7 +168,7 @@ describe('report', () => {
     const data = dataOf(join(folder, 'client/index.html'));
     expect(data.groups.map(({ name }) => name)).toEqual(['A lamp', 'A vase']);
     expect(data.assets.map(({ address }) => address)).toContain('A lamp, take 1');
-    expect(data.report.client).toBe('Studio Nord, until Friday');
+    expect(data.report.client).toMatch(/^Studio Nord, until Friday · Pick .* back to the sender$/);
     const lock = readFileSync(join(folder, 'campaign.lock.jsonl'), 'utf8');
     const jobs = [...lock.matchAll(/"jobId":"([^"]+)"/g)].map(([, job = '']) => job);
     expect(jobs).toHaveLength(4);

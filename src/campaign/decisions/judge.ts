@@ -84,13 +84,20 @@ export async function pickFrom(
     // Picks of one gate are judged together; notes may differ from step to step. Rejections in the same files free
     // places for them.
     const rejected = new Set(agreed.flatMap(({ address, is }) => (is === 'rejected' ? [address] : [])));
+    const picked = new Set(agreed.flatMap(({ address, is }) => (is === 'picked' ? [address] : [])));
     const roomy = { ...situation, gateOf: gatesByMember(graph.gates.map((gate) => withoutPicks(gate, rejected))) };
     const judged = (['rejected', 'picked'] as const).flatMap((as) => {
       const own = agreed.filter(({ is }) => is === as);
       const words = new Map(own.map(({ address, note, reason, by }) => [address, { note, reason, by }]));
       const meant = own.flatMap(({ address }) => byAddress.get(address) ?? []);
       const rulings = judgeSteps(meant, { as, wordsOf: (address) => words.get(address) ?? {} }, roomy);
-      return as === 'picked' ? rulings : rulings.map(sayRejected);
+      return rulings.map((ruling) => {
+        if (ruling.is !== 'recorded') return ruling;
+        const text = `by ${words.get(ruling.address)?.by}, ${ruling.text}`;
+        return as === 'picked'
+          ? { ...ruling, text }
+          : sayRejected({ ...ruling, text }, gateOf.get(ruling.address), picked);
+      });
     });
     const refused = judged.filter(({ is }) => is === 'refused');
     return refused.length > 0 ? refused : [...withGivenUp(judged, 'picked', situation), ...rulings];
@@ -110,9 +117,19 @@ function withoutPicks({ state, ...gate }: DecidedGate, rejected: ReadonlySet<str
   return { ...gate, state: { ...state, picked: state.picked.filter((address) => !rejected.has(address)) } };
 }
 
-/** Words a ruling as a rejection, because the command is called `pick` even if its files contain rejections. */
-function sayRejected(ruling: Ruling): Ruling {
-  return ruling.is === 'recorded' ? { ...ruling, as: 'reject' } : ruling;
+/**
+ * Words a ruling as a rejection, because the command is called `pick` even if its files contain rejections. `picked`:
+ * what the files pick.
+ */
+function sayRejected(
+  ruling: Extract<Ruling, { is: 'recorded' }>,
+  gate: DecidedGate | undefined,
+  picked: ReadonlySet<string>,
+): Ruling {
+  if (gate?.state.picked.includes(ruling.address) !== true) return { ...ruling, as: 'reject' };
+  const isOpen = gate.is !== 'approve' && !gate.members.some((member) => picked.has(member));
+  const again = isOpen ? `; it was picked, and ${gate.name} is open again` : '; it was picked';
+  return { ...ruling, as: 'reject', text: `${ruling.text}${again}` };
 }
 
 function judge(

@@ -11,6 +11,7 @@ import { call, way } from '../../ground/advice.ts';
 import { defined } from '../../ground/values.ts';
 import type { Finding } from '../../plan/decisions/resolve-purchase.ts';
 import type { Ruling } from '../../plan/decisions/ruling.ts';
+import { command } from '../../report/document.ts';
 import { countOf } from '../../report/numbers.ts';
 import { candidatesView, rulingsJson, rulingsView } from '../../report/plan/rulings-text.ts';
 import { safeText, shortList } from '../../report/safe-text.ts';
@@ -115,6 +116,10 @@ export async function decideBy(
   const facts = { command: verb, dryRun: stage === 'dry run', paste: terminal.paste };
   if (options.json) outJson(terminal, rulingsJson(rulings, facts));
   tell(terminal, ...rulingsView(rulings, { command: verb, stage }));
+  if (options.from !== undefined && stage === 'recorded') {
+    const { paste } = terminal;
+    tell(terminal, command('to look at them', paste(call('review'))), command('to continue', paste(call('apply'))));
+  }
   return exitCodes.done;
 }
 

@@ -48,6 +48,9 @@ export async function report(file: string, options: ReportOptions, terminal: Ter
   const page = singleFile === undefined ? join(path, 'index.html') : path;
   terminal.err(`${terminal.style.green('saved')}  ${safeText(relative('', page) || page)}\n`);
   terminal.err(terminal.style.dim(`  ${aboutText(made)}\n`));
+  if (client !== undefined) {
+    terminal.err(`  when picks.json comes back: ${terminal.paste(call('pick', '--from', 'picks.json'))}\n`);
+  }
   const { shown, steps, lacking } = countShown(made);
   tellSaved([page], { shown, steps, lacking }, { options, terminal });
   return exitCodes.done;

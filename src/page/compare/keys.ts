@@ -16,10 +16,6 @@ export const compareKeyHelp: readonly KeyHelp[] = [
 ];
 
 const wipeStride = 0.05;
-/** Minimum interval between switches in ms: no more than three flashes a second, for photosensitive users. */
-const slowest = 340;
-
-let blinked = 0;
 
 /** Performs the action of a key in a view that compares. Returns false if the page has to handle the key. */
 export function actOnCompareKey(page: Page, press: Press): boolean {
@@ -31,20 +27,9 @@ export function actOnCompareKey(page: Page, press: Press): boolean {
     compare.setWipe(compare.wipe.value + (key === 'ArrowLeft' ? -wipeStride : wipeStride));
     return true;
   }
-  if (key === 'b') {
-    blinkByKey(compare, press);
-    return true;
-  }
   const act = actions[key];
   act?.(compare, page);
   return act !== undefined;
-}
-
-/** Switches the picture. A held key switches three times a second, or not at all with reduced motion. */
-function blinkByKey(compare: Compare, { repeat, timeStamp }: Press): void {
-  if (repeat && (matchMedia('(prefers-reduced-motion: reduce)').matches || timeStamp - blinked < slowest)) return;
-  blinked = timeStamp;
-  compare.blink();
 }
 
 const toggle = (mode: Mode) => (compare: Compare) => {
@@ -53,6 +38,7 @@ const toggle = (mode: Mode) => (compare: Compare) => {
 
 const actions: { [key: string]: ((compare: Compare, page: Page) => void) | undefined } = {
   o: (compare) => compare.other(),
+  b: (compare) => compare.blink(),
   c(compare, page) {
     if (compare.mode.value === 'beside') page.open('compare');
     else compare.mode.value = 'beside';

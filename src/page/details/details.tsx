@@ -1,12 +1,10 @@
-import { useEffect, useState } from 'preact/hooks';
 import type { ReviewAsset, ReviewFile } from '../../contract/review.ts';
 import { hasChanged } from '../changes/versions.ts';
 import { Isolated } from '../parts/isolated.tsx';
 import { KeyButton } from '../parts/key-button.tsx';
-import { bytesText, credits, mainFile, problemOf, stateWords, timeOf } from '../parts/words.ts';
+import { bytesText, credits, problemOf, stateWords } from '../parts/words.ts';
 import type { Page } from '../state/page.ts';
 import { RequestList } from './request-list.tsx';
-import { pixelSize } from './request-rows.ts';
 import { Steps } from './steps.tsx';
 
 export function Details({ page }: { page: Page }) {
@@ -23,13 +21,10 @@ export function Details({ page }: { page: Page }) {
 
 function Asset({ page, asset }: { page: Page; asset: ReviewAsset }) {
   const { address, origins = {}, madeFrom, usedBy, files } = asset;
-  const main = mainFile(asset);
-  const measured = useMeasure(main);
   const others = (page.activeGroup.value?.assets ?? []).filter((other) => other !== asset);
   const known = (one: ReviewAsset) => ({
     ...(one.model !== undefined && { model: `${one.model} (default)` }),
     ...one.request,
-    ...(measured !== '' && { [pixelSize]: measured }),
   });
   return (
     <>
@@ -100,30 +95,4 @@ function FileFacts({ file }: { file: ReviewFile }) {
       <p>{[mediaType, bytesText(bytes), brings, problemOf(file)].filter(Boolean).join(' · ')}</p>
     </div>
   );
-}
-
-/** Pixel size and duration as measured by the browser; empty until they are known. */
-function useMeasure({ is, url }: Partial<ReviewFile> = {}): string {
-  const [text, setText] = useState('');
-  useEffect(() => {
-    setText('');
-    if (url === undefined || is === undefined || is === 'other') return;
-    if (is === 'image') {
-      const image = new Image();
-      image.onload = () => setText(`${image.naturalWidth} × ${image.naturalHeight}`);
-      image.src = url;
-      return () => {
-        image.onload = null;
-      };
-    }
-    const player = document.createElement(is);
-    player.preload = 'metadata';
-    player.onloadedmetadata = () => {
-      const pixels = player instanceof HTMLVideoElement ? [`${player.videoWidth} × ${player.videoHeight}`] : [];
-      setText([...pixels, timeOf(player.duration)].join(' · '));
-    };
-    player.src = url;
-    return () => player.removeAttribute('src');
-  }, [url]);
-  return text;
 }

@@ -1,6 +1,6 @@
 import type { ReviewAsset } from '../../contract/review.ts';
 import type { Page } from '../state/page.ts';
-import { listLacking, listRequest } from './request-rows.ts';
+import { listRequest } from './request-rows.ts';
 import { StepButton } from './steps.tsx';
 
 type Request = ReviewAsset['request'];
@@ -15,29 +15,25 @@ interface RequestListProps {
 /** Lists the values of a request. Values that differ from other requests are marked; `isBrief`: only those. */
 export function RequestList({ page, request, others, isBrief = false }: RequestListProps) {
   const rows = listRequest(request, others).filter(({ differs }) => differs || !isBrief);
-  const lacking = listLacking(request, others);
   return (
-    <>
-      <dl class="request">
-        {rows.map(({ path, value, differs }) => (
-          <div key={path} class={differs && !isBrief ? 'differs' : ''}>
-            <dt>
-              {path}
-              {differs && !isBrief && <span class="quiet"> differs in the group</span>}
-            </dt>
-            <dd>
-              {typeof value === 'string' ? (
-                value
-              ) : (
-                <>
-                  <StepButton page={page} address={value.address} /> {value.field}
-                </>
-              )}
-            </dd>
-          </div>
-        ))}
-      </dl>
-      {lacking.length > 0 && <p class="quiet">{`Not here, but in others: ${lacking.join(', ')}`}</p>}
-    </>
+    <dl class="request">
+      {rows.map(({ path, value, differs }) => (
+        <div key={path} class={differs && !isBrief ? 'differs' : ''}>
+          <dt>
+            {path}
+            {differs && !isBrief && <span class="quiet"> differs in the group</span>}
+          </dt>
+          <dd>
+            {typeof value === 'string' ? (
+              value
+            ) : (
+              <>
+                <StepButton page={page} address={value.address} /> {value.field}
+              </>
+            )}
+          </dd>
+        </div>
+      ))}
+    </dl>
   );
 }

@@ -23,20 +23,11 @@ export function listRequest(request: Request, others: readonly Request[]): Reque
     }));
 }
 
-/** Name under which the measured size is listed with the request. */
-export const pixelSize = 'Size';
-
-const first = [...textFields, 'model', pixelSize];
+const first = [...textFields, 'model'];
 
 function rankOf(path: string): number {
   const place = first.indexOf(path);
   return place < 0 ? first.length : place;
-}
-
-export function listLacking(request: Request, others: readonly Request[]): string[] {
-  const own = new Set(leavesOf(request).map(([path]) => path));
-  const theirs = new Set(others.flatMap((other) => leavesOf(other).map(([path]) => path)));
-  return [...theirs].filter((path) => !own.has(path));
 }
 
 /** Values of a request with their paths. Empty lists and objects count as values. */

@@ -35,7 +35,7 @@ export function openGallery(page: Page): void {
     keys,
   };
   page.homes.push('grid', 'matrix', 'changes');
-  page.data.value = { ...page.data.value, next: [aboutOf(page), page.data.value.next].filter(Boolean).join(' · ') };
+  page.data.value = { ...page.data.value, run: { is: 'ended', text: aboutOf(page) } };
   const hasChanges = views.find(({ name }) => name === 'changes')?.isOffered?.(page.data.value);
   page.open(report?.compare !== undefined && hasChanges ? 'changes' : 'grid');
   followAddress(page);

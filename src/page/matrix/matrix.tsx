@@ -69,13 +69,13 @@ function MatrixView({ page }: { page: Page }) {
   const active = page.active.value;
   useLayoutEffect(() => {
     const row = matrix.rows.findIndex(({ cells }) => cells.some((cell) => cell.some((one) => one.address === active)));
-    if (row >= 0) reveal(row);
+    if (row >= 0 && !page.isPointed) reveal(row);
   }, [active, matrix]);
   useFocus(page, scroller);
   useLayoutEffect(() => {
     // The asset has no `active` class yet, so it is found by its address.
     const asset = scroller.current?.querySelector(`[data-address="${CSS.escape(active)}"]`);
-    asset?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    if (!page.isPointed) asset?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [active]);
   const left = assets.length - matrix.rows.reduce((sum, { cells }) => sum + cells.flat().length, 0);
   const style = { gridTemplateColumns: templateOf(widths) };
@@ -155,8 +155,8 @@ function MatrixLine({ page, row, index, start, widths }: MatrixLineProps) {
           height: `${rowHeight}px`,
         }}
       >
-        <th scope="row">
-          <Isolated text={row.name} />
+        <th scope="row" title={row.name}>
+          <Isolated text={titleOf(page, row) ?? row.name} />
         </th>
         {row.cells.map((cell, column) => (
           <td key={column} class="cell">
@@ -176,6 +176,12 @@ function MatrixLine({ page, row, index, start, widths }: MatrixLineProps) {
   );
 }
 
+/** Title of the first group in the row that has one. */
+function titleOf({ shown }: Page, { cells }: MatrixRow): string | undefined {
+  const titles = cells.flat().map(({ address }) => shown.value.groupOf.get(address)?.group.title);
+  return titles.find((title) => title !== undefined);
+}
+
 function Asset({ page, asset, name }: { page: Page; asset: ReviewAsset; name: string }) {
   const { address } = asset;
   const mark = markOf(asset);
@@ -189,7 +195,7 @@ function Asset({ page, asset, name }: { page: Page; asset: ReviewAsset; name: st
         </span>
         <span class="matrix-mark">
           <span class="away">{address} </span>
-          {mark === 'undecided' ? name : mark}
+          {mark === 'undecided' ? name : (asset.verdict?.reason ?? mark)}
           {isOutdated && <b class="outdated">outdated</b>}
         </span>
       </Face>

@@ -44,7 +44,9 @@ const words: Record<Mark, string> = { picked: 'Picked', rejected: 'Rejected', un
 export function decide(shown: Shown, own: Own, { address, is, note, reason }: Wish): Decision {
   const asset = shown.assets.get(address);
   const group = shown.groupOf.get(address);
-  if (asset === undefined || group === undefined) return { is: 'refused', text: `${address} no longer exists here.` };
+  if (asset === undefined || group === undefined) {
+    return { is: 'refused', text: address ? `${address} no longer exists here.` : 'Nothing is shown here.' };
+  }
   const name = nameOf(shown, address);
   const { gate } = group.group;
   if (gate === undefined) return { is: 'refused', text: `${name} has no gate, so there is nothing to decide.` };
@@ -125,10 +127,14 @@ export function undoOf(before: Shown, after: Shown, address: string): Step {
     (asset) => asset.verdict !== after.assets.get(asset.address)?.verdict,
   );
   const back = changed.flatMap((asset) => {
-    const { note = '', reason } = asset.verdict ?? {};
+    const { note = '', reason, by } = asset.verdict ?? {};
     // A reason that was added with the undone verdict is removed.
     const isNew = reason === undefined && after.assets.get(asset.address)?.verdict?.reason !== undefined;
-    return verdictOn(asset, markOf(asset), { note, ...((isNew || reason !== undefined) && { reason: reason ?? '' }) });
+    return verdictOn(asset, markOf(asset), {
+      note,
+      ...defined({ by }),
+      ...((isNew || reason !== undefined) && { reason: reason ?? '' }),
+    });
   });
   const [picks, others] = [back.filter(({ is }) => is === 'picked'), back.filter(({ is }) => is !== 'picked')];
   return { address, verdicts: [...others, ...picks] };
@@ -137,7 +143,7 @@ export function undoOf(before: Shown, after: Shown, address: string): Step {
 function verdictOn(
   { address, job }: ReviewAsset,
   is: Mark,
-  words: Pick<WantedVerdict, 'note' | 'reason'> = {},
+  words: Pick<WantedVerdict, 'note' | 'reason' | 'by'> = {},
 ): WantedVerdict[] {
   return job === undefined ? [] : [{ address, is, job, ...words }];
 }

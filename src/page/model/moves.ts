@@ -88,6 +88,8 @@ export function afterVerdict(
   const group = shown.groupOf.get(address);
   if (group === undefined) return address;
   if (is !== 'undecided') {
+    // The button for replacements stays in view.
+    if (group.state === 'rejected' && isUndecided(group)) return nearest(shown, strips, address) ?? address;
     const next = isUndecided(group) ? neighbourIn(group, strips, address) : undefined;
     const found = next ?? nextGroup(strips, group);
     if (found !== undefined) return found;

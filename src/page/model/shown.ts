@@ -107,8 +107,8 @@ function ownOf(asset: ReviewAsset, own: Own): WantedVerdict | undefined {
 function withVerdict(asset: ReviewAsset, wanted: WantedVerdict | undefined): ReviewAsset {
   const { verdict: _, ...rest } = asset;
   if (wanted === undefined || wanted.is === 'undecided') return rest;
-  const { is, note, reason } = wanted;
-  return { ...rest, verdict: { is, ...(note && { note }), ...(reason && { reason }) } };
+  const { is, note, reason, by } = wanted;
+  return { ...rest, verdict: { is, ...(note && { note }), ...(reason && { reason }), ...(by && { by }) } };
 }
 
 /** State of a gate, by the same rule as in the runner. */
@@ -138,23 +138,32 @@ export function markOf(asset: ReviewAsset): Mark {
   return asset.verdict?.is ?? 'undecided';
 }
 
-/** Whether a group needs a decision: its gate is open or contested, and at least one member has an output to judge. */
-export function isUndecided({ state, assets }: ShownGroup): boolean {
-  return (state === 'open' || state === 'contested') && assets.some(({ isJudged }) => isJudged);
+/** Whether all outputs are rejected of a gate that needs one. Rejecting the outputs of an `approve` gate decides it. */
+export function needsReplacements({ state, group: { gate } }: Pick<ShownGroup, 'state' | 'group'>): boolean {
+  return state === 'rejected' && gate?.is !== 'approve';
+}
+
+/** Whether a group needs a decision or replacements, and at least one member has an output to judge. */
+export function isUndecided(shown: ShownGroup): boolean {
+  const { state, assets } = shown;
+  const isOpen = state === 'open' || state === 'contested' || needsReplacements(shown);
+  return isOpen && assets.some(({ isJudged }) => isJudged);
 }
 
 /** Whether an asset needs a verdict; the filter for undecided assets shows those. */
 export function needsVerdict(asset: ReviewAsset, group: ShownGroup): boolean {
   if (!asset.isJudged || !isUndecided(group)) return false;
+  if (group.state === 'rejected') return true;
   return group.state === 'contested' ? asset.verdict?.is === 'picked' : asset.verdict === undefined;
 }
 
 interface Counts {
   gates: number;
-  /** Number of gates whose assets are picked, or all rejected. */
+  /** Number of gates that need nothing more. */
   decided: number;
   /** Number of gates that need a decision and have an output to judge. */
   left: number;
+  /** Number of gates whose outputs are all rejected and have to be replaced. */
   rejected: number;
   waits: Waits;
 }
@@ -168,25 +177,31 @@ export function count({ data, groups }: Pick<Shown, 'data' | 'groups'>): Counts 
   const gates = groups.flatMap((shown) => (shown.group.gate === undefined ? [] : { ...shown, gate: shown.group.gate }));
   const isOpen = ({ state }: ShownGroup) => state === 'open' || state === 'contested';
   const open = new Set(gates.filter(isOpen).map(({ group }) => group.name));
+  const rejected = gates.filter(needsReplacements).length;
   const all = data.waits ?? gates.map(({ group, gate }) => ({ gates: [group.name], ...waitsOf(gate) }));
   const waits: Waits = { steps: 0, credits: 0, likely: 0 };
-  for (const { gates: names, steps, credits, likely } of all) {
+  for (const { gates: names, steps, what, credits, likely } of all) {
     // A step that waits for several gates counts once.
     if (!names.some((name) => open.has(name))) continue;
+    waits.what = waits.steps === 0 || waits.what === what ? what : undefined;
     waits.steps += steps;
     waits.credits = credits === null || waits.credits === null ? null : waits.credits + credits;
     waits.likely = likely === null || waits.likely === null ? null : waits.likely + likely;
   }
-  const rejected = gates.filter(({ state }) => state === 'rejected').length;
   return {
     gates: gates.length,
-    decided: gates.length - open.size,
+    decided: gates.length - open.size - rejected,
     left: gates.filter(isUndecided).length,
     rejected,
     waits,
   };
 }
 
-export function waitsOf({ waiting, waitingCredits, waitingLikely }: ReviewGate): Waits {
-  return { steps: waiting, credits: waitingCredits, likely: waitingCredits ?? waitingLikely ?? null };
+export function waitsOf({ waiting, waitingWhat, waitingCredits, waitingLikely }: ReviewGate): Waits {
+  return {
+    steps: waiting,
+    what: waitingWhat,
+    credits: waitingCredits,
+    likely: waitingCredits ?? waitingLikely ?? null,
+  };
 }

@@ -4,12 +4,10 @@ import type { ReviewAsset } from '../../contract/review.ts';
 import { mostNote, plainNote } from '../model/judge.ts';
 import { picksFile, shellWord } from '../model/leave.ts';
 import { markOf } from '../model/shown.ts';
-import { startedAgain } from '../state/host.ts';
 import { noteOn } from '../state/notes.ts';
 import type { Page } from '../state/page.ts';
 import { Isolated } from './isolated.tsx';
 import { KeyButton } from './key-button.tsx';
-import { pictureOf } from './media.tsx';
 import { Address, VerdictButton } from './tile.tsx';
 import { counted, nameOf } from './words.ts';
 
@@ -22,11 +20,12 @@ export function Actions({ page }: { page: Page }) {
       {page.data.value.canDecide && <Unsent page={page} />}
       {page.mustLeave.value && <Leave page={page} />}
       {page.hasNote.value && asset !== undefined && <NoteField key={asset.address} page={page} asset={asset} />}
+      <Next page={page} />
       <p class="status">
         <span class="active-name">
           {asset === undefined ? 'Nothing is active' : <Address text={nameOf(page.shown.value, asset.address)} />}
         </span>
-        <span class="said" role="status" title={page.said.value}>
+        <span class={page.isLoss.value ? 'said loss' : 'said'} role="status" title={page.said.value}>
           <Isolated text={page.said.value} />
         </span>
       </p>
@@ -98,19 +97,24 @@ export function Actions({ page }: { page: Page }) {
   );
 }
 
+/** The next purchase with its command, when nothing is left to decide. */
+function Next({ page }: { page: Page }) {
+  const { next } = page.data.value;
+  if (next === undefined || page.counts.value.left > page.counts.value.rejected) return null;
+  return (
+    <p class="next">
+      <b>{next.text}</b> <code>{next.command}</code>
+      <button type="button" onClick={() => page.copy(next.command)}>
+        Copy the command
+      </button>
+    </p>
+  );
+}
+
 function Undo({ page }: { page: Page }) {
   const last = page.history.last.value;
-  const asset = last && page.shown.value.assets.get(last.address);
-  const file = asset && pictureOf(asset);
   return (
-    <button
-      type="button"
-      class="undo"
-      disabled={last === undefined}
-      title={last?.address}
-      onClick={() => page.goBack('undo')}
-    >
-      {file?.problem === undefined && file?.thumb !== undefined && <img src={file.thumb} alt="" />}
+    <button type="button" disabled={last === undefined} title={last?.address} onClick={() => page.goBack('undo')}>
       Undo <kbd>Ctrl Z</kbd>
     </button>
   );
@@ -153,7 +157,7 @@ function Leave({ page }: { page: Page }) {
   const save = () => {
     const name = plainNote(by.value);
     if (name === '') {
-      page.say('Say whose picks these are: the name stands in the file.');
+      page.say('Type your name first: it is saved with your picks.');
       document.getElementById('picks-by')?.focus();
       return;
     }
@@ -164,11 +168,13 @@ function Leave({ page }: { page: Page }) {
       return verdict === undefined ? [] : { ...verdict, address: step };
     });
     download('picks.json', picksFile(name, inOrder));
-    if (page.isForClient) page.say('Saved picks.json. Send this file back to the sender of this page.');
-    else
-      page.say(
-        `Saved picks.json. Its verdicts are recorded by: ${page.data.value.commands?.pick ?? `mediabatch pick ${shellWord(page.data.value.file)}`} --from picks.json`,
-      );
+    const { gates, left } = page.counts.value;
+    const { commands, file } = page.data.value;
+    const then = page.isForClient
+      ? 'Send this file back to the sender.'
+      : `Record it with: ${commands?.pick ?? `mediabatch pick ${shellWord(file)}`} --from picks.json`;
+    const open = left > 0 ? `, but ${left} of ${gates} groups are still open` : '';
+    page.say(`Saved picks.json${open}. ${then}`, left > 0);
   };
   return (
     <form
@@ -266,7 +272,7 @@ function Unsent({ page }: { page: Page }) {
     text = `${counted(count, 'verdict')} ${count === 1 ? 'waits' : 'wait'} in this page: ${waits}.`;
   else if (page.isLost.value) {
     const why = run?.is === 'ended' ? `The run has ended: ${run.text}` : 'mediabatch has ended, or does not answer';
-    text = `${page.isStrange.value ? startedAgain : why}. New verdicts wait in this page.`;
+    text = `${why}. New verdicts wait in this page.`;
   }
   return (
     <p class="unsent" role="status">

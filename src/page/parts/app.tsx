@@ -40,7 +40,7 @@ function Empty({ page }: { page: Page }) {
 }
 
 function Toolbar({ page }: { page: Page }) {
-  const { campaign, run, next } = page.data.value;
+  const { campaign, run } = page.data.value;
   const { gates, decided, rejected, waits } = page.counts.value;
   const fresh = page.fresh.value;
   const set = Object.values(page.filter.value).filter(Boolean).length;
@@ -52,12 +52,13 @@ function Toolbar({ page }: { page: Page }) {
       {gates > 0 && (
         <p class="counts" title={waits.steps > 0 ? waitWords(waits) : undefined}>
           <progress aria-label="Decided" value={decided} max={gates} />
-          {`${decided} of ${gates}`} <span class="wide">{gates === 1 ? 'group decided' : 'groups decided'}</span>
-          {rejected > 0 && `, ${rejected} all rejected`}
+          {`${decided} of ${gates} `}
+          <span class="wide">{gates === 1 ? 'group decided' : 'groups decided'}</span>
+          {rejected > 0 && ` · ${rejected} ${rejected === 1 ? 'needs' : 'need'} replacements`}
         </p>
       )}
-      <p class={page.isForClient ? 'for-client' : `run ${run?.is ?? ''}`} title={run?.text ?? next}>
-        {run?.text ?? page.data.value.report?.client ?? next}
+      <p class={page.isForClient ? 'for-client' : `run ${run?.is ?? ''}`} title={run?.text}>
+        {run?.text ?? page.data.value.report?.client}
       </p>
       {fresh.length > 0 && (
         <button type="button" class="fresh" title={fresh.join(', ')} onClick={() => page.goFresh()}>
@@ -156,6 +157,7 @@ function Filters({ page }: { page: Page }) {
         onKeyDown={(event) => {
           if (event.isComposing || (event.key !== 'Escape' && event.key !== 'Enter')) return;
           event.preventDefault();
+          if (event.key === 'Escape') page.setFilter({ text: '' });
           event.currentTarget.blur();
           page.activate(page.active.value);
         }}

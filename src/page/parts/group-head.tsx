@@ -11,14 +11,10 @@ function Replacements({ page, group }: { page: Page; group: ShownGroup }) {
   const redone = group.group.gate?.is === 'canary' ? group.assets.slice(0, 1) : group.assets;
   const sum = sumOf(redone.map((asset) => asset.credits ?? asset.estimated ?? null));
   const price = `${sum === null ? '' : '≈ '}${credits(sum)}`;
-  const copy = () =>
-    navigator.clipboard.writeText(command).then(
-      () => page.say(`Copied. Paste it in a terminal after the run: it asks before it spends ${price}.`),
-      () => page.say(`This browser does not let the page copy: ${command}`),
-    );
   return (
-    <button type="button" class="others" title={command} onClick={copy}>
-      {`Copy the command for ${counted(redone.length, 'replacement')}, ${price}`}
+    <button type="button" class="others" title={command} onClick={() => page.copy(command)}>
+      <span class="wide">Copy the command for </span>
+      {`${counted(redone.length, 'replacement')}, ${price}`}
       <span class="away">{` of ${group.group.name}`}</span>
     </button>
   );

@@ -156,7 +156,7 @@ export function VerdictButton({ page, asset, is, tabIndex, children }: VerdictBu
       aria-pressed={isOn}
       tabIndex={tabIndex}
       // The second press of a double click is ignored.
-      onClick={({ detail }) => asset && (detail < 2 || !isOn) && page.judge(asset.address, isOn ? 'undecided' : is)}
+      onClick={({ detail }) => asset && detail < 2 && page.judge(asset.address, isOn ? 'undecided' : is)}
     >
       {children}
     </button>

@@ -23,11 +23,11 @@ export function counted(amount: number, one: string, many = `${one}s`): string {
   return `${amount} ${amount === 1 ? one : many}`;
 }
 
-/** Describes what waits for a gate: `2 steps wait, ≈ 12 credits`. */
-export function waitWords({ steps, credits: amount, likely }: Waits): string {
+/** Describes what waits for a gate: `then 2 films, ≈ 12 credits`. */
+export function waitWords({ steps, what, credits: amount, likely }: Waits): string {
   const expected = likely === null ? 'at a price not known yet' : `≈ ${credits(likely)}`;
   const price = amount === null ? expected : credits(amount);
-  return `${counted(steps, 'step')} ${steps === 1 ? 'waits' : 'wait'}, ${price}`;
+  return `then ${counted(steps, what ?? 'step')}, ${price}`;
 }
 
 /** Describes the state of an asset; empty if it is done. */

@@ -13,15 +13,13 @@ export class Deck {
   readonly lengths = signal<ReadonlyMap<string, Length>>(new Map());
   readonly heard;
   readonly isPlaying = signal(false);
-  /** Whether all tracks are played as loud as the quietest. */
-  readonly isMatched = signal(true);
-  /** Volume of each track, from 0 to 1. */
+  /** Volume of each track, from 0 to 1: all are as loud as the quietest. */
   readonly gains = computed(() => {
     const urls = this.tracks.value.map(({ url }) => url);
     const matched = matchLoudness(
       this.tracks.value.map(({ file }) => soundOf(file)?.loudness ?? Number.NEGATIVE_INFINITY),
     );
-    return new Map(urls.map((url, index) => [url, this.isMatched.value ? (matched[index] ?? 1) : 1]));
+    return new Map(urls.map((url, index) => [url, matched[index] ?? 1]));
   });
   readonly #players = new Map<string, HTMLAudioElement>();
   readonly #endGains;

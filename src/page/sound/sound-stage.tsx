@@ -57,9 +57,6 @@ function Player({ page, deck }: { page: Page; deck: Deck }) {
       <KeyButton k="." onPress={() => sounds.jump(1)}>
         On 5 s
       </KeyButton>
-      <KeyButton k="L" isOn={deck.isMatched.value} onPress={() => sounds.toggleMatch()}>
-        Equally loud
-      </KeyButton>
     </section>
   );
 }

@@ -88,12 +88,6 @@ class Sounds {
     deck?.seek(deck.position() + by * jump);
   }
 
-  toggleMatch(): void {
-    const isMatched = this.open()?.isMatched;
-    if (isMatched === undefined) return;
-    isMatched.value = !isMatched.value;
-  }
-
   #close(): void {
     this.deck.value?.close();
     this.deck.value = undefined;

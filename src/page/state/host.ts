@@ -7,16 +7,11 @@ const askAgainMs = 5000;
 /** A change of the data; a revision alone means that all data have to be loaded. */
 export type Change = ReviewChange | { revision: number };
 
-export const startedAgain = 'mediabatch was started again: open the address that it printed';
-
 /** Connection to the server of the page. A page from disk has none; its data are embedded. */
 export interface Host {
   load(): Promise<ReviewData>;
-  /**
-   * Calls `listener` with each change, and when the connection is lost or restored. `strange`: the server does not know
-   * this page.
-   */
-  watch(listener: (news: Change | 'lost' | 'strange' | 'found') => void): void;
+  /** Calls `listener` with each change, and when the connection is lost or restored. */
+  watch(listener: (news: Change | 'lost' | 'found') => void): void;
   /** Sends verdicts. `failed`: nothing was recorded, for the reason in `text`. */
   send(verdicts: readonly WantedVerdict[]): Promise<JudgeAnswer | { is: 'failed'; text: string }>;
 }
@@ -51,7 +46,6 @@ function watch(listener: Parameters<Host['watch']>[0]): void {
     own.addEventListener('error', () => {
       isLost = true;
       listener('lost');
-      void isStrange().then((is) => is && isLost && listener('strange'));
       // After an invalid answer, for example from a proxy, the browser does not reconnect by itself.
       if (own.readyState === EventSource.CLOSED) setTimeout(() => changes === own && listen(), askAgainMs);
     });
@@ -62,18 +56,14 @@ function watch(listener: Parameters<Host['watch']>[0]): void {
   document.addEventListener('visibilitychange', listen);
 }
 
-/** Whether another process now serves this port (its token differs). */
-async function isStrange(): Promise<boolean> {
-  const answer = await fetch('icon.svg', { method: 'HEAD' }).catch(() => undefined);
-  return answer?.status === 403;
-}
-
 async function send(verdicts: readonly WantedVerdict[]): Promise<JudgeAnswer | { is: 'failed'; text: string }> {
   try {
     // Sending a verdict twice has no further effect.
     const answer = await post('verdicts', { verdicts });
     if (answer.status === 200 || answer.status === 423) return (await answer.json()) as JudgeAnswer;
-    if (answer.status === 403) return { is: 'failed', text: startedAgain };
+    // Another process now serves this port, with another token.
+    if (answer.status === 403)
+      return { is: 'failed', text: 'mediabatch was started again: open the address that it printed' };
     return { is: 'failed', text: await reasonOf(answer) };
   } catch {
     return { is: 'failed', text: 'mediabatch does not answer; start `mediabatch review` again if it has ended' };

@@ -189,12 +189,13 @@ export function keptVerdicts({ campaign, file, assets }: ReviewData): Kept {
 }
 
 /** Parses a stored verdict, which may be malformed. The caller checks whether the output is shown. */
-function readVerdict({ address, is, job, note, reason }: WantedVerdict): WantedVerdict | undefined {
+function readVerdict({ address, is, job, note, reason, by }: WantedVerdict): WantedVerdict | undefined {
   if (!['picked', 'rejected', 'undecided'].includes(is)) return undefined;
   return {
     ...{ address, is, job },
     ...(note !== undefined && { note: plainNote(String(note)) }),
     ...(reason !== undefined && { reason: plainNote(String(reason)) }),
+    ...(by !== undefined && { by: plainNote(String(by)) }),
   };
 }
 

@@ -1,11 +1,12 @@
 import { batch, computed, effect, signal } from '@preact/signals';
 import type { FunctionComponent } from 'preact';
 import type { ReviewAsset, ReviewData, WantedVerdict } from '../../contract/review.ts';
+import { defined } from '../../ground/values.ts';
 import { madeElsewhere, newOutputs } from '../model/elsewhere.ts';
 import { applyFilter, type Facet, type Filter, noFilter } from '../model/filter.ts';
 import { decide, givenUp, plainNote, puttingBack, type Step, undoOf } from '../model/judge.ts';
 import { afterVerdict, type Direction, firstUndecided, moveByGroup, moveToUndecided, nearest } from '../model/moves.ts';
-import { count, type Mark, numbersOf, type Shown, type ShownGroup, show, withChange } from '../model/shown.ts';
+import { count, type Mark, markOf, numbersOf, type Shown, type ShownGroup, show, withChange } from '../model/shown.ts';
 import { connection } from '../parts/media.tsx';
 import { counted, credits as creditWords, listed, nameOf, sumOf } from '../parts/words.ts';
 import type { Press } from '../press.ts';
@@ -61,9 +62,11 @@ export class Page {
   readonly view = computed<ViewName>(() => this.views.value.at(-1) ?? 'groups');
   /** Last message, for the status line and for screen readers. */
   readonly said = signal('');
+  /** Whether the message is about a loss. */
+  readonly isLoss = signal(false);
+  /** Whether the pointer was used last, in a view that scrolls: nothing then moves below it. */
+  isPointed = false;
   readonly isLost = signal(false);
-  /** Whether the server's port belongs to another process now, because mediabatch was started again. */
-  readonly isStrange = signal(false);
   readonly refusals = signal<readonly Refusal[]>([]);
   /** Addresses of outputs that arrived while the page was open and were not visited yet. */
   readonly fresh = signal<readonly string[]>([]);
@@ -93,8 +96,6 @@ export class Page {
 
   readonly #host: Host | undefined;
   #shown: Shown | undefined;
-  /** Asset that was active before the visit of new outputs, until another one is active. */
-  #cameFrom: string | undefined;
   #isLoading = false;
   /** Whether the data changed while they were loading. */
   #isStale = false;
@@ -115,10 +116,9 @@ export class Page {
     this.active.value = (first && firstUndecided(this.strips.value)) ?? first?.assets[0]?.address ?? '';
     // Verdicts of an earlier visit are announced, because later decisions may contradict them.
     const left = this.outbox.own.value.size;
-    if (data.canDecide && left > 0) this.say(`${counted(left, 'verdict')} of an earlier visit recorded now.`);
+    if (data.canDecide && left > 0) this.say(`${counted(left, 'verdict')} from your last visit: recorded now.`);
     host?.watch((news) => {
-      this.isLost.value = news === 'lost' || news === 'strange';
-      this.isStrange.value = news === 'strange';
+      this.isLost.value = news === 'lost';
       const { found } = connection.peek();
       connection.value = { isLost: this.isLost.value, found: news === 'found' ? found + 1 : found };
       if (news === 'found') void this.reload();
@@ -186,7 +186,6 @@ export class Page {
     batch(() => {
       // The message was about the asset that was active before.
       if (takesFocus && address !== this.active.value) this.say('');
-      if (address !== this.active.value) this.#cameFrom = undefined;
       this.active.value = address;
       // Its whole group is seen with it.
       const seen = this.shown.value.groupOf.get(address);
@@ -195,14 +194,11 @@ export class Page {
     });
   }
 
-  /** Goes to the first new output that is to be decided, otherwise to the first one; Esc returns. */
+  /** Goes to the first new output that is to be decided, otherwise to the first one. */
   goFresh(): void {
     const fresh = new Set(this.fresh.value);
     const strips = this.strips.value.filter(({ assets }) => assets.some(({ address }) => fresh.has(address)));
-    const { value: from } = this.active;
     this.activate(firstUndecided(strips) ?? this.fresh.value[0]);
-    this.#cameFrom = from;
-    this.say(`Esc returns to ${nameOf(this.shown.value, from)}.`);
   }
 
   goGroup(by: 1 | -1): void {
@@ -225,12 +221,16 @@ export class Page {
   back(): void {
     if (this.hasDetails.value && this.views.value.length === 1) this.hasDetails.value = false;
     else if (this.views.value.length > 1) this.views.value = this.views.value.slice(0, -1);
-    else if (this.#cameFrom !== undefined) this.activate(nearest(this.shown.value, this.strips.value, this.#cameFrom));
     this.focusWish.value += 1;
   }
 
   setFilter(change: Partial<Filter>): void {
+    const { value: before } = this.active;
+    this.say('');
     this.filter.value = { ...this.filter.value, ...change };
+    // What a search finds is to be decided, rather than what was made from it.
+    const found = this.strips.value.flatMap(({ assets }) => assets).find(({ isJudged }) => isJudged);
+    if (change.text && this.active.value !== before) this.activate(found?.address, false);
   }
 
   clearFilter(): void {
@@ -257,16 +257,13 @@ export class Page {
       this.history.add({ ...undoOf(before, shown, address), note: asset && noteOn(asset) });
       if (asset !== undefined && is !== 'undecided') setNote(asset, '');
       const isNote = asset?.verdict?.is === is && note !== undefined;
-      if (!isNote) this.activate(lead() ?? afterVerdict(shown, this.strips.value, address, is));
-      this.say(
-        [
-          lossText(before, shown, address),
-          decision.text,
-          left > 0 && this.counts.value.left === 0 && 'Nothing else is to be decided now.',
-        ]
-          .filter(Boolean)
-          .join(' '),
-      );
+      const isRevised = [before, shown].every((one) => one.groupOf.get(address)?.state === 'decided');
+      // A comparison goes on when all takes were seen.
+      const stays = this.isPointed || (isRevised && this.#openView?.lead === undefined);
+      if (!isNote) this.activate(lead() ?? afterVerdict(shown, this.strips.value, address, stays ? 'undecided' : is));
+      const isLast = left > 0 && this.counts.value.left === 0;
+      const loss = lossText(before, shown, address);
+      this.say(`${loss}${decision.text}${isLast ? ' Every group is decided.' : ''}`, loss !== '');
     });
   }
 
@@ -278,18 +275,18 @@ export class Page {
     const group = this.activeGroup.value;
     const numbers = numbersOf(group?.assets ?? []);
     const asset = group?.assets[numbers.indexOf(number)];
-    if (asset === undefined)
-      this.say(
-        `There is no ${number} here: ${group?.group.title ?? group?.group.name ?? 'the group'} has ${listed(numbers)}.`,
-      );
-    else this.judge(asset.address, 'picked');
+    if (group !== undefined && asset === undefined)
+      this.say(`There is no ${number} here: ${group.group.title ?? group.group.name} has ${listed(numbers)}.`);
+    else this.judge(asset?.address ?? '', 'picked');
   }
 
   rejectFor(number: number): void {
-    const { reasons = [] } = this.activeGroup.value?.group.gate ?? {};
+    const group = this.activeGroup.value?.group;
+    const { reasons = [] } = group?.gate ?? {};
     const reason = reasons[number - 1];
-    if (reason === undefined) this.say(`There is no reason ${number} here: the gate has ${reasons.length || 'none'}.`);
-    else this.judge(this.active.value, 'rejected', { reason });
+    if (group !== undefined && reason === undefined)
+      this.say(`There is no reason ${number} here: the gate has ${reasons.length || 'none'}.`);
+    else this.judge(this.active.value, 'rejected', defined({ reason }));
   }
 
   goBack(by: 'undo' | 'redo'): void {
@@ -301,9 +298,14 @@ export class Page {
         return;
       }
       this.activate(nearest(this.shown.value, this.strips.value, step.address));
-      const is = this.shown.value.assets.get(step.address)?.verdict?.is ?? 'undecided';
-      const done = `${by === 'undo' ? 'Undone' : 'Done again'}: ${nameOf(this.shown.value, step.address)} is ${is}.`;
-      this.say(`${lossText(before, this.shown.value, step.address)} ${done}`.trim());
+      const { value: shown } = this.shown;
+      const changed = step.verdicts.flatMap(({ address }) => shown.assets.get(address) ?? []);
+      const states = changed.map((asset) => {
+        const by = asset.verdict?.by;
+        return `${nameOf(shown, asset.address)} is ${markOf(asset)}${by ? ` (${by})` : ''}`;
+      });
+      const loss = lossText(before, shown, step.address);
+      this.say(`${loss}${by === 'undo' ? 'Undone' : 'Done again'}: ${listed(states)}.`, loss !== '');
     });
   }
 
@@ -330,7 +332,7 @@ export class Page {
     const plain = plainNote(note);
     setNote(asset, plain);
     const name = nameOf(this.shown.value, asset.address);
-    this.say(plain === '' ? `No note on ${name}.` : `Noted on ${name}, and kept with its verdict: ${plain}`);
+    this.say(`Note on ${name}: ${plain || 'none'}`);
   }
 
   search(): void {
@@ -360,8 +362,16 @@ export class Page {
     this.refusals.value = [];
   }
 
-  say(text: string): void {
+  say(text: string, isLoss = false): void {
     this.said.value = text;
+    this.isLoss.value = isLoss;
+  }
+
+  copy(command: string): void {
+    navigator.clipboard.writeText(command).then(
+      () => this.say('Copied. Paste it in a terminal: it asks before it spends.'),
+      () => this.say(`This browser does not let the page copy: ${command}`),
+    );
   }
 
   unsaved(): WantedVerdict[] {
@@ -375,10 +385,11 @@ export class Page {
   }
 }
 
-/** Names what was already bought from a pick that is no longer picked. Empty if there is nothing. */
+/** Names what was already bought from a pick that is no longer picked, with a space. Empty if there is nothing. */
 function lossText(before: Shown, after: Shown, address: string): string {
   const lost = givenUp(before, after, address);
   if (lost.length === 0) return '';
   const worth = sumOf(lost.map(({ credits = null }) => credits));
-  return `Gives up ${creditWords(worth)}: ${lost.map((one) => nameOf(after, one.address)).join(', ')}.`;
+  const [it, names] = [lost.length === 1 ? 'it' : 'them', listed(lost.map((one) => nameOf(after, one.address)))];
+  return `Gives up ${names}, bought for ${creditWords(worth)}; to make ${it} again costs ≈ ${creditWords(worth)}. `;
 }

@@ -87,10 +87,11 @@ function Groups({ page }: { page: Page }) {
   const { items, height, reveal } = useRows({ ...named, count: rows.length, scroller });
   const active = page.active.value;
   useLayoutEffect(() => {
+    // A click never scrolls, because its second press would hit something else.
+    if (page.isPointed) return;
     if (!scrollToAsset(scroller.current, active))
       reveal(rows.findIndex((row) => [...row.strips, ...(row.planned ?? [])].some((strip) => holds(strip, active))));
     requestAnimationFrame(() => scrollToAsset(scroller.current, active));
-    // Not on activation by a pointer: the element would scroll away before the click.
   }, [page.focusWish.value, width, seen, fit]);
   useFocus(page, scroller);
   const ahead = nextUndecided(strips, active, groupsAhead).flatMap((asset) => pictureOf(asset) ?? []);
@@ -181,8 +182,8 @@ function StripOfTiles({ page, strip, row, room }: StripProps) {
       class={`strip${isActive ? ' has-active' : ''}`}
       aria-label={from === 0 ? group.group.name : undefined}
       data-group={group.group.name}
-      // The head of a group that has the row for itself takes all of its width.
-      style={row.strips.length > 1 ? { width: `${width}px` } : { flex: 1 }}
+      // A head needs more width than one small picture.
+      style={{ width: row.strips.length > 1 ? `${width}px` : `max(${width}px, min(100%, 640px))` }}
     >
       {from === 0 && <GroupHead page={page} group={group} />}
       <div class="tiles">

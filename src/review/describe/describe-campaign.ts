@@ -9,6 +9,7 @@ import type { PlanRow } from '../../plan/plan.ts';
 import type { DecidedGate, DecidedGraph } from '../../plan/situation/decided-graph.ts';
 import { boughtAtIn } from '../../plan/situation/find-purchases.ts';
 import type { Situation } from '../../plan/situation/situation.ts';
+import { nounOf } from '../host-words.ts';
 import { describeAsset, type PlaceOf } from './describe-asset.ts';
 
 interface CampaignFacts {
@@ -125,16 +126,16 @@ function describeGroups(
   return groups.sort((a, b) => orderOf(a) - orderOf(b));
 }
 
-const notKnown = { steps: 0, credits: null, likely: null };
-const nothing = { steps: 0, credits: 0, likely: 0 };
+const notKnown = { steps: 0, what: undefined, credits: null, likely: null };
+const nothing = { steps: 0, what: undefined, credits: 0, likely: 0 };
 
 function describeGate(gate: DecidedGate, waits: ReturnType<typeof sumWaits> | undefined): ReviewGate {
   const { name, is, choose, note, reasons, state } = gate;
-  const { steps, credits, likely } = waits === undefined ? notKnown : (waits.get(name) ?? nothing);
+  const { steps, what, credits, likely } = waits === undefined ? notKnown : (waits.get(name) ?? nothing);
   return {
     ...{ is, choose, state: state.is, waiting: steps, waitingCredits: credits },
     ...(credits === null && likely !== null && { waitingLikely: likely }),
-    ...defined({ note, reasons }),
+    ...defined({ note, reasons, waitingWhat: what }),
   };
 }
 
@@ -180,11 +181,15 @@ export function listWaits(graph: DecidedGraph, rows: readonly PlanRow[]): Review
     const gates = [...new Set([...own, ...needs.flatMap(gatesBefore)])];
     gatesOf.set(address, gates);
     const name = JSON.stringify(gates);
-    const { steps, credits, likely } = waits.get(name) ?? { steps: 0, credits: 0, likely: 0 };
+    const noun = nounOf(row.kind);
+    const { steps, what, credits, likely } = waits.get(name) ?? {
+      ...{ steps: 0, what: noun, credits: 0, likely: 0 },
+    };
     const cost = row.wouldCost === undefined ? 0 : row.wouldCost;
     waits.set(name, {
       gates,
       steps: steps + 1,
+      ...(what === noun && { what }),
       credits: add(credits, cost),
       likely: add(likely, cost ?? row.price?.likely ?? null),
     });
@@ -198,11 +203,12 @@ export function listWaits(graph: DecidedGraph, rows: readonly PlanRow[]): Review
  */
 export function sumWaits(waits: readonly ReviewWait[]): Map<string, Omit<ReviewWait, 'gates'>> {
   const sums = new Map<string, Omit<ReviewWait, 'gates'>>();
-  for (const { gates, steps, credits, likely } of waits) {
+  for (const { gates, steps, what, credits, likely } of waits) {
     for (const gate of gates) {
-      const sum = sums.get(gate) ?? { steps: 0, credits: 0, likely: 0 };
+      const sum = sums.get(gate) ?? { steps: 0, what, credits: 0, likely: 0 };
       sums.set(gate, {
         steps: sum.steps + steps,
+        ...(sum.what === what && { what }),
         credits: add(sum.credits, credits),
         likely: add(sum.likely, likely),
       });

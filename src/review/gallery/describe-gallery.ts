@@ -218,11 +218,11 @@ function withoutGit(error: unknown): ReadonlyMap<string, OpenRequest> {
 
 /**
  * Reduces a gallery to what a client may see and decide: names and outputs. Prices, prompts, ids, paths, commands and
- * earlier decisions with their words are removed, and so are rejected outputs; files are renamed. `note`: a line above the pictures, for example the sender and a deadline.
+ * earlier decisions with their words are removed, and so are rejected outputs; files are renamed. `note`: a line above the pictures, for example the sender and a deadline. `by`: who gets the picks.
  */
 export function forClient(
   data: ReviewData & { report: ReportParts },
-  note: string,
+  { note, by = 'the sender' }: { note: string; by?: string | undefined },
 ): ReviewData & { report: ReportParts } {
   const names = new Set<string>();
   const unique = (name: string, task: string) => {
@@ -232,12 +232,14 @@ export function forClient(
     return found;
   };
   const assets: ReviewAsset[] = [];
+  let hasGaps = false;
   const groups = data.groups.flatMap((group): ReviewGroup[] => {
     const shown = group.members
       .flatMap((member) => data.assets[member] ?? [])
       .filter(({ files, verdict }) => verdict?.is !== 'rejected' && files.some(({ problem }) => problem === undefined));
     const [first] = shown;
     if (first === undefined) return [];
+    hasGaps ||= shown.some(({ take }, index) => take !== undefined && take !== index + 1);
     const key = group.title ?? group.key ?? group.task;
     const title = unique(key, group.task);
     const members = shown.map((asset) => {
@@ -255,16 +257,15 @@ export function forClient(
     };
     return [{ name: title, task, differBy, members, ...defined({ gate: asked }) }];
   });
+  const what = `Pick in each group, then “Save picks”, and send picks.json back to ${by}`;
   const { version, revision, campaign, canDecide, report } = data;
   return {
     ...{ version, revision, campaign, file: campaign, canDecide, groups, assets },
-    report: { made: report.made, client: note === '' ? invitation : note },
+    report: { made: report.made, client: [note, what, hasGaps && gaps].filter(Boolean).join(' · ') },
   };
 }
 
-/** Line above the pictures if the sender wrote none. */
-const invitation =
-  'Pick what you like, then send your picks back: the button “Save picks” appears when you have decided.';
+const gaps = 'missing take numbers are takes that are not offered';
 
 function nameAmong(asset: ReviewAsset, { differBy }: ReviewGroup, title: string): string {
   const parts = differBy.flatMap((by) => (by === 'take' ? `take ${asset.take ?? ''}` : (asset.matrix[by] ?? [])));

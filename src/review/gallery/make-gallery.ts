@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { dirname, join, relative } from 'node:path';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
+import { nameInGit } from '../../campaign/person.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { UnsafeFileError } from '../../contract/errors.ts';
 import { CampaignError } from '../../contract/failure.ts';
@@ -73,7 +74,9 @@ export async function makeGallery(campaign: OpenCampaign, options: MakeOptions):
   const finder = new FileFinder(campaign.paths);
   const described = await describeGallery(campaign, finder, options);
   const found = await findFiles(described, campaign, finder);
-  const data = options.client === undefined ? described : forClient(described, options.client);
+  const { client: note } = options;
+  const by = note === undefined ? undefined : await nameInGit(campaign.paths.folder);
+  const data = note === undefined ? described : forClient(described, { note, by });
   const shownFiles = new Set(data.assets.flatMap((asset) => asset.files));
   const files =
     options.client === undefined ? found : found.filter(({ mentions }) => mentions.some((one) => shownFiles.has(one)));

@@ -78,7 +78,7 @@ export async function readBody(request: IncomingMessage): Promise<string | 'too 
   return Buffer.concat(pieces).toString('utf8');
 }
 
-/** Parses `{ "verdicts": [{ "address", "is", "job", "note"?, "reason"? }] }`; undefined for anything else. */
+/** Parses `{ "verdicts": [{ "address", "is", "job", "note"?, "reason"?, "by"? }] }`; undefined for anything else. */
 export function readVerdicts(text: string): WantedVerdict[] | undefined {
   const document = parse(text);
   if (!isMap(document) || !Array.isArray(document.verdicts)) return undefined;
@@ -96,14 +96,16 @@ function parse(text: string): Json | undefined {
 
 function readVerdict(value: Json): WantedVerdict | undefined {
   if (!isMap(value)) return undefined;
-  const { address, is, job, note, reason } = value;
+  const { address, is, job, note, reason, by } = value;
   if (is !== 'picked' && is !== 'rejected' && is !== 'undecided') return undefined;
   if (!isPlainText(address, mostName) || !isPlainText(job, mostName)) return undefined;
   if (note !== undefined && note !== '' && !isPlainText(note, mostNote)) return undefined;
   if (reason !== undefined && reason !== '' && !isPlainText(reason, mostReason)) return undefined;
+  if (by !== undefined && !isPlainText(by, mostReason)) return undefined;
   return {
     ...{ address, is, job },
     ...(typeof note === 'string' && { note }),
     ...(typeof reason === 'string' && { reason }),
+    ...(by !== undefined && { by }),
   };
 }

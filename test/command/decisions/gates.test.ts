@@ -182,7 +182,9 @@ test('picks of several reviewers are recorded where they agree, and reported whe
   const differ = await trial.run(['pick', 'campaign.yaml', '--from', 'ada.json', '--from', 'bo.json']);
   expect(differ.err).toContain('hero/1: the reviewers disagree, so the group stays open: Ada: picked');
   expect(differ.err).toContain('nothing was recorded');
-  expect(await decide(trial, 'pick', '--from', 'ada.json')).toContain('picked hero/1');
+  const recorded = await decide(trial, 'pick', '--from', 'ada.json');
+  expect(recorded).toContain('picked hero/1: by Ada, job');
+  expect(recorded).toMatch(/to continue: .*apply campaign\.yaml/);
   trial.write('odd.json', '{"mediabatch":"picks","version":1,"verdicts":[{"address":"hero/1","is":"fine"}]}');
   expect((await trial.run(['pick', 'campaign.yaml', '--from', 'odd.json'])).code).toBe(64);
   // A name becomes part of the note, so a lock with it could not be read any more.
@@ -206,7 +208,10 @@ test('picks of several reviewers are recorded where they agree, and reported whe
     }),
   );
   const both = await decide(trial, 'pick', '--from', 'both.json', '--dry-run');
-  expect(both).toContain('would reject hero/1: ');
+  expect(both).toMatch(/would reject hero\/1: by Cy, job .*; it was picked\n/);
+  trial.write('none.json', picks('Di', 'hero/1').replace('"picked"', '"rejected"'));
+  const none = await decide(trial, 'pick', '--from', 'none.json', '--dry-run');
+  expect(none).toContain('; it was picked, and hero is open again');
   expect(both).not.toContain('instead of');
   // Two of three: the one that is rejected makes room for the third.
   trial.write('campaign.yaml', manifest.replace('choose: 1', 'choose: 2').replace(/ {2}poster[\s\S]*/, ''));

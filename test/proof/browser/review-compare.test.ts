@@ -157,23 +157,8 @@ test('wipe and blink show the same place', async () => {
   const [first, second] = await places(page);
   expect(second).toBe(first);
 
-  // Held, it changes no more than three times in a second, and not at all for who wants less motion.
-  const changes = await page.evaluate<number[]>(`(async () => {
-    const active = () => document.querySelector('.pane.active').dataset.address;
-    const times = [];
-    for (let n = 0; n < 24; n += 1) {
-      const before = active();
-      const event = new KeyboardEvent('keydown', { key: 'b', repeat: n > 0, bubbles: true, cancelable: true });
-      document.body.dispatchEvent(event);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      if (active() !== before) times.push(event.timeStamp);
-    }
-    return times;
-  })()`);
-  expect(changes.length).toBeGreaterThan(1);
-  expect(Math.min(...changes.slice(1).map((time, index) => time - (changes[index] ?? 0)))).toBeGreaterThan(333);
+  // Held, it changes once: flashes harm some people.
   const [held] = await seen();
-  await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.keyboard.down('b');
   await page.keyboard.down('b');
   await page.keyboard.down('b');
@@ -253,7 +238,7 @@ test('one output is compared with what it is made from', async () => {
   await press('p', 'c');
   expect(await sides(page)).toEqual(['draft@a,take:1', 'final@a']);
   await press('Escape', '[', 'x');
-  await page.locator('.said').getByText('Gives up 2 credits: final@a.').waitFor();
+  await page.locator('.said').getByText('Gives up final@a, bought for 2 credits').waitFor();
 });
 
 test('the space bar plays the film that is active, and pauses it', async () => {

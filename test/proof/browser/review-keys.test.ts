@@ -70,6 +70,9 @@ test('under a filter that hides the decided the neighbour is next, never the fir
   await isActive('hero@p016,take:1');
   await expect.poll(() => page.locator('[data-address^="hero@p015"]').count()).toBe(0);
   await press('x', 'x', 'x', 'x');
+  // It needs replacements, so it stays in view.
+  await isActive('hero@p016,take:4');
+  await press('j');
   await isActive('hero@p017,take:1');
 });
 
@@ -276,7 +279,6 @@ test('where another script is typed, a key means what stands at its place on a L
   await type('פ', 'KeyP');
   await page.getByText('3 of 4 groups decided').waitFor();
   // A letter of a Latin keyboard is no other one.
-  await type('é', 'Digit2');
   await type('ü', 'BracketLeft');
   await isActive(at(1, 1));
   await page.getByText('3 of 4 groups decided').waitFor();
@@ -335,8 +337,9 @@ test('everything by pointer: tiles, verdicts, views, undo, filters, help', async
   await tile(at(1, 2))
     .getByRole('button', { name: `Pick ${at(1, 2)}` })
     .click();
-  await isActive(at(2, 1));
+  await isActive(at(1, 2));
   expect(await tile(at(1, 2)).getByRole('button', { name: 'Pick hero' }).getAttribute('aria-pressed')).toBe('true');
+  await tile(at(2, 1)).locator('.face').click();
   await page.getByRole('region', { name: 'Actions' }).getByRole('button', { name: 'Reject' }).click();
   await isActive(at(2, 2));
   await page.getByRole('button', { name: 'Undo' }).click();
@@ -371,7 +374,7 @@ test('a button that is half out of sight can be pressed: nothing moves under the
     .toBe(0);
   const box = await button.boundingBox();
   await page.mouse.click((box?.x ?? 0) + 20, (box?.y ?? 0) + 5);
-  await isActive('hero@p004,take:1');
+  await isActive('hero@p003,take:2');
   await page.getByText('1 of 12 groups decided').waitFor();
 });
 

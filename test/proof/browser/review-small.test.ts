@@ -102,7 +102,7 @@ test('the header keeps its height, whatever is said in it', async () => {
   host.change((data) => ({
     ...data,
     run: { is: 'waiting', text },
-    next: 'and a hint that is long, too, with a command',
+    next: { text: 'a hint that is long, too, about what can be bought', command: 'mediabatch apply with a long path' },
   }));
   await page.getByText('8 of 12 done').waitFor();
   expect(await height()).toBe(before);

@@ -39,7 +39,7 @@ test('a pick of another take takes the place of the first, on the page and at th
   await expect
     .poll(() => host.data.assets.filter(({ verdict }) => verdict).map(({ address }) => address))
     .toEqual([at(1, 3)]);
-  await isActive(at(2, 1));
+  await isActive(at(1, 3));
   await press('Control+z');
   await isActive(at(1, 3));
   await expect

@@ -117,7 +117,15 @@ describe('what is shown', () => {
       { name: 'notes', key: undefined, differBy: [], members: ['notes'] },
     ]);
     expect(groups[0]?.gate).toEqual({
-      ...{ is: 'choose', choose: 1, state: 'open', note: 'the calm one', waiting: 2, waitingCredits: 10 },
+      ...{
+        is: 'choose',
+        choose: 1,
+        state: 'open',
+        note: 'the calm one',
+        waiting: 2,
+        waitingWhat: 'picture',
+        waitingCredits: 10,
+      },
     });
     expect(groups[2]?.gate).toEqual({ is: 'approve', choose: 1, state: 'open', waiting: 0, waitingCredits: 0 });
     expect(groups[4]?.gate).toBeUndefined();

@@ -29,10 +29,14 @@ test('what did not change does not cross, and stays the same objects', () => {
   const mirrored = withDelta(undefined, deltaOf(undefined, before));
   expect(mirrored).toEqual(before);
   // As after reading everything anew: other objects, of which one says something else.
-  const read: ReviewData = { ...structuredClone(before), revision: 2, next: 'apply' };
+  const read: ReviewData = { ...structuredClone(before), revision: 2, next: { text: 'Buy 1 film', command: 'apply' } };
   read.assets[1] = { ...(read.assets[1] as ReviewAsset), state: 'failed' };
   const delta = deltaOf(before, read);
-  expect(delta).toMatchObject({ fields: { revision: 2, next: 'apply' }, gone: [], groups: { changed: [] } });
+  expect(delta).toMatchObject({
+    fields: { revision: 2, next: { command: 'apply' } },
+    gone: [],
+    groups: { changed: [] },
+  });
   expect(delta.assets.changed.map(([index]) => index)).toEqual([1]);
   const now = withDelta(mirrored, structuredClone(delta));
   expect(now).toEqual(read);

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import type { ReviewData, WantedVerdict } from '../../../../src/contract/review.ts';
 import { filmsOf } from '../../../../src/page/compare/films.ts';
 import { nextUndecided } from '../../../../src/page/model/moves.ts';
+import { pressOf } from '../../../../src/page/press.ts';
 import type { Change, Host } from '../../../../src/page/state/host.ts';
 import { Outbox, type Refusal } from '../../../../src/page/state/outbox.ts';
 import { Page } from '../../../../src/page/state/page.ts';
@@ -91,7 +92,51 @@ describe('page', () => {
     const { page } = open(campaign(groups));
     page.judge('draft@a,take:1', 'picked');
     page.goBack('undo');
-    expect(page.said.value).toBe('Gives up 2 credits: final@a. Undone: draft@a,take:1 is undecided.');
+    expect(page.said.value).toBe(
+      'Gives up final@a, bought for 2 credits; to make it again costs ≈ 2 credits. Undone: draft@a,take:1 is undecided.',
+    );
+  });
+
+  test('undoing a pick restores the earlier one with its author, also where the page is searched', () => {
+    const data = decided(1, { 2: 'picked' });
+    for (const one of data.assets) if (one.verdict) one.verdict.by = 'Carla';
+    const { page, verdictOn } = open(data);
+    page.judge(take(3), 'picked');
+    page.goBack('undo');
+    expect(page.said.value).toBe(`Undone: ${take(3)} is undecided and ${take(2)} is picked (Carla).`);
+    expect(page.outbox.own.value.get(take(2))).toMatchObject({ is: 'picked', by: 'Carla' });
+    expect(verdictOn(take(3))).toBeUndefined();
+    page.setFilter({ text: 'nothing like this' });
+    page.pickNth(2);
+    expect(page.said.value).toBe('Nothing is shown here.');
+  });
+
+  test('a verdict in a decided group, the last rejection and a click lead to no other group', () => {
+    const { page } = open(products(3, 2));
+    page.judge(take(1), 'picked');
+    expect(page.active.value).toBe('hero@p002,take:1');
+    page.judge(take(2), 'rejected');
+    expect(page.active.value).toBe(take(2));
+    page.judge('hero@p002,take:1', 'rejected');
+    page.judge('hero@p002,take:2', 'rejected');
+    expect(page.active.value).toBe('hero@p002,take:2');
+    expect(page.counts.value).toMatchObject({ decided: 1, left: 2, rejected: 1 });
+    page.isPointed = true;
+    page.judge('hero@p003,take:1', 'picked');
+    expect(page.active.value).toBe('hero@p003,take:1');
+    page.goUndecided(1);
+    expect(page.active.value).toBe('hero@p002,take:1');
+  });
+
+  test.each([
+    ['&', 'Digit1', false, '1'],
+    ['1', 'Digit1', true, '1'],
+    ['!', 'Digit1', true, '!'],
+    ['-', 'Digit6', false, '6'],
+    ['1', 'Numpad1', false, '1'],
+  ])('the key %s of %s (shift: %s) is %s', (key, code, shiftKey, expected) => {
+    const event = { key, code, shiftKey, ctrlKey: false, metaKey: false, altKey: false, getModifierState: () => false };
+    expect(pressOf(event as unknown as KeyboardEvent).key).toBe(expected);
   });
 
   test('what was bought anew is not said to be taken back', async () => {
@@ -140,12 +185,12 @@ describe('page', () => {
     expect(page.fresh.value).toEqual([]);
   });
 
-  test('the last verdict says that nothing else is to be decided', () => {
+  test('the last verdict says that every group is decided', () => {
     const { page } = open(products(2, 2));
     page.judge('hero@p001,take:1', 'picked');
     expect(page.said.value).toBe('Picked hero@p001,take:1.');
     page.judge('hero@p002,take:1', 'picked');
-    expect(page.said.value).toBe('Picked hero@p002,take:1. Nothing else is to be decided now.');
+    expect(page.said.value).toBe('Picked hero@p002,take:1. Every group is decided.');
   });
 
   test('a recorded verdict of this page that arrives after it was taken back was not made elsewhere', async () => {
