@@ -45,7 +45,10 @@ export class KnownDurations {
     const from = this.#sorted.findIndex((ms) => ms > last);
     const longer = from === -1 ? 0 : this.#sorted.length - from;
     // If hardly any longer job is known, assume that equally many end in each doubling of the age.
-    if (longer < fewLonger && last > 0) return last + Math.min(last * mostGapShare, Math.sqrt(last * thresholdMs));
+    if (longer === 0 || (longer < fewLonger && last > 0)) {
+      const age = Math.max(0, last);
+      return age + Math.min(age * mostGapShare, Math.sqrt(age * thresholdMs));
+    }
     const wanted = thresholdMs * longer;
     let sum = 0;
     for (let ended = 0; ended < longer; ended += 1) {

@@ -93,6 +93,7 @@ export class Poller {
       soughtAt: this.#clock.now(),
       missing: 0,
       notBefore: 0,
+      latest: Number.POSITIVE_INFINITY,
       turn: 0,
       waiter: undefined,
       isAsked: false,
@@ -115,11 +116,8 @@ export class Poller {
           job.waiter = { path, signal, resolve: settle };
           const now = this.#clock.now();
           job.notBefore = afterMs > 0 ? now + afterMs : 0;
-          const latest = Math.max(now, untilMs);
-          const due = isFirst ? now : this.#dueAt(job);
-          // A query requested for a given time is not postponed again.
-          const isSet = isFirst || latest <= due;
-          this.#enqueue(job, Math.min(due, latest), { isSet, isAlone: isSet });
+          job.latest = Math.max(now, untilMs);
+          this.#enqueue(job, isFirst ? now : this.#dueAt(job), { isSet: isFirst, isAlone: isFirst });
           isFirst = false;
         }),
       leave: () => {
@@ -147,7 +145,8 @@ export class Poller {
   #dueAt(job: WatchedJob): number {
     const probe = this.#probes.get(job.known) ?? { job, age: 0 };
     this.#probes.set(job.known, probe);
-    return dueAt(job, { probedAge: probe.job === job ? probe.age : undefined, fixedMs: this.#options.fixedMs });
+    const probedAge = probe.job === job ? probe.age : undefined;
+    return Math.min(job.latest, dueAt(job, { probedAge, fixedMs: this.#options.fixedMs }));
   }
 
   #enqueue(job: WatchedJob, at: number, { isSet = false, isAlone = false } = {}): void {
@@ -195,7 +194,7 @@ export class Poller {
       return;
     }
     const list = this.#lists.get(job.kind.name);
-    const page = isAlone ? undefined : list?.pageFor(job);
+    const page = isAlone || now >= job.latest ? undefined : list?.pageFor(job);
     const askers = list === undefined || !page?.isSearch ? undefined : this.#seekers.get(list);
     const readableAt = list === undefined || page === undefined || page.isSearch ? now : list.readableAt(page.page);
     if (list === undefined || page === undefined) void this.#lookAtJob(job);
@@ -273,7 +272,7 @@ export class Poller {
       this.#bringForward([...this.#jobs].filter((job) => job.known === known));
   }
 
-  /** Moves jobs only forward; a job that is now due later is rescheduled when its turn comes. */
+  /** Queues jobs again, for when they are due now. */
   #bringForward(jobs: Iterable<WatchedJob>): void {
     for (const job of jobs) if (isWaiting(job)) this.#enqueue(job, this.#dueAt(job));
   }

@@ -27,6 +27,8 @@ export interface WatchedJob {
   missing: number;
   /** Earliest time of the next query, in ms since 1970: the service requested it, or gave no usable answer. */
   notBefore: number;
+  /** Latest time of the next query, in ms since 1970. */
+  latest: number;
   /** Current turn: queue entries of another turn are not valid. */
   turn: number;
   waiter: Waiter | undefined;

@@ -4,6 +4,7 @@ import type { Json } from '../../../src/ground/json.ts';
 import { image } from '../../../src/kinds/image.ts';
 import { video } from '../../../src/kinds/video.ts';
 import type { Http, HttpAnswer, HttpCall } from '../../../src/service/http.ts';
+import { Durations } from '../../../src/service/polling/durations.ts';
 import { Poller } from '../../../src/service/polling/poller.ts';
 import { findNewest, walkToFences } from '../../../src/service/service.ts';
 import { watchJob } from '../../../src/service/watch.ts';
@@ -25,6 +26,8 @@ async function watch(
     kind?: string;
     jobId?: string;
     timeoutMs?: number;
+    /** Durations of earlier jobs. */
+    samples?: number[];
   } = {},
 ) {
   const clock = new VirtualClock();
@@ -48,7 +51,12 @@ async function watch(
       { kind: options.kind ?? 'image', jobId: options.jobId ?? 'j1' },
       {
         clock,
-        poller: new Poller({ http, clock, deadlineMs: 1000 }),
+        poller: new Poller({
+          http,
+          clock,
+          deadlineMs: 1000,
+          durations: new Durations({ image: options.samples ?? [] }),
+        }),
         health: { failures: 0, countAgainAt: 0 },
         patienceMs: options.patienceMs ?? Number.POSITIVE_INFINITY,
         redact: (text) => text.replaceAll('secret', '[key]'),
@@ -106,6 +114,37 @@ describe('watching a job', () => {
     const { end, elapsedMs } = await watch([job('PROCESSING')], { patienceMs: 600_000, timeoutMs: 20_000 });
     expect(end).toMatchObject({ is: 'unwatched', because: 'patience', error: expect.stringContaining('`timeout`') });
     expect(elapsedMs).toBeLessThan(60_000);
+  });
+
+  test('patience ends the watching in time, also if another job has just shown that such jobs take longer', async () => {
+    const clock = new VirtualClock();
+    const startedAt = clock.now();
+    const times = { createdAt: '2026-01-01T00:00:00.100Z', completedAt: '2026-01-01T00:00:05.200Z' };
+    const http: Http = {
+      async call({ path }: HttpCall) {
+        return path.endsWith('j1')
+          ? job('COMPLETED', { outputUrl: 'https://files.example/j1', ...times })
+          : job('QUEUED');
+      },
+      close: async () => {},
+    };
+    const poller = new Poller({ http, clock, deadlineMs: 1000 });
+    const endOf = async (jobId: string, patienceMs: number) => {
+      const health = { failures: 0, countAgainAt: 0 };
+      const ports = { clock, poller, health, patienceMs, redact: (text: string) => text };
+      const options = { signal: new AbortController().signal, fresh: true, onStatus: () => {}, notice: () => {} };
+      const { is } = await watchJob({ kind: 'image', jobId }, ports, options);
+      return { is, afterMs: clock.now() - startedAt };
+    };
+    const [ended, left] = await clock.run(Promise.all([endOf('j1', 60_000), endOf('j2', 3000)]));
+    expect(ended).toMatchObject({ is: 'completed' });
+    expect(left).toEqual({ is: 'unwatched', afterMs: expect.closeTo(3001, 0) });
+  });
+
+  test('a queued job is looked at again if all jobs before it took no time', async () => {
+    const { end, elapsedMs } = await watch([job('QUEUED'), job('QUEUED'), done], { samples: [0, 0, 0] });
+    expect(end).toMatchObject({ is: 'completed' });
+    expect(elapsedMs).toBeLessThan(5000);
   });
 
   test('a failed sync of a clipping is tried at the other address, too', async () => {
