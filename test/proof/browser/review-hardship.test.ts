@@ -50,7 +50,7 @@ test('a store with things of others in it opens the page, and sends none of them
   await page.reload();
   await page.locator('.active[data-address]').waitFor();
   // What was decided long ago does not come back unsaid.
-  await page.locator('.said').getByText('1 verdict of an earlier visit recorded now.').waitFor();
+  await page.locator('.said').getByText('1 verdict from your last visit: recorded now.').waitFor();
   await expect.poll(() => host.judged).toEqual([[{ address: 'pic/2', is: 'picked', job: 'job-1', note: 'a b' }]]);
   await expect.poll(() => page.evaluate('localStorage.length')).toBe(0);
 });
