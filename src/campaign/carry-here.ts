@@ -137,7 +137,7 @@ async function openJournal(campaign: OpenCampaign, name: string): ReturnType<typ
   if (limits !== undefined) {
     throw new CampaignError({
       code: 'MB3301',
-      message: 'MEDIABATCH_LIMIT cannot be held: there is no folder of this user that can be written',
+      message: 'MEDIABATCH_LIMIT cannot be enforced: this user has no writable state folder',
       hint: `${folder}; nothing was sent`,
       path: 'mediabatch/spending',
     });

@@ -349,7 +349,7 @@ export function keyFromCommand(command: string): string {
 function refuseFiledCommand(): CampaignError {
   return refused(
     'it stands in .env',
-    'set it in the environment, and remove it from .env: a branch could bring a .env that runs a program of its own',
+    'set it in the environment, and remove it from .env: a branch could contain a .env that runs any program',
   );
 }
 

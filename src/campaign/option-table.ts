@@ -157,10 +157,7 @@ export const applyOptions = {
   yes: here('-y, --yes', 'approve the credits without a prompt; posts still wait'),
   /** Whether posts are published without a prompt. Defaults to false: posts wait for consent. */
   publish: run('--publish', 'publish the posts of the plan, for good; without consent they wait (exit 5)'),
-  review: here(
-    '--review',
-    'serve the review page, and buy what follows each pick at once; Ctrl-C ends the wait (exit 5)',
-  ),
+  review: here('--review', 'serve the review page, and start the finals of each pick; Ctrl-C ends the wait (exit 5)'),
   quiet: here('-q, --quiet', 'print only failures and the result', { conflicts: 'verbose' }),
   verbose: here('-v, --verbose', 'print a line for every event, without the live screen'),
   events: here('--events <file>', 'write all events as JSON Lines; - is stdout'),

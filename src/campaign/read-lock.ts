@@ -166,7 +166,7 @@ function refuseElsewhere(
   if (service === sandboxService) {
     refuse(
       'was made against a real service, so --sandbox cannot use it',
-      'leave --lock out: --sandbox has a lock of its own; nothing was sent',
+      'omit --lock: --sandbox uses its own lock. Nothing was sent',
     );
   }
   if (services.includes(sandboxService)) {
@@ -178,7 +178,7 @@ function refuseElsewhere(
   if (serviceMoved) return;
   refuse(
     'was made against another service address, so its job ids mean nothing here',
-    'point MEDIABATCH_BASE_URL at that service again, or give this one a lock of its own with --lock FILE --new; where the same service has a new address, say so with --service-moved. Nothing was sent',
+    'set MEDIABATCH_BASE_URL to that service, or use a separate lock for this one: --lock FILE --new. If the same service has a new address, add --service-moved. Nothing was sent',
   );
 }
 
@@ -214,7 +214,7 @@ export async function agreeToMove(
   throw new CampaignError({
     code: agreed === 'no' ? 'MB2003' : 'MB3501',
     message: 'the lock keeps its service address; nothing was sent',
-    hint: 'give this service a lock of its own with --lock FILE',
+    hint: 'use a separate lock for this service: --lock FILE',
     lock,
   });
 }

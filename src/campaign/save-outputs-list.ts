@@ -93,7 +93,7 @@ export async function keepIndex(campaign: OpenCampaign, index: string | undefine
     await campaign.measures.keep();
     const listed = readOutputsList(target)?.match(/\b[0-9a-f]{64}\b/g) ?? [];
     if (listed.length > 0 && !listed.some(found.isOnRecord)) {
-      const why = 'lists files of another campaign, and was left as it is: give each campaign an index of its own';
+      const why = 'lists files of another campaign, and was not changed: give each campaign its own index';
       tell({ is: 'notice', text: `the index of outputs was not written: ${index} ${why}` });
       return;
     }

@@ -37,7 +37,7 @@ export async function openSavedPlan(path: string): Promise<SavedPlan | undefined
     const version = typeof document.version === 'number' ? `version ${document.version}` : 'an unknown version';
     throw new CampaignError({
       code: 'MB3101',
-      message: `${path} is a plan of ${version}; this version of mediabatch knows version ${planVersion}`,
+      message: `${path} is a plan of ${version}; this version of mediabatch reads version ${planVersion}`,
       hint: 'plan again with this version, or apply it with the one that made it',
       file: path,
     });
@@ -84,7 +84,7 @@ function describeViolation({ instancePath, params }: Violation): string {
   const place = key === undefined ? instancePath : `${instancePath}/${key}`;
   const [, part, inside, option] = place.split('/');
   return part === 'saved' && inside === 'options' && option !== undefined
-    ? `has an option that is not known here, or not with this value: ${option}`
+    ? `has an unknown option, or an option with an unknown value: ${option}`
     : `is not whole, or not of this version: ${place}`;
 }
 
@@ -130,6 +130,6 @@ export function findContradiction(plan: WrittenPlan & { saved: Saved }): string 
   if (totals.toSpend !== toSpend) return 'its rows do not add up to its likely cost';
   if (totals.asksAgain !== undefined) return 'it needs an approval that cannot be asked for here';
   const { maxCredits, concurrency = plan.concurrency } = saved.options;
-  if (totals.maxCredits !== maxCredits) return 'its cap is not the one that it shows';
-  return plan.concurrency === concurrency ? undefined : 'its concurrency is not the one that it shows';
+  if (totals.maxCredits !== maxCredits) return 'its limit differs from the one that it shows';
+  return plan.concurrency === concurrency ? undefined : 'its concurrency differs from the one that it shows';
 }

@@ -267,7 +267,7 @@ function nothingRecorded(name: string, { known, graph }: { known: readonly Named
   const hint = near.length > 0 ? `near it: ${near.join(', ')}` : `the lock has ${known.length} addresses`;
   return new CampaignError({
     code: 'MB3002',
-    message: inManifest ? `nothing was ever bought for ${name}` : `the lock knows no step ${name}`,
+    message: inManifest ? `nothing was ever bought for ${name}` : `the lock has no step ${name}`,
     hint: inManifest ? 'there is nothing to remove' : hint,
     name,
   });

@@ -118,7 +118,7 @@ export interface ListWalk<Job extends ListedRecord> {
    * Other records seen on the walk. They show which fields the list returns, but are never the job of a lost request.
    */
   older: readonly Job[];
-  /** True if the fence was found or, if the list had been empty, its end. */
+  /** True if the walk reached the fence, or the end of a list that was empty before the create. */
   complete: boolean;
 }
 

@@ -69,7 +69,7 @@ export const failures = {
   MB3601: { exit: wrongInput, title: 'the campaign is not in a git repository' },
   MB3602: { exit: wrongInput, title: 'a commit does not exist' },
   MB3603: { exit: wrongInput, title: 'the git history of this clone is incomplete' },
-  MB3604: { exit: wrongInput, title: 'the campaign of a commit cannot be used' },
+  MB3604: { exit: wrongInput, title: 'the campaign at a commit cannot be read' },
   MB3605: { exit: unreachable, title: 'git cannot be run' },
   MB3606: { exit: wrongInput, title: 'git cannot read the repository' },
   // Runs on an engine
@@ -199,7 +199,7 @@ export function failureOf(error: unknown): Failure | undefined {
   if (!(error instanceof Error)) return undefined;
   const { code, path, syscall } = error as NodeJS.ErrnoException;
   if (syscall === 'uv_cwd') {
-    const hint = 'go to a folder that is there, and call it again';
+    const hint = 'change to an existing folder, and run it again';
     return { code: 'MB3416', message: 'the working folder of this command no longer exists', hint };
   }
   const message = `cannot write: ${error.message}`;
@@ -231,8 +231,7 @@ export async function orFailure<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-const otherSpeaker =
-  'something else may answer there, as a proxy does, or the page of a network that wants you to sign in';
+const otherSpeaker = 'a proxy or the sign-in page of a network may answer at this address';
 
 /** Message for an API key whose user does not exist, which the service reports with 404. */
 export const noUser = {
@@ -270,7 +269,7 @@ export function serviceFailure({ why, message, status }: ServiceError): Failure 
       return {
         code: 'MB3204',
         message: `the service gave an answer that cannot be used: ${message}`,
-        hint: [otherSpeaker, way('to compare the service with what this version knows', call('doctor'))],
+        hint: [otherSpeaker, way('to compare the service with this version', call('doctor'))],
         ...answered,
       };
     default:

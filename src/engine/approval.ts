@@ -93,11 +93,11 @@ export class Approval {
     let why: string;
     if (most !== undefined && charged > most) why = `and the plan says ${most} at most`;
     else if (isToAsk)
-      why = `which nobody could estimate: the others would come to ${this.#sum(others)}, which takes a new yes`;
+      why = `which nobody could estimate: the others would come to ${this.#sum(others)}, which needs a new approval`;
     else if (isTooMuch) {
       // Requests in flight when a price rises may be charged the higher price.
       const rest = left > 0 ? `${left} is` : 'nothing is';
-      why = `where ${expected} was expected: the rest would come to ${this.#rest}, and ${rest} left of what was agreed to`;
+      why = `where ${expected} was expected: the rest would cost ${this.#rest}, and ${rest} left of the approved total`;
     } else return;
     const message = `was charged ${charged}, ${why} (${price.class})`;
     this.#gate.closePrice(price.class); // I14 (ceiling)

@@ -158,7 +158,7 @@ export class ListLookUp implements LostCreates {
       asked = room.waiting.splice(0);
       const found = await this.#decide(kind, asked);
       for (const { lost, answer } of asked) {
-        answer(found.get(lost.id) ?? { do: 'hold', error: 'the list says nothing about it', candidates: [] });
+        answer(found.get(lost.id) ?? { do: 'hold', error: 'the list does not show it', candidates: [] });
       }
     } catch (error) {
       for (const { fail } of [...asked, ...room.waiting.splice(0)]) fail(error);

@@ -15,7 +15,11 @@ export const post: Kind = {
     accountIds: { description: 'Which accounts it goes to; `mediabatch list accounts` lists them.', type: 'strings' },
     caption: { description: 'The text of the post.', type: 'string', free: true },
     media: { description: 'What it shows: public https URLs, or outputs of other tasks.', type: 'strings', url: true },
-    scheduledAt: { description: 'When it is published, ISO 8601. Without it: at once.', type: 'string', free: true },
+    scheduledAt: {
+      description: 'Time of publication, ISO 8601. Omitted: published immediately.',
+      type: 'string',
+      free: true,
+    },
   },
   pricedBy: [],
   free: true,

@@ -37,8 +37,8 @@ export function twoServices(source: Source, lines: number[]): Diagnostic {
     severity: 'error',
     message: `${source.file} mixes records of different services (header lines ${numbers})`,
     hint: [
-      'Nothing was sent. Where they are one service that has a new address, say so with --service-moved',
-      'where they are two, give each a lock of its own for --lock FILE',
+      'Nothing was sent. If they are one service that has a new address, add --service-moved',
+      'if they are two, use a separate lock for each: --lock FILE',
       way('to see the lock of a branch, as in', shell('git', 'show', `main:./${source.file}`)),
     ],
     place: placeOf(source, { text: '', start: 0, number: lines[0] ?? 1 }),

@@ -247,7 +247,7 @@ function collectTasks(
       diagnostics.push({
         code: 'MB1004',
         severity: 'error',
-        message: `the task \`${shorten(id)}\` stands in two files, first in ${first.file.file} on line ${place.start.line}`,
+        message: `the task \`${shorten(id)}\` is in two files, first in ${first.file.file} on line ${place.start.line}`,
         hint: 'rename one of the two: the tasks of all included files have one list of names',
         place: file.places.key(taskPath(id)),
         related: [{ message: 'the first one', place }],

@@ -91,7 +91,7 @@ function decideUnbought(match: Match, facts: DecisionFacts): Decision {
     if (isForgotten)
       return {
         action: 'create',
-        reason: reasonOf('forgotten', 'what was bought for it is forgotten'),
+        reason: reasonOf('forgotten', 'its purchase was forgotten'),
         purchase: nextOf(match),
       };
     const plain = isPost(match.step.kind) ? notPosted : notBought;
@@ -180,7 +180,7 @@ function decideGone(
     return { action, reason: reasonOf('bought-before', `the same request was bought before; its output is ${how}`) };
   }
   const seen = describeLoss(output, state);
-  const back = isHere ? '; it comes back from what is kept' : state === 'changed' ? '; that one is fetched again' : '';
+  const back = isHere ? '; the retained file is restored' : state === 'changed' ? '; that one is fetched again' : '';
   const end = state === 'changed' ? `${back}, and yours renamed: \`accept\` takes yours instead` : back;
   const bought = from === undefined ? '' : ` (bought as ${from})`;
   const code = state === 'changed' ? 'edited' : 'missing';

@@ -63,8 +63,7 @@ function makeRequest(order: StepOrder, ports: Ports, absent: ReadonlySet<string>
 /** Requires the original bytes of an idempotency key whose answer was lost: nothing else may be sent under it. */
 function requireSame(made: string | StepEnd, { send }: StepOrder): string | StepEnd {
   if (typeof made !== 'string' || send?.digest === undefined || digestOfBody(made) === send.digest) return made;
-  const error =
-    'its answer was lost, and the links in its request were other ones, which only the machine that sent it knows';
+  const error = 'its answer was lost, and its request contained other links, which only the machine that sent it has';
   return { outcome: 'unresolved', credits: null, error, recoverable: true };
 }
 

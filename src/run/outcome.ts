@@ -41,8 +41,8 @@ const longestReplayMs = 10 * 60_000;
 const mostTries = 8; // I16 (tries)
 
 /**
- * The only table that decides what follows a create request. Rows are answers, columns are situations; no other code
- * decides to send a paid request again.
+ * The only table that decides what follows an answer to a create request. Rows are answers, columns are situations.
+ * After a search in the service's list, `look-up.ts` decides.
  */
 export function nextAfterCreate(answer: Exclude<CreateAnswer, { is: 'accepted' }>, situation: CreateSituation): Next {
   const { maybeSent, tries, elapsedMs } = situation;

@@ -39,7 +39,7 @@ export async function sendCreate(
     const at = clock.now() + msAhead(ahead);
     // A prompt, a long queue or a suspended machine may have used up the service's replay window for the key.
     if (create.is === 'sent' && !canReplay({ replays, ageMs: at - create.send.at })) {
-      const error = 'the time in which its answer could be asked for again has passed';
+      const error = 'the service no longer replays its answer';
       return { end: giveUp(purchase, { error, recoverable: create.send.fence !== undefined }) };
     }
     purchase.tries += 1;
@@ -181,7 +181,7 @@ async function readFence(kind: string, { lost }: Ports): Promise<string | undefi
     return await lost.fence(kind);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    return { is: 'not-sent', message: `the list that would tell what became of it cannot be read: ${error.message}` };
+    return { is: 'not-sent', message: `the list that would show its job cannot be read: ${error.message}` };
   }
 }
 

@@ -114,7 +114,7 @@ tasks:
     const { code, err } = await trial.apply();
     expect(code, err).toBe(0);
     expect(err).toContain('1 no longer in the manifest');
-    expect(err).toContain('small: all 2 steps done (1 of them from before)');
+    expect(err).toContain('small: all 2 steps done (1 of them in earlier runs)');
     expect(err).not.toMatch(/not started|to go on/);
     expect(trial.events()).toContainEqual(expect.objectContaining({ event: 'run-started', steps: 2 }));
   });

@@ -180,7 +180,7 @@ test('every command reports skipped steps alike, and counts posts as they are', 
 
   const second = await run('apply', '--yes', '--publish', '--poll-interval', '10');
   expect(second.code).toBe(0);
-  expect(second.err).toContain(`all 20 steps done (${2 + waiting} of them from before, ${unneeded} not needed`);
+  expect(second.err).toContain(`all 20 steps done (${2 + waiting} of them in earlier runs, ${unneeded} not needed`);
   expect(second.err).toMatch(new RegExp(`^posts +${waiting} scheduled$`, 'm'));
 
   const status = await run('status');

@@ -240,7 +240,7 @@ describe('a model that is newer than this version', () => {
     );
     const before = await run();
     expect(before.code).toBe(65);
-    expect(before.err).toContain('`plan --refresh` with a key reads what your service has');
+    expect(before.err).toContain('`plan --refresh` with a key reads the fields and models of your service');
     const refreshed = await run('--refresh');
     expect(refreshed.code, refreshed.err).toBe(0);
     expect(refreshed.err).toContain('warning MB1507 "omega-9" is a model of kind image that is new at the service');

@@ -160,7 +160,7 @@ tasks:
     ]) {
       expect(ran.err).toContain(name);
     }
-    expect(ran.err).toContain('`plan --refresh` with a key reads what your service has');
+    expect(ran.err).toContain('`plan --refresh` with a key reads the fields and models of your service');
     expect(await rehearse('--publish')).toMatchObject({ code: 0 });
     expect(booked()).toHaveLength(6);
     // Only commands that check or buy repeat the warnings.

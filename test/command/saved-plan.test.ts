@@ -271,7 +271,7 @@ describe('apply of a saved plan', () => {
     [
       'with an option that nobody knows',
       ['"options": {', '"options": { "yes": true'],
-      'an option that is not known here, or not with this value: yes',
+      'an unknown option, or an option with an unknown value: yes',
     ],
     [
       'of a version that nobody can tell',
@@ -281,9 +281,9 @@ describe('apply of a saved plan', () => {
     [
       'with a lock that no file can be',
       ['"options": {', '"options": { "lock": "a\\u0000b"'],
-      'not with this value: lock',
+      'with an unknown value: lock',
     ],
-    ['that selects nothing', ['"options": {', '"options": { "select": []'], 'not with this value: select'],
+    ['that selects nothing', ['"options": {', '"options": { "select": []'], 'with an unknown value: select'],
     ['of a manifest that no file can be', ['"manifest": "', '"manifest": "\\u0000'], 'is not whole'],
     ['with rows that are none', (text) => JSON.stringify({ ...JSON.parse(text), rows: [1] }), 'is not whole'],
     [
@@ -329,8 +329,8 @@ describe('apply of a saved plan', () => {
       (text) => text.replaceAll('"hero@vase"', '"hero@lamp"'),
       'two rows for one step',
     ],
-    ['with a cap that it does not show', ['"options": {', '"options": { "maxCredits": 9'], 'its cap is not'],
-    ['at another pace', ['"options": {', '"options": { "concurrency": 900'], 'its concurrency is not'],
+    ['with a cap that it does not show', ['"options": {', '"options": { "maxCredits": 9'], 'its limit differs'],
+    ['at another pace', ['"options": {', '"options": { "concurrency": 900'], 'its concurrency differs'],
     [
       'that publishes what it does not show',
       ['"saved": {', '"saved": { "publishes": ["hero@vase"],'],

@@ -195,7 +195,7 @@ test.each(['beta-v5-lite', 'beta-5.0-pro'])('%s: a tier is sent where the servic
   const run = campaign(`model: ${model}, quality: high`, service.env);
   const before = await run('plan', 'campaign.yaml');
   expect(before.code).toBe(65);
-  expect(before.err).toContain('`plan --refresh` with a key reads what your service has');
+  expect(before.err).toContain('`plan --refresh` with a key reads the fields and models of your service');
   const refreshed = await run('plan', 'campaign.yaml', '--refresh');
   expect(refreshed.code, refreshed.err).toBe(0);
   expect(refreshed.err).not.toContain('MB1507');

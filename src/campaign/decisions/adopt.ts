@@ -174,7 +174,7 @@ async function askFor({ address, kind }: Step, jobId: string, library: Library):
   if (facts === undefined) {
     return refuse(
       address,
-      `cannot have job ${jobId}: the service knows no ${kind} job of this id`,
+      `cannot have job ${jobId}: the service has no ${kind} job with this id`,
       'check the id, and that it was made with this account; --offline records it all the same',
     );
   }

@@ -191,7 +191,7 @@ export async function readPicks(path: string): Promise<Opinion[]> {
   if (!isMap(document) || document.mediabatch !== 'picks') {
     throw unusable(path, lstatOrAbsent(path) === undefined ? 'is not there' : 'is not a file of picks');
   }
-  if (document.version !== 1) throw unusable(path, 'is of a version that is not known here');
+  if (document.version !== 1) throw unusable(path, 'has a version that this mediabatch does not support');
   const { by = basename(path), verdicts } = document;
   if (!Array.isArray(verdicts)) throw unusable(path, 'is not whole');
   if (!isPlainText(by, mostReason))

@@ -32,7 +32,7 @@ export function requireEngine(
     code: 'MB3705',
     message: 'no engine is named: neither --engine nor MEDIABATCH_ENGINE is given',
     hint: cancels
-      ? 'a run in a process of its own ends there, with Ctrl-C; for one on an engine, give the address of its database: MEDIABATCH_ENGINE=postgres://user@host:5432/database'
+      ? 'a local run ends with Ctrl-C in its terminal; for a run on an engine, set the address of its database: MEDIABATCH_ENGINE=postgres://user@host:5432/database'
       : 'give the address of the database: MEDIABATCH_ENGINE=postgres://user@host:5432/database',
   });
 }

@@ -203,7 +203,7 @@ export function refuseNamesake(
   throw new CampaignError({
     code: 'MB3704',
     message: `another campaign named ${campaign} has an open run on ${engine.shown}: ${origin.host}:${origin.manifest}, with none of these steps`,
-    hint: 'keys are made from the name: give one of them another name, or wait until that run has ended. Nothing was sent',
+    hint: 'idempotency keys contain the campaign name: rename one of the two campaigns, or wait until that run has ended. Nothing was sent',
     lock: engine.shown,
   });
 }
@@ -250,7 +250,7 @@ export async function tellOfNoWorker(
 }
 
 const unfit = (shown: string) =>
-  `none of the workers of this account on ${shown} takes the run: each has another store, or another version; the run waits until a worker starts that fits`;
+  `none of the workers of this account on ${shown} can carry out the run: their store or version differs; the run waits for a worker that has both`;
 
 const lackTexts: { [lack in NonNullable<EngineRun['lacks']>]: (shown: string) => string } = {
   worker: (shown) => `no worker of this account runs on ${shown}: the run waits until one is started`,

@@ -47,7 +47,7 @@ function lockFindings(found: FoundLock, service: string | undefined): Finding[] 
       about,
       state: 'problem',
       text: `${shown} was made against another service address than the one of this environment`,
-      hint: 'point MEDIABATCH_BASE_URL at that service again, keep a lock of its own with --lock FILE, or, where the service has a new address, apply once with --service-moved',
+      hint: 'set MEDIABATCH_BASE_URL to that service, or use a separate lock with --lock FILE. If the service has a new address, apply once with --service-moved',
       exit: exitCodes.wrongInput,
     });
   }

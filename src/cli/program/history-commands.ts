@@ -11,7 +11,7 @@ export const historyCommands: readonly CommandRow[] = [
     name: 'outputs',
     isEveryday: true,
     alsoCalled: ['export'],
-    summary: 'list every file with its row, verdict, credits and request',
+    summary: 'list every file with its row, review, credits and request',
     description:
       'Lists every purchased file and every post on a line of its own, with the columns of its row, joined tables and matrix, path, digest, size, review decision, credits, sources and request. Needs no network and no key. Files that are not on this machine are listed from the lock.',
     arguments: [manifestArgument],
@@ -28,7 +28,7 @@ export const historyCommands: readonly CommandRow[] = [
       ...selecting,
     ],
     notes:
-      'In CSV an apostrophe stands before a text that a spreadsheet would calculate (=, +, -, @); numbers stay numbers.\nA file (--out) begins with a byte order mark and has paths as seen from its own folder. JSON has every text as it is, .xlsx all but plain numbers, which are number cells.\ncsv-semicolon is CSV for a spreadsheet with decimal commas (German, French): semicolons, and 3,5 for 3.5.',
+      'In CSV, text that a spreadsheet would calculate (=, +, -, @) gets an apostrophe; numbers stay numbers.\nA file (--out) begins with a byte order mark and has paths as seen from its own folder. JSON has every text as it is, .xlsx all but plain numbers, which are number cells.\ncsv-semicolon is CSV for a spreadsheet with decimal commas (German, French): semicolons, and 3,5 for 3.5.',
     examples: [
       ['mediabatch outputs --sandbox', 'every output with its row'],
       ['mediabatch outputs --sandbox --out outputs.csv', 'for a spreadsheet'],
@@ -43,7 +43,7 @@ export const historyCommands: readonly CommandRow[] = [
       'Copies files to a folder or an S3 bucket, verifies each by its digest, and writes a list next to them (outputs.csv). Deletes nothing. Overwrites only earlier copies of the same campaign, and skips files that are already there. Copying to a folder needs no network.',
     arguments: [manifestArgument],
     options: [
-      ['--to <dir>', 'a folder, which is made where there is none, or s3://BUCKET/PREFIX (AWS_* of the environment)'],
+      ['--to <dir>', 'a folder, created if missing, or s3://BUCKET/PREFIX (AWS_* of the environment)'],
       ['--picked', 'leave out candidates of a gate that are not picked'],
       ['--layout <template>', "names below it, without extension: '{{row.sku}}/{{slug matrix.ratio}}'"],
       ['--format <format>', 'format of the list, as of outputs (default: csv)', { words: ['csv', 'csv-semicolon'] }],

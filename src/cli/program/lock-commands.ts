@@ -19,7 +19,7 @@ interface Decision extends CommandRow {
 
 const noteOptions: readonly CommandOption[] = [
   ['--note <text>', 'why, for the record'],
-  ['--by <name>', 'who decides; default: the name that git knows'],
+  ['--by <name>', 'name of the reviewer (default: the git user name)'],
 ];
 
 const decisions: readonly Decision[] = [
@@ -36,7 +36,7 @@ const decisions: readonly Decision[] = [
         'picks that the review page saved; of several files, where they agree',
         { takes: 'paths' },
       ],
-      ['--replace', 'with a pattern or -s: pick also in decided groups, and what was rejected'],
+      ['--replace', 'with a pattern or -s: also change decided groups and rejected outputs'],
       undoOption('undo picks and rejections'),
     ],
     examples: [
@@ -148,7 +148,7 @@ const decisions: readonly Decision[] = [
         'not run',
       ],
       ['mediabatch resolve song@spring --not-spent', 'it was not charged', 'not run'],
-      ['mediabatch resolve song@spring --spend-again', 'buy it, whatever happened', 'not run'],
+      ['mediabatch resolve song@spring --spend-again', 'buy it in any case', 'not run'],
     ],
   },
 ];
@@ -182,8 +182,8 @@ export const lockCommands: readonly CommandRow[] = [
     description: 'Deletes downloaded files that no step refers to. Lists them and asks for confirmation.',
     arguments: [manifestArgument],
     options: [
-      ['--unpicked', 'instead: rejected outputs, and those that a decided gate did not pick'],
-      ['--kept', 'instead: replaced outputs, which are kept in .mediabatch/'],
+      ['--unpicked', 'delete rejected and unpicked outputs instead'],
+      ['--kept', 'delete replaced outputs in .mediabatch/ instead'],
       ['--dry-run', 'list only'],
       yesOption,
       jsonOption,
@@ -218,7 +218,7 @@ export const lockCommands: readonly CommandRow[] = [
     ],
     examples: [
       ['mediabatch destroy --sandbox song@spring --yes', 'the record of one song at the service'],
-      ['mediabatch destroy --orphans', 'what the manifest no longer has; asks first', 'not run'],
+      ['mediabatch destroy --orphans', 'steps that are no longer in the manifest; asks first', 'not run'],
     ],
     run: async (terminal, file, addresses, options) =>
       (await import('../commands/destroy.ts')).destroy(file, addresses, { options, terminal }),

@@ -17,7 +17,7 @@ export const runCommands: readonly CommandRow[] = [
     hasHeadings: true,
     examples: [
       ['mediabatch plan', 'what a run would do, and what it costs'],
-      ['mediabatch plan --select +cover', 'the cover, with what it is made from'],
+      ['mediabatch plan --select +cover', 'the cover and the steps that it needs'],
       ['mediabatch plan --sandbox --out campaign.plan.json', 'to be reviewed, then applied exactly so'],
       ['mediabatch plan --sandbox --compare HEAD', 'what changed since the last commit'],
       ['mediabatch plan --sandbox --compare HEAD --format markdown', 'for a comment on a pull request'],
@@ -36,7 +36,7 @@ export const runCommands: readonly CommandRow[] = [
       ['--valid <age>', 'how long the approval is valid: 12h, 30d', { read: age, standard: usualValidMs, shown: '7d' }],
       ['--by <name>', 'name of the approver (default: git user.name, else the user name)'],
       ['--rows', 'print the request of every step, and ask nothing', { conflicts: ['valid', 'by', 'list', 'revoke'] }],
-      ['--list', 'show what was approved here', { conflicts: ['valid', 'by', 'revoke'] }],
+      ['--list', 'list the approvals on this machine', { conflicts: ['valid', 'by', 'revoke'] }],
       ['--revoke', 'revoke the approval of this plan', { conflicts: ['valid', 'by'] }],
       ['--json', 'with --list: one JSON document on stdout', { conflicts: ['valid', 'by', 'revoke'] }],
     ],
@@ -100,7 +100,7 @@ export const runCommands: readonly CommandRow[] = [
       ['mediabatch status --sandbox --follow', 'the progress of a run in another terminal'],
       ['mediabatch status --sandbox --select kind:image --json', 'for a program'],
       ['mediabatch status --sandbox --graph', 'dependencies as Mermaid, for a README'],
-      ['mediabatch status --graph --list --select +cover', 'one step with all it is made from'],
+      ['mediabatch status --graph --list --select +cover', 'one step and the steps that it needs'],
     ],
     run: async (terminal, file, options) =>
       options.follow === true
@@ -141,7 +141,7 @@ export const runCommands: readonly CommandRow[] = [
     arguments: [manifestArgument],
     options: [
       ['--out <dir>', 'the folder (default: CAMPAIGN.report next to the manifest)'],
-      ['--copy', 'put the media into the folder, so that it can be sent'],
+      ['--copy', 'copy the media into the folder, to send it to somebody'],
       ['--max-size <size>', 'with --copy: shrink pictures to stay below this size, as in 20MB', { read: parseSize }],
       ['--single-file <file>', 'one HTML file with small pictures only, 20 MB at most'],
       [
@@ -168,7 +168,7 @@ export const runCommands: readonly CommandRow[] = [
     shortForms: { render: '--request', expand: '--origins' },
     summary: 'explain what a run would do with a step, and why',
     description:
-      'Explains what a run would do with a step, field by field. It can also print the step’s request (`render ADDRESS`) or its resolved values and their origins (`expand`). Needs no network and writes nothing.',
+      'Explains what a run would do with a step, field by field. With --request it prints the step’s request, with --origins its resolved values and where each comes from. Needs no network and writes nothing.',
     arguments: [manifestArgument, ['[address]', 'the step, as the plan shows it; omitted with --origins: every step']],
     options: [
       jsonOption,

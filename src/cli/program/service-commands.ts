@@ -50,7 +50,7 @@ export const serviceCommands: readonly CommandRow[] = [
     options: asking,
     examples: [
       ['mediabatch list accounts', 'where posts can go', 'not run'],
-      ['mediabatch list accounts --sandbox', 'those of the embedded service'],
+      ['mediabatch list accounts --sandbox', 'accounts of the sandbox'],
     ],
     run: async (terminal, options) => (await import('../commands/accounts.ts')).accounts(options, terminal),
   },
@@ -67,7 +67,7 @@ export const serviceCommands: readonly CommandRow[] = [
         'at most so many',
         { takes: 'number', range: { least: 1, most: 10_000, whole: true }, standard: 50, shown: '50' },
       ],
-      ['--unknown', 'only those that no lock of this folder knows'],
+      ['--unknown', 'only jobs that no lock of this folder contains'],
       ...asking,
     ],
     examples: [
@@ -183,7 +183,7 @@ export const engineCommands: readonly CommandRow[] = [
       ['mediabatch worker --engine postgres://me@db/media --exit-when-idle', 'for CI', 'not run'],
       ['mediabatch worker --store s3://media/spring --log json', 'for log collectors', 'not run'],
       ['mediabatch worker --limit 400/day,2000/month', 'whatever the campaigns', 'not run'],
-      ['mediabatch worker --port 9102 --host 0.0.0.0', 'health and figures for Prometheus', 'not run'],
+      ['mediabatch worker --port 9102 --host 0.0.0.0', '/healthz and /readyz for other machines', 'not run'],
     ],
     run: async (terminal, options) => (await import('../commands/worker.ts')).worker(options, terminal),
   },
@@ -204,7 +204,7 @@ export const engineCommands: readonly CommandRow[] = [
     description: 'Shows the runs of an engine with their leaders, workers, throughput, waiting files and failures.',
     options: [
       engineOption,
-      ['--check', 'only what is wrong, and exit code 69 if anything is: for monitoring'],
+      ['--check', 'print only problems, and exit with 69 if there are any'],
       ['--campaign <name>', 'only runs of this campaign'],
       ['--state <state>', 'only runs in this state', { words: ['open', 'paused', 'stopping', 'ended'] }],
       jsonOption,

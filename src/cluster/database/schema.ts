@@ -168,7 +168,7 @@ async function versionOf(sql: Sql): Promise<number> {
 function newer(version: number): CampaignError {
   return new CampaignError({
     code: 'MB3703',
-    message: `a newer mediabatch made the tables of this engine (version ${version}, this one knows ${migrations.length})`,
+    message: `a newer mediabatch made the tables of this engine (version ${version}, this one supports ${migrations.length})`,
     hint: 'update mediabatch on this machine; nothing was changed',
   });
 }
@@ -176,10 +176,10 @@ function newer(version: number): CampaignError {
 function older(version: number): CampaignError {
   return new CampaignError({
     code: 'MB3703',
-    message: `an older mediabatch made the tables of this engine (version ${version}, this one looks at ${migrations.length})`,
+    message: `an older mediabatch made the tables of this engine (version ${version}, this one supports ${migrations.length})`,
     hint: [
-      'look with the version of its workers; nothing was changed',
-      way('or bring them up, once no older worker runs', call('engine migrate')),
+      'use the version of its workers. Nothing was changed',
+      way('to upgrade the tables, once no older worker runs', call('engine migrate')),
     ],
   });
 }

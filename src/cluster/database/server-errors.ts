@@ -95,7 +95,7 @@ export function refusalOf(error: unknown, url: string): CampaignError | undefine
 export function unusable(error: unknown, url: string): CampaignError {
   const known = error instanceof CampaignError ? error : refusalOf(error, url);
   if (known !== undefined) return known;
-  const why = isPasswordMissing(error) ? 'it wants a password, and none is given' : messageOf(error);
+  const why = isPasswordMissing(error) ? 'it requires a password, and none is set' : messageOf(error);
   const message = `the engine ${showEngine(url)} cannot be used: ${why}`;
   return new CampaignError({ code: 'MB3702', message, hint: hintFor(error) }, { cause: error });
 }
@@ -109,13 +109,12 @@ function isPasswordMissing(error: unknown): boolean {
   return /client password must be a (non-empty )?string/.test(messageOf(error));
 }
 
-const passwordHint =
-  'user or password are not those of this server: put the password into PGPASSWORD or into MEDIABATCH_ENGINE';
+const passwordHint = 'the server rejected user or password: put the password into PGPASSWORD or into MEDIABATCH_ENGINE';
 
 const migrateHint = way('to make them, as the owner of the database', call('engine migrate'));
 
 function entryHint(said: string): string {
-  if (/no encryption/.test(said)) return 'it lets nobody in without TLS: add ?sslmode=require to the address';
+  if (/no encryption/.test(said)) return 'it requires TLS: add ?sslmode=require to the address';
   return 'its pg_hba.conf has no line for this user, database and machine, or the role may not log in';
 }
 
@@ -148,9 +147,9 @@ function hintFor(error: unknown): Advice {
     case noRoom:
       return 'all its connections are taken: end some of them (SELECT usename, application_name, count(*) FROM pg_stat_activity GROUP BY 1, 2), or raise max_connections; a worker needs 2, and 8 while it is the head';
     case '08P01':
-      return 'that looks like a pooler which has no server, or no place: name the server itself, or a pooler that keeps sessions (PgBouncer: pool_mode = session)';
+      return 'a pooler without a server or a free connection answers like this: use the address of the server itself, or a pooler that keeps sessions (PgBouncer: pool_mode = session)';
     case '3D000':
-      return 'there is no such database: createdb makes one';
+      return 'this database does not exist: create it with createdb';
     case 'ENOTFOUND':
       return 'no host has this name';
     case 'ENOENT':

@@ -26,7 +26,7 @@ export function changedPlan({ id, campaign }: Pick<RunRecord, 'id' | 'campaign'>
     code: 'MB3704',
     message:
       'the plan of this run on the engine is not the one that was submitted: it was changed there. Nothing is bought by it',
-    hint: way('to end the run, and go on here with what is known', call('unlock', '--id', id, '--force')),
+    hint: way('to end the run, and continue here with its recorded purchases', call('unlock', '--id', id, '--force')),
     lock: campaign,
   });
 }

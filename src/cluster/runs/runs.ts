@@ -261,7 +261,7 @@ function twinError(
     hint: [
       'to attach to that run, use the key and the MEDIABATCH_BASE_URL that it was submitted with',
       way('to see it', call('workers')),
-      'for a purchase of its own in another account, give this campaign another name. Nothing was submitted',
+      'to buy it separately with another account, rename this campaign. Nothing was submitted',
     ],
     lock: campaign,
   });

@@ -89,7 +89,7 @@ export async function refusePutBack(
 }
 
 const anotherServerText =
-  'the database was put back from a copy, or another server has taken over, and no mark in a store says that nothing of this run is missing. Nothing is bought before the clone that watched it has attached';
+  'the database was restored from a copy, or another server took over, and no store confirms that the record of this run is complete. Nothing is bought until the clone that watched it attaches';
 
 /** Number of the first restored line; restored lines are numbered downwards. */
 export const firstGivenBack = -1;

@@ -57,7 +57,7 @@ export async function resolveCommit(repository: Repository, ref: string): Promis
   }
   const found = await findCommit(folder, ref);
   if (found !== undefined) return found;
-  const message = `git knows no commit ${JSON.stringify(ref)} here`;
+  const message = `git has no commit ${JSON.stringify(ref)} here`;
   if (isShallow) {
     const hint = [
       way('this clone is shallow; to fetch the whole history', shell('git', 'fetch', '--unshallow')),

@@ -53,7 +53,7 @@ export class SpendingFiles implements SpendingHome {
     await month.judge();
     const verdict = month.verdicts.get(line.line);
     month.verdicts.delete(line.line);
-    if (verdict === undefined) throw new Error('the ledger of what is spent lost a line that was just written');
+    if (verdict === undefined) throw new Error('the spending ledger lost a line that was just written');
     return verdict;
   }
 

@@ -92,7 +92,7 @@ function unknownField(kind: Kind, name: string, request: JsonMap): RequestFault[
     const nearest = nearestName(name, known);
     if (nearest === undefined || Object.hasOwn(request, nearest)) return [];
     const message = `\`${shorten(name)}\` is not a known field of kind ${kind.name}`;
-    const hint = `did you mean \`${nearest}\`? It is sent as it stands, because the service does not document this request`;
+    const hint = `did you mean \`${nearest}\`? It is sent unchanged, because the service does not document this request`;
     return [{ code: 'MB1501', message, hint, at: [name], severity: 'warning', meant: nearest }];
   }
   const quotes = hasCurlyQuotes(name) ? `; ${curlyHint}` : '';

@@ -239,7 +239,7 @@ function sayWhat(problem: GatheredProblem, about: About): { message: string; gue
       if (forms.length === 1 && forms[0] !== undefined) return { message: forms[0], at: path };
       return {
         message: `${name} fits none of the forms that ${owner} allows`,
-        guess: `one of these stands in the way of each form: ${forms.slice(0, mostForms).join('; ')}${more}`,
+        guess: `mistakes by form: ${forms.slice(0, mostForms).join('; ')}${more}`,
         at: path,
       };
     }

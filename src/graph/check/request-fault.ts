@@ -12,7 +12,7 @@ export interface RequestFault {
   meant?: string;
 }
 
-export const refreshLearns = '`plan --refresh` with a key reads what your service has';
+export const refreshLearns = '`plan --refresh` with a key reads the fields and models of your service';
 
 /** Checks requests that only the service's own description documents. */
 export interface RequestChecker {

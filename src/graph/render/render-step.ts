@@ -225,7 +225,7 @@ class StepRendering {
     const plain = String(written).normalize('NFC');
     const extension = writtenExtension(plain);
     if (extension !== undefined) {
-      const message = `the output path ends in ${extension}, and the extension is added by itself`;
+      const message = `the output path ends in ${extension}, and the extension is added automatically`;
       const hint = `leave ${extension} out: the extension comes from the file that the service gives`;
       this.#report({ code: 'MB1602', severity: 'warning', message, hint, place: place() });
     }
@@ -248,7 +248,7 @@ class StepRendering {
       this.#report({
         code: 'MB1103',
         severity: 'error',
-        message: `\`expect.ratio\` of \`${this.#draft.address}\` is ${describeValue(ratio)}, which is not width to height`,
+        message: `\`expect.ratio\` of \`${this.#draft.address}\` is ${describeValue(ratio)}: not a ratio of width to height`,
         hint: 'it must give a text such as "16:9"',
         place: this.#expansion.manifest.places.value(path),
       });

@@ -88,7 +88,7 @@ function checkSegment(segment: string): { what: string; hint: string } | undefin
   const stem = segment.split('.')[0] ?? '';
   if (reserved.test(stem.trimEnd())) {
     return {
-      what: `has the part ${shown()}, which Windows keeps for a device`,
+      what: `has the part ${shown()}, which Windows reserves for a device`,
       hint: `use another name, as in ${stem}-1`,
     };
   }

@@ -151,7 +151,7 @@ function hintForWhen(text: string): string {
 function checkRetry(id: string, task: JsonMap, tell: TellTask): void {
   const kind = ownValue(task, 'kind');
   if (ownValue(task, 'retry') === undefined || actOf(task) !== 'post') return;
-  const message = `\`retry\` of task \`${id}\` is not allowed: a ${kind} is sent once, and never again by itself`;
+  const message = `\`retry\` of task \`${id}\` is not allowed: a ${kind} is sent once, and never repeated`;
   tell({ key: 'retry', of: 'key' }, { message, hint: 'remove it' });
 }
 

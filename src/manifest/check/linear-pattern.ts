@@ -34,8 +34,8 @@ export function compileLinearPattern(pattern: string): LinearPattern {
 function describe(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const [, what] = /`(\(\?<?[=!])/.exec(message) ?? [];
-  if (what !== undefined) return `${what}…) looks ahead or back, which may take for ever`;
-  if (/invalid escape sequence: `\\[1-9k]/.test(message)) return 'it refers back to a group, which may take for ever';
+  if (what !== undefined) return `${what}…) looks ahead or back, which may never end`;
+  if (/invalid escape sequence: `\\[1-9k]/.test(message)) return 'it refers back to a group, which may never end';
   if (/repeat count/.test(message))
     return 'it repeats something more than 1000 times; `maxLength` and `minLength` may say it';
   return message.replace('error parsing regexp: ', '').slice(0, 100);

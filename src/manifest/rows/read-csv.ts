@@ -90,7 +90,7 @@ export function readCsv(
       const empty = separator === '\t' ? 'two tabs' : separator.repeat(2);
       const title =
         named === 1
-          ? `; where a title stands above the names, say which line has them, as in { file: ${label}, header: 2 }`
+          ? `; if a title is above the column names, set their line, as in { file: ${label}, header: 2 }`
           : '';
       const hint = `put values that hold ${values} in double quotes, and write empty values as ${empty}${title}`;
       diagnostics.push(fail(line, message, hint));

@@ -177,7 +177,7 @@ function wrongIn(source: Source, part: { text: string; start: number }): Diagnos
   const placeOf = ({ start, end }: { start: number; end: number }): Place =>
     placeBetween(source, part.start + start, part.start + end);
   const repeated = findRepeatedKeys(part.text).map((found): Diagnostic => {
-    const message = `the key "${shorten(found.key)}" stands twice in the same map`;
+    const message = `the key "${shorten(found.key)}" appears twice in the same map`;
     return { code: 'MB1004', severity: 'error', message, hint: 'remove one of the two', place: placeOf(found) };
   });
   const unsendable = [...findUnsendableInJson(part.text)].map((found): Diagnostic => {

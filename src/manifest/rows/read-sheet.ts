@@ -104,7 +104,7 @@ function describeFault(
       return [
         `${cell} is merged with the next one, so the column of its value is ambiguous`,
         isTop
-          ? `where it is a title above the names of the columns, say which row has them, as in { file: ${label}, header: ${row + 1} }`
+          ? `if it is a title above the column names, set their row, as in { file: ${label}, header: ${row + 1} }`
           : 'unmerge the cells',
       ];
     default:

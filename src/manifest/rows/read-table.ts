@@ -70,7 +70,7 @@ export function readTable(
       const message = `column ${of.nameColumn(index + 1)} of ${label} has values and no name`;
       const title =
         columns.filter((name) => name !== '').length === 1
-          ? '; where a title stands above the names, write { file: …, header: 2 }'
+          ? '; if a title is above the column names, write { file: …, header: 2 }'
           : '';
       fail(place(), { message, hint: `name it in the ${first}, or remove it${title}` });
     }

@@ -27,7 +27,7 @@ const words: { readonly [code: string]: { message: string; hint: string } } = {
     hint: 'put the text in quotes',
   },
   UNEXPECTED_TOKEN: {
-    message: 'something stands here that does not belong to the value before it',
+    message: 'unexpected text after the value',
     hint: 'put the whole text in quotes, or check the indentation',
   },
   BAD_DQ_ESCAPE: {

@@ -168,7 +168,7 @@ class TreeReading {
     const first = written.get(key);
     if (first !== undefined) {
       const place = this.#placeOf(first);
-      const message = `the key \`${shorten(key)}\` stands twice, first on line ${place.start.line}`;
+      const message = `the key \`${shorten(key)}\` appears twice, first on line ${place.start.line}`;
       const related = [{ message: 'the first one', place }];
       const hint = key === '<<' ? 'merge both in one key: <<: [*a, *b]' : 'remove or rename one of the two';
       this.#refuse(this.#codes.twice, pair.key, { message, hint, related });

@@ -114,7 +114,7 @@ export function ruleOnSend(
   if (finding.is === 'job' && owner !== undefined) {
     return refuse(
       address,
-      `cannot have job ${finding.jobId}, which is on record as what was bought for ${owner.address}`,
+      `cannot have job ${finding.jobId}, which is recorded as the purchase of ${owner.address}`,
       'look for the job of this create at the service; nothing was recorded',
     );
   }

@@ -30,7 +30,7 @@ export function refuse(address: string, text: string, hint: Advice): Ruling {
 export function refuseAtLast(address: string, before: { revision: number } | undefined): Ruling | undefined {
   if (before === undefined || before.revision < mostRevision) return undefined;
   const text = `can no longer be decided: the last decision has revision ${before.revision} in the lock, which is the maximum`;
-  return refuse(address, text, 'nobody decides that often: lower that number in the lock by hand');
+  return refuse(address, text, 'such a revision was not written by mediabatch: lower it in the lock by hand');
 }
 
 export function nameOfJob({ jobId, credits }: Job): string {

@@ -87,7 +87,7 @@ export function findLostPrices(
   return isEach ? [...classes].sort() : [];
 }
 
-/** Blocks rows that cost credits until lost prices are known: a lost create request may have cost any amount. */
+/** Blocks rows that cost credits while an unresolved create has no known price, because it may have cost any amount. */
 export function waitForPrices(draft: Draft): void {
   const reason = reasonOf(
     'price-unknown',

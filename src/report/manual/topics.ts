@@ -23,7 +23,7 @@ export const topicGroups = {
   'People decide': {
     gates: 'draft, pick, final; canaries',
     decisions: 'pin, accept, forget, move, adopt',
-    looking: 'graph, review page, live plan, history',
+    looking: 'graph, gallery, list of outputs, history',
   },
   'In a team': {
     agents: 'what an agent may do, and what needs a person',

@@ -95,7 +95,7 @@ function sourceText({ price }: PlanRow): string {
 function decidedFact(row: PlanRow, { address, decided }: DecidedStep, paste: Paste): Fact | undefined {
   if (decided === undefined) return undefined;
   if (decided.pinned === undefined)
-    return { label: 'accepted', text: 'its output counts for what the manifest asks for now' };
+    return { label: 'accepted', text: 'its output is accepted for the current request' };
   const cost = row.wouldCost === undefined ? '' : `to buy it again costs ${priceOf(row.wouldCost)}; `;
   if (decided.pinned === 'manifest') return { label: 'pinned', text: `${cost}by \`pin: true\` of its task` };
   return { label: 'pinned', text: `${cost}to remove the pin: ${paste(call('pin', address, '--undo'))}` };

@@ -111,13 +111,13 @@ export function budgetLeftText(fit: Fit, left: number): string {
   const missing = `${countOf(fit.missing, 'credit')} too few`;
   switch (fit.carries) {
     case 'all':
-      return `${creditsText(left)}, enough for what is still to buy`;
+      return `${creditsText(left)}, enough for the remaining purchases`;
     case 'unknown':
       return `${creditsText(left)}, enough for the steps with a price; the price of the rest is unknown`;
     case 'now':
       return `${creditsText(left)}; ${afterPicksText(fit)}`;
     case 'part':
-      return `${creditsText(left)}, ${missing} for what is still to buy`;
+      return `${creditsText(left)}, ${missing} for the remaining purchases`;
     default:
       return fit.carries satisfies never;
   }

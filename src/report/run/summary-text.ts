@@ -53,7 +53,7 @@ export function summaryView(view: RunView, options: SummaryOptions): Document {
 function headline(view: RunView, steps: StepView[]): Block {
   const { done, unneeded, kept } = countDone(view, steps);
   const notes = [
-    ...(kept > 0 ? [`${creditsText(kept)} of them from before`] : []),
+    ...(kept > 0 ? [`${creditsText(kept)} of them in earlier runs`] : []),
     ...(unneeded > 0 ? [`${creditsText(unneeded)} not needed`] : []),
   ];
   const before = notes.length > 0 ? ` (${notes.join(', ')})` : '';

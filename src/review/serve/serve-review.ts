@@ -254,7 +254,7 @@ class Review {
     if (body === undefined) return;
     if (body === 'too large') {
       response.setHeader('Connection', 'close');
-      answerProblem(response, 413, 'these are too many verdicts at once', 'send at most 64 KiB');
+      answerProblem(response, 413, 'too many decisions in one request', 'send at most 64 KiB');
       return;
     }
     const verdicts = readVerdicts(body);

@@ -133,7 +133,7 @@ describe('adopt of one job', () => {
   });
 
   const refused: [name: string, address: string, answers: { [operation: string]: Scripted }, text: string][] = [
-    ['nobody knows it', 'pic', {}, 'the service knows no image job of this id'],
+    ['nobody knows it', 'pic', {}, 'the service has no image job with this id'],
     [
       'it is of another kind',
       'pic',

@@ -115,11 +115,11 @@ describe('a campaign is compared with a commit', () => {
   });
 
   test.each([
-    [20, 2, '20, enough for what is still to buy', ': 10 credits to buy\n', { carries: 'all', missing: 0 }],
+    [20, 2, '20, enough for the remaining purchases', ': 10 credits to buy\n', { carries: 'all', missing: 0 }],
     [
       9,
       4,
-      '9, 1 credit too few for what is still to buy',
+      '9, 1 credit too few for the remaining purchases',
       ', 1 more than the budget has left\n',
       { carries: 'part', missing: 1 },
     ],

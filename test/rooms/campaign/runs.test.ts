@@ -135,7 +135,7 @@ test.each(['all.csv', 'all.json', 'all.jsonl'])(
     const sha256 = createHash('sha256').update('one').digest('hex');
     expect(await new KeptMeasures(paths.state).get(sha256)).toMatchObject({ credentials: { hasCredentials: false } });
     expect(await keep('other')).toBe(own);
-    expect(told).toEqual([expect.stringContaining(`${index} lists files of another campaign, and was left as it is`)]);
+    expect(told).toEqual([expect.stringContaining(`${index} lists files of another campaign, and was not changed`)]);
     expect(await keep('one')).toBe(own);
     expect(told).toHaveLength(1);
   },

@@ -84,7 +84,7 @@ describe('an engine that cannot be used is refused, without its password', () =>
       env: { PGPASSWORD: '' },
     });
     expect(code).toBe(69);
-    expect(err).toMatch(/it wants a password, and none is given\n.*PGPASSWORD/);
+    expect(err).toMatch(/it requires a password, and none is set\n.*PGPASSWORD/);
   });
 
   test('a pooler that keeps no sessions', async () => {

@@ -172,7 +172,7 @@ test('I46 a client that watches keeps beside the lock how much there was: a snap
   await giveBackLost(here, await known(db, id), lockOf(1));
   expect(here.said.join()).toContain('has an older copy of this run');
   await drive(engine, inMemory());
-  await vi.waitFor(async () => expect((await readRun(db, id))?.error).toContain('put back from a copy'), 50_000);
+  await vi.waitFor(async () => expect((await readRun(db, id))?.error).toContain('restored from a copy'), 50_000);
 });
 
 test.each([

@@ -129,7 +129,7 @@ describe('kinds whose requests the service does not document', () => {
       video('promt: x'),
       'MB1501 4:29 warning',
       'did you mean `prompt`',
-      'sent as it stands',
+      'sent unchanged',
     ],
     ['a field close to a known one that is there', video('prompt: x, promt: y'), ''],
     [

@@ -53,8 +53,8 @@ describe('what a reader is told about a file, to the letter:', () => {
     expect(told(two('b2', 'a1'))).toMatchInlineSnapshot(`
       [
         "MB2003 error 1:1 (0) to 1:1 (0): campaign.lock.jsonl mixes records of different services (header lines 1 and 11)",
-        "Nothing was sent. Where they are one service that has a new address, say so with --service-moved",
-        "where they are two, give each a lock of its own for --lock FILE",
+        "Nothing was sent. If they are one service that has a new address, add --service-moved",
+        "if they are two, use a separate lock for each: --lock FILE",
         "to see the lock of a branch, as in: {"shell":["git","show","main:./campaign.lock.jsonl"]}",
       ]
     `);

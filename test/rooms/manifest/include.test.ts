@@ -302,7 +302,7 @@ describe('include mistakes', () => {
     ).toMatchObject([
       [
         'MB1004 campaign.yaml:4:10',
-        'the task `hero` stands in two files, first in sub/a.yaml on line 2',
+        'the task `hero` is in two files, first in sub/a.yaml on line 2',
         [{ file: 'sub/a.yaml', start: { line: 2, column: 3 } }],
       ],
     ]);

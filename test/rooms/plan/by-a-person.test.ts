@@ -304,7 +304,7 @@ test('the job of an earlier purchase gets its charge, and closes no open create'
   expect(ruling).toMatchObject({ is: 'recorded', text: `its job ${silent.jobId} was charged 9 credits` });
   expect(ruleOnSend('a', { ...given, finding: { is: 'job', jobId: silent.jobId } })).toMatchObject({
     is: 'refused',
-    text: `cannot have job ${silent.jobId}, which is on record as what was bought for a`,
+    text: `cannot have job ${silent.jobId}, which is recorded as the purchase of a`,
   });
 });
 

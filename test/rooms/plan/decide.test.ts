@@ -101,12 +101,12 @@ describe('what is done with one step', () => {
       const forget = (purchases: Purchase[]) => decideA(purchases.map(forgotten));
       expect(forget([saved(a)])).toEqual({
         action: 'create',
-        reason: 'what was bought for it is forgotten',
+        reason: 'its purchase was forgotten',
         purchase: nth(2),
       });
       expect(forget([create(a, { state: 'refused' })])).toMatchObject({ reason: 'not bought yet' });
       expect(forget([create(a, { state: 'refused', attempt: 2 }), saved(a)])).toMatchObject({
-        reason: 'what was bought for it is forgotten',
+        reason: 'its purchase was forgotten',
       });
     });
 

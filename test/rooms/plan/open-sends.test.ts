@@ -358,7 +358,7 @@ describe('steps beside it', () => {
       2,
     );
     expect(told(asksOf(lock))).toHaveLength(1);
-    expect(rowOf(planOf(graph, lock), 'a').reason).toBe('what was bought for it is forgotten');
+    expect(rowOf(planOf(graph, lock), 'a').reason).toBe('its purchase was forgotten');
   });
 });
 

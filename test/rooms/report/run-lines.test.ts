@@ -259,7 +259,7 @@ describe('summaryView', () => {
 
   it('tells what happened to everything and how to go on', () => {
     expect(summary(eventfulRun())).toMatchInlineSnapshot(`
-      "aurora-launch: 2 of 10 steps done (1 of them from before)
+      "aurora-launch: 2 of 10 steps done (1 of them in earlier runs)
       saved    images/hero/hero@de.png
       credits  17 spent now · 41 over all runs · 5 reserved for creates whose charge is not known · 14 of 60 left · balance 938
 

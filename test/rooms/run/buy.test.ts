@@ -155,7 +155,7 @@ describe('a create without a plain answer', () => {
     const facts = { send: { ...sent, since: '2029-12-30T00:00:00Z' } };
     const begin: Begin = { do: 'go', reserved: 3, open: facts.send };
     const { end, sent: creates, told } = await buy([accepted], { begin, facts });
-    const error = 'the time in which its answer could be asked for again has passed';
+    const error = 'the service no longer replays its answer';
     expect(end).toEqual({ outcome: 'unresolved', credits: null, error });
     expect([creates, told]).toEqual([[], [['doubt']]]);
   });
