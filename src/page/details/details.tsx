@@ -1,10 +1,12 @@
+import { useEffect, useState } from 'preact/hooks';
 import type { ReviewAsset, ReviewFile } from '../../contract/review.ts';
 import { hasChanged } from '../changes/versions.ts';
 import { Isolated } from '../parts/isolated.tsx';
 import { KeyButton } from '../parts/key-button.tsx';
-import { bytesText, credits, problemOf, stateWords } from '../parts/words.ts';
+import { bytesText, credits, mainFile, problemOf, stateWords } from '../parts/words.ts';
 import type { Page } from '../state/page.ts';
 import { RequestList } from './request-list.tsx';
+import { pixelSize } from './request-rows.ts';
 import { Steps } from './steps.tsx';
 
 export function Details({ page }: { page: Page }) {
@@ -22,9 +24,11 @@ export function Details({ page }: { page: Page }) {
 function Asset({ page, asset }: { page: Page; asset: ReviewAsset }) {
   const { address, origins = {}, madeFrom, usedBy, files } = asset;
   const others = (page.activeGroup.value?.assets ?? []).filter((other) => other !== asset);
+  const size = useSize(mainFile(asset));
   const known = (one: ReviewAsset) => ({
     ...(one.model !== undefined && { model: `${one.model} (default)` }),
     ...one.request,
+    ...(size !== '' && { [pixelSize]: size }),
   });
   return (
     <>
@@ -32,23 +36,9 @@ function Asset({ page, asset }: { page: Page; asset: ReviewAsset }) {
         <Isolated text={address} />
       </h2>
       <RequestList page={page} request={known(asset)} others={others.map(known)} />
-      <dl class="known">
-        {factsOf(asset).map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts facts={factsOf(asset)} />
       {Object.keys(origins).length > 0 && <h3>Where it comes from</h3>}
-      <dl class="known">
-        {Object.entries(origins).map(([field, origin]) => (
-          <div key={field}>
-            <dt>{field}</dt>
-            <dd>{origin}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts facts={Object.entries(origins)} />
       <Steps page={page} title="Made from" addresses={madeFrom} />
       <Steps page={page} title="Used by" addresses={usedBy} />
       {hasChanged(asset) && !page.isForClient && (
@@ -95,4 +85,29 @@ function FileFacts({ file }: { file: ReviewFile }) {
       <p>{[mediaType, bytesText(bytes), brings, problemOf(file)].filter(Boolean).join(' · ')}</p>
     </div>
   );
+}
+
+function Facts({ facts }: { facts: readonly (readonly [name: string, value: string])[] }) {
+  return (
+    <dl class="known">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** Size of a picture in true pixels, measured by the browser; empty until it is known. */
+function useSize({ is, url }: Partial<ReviewFile> = {}): string {
+  const [seen, setSeen] = useState({ url, size: '' });
+  useEffect(() => {
+    if (url === undefined || is !== 'image') return;
+    const image = new Image();
+    image.onload = () => setSeen({ url, size: `${image.naturalWidth} × ${image.naturalHeight}` });
+    image.src = url;
+  }, [url]);
+  return seen.url === url ? seen.size : '';
 }

@@ -23,7 +23,10 @@ export function listRequest(request: Request, others: readonly Request[]): Reque
     }));
 }
 
-const first = [...textFields, 'model'];
+/** Name under which the measured size is listed with the request. */
+export const pixelSize = 'Size';
+
+const first = [...textFields, 'model', pixelSize];
 
 function rankOf(path: string): number {
   const place = first.indexOf(path);
