@@ -8,7 +8,7 @@ interface HelpSection {
 }
 
 const soundKeyHelp: readonly KeyHelp[] = [
-  ['1 – 9', 'listen to this one, at the same position; P picks it'],
+  ['1 – 9', 'listen at the same position'],
   ['Space', 'play, pause'],
   [', .', 'back 5 seconds, on 5 seconds'],
 ];
@@ -27,7 +27,7 @@ export function helpOf({ offer, data, isForClient }: Page): HelpSection[] {
     ['P X U', 'pick, reject, undecided again'],
     hasReasons && ['Shift 1 – 9', 'reject for a reason that the gate names'],
     ['N', 'note, also before a verdict'],
-    ['Ctrl Z', 'undo, also after a reload; with Shift redo; on a Mac ⌘'],
+    ['Ctrl Z', 'undo, also after a reload; ⇧ redo'],
     ...views.flatMap(({ key, label }): KeyHelp[] =>
       key === undefined ? [] : [[key.replace(/^./, (one) => one.toUpperCase()), label]],
     ),

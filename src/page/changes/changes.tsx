@@ -39,7 +39,7 @@ function Changes({ page }: { page: Page }) {
     compare.version.value = 0;
     if (here < 0) page.activate(all[0]?.address);
   }, [page.active.value]);
-  if (all.length === 0) return <p class="empty">Nothing that is shown was anything else before.</p>;
+  if (all.length === 0) return <p class="empty">Nothing here was different before.</p>;
   if (asset === undefined || here < 0) return null;
   const versions = versionsOf(asset);
   const version = versions[compare.version.value] ?? versions[0];

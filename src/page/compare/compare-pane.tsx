@@ -58,7 +58,6 @@ interface PaneProps {
   onVideo?(video: HTMLVideoElement | null): void;
 }
 
-/** One side of a comparison. */
 export function Pane({ panes, side, isPair, label, name, file, why, address, mark = 'undecided', ...rest }: PaneProps) {
   const activate = () => panes.activate(side, false);
   return (

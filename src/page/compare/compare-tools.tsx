@@ -17,7 +17,6 @@ const modes: readonly { mode: Mode; label: string; key: string }[] = [
 interface CompareToolsProps {
   panes: Compare;
   isPair: boolean;
-  /** Additional buttons. */
   children?: ComponentChildren;
 }
 

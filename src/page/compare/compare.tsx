@@ -74,7 +74,6 @@ interface CompareAreaProps {
   tools?: ComponentChildren;
   /** The left pane, if there are two. */
   before: ComponentChildren;
-  /** Content below the panes. */
   children: ComponentChildren;
 }
 

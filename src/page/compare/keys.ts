@@ -7,7 +7,7 @@ import { type Compare, compareOf, type Mode } from './state.ts';
 export const compareKeyHelp: readonly KeyHelp[] = [
   ['← → O', 'the other side'],
   ['↑ ↓', 'another take on this side'],
-  ['P', 'pick: it stays, and the next one comes in against it'],
+  ['P', 'pick, and show the next one against it'],
   ['B', 'blink: the other one in its place'],
   ['W', 'wipe; ← → or a click move the line'],
   ['E', 'difference: equal parts are black'],

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ReviewAsset, ReviewFile } from '../../contract/review.ts';
 import { hasChanged } from '../changes/versions.ts';
+import { Facts } from '../parts/facts.tsx';
 import { Isolated } from '../parts/isolated.tsx';
 import { KeyButton } from '../parts/key-button.tsx';
 import { bytesText, credits, mainFile, problemOf, stateWords } from '../parts/words.ts';
@@ -84,19 +85,6 @@ function FileFacts({ file }: { file: ReviewFile }) {
       )}
       <p>{[mediaType, bytesText(bytes), brings, problemOf(file)].filter(Boolean).join(' · ')}</p>
     </div>
-  );
-}
-
-function Facts({ facts }: { facts: readonly (readonly [name: string, value: string])[] }) {
-  return (
-    <dl class="known">
-      {facts.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
   );
 }
 

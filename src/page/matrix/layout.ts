@@ -9,7 +9,6 @@ export interface Matrix {
 }
 
 export interface MatrixRow {
-  /** Identifies the row. */
   name: string;
   /** Assets by column; empty if the campaign has no such step, or a filter hides it. */
   cells: ReviewAsset[][];

@@ -125,7 +125,6 @@ function MatrixView({ page }: { page: Page }) {
 }
 
 const assetWidth = 92;
-/** Narrower on a phone. */
 const nameWidth = 'min(150px, 28vw)';
 
 /** Column widths as a CSS grid template. */

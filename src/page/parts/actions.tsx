@@ -157,7 +157,7 @@ function Leave({ page }: { page: Page }) {
   const save = () => {
     const name = plainNote(by.value);
     if (name === '') {
-      page.say('Type your name first: it is saved with your picks.');
+      page.say('Type your name first.');
       document.getElementById('picks-by')?.focus();
       return;
     }

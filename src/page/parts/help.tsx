@@ -1,6 +1,7 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { helpOf } from '../key-help.ts';
 import type { Page } from '../state/page.ts';
+import { Facts } from './facts.tsx';
 
 /** Dialog with the keys of the page. */
 export function Help({ page }: { page: Page }) {
@@ -23,20 +24,11 @@ export function Help({ page }: { page: Page }) {
       onKeyDown={({ key, repeat }) => key === '?' && !repeat && close()}
     >
       <h2 id="help-title">Keys</h2>
-      <p>One asset is active, and outlined: keys act on it alone. After a verdict the next undecided one is active.</p>
+      <p>Keys act on the outlined asset.</p>
       {helpOf(page).map(({ where, keys }) => (
         <section key={where}>
           <h3>{where}</h3>
-          <dl>
-            {keys.map(([names, what]) => (
-              <div key={names}>
-                <dt>
-                  <kbd>{names}</kbd>
-                </dt>
-                <dd>{what}</dd>
-              </div>
-            ))}
-          </dl>
+          <Facts facts={keys.map(([names, what]) => [<kbd>{names}</kbd>, what])} />
         </section>
       ))}
       <form method="dialog">

@@ -3,7 +3,6 @@ import { timeOf } from './words.ts';
 
 interface TransportProps {
   isPlaying: boolean;
-  /** Position in seconds. */
   position: number;
   seconds: number;
   onToggle(): void;

@@ -5,8 +5,7 @@ import type { Page } from '../state/page.ts';
 /** Whether the element accepts text. All other elements leave keys to the page. */
 export function isTypedInto(element: Element | null): boolean {
   if (!(element instanceof HTMLElement)) return false;
-  const isOther = 'input:is([type="checkbox"], [type="radio"], [type="range"], [type="button"], [type="submit"])';
-  return element.isContentEditable || (element.matches('input, textarea') && !element.matches(isOther));
+  return element.isContentEditable || element.matches('textarea, [type=text], [type=search]');
 }
 
 /** Focuses the active asset on each request of the page, but never takes the focus from a field. */

@@ -137,7 +137,6 @@ export function endOf(address: string): [start: string, end: string] {
   return [address.slice(0, address.length - length), address.slice(address.length - length)];
 }
 
-/** Formats seconds as `1:04`. */
 export function timeOf(seconds: number): string {
   const whole = Math.floor(seconds);
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;

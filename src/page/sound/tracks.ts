@@ -4,7 +4,6 @@ import { mainFile, shortName } from '../parts/words.ts';
 
 /** One audio file of a group; an asset such as a song may have several. */
 export interface Track {
-  /** Its digit key. */
   number: number;
   file: ReviewFile;
   url: string;

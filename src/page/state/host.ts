@@ -62,8 +62,7 @@ async function send(verdicts: readonly WantedVerdict[]): Promise<JudgeAnswer | {
     const answer = await post('verdicts', { verdicts });
     if (answer.status === 200 || answer.status === 423) return (await answer.json()) as JudgeAnswer;
     // Another process now serves this port, with another token.
-    if (answer.status === 403)
-      return { is: 'failed', text: 'mediabatch was started again: open the address that it printed' };
+    if (answer.status === 403) return { is: 'failed', text: 'mediabatch was started again: open its new address' };
     return { is: 'failed', text: await reasonOf(answer) };
   } catch {
     return { is: 'failed', text: 'mediabatch does not answer; start `mediabatch review` again if it has ended' };

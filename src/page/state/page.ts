@@ -21,7 +21,6 @@ export type ViewName = 'groups' | 'loupe' | 'compare' | 'matrix' | 'grid' | 'cha
 /** A view of the campaign. It shows `page.strips` and highlights `page.active`. */
 export interface View {
   name: ViewName;
-  /** Label of its button. */
   label: string;
   /** Whether it shows the active asset in another size; its button is in a separate group. */
   size?: true;
@@ -319,7 +318,7 @@ export class Page {
   }
 
   editNote(): void {
-    if (this.activeAsset.value?.isJudged !== true) this.say('There is nothing to note here: nothing is to be decided.');
+    if (this.activeAsset.value?.isJudged !== true) this.say('Nothing is to be decided here.');
     else this.hasNote.value = true;
   }
 

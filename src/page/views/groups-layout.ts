@@ -28,7 +28,6 @@ export interface PictureRoom {
 
 /** Measures of the layout, in CSS pixels. */
 export interface Room extends PictureRoom {
-  /** Visible height. */
   height: number;
   /** Height of a group's head, and vertical frame of a line of tiles. */
   head: number;

@@ -51,7 +51,6 @@ interface Laid {
   fit: number;
 }
 
-/** Lays strips out in rows. */
 function lay(
   strips: readonly Strip[],
   { width, height, fit }: Pick<Laid, 'width' | 'height' | 'fit'>,
