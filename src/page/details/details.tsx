@@ -38,7 +38,7 @@ function Asset({ page, asset }: { page: Page; asset: ReviewAsset }) {
       </h2>
       <RequestList page={page} request={known(asset)} others={others.map(known)} />
       <Facts facts={factsOf(asset)} />
-      {Object.keys(origins).length > 0 && <h3>Where it comes from</h3>}
+      {Object.keys(origins).length > 0 && <h3>Origins</h3>}
       <Facts facts={Object.entries(origins)} />
       <Steps page={page} title="Made from" addresses={madeFrom} />
       <Steps page={page} title="Used by" addresses={usedBy} />
