@@ -1,26 +1,27 @@
 import { basename, dirname, join, relative } from 'node:path';
 import { CampaignError } from '../contract/failure.ts';
 import { lstatOrAbsent } from '../disk/fs/plain-file.ts';
-import { readLastCommitted } from '../disk/git/git-command.ts';
+import { readVersions } from '../disk/git/git-command.ts';
 import { hashFile } from '../disk/outputs/hash-file.ts';
 import { findStrangers, mayBeOutput } from '../disk/outputs/outputs.ts';
-import { SavedFiles } from '../disk/outputs/saved-files.ts';
+import { readPurchases } from '../disk/state/purchase-journal.ts';
 import { type Advice, call, shell, way } from '../ground/advice.ts';
 import { isFreelyRepeated, kinds } from '../kinds/index.ts';
 import { readLock } from '../lock/read.ts';
-import type { Lock } from '../lock/record.ts';
-import { countJobs } from '../lock/sends.ts';
-import { isSpending } from '../plan/actions.ts';
+import type { Purchase } from '../lock/record.ts';
+import { countJobs, isJob } from '../lock/sends.ts';
+import { isCharged, isSpending } from '../plan/actions.ts';
 import type { Plan, PlanRow } from '../plan/plan.ts';
 import { wantedPath } from '../plan/select/names.ts';
 import { countOf } from '../report/numbers.ts';
 import { shortList } from '../report/safe-text.ts';
+import { findLocks } from './find-locks.ts';
 import type { OpenCampaign } from './open-campaign.ts';
-import { nameOfPurchases } from './restore-purchases.ts';
+import { nameOfPurchases, type RestoredLock } from './restore-purchases.ts';
 
 interface Question {
   /** Includes purchases restored from the purchase journal of this machine. */
-  lock: Lock;
+  loaded: RestoredLock;
   plan: Plan;
   /** Whether the user asked to buy everything again for a new lock. */
   isNew: boolean;
@@ -37,8 +38,8 @@ export async function tellLostLock(campaign: OpenCampaign, question: Question): 
 }
 
 /**
- * Throws MB3409 when a lock without purchases is about to buy, although files exist where its steps save, or git has
- * a lock with purchases. The lock was lost, and the journal of this machine does not have its purchases.
+ * Throws MB3409 when the lock is missing or has no purchases, although git has one with purchases, or files exist where
+ * steps that are to be bought save, and the journal of this machine does not have all of them.
  */
 export async function refuseLostLock(campaign: OpenCampaign, question: Question): Promise<void> {
   const lost = await findLoss(campaign, question);
@@ -48,74 +49,109 @@ export async function refuseLostLock(campaign: OpenCampaign, question: Question)
   throw new CampaignError({ code: 'MB3409', message, hint, lock, jobs, ...(files.length > 0 && { files }) });
 }
 
-async function findLoss(campaign: OpenCampaign, { lock, plan, isNew }: Question) {
+async function findLoss(campaign: OpenCampaign, { loaded, plan, isNew }: Question) {
+  const { isAllRestored = false, lock } = loaded;
+  if (isNew || !(isAllRestored || countJobs(lock) === 0)) return undefined;
   const isBought = (row: PlanRow) => row.later !== undefined || (isSpending(row.action) && !isFreelyRepeated(row.kind));
-  if (isNew || countJobs(lock) > 0 || !plan.rows.some(isBought)) return undefined;
-  const files = await findFiles(campaign, plan); // I40 (files)
-  const committed = await findCommitted(campaign); // I40 (git)
-  if (files.length === 0 && committed === undefined) return undefined;
+  // A run that only collects writes what was restored, and the next run would buy what that lock lacks.
+  if (!isAllRestored && !plan.rows.some(isBought)) return undefined;
+  const name = nameOfPurchases(campaign, plan.campaign);
+  const records = name === undefined ? [] : await readPurchases(name, () => false);
+  const known = records.flatMap(({ purchases }) => purchases);
+  const files = await findFiles(campaign, { plan, known }); // I40 (files)
+  const inGit = await findInGit(campaign, known); // I40 (git)
+  if (files.length === 0 && inGit === undefined) return undefined;
   const shown = shownPath(campaign.paths.lock);
   const lacks = lstatOrAbsent(campaign.paths.lock) === undefined ? 'does not exist' : 'has no purchases';
   const found = [
-    ...(committed === undefined ? [] : [`${committed.name} has it with ${countOf(committed.jobs, 'job')}`]),
+    ...(inGit === undefined ? [] : [`${inGit.name} has it with ${countOf(inGit.jobs, 'job')}`]),
     ...(files.length === 0
       ? []
       : [
           `${countOf(files.length, 'output')} ${files.length === 1 ? 'exists' : 'exist'} (${shortList(files, mostNamed)})`,
         ]),
   ];
+  const unknown = known.length === 0 ? '' : ", which this machine's purchase journal does not have";
   const restore: Advice =
-    committed === undefined ? ['put the lock back from a copy'] : [way('restore the lock', committed.restore)];
+    inGit === undefined ? ['put the lock back from a copy'] : [way('restore the lock', inGit.restore)];
   return {
-    message: `nothing can be bought for ${shown}: it ${lacks}, but ${found.join(', and ')}. Nothing was sent`,
+    message: `nothing can be bought for ${shown}: it ${lacks}, but ${found.join(', and ')}${unknown}. Nothing was sent`,
     hint: [
       ...restore,
       way("or record the jobs of the service's lists, for 0 credits", call('adopt')),
       way('or buy everything again', call('apply', '--new')),
     ] as Advice,
     files,
-    jobs: committed?.jobs ?? 0,
+    jobs: inGit?.jobs ?? 0,
   };
 }
 
 /**
- * Lists files at the paths where the steps of the plan save, of a media type that these steps produce. Ignores files
- * that this user's runs saved on this machine: the purchase journal has their jobs, and another campaign may save
- * there.
+ * Lists files at the paths where the plan's new purchases save, of a media type that these steps produce. Ignores files
+ * of purchases that are on record: in the journal of this campaign, or in another lock of the folder for another
+ * request, because two campaigns may save to one path.
  */
-async function findFiles(campaign: OpenCampaign, { campaign: name, rows }: Plan): Promise<string[]> {
-  const { paths } = campaign;
-  const saves = rows.flatMap(({ address, kind, order }) =>
-    order === undefined || order.save === '' || (kinds[kind]?.media ?? 'none') === 'none' || isFreelyRepeated(kind)
-      ? []
-      : [{ address, save: wantedPath(order, 0) }],
+async function findFiles(
+  campaign: OpenCampaign,
+  { plan, known }: { plan: Plan; known: readonly Purchase[] },
+): Promise<string[]> {
+  const { paths, sandbox } = campaign;
+  const orders = new Map(
+    plan.rows.flatMap(({ address, kind, order }) =>
+      order === undefined || order.save === '' || !isCharged(order) || isFreelyRepeated(kind)
+        ? []
+        : [[address, order] as const],
+    ),
   );
-  const kindOf = new Map(rows.map(({ address, kind }) => [address, kind]));
-  const found = await findStrangers(paths.outputs, saves, () => false);
-  const outputs = found.filter(({ address, path }) => {
-    const media = kinds[kindOf.get(address) ?? '']?.media ?? 'none';
+  const saves = [...orders].map(([address, order]) => ({ address, save: wantedPath(order, 0) }));
+  const found = (await findStrangers(paths.outputs, saves, () => false)).filter(({ address, path }) => {
+    const media = kinds[orders.get(address)?.kind ?? '']?.media ?? 'none';
     return media !== 'none' && mayBeOutput(paths.outputs, path, media);
   });
-  const files = outputs.map(({ path }) => path);
-  if (nameOfPurchases(campaign, name) === undefined) return files;
-  const digests = await Promise.all(files.map((path) => hashFile(join(paths.outputs, path))));
-  const saved = new SavedFiles(paths.state, paths.outputs);
-  return files.filter((path, index) => !saved.has(path, digests[index]?.sha256 ?? ''));
+  if (found.length === 0) return [];
+  const others = (await findLocks(paths.folder, { sandbox })).filter(({ path }) => path !== paths.lock);
+  const records = others.flatMap(({ reading }) => [...(reading?.lock.steps.values() ?? [])]);
+  const ours = requestsByFile(known);
+  const theirs = requestsByFile(records.flatMap(({ purchases }) => purchases));
+  const files: string[] = [];
+  for (const { address, path } of found) {
+    const file = `${(await hashFile(join(paths.outputs, path)))?.sha256} ${path}`;
+    const isOfAnother = theirs.get(file)?.has(orders.get(address)?.fingerprint ?? '') === false;
+    if (!ours.has(file) && !isOfAnother) files.push(path);
+  }
+  return files;
 }
 
-/** Returns the lock of the last commit that has it, if that lock has purchases. */
-async function findCommitted({ paths }: OpenCampaign) {
-  const found = await readLastCommitted(dirname(paths.lock), basename(paths.lock));
-  const jobs = found === undefined ? 0 : countJobs(readLock(paths.lock, found.bytes).lock);
-  if (found === undefined || jobs === 0) return undefined;
-  const { commit } = found;
-  const isHead = commit === 'HEAD';
-  const source = isHead ? [] : [`--source=${commit}`];
-  return {
-    jobs,
-    name: isHead ? 'the last commit' : `commit ${commit}`,
-    restore: shell('git', 'restore', ...source, shownPath(paths.lock)),
-  };
+/** Returns the fingerprints of the requests that made each file, by SHA-256 and path. */
+function requestsByFile(purchases: readonly Purchase[]): Map<string, Set<string>> {
+  const requests = new Map<string, Set<string>>();
+  for (const { fingerprint, outputs = [] } of purchases) {
+    for (const { sha256, path } of outputs) {
+      const file = `${sha256} ${path}`;
+      requests.set(file, (requests.get(file) ?? new Set()).add(fingerprint));
+    }
+  }
+  return requests;
+}
+
+/** Finds a lock in git that has purchases which are not among the known ones. */
+async function findInGit({ paths }: OpenCampaign, known: readonly Purchase[]) {
+  const ids = new Set(known.flatMap((one) => (isJob(one) ? [one.key, one.jobId] : [one.key])));
+  const [lock, folder] = [shownPath(paths.lock), dirname(paths.lock)];
+  const versions = await readVersions(folder, basename(paths.lock));
+  for (const { bytes, source } of versions) {
+    const version = readLock(paths.lock, bytes).lock;
+    const steps = [...version.steps].map(([address, record]) => {
+      const purchases = record.purchases.filter((one) => !ids.has(isJob(one) ? one.jobId : one.key));
+      return [address, { ...record, purchases }] as const;
+    });
+    const jobs = countJobs({ ...version, steps: new Map(steps) });
+    if (jobs === 0) continue;
+    const restored = source === 'index' ? [lock] : [`--source=${source}`, lock];
+    const name = source === 'index' ? 'git' : source === 'HEAD' ? 'the last commit' : `commit ${source}`;
+    return { jobs, name, restore: shell('git', 'restore', ...restored) };
+  }
+  return undefined;
 }
 
 function shownPath(path: string): string {

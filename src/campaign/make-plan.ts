@@ -106,9 +106,9 @@ export async function showPlan(
   options: MakePlanOptions & { asks?: boolean },
 ): Promise<MadePlan> {
   const made = await makePlan(session, checked, options);
-  const { campaign, lock } = session;
+  const { campaign, loaded } = session;
   const plan = await lookAtPosts(made.plan, campaign, { checked, asks: options.asks === true });
-  await tellLostLock(campaign, { lock, plan, isNew: options.new === true });
+  await tellLostLock(campaign, { loaded, plan, isNew: options.new === true });
   return { ...made, plan };
 }
 

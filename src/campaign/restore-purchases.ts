@@ -2,7 +2,7 @@ import { readPurchases } from '../disk/state/purchase-journal.ts';
 import type { Graph } from '../graph/graph.ts';
 import { joinInto, joinLocks } from '../lock/join.ts';
 import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
-import { isJob, isOpenSend, mayBeCharged } from '../lock/sends.ts';
+import { countJobs, isJob, isOpenSend, mayBeCharged } from '../lock/sends.ts';
 import { emptyLock } from '../lock/write.ts';
 import { restoredText } from '../plan/assemble.ts';
 import { asForgotten } from '../plan/decisions/forget.ts';
@@ -16,6 +16,8 @@ import { type LoadedLock, requireLock } from './read-lock.ts';
 export interface RestoredLock extends LoadedLock {
   /** Job and send ids that the journal has and the lock lacks. Omitted if there are none. */
   restored?: ReadonlySet<string>;
+  /** Whether all purchases of the lock are restored ones: its file is missing, or has none. */
+  isAllRestored?: boolean;
 }
 
 /**
@@ -70,7 +72,8 @@ export async function requireRestoredLock(
   if (options.new !== true) {
     const text = `${countOf(restored.size, 'purchase')} that the lock does not have ${restored.size === 1 ? 'is' : 'are'} ${restoredText}, for 0 credits`;
     campaign.tell({ is: 'notice', text });
-    return { ...loaded, lock: joined, restored, isLonger: true }; // I40 (restored)
+    const isAllRestored = countJobs(loaded.lock) === 0;
+    return { ...loaded, lock: joined, restored, isAllRestored, isLonger: true }; // I40 (restored)
   }
   const forgotten = forgetAt(graph, records);
   tellForgotten(campaign, records, restored);

@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, linkSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  linkSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { gitEnvironment } from '../rig/git-environment.ts';
@@ -257,6 +266,71 @@ describe('I40 the purchase journal', () => {
     expect(adopted.code, adopted.err).toBe(0);
     expect((await trial.apply([], { env })).code).toBe(0);
     expect(keys(trial)).toHaveLength(3);
+  });
+
+  test('a missing lock stops the run if git has a lock with purchases that the journal lacks, also in the index', async () => {
+    const trial = await makeTrial(film());
+    const git = (...words: string[]) => execFileSync('git', words, { cwd: trial.folder, env: gitEnvironment });
+    git('init', '-q');
+    const colleague = await trial.apply(['-s', 'film@a'], { env: { XDG_STATE_HOME: trial.path('elsewhere') } });
+    expect(colleague.code, colleague.err).toBe(0);
+    expect((await trial.apply()).code).toBe(0);
+    for (const [event, words, place] of [
+      ['staged', ['add', lock], 'git'],
+      ['committed', ['commit', '-qm', 'bought'], 'git'],
+      ['removed from the index', ['rm', '-q', '--cached', lock], 'the last commit'],
+    ] as const) {
+      git(...words);
+      for (const name of [lock, '.mediabatch', 'out']) rmSync(trial.path(name), { recursive: true, force: true });
+      const plan = await trial.run(['plan', 'campaign.yaml']);
+      expect(plan.err).toMatch(/MB3409[\s\S]*apply would end with exit code 65/);
+      // A run that buys nothing would leave a lock without the job of the colleague.
+      expect((await trial.apply(['-s', 'film@b'])).code).toBe(65);
+      const refused = await trial.apply();
+      expect([event, refused.code, keys(trial).length], refused.err).toEqual([event, 65, 3]);
+      expect(refused.err.replaceAll(/\s+/g, ' ')).toContain(`but ${place} has it with 1 job, which`);
+      const source = place === 'git' ? [] : ['--source=HEAD'];
+      expect(refused.err).toContain(['git restore', ...source, lock].join(' '));
+      git('restore', ...source, lock);
+      expect((await trial.apply()).code).toBe(0);
+    }
+    expect(keys(trial)).toHaveLength(3);
+  });
+
+  test('a missing lock stops the run if a step to be bought has a file whose purchase the journal has lost', async () => {
+    const trial = await makeTrial(film());
+    const env = { XDG_STATE_HOME: trial.path('home') };
+    expect((await trial.apply([], { env })).code).toBe(0);
+    rmSync(trial.path(lock));
+    const folder = trial.path('home/mediabatch/purchases');
+    for (const name of readdirSync(folder).filter((one) => one.endsWith('.jsonl'))) {
+      const lines = readFileSync(join(folder, name), 'utf8').split('\n');
+      writeFileSync(join(folder, name), lines.filter((line) => !/film@[bc]/.test(line)).join('\n'));
+    }
+    expect((await trial.run(['plan', 'campaign.yaml'], { env })).err).toContain('MB3409');
+    const refused = await trial.apply([], { env });
+    expect([refused.code, keys(trial).length], refused.err).toEqual([65, 3]);
+    expect(refused.err).toContain('2 outputs exist (out/b.webm, out/c.webm)');
+    expect((await trial.run(['doctor'], { env })).out).not.toContain('nothing was bought');
+    const adopted = await trial.run(['adopt', 'campaign.yaml', '--yes'], { env });
+    expect(adopted.code, adopted.err).toBe(0);
+    expect((await trial.apply([], { env })).code).toBe(0);
+    expect(keys(trial)).toHaveLength(3);
+  });
+
+  test('files on record do not stop a run: of an earlier request, a redone step, another campaign', async () => {
+    const trial = await makeTrial(film());
+    expect((await trial.apply()).code).toBe(0);
+    rmSync(trial.path(lock));
+    const redone = await trial.apply(['--redo', 'film@a']);
+    expect([redone.code, keys(trial).length], redone.err).toEqual([0, 4]);
+    rmSync(trial.path(lock));
+    trial.write('campaign.yaml', film().replace('lamp', 'vase'));
+    const edited = await trial.apply();
+    expect([edited.code, keys(trial).length], edited.err).toEqual([0, 7]);
+    trial.write('other.yaml', film('summer').replace('lamp', 'clock'));
+    const other = await trial.run(['apply', 'other.yaml', '--yes', '--poll-interval', '10']);
+    expect([other.code, keys(trial).length], other.err).toEqual([0, 10]);
   });
 
   test('a lock line that was refused here, edited into an open create, takes an approval (A1)', async () => {

@@ -20,7 +20,7 @@ export async function checkLocks(
   const locks = await findLocks(folder, { sandbox });
   if (locks.length === 0) {
     const name = sandbox ? '*.sandbox.lock.jsonl' : '*.lock.jsonl';
-    return [{ about, state: 'ok', text: `there is no ${name} in this folder: nothing was bought here yet` }];
+    return [{ about, state: 'ok', text: `there is no ${name} in this folder` }];
   }
   const findings: Finding[] = [];
   for (const lock of locks) {

@@ -167,29 +167,34 @@ export async function findCheckedOutCommit(folder: string): Promise<string | und
   return out?.toString('latin1').trim();
 }
 
-function readCommittedFile(folder: string, name: string): Promise<Buffer | undefined> {
-  return orNothing(folder, ['cat-file', 'blob', `HEAD:./${name}`]);
+/** Content of a file in git. `source`: where it was found: `index`, `HEAD`, or a short commit id. */
+interface GitVersion {
+  bytes: Buffer;
+  source: string;
 }
 
 /**
- * Returns a file's content in the last commit of this branch that contains it; `commit`: its short id, or `HEAD`.
- * `undefined` if no commit contains it, or if git takes too long to find it.
+ * Returns a file's content in the index, and in the last commit if it differs. If neither has it, returns its content
+ * in the last commit of this branch that contains it. Empty if none does, or if git takes too long to find it.
  */
-export async function readLastCommitted(
-  folder: string,
-  name: string,
-): Promise<{ bytes: Buffer; commit: string } | undefined> {
-  const bytes = await readCommittedFile(folder, name);
-  if (bytes !== undefined) return { bytes, commit: 'HEAD' };
+export async function readVersions(folder: string, name: string): Promise<GitVersion[]> {
+  const read = (object: string) => orNothing(folder, ['cat-file', 'blob', `${object}:./${name}`]);
+  const staged = await read('');
+  const committed = await read('HEAD');
+  const versions = [
+    ...(staged === undefined ? [] : [{ bytes: staged, source: 'index' }]),
+    ...(committed === undefined || staged?.equals(committed) === true ? [] : [{ bytes: committed, source: 'HEAD' }]),
+  ];
+  if (versions.length > 0) return versions;
   const walk = ['rev-list', '--max-count=1', '--abbrev-commit', 'HEAD', '--', `:(literal)${name}`];
   const removal = (await orNothing(folder, walk, { timeoutMs: mostWalkMs }))?.toString('utf8').trim() ?? '';
-  if (removal === '') return undefined;
+  if (removal === '') return [];
   for (const parent of [`${removal}^1`, `${removal}^2`]) {
-    const earlier = await orNothing(folder, ['cat-file', 'blob', `${parent}:./${name}`]);
+    const earlier = await read(parent);
     const id = await orNothing(folder, ['rev-parse', '--short', parent]);
-    if (earlier !== undefined && id !== undefined) return { bytes: earlier, commit: id.toString('utf8').trim() };
+    if (earlier !== undefined && id !== undefined) return [{ bytes: earlier, source: id.toString('utf8').trim() }];
   }
-  return undefined;
+  return [];
 }
 
 /** Timeout for a walk through the history, in ms, because a million commits may never have contained the file. */
