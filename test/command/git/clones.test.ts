@@ -74,8 +74,9 @@ describe('branches that bought the same', () => {
     first.commit('bought here');
     first.git(['checkout', '--quiet', 'main']);
     laterMs = 48 * 3_600_000;
-    // On another machine, whose purchase journal is empty.
+    // On another machine, which has neither the purchase journal nor the outputs.
     rmSync(join(service.env.XDG_STATE_HOME ?? '', 'mediabatch', 'purchases'), { recursive: true });
+    rmSync(join(first.folder, 'output'), { recursive: true });
     await expectDone(first);
     first.commit('bought there');
     expect(service.ledger()).toHaveLength(4);
