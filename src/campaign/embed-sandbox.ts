@@ -23,7 +23,13 @@ export interface RunningSandbox {
   close(): Promise<void>;
 }
 
-/** Starts the embedded service on loopback. The only function of the runner that calls the sandbox. */
+/** Throws with the position of the first mistake in a file of faults. */
+export async function readFaults(path: string): Promise<Fault[]> {
+  const sandbox = await import('../sandbox/index.ts');
+  return sandbox.readFaults(path);
+}
+
+/** Starts the embedded service on loopback. The only function of the runner that starts the sandbox. */
 export async function startSandbox(options: {
   dataDir: string;
   filesDir?: string;

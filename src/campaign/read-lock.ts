@@ -10,7 +10,7 @@ import { compareVersions } from '../ground/version.ts';
 import { newestVersion } from '../lock/join.ts';
 import { type LockReading, readLock } from '../lock/read.ts';
 import { newerProgram } from '../lock/read-problems.ts';
-import type { Lock } from '../lock/record.ts';
+import type { Lock, Purchase } from '../lock/record.ts';
 import { emptyLock, writeHeader } from '../lock/write.ts';
 import { requireAccess } from './environment.ts';
 import type { OpenCampaign } from './open-campaign.ts';
@@ -156,7 +156,7 @@ export function belongingOf({ lock, services }: LockReading, service: string | u
 
 /** Throws if the lock belongs to another service, unless `serviceMoved` says that the service has a new address. */
 function refuseElsewhere(
-  { services }: Pick<LockReading, 'services'>,
+  { services, lock: { steps } }: Pick<LockReading, 'services' | 'lock'>,
   from: { shown: string; service: string; serviceMoved: boolean },
 ): void {
   const { shown, service, serviceMoved } = from;
@@ -176,9 +176,16 @@ function refuseElsewhere(
     );
   }
   if (serviceMoved) return;
+  const isRefused = ({ state, decided }: Purchase) => state === 'refused' && decided === undefined;
+  const isUnused = [...steps.values()].every(
+    ({ purchases, decisions }) => decisions === undefined && purchases.every(isRefused),
+  );
+  const [because, first] = isUnused
+    ? ['which refused every create', 'if that address was wrong, delete this lock: it has no purchases. Otherwise ']
+    : ['so its job ids mean nothing here', ''];
   refuse(
-    'was made against another service address, so its job ids mean nothing here',
-    'set MEDIABATCH_BASE_URL to that service, or use a separate lock for this one: --lock FILE --new. If the same service has a new address, add --service-moved. Nothing was sent',
+    `was made against another service address, ${because}`,
+    `${first}set MEDIABATCH_BASE_URL to that service, or use a separate lock for this one: --lock FILE --new. If the same service has a new address, add --service-moved. Nothing was sent`,
   );
 }
 

@@ -17,9 +17,10 @@ import type { Plan, PlanRow, PlanTotals } from '../plan/plan.ts';
 import { admitPosts, allowPosts, postsOf, withholdPosts } from '../plan/posts/post-consent.ts';
 import { isAskedAbout } from '../plan/posts/post-record.ts';
 import { isBought, withholdPurchases } from '../plan/prices/spend-consent.ts';
-import { good, line, strong, type Text } from '../report/document.ts';
+import { facts, good, line, strong, type Text } from '../report/document.ts';
 import { closeGroup, openGroup } from '../report/github-commands.ts';
 import { clockText, countOf } from '../report/numbers.ts';
+import { limitFacts } from '../report/plan/footer-facts.ts';
 import { capText, pickedText, spendText } from '../report/plan/plan-money.ts';
 import { planText } from '../report/plan/plan-text.ts';
 import { postsText, sideBySide } from '../report/plan/post-words.ts';
@@ -35,7 +36,7 @@ import { makeRecorder, openEvents } from './recorder.ts';
 import { listenForInterruption, listenForStrayErrors } from './signals.ts';
 import { type Terminal, tell } from './terminal.ts';
 import { endStage } from './timing.ts';
-import { showingCall, tellOpenGates, tellWaiting } from './waiting.ts';
+import { applyingPlan, showingCall, tellOpenGates, tellWaiting } from './waiting.ts';
 
 interface ApplyContext {
   campaign: OpenCampaign;
@@ -184,7 +185,11 @@ async function agree({ made, misspelt }: Held, round: Round): Promise<Plan | 'no
 function showPlan(planned: Plan, { options, campaign, terminal }: Round): void {
   const { quiet, yes, json, events } = options;
   // A user who must consent sees the plan before the question.
-  if (json || events === '-' || (quiet === true && (yes === true || !terminal.interactive))) return;
+  if (json || events === '-') return;
+  if (quiet === true && (yes === true || !terminal.interactive)) {
+    if (!hasWork(planned)) tell(terminal, facts(limitFacts(planned)));
+    return;
+  }
   const { style, width } = terminal;
   const text = planText(planned, { style, width, isRehearsal: campaign.sandbox, now: systemClock.now() });
   terminal.github?.(openGroup('plan'));
@@ -193,7 +198,7 @@ function showPlan(planned: Plan, { options, campaign, terminal }: Round): void {
 }
 
 async function watch(running: Running, made: Plan, round: Round): Promise<Applied> {
-  const { options, campaign, terminal, session, engine, events, port, approved } = round;
+  const { options, campaign, terminal, session, engine, events, port, approved, saved } = round;
   const { review, quiet, verbose } = options;
   const { plan, judge, filesStay } = running;
   if (plan.rows.some(({ action }) => isSpending(action))) {
@@ -209,6 +214,7 @@ async function watch(running: Running, made: Plan, round: Round): Promise<Applie
     latest: () => judge?.latest ?? plan,
     detail: quiet === true ? 'quiet' : verbose === true ? 'events' : undefined,
     elsewhere: engine !== undefined,
+    goingOn: saved && applyingPlan(saved),
   });
   round.view = recorder.view;
   // Until a run begins, a signal or an unhandled error ends the process.
@@ -252,7 +258,7 @@ async function printResult(
     });
   }
   const { nextOfRun } = await import('./next-steps.ts');
-  const next = nextOfRun(applied, context);
+  const next = nextOfRun(applied, { ...context, view });
   context.terminal.out(resultText({ plan: carriedOut, outcomes, view, end, next }));
 }
 

@@ -1,18 +1,19 @@
 import type { RunResult } from '../campaign/run.ts';
 import type { SavedPlan } from '../campaign/saved-plan.ts';
 import type { StepOutcome } from '../contract/event.ts';
-import type { ExitAnswers } from '../contract/exit.ts';
+import { type ExitAnswers, exitCodes } from '../contract/exit.ts';
 import type { NextStep } from '../contract/failure.ts';
 import { type Call, call } from '../ground/advice.ts';
 import { hasWork, publishes } from '../plan/actions.ts';
 import { addressOf, type Plan, type PlanRow, type PlanTotals } from '../plan/plan.ts';
 import { isBought } from '../plan/prices/spend-consent.ts';
 import { sumPrices } from '../plan/prices/sum-prices.ts';
+import type { RunView } from '../report/run/run-view.ts';
 import type { StatusView } from '../report/status/status.ts';
 import { approving } from './consent.ts';
 import type { ApplyOptions } from './open.ts';
 import type { Terminal } from './terminal.ts';
-import { optionsLeft, postsWaiting, purchasesWaiting, showingCall } from './waiting.ts';
+import { applyingPlan, optionsLeft, postsWaiting, purchasesWaiting, showingCall } from './waiting.ts';
 
 interface Context {
   file: string;
@@ -59,17 +60,23 @@ function agreeing(
 }
 
 export function nextOfRun(
-  { made, carriedOut, result }: { made: Plan; carriedOut: Plan; result: Pick<RunResult, 'outcomes'> },
-  context: Context,
+  { made, carriedOut, result }: { made: Plan; carriedOut: Plan; result: Pick<RunResult, 'exit' | 'outcomes'> },
+  { view, ...context }: Context & { view: Pick<RunView, 'stepsByAddress'> },
 ): NextStep[] {
-  const { options, terminal } = context;
+  const { options, saved, terminal } = context;
   const step = stepsFor(terminal);
-  const { outcomes } = result;
+  const { exit, outcomes } = result;
   const endsAs = (...wanted: StepOutcome[]) => [...outcomes].filter(([, outcome]) => wanted.includes(outcome));
+  const unresolved = endsAs('unresolved').map(([id]) => id);
+  // With `--on-unknown hold` another apply recovers nothing.
+  const isRecoverable = (id: string) =>
+    options.onUnknown !== 'hold' && view.stepsByAddress.get(id)?.recoverable === true;
   const [asked] = [
-    ...endsAs('unresolved').map(([id]) => addressOf(id)),
+    ...unresolved.filter((id) => !isRecoverable(id)).map(addressOf),
     ...carriedOut.rows.flatMap(({ action, address }) => (action === 'unresolved' ? [address] : [])),
   ];
+  const goesOn = unresolved.some(isRecoverable) || endsAs('running', 'lost', 'left').length > 0;
+  const again = saved !== undefined && exit === exitCodes.interrupted ? applyingPlan(saved) : call('apply');
   const purchases = purchasesWaiting(carriedOut, made);
   const posts = postsWaiting(carriedOut, outcomes);
   const prices = sumPrices(purchases);
@@ -79,7 +86,7 @@ export function nextOfRun(
   const isOver = carriedOut.rows.every(({ action }) => action !== 'failed') && endsAs('failed', 'refused').length === 0;
   return [
     ...(asked === undefined ? [] : [step(call('explain', asked), { needs: 'person' })]),
-    ...(endsAs('running', 'lost', 'left').length === 0 ? [] : [step(call('apply'))]),
+    ...(goesOn ? [step(again)] : []),
     ...(purchases.length + posts.length === 0
       ? []
       : agreeing(open, { ...context, options: optionsLeft(options, { purchases }) })),

@@ -5,6 +5,7 @@ import { exitCodes } from '../contract/exit.ts';
 import { CampaignError } from '../contract/failure.ts';
 import { type EventSink, EventsTargetError, findEventsTarget } from '../disk/events-target.ts';
 import { readKeptDurations } from '../disk/state/kept-durations.ts';
+import type { Call } from '../ground/advice.ts';
 import { defined, messageOf } from '../ground/values.ts';
 import { isWork } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -58,6 +59,8 @@ export async function makeRecorder(
     detail: Detail | undefined;
     /** Whether workers of an engine carry the plan out, even while no client is attached. */
     elsewhere?: boolean;
+    /** Command that continues the run. Default: `apply` of its manifest. */
+    goingOn?: Call | undefined;
     /** Whether files stay in the store of the run. */
     filesStay?: boolean | undefined;
   },
@@ -118,6 +121,7 @@ export async function makeRecorder(
           sandbox: terminal.called.options.sandbox === true,
           elsewhere: options.elsewhere === true,
           filesStay: options.filesStay,
+          goingOn: options.goingOn,
         });
         tell(terminal, ...(isShort ? [line(endText(view, view.end?.elapsedMs ?? 0))] : summary));
         github?.(runAnnotations(view, { file: toCheckoutPath(paths.manifest) }));

@@ -26,6 +26,11 @@ export function showingCall(file: string, options: ApplyOptions, saved: SavedPla
   return { ...call('plan', ...wordsOfPlan(options), '--out', out), file };
 }
 
+/** Applies a saved plan again, with its own options. */
+export function applyingPlan({ path }: Pick<SavedPlan, 'path'>, ...words: string[]): Call {
+  return { ...call('apply', ...words), file: path, bare: true };
+}
+
 interface WaitingContext {
   file: string;
   options: ApplyOptions;
@@ -117,10 +122,7 @@ function tellPosts(carriedOut: Plan, context: WaitingContext): void {
   // Only the posts are redone, because all other steps of `--redo` have been bought again.
   const again = redone.flatMap(({ address }) => ['--redo', address]);
   const agree = options.yes === true ? ['--yes', '--publish'] : ['--publish'];
-  const apply: Call =
-    saved === undefined
-      ? call('apply', ...again, ...agree)
-      : { ...call('apply', ...agree), file: saved.path, bare: true };
+  const apply = saved === undefined ? call('apply', ...again, ...agree) : applyingPlan(saved, ...agree);
   // Steps that were bought again, or for a new lock, must not be bought once more.
   const { redo: _redo, new: _new, ...limits } = options;
   const showing = showingCall(file, limits, saved);

@@ -52,7 +52,16 @@ export type FaultAction =
   | { type: 'answer'; body: Json }
   | { type: 'slow'; bytesPerSecond: number };
 
-const actionTypes = ['status', 'reset', 'hang', 'html', 'truncate', 'delay', 'answer', 'slow'];
+const fieldsOf: { readonly [type in FaultAction['type']]: readonly string[] } = {
+  status: ['status', 'body', 'headers', 'booked'],
+  reset: ['booked'],
+  hang: ['booked'],
+  html: ['booked'],
+  truncate: ['bytes'],
+  delay: ['ms'],
+  answer: ['body'],
+  slow: ['bytesPerSecond'],
+};
 
 /** Script of faults. Each fault counts its own matching requests. */
 export class FaultScript {
@@ -103,9 +112,12 @@ function findFaultProblem(fault: unknown): string | undefined {
   if (unknown !== undefined) return `${unknown} is not known; a fault has on, kind, nth, times, match and do`;
   if (!places.some((place) => place === fault.on)) return `on must be one of ${places.join(', ')}`;
   const action = fault.do;
-  if (!isObject(action) || typeof action.type !== 'string' || !actionTypes.includes(action.type)) {
-    return `do.type must be one of ${actionTypes.join(', ')}`;
+  if (!isObject(action) || typeof action.type !== 'string' || !Object.hasOwn(fieldsOf, action.type)) {
+    return `do.type must be one of ${Object.keys(fieldsOf).join(', ')}`;
   }
+  const fields = fieldsOf[action.type as FaultAction['type']];
+  const odd = Object.keys(action).find((name) => name !== 'type' && !fields.includes(name));
+  if (odd !== undefined) return `do.${odd} is not known; do of the type ${action.type} has ${fields.join(', ')}`;
   const needed = { status: 'status', truncate: 'bytes', delay: 'ms', slow: 'bytesPerSecond' }[action.type];
   if (needed !== undefined && typeof action[needed] !== 'number') return `do.${needed} must be a number`;
   if (action.type === 'answer' && action.body === undefined) return 'do.body is missing';

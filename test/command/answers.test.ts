@@ -77,6 +77,34 @@ describe('errors for users', () => {
     const spent = trial.sandbox.ledger().reduce((sum, { credits }) => sum + credits, 0);
     expect(spent).toBeLessThanOrEqual(3);
     expect(spent).toBeGreaterThan(0);
+    const quiet = await trial.apply(['--quiet']);
+    expect(quiet.code).toBe(4);
+    expect(quiet.err).toMatch(/^blocked +the budget is not enough for 3 steps \(cost 6 credits\)\n$/);
+  });
+
+  test('a lost answer that another run recovers needs no person', async () => {
+    const lost = { on: 'create', do: { type: 'reset', booked: true } };
+    const empty = { on: 'create', nth: 2, do: { type: 'status', status: 402 } };
+    const trial = await makeTrial(two.replace('[a, b]', '[a]'), withFaults([lost, empty]));
+    const { code, out, err } = await trial.run(['apply', 'campaign.yaml', '--yes', '--json']);
+    expect(code, err).toBe(6);
+    expect(err).toContain('to find out, which never pays twice: mediabatch apply campaign.yaml');
+    expect(JSON.parse(out)).toMatchObject({ again: 'same', person: false, paid: 'perhaps' });
+    expect(JSON.parse(out).next).toContainEqual({
+      command: expect.stringMatching(/^mediabatch apply /),
+      credits: 0,
+      needs: null,
+    });
+    expect(out).not.toContain('mediabatch explain');
+    expect(trial.sandbox.ledger()).toHaveLength(1);
+  });
+
+  test('a mistake in a file of faults has its position', async () => {
+    const trial = await makeTrial(two);
+    trial.write('faults.json', '[{ "x": 1 }]');
+    const { code, err } = await trial.run(['sandbox', '--port', '0', '--faults', 'faults.json']);
+    expect(code, err).toBe(65);
+    expect(err).toContain('faults.json: fault 1: x is not known; a fault has on, kind, nth, times, match and do');
   });
 
   test('without a terminal and without --yes nothing of unknown price is bought', async () => {

@@ -111,9 +111,14 @@ describe('commands that are printed while an engine has the run', () => {
       expect(line).toContain(`--engine ${engine}`);
     const named = await command(['status', 'campaign.yaml'], {
       cwd,
-      env: { MEDIABATCH_ENGINE: 'postgres://me:hidden-word@127.0.0.1:1/none', MEDIABATCH_API_KEY: 'k' },
+      env: {
+        MEDIABATCH_ENGINE: 'postgres://me:hidden-word@127.0.0.1:1/none',
+        MEDIABATCH_API_KEY: 'k',
+        MEDIABATCH_BASE_URL: 'http://127.0.0.1:1/api/v1',
+      },
     });
-    expect(named.code).not.toBe(0);
+    expect(named.code, named.err).toBe(0);
+    expect(named.err).toContain('the progress of the run is missing below: ');
     expect(named.err).not.toContain('hidden-word');
   });
 });

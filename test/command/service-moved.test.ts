@@ -86,7 +86,7 @@ describe('a lock that was made against another service', () => {
     ['nothing but refusals', purchase({ state: 'refused', key: 'k', error: 'no credits' })],
     ['an open create', purchase({ state: 'intent', send: 'lost', key: 'k', since: '2030-01-01T00:00:00.000Z' })],
     ['a decision', purchase({ state: 'refused', key: 'k', decisions: { forgotten: 1 } })],
-  ])('and has %s is refused: nothing is sent, nothing is written, the ways on are named', async (_name, line) => {
+  ])('and has %s is refused: nothing is sent, nothing is written, the ways on are named', async (name, line) => {
     const campaign = makeCampaign();
     const service = await makeService();
     campaign.writeLock(elsewhere + line);
@@ -100,6 +100,8 @@ describe('a lock that was made against another service', () => {
       for (const way of ['MEDIABATCH_BASE_URL', '--lock FILE', '--service-moved']) expect(err).toContain(way);
     }
     expect(campaign.lock()).toBe(elsewhere + line);
+    const planned = await campaign.run(service, 'plan', 'campaign.yaml');
+    expect(planned.err.includes('delete this lock')).toBe(name === 'nothing but refusals');
     expect(service.ledger()).toEqual([]);
     expect((await campaign.run(service, 'status', 'campaign.yaml')).code).toBe(0);
     const doctor = await campaign.run(service, 'doctor');

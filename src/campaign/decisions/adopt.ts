@@ -65,7 +65,7 @@ function tellUnlisted(unbought: readonly Match[], tell: Tell): void {
     replayed.length === 0
       ? ''
       : `; apply finds ${replayed.join(' and ')} jobs of the last 24 hours by itself, by their keys`;
-  const text = `the service has no list of its ${names.join(' and ')} jobs${way}. \`import\` takes an id`;
+  const text = `the service has no list of its ${names.join(' and ')} jobs${way}. \`adopt ADDRESS --job ID\` records one by its id`;
   tell({ is: 'notice', text });
 }
 

@@ -44,8 +44,8 @@ export async function doctor(options: DoctorOptions, terminal: Terminal): Promis
 
 const about = 'service';
 /**
- * Clock difference in ms from which a warning is shown. The service replays answers for 24 h and the runner assumes
- * 23 h, so an hour would use up the margin.
+ * Clock difference in ms from which a warning is shown. The service replays answers for 24 hours and the runner assumes
+ * 23, so an hour would use up the margin.
  */
 const worryingSkewMs = 60_000;
 

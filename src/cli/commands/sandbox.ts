@@ -1,8 +1,16 @@
 import { resolve } from 'node:path';
-import { busyHint, type Fault, type RunningSandbox, sandboxKey, startSandbox } from '../../campaign/embed-sandbox.ts';
+import {
+  busyHint,
+  type Fault,
+  type RunningSandbox,
+  readFaults,
+  sandboxKey,
+  startSandbox,
+} from '../../campaign/embed-sandbox.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import { readSmallFile } from '../../disk/fs/plain-file.ts';
+import { call, way } from '../../ground/advice.ts';
 import { defined, messageOf } from '../../ground/values.ts';
 import { faint, good, line } from '../../report/document.ts';
 import { listenForInterruption } from '../signals.ts';
@@ -21,7 +29,7 @@ interface SandboxCommandOptions {
 const longestFaults = 1024 * 1024;
 
 export async function sandbox(options: SandboxCommandOptions, terminal: Terminal): Promise<number> {
-  const faults = options.faults === undefined ? undefined : readFaults(options.faults);
+  const faults = options.faults === undefined ? undefined : await requireFaults(options.faults);
   const running = await start(options, faults);
   // Listens before the address is printed, because a caller may end the sandbox as soon as it has read it.
   const interruption = listenForInterruption();
@@ -70,17 +78,17 @@ async function start(options: SandboxCommandOptions, faults: Fault[] | undefined
   }
 }
 
-function readFaults(path: string): Fault[] {
+async function requireFaults(path: string): Promise<Fault[]> {
   try {
-    const bytes = readSmallFile(path, longestFaults);
-    if (bytes === undefined) throw new Error('the file does not exist or cannot be read');
-    const faults: unknown = JSON.parse(bytes.toString('utf8'));
-    if (!Array.isArray(faults)) throw new Error('it is not a list');
-    return faults as Fault[];
+    if (readSmallFile(path, longestFaults) === undefined) {
+      throw new Error(`${path}: the file does not exist or cannot be read`);
+    }
+    return await readFaults(path);
   } catch (error) {
     throw new CampaignError({
       code: 'MB3104',
-      message: `the faults in ${path} cannot be read: ${messageOf(error)}`,
+      message: `--faults ${messageOf(error)}`,
+      hint: way('see an example', call('help', 'sandbox')),
       file: path,
     });
   }

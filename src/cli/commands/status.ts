@@ -7,7 +7,7 @@ import { makeSelector } from '../../campaign/select-steps.ts';
 import { Session } from '../../campaign/session.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
-import { CampaignError } from '../../contract/failure.ts';
+import { CampaignError, failureOf } from '../../contract/failure.ts';
 import { readEngineNote } from '../../disk/lock/engine-note.ts';
 import { readLiveHolder } from '../../disk/lock/guard.ts';
 import { call } from '../../ground/advice.ts';
@@ -21,7 +21,7 @@ import { safeText } from '../../report/safe-text.ts';
 import { makeStatus, type RunStatus } from '../../report/status/status.ts';
 import { statusJson, statusView, stepsView } from '../../report/status/status-text.ts';
 import { open, type StateOptions, tellSandboxLock } from '../open.ts';
-import { outJson, show, type Terminal } from '../terminal.ts';
+import { outJson, show, type Terminal, tellNotice } from '../terminal.ts';
 
 interface StatusOptions extends StateOptions {
   json?: boolean;
@@ -94,7 +94,14 @@ async function withEngine(
     return lock;
   }
   const { lookAtRun } = await import('../../campaign/on-engine/engine-run.ts');
-  const found = await lookAtRun(engine, campaign, { name });
+  const found = await lookAtRun(engine, campaign, { name }).catch((error: unknown) => {
+    const failure = failureOf(error);
+    // A program that reads the status gets an error, because it cannot see that progress is missing.
+    if (failure?.code !== 'MB3702' || options.json === true) throw error;
+    tellNotice(terminal, `the progress of the run is missing below: ${failure.message}`, failure.hint);
+    return 'away' as const;
+  });
+  if (found === 'away') return lock;
   if (found === undefined) {
     terminal.err(`no run of ${safeText(name)} is open on this engine\n`);
     return lock;

@@ -84,7 +84,7 @@ export async function userFindings(env: NodeJS.ProcessEnv, { limits }: Environme
 function keyFinding(token: string, now: number): Finding {
   if (readCredential(token).is === 'api-key') {
     const prefix = token.slice(0, token.indexOf('_live_'));
-    return ok(`the key is an API key (${prefix}_live_…): lost answers of image and music are recovered for 24 h`);
+    return ok(`the key is an API key (${prefix}_live_…): lost answers of image and music are recovered for 23 hours`);
   }
   const expiresAt = expiryOf(token);
   const hint = 'use an API key from the dashboard: with it, lost answers of image and music can be recovered';

@@ -11,7 +11,7 @@ export const runCommands: readonly CommandRow[] = [
     alsoCalled: ['preview', 'dry-run', 'estimate', 'compare', 'changes'],
     summary: 'show what a run would do, and what it costs',
     description:
-      'Shows what a run would do with each step, why, and the cost. Needs no network. Writes only the file of --out.',
+      'Shows what a run would do with each step, why, and the cost. Needs no network, except with --refresh. Writes only the file of --out.',
     arguments: [manifestArgument],
     options: [...Object.values(planOptions), ...planning],
     hasHeadings: true,

@@ -166,7 +166,7 @@ async function sit(seat: Seat, { options, runs, signal, state }: Sitting): Promi
   const leave = AbortSignal.any([signal, tired.signal, lease.lost]);
   const beats = lease.keep(() => seat.beat(), { signal: left.signal, sleep: (ms, until) => clock.sleep(ms, until) });
   beats.catch(() => {});
-  tell({ is: 'head', epoch, runs, waitMs: seat.waitMs() });
+  tell({ is: 'head', epoch, runs, waitMs: Math.ceil(seat.waitMs()) });
   try {
     const head = options.makeHead(seat, leave);
     state.creates = () => head.creates?.() ?? 0;

@@ -8,7 +8,7 @@ import { countOf, creditsText, rangeText } from '../numbers.ts';
 import { safeText, shortList } from '../safe-text.ts';
 import { postsText } from './post-words.ts';
 
-const limitCodes: ReadonlySet<string> = new Set(['budget', 'run-limit', 'limit']);
+export const limitCodes: ReadonlySet<string> = new Set(['budget', 'run-limit', 'limit']);
 
 function limitNameOf(code: string, { limit }: PlanTotals): string {
   if (code === 'limit') return limitName(limit);

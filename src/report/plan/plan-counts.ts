@@ -1,6 +1,7 @@
 import { countSteps, hasWork, isHeldBack } from '../../plan/actions.ts';
 import type { Action, Plan } from '../../plan/plan.ts';
 import { countOf, creditsText } from '../numbers.ts';
+import { limitCodes } from './footer-facts.ts';
 
 /** Order of actions in a plan: those that need the most attention first. */
 export const actionOrder: readonly Action[] = [
@@ -33,10 +34,10 @@ export function planHeadline(plan: Plan): string {
         ? keptAll(steps)
         : `${creditsText(kept)} of ${countOf(steps, 'step')} ${kept === 1 ? 'is' : 'are'} up to date`;
     const others = countWords(counts, ['unresolved', 'failed', 'blocked']);
-    const isWaiting = plan.rows.some(({ blockedBy }) => blockedBy === 'selection');
+    const isStuck = plan.rows.some(({ blockedBy, reason }) => blockedBy === 'selection' || limitCodes.has(reason.code));
     const rest = [...heldWords(plan), ...waitingWords(waiting, atGates)];
     if ((counts.get('failed') ?? 0) > 0) return [...others, upToDate, ...rest].join(', ');
-    const start = isWaiting ? 'Nothing can be done' : 'Nothing to do';
+    const start = isStuck ? 'Nothing can be done' : 'Nothing to do';
     return `${start}: ${[upToDate, ...heldWords(plan), ...others, ...waitingWords(waiting, atGates)].join(', ')}`;
   }
   counts.set('keep', kept);

@@ -1,5 +1,6 @@
 import type { RunEvent, StepOutcome } from '../../contract/event.ts';
-import { answersOfExit } from '../../contract/exit.ts';
+import { answersOfExit, exitCodes } from '../../contract/exit.ts';
+import type { NextStep } from '../../contract/failure.ts';
 import type { Json } from '../../ground/json.ts';
 import { defined } from '../../ground/values.ts';
 import { stateLeft } from '../../plan/actions.ts';
@@ -16,22 +17,33 @@ export interface EndedPlan {
   outcomes: ReadonlyMap<string, StepOutcome>;
   view: RunView;
   end: Extract<RunEvent, { event: 'run-ended' }>;
-  next: readonly object[];
+  next: readonly NextStep[];
 }
 
 /**
  * Returns the result of a run for programs, as `schemas/result.schema.json` describes it. Each step and gate takes one
  * line, because an automated caller may pay for every character that it reads.
  */
-export function resultText({ plan, outcomes, view, end, next }: EndedPlan): string {
+export function resultText(ended: EndedPlan): string {
+  const { plan, outcomes, view, end, next } = ended;
   const { campaign, rows, gates = [] } = plan;
-  const head = safeJson({ mediabatch: 'result', version: 1, campaign, ...answersOfExit(end.exit), end, next }, 2);
+  const answers = { ...answersOfExit(end.exit), ...(isSettledByApply(ended) && { person: false }) };
+  const head = safeJson({ mediabatch: 'result', version: 1, campaign, ...answers, end, next }, 2);
   const lists = {
     gates: gates.map(({ name, is, state, choose, waiting }) => ({ name, is, state, choose, waiting })),
     rows: rows.filter(({ action }) => action !== 'orphan').map((row) => rowNow(row, { outcomes, view })),
   };
   const more = Object.entries(lists).map(([name, list]) => `  "${name}": ${linesOf(list)}`);
   return `${head.slice(0, -'\n}'.length)},\n${more.join(',\n')}\n}\n`;
+}
+
+/** Returns whether only creates are open whose answers another `apply` recovers, so that no person is needed. */
+function isSettledByApply({ plan, outcomes, view, end, next }: EndedPlan): boolean {
+  if (end.exit !== exitCodes.needsDecision || next.some(({ needs }) => needs === 'person')) return false;
+  const asked: readonly StepOutcome[] = ['unresolved', 'failed', 'refused'];
+  const open = plan.rows.filter((row) => asked.includes(stateNow(row, outcomes.get(rowId(row)))));
+  const isRecoverable = (row: PlanRow) => view.stepsByAddress.get(rowId(row))?.recoverable === true;
+  return open.length > 0 && open.every(isRecoverable);
 }
 
 function linesOf(list: readonly unknown[]): string {

@@ -1,5 +1,5 @@
 import { noUser } from '../../contract/failure.ts';
-import { call } from '../../ground/advice.ts';
+import { type Call, call } from '../../ground/advice.ts';
 import { isPost } from '../../plan/posts/post-record.ts';
 import {
   type Block,
@@ -23,6 +23,8 @@ interface SummaryOptions extends TroubleOptions {
   /** Base of output paths, relative to the working folder; empty for the folder itself. */
   outputs?: string;
   sandbox?: boolean;
+  /** Command that continues the run. Default: `apply` of its manifest. */
+  goingOn?: Call | undefined;
   /** Whether workers of an engine execute the run, attached or not. */
   elsewhere?: boolean;
   /** Whether saved files are in the store of the run, and not on this machine. */
@@ -133,7 +135,8 @@ function wayFrom(
   steps: StepView[],
   { options, isOpen }: { options: SummaryOptions; isOpen: boolean },
 ): Document {
-  if (view.stopped === undefined) return isOpen ? [command('to go on', options.paste(call('apply')))] : [];
+  const { paste, goingOn = call('apply') } = options;
+  if (view.stopped === undefined) return isOpen ? [command('to go on', paste(goingOn))] : [];
   const { done, kept } = countDone(view, steps);
   const isWhole = done + kept === view.steps;
   return [line(stopText(view.stopped)), ...(isWhole ? [] : [...missingLines(view), ...wayOn(view.stopped, options)])];
@@ -147,7 +150,10 @@ function missingLines({ stopped, toSpend, money: { spentNow, balance } }: RunVie
   return [line(`${left}, and the account has ${creditsText(balance)}: ${creditsText(missing)} missing`)];
 }
 
-function wayOn(stopped: NonNullable<RunView['stopped']>, { paste, sandbox }: SummaryOptions): Document {
+function wayOn(
+  stopped: NonNullable<RunView['stopped']>,
+  { paste, sandbox, goingOn = call('apply') }: SummaryOptions,
+): Document {
   const { because } = stopped;
   const apply = paste(call('apply'));
   switch (because) {
@@ -177,7 +183,7 @@ function wayOn(stopped: NonNullable<RunView['stopped']>, { paste, sandbox }: Sum
     case 'disk':
     case 'failure':
     case 'error':
-      return [command('to go on', apply)];
+      return [command('to go on', paste(goingOn))];
     default:
       return because satisfies never;
   }

@@ -77,6 +77,12 @@ describe('planText', () => {
     expect(text).toContain('! b');
   });
 
+  it('does not say that there is nothing to do when a limit blocks the rest', () => {
+    const reason = { code: 'budget', text: 'the budget is used up' } as const;
+    const text = show([row('a', 'keep'), row('b', 'blocked', { blockedBy: 'budget', wouldCost: 5, reason })]);
+    expect(text).toContain('Nothing can be done: 1 of 2 steps is up to date, 1 blocked');
+  });
+
   it.each([
     [0, 'Nothing to do: there are no steps'],
     [1, 'Nothing to do: the only step is up to date'],

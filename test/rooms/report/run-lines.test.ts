@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RunEvent, RunFact } from '../../../src/contract/event.ts';
+import { type Call, call } from '../../../src/ground/advice.ts';
 import { foldEvent } from '../../../src/report/run/fold-event.ts';
 import { createLines, type Detail } from '../../../src/report/run/run-lines.ts';
 import { createEventLines, type RunReporter, type RunTimes } from '../../../src/report/run/run-time.ts';
@@ -504,6 +505,15 @@ describe('summaryView', () => {
     for (const fact of [start, { event: 'spending-stopped', because, detail: '' } as const])
       foldEvent(view, at(0, fact));
     expect(textOf(summaryView(view, { paste: pasteFor('campaign.yaml'), sandbox }))).toContain(words);
+  });
+
+  it.each(['signal', undefined] as const)('goes on with a saved plan when stopped by %s', (because) => {
+    const view = createRunView();
+    foldEvent(view, at(0, runStarted([{ id: 'hero', kind: 'image', steps: 3 }])));
+    if (because !== undefined) foldEvent(view, at(1, { event: 'spending-stopped', because, detail: '' }));
+    const saved = ({ file = 'campaign.yaml', call, words }: Call) => ['mediabatch', call, file, ...words].join(' ');
+    const goingOn = { ...call('apply'), file: 'a.plan.json' };
+    expect(textOf(summaryView(view, { paste: saved, goingOn }))).toContain('to go on: mediabatch apply a.plan.json\n');
   });
 
   it.each([

@@ -210,7 +210,7 @@ describe('result json', () => {
   ajv.addFormat('date-time', true);
   const isResult = ajv.compile(schema);
 
-  const ended: RunFact = {
+  const ended: Extract<RunFact, { event: 'run-ended' }> = {
     event: 'run-ended',
     exit: 3,
     outcomes: { done: 1, failed: 1 },
@@ -222,8 +222,15 @@ describe('result json', () => {
     elapsedMs: 5,
   };
 
-  function resultOf(rows: PlanRow[], facts: { finished?: RunFact[]; gates?: EndedPlan['plan']['gates'] } = {}) {
-    const { finished = [], gates } = facts;
+  type Facts = {
+    finished?: RunFact[];
+    gates?: EndedPlan['plan']['gates'];
+    exit?: 3 | 6;
+    needs?: 'person' | null;
+  };
+
+  function resultOf(rows: PlanRow[], facts: Facts = {}) {
+    const { finished = [], gates, exit = 3, needs = 'person' } = facts;
     const view = createRunView();
     const outcomes = new Map<string, StepOutcome>();
     for (const fact of finished) {
@@ -233,8 +240,8 @@ describe('result json', () => {
       foldEvent(view, at(1, fact));
       outcomes.set(address, outcome);
     }
-    const end = at(9, ended) as Extract<RunEvent, { event: 'run-ended' }>;
-    const next = [{ command: 'mediabatch review', credits: 0, needs: 'person' }];
+    const end = at(9, { ...ended, exit }) as Extract<RunEvent, { event: 'run-ended' }>;
+    const next = [{ command: 'mediabatch review', credits: 0, needs }];
     const text = resultText({ plan: { campaign: 'spring', rows, ...(gates && { gates }) }, outcomes, view, end, next });
     const document = JSON.parse(text);
     expect(isResult(document), JSON.stringify(isResult.errors)).toBe(true);
@@ -244,6 +251,20 @@ describe('result json', () => {
   function finished(address: string, outcome: StepOutcome, more: object = {}): RunFact {
     return { event: 'step-finished', address, task: address, outcome, credits: 2, ...more };
   }
+
+  test.each([
+    [false, { recoverable: true }, []],
+    [true, {}, []],
+    [true, { recoverable: true }, [finished('b', 'failed')]],
+    [true, { recoverable: true }, [finished('b', 'unresolved')]],
+  ])('after exit 6, a person is needed: %s', (person, more, others) => {
+    const { document } = resultOf([row('a', 'create'), row('b', 'create')], {
+      finished: [finished('a', 'unresolved', more), ...others],
+      exit: 6,
+      needs: null,
+    });
+    expect(document).toMatchObject({ again: 'same', person, paid: 'perhaps' });
+  });
 
   test('each step stands there as it is now, with its reason where it is not done', () => {
     const post = { accounts: ['acc_1'], names: { acc_1: 'Shop' }, at: '2030-03-01T09:00:00Z' };

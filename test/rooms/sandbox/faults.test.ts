@@ -187,6 +187,7 @@ describe('a file of faults', () => {
     ['an unknown place', [{ on: 'poll', do: { type: 'reset' } }], 'on must be one of create, status, list'],
     ['an unknown field', [{ on: 'file', when: 1, do: { type: 'reset' } }], 'when is not known'],
     ['an unknown action', [{ on: 'file', do: { type: 'explode' } }], 'do.type must be one of status, reset'],
+    ['a misspelt field', [{ on: 'file', do: { type: 'reset', boked: true } }], 'do.boked is not known'],
     ['a missing number', [{ on: 'file', do: { type: 'truncate' } }], 'do.bytes must be a number'],
     ['a bad count', [{ on: 'file', nth: 0, do: { type: 'reset' } }], 'nth must be a number from 1 on'],
     ['a missing body', [{ on: 'status', do: { type: 'answer' } }], 'do.body is missing'],
