@@ -34,7 +34,7 @@ export async function bundlePages(root) {
       cwd: root,
       platform: 'browser',
       tsconfig: join(folder, 'tsconfig.json'),
-      transform: { target: 'es2022' },
+      transform: { target: 'es2022', define: { 'window.__PREACT_SIGNALS_DEVTOOLS__': 'false' } },
       logLevel: 'warn',
       input: join(folder, entry),
       output: { format: 'iife', comments: false, minify: true },

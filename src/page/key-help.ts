@@ -27,7 +27,7 @@ export function helpOf({ offer, data, isForClient }: Page): HelpSection[] {
     ['P X U', 'pick, reject, undecided again'],
     hasReasons && ['Shift 1 – 9', 'reject for a reason that the gate names'],
     ['N', 'note, also before a verdict'],
-    ['Ctrl Z', 'undo, also after a reload; ⇧ redo'],
+    ['Ctrl Z', 'undo; ⇧ redo'],
     ...views.flatMap(({ key, label }): KeyHelp[] =>
       key === undefined ? [] : [[key.replace(/^./, (one) => one.toUpperCase()), label]],
     ),

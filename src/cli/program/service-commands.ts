@@ -183,7 +183,7 @@ export const engineCommands: readonly CommandRow[] = [
       ['mediabatch worker --engine postgres://me@db/media --exit-when-idle', 'for CI', 'not run'],
       ['mediabatch worker --store s3://media/spring --log json', 'for log collectors', 'not run'],
       ['mediabatch worker --limit 400/day,2000/month', 'whatever the campaigns', 'not run'],
-      ['mediabatch worker --port 9102 --host 0.0.0.0', '/healthz and /readyz for other machines', 'not run'],
+      ['mediabatch worker --port 9102 --host 0.0.0.0', '/healthz and /readyz', 'not run'],
     ],
     run: async (terminal, options) => (await import('../commands/worker.ts')).worker(options, terminal),
   },

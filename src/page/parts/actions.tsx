@@ -157,7 +157,7 @@ function Leave({ page }: { page: Page }) {
   const save = () => {
     const name = plainNote(by.value);
     if (name === '') {
-      page.say('Type your name first.');
+      page.say('Type your name.');
       document.getElementById('picks-by')?.focus();
       return;
     }
@@ -184,11 +184,7 @@ function Leave({ page }: { page: Page }) {
         save();
       }}
     >
-      <span>
-        {isMissing
-          ? 'Verdicts stay in this browser until you save them.'
-          : `${counted(verdicts.length, 'verdict')} in this browser.`}
-      </span>
+      <span>{isMissing ? 'No verdicts yet.' : `${counted(verdicts.length, 'verdict')} in this browser.`}</span>
       <label>
         Your name{' '}
         <input

@@ -24,7 +24,7 @@ export function Help({ page }: { page: Page }) {
       onKeyDown={({ key, repeat }) => key === '?' && !repeat && close()}
     >
       <h2 id="help-title">Keys</h2>
-      <p>Keys act on the outlined asset.</p>
+
       {helpOf(page).map(({ where, keys }) => (
         <section key={where}>
           <h3>{where}</h3>

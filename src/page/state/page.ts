@@ -318,7 +318,7 @@ export class Page {
   }
 
   editNote(): void {
-    if (this.activeAsset.value?.isJudged !== true) this.say('Nothing is to be decided here.');
+    if (this.activeAsset.value?.isJudged !== true) this.say('Nothing to judge.');
     else this.hasNote.value = true;
   }
 

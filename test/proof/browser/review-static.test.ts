@@ -52,7 +52,7 @@ test('from a folder: verdicts stay in the browser, and leave as picks.json', asy
   await page.getByText('2 verdicts in this browser').waitFor();
 
   await page.getByRole('button', { name: 'Save picks.json' }).click();
-  await page.getByText('Type your name first').waitFor();
+  await page.getByText('Type your name.').waitFor();
   await page.keyboard.type('Ada');
   const [download] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('Enter')]);
   expect(download.suggestedFilename()).toBe('picks.json');
