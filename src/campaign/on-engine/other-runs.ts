@@ -176,7 +176,7 @@ async function compareRecord(
 function wordsFor(found: Found, { shown, isAside }: { shown: string; isAside: boolean }) {
   if (found === 'an older copy') {
     return {
-      text: `${shown} has an older copy of this run, or another server has taken over, and this lock may not have all its records: its workers buy nothing more for it unless its store shows that nothing is missing`,
+      text: `${shown} has an older copy of this run, or another server took over, and this lock may not have all its records: its workers buy nothing more for it unless its store shows that nothing is missing`,
       hint: [
         'to restore missing records, apply in the clone that watched the run',
         way('to list purchases that no lock contains', call('list jobs', '--unknown')),

@@ -128,7 +128,7 @@ test('I46 a run without a store in a database that was put back waits for a clie
   const { id } = await submitRun(db, boss, { ...withTwoJobs(), store: null });
   const server = await move(db, id);
   const isAside = () =>
-    vi.waitFor(async () => expect((await readRun(db, id))?.error).toContain('another server has taken over'), 50_000);
+    vi.waitFor(async () => expect((await readRun(db, id))?.error).toContain('another server took over'), 50_000);
   await drive(engine, inMemory());
   await isAside();
   const other = clone(db);
