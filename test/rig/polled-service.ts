@@ -24,8 +24,6 @@ export class PolledService implements Http {
   pageMost = 100;
   /** The list repeats the length that it was asked for, also where its pages are shorter. */
   repeatsLimit = false;
-  /** The list says how many records it has. */
-  tellsTotal = false;
   /** So many records of other people come into the list with each job. */
   strangers = 0;
   /** Every so many jobs there is one that the list does not show. */
@@ -82,9 +80,6 @@ export class PolledService implements Http {
         success: true,
         generations: shown.map((job) => (job === undefined ? { id: 'other' } : this.#view(job, this.stale))),
         ...(this.pageMost < 100 && { pagination: { limit: told, hasNextPage: end > limit } }),
-        ...(this.tellsTotal && {
-          pagination: { limit: told, totalCount: this.#list.length, hasNextPage: end > limit },
-        }),
       });
     }
     const job = this.jobs[Number(/\/j(\d+)$/.exec(path)?.[1])];

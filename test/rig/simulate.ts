@@ -18,9 +18,7 @@ export interface SimulationOptions {
   perSecond?: number;
   durations?: Durations;
   /** What its list is like. */
-  list?: Partial<
-    Pick<PolledService, 'readMs' | 'stale' | 'pageMost' | 'repeatsLimit' | 'tellsTotal' | 'strangers' | 'hiddenEvery'>
-  >;
+  list?: Partial<Pick<PolledService, 'readMs' | 'stale' | 'pageMost' | 'repeatsLimit' | 'strangers' | 'hiddenEvery'>>;
   seed?: number;
 }
 
