@@ -19,17 +19,8 @@ export class AdaptiveRate {
     this.#least = least;
   }
 
-  get isLimited(): boolean {
-    return this.#rate !== Number.POSITIVE_INFINITY || this.isPaused;
-  }
-
   get isPaused(): boolean {
     return this.#pausedUntil > this.#clock.now();
-  }
-
-  /** 0 without a limit. */
-  get gapMs(): number {
-    return 1000 / this.#rate;
   }
 
   /** Earliest departure of the next request, ms since 1970. */

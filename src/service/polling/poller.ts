@@ -143,10 +143,15 @@ export class Poller {
   }
 
   #dueAt(job: WatchedJob): number {
+    const probedAge = job.known.samples.length === 0 ? this.#probedAge(job) : undefined;
+    return Math.min(job.latest, dueAt(job, { probedAge, fixedMs: this.#options.fixedMs }));
+  }
+
+  /** Makes this job the probe if there is none. Returns the age at which to continue, or `undefined` for other jobs. */
+  #probedAge(job: WatchedJob): number | undefined {
     const probe = this.#probes.get(job.known) ?? { job, age: 0 };
     this.#probes.set(job.known, probe);
-    const probedAge = probe.job === job ? probe.age : undefined;
-    return Math.min(job.latest, dueAt(job, { probedAge, fixedMs: this.#options.fixedMs }));
+    return probe.job === job ? probe.age : undefined;
   }
 
   #enqueue(job: WatchedJob, at: number, { isSet = false, isAlone = false } = {}): void {
@@ -193,12 +198,15 @@ export class Poller {
       this.#enqueue(job, due);
       return;
     }
-    const list = this.#lists.get(job.kind.name);
-    const page = isAlone || now >= job.latest ? undefined : list?.pageFor(job);
-    const askers = list === undefined || !page?.isSearch ? undefined : this.#seekers.get(list);
-    const readableAt = list === undefined || page === undefined || page.isSearch ? now : list.readableAt(page.page);
-    if (list === undefined || page === undefined) void this.#lookAtJob(job);
-    else if (askers !== undefined) askers.push(job);
+    const list = isAlone || now >= job.latest ? undefined : this.#lists.get(job.kind.name);
+    const page = list?.pageFor(job);
+    if (list === undefined || page === undefined) {
+      void this.#lookAtJob(job);
+      return;
+    }
+    const seekers = page.isSearch ? this.#seekers.get(list) : undefined;
+    const readableAt = page.isSearch ? now : list.readableAt(page.page);
+    if (seekers !== undefined) seekers.push(job);
     else if (readableAt > now) this.#enqueue(job, readableAt);
     else void this.#lookAtPage(list, page, [job]);
   }
