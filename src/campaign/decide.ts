@@ -10,6 +10,7 @@ import type { LockLine, StepRecord } from '../lock/record.ts';
 import { writeLines } from '../lock/write.ts';
 import type { Ruling } from '../plan/decisions/ruling.ts';
 import { withoutMovedAway } from '../plan/rows/orphans.ts';
+import { refuseRestored } from './lost-lock.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { type Answer, openLoadedLock } from './read-lock.ts';
 import { nameOfPurchases } from './restore-purchases.ts';
@@ -30,8 +31,8 @@ export type Decided =
 type Rule = (session: Session) => Promise<Ruling[]> | Ruling[];
 
 /**
- * Holds the lock while `rule` computes the rulings, and records them. Spends nothing. `service`: the decision is
- * about jobs of the service, so the lock must belong to that service.
+ * Holds the lock while `rule` computes the rulings, and records them. Spends nothing. `service`: the decision records
+ * jobs of the service, so the lock must belong to that service, and may be one that was lost.
  */
 export function decide(
   campaign: OpenCampaign,
@@ -42,6 +43,7 @@ export function decide(
   const decided = Session.hold(campaign, options, async (session): Promise<Decided> => {
     const rulings = await rule(session);
     const isRecorded = rulings.some(({ is }) => is === 'recorded');
+    if (isRecorded && options.service === undefined) refuseRestored(campaign, session.loaded);
     if (!isRecorded) requireSome(rulings);
     if (isRecorded && dryRun !== true) {
       const agreed = await (confirm?.(rulings) ?? 'yes');

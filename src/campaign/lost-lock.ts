@@ -49,6 +49,27 @@ export async function refuseLostLock(campaign: OpenCampaign, question: Question)
   throw new CampaignError({ code: 'MB3409', message, hint, lock, jobs, ...(files.length > 0 && { files }) });
 }
 
+/**
+ * Throws MB3409 when all purchases of a lock are restored ones: a decision would write them as the lock, and later runs
+ * would take a lock that lacks purchases of other machines as complete. `apply` and `adopt` write a restored lock.
+ */
+export function refuseRestored({ paths }: OpenCampaign, { lock, isAllRestored = false }: RestoredLock): void {
+  if (!isAllRestored) return;
+  const shown = shownPath(paths.lock);
+  const lacks = lstatOrAbsent(paths.lock) === undefined ? 'does not exist' : 'has no purchases';
+  const jobs = countJobs(lock);
+  throw new CampaignError({
+    code: 'MB3409',
+    message: `nothing can be recorded in ${shown}: it ${lacks}, and its purchases are only in this machine's purchase journal`,
+    hint: [
+      way('put the lock back from git or a copy, or restore it from the journal', call('apply')),
+      'then run the command again',
+    ],
+    lock: shown,
+    jobs,
+  });
+}
+
 async function findLoss(campaign: OpenCampaign, { loaded, plan, isNew }: Question) {
   const { isAllRestored = false, lock } = loaded;
   if (isNew || !(isAllRestored || countJobs(lock) === 0)) return undefined;

@@ -231,7 +231,10 @@ describe('I40 the purchase journal', () => {
       expect(keys(trial)).toHaveLength(1);
       rmSync(trial.path(lock));
       const address = kind === 'film' ? 'film@a' : 'share';
-      const resolved = await trial.run(['resolve', 'campaign.yaml', address, '--job', keys(trial)[0] ?? '']);
+      const resolve = () => trial.run(['resolve', 'campaign.yaml', address, '--job', keys(trial)[0] ?? '']);
+      expect((await resolve()).err).toContain('nothing can be recorded');
+      expect((await trial.apply(['--publish', '--on-unknown', 'hold'])).code).toBe(6);
+      const resolved = await resolve();
       expect(resolved.code, resolved.err).toBe(0);
       expect((await trial.apply(['--publish'])).code).toBe(0);
       expect(keys(trial)).toHaveLength(1);
@@ -286,6 +289,11 @@ describe('I40 the purchase journal', () => {
       expect(plan.err).toMatch(/MB3409[\s\S]*apply would end with exit code 65/);
       // A run that buys nothing would leave a lock without the job of the colleague.
       expect((await trial.apply(['-s', 'film@b'])).code).toBe(65);
+      for (const command of ['pin', 'forget']) {
+        const decided = await trial.run([command, 'campaign.yaml', 'film@b']);
+        expect([decided.code, existsSync(trial.path(lock))], decided.err).toEqual([65, false]);
+        expect(decided.err).toMatch(/nothing can be recorded[\s\S]*mediabatch apply campaign.yaml/);
+      }
       const refused = await trial.apply();
       expect([event, refused.code, keys(trial).length], refused.err).toEqual([event, 65, 3]);
       expect(refused.err.replaceAll(/\s+/g, ' ')).toContain(`but ${place} has it with 1 job, which`);

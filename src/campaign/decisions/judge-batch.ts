@@ -16,6 +16,7 @@ import { type Situation, situate } from '../../plan/situation/situation.ts';
 import type { Verdicts } from '../../plan/situation/verdicts.ts';
 import { changedMeanwhile } from '../decide.ts';
 import { holdGuard } from '../hold-guard.ts';
+import { refuseRestored } from '../lost-lock.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 import { Session } from '../session.ts';
 import { openRunLock } from '../settle.ts';
@@ -240,6 +241,7 @@ export class Desk {
     const campaign = this.#campaign;
     const stamp = this.#stamp();
     const { loaded, lock, situation } = await Session.open(campaign, { graph });
+    refuseRestored(campaign, loaded);
     const bench = new Bench(situation);
     const file = await openRunLock(campaign.paths.lock, { loaded, lock, claims: false });
     this.#held = { graph, lock, file, bench, stamp, isLonger: loaded.needsRewrite };
