@@ -3,21 +3,20 @@
  * it costs, `apply` carries that plan out and keeps the lock. Decisions of people (`pin`, `resolve`, …) are functions, too,
  * and so is what looks back: `compare`, `cost`.
  */
-import { consentRequiredBy } from './campaign/consent.ts';
+import { consentRequiredBy } from './campaign/environment.ts';
 import type { OpenOptions } from './campaign/open-campaign.ts';
 import { type Campaign, load as loadCampaign } from './campaign/plan.ts';
 
 export { type ApplyOptions, apply } from './campaign/apply.ts';
-export type { PlanningOptions, RehearsalOptions, RunSettings } from './campaign/check-options.ts';
-export type { CommitComparison } from './campaign/compare-with-commit.ts';
+export type { CommitComparison, Cost, CostOptions } from './campaign/compare-with-commit.ts';
 export { compare, cost, readLock } from './campaign/compare-with-commit.ts';
-export type { Cost, CostOptions } from './campaign/cost.ts';
 export type { Decided, DecideOptions } from './campaign/decide.ts';
 export { adopt, type ImportedJob, importStep, type LookedAt, resolve } from './campaign/decisions/adopt.ts';
 export { type JudgeOptions, type PickOptions, pick, pickFrom, reject, unpick } from './campaign/decisions/judge.ts';
 export { accept, type Chosen, type ForgetChosen, forget, move, pin, unpin } from './campaign/decisions/steps.ts';
 export { type Environment, readEnvironment } from './campaign/environment.ts';
 export type { OpenCampaign, OpenOptions } from './campaign/open-campaign.ts';
+export type { PlanningOptions, RehearsalOptions, RunSettings } from './campaign/option-table.ts';
 export type { Campaign } from './campaign/plan.ts';
 export { type Planned, plan } from './campaign/plan.ts';
 export type { Answer, MoveQuestion } from './campaign/read-lock.ts';

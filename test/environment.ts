@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { programVariables } from '../src/campaign/consent.ts';
+import { programVariables } from '../src/campaign/environment.ts';
 
 // Temporary folders are in memory where the system has a file system for that: command tests take a quarter less time.
 process.env.TMPDIR ??= memoryFolder();

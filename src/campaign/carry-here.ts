@@ -21,18 +21,25 @@ import { isSpending, isWork } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
 import { countOf } from '../report/numbers.ts';
 import { Durations } from '../service/polling/durations.ts';
-import type { ApplyTerms, Carrier, Held, Running, Watching } from './carrier.ts';
-import { type RehearsalOptions, settle } from './check-options.ts';
 import { embedSandbox, type RunningSandbox, sandboxKey } from './embed-sandbox.ts';
 import { type Access, requireAccess, requireService } from './environment.ts';
 import { LiveRun } from './live-run.ts';
 import { outputFilesOf } from './look-at-outputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
+import { type RehearsalOptions, settle } from './option-table.ts';
 import type { CampaignPaths } from './paths.ts';
+import { openRunLock } from './read-lock.ts';
 import { nameOfPurchases } from './restore-purchases.ts';
-import { type RunResult, runPlan } from './run.ts';
+import {
+  type ApplyTerms,
+  type Carrier,
+  type Held,
+  type Running,
+  type RunResult,
+  runPlan,
+  type Watching,
+} from './run.ts';
 import { readKeptListings } from './service-facts.ts';
-import { openRunLock } from './settle.ts';
 
 /** Stand-in for the service, for plans without orders. They send no requests. */
 const noService: Service & Downloads = {

@@ -246,9 +246,7 @@ function findPaidOutputs(lock: Lock): Map<string, PaidOutput> {
   return paid;
 }
 
-export function chargeOf(
-  paid: Pick<PaidOutput, 'jobId' | 'credits'> | undefined,
-): Pick<PaidOutput, 'jobId' | 'credits'> {
+function chargeOf(paid: Pick<PaidOutput, 'jobId' | 'credits'> | undefined): Pick<PaidOutput, 'jobId' | 'credits'> {
   const { jobId, credits } = paid ?? {};
   return defined({ credits, jobId });
 }

@@ -4,12 +4,11 @@ import type { Graph } from '../graph/graph.ts';
 import { type Diagnostic, hasErrors } from '../ground/diagnostic.ts';
 import { defined } from '../ground/values.ts';
 import type { Plan } from '../plan/plan.ts';
-import { type PlanningOptions, pickPlanningOptions } from './check-options.ts';
-import { chosenBy, goOnUnder, refuseStale } from './check-saved-plan.ts';
 import { type CheckedManifest, graphOf, loadChecked, requireCheckedGraph } from './checked-graph.ts';
 import { showPlan } from './make-plan.ts';
 import { type OpenCampaign, type OpenOptions, openCampaign } from './open-campaign.ts';
-import type { SavedPlan } from './saved-plan.ts';
+import { type PlanningOptions, pickPlanningOptions } from './option-table.ts';
+import { chosenBy, goOnUnder, refuseStale, type SavedPlan } from './saved-plan.ts';
 import { Session } from './session.ts';
 
 /** A plan, and everything that `apply` needs to carry it out. */

@@ -19,10 +19,10 @@ import {
   outputsList,
   outputsTable,
 } from '../report/outputs/outputs-list.ts';
-import type { PlanningOptions } from './check-options.ts';
 import { requireTracedGraph } from './load-manifest.ts';
 import { lookAtOutputs } from './look-at-outputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
+import type { PlanningOptions } from './option-table.ts';
 import { type OwnFile, saveOwnFile } from './own-file.ts';
 import type { CampaignPaths } from './paths.ts';
 import { makeSelector } from './select-steps.ts';

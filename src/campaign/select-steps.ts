@@ -17,7 +17,7 @@ import {
 } from '../plan/select/select.ts';
 import type { Situation } from '../plan/situation/situation.ts';
 import { stateOfStep } from '../plan/situation/step-state.ts';
-import type { PlanningOptions } from './check-options.ts';
+import type { PlanningOptions } from './option-table.ts';
 
 type Choice = Pick<PlanningOptions, 'select' | 'exclude' | 'first' | 'sample'>;
 

@@ -24,7 +24,7 @@ interface UpToDate {
  * lock, every output), there is still nothing to do, and neither manifest nor lock must be parsed to know it. After
  * any difference or read error, a plan is made.
  */
-export interface Finding extends UpToDate {
+interface Finding extends UpToDate {
   /** Digest of all inputs of a plan other than files: the program, its options and variables. */
   given: string;
   asked: readonly Asked[];

@@ -1,9 +1,8 @@
 import { relative, resolve, sep } from 'node:path';
-import { findGiven, flagOf } from '../campaign/check-options.ts';
 import { requireCheckedGraph } from '../campaign/checked-graph.ts';
 import { compareWithCommit } from '../campaign/compare-with-commit.ts';
 import { makePlan } from '../campaign/make-plan.ts';
-import type { OptionRow } from '../campaign/option-table.ts';
+import { findGiven, flagOf, type OptionRow } from '../campaign/option-table.ts';
 import { Session } from '../campaign/session.ts';
 import { systemClock } from '../contract/clock.ts';
 import { exitCodes } from '../contract/exit.ts';

@@ -1,4 +1,4 @@
-import { consentRequiredBy } from '../campaign/consent.ts';
+import { consentRequiredBy } from '../campaign/environment.ts';
 import { type Call, call } from '../ground/advice.ts';
 
 /** Whether `--yes` and `--publish` are consent here. `because`: what requires a person to consent. */

@@ -1,5 +1,5 @@
-import type { EngineChoice } from '../campaign/carrier.ts';
-import { engineOf } from '../campaign/on-engine/engine-address.ts';
+import { engineOf } from '../campaign/on-engine/engine-run.ts';
+import type { EngineChoice } from '../campaign/run.ts';
 import { CampaignError } from '../contract/failure.ts';
 import type { ApplyOptions } from './open.ts';
 

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import type { Values } from '../campaign/check-options.ts';
 import { readEnvironment } from '../campaign/environment.ts';
 import { type OpenCampaign, type OpenOptions, openCampaign } from '../campaign/open-campaign.ts';
 import type {
@@ -9,6 +8,7 @@ import type {
   scopeOptions,
   selectionOptions,
   sharedOptions,
+  Values,
   varOptions,
 } from '../campaign/option-table.ts';
 import { campaignPaths } from '../campaign/paths.ts';

@@ -1,7 +1,5 @@
 import type { Command } from 'commander';
-import { flagOf } from '../campaign/check-options.ts';
-import { type OptionRow, optionTable } from '../campaign/option-table.ts';
-import { wordsOf } from '../campaign/saved-options.ts';
+import { flagOf, type OptionRow, optionTable, wordsOf } from '../campaign/option-table.ts';
 import type { Paste } from '../report/advice-text.ts';
 import { shellWord } from '../report/shell-word.ts';
 import { defaultManifest } from './program/name-manifest.ts';

@@ -1,5 +1,5 @@
+import { wordsOfPlan } from '../campaign/option-table.ts';
 import type { RunResult } from '../campaign/run.ts';
-import { wordsOfPlan } from '../campaign/saved-options.ts';
 import type { SavedPlan } from '../campaign/saved-plan.ts';
 import type { StepOutcome } from '../contract/event.ts';
 import { type Call, call } from '../ground/advice.ts';

@@ -23,9 +23,7 @@ import type { Situation } from '../plan/situation/situation.ts';
 import type { Paste } from '../report/advice-text.ts';
 import { describeCampaign, withVerdicts } from './describe/describe-campaign.ts';
 import { FileFinder } from './find-files.ts';
-import { givenBy, refusalsOf, reviewCommands } from './host-words.ts';
-import { planForPage } from './plan-for-page.ts';
-import { tellNext } from './tell.ts';
+import { givenBy, planForPage, refusalsOf, reviewCommands, tellNext } from './tell.ts';
 
 const lookEveryMs = 700;
 /**

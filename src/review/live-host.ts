@@ -6,7 +6,7 @@ import type { Paste } from '../report/advice-text.ts';
 import { countOf } from '../report/numbers.ts';
 import { describeCampaign } from './describe/describe-campaign.ts';
 import { FileFinder } from './find-files.ts';
-import { givenBy, refusalsOf, reviewCommands } from './host-words.ts';
+import { givenBy, refusalsOf, reviewCommands } from './tell.ts';
 
 /** Time in ms in which changes are collected, to send them together. */
 const tellEveryMs = 250;

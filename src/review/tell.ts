@@ -1,10 +1,18 @@
-import type { ReviewData, ReviewGroup } from '../contract/review.ts';
+import type { OpenCampaign } from '../campaign/open-campaign.ts';
+import { systemClock } from '../contract/clock.ts';
+import type { JudgeAnswer, ReviewCommands, ReviewData, ReviewGroup, WantedVerdict } from '../contract/review.ts';
+import { PlacedFiles } from '../disk/outputs/placed-files.ts';
 import { call } from '../ground/advice.ts';
+import { defined } from '../ground/values.ts';
+import { kinds } from '../kinds/index.ts';
 import { isSpending } from '../plan/actions.ts';
-import type { PlanRow } from '../plan/plan.ts';
-import type { Paste } from '../report/advice-text.ts';
+import { assemblePlan } from '../plan/assemble.ts';
+import type { Ruling } from '../plan/decisions/ruling.ts';
+import type { Plan, PlanRow } from '../plan/plan.ts';
+import type { PriceHints } from '../plan/prices/prices.ts';
+import { type Situation, withFiles } from '../plan/situation/situation.ts';
+import { adviceText, type Paste } from '../report/advice-text.ts';
 import { countOf } from '../report/numbers.ts';
-import { nounOf } from './host-words.ts';
 
 /** Summarizes what there is to review: `12 gates are open, 48 outputs to look at`. */
 export function tellReview(data: ReviewData): string {
@@ -70,4 +78,52 @@ function isUndecided({ gate }: ReviewGroup): boolean {
   // Rejecting the outputs of an `approve` gate decides it.
   const isRefused = gate?.is === 'approve' && gate.state === 'rejected';
   return gate !== undefined && gate.state !== 'decided' && !isRefused;
+}
+
+/** Commands for the page that apply to the same lock as the running one. */
+export function reviewCommands(paste: Paste): ReviewCommands {
+  return { pick: paste(call('pick')), redo: paste(call('apply', '--redo')) };
+}
+
+/** Adds the name of the user, except to a verdict of another person that an undo restores. */
+export function givenBy(by: string | undefined, verdicts: readonly WantedVerdict[]): WantedVerdict[] {
+  return verdicts.map((verdict) => ({ ...defined({ by }), ...verdict }));
+}
+
+const nouns = { image: 'picture', audio: 'sound', video: 'film', none: undefined } as const;
+
+export function nounOf(kind: string): string | undefined {
+  return nouns[kinds[kind]?.media ?? 'none'];
+}
+
+type Refusal = Extract<JudgeAnswer, { is: 'recorded' }>['refused'][number];
+
+export function refusalsOf(rulings: readonly Ruling[], paste: Paste): Refusal[] {
+  return rulings.flatMap((ruling) => {
+    if (ruling.is !== 'refused') return [];
+    const { address, text, hint } = ruling;
+    return [{ address, text, hint: adviceText(hint, paste) }];
+  });
+}
+
+/** Returns the part of the plan that a page shows: what waits for gates, and what there is to buy. Reads no files. */
+export function planForPage(
+  { replays, accountOf, paths }: Pick<OpenCampaign, 'replays' | 'accountOf' | 'paths'>,
+  situation: Situation,
+  hints: PriceHints,
+): Plan {
+  const placed = new PlacedFiles(paths.outputs);
+  return assemblePlan({
+    situation: withFiles(situation, {
+      fileState: (output) => {
+        const found = placed.look(output);
+        return typeof found !== 'string' ? 'intact' : found === 'missing' ? 'missing' : 'changed';
+      },
+    }),
+    hints,
+    replays,
+    accountOf,
+    now: systemClock.now(),
+    concurrency: 1,
+  });
 }

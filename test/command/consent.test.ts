@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { programVariables } from '../../src/campaign/consent.ts';
+import { programVariables } from '../../src/campaign/environment.ts';
 import { consentIn, withConsent } from '../../src/cli/consent.ts';
 import { apply, load, plan, readEnvironment } from '../../src/index.ts';
 import type { Booking } from '../rig/oracle.ts';

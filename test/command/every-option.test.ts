@@ -1,9 +1,16 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { flagOf, pickPlanningOptions, pickRunSettings, settle } from '../../src/campaign/check-options.ts';
-import { type OptionRow, optionTable, planOptions } from '../../src/campaign/option-table.ts';
-import { wordsOf } from '../../src/campaign/saved-options.ts';
+import {
+  flagOf,
+  type OptionRow,
+  optionTable,
+  pickPlanningOptions,
+  pickRunSettings,
+  planOptions,
+  settle,
+  wordsOf,
+} from '../../src/campaign/option-table.ts';
 import { pasteAfter } from '../../src/cli/paste.ts';
 import { typedOptions } from '../../src/cli/program/options.ts';
 import { makeProgram } from '../../src/cli/program/program.ts';

@@ -18,8 +18,8 @@ import { changedMeanwhile } from '../decide.ts';
 import { holdGuard } from '../hold-guard.ts';
 import { refuseRestored } from '../lost-lock.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
+import { openRunLock } from '../read-lock.ts';
 import { Session } from '../session.ts';
-import { openRunLock } from '../settle.ts';
 
 /** Returns a ruling on each verdict, in the order given. Recorded verdicts are joined into the lock. */
 export function ruleOn(verdicts: readonly WantedVerdict[], situation: Situation): Ruling[] {

@@ -13,22 +13,27 @@ import type { Scope } from '../../ground/scope.ts';
 import type { Plan } from '../../plan/plan.ts';
 import { adviceLines } from '../../report/advice-text.ts';
 import { shellWord } from '../../report/shell-word.ts';
-import type { ApplyTerms, Carrier, EngineChoice, Held, Running } from '../carrier.ts';
 import { runningHere } from '../carry-here.ts';
 import { type Access, requireAccess, requireService } from '../environment.ts';
 import { holdGuard } from '../hold-guard.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 import { type LoadedLock, requireLock } from '../read-lock.ts';
-import type { RunResult } from '../run.ts';
-import { findUnseenRun, forgetSubmit, giveBackLost, headerOf, noteRun, refuseAnother, sealOf } from './other-runs.ts';
+import type { ApplyTerms, Carrier, EngineChoice, Held, Running, RunResult } from '../run.ts';
 import {
   checkStore,
+  findUnseenRun,
+  forgetSubmit,
+  giveBackLost,
+  headerOf,
   isForThisMachine,
   lostRun,
   makeStore,
+  noteRun,
+  refuseAnother,
   refuseHere,
   refuseNamesake,
   refuseOtherEngine,
+  sealOf,
   storeOfRun,
   submissionOf,
   tellOfNoWorker,

@@ -1,14 +1,21 @@
-import type { Sql } from '../../cluster/database/database.ts';
+import type { Database, Sql } from '../../cluster/database/database.ts';
+import type { Shown } from '../../cluster/engine-state.ts';
 import type { EngineToSee } from '../../cluster/open-engine.ts';
 import type { RunRecord } from '../../cluster/runs/run-record.ts';
-import type { SpendingLeft } from '../../contract/spending.ts';
-import { readEngineNote } from '../../disk/lock/engine-note.ts';
+import { systemClock } from '../../contract/clock.ts';
+import type { EngineState, WorkerNews } from '../../contract/engine-state.ts';
+import { CampaignError } from '../../contract/failure.ts';
+import type { SpendingLeft, SpendingLimits } from '../../contract/spending.ts';
+import { type EngineNote, readEngineNote, removeEngineNote } from '../../disk/lock/engine-note.ts';
 import { readLock } from '../../lock/read.ts';
 import { type Lock, lockVersion } from '../../lock/record.ts';
 import { writeHeader } from '../../lock/write.ts';
-import { requireAccess } from '../environment.ts';
+import { type Access, accountDigest, requireAccess } from '../environment.ts';
+import { holdGuard } from '../hold-guard.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 import { whoIsHere } from '../person.ts';
+import { requireLock } from '../read-lock.ts';
+import { MirroredLock } from './mirrored-lock.ts';
 
 interface RunOnEngine {
   run: RunRecord;
@@ -79,4 +86,187 @@ export async function lockOfRun(database: Sql, run: string): Promise<Lock> {
   const { readAllLines } = await import('../../cluster/head/lines.ts');
   const texts = [writeHeader({ version: lockVersion }), ...(await readAllLines(database, run))];
   return readLock(`the lock of run ${run}`, Buffer.from(texts.join('')), { isOnlyRead: true }).lock;
+}
+
+/**
+ * Returns the address of the engine: the given one, or `MEDIABATCH_ENGINE`. Never reads a `.env`, because a file in a
+ * branch could name an engine. Throws MB3705 if the given address is empty, for example from a variable that is not
+ * set.
+ */
+export function engineOf(given: string | undefined, env: NodeJS.ProcessEnv): string | undefined {
+  if (given?.trim() === '')
+    throw new CampaignError({
+      code: 'MB3705',
+      message: '--engine is empty, and names no engine',
+      hint: 'leave it out, or give the address of the database: postgres://user@host:5432/database',
+    });
+  return given ?? (env.MEDIABATCH_ENGINE?.trim() || undefined);
+}
+
+/** Returns the address of the engine like `engineOf`, but throws MB3705 if there is none. */
+export function requireEngine(
+  given: string | undefined,
+  env: NodeJS.ProcessEnv,
+  { cancels = false }: { cancels?: boolean } = {},
+): string {
+  const engine = engineOf(given, env);
+  if (engine !== undefined) return engine;
+  throw new CampaignError({
+    code: 'MB3705',
+    message: 'no engine is named: neither --engine nor MEDIABATCH_ENGINE is given',
+    hint: cancels
+      ? 'a local run ends with Ctrl-C in its terminal; for a run on an engine, set the address of its database: MEDIABATCH_ENGINE=postgres://user@host:5432/database'
+      : 'give the address of the database: MEDIABATCH_ENGINE=postgres://user@host:5432/database',
+  });
+}
+
+/** Reads runs, accounts and workers of an engine once. Needs no API key. */
+export async function lookAtEngine(engine: string, shown?: Shown): Promise<EngineState> {
+  const [{ openDatabase }, { checkEngineUrl }, { hasTables }, { readEngineState }] = await Promise.all([
+    import('../../cluster/database/database.ts'),
+    import('../../cluster/database/engine-url.ts'),
+    import('../../cluster/database/schema.ts'),
+    import('../../cluster/engine-state.ts'),
+  ]);
+  const db = await openDatabase(checkEngineUrl(engine), { name: 'mediabatch workers', most: 1 });
+  try {
+    if (!(await hasTables(db))) return { runs: [], accounts: [], workers: [] };
+    return await readEngineState(db, shown);
+  } finally {
+    await db.close();
+  }
+}
+
+/** Versions of the tables before and after the migration; 0 if there were none. */
+interface Migrated {
+  before: number;
+  now: number;
+}
+
+/**
+ * Creates the tables of an engine, or migrates them to this version. `grantTo`: a role that gets the right to use them.
+ */
+export async function migrateEngine(engine: string, grantTo: string | undefined): Promise<Migrated> {
+  const [{ openDatabase }, { checkEngineUrl }, { migrate, grant }, { openBoss }] = await Promise.all([
+    import('../../cluster/database/database.ts'),
+    import('../../cluster/database/engine-url.ts'),
+    import('../../cluster/database/schema.ts'),
+    import('../../cluster/database/boss.ts'),
+  ]);
+  const db = await openDatabase(checkEngineUrl(engine), { name: 'mediabatch engine migrate', most: 2 });
+  try {
+    const migrated = await migrate(db);
+    const boss = await openBoss(db);
+    await boss.stop({ graceful: false });
+    if (grantTo !== undefined) await grant(db, grantTo);
+    return migrated;
+  } finally {
+    await db.close();
+  }
+}
+
+interface WorkOnEngineOptions {
+  engine: string;
+  access: Access;
+  store: string | undefined;
+  /** Files that are saved at once. */
+  files: number;
+  port: { port: number; host: string } | undefined;
+  /** Spending limits of this worker, for all campaigns together. */
+  limits?: SpendingLimits | undefined;
+  /** Ended runs of the account are removed after this time, in ms. */
+  keepMs?: number | undefined;
+  exitWhenIdle: boolean;
+  /** Aborted when the worker has to end as soon as its account has no open run. */
+  drain?: AbortSignal | undefined;
+  version: string;
+  /** Aborted when the worker has to hand over and end. Its reason is reported. */
+  signal: AbortSignal;
+  tell(news: WorkerNews): void;
+  /** Receives the number of steps of a run before they are read. */
+  onSize(known: { steps: number }): void;
+}
+
+export async function workOnEngine(options: WorkOnEngineOptions): Promise<void> {
+  const { startWorker } = await import('../../cluster/worker/start-worker.ts');
+  const { access } = options;
+  const accountOf = (send: string) => accountDigest(send, false, access);
+  await startWorker({ ...options, accountOf, clock: systemClock });
+}
+
+export type GivenUp =
+  /** The run is over on the engine, and all its lines are in the local lock. */
+  | { is: 'over' }
+  | { is: 'unknown' }
+  /** The run continues on the engine, because `force` was not set. */
+  | { is: 'open' }
+  /** The engine cannot be reached, so the run may continue there. */
+  | { is: 'not asked'; why: unknown };
+
+interface Request {
+  /** Ends a run that is in progress, and releases the lock even if the engine cannot be reached. */
+  force: boolean;
+  env: NodeJS.ProcessEnv;
+}
+
+/**
+ * Gives up the run of a note: ends it on the engine, copies all its purchases into the local lock, and only then
+ * releases the lock. After an interruption, the same call continues.
+ */
+export async function giveUpRun(campaign: OpenCampaign, note: EngineNote, request: Request): Promise<GivenUp> {
+  const { paths, tell } = campaign;
+  const guard = await holdGuard(paths.lock, 0, tell, { forEngine: true });
+  try {
+    const found = await askEngine(campaign, note, request);
+    const staysClaimed = found.is === 'open' || (found.is === 'not asked' && !request.force); // I45 (asked)
+    if (!staysClaimed) await removeEngineNote(paths.lock);
+    return found;
+  } finally {
+    await guard.release();
+  }
+}
+
+async function askEngine(campaign: OpenCampaign, note: EngineNote, { force, env }: Request): Promise<GivenUp> {
+  let database: Database | undefined;
+  try {
+    const url = await urlOf(note, env);
+    const { openDatabase } = await import('../../cluster/database/database.ts');
+    database = await openDatabase(url, {
+      name: 'mediabatch-unlock',
+      most: 1,
+      onAway: ({ message }) =>
+        campaign.tell({ is: 'notice', text: `the engine is away: ${message}; unlock waits for it` }),
+    });
+    return await endThere(database, note.run, { campaign, force });
+  } catch (why) {
+    const { isGone } = await import('../../cluster/database/server-errors.ts');
+    if (database !== undefined && !isGone(why)) throw why;
+    return isGone(why) ? { is: 'unknown' } : { is: 'not asked', why };
+  } finally {
+    await database?.close();
+  }
+}
+
+async function endThere(
+  database: Database,
+  run: string,
+  { campaign, force }: { campaign: OpenCampaign; force: boolean },
+): Promise<GivenUp> {
+  const { giveUp, readRun } = await import('../../cluster/runs/runs.ts');
+  const record = await readRun(database, run);
+  if (record === undefined) return { is: 'unknown' };
+  if (record.state === 'open' && !force) return { is: 'open' };
+  await giveUp(database, run, `given up by ${whoIsHere()}`);
+  const { readAllLines } = await import('../../cluster/head/lines.ts');
+  const mirror = await MirroredLock.open(campaign, await requireLock(campaign, campaign.service));
+  // The run is over, so these are its last lines.
+  await mirror.add(await readAllLines(database, run)).finally(() => mirror.close());
+  return { is: 'over' };
+}
+
+/** Returns the address with the password. The note does not contain the password, but the environment may. */
+async function urlOf({ engine }: EngineNote, env: NodeJS.ProcessEnv): Promise<string> {
+  const { showEngine } = await import('../../cluster/database/engine-url.ts');
+  const named = engineOf(undefined, env);
+  return named !== undefined && showEngine(named) === engine ? named : engine;
 }

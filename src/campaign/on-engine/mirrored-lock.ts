@@ -11,9 +11,8 @@ import { readLock } from '../../lock/read.ts';
 import type { Lock, LockLine, StepRecord } from '../../lock/record.ts';
 import { writeLines } from '../../lock/write.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
-import type { LoadedLock } from '../read-lock.ts';
+import { type LoadedLock, openRunLock, settleLock } from '../read-lock.ts';
 import { nameOfPurchases } from '../restore-purchases.ts';
-import { openRunLock, settleLock } from '../settle.ts';
 
 type Purchases = Awaited<ReturnType<typeof openPurchases>>;
 

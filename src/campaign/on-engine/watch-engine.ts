@@ -26,7 +26,7 @@ import type { LoadedLock } from '../read-lock.ts';
 import type { RunResult } from '../run.ts';
 import { MirroredLock } from './mirrored-lock.ts';
 
-export interface WatchOptions {
+interface WatchOptions {
   run: string;
   name: string;
   outline: GraphOutline;

@@ -7,9 +7,8 @@
  */
 
 import { readFileSync, statSync } from 'node:fs';
-import { findGiven, flagOf } from '../../campaign/check-options.ts';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
-import { wordsOf } from '../../campaign/saved-options.ts';
+import { findGiven, flagOf, wordsOf } from '../../campaign/option-table.ts';
 import type { SavedPlan } from '../../campaign/saved-plan.ts';
 import { isUpToDate } from '../../campaign/up-to-date.ts';
 import { exitCodes } from '../../contract/exit.ts';
@@ -33,7 +32,7 @@ export async function apply(file: string, options: ApplyOptions, terminal: Termi
     const saved = await openSavedPlan(file);
     if (saved !== undefined) {
       terminal.called = { file: saved.manifest, options: { ...terminal.called.options, ...saved.options } };
-      const { refuseReplanning } = await import('../../campaign/check-saved-plan.ts');
+      const { refuseReplanning } = await import('../../campaign/saved-plan.ts');
       refuseReplanning(saved, options);
       return applySaved(saved, options, terminal);
     }

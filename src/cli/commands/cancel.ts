@@ -1,6 +1,5 @@
 import { requireGraph } from '../../campaign/load-manifest.ts';
-import { requireEngine } from '../../campaign/on-engine/engine-address.ts';
-import { actOnRun, type RunAct } from '../../campaign/on-engine/engine-run.ts';
+import { actOnRun, type RunAct, requireEngine } from '../../campaign/on-engine/engine-run.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { clockText } from '../../report/numbers.ts';

@@ -1,4 +1,4 @@
-import { sumUpCost } from '../../campaign/cost.ts';
+import { sumUpCost } from '../../campaign/compare-with-commit.ts';
 import { requireGraph } from '../../campaign/load-manifest.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import type { CostDimension } from '../../plan/prices/tally-charges.ts';

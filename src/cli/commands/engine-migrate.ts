@@ -1,4 +1,4 @@
-import { migrateEngine, requireEngine } from '../../campaign/on-engine/engine-address.ts';
+import { migrateEngine, requireEngine } from '../../campaign/on-engine/engine-run.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { safeText } from '../../report/safe-text.ts';
 import type { Terminal } from '../terminal.ts';

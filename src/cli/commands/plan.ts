@@ -1,6 +1,6 @@
-import { savePlan } from '../../campaign/check-saved-plan.ts';
 import { requireCheckedGraph } from '../../campaign/checked-graph.ts';
 import { showPlan } from '../../campaign/make-plan.ts';
+import { savePlan } from '../../campaign/saved-plan.ts';
 import { Session } from '../../campaign/session.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';

@@ -1,5 +1,5 @@
 import { relative } from 'node:path';
-import { engineOf } from '../../campaign/on-engine/engine-address.ts';
+import { engineOf } from '../../campaign/on-engine/engine-run.ts';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
 import { findPriceHints } from '../../campaign/price-hints.ts';
 import { findFinishedJobs } from '../../campaign/runs-of-lock.ts';

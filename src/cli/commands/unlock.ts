@@ -1,4 +1,4 @@
-import { type GivenUp, giveUpRun } from '../../campaign/on-engine/give-up-run.ts';
+import { type GivenUp, giveUpRun } from '../../campaign/on-engine/engine-run.ts';
 import { campaignPaths } from '../../campaign/paths.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';

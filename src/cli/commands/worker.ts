@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { readEnvironment, readLimits, requireAccess } from '../../campaign/environment.ts';
-import { requireEngine, workOnEngine } from '../../campaign/on-engine/engine-address.ts';
+import { requireEngine, workOnEngine } from '../../campaign/on-engine/engine-run.ts';
 import { systemClock } from '../../contract/clock.ts';
 import type { WorkerNews } from '../../contract/engine-state.ts';
 import { exitCodes } from '../../contract/exit.ts';

@@ -1,4 +1,4 @@
-import { lookAtEngine, requireEngine } from '../../campaign/on-engine/engine-address.ts';
+import { lookAtEngine, requireEngine } from '../../campaign/on-engine/engine-run.ts';
 import type { EngineRun, EngineState } from '../../contract/engine-state.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { troublesOf, troublesView, workersJson, workersView } from '../../report/tables/workers-text.ts';

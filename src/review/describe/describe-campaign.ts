@@ -9,7 +9,7 @@ import type { PlanRow } from '../../plan/plan.ts';
 import type { DecidedGate, DecidedGraph } from '../../plan/situation/decided-graph.ts';
 import { boughtAtIn } from '../../plan/situation/find-purchases.ts';
 import type { Situation } from '../../plan/situation/situation.ts';
-import { nounOf } from '../host-words.ts';
+import { nounOf } from '../tell.ts';
 import { describeAsset, type PlaceOf } from './describe-asset.ts';
 
 interface CampaignFacts {

@@ -1,9 +1,9 @@
 import { dirname, extname } from 'node:path';
 import { type CheckedGraph, requireCheckedGraph } from '../../campaign/checked-graph.ts';
+import { readCommittedCampaign } from '../../campaign/compare-with-commit.ts';
 import { jobToken } from '../../campaign/decisions/judge.ts';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
 import { findPriceHints } from '../../campaign/price-hints.ts';
-import { readCommittedCampaign } from '../../campaign/read-committed.ts';
 import { makeSelector } from '../../campaign/select-steps.ts';
 import { readListings } from '../../campaign/service-facts.ts';
 import { Session } from '../../campaign/session.ts';
@@ -26,9 +26,7 @@ import type { Paste } from '../../report/advice-text.ts';
 import type { PlaceOf } from '../describe/describe-asset.ts';
 import { describeCampaign, differingFields } from '../describe/describe-campaign.ts';
 import type { FileFinder } from '../find-files.ts';
-import { reviewCommands } from '../host-words.ts';
-import { planForPage } from '../plan-for-page.ts';
-import { tellNext } from '../tell.ts';
+import { planForPage, reviewCommands, tellNext } from '../tell.ts';
 
 export interface GalleryOptions {
   select?: string[] | undefined;

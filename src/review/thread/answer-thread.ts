@@ -1,7 +1,15 @@
 import type { MessagePort } from 'node:worker_threads';
-import { failureOf } from '../../contract/failure.ts';
-import type { ReviewData, ReviewHost } from '../../contract/review.ts';
-import { deltaOf, type Question, type Said } from './delta.ts';
+import { type Failure, failureOf } from '../../contract/failure.ts';
+import type { Notice } from '../../contract/notice.ts';
+import type {
+  JudgeAnswer,
+  ReviewAsset,
+  ReviewData,
+  ReviewGroup,
+  ReviewHost,
+  WantedVerdict,
+} from '../../contract/review.ts';
+import { isOther } from '../serve/describe-change.ts';
 
 export type ClosingHost = ReviewHost & { close(): Promise<void> };
 
@@ -36,3 +44,74 @@ export function answerThread(port: MessagePort, host: ClosingHost): void {
     }
   });
 }
+
+interface Patch<Entry> {
+  length: number;
+  changed: (readonly [index: number, entry: Entry])[];
+}
+
+type Fields = Omit<ReviewData, 'assets' | 'groups'>;
+
+/** Differences between two states of the data. Unchanged values are not copied between threads. */
+interface Delta {
+  fields: Partial<Fields>;
+  gone: string[];
+  assets: Patch<ReviewAsset>;
+  groups: Patch<ReviewGroup>;
+}
+
+export function deltaOf(before: ReviewData | undefined, now: ReviewData): Delta {
+  const { assets, groups, ...fields } = now;
+  const { assets: assetsBefore = [], groups: groupsBefore = [], ...had } = before ?? {};
+  const known: { [name: string]: unknown } = had;
+  const changed = Object.entries(fields).filter(([name, value]) => isOther(value, known[name]));
+  return {
+    fields: Object.fromEntries(changed),
+    gone: Object.keys(had).filter((name) => !Object.hasOwn(fields, name)),
+    assets: patchOf(assetsBefore, assets),
+    groups: patchOf(groupsBefore, groups),
+  };
+}
+
+/** Applies a delta to the data. Unchanged values stay the same objects. */
+export function withDelta(before: ReviewData | undefined, { fields, gone, assets, groups }: Delta): ReviewData {
+  const had = Object.entries(before ?? {}).filter(([name]) => !gone.includes(name));
+  return {
+    ...(Object.fromEntries([...had, ...Object.entries(fields)]) as unknown as Fields),
+    assets: patched(before?.assets, assets),
+    groups: patched(before?.groups, groups),
+  };
+}
+
+function patchOf<Entry>(before: readonly Entry[], now: readonly Entry[]): Patch<Entry> {
+  const changed = [...now.entries()].filter(([index, entry]) => isOther(entry, before[index]));
+  return { length: now.length, changed };
+}
+
+function patched<Entry>(before: readonly Entry[] = [], { length, changed }: Patch<Entry>): Entry[] {
+  const now = before.slice(0, length);
+  for (const [index, entry] of changed) now[index] = entry;
+  return now;
+}
+
+/** Requests to a host in another thread, with their results. `look` returns the changes since the last `look`. */
+export interface Questions {
+  look: { asked: undefined; answer: Delta };
+  judge: { asked: readonly WantedVerdict[]; answer: JudgeAnswer };
+  close: { asked: undefined; answer: undefined };
+}
+
+export type Question = {
+  [Name in keyof Questions]: { number: number; name: Name; asked: Questions[Name]['asked'] };
+}[keyof Questions];
+
+/**
+ * Messages of the host thread. Answers come in order of completion. `failure`: an error with a message for the user.
+ */
+export type Said =
+  | { is: 'answer'; number: number; answer: Questions[keyof Questions]['answer'] }
+  | { is: 'failed'; number: number; failure: Failure }
+  | { is: 'broken'; number: number; error: unknown }
+  | { is: 'notice'; notice: Notice }
+  /** The data have changed; the next `look` returns the change. */
+  | { is: 'changed' };

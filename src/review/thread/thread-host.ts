@@ -3,8 +3,7 @@ import { CampaignError } from '../../contract/failure.ts';
 import type { Tell } from '../../contract/notice.ts';
 import type { JudgeAnswer, ReviewData, ReviewFile, WantedVerdict } from '../../contract/review.ts';
 import { FileFinder } from '../find-files.ts';
-import type { ClosingHost } from './answer-thread.ts';
-import { type Question, type Questions, type Said, withDelta } from './delta.ts';
+import { type ClosingHost, type Question, type Questions, type Said, withDelta } from './answer-thread.ts';
 
 interface Waiting {
   resolve(answer: Questions[keyof Questions]['answer']): void;

@@ -1,14 +1,14 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import { UnsafeFileError } from '../../contract/errors.ts';
-import type { ReviewFile } from '../../contract/review.ts';
+import type { ReviewAsset, ReviewData, ReviewFile } from '../../contract/review.ts';
 import { lstatOrAbsent } from '../../disk/fs/plain-file.ts';
-import { smallSide } from '../../disk/pictures/shrink-picture.ts';
+import { type PictureOrder, shrinkPicture, smallSide } from '../../disk/pictures/shrink-picture.ts';
 import { readOwnSecret } from '../../disk/state/own-secret.ts';
 import { readSmallSealedFile, writeSealedFile } from '../../disk/state/sealed-file.ts';
 import { thumbsFolder } from '../../disk/state/state-folder.ts';
-import { makeThumb, type Thumb } from './make-thumb.ts';
 
 /** Maximum size of a stored thumbnail in bytes; a typical one has some 10 kB. */
 const mostBytes = 1 << 20;
@@ -131,5 +131,81 @@ async function orNothing<T>(work: Promise<T>): Promise<T | undefined> {
   } catch (error) {
     if (error instanceof UnsafeFileError || (error instanceof Error && 'code' in error)) return undefined;
     throw error;
+  }
+}
+
+/** A thumbnail. `problem`: why there is none, as a predicate after `the picture`. */
+export type Thumb = { jpeg: Uint8Array } | { problem: string };
+
+/** Longer side of a picture for a large tile, in pixels. */
+export const largeSide = 1024;
+/** Longer side of a picture that fits a screen, in pixels. */
+export const screenSide = 1600;
+/** Not all options of mozjpeg: they would make files a tenth smaller, but take four times as long. */
+const jpegOptions = { quality: 75, progressive: true, quantisationTable: 3 };
+
+/** Makes the thumbnail of a file. Never rejects because of the file's content. */
+export async function makeThumb(order: PictureOrder, side = smallSide): Promise<Thumb> {
+  const small = await shrinkPicture(order, side);
+  return 'problem' in small ? small : { jpeg: await small.picture.jpeg(jpegOptions).toBuffer() };
+}
+
+/** Interval of checks whether the page is idle, in ms. */
+const askEveryMs = 100;
+
+interface FillOptions {
+  thumbs: Thumbs;
+  find(file: ReviewFile): string | undefined | Promise<string | undefined>;
+  /** Whether no page has sent a request recently, so that making thumbnails ahead delays none. */
+  isQuiet(): boolean;
+}
+
+/** Makes thumbnails before they are requested; those of undecided gates come first. */
+export class ThumbFiller {
+  readonly #options: FillOptions;
+  /** Digests of files that were processed. Each is processed once, even after a failure. */
+  readonly #seen = new Set<string>();
+  #assets: readonly ReviewAsset[] = [];
+  #left: ReviewFile[] = [];
+  #isRunning = false;
+  #isClosed = false;
+
+  constructor(options: FillOptions) {
+    this.#options = options;
+  }
+
+  /** Queues the thumbnails of assets that are new since the last call. */
+  take({ assets, groups }: ReviewData): void {
+    const before = this.#assets;
+    this.#assets = assets;
+    const isOpen = (index: number) => groups[index]?.gate?.state === 'open';
+    const order = [...groups.keys()].sort((a, b) => Number(isOpen(b)) - Number(isOpen(a)));
+    const changed = order
+      .flatMap((index) => groups[index]?.members ?? [])
+      .flatMap((at) => (assets[at] === before[at] ? [] : (assets[at]?.files ?? [])));
+    this.#left.push(
+      ...changed.filter((file) => file.problem === undefined && hasThumb(file) && !this.#seen.has(file.sha256)),
+    );
+    if (!this.#isRunning && !this.#isClosed) void this.#run();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#left = [];
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true;
+    const { thumbs, find, isQuiet } = this.#options;
+    for (let file = this.#left.shift(); file !== undefined; file = this.#left.shift()) {
+      while (!isQuiet() && !this.#isClosed) await delay(askEveryMs, undefined, { ref: false });
+      if (this.#isClosed) break;
+      if (this.#seen.has(file.sha256)) continue;
+      const one = file;
+      this.#seen.add(one.sha256);
+      // A failure is reported to the page that requests the thumbnail.
+      await thumbs.prepare(one, async () => find(one)).catch(() => undefined);
+    }
+    this.#isRunning = false;
   }
 }

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { giveBackLost } from '../../../src/campaign/on-engine/other-runs.ts';
+import { giveBackLost } from '../../../src/campaign/on-engine/submit-plan.ts';
 import { keepSeen } from '../../../src/campaign/on-engine/watch-engine.ts';
 import type { OpenCampaign } from '../../../src/campaign/open-campaign.ts';
 import type { Database } from '../../../src/cluster/database/database.ts';

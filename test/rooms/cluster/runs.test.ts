@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { findUnseenRun, forgetSubmit, hasNews } from '../../../src/campaign/on-engine/other-runs.ts';
+import { findUnseenRun, forgetSubmit, hasNews } from '../../../src/campaign/on-engine/submit-plan.ts';
 import type { OpenCampaign } from '../../../src/campaign/open-campaign.ts';
 import { accountOf } from '../../../src/cluster/account-id.ts';
 import { headQueue } from '../../../src/cluster/database/boss.ts';

@@ -2,8 +2,7 @@ import { MessageChannel } from 'node:worker_threads';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { CampaignError, failureOf } from '../../../src/contract/failure.ts';
 import type { ReviewAsset, ReviewData } from '../../../src/contract/review.ts';
-import { answerThread, type ClosingHost } from '../../../src/review/thread/answer-thread.ts';
-import { deltaOf, withDelta } from '../../../src/review/thread/delta.ts';
+import { answerThread, type ClosingHost, deltaOf, withDelta } from '../../../src/review/thread/answer-thread.ts';
 import { ThreadHost } from '../../../src/review/thread/thread-host.ts';
 
 const assetAt = (address: string): ReviewAsset => ({

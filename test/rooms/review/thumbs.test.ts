@@ -6,8 +6,7 @@ import fc from 'fast-check';
 import sharp from 'sharp';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ReviewFile } from '../../../src/contract/review.ts';
-import { makeThumb, type Thumb } from '../../../src/review/thumbs/make-thumb.ts';
-import { Thumbs } from '../../../src/review/thumbs/thumbs.ts';
+import { makeThumb, type Thumb, Thumbs } from '../../../src/review/thumbs/thumbs.ts';
 import { drawPicture } from '../../../src/sandbox/render/picture.ts';
 import { temporaryFolder } from '../../rig/command.ts';
 
