@@ -7,7 +7,7 @@ import { CampaignError } from '../contract/failure.ts';
 import { readDataBytes, readDataFile } from '../disk/inputs.ts';
 import { readWorkbook } from '../disk/workbook/read-workbook.ts';
 import { hasErrors } from '../ground/diagnostic.ts';
-import { isMap } from '../ground/values.ts';
+import { isMap, unknownValue } from '../ground/values.ts';
 import { writeSeparator } from '../manifest/rows/read-csv.ts';
 import { readRows } from '../manifest/rows/read-rows.ts';
 import { readSheet } from '../manifest/rows/read-sheet.ts';
@@ -133,7 +133,8 @@ function tableOf(
 }
 
 function textsOf({ value }: Rows['rows'][number]): { [column: string]: string } {
-  return Object.fromEntries(Object.entries(isMap(value) ? value : {}).map(([column, cell]) => [column, String(cell)]));
+  const cells = Object.entries(isMap(value) ? value : {});
+  return Object.fromEntries(cells.map(([column, cell]) => [column, cell === unknownValue ? '' : String(cell)]));
 }
 
 function writeManifest(table: Table, path: string): string {

@@ -11,6 +11,7 @@ import { defined, groupBy, isScalar, type JsonMap, mustGet } from '../ground/val
 import { dropDefaults } from '../kinds/drop-defaults.ts';
 import { kinds } from '../kinds/index.ts';
 import { limitDiagnostics, type Manifest, type Task, taskPath } from '../manifest/manifest.ts';
+import type { NamePath } from '../manifest/template/template.ts';
 import { checkSaves } from './check/check-saves.ts';
 import { checkDefaults, checkTask } from './check/check-task.ts';
 import { canariesOf } from './expand/canaries.ts';
@@ -44,6 +45,7 @@ export function buildGraph(
   const expansion = beginExpansion(manifest, facts, checkTask);
   const { diagnostics, uploads } = expansion;
   checkDefaults(expansion);
+  reportUsedCells(expansion);
   const descriptions = renderDescriptions(expansion);
   const order = orderTasks(expansion);
   if (isTooLarge(expansion)) return { diagnostics: limitDiagnostics(diagnostics), files: [] };
@@ -67,6 +69,21 @@ export function buildGraph(
   const gates = manifest.tasks.flatMap(({ id }) => expansion.expanded.get(id)?.gates ?? []);
   const graph = assemble(manifest, { order, rendered, made, descriptions, warnings: limited, notices, gates });
   return { graph, diagnostics: limited, files: [] };
+}
+
+/** Reports cells without a value in the columns that are used. A schema, and a row as a whole, use all columns. */
+function reportUsedCells({ manifest, templates, tables, cellErrors, diagnostics }: Expansion): void {
+  if (cellErrors.length === 0) return;
+  const paths = [...templates.paths()];
+  const isWhole = ({ parts: [root = '', column] }: NamePath) =>
+    column === undefined && (root === 'row' || tables.has(root));
+  const usesAll = [...manifest.tasks, ...manifest.tables].some(({ schema }) => schema) || paths.some(isWhole);
+  const axes = manifest.tasks.flatMap(({ matrix }) => matrix?.axes.map(({ name }) => name) ?? []);
+  const joined = manifest.tables.flatMap(({ on }) => on.map(({ column }) => column));
+  const used = new Set([...paths.flatMap(({ parts }) => parts), ...joined, ...axes, 'id']);
+  const isUsed = ({ column }: { column: string }) => usesAll || used.has(column);
+  diagnostics.unshift(...cellErrors.filter(isUsed).map(({ error }) => error));
+  for (const { row, column } of cellErrors.filter((cell) => !isUsed(cell))) row[column] = '';
 }
 
 /** Counts the steps before any is made, so that a huge matrix takes no memory. Reports when there are too many. */

@@ -5,7 +5,7 @@ import type { Listing } from '../kinds/listed-model.ts';
 import type { SchemaCompiler } from '../manifest/check/json-schema.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import type { PlacedVar } from '../manifest/read-var-file.ts';
-import type { DataFile, Rows } from '../manifest/rows/rows.ts';
+import type { CellError, DataFile, Rows } from '../manifest/rows/rows.ts';
 import type { TemplateFault } from '../manifest/template/template.ts';
 import type { RequestChecker } from './check/request-checker.ts';
 import type { Cells, ExpandedTask, ReadTable, TaskRows } from './expand/draft.ts';
@@ -58,6 +58,7 @@ export class Expansion {
   vars: JsonMap = emptyMap();
   /** Rows of the data files that were read, by path, separator and sheet. */
   readonly files = new Map<string, 'unknown' | Rows>();
+  readonly cellErrors: CellError[] = [];
   readonly tables = new Map<string, ReadTable>();
   readonly rows = new Map<string, TaskRows>();
   /** Set by `expandMatrix`; missing when the matrix is wrong. */

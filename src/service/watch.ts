@@ -16,6 +16,8 @@ interface HostHealth {
   countAgainAt: number;
   /** Set once the user was notified that a run that takes far longer than usual may be left. */
   isLeavingHinted?: true;
+  /** Set once the user was notified of failures that may pass. */
+  isTroubleNoticed?: true;
 }
 
 function countFailure(health: HostHealth, now: number): void {
@@ -45,6 +47,8 @@ export interface WatchPorts {
 /** Time in ms for which a job may be unknown (404) before it counts as lost. */
 const unknownPatienceMs = 30_000;
 const mostHostFailures = 10;
+/** About four seconds without a usable answer. */
+const noticedHostFailures = 4;
 /** Number of further queries when a job in an undocumented state has an error. */
 const mostOdd = 3;
 /** A wait is far too long after this many typical durations, and at least an hour. */
@@ -135,6 +139,10 @@ async function follow(
       if (code !== 429 || (asked === null && !isOwnWord)) countFailure(health, clock.now());
       trouble = `the service gives no usable answer: ${isOther ? 'the status of another job' : message}`;
       if (health.failures >= mostHostFailures) return { is: 'unwatched', because: 'unreachable', error: trouble };
+      if (health.failures >= noticedHostFailures && health.isTroubleNoticed === undefined) {
+        health.isTroubleNoticed = true;
+        options.notice(`${trouble}; trying again, no job is lost`);
+      }
       afterMs = Math.max(Math.min(150_000, asked ?? 0), failureIntervalMs(health.failures));
       continue;
     }

@@ -132,6 +132,7 @@ test.each([
   ['a column that no template can name', 'id,ref [url]\na,x\n', ['picture@a'], 'a, product'],
   ['an article number', 'Name,Artikel-Nr.\nLamp,1001\nVase,1002\n', ['picture@1001', 'picture@1002'], 'Lamp, product'],
   ['separators in a header', 'sku;Preis, EUR\na1;1,50\n', ['picture@a1'], 'a1, product'],
+  ['an error in a column that is not used', 'id,idea,price\na,A lamp,#N/A\n', ['picture@a'], 'A lamp'],
   ['numbers only', 'id,price\n1,10\n2,20\n', ['picture@1', 'picture@2'], '1, product'],
 ])('--from-csv: %s', async (_what, csv, addresses, prompt) => {
   write('my table.csv', csv);

@@ -54,6 +54,9 @@ function rowsOfFile(
     expansion.notices.push(`the columns of ${name} are separated by ${nameSeparator(rows.separator)}`);
   }
   const users = read.diagnostics.length === 0 ? {} : usersOf(name, expansion);
+  for (const { error, ...cell } of rows?.cellErrors ?? []) {
+    expansion.cellErrors.push({ ...cell, error: { ...error, ...usersOf(name, expansion) } });
+  }
   return keepRows({ ...read, diagnostics: read.diagnostics.map((one) => ({ ...one, ...users })) }, expansion);
 }
 

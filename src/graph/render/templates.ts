@@ -4,6 +4,7 @@ import { isMap, type Path } from '../../ground/values.ts';
 import { parseTemplate } from '../../manifest/template/parse-template.ts';
 import {
   isTemplate,
+  type NamePath,
   type ParsedTemplate,
   type Template,
   type TemplateFault,
@@ -32,6 +33,11 @@ export class Templates {
     const result = parseTemplate(text);
     this.#parsed.set(text, result);
     return result;
+  }
+
+  /** Returns the names in all texts that were parsed. */
+  *paths(): Iterable<NamePath> {
+    for (const { paths } of this.#parsed.values()) yield* paths;
   }
 
   markUnsound(path: Path): void {

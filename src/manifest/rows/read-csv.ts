@@ -67,14 +67,9 @@ export function readCsv(
   }
   const [header, ...body] = records;
   if (header === undefined) {
-    return {
-      diagnostics: [
-        fail(
-          1,
-          ...explainNoHeader(label, at, { is: 'line', count: written.split('\n').filter((one) => one.trim()).length }),
-        ),
-      ],
-    };
+    const count = written.split('\n').filter((one) => one.trim()).length;
+    const { message, hint } = explainNoHeader(label, at, { is: 'line', count });
+    return { diagnostics: [fail(1, message, hint)] };
   }
   const placeIn = (line: number) => (column?: number) => placeOfCell(source, { line, column, separator });
   const named = header.cells.findLastIndex((cell) => cell.trim() !== '') + 1;

@@ -2,7 +2,7 @@ import { type Diagnostic, nameCell, nameColumn, type Place } from '../../ground/
 import { shorten } from '../../ground/values.ts';
 import { flatText } from '../flat-text.ts';
 import { nearestName } from '../suggest.ts';
-import { explainNoHeader, hasValue, readTable, type TableRow } from './read-table.ts';
+import { explainNoHeader, hasValue, readTable, type TableCell, type TableRow, type Wrong } from './read-table.ts';
 import type { CellFault, Rows, Sheet, Workbook } from './rows.ts';
 
 /**
@@ -45,26 +45,24 @@ function readCells(
   const { cells } = sheet;
   const placeAt = (row: number, column: number): Place => placeOfCell({ file, sheet: sheet.name, row, column });
   const own = `${label}, sheet ${sheet.name}`;
-  const fail = (place: Place, message: string, hint: string): Diagnostic => {
-    return { code: 'MB1302', severity: 'error', message, hint, place };
+  const fail = (place: Place, wrong: Wrong): Diagnostic => {
+    return { code: 'MB1302', severity: 'error', ...wrong, place };
   };
   const top = cells.findIndex((row, index) => index >= header - 1 && hasValue({ cells: row }));
   if (top === -1) {
     const count = cells.filter((row) => hasValue({ cells: row })).length;
-    return { diagnostics: [fail(placeAt(1, 1), ...explainNoHeader(own, header, { is: 'row', count }))] };
+    return { diagnostics: [fail(placeAt(1, 1), explainNoHeader(own, header, { is: 'row', count }))] };
   }
   const faults = sheet.faults.filter(({ row }) => row > top);
-  const diagnostics = faults.map((fault) =>
-    fail(
-      placeAt(fault.row, fault.column),
-      ...describeFault(fault, { sheet: sheet.name, isTop: fault.row === top + 1, label }),
-    ),
-  );
-  if (faults.some(({ is, row }) => is === 'merged' || row === top + 1)) return { diagnostics };
-  const values: (string | null)[][] = cells.slice(top).map((row) => [...row]);
-  for (const { row, column } of faults) {
-    const line = values[row - top - 1];
-    if (line !== undefined) line[column - 1] = null;
+  const explain = (fault: CellFault) =>
+    describeFault(fault, { sheet: sheet.name, isTop: fault.row === top + 1, label });
+  if (faults.some(({ is, row }) => is === 'merged' || row === top + 1)) {
+    return { diagnostics: faults.map((fault) => fail(placeAt(fault.row, fault.column), explain(fault))) };
+  }
+  const values: TableCell[][] = cells.slice(top).map((row) => [...row]);
+  for (const fault of faults) {
+    const line = values[fault.row - top - 1];
+    if (line !== undefined) line[fault.column - 1] = explain(fault);
   }
   const table = values.map((row, index): TableRow => {
     const number = top + 1 + index;
@@ -84,29 +82,32 @@ function readCells(
     const hint = 'a filter hides rows without removing them: delete the rows, or show them again';
     read.diagnostics.push({ code: 'MB1302', severity: 'warning', message, hint, place });
   }
-  return { ...read, diagnostics: [...diagnostics, ...read.diagnostics] };
+  return read;
 }
 
 function describeFault(
   { row, column, is, shows }: CellFault,
   { sheet, isTop, label }: { sheet: string; isTop: boolean; label: string },
-): [message: string, hint: string] {
+): Wrong {
   const cell = `cell ${nameCell(row, column)} of sheet ${sheet}`;
   switch (is) {
     case 'error':
-      return [`${cell} shows the error ${shorten(shows ?? '', 20)}`, 'correct its formula, or write the value itself'];
+      return {
+        message: `${cell} shows the error ${shorten(shows ?? '', 20)}`,
+        hint: 'correct its formula, or write the value itself',
+      };
     case 'formula':
-      return [
-        `${cell} has a formula whose value is not in the file`,
-        'open the workbook in a spreadsheet program and save it, which stores the calculated values',
-      ];
+      return {
+        message: `${cell} has a formula whose value is not in the file`,
+        hint: 'open the workbook in a spreadsheet program and save it, which stores the calculated values',
+      };
     case 'merged':
-      return [
-        `${cell} is merged with the next one, so the column of its value is ambiguous`,
-        isTop
+      return {
+        message: `${cell} is merged with the next one, so the column of its value is ambiguous`,
+        hint: isTop
           ? `if it is a title above the column names, set their row, as in { file: ${label}, header: ${row + 1} }`
           : 'unmerge the cells',
-      ];
+      };
     default:
       return is satisfies never;
   }

@@ -1,11 +1,18 @@
 import type { Diagnostic, Place } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
 import { emptyMap, shorten, unknownValue } from '../../ground/values.ts';
-import type { Row, Rows } from './rows.ts';
+import type { CellError, Row, Rows } from './rows.ts';
+
+export interface Wrong {
+  message: string;
+  hint: string;
+}
+
+/** The text of a cell, or why it has no value. */
+export type TableCell = string | Wrong;
 
 export interface TableRow {
-  /** `null`: a value that is unknown, which was reported. */
-  cells: readonly (string | null)[];
+  cells: readonly TableCell[];
   label: string;
   /** Returns the place of a column, counted from 1, or of the row. */
   place(column?: number): Place;
@@ -32,7 +39,7 @@ export function columnName(cell: string): string {
 }
 
 /** Explains an error of a spreadsheet in a cell. Undefined when the cell has a value. */
-export function explainSheetError(value: Json, name: () => string): { message: string; hint: string } | undefined {
+export function explainSheetError(value: Json, name: () => string): Wrong | undefined {
   if (typeof value !== 'string' || !sheetError.test(value.trim())) return undefined;
   return {
     message: `${name()} shows the error ${shorten(value.trim(), 20)}`,
@@ -42,7 +49,7 @@ export function explainSheetError(value: Json, name: () => string): { message: s
 
 /**
  * Makes a table. The first row has the names. Rows and unnamed columns without values are left out. Cells with errors
- * are unknown, so that the other mistakes of the manifest are reported at the same time.
+ * are unknown.
  */
 export function readTable(
   [header, ...body]: readonly TableRow[],
@@ -55,10 +62,11 @@ export function readTable(
 ): { rows?: Rows; diagnostics: Diagnostic[] } {
   const { label, first } = of;
   const diagnostics: Diagnostic[] = [];
-  const fail = (place: Place, { message, hint }: { message: string; hint: string }): void => {
-    diagnostics.push({ code: 'MB1302', severity: 'error', message, hint, place });
+  const cellErrors: CellError[] = [];
+  const fail = (place: Place, words: Wrong): void => {
+    diagnostics.push({ code: 'MB1302', severity: 'error', ...words, place });
   };
-  const columns = (header?.cells ?? []).map((cell) => columnName(cell ?? ''));
+  const columns = (header?.cells ?? []).map((cell) => (typeof cell === 'string' ? columnName(cell) : ''));
   const filled = body.filter(hasValue);
   const seen = new Set<string>();
   for (const [index, column] of columns.entries()) {
@@ -66,7 +74,7 @@ export function readTable(
     if (column !== '' && seen.has(column)) {
       const message = `two columns of ${label} are named "${shorten(column)}"`;
       fail(place(), { message, hint: `give each column a unique name in the ${first}` });
-    } else if (column === '' && filled.some(({ cells }) => (cells[index] ?? '').trim() !== '')) {
+    } else if (column === '' && filled.some(({ cells }) => isFilled(cells[index] ?? ''))) {
       const message = `column ${of.nameColumn(index + 1)} of ${label} has values and no name`;
       const title =
         columns.filter((name) => name !== '').length === 1
@@ -82,9 +90,11 @@ export function readTable(
     for (const [index, column] of columns.entries()) {
       if (column === '') continue;
       const { [index]: cell = '' } = row.cells;
-      const wrong = explainSheetError(cell, () => of.nameCell(row, index + 1));
-      if (wrong !== undefined) fail(row.place(index + 1), wrong);
-      value[column] = cell === null || wrong !== undefined ? unknownValue : cellValue(cell);
+      const wrong = typeof cell === 'string' ? explainSheetError(cell, () => of.nameCell(row, index + 1)) : cell;
+      value[column] = typeof cell === 'string' && wrong === undefined ? cellValue(cell) : unknownValue;
+      if (wrong === undefined) continue;
+      const error: Diagnostic = { code: 'MB1302', severity: 'error', ...wrong, place: row.place(index + 1) };
+      cellErrors.push({ row: value, column, error });
     }
     const place = (column?: string) => {
       const index = column === undefined ? -1 : columns.indexOf(column);
@@ -93,7 +103,7 @@ export function readTable(
     return { value, label: row.label, place };
   });
   if (isBroken) return { diagnostics };
-  return { rows: { rows, label, columns: columns.filter((column) => column !== '') }, diagnostics };
+  return { rows: { rows, label, columns: columns.filter((column) => column !== ''), cellErrors }, diagnostics };
 }
 
 /** Explains that a table has no row with column names. `count`: its rows that have values. */
@@ -101,15 +111,21 @@ export function explainNoHeader(
   label: string,
   header: number,
   { is, count }: { is: 'line' | 'row'; count: number },
-): [message: string, hint: string] {
-  if (count === 0) return [`${label} is empty`, `the first ${is} has the column names, as in sku,name,price`];
-  return [
-    `${label} has only ${count} ${is}${count === 1 ? '' : 's'} with values, and none from ${is} ${header} on, where \`header: ${header}\` expects the column names`,
-    `set \`header\` to the ${is} with the column names, or leave it out if that is the first`,
-  ];
+): Wrong {
+  if (count === 0) {
+    return { message: `${label} is empty`, hint: `the first ${is} has the column names, as in sku,name,price` };
+  }
+  return {
+    message: `${label} has only ${count} ${is}${count === 1 ? '' : 's'} with values, and none from ${is} ${header} on, where \`header: ${header}\` expects the column names`,
+    hint: `set \`header\` to the ${is} with the column names, or leave it out if that is the first`,
+  };
 }
 
 /** Returns whether a row has a value. Spreadsheets write rows of separators for rows that were emptied. */
 export function hasValue({ cells }: Pick<TableRow, 'cells'>): boolean {
-  return cells.some((cell) => cell?.trim() !== '');
+  return cells.some(isFilled);
+}
+
+function isFilled(cell: TableCell): boolean {
+  return typeof cell !== 'string' || cell.trim() !== '';
 }

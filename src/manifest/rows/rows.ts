@@ -1,5 +1,6 @@
-import type { Place } from '../../ground/diagnostic.ts';
+import type { Diagnostic, Place } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
+import type { JsonMap } from '../../ground/values.ts';
 
 export interface Row {
   value: Json;
@@ -23,6 +24,14 @@ export interface Rows {
   separator?: string;
   /** The separator was detected, because the manifest does not state it. */
   isGuess?: boolean;
+  /** Cells without a value, which are mistakes only if their column is used. */
+  cellErrors?: readonly CellError[];
+}
+
+export interface CellError {
+  row: JsonMap;
+  column: string;
+  error: Diagnostic;
 }
 
 export interface Workbook {

@@ -98,6 +98,7 @@ function heartbeatText(view: RunView, { now, page, times, elapsedMs }: LinesOpti
 export class StepLines {
   readonly #options: Omit<LinesOptions, 'times'>;
   #askedUntil = 0;
+  #repeatedAt = Number.NEGATIVE_INFINITY;
   /** Number of tenths that were printed, by task. */
   readonly #tenths = new Map<string, number>();
 
@@ -112,7 +113,7 @@ export class StepLines {
       case 'spending-stopped':
         return eventLine(event, view);
       case 'create-repeated':
-        return detail !== 'steps' || !event.throttled ? undefined : this.#asked();
+        return detail === 'quiet' ? undefined : this.#repeated(event);
       case 'run-started':
         return detail === 'steps' ? eventLine(event, view) : undefined;
       case 'job-retried':
@@ -131,9 +132,15 @@ export class StepLines {
     }
   }
 
-  /** A wait requested by the service applies to all create requests, so it is printed once. */
-  #asked(): Text | undefined {
-    const { view, now } = this.#options;
+  /** Most repetitions have one cause: a wait that the service requests, or its trouble. Printed once a minute. */
+  #repeated(event: Extract<RunEvent, { event: 'create-repeated' }>): Text | undefined {
+    const { view, now, detail } = this.#options;
+    if (!event.throttled) {
+      if (now() < this.#repeatedAt + 60_000) return undefined;
+      this.#repeatedAt = now();
+      return eventLine(event, view);
+    }
+    if (detail === 'screen') return undefined;
     const text = askedWaitText(view, now());
     const until = view.askedUntil ?? 0;
     if (text === '' || until < this.#askedUntil + 60_000) return undefined;

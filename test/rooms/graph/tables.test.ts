@@ -46,6 +46,13 @@ describe('a table', () => {
     expect(prompts(campaign(both, ...task))).toEqual({ 'hero@en': 'Buy now', 'hero@de': 'Jetzt kaufen' });
   });
 
+  it('may show the error of a formula in a column that nothing uses', () => {
+    const copied = 'sku,locale,headline,price\nlamp,en,Light,#N/A\nvase,en,Tide,#N/A\n';
+    const task = [...rows, 'matrix: { locale: [en] }', 'with: { prompt: "{{copy.headline}}" }'];
+    const facts = { data: { ...data, 'copy.csv': copied, 'products.csv': 'sku,name\nlamp,#REF!\nvase,Tide\n' } };
+    expect(prompts(campaign(both, ...task), facts)).toEqual({ 'hero@lamp,en': 'Light', 'hero@vase,en': 'Tide' });
+  });
+
   it('is joined on values that its map gives', () => {
     const tables = ['copy: { file: copy.csv, on: { sku: "{{slug row.name}}", locale: de } }'];
     const found = { 'copy.csv': 'sku,locale,headline\naurora-lamp,de,Licht\ntide-vase,de,Flut\ntide-vase,en,Tide\n' };

@@ -107,6 +107,7 @@ describe('createLines', () => {
       "aurora-launch: 10 steps, 15 credits to spend, 8 at a time
       hero@de  done  5 credits, 0:06, images/hero/hero@de.png (2 of 10)
       hero@en  failed  moderated \\x1b[2J
+      hero@fr  repeated  the connection was reset; the same key again in 1.5 s
       hero@fr  searching  the connection was reset; the service's list is searched for its job
       hero@fr  found  job j-7 is in the service's list
       hero@fr  checking  the answer to an earlier create of this step was lost

@@ -187,8 +187,9 @@ describe('watching a job', () => {
       answer(200, { success: true, data: { id: 'other', status: 'COMPLETED', outputUrl: 'https://x' } }),
     ],
   ])('%s for ever: the host is given up after a bounded number of looks', async (_name, reply) => {
-    const { end, polls } = await watch([reply]);
+    const { end, polls, notices } = await watch([reply]);
     expect(end).toMatchObject({ is: 'unwatched', because: 'unreachable' });
+    expect(notices).toEqual([expect.stringContaining('trying again, no job is lost')]);
     expect(polls.length).toBeLessThanOrEqual(20);
     expect((await watch([reply, reply, reply, done])).end.is).toBe('completed');
   });
