@@ -1,11 +1,9 @@
-import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { CampaignError } from '../contract/failure.ts';
 import { isOpenFolder, listFolder } from '../disk/fs/folders.ts';
 import { repositoryOf } from '../disk/fs/own-tree.ts';
 import { readStart } from '../disk/fs/plain-file.ts';
 import { readLockBytes } from '../disk/lock/lock-file.ts';
-import { type Call, call } from '../ground/advice.ts';
 import { hasErrors } from '../ground/diagnostic.ts';
 import { messageOf } from '../ground/values.ts';
 import { type LockReading, readLock } from '../lock/read.ts';
@@ -60,19 +58,6 @@ export async function requireOtherLocks(
     throw new CampaignError({ code: 'MB3407', message, hint, lock: shown });
   });
 }
-
-export function callAbout(
-  { path, shown }: Pick<FoundLock, 'path' | 'shown'>,
-  command: string,
-  ...words: string[]
-): Call {
-  const ending = ['.yaml', '.yml', '.json'].find((one) => existsSync(path.replace(lockEnding, one)));
-  return ending === undefined
-    ? call(command, '--lock', shown, ...words)
-    : { ...call(command, ...words), file: shown.replace(lockEnding, ending) };
-}
-
-const lockEnding = /(\.sandbox)?\.lock\.jsonl$/;
 
 async function read(path: string, shown: string): Promise<FoundLock> {
   try {

@@ -166,7 +166,7 @@ tasks:
         const { code, err } = await runInProcess([...args, '--yes', '--lock-timeout', '0'], {}, folder);
         expect([code, err.includes('f00df00df00df00d')], err).toEqual([75, true]);
       }
-      expect((await runInProcess(['doctor'], {}, folder)).out).toContain('unlock campaign.yaml --id f00df00df00df00d');
+      expect((await runInProcess(['unlock'], {}, folder)).err).toContain('unlock campaign.yaml --id f00df00df00df00d');
     });
   });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { deleteLeftover, findLeftovers, findRemoteRecords } from '../../src/campaign/find-leftovers.ts';
 import { chooseRecorded } from '../../src/campaign/select-steps.ts';
-import { gc } from '../../src/cli/commands/gc.ts';
+import { gc } from '../../src/cli/commands/leftovers.ts';
 import { SavedFiles } from '../../src/disk/outputs/saved-files.ts';
 import type { Graph } from '../../src/graph/graph.ts';
 import type { Job, Lock, Output, Purchase } from '../../src/lock/record.ts';

@@ -13,8 +13,8 @@ describe('manifest named', () => {
   const program = makeProgram({ terminal: bufferTerminal().terminal, exit: () => {} });
   const commands = program.commands.filter(isAboutManifest);
 
-  function name(line: string, files: readonly string[] = ['campaign.yaml']): string {
-    return nameManifest(program, line.split(' '), (path) => files.includes(path)).join(' ');
+  function name(line: string): string {
+    return nameManifest(program, line.split(' ')).join(' ');
   }
 
   describe('FILE may be left out', () => {
@@ -64,15 +64,6 @@ describe('manifest named', () => {
       expect(name(line)).toBe(named);
     });
 
-    test('a file of any name is FILE, unless it may be a step as well', () => {
-      expect(name('pin spring hero', ['spring'])).toBe('pin spring hero');
-      expect(() => name('pin hero teaser', ['hero', 'campaign.yaml'])).toThrow(
-        'hero is a file here, and may be a step',
-      );
-      expect(() => name('explain hero', ['hero', 'campaign.yaml'])).toThrow('hero is a file here, and may be a step');
-      expect(name('resolve hero', ['hero', 'campaign.yaml'])).toBe('resolve campaign.yaml hero');
-    });
-
     test('FILE is found wherever the options are', () => {
       const options = fc.constantFrom([], ['--sandbox'], ['--lock', 'a.jsonl'], ['--lock=b'], ['--var', 'a=b']);
       fc.assert(
@@ -81,7 +72,7 @@ describe('manifest named', () => {
           const line = [command.name(), ...before.flat(), 'x.yaml', ...after.flat(), ...rest];
           const isTold = before.flat().every((word) => !word.startsWith('--') || knows(command, word));
           fc.pre(isTold);
-          expect(nameManifest(program, line, () => true)).toEqual(line);
+          expect(nameManifest(program, line)).toEqual(line);
         }),
       );
     });
@@ -128,47 +119,11 @@ describe('manifest named', () => {
     });
 
     test.each([
-      ['clean', 'mediabatch help gc'],
-      ['prune', 'mediabatch help gc'],
-      ['undo', '`pick --undo` undoes a pick'],
-      ['download', 'for 0 credits; to see what a run does: mediabatch plan campaign.yaml'],
-      ['config', 'mediabatch doctor'],
-      ['version', 'mediabatch --version'],
-      ['diff', 'diff was removed'],
-      ['diff', 'mediabatch plan campaign.yaml --compare HEAD'],
-      ['import', 'mediabatch adopt campaign.yaml ADDRESS --job ID'],
-    ])('%s: what does it is said', async (word, way) => {
-      const { code, err } = await place.run(word);
-      expect({ code, err }).toEqual({ code: 64, err: expect.stringContaining(way) });
-    });
-
-    test.each([
       ['graph', 'status', '--graph'],
       ['unpin', 'pin', '--undo'],
       ['unpick', 'pick', '--undo'],
     ])('%s is short for %s %s', async (word, ...long) => {
       expect((await place.run(word, 'campaign.yaml')).out).toBe((await place.run(...long, 'campaign.yaml')).out);
-    });
-
-    test.each(['budget', 'limit', 'max-cost'])('--%s is probably --max-credits', async (word) => {
-      const { code, err } = await place.run('apply', 'campaign.yaml', `--${word}`, '5');
-      expect({ code, err }).toEqual({
-        code: 64,
-        err: expect.stringContaining('did you mean --max-credits, which bounds this run?'),
-      });
-      expect((await place.run('status', 'campaign.yaml', `--${word}`)).err).not.toContain('--max-credits');
-    });
-
-    test.each([
-      ['watch', 'watchexec -e yaml,csv mediabatch plan'],
-      ['fmt', 'prettier --write campaign.yaml'],
-      ['jobs', 'mediabatch list jobs'],
-      ['uploads', 'mediabatch upload FILE'],
-    ])('%s was removed, and what to use instead is one line', async (word, instead) => {
-      const { code, err } = await place.run(word, 'campaign.yaml');
-      expect(code).toBe(64);
-      expect(err).toContain(`${word} was removed`);
-      expect(err).toContain(instead);
     });
 
     test('is never corrected to a destructive one', async () => {

@@ -1,34 +1,42 @@
-import { certificateHint, isUntrusted } from '../../campaign/environment.ts';
+import {
+  type Access,
+  certificateHint,
+  type Environment,
+  isUntrusted,
+  keyCommandName,
+  readDotEnv,
+  readEnvironment,
+  requireAccess,
+  tightestLimit,
+} from '../../campaign/environment.ts';
+import { type FoundLock, findLocks } from '../../campaign/find-locks.ts';
 import { knownService } from '../../campaign/paths.ts';
+import { belongingOf } from '../../campaign/read-lock.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { type Finding, failureFinding } from '../../contract/notice.ts';
-import type { Call, Shell } from '../../ground/advice.ts';
-import { spanText } from '../../report/numbers.ts';
+import { makeOwnFolder, stateFolder } from '../../disk/state/own-secret.ts';
+import type { Advice, Call, Shell } from '../../ground/advice.ts';
+import { defined } from '../../ground/values.ts';
+import { countOf, spanText } from '../../report/numbers.ts';
 import { doctorJson, doctorView } from '../../report/tables/doctor-text.ts';
 import { ServiceError } from '../../service/library.ts';
-import { checkEnvironment, userFindings } from '../doctor/check-environment.ts';
-import { checkLocks } from '../doctor/check-locks.ts';
+import { proxyFor } from '../../service/proxy.ts';
+import { readCredential } from '../../service/secrets.ts';
+import { consentIn } from '../consent.ts';
 import { outAs, type Terminal } from '../terminal.ts';
-import { withService } from '../with-service.ts';
+import { type ServiceOptions, withService } from './list.ts';
 
-interface DoctorOptions {
-  json?: boolean;
-  sandbox?: boolean;
-}
-
-export async function doctor(options: DoctorOptions, terminal: Terminal): Promise<number> {
+export async function doctor(options: ServiceOptions, terminal: Terminal): Promise<number> {
   const sandbox = options.sandbox === true;
   const folder = process.cwd();
-  const now = systemClock.now();
-  const found = sandbox
-    ? { findings: [], environment: {}, access: 'sandbox' as const }
-    : checkEnvironment(process.env, { folder, now });
+  const environment = sandbox ? {} : readEnvironment(process.env, folder);
+  const access = sandbox ? { findings: [], isUsable: true } : checkAccess(environment, folder);
   const findings: Finding[] = [
-    ...found.findings,
-    ...(sandbox ? [] : await userFindings(process.env, found.environment, now)),
-    ...(found.access === undefined ? [] : await checkService(options)),
-    ...(await checkLocks(folder, { sandbox, service: knownService(sandbox, found.environment) })),
+    ...access.findings,
+    ...(sandbox ? [] : await checkUser(environment)),
+    ...(access.isUsable ? await checkService(options) : []),
+    ...(await checkLocks(folder, { sandbox, service: knownService(sandbox, environment) })),
   ];
   // Of several exit codes the highest is returned, because it is about the earliest need of a run: the API key (77),
   // then the service, then the locks.
@@ -42,37 +50,155 @@ export async function doctor(options: DoctorOptions, terminal: Terminal): Promis
   return exit;
 }
 
-const about = 'service';
+function withoutItself({ hint, ...finding }: Finding): Finding {
+  const isItself = (run: Call | Shell) => 'call' in run && run.call === 'doctor';
+  const lines = [hint ?? []].flat().filter((line) => typeof line === 'string' || !isItself(line.run));
+  return { ...finding, ...(lines.length > 0 && { hint: lines }) };
+}
+
+/** Returns a function that makes the findings of one subject. */
+function findingsAbout(about: string) {
+  return {
+    ok: (text: string): Finding => ({ about, state: 'ok', text }),
+    warn: (text: string, hint: Advice): Finding => ({ about, state: 'warning', text, hint }),
+  };
+}
+
+const own = findingsAbout('environment');
+
+/** Reports the sources of address and key, and whether they are usable. Never shows the key. */
+function checkAccess(environment: Environment, folder: string): { findings: Finding[]; isUsable: boolean } {
+  const { env } = process;
+  const names = ['MEDIABATCH_BASE_URL', 'MEDIABATCH_API_KEY', keyCommandName];
+  const file = readDotEnv(folder);
+  const exported = names.filter((name) => env[name]?.trim());
+  const filed = names.filter((name) => file !== 'unreadable' && file[name]?.trim());
+  const findings: Finding[] = [];
+  if (exported.length > 0) findings.push(own.ok(`${exported.join(' and ')}: from the environment`));
+  else if (filed.length > 0) findings.push(own.ok(`${filed.join(' and ')}: from .env in this folder`));
+  try {
+    const { baseUrl, token } = requireAccess(environment);
+    findings.push(own.ok(`the service is ${baseUrl}`));
+    // The login of a proxy is not shown.
+    const proxy = proxyFor(new URL(baseUrl), env);
+    if (proxy) {
+      findings.push(own.ok(`connections go through the proxy ${proxy.host} (HTTPS_PROXY, HTTP_PROXY, NO_PROXY)`));
+    }
+    const certificates = env.NODE_EXTRA_CA_CERTS;
+    if (certificates) findings.push(own.ok(`certificates of NODE_EXTRA_CA_CERTS are trusted: ${certificates}`));
+    return { findings: [...findings, keyFinding(token)], isUsable: true };
+  } catch (error) {
+    findings.push({ ...failureFinding('environment', error), exit: exitCodes.keyRefused });
+    return { findings, isUsable: false };
+  }
+}
+
+function keyFinding(token: Access['token']): Finding {
+  if (readCredential(token).is === 'api-key') {
+    const prefix = token.slice(0, token.indexOf('_live_'));
+    return own.ok(
+      `the key is an API key (${prefix}_live_…): lost answers of image and music are recovered for 23 hours`,
+    );
+  }
+  const expiresAt = expiryOf(token);
+  const hint = 'use an API key from the dashboard: with it, lost answers of image and music can be recovered';
+  if (expiresAt !== undefined && expiresAt <= systemClock.now()) {
+    const text = `the token expired at ${new Date(expiresAt).toISOString()}`;
+    return { about: 'environment', state: 'problem', text, hint, exit: exitCodes.keyRefused };
+  }
+  const until = expiresAt === undefined ? '' : `; it expires at ${new Date(expiresAt).toISOString()}`;
+  return own.warn(
+    `the API key is a token of an identity provider: with it, a lost answer cannot be recovered by its idempotency key${until}`,
+    hint,
+  );
+}
+
+/** Expiry of a token in ms, from its claim `exp`. */
+function expiryOf(token: string): number | undefined {
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'));
+    const exp = (claims as { exp?: unknown } | null)?.exp;
+    return typeof exp === 'number' && exp > 0 && exp < 8.64e12 ? exp * 1000 : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function checkUser({ limits }: Environment): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  const consent = consentIn(process.env, { sandbox: false });
+  if (consent.flags !== 'count') {
+    findings.push(own.ok(`${consent.because}: --yes and --publish do not count, a user approves on a terminal`));
+  }
+  const tightest = await tightestLimit(limits, systemClock.now());
+  if (tightest !== undefined) {
+    const { credits, per, left } = tightest;
+    findings.push(own.ok(`MEDIABATCH_LIMIT is ${credits} credits a ${per} over all campaigns: ${left} are left`));
+  }
+  const folder = await makeOwnFolder();
+  if (folder !== undefined) return [...findings, own.ok(`the purchase journal is in ${folder}`)];
+  const text = `the purchase journal cannot be written${stateFolder() === undefined ? '' : `: ${stateFolder()}`}`;
+  return [...findings, own.warn(text, 'set XDG_STATE_HOME: without the journal a lost lock is not restored')];
+}
+
+const service = findingsAbout('service');
 /**
  * Clock difference in ms from which a warning is shown. The service replays answers for 24 hours and the runner assumes
  * 23, so an hour would use up the margin.
  */
 const worryingSkewMs = 60_000;
 
-async function checkService(options: DoctorOptions): Promise<Finding[]> {
+async function checkService(options: ServiceOptions): Promise<Finding[]> {
   try {
     const { latencyMs, skewMs } = await withService(options, ({ library }) => library.ping());
-    const text = `reachable, and the key is accepted (${Math.round(latencyMs)} ms)`;
-    return [{ about, state: 'ok', text }, clockFinding(skewMs)];
+    return [service.ok(`reachable, and the key is accepted (${Math.round(latencyMs)} ms)`), clockFinding(skewMs)];
   } catch (error) {
     const isCertificate = error instanceof ServiceError && isUntrusted(error.message);
-    return [{ ...failureFinding(about, error), ...(isCertificate && { hint: certificateHint }) }];
+    return [{ ...failureFinding('service', error), ...(isCertificate && { hint: certificateHint }) }];
   }
 }
 
 function clockFinding(skewMs: number | undefined): Finding {
-  if (skewMs === undefined) return { about, state: 'ok', text: 'the service does not report its time' };
+  if (skewMs === undefined) return service.ok('the service does not report its time');
   const skew = Math.abs(skewMs);
-  if (skew < worryingSkewMs) {
-    return { about, state: 'ok', text: `its clock and this one agree (within ${spanText(skew + 1000)})` };
-  }
-  const text = `this clock is ${spanText(skew)} ${skewMs > 0 ? 'behind' : 'ahead of'} the clock of the service`;
-  const hint = 'correct the clock of this machine: it limits how long a lost answer can be recovered (23 hours)';
-  return { about, state: 'warning', text, hint };
+  if (skew < worryingSkewMs) return service.ok(`its clock and this one agree (within ${spanText(skew + 1000)})`);
+  return service.warn(
+    `this clock is ${spanText(skew)} ${skewMs > 0 ? 'behind' : 'ahead of'} the clock of the service`,
+    'correct the clock of this machine: it limits how long a lost answer can be recovered (23 hours)',
+  );
 }
 
-function withoutItself({ hint, ...finding }: Finding): Finding {
-  const isItself = (run: Call | Shell) => 'call' in run && run.call === 'doctor';
-  const lines = [hint ?? []].flat().filter((line) => typeof line === 'string' || !isItself(line.run));
-  return { ...finding, ...(lines.length > 0 && { hint: lines }) };
+async function checkLocks(
+  folder: string,
+  { sandbox, service }: { sandbox: boolean; service: string | undefined },
+): Promise<Finding[]> {
+  const locks = await findLocks(folder, { sandbox });
+  const name = sandbox ? '*.sandbox.lock.jsonl' : '*.lock.jsonl';
+  if (locks.length === 0) return [{ about: 'locks', state: 'ok', text: `there is no ${name} in this folder` }];
+  return locks.flatMap((lock) => lockFindings(lock, service));
+}
+
+function lockFindings({ shown, reading, problem }: FoundLock, service: string | undefined): Finding[] {
+  const wrong = (text: string, hint?: Advice): Finding => ({
+    ...{ about: 'locks', state: 'problem', text, exit: exitCodes.wrongInput },
+    ...defined({ hint }),
+  });
+  if (reading === undefined) {
+    return [wrong(`${shown} cannot be read: ${problem ?? 'unknown reason'}`, 'restore it from git')];
+  }
+  const { lock, diagnostics, services } = reading;
+  const findings = diagnostics.map(({ severity, code, message, hint }): Finding => {
+    const text = `${code}: ${message}`;
+    return severity === 'error' ? wrong(text, hint) : { about: 'locks', state: 'warning', text, ...defined({ hint }) };
+  });
+  if (belongingOf(reading, service) === 'elsewhere' && services.length === 1) {
+    findings.push(
+      wrong(
+        `${shown} was made against another service address than the one of this environment`,
+        'set MEDIABATCH_BASE_URL to that service, or use a separate lock with --lock FILE. If the service has a new address, apply once with --service-moved',
+      ),
+    );
+  }
+  if (findings.length > 0) return findings;
+  return [{ about: 'locks', state: 'ok', text: `${shown}: ${countOf(lock.steps.size, 'step')} on record` }];
 }

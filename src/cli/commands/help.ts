@@ -1,101 +1,167 @@
+import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
+import { readEnvironment } from '../../campaign/environment.ts';
+import { campaignPaths, knownService } from '../../campaign/paths.ts';
 import { exitCodes } from '../../contract/exit.ts';
-import { CampaignError } from '../../contract/failure.ts';
+import { CampaignError, titles } from '../../contract/failure.ts';
 import { call, way } from '../../ground/advice.ts';
+import type { JsonMap } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
+import type { ServiceDocument } from '../../kinds/service-document.ts';
 import { nearestName } from '../../manifest/suggest.ts';
 import { active, type Document, line, strong, table } from '../../report/document.ts';
+import { pageText } from '../../report/manual/page-text.ts';
+import {
+  agentsPage,
+  codeReference,
+  commandReference,
+  exitReference,
+  keyReference,
+  kindReference,
+  kindSection,
+  topicReference,
+} from '../../report/manual/references.ts';
 import { topicGroups, topics } from '../../report/manual/topics.ts';
+import { namedCommands } from '../program/command-row.ts';
 import { nearestCommand } from '../program/unknown-command.ts';
 import { show, type Terminal } from '../terminal.ts';
 
-const alsoAbout: Readonly<Record<string, readonly string[]>> = {
-  start: ['tutorial', 'quickstart', 'intro'],
-  rows: [
-    'csv',
-    'data',
-    'table',
-    'tables',
-    'join',
-    'locale',
-    'languages',
-    'foreach',
-    'matrix',
-    'takes',
-    'addresses',
-    'address',
-  ],
-  templates: ['template', 'vars', 'variables', 'handlebars', 'helpers', 'references'],
-  recovery: ['crash', 'crashes', 'kill', 'killed', 'money', 'safety', 'retry'],
-  sends: ['unresolved', 'idempotency', 'unknown'],
-  gates: ['gate', 'canary', 'canaries', 'drafts', 'picks'],
-  decisions: ['decision', 'orphans'],
-  cost: ['budget', 'prices', 'price', 'credits'],
-  selection: ['selections', 'selectors', 'select', 'tags'],
-  ci: ['github', 'actions', 'team'],
-  service: ['key', 'token', 'environment', 'env', 'api'],
-  trust: ['security', 'secrets'],
-  keys: ['reference', 'yaml'],
-  exit: ['exits', 'status-codes'],
-  codes: ['errors', 'error', 'warnings'],
-  posts: ['publish'],
-  looking: ['gallery', 'history'],
-  polling: ['poll', 'rate'],
-  library: ['node', 'typescript'],
-  engine: ['cluster', 'postgres', 'machines', 'distributed', 'store', 's3'],
-};
+const pages = new URL('../../manual/', import.meta.url);
+const codePages = new URL('../../report/diagnostics/code-pages/', import.meta.url);
+const manifestSchema = new URL('../../../schemas/manifest.schema.json', import.meta.url);
 
 export async function help(topic: string | undefined, program: Command, terminal: Terminal): Promise<number> {
-  if (topic === undefined || topic === 'index') {
+  const wanted = topic?.toLowerCase();
+  const command = program.commands.find((one) => one.name() === wanted);
+  const print = (page: string) => terminal.out(pageText(page, { style: terminal.outStyle, width: terminal.outWidth }));
+  if (wanted === undefined || wanted === 'index') {
     program.outputHelp();
     terminal.out('\n');
     show(terminal, contents());
-    return exitCodes.done;
+  } else if (topics.has(wanted)) {
+    print(await readTopic(wanted, program, wanted === 'kinds' ? await storedDocument() : undefined));
+    if (command !== undefined) terminal.out('\n');
+    command?.outputHelp();
+  } else if (command !== undefined) {
+    command.outputHelp();
+  } else if (Object.hasOwn(kinds, wanted) && kinds[wanted] !== undefined) {
+    const section = kindSection(kinds[wanted], await storedDocument());
+    print(`${section}\n\nThe manual about all of them: mediabatch help kinds\n`);
+  } else if (/^m?b?\d+$/.test(wanted)) {
+    print(await readCodePage(wanted.toUpperCase()));
+  } else {
+    throw await unknownTopic(wanted, program);
   }
-  const command = program.commands.find((one) => one.name() === topic.toLowerCase());
-  if (command === undefined || topics.has(topic.toLowerCase())) return showPage(topic, program, terminal);
-  command.outputHelp();
   return exitCodes.done;
-}
-
-async function showPage(topic: string, program: Command, terminal: Terminal): Promise<number> {
-  const wanted = topic.toLowerCase();
-  if (topics.has(wanted)) return (await import('./help-topic.ts')).helpTopic(wanted, program, terminal);
-  const kind = Object.hasOwn(kinds, wanted) ? kinds[wanted] : undefined;
-  if (kind !== undefined) return (await import('./help-topic.ts')).helpKind(kind, terminal);
-  if (/^m?b?\d+$/.test(wanted)) return (await import('./help-topic.ts')).helpCode(topic.toUpperCase(), terminal);
-  throw unknownTopic(topic, program);
 }
 
 function contents(): Document {
   const columns = [{ title: '' }, { title: '', cut: 'wrap' as const }];
   const { Reference: reference, ...others } = topicGroups;
-  const groups = Object.entries(others).map(([group, names]) =>
-    line(strong(group), [
-      table(
-        columns,
-        Object.entries(names).map(([name, about]) => [active(name), about]),
-      ),
-    ]),
-  );
+  const rowsOf = (names: object) => Object.entries(names).map(([name, about]) => [active(name), about]);
   return [
     line('The manual: mediabatch help TOPIC'),
-    ...groups,
+    ...Object.entries(others).map(([group, names]) => line(strong(group), [table(columns, rowsOf(names))])),
     line([strong('Reference'), `: ${Object.keys(reference).join(', ')}`]),
   ];
 }
 
-function unknownTopic(topic: string, program: Command): CampaignError {
-  const wanted = topic.toLowerCase();
-  const names = [...topics.keys()];
-  const near =
-    names.find((name) => alsoAbout[name]?.includes(wanted)) ??
-    nearestCommand(program, topic) ??
-    nearestName(wanted, names);
+/** Returns a page of the manual as Markdown. `{reference: NAME}` in a page is replaced by text from a table. */
+export async function readTopic(name: string, program: Command, document?: ServiceDocument): Promise<string> {
+  let page = await readFile(new URL(`${name}.md`, pages), 'utf8');
+  for (const [place, reference = ''] of page.matchAll(/^\{reference: (\w+)\}$/gm)) {
+    const text = await makeReference(reference, program, document);
+    page = page.replace(place, () => text);
+  }
+  return page;
+}
+
+export async function readAgentsPage(): Promise<string> {
+  return agentsPage(await readFile(new URL('agents.md', pages), 'utf8'));
+}
+
+async function makeReference(name: string, program: Command, document?: ServiceDocument): Promise<string> {
+  switch (name) {
+    case 'topics':
+      return topicReference();
+    case 'keys':
+      return keyReference(JSON.parse(await readFile(manifestSchema, 'utf8')) as JsonMap);
+    case 'kinds':
+      return kindReference(document);
+    case 'exits':
+      return exitReference();
+    case 'codes':
+      return codeReference();
+    case 'commands':
+      return commandReference(describeCommands(program));
+    default:
+      throw new Error(`internal error: the manual has no reference ${name}`);
+  }
+}
+
+function describeCommands(program: Command): Parameters<typeof commandReference>[0] {
+  return namedCommands(program).map(([name, command, { examples }]) => {
+    const help = command.createHelp();
+    return {
+      name,
+      ...(command.parent === program && {
+        listed: { theme: command.helpGroup().replace(/:$/, ''), summary: command.summary() },
+      }),
+      usage: help.commandUsage(command),
+      description: help.commandDescription(command),
+      options: help.visibleOptions(command).map((option) => ({
+        flags: option.flags,
+        description: help.optionDescription(option),
+      })),
+      examples: examples.map(([line, about]) => ({ line, about })),
+    };
+  });
+}
+
+/** The service's OpenAPI document, as stored by a campaign of the working folder. */
+async function storedDocument(): Promise<ServiceDocument | undefined> {
+  const service = knownService(false, readEnvironment(process.env, process.cwd()));
+  if (service === undefined) return undefined;
+  const { readKeptServiceDocument } = await import('../../campaign/service-facts.ts');
+  return readKeptServiceDocument(campaignPaths('campaign.yaml', {}), service);
+}
+
+async function readCodePage(code: string): Promise<string> {
+  if (Object.hasOwn(titles, code)) return readFile(new URL(`${code}.md`, codePages), 'utf8');
+  // Codes that end in the same digits, or else the nearest ones by number.
+  const digits = code.replace(/\D/g, '');
+  const all = Object.keys(titles);
+  const exact = all.filter((one) => one.endsWith(digits.padStart(4, '0')));
+  const distance = (one: string) => Math.abs(Number(one.slice(2)) - Number(digits.slice(0, 9)));
+  const near = exact.length > 0 ? exact : all.toSorted((a, b) => distance(a) - distance(b)).slice(0, 3);
+  throw new CampaignError({
+    code: 'MB3000',
+    message: `there is no code ${code}`,
+    hint: `near it: ${near.map((one) => `${one} (${titles[one]})`).join(', ')}`,
+    value: code,
+  });
+}
+
+async function unknownTopic(topic: string, program: Command): Promise<CampaignError> {
+  const near = nearestCommand(program, topic) ?? nearestName(topic, [...topics.keys()]) ?? (await pageAbout(topic));
   return new CampaignError({
     code: 'MB3000',
     message: `the manual has no page ${topic}, and there is no such command and no such code`,
     hint: near === undefined ? way('to see pages and commands', call('help')) : `did you mean ${near}?`,
     value: topic,
   });
+}
+
+/** Returns the page of the manual that contains a word most often. */
+async function pageAbout(word: string): Promise<string | undefined> {
+  let found: { name: string; count: number } | undefined;
+  for (const name of topics.keys()) {
+    const text = await readFile(new URL(`${name}.md`, pages), 'utf8');
+    const count = text
+      .toLowerCase()
+      .split(/[^\p{L}\p{N}]+/u)
+      .filter((one) => one === word).length;
+    if (count > (found?.count ?? 0)) found = { name, count };
+  }
+  return found?.name;
 }

@@ -14,8 +14,8 @@ import { command, type Document, line, stack } from '../../report/document.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { listExamples, makeCsvCampaign, type NewFiles, readExample } from '../make-csv-campaign.ts';
 import { defaultManifest } from '../program/name-manifest.ts';
-import { readAgentsPage } from '../read-manual.ts';
 import { type Terminal, tell } from '../terminal.ts';
+import { readAgentsPage } from './help.ts';
 
 interface InitOptions {
   example?: string;

@@ -196,7 +196,7 @@ export const lockCommands: readonly CommandRow[] = [
       ['mediabatch gc --sandbox --unpicked --yes', 'takes that lost at their gates', 'at gates'],
       ['mediabatch gc --sandbox --kept --yes', 'files that newer outputs replaced'],
     ],
-    run: async (terminal, file, options) => (await import('../commands/gc.ts')).gc(file, options, terminal),
+    run: async (terminal, file, options) => (await import('../commands/leftovers.ts')).gc(file, options, terminal),
   },
   {
     name: 'destroy',
@@ -221,7 +221,7 @@ export const lockCommands: readonly CommandRow[] = [
       ['mediabatch destroy --orphans', 'steps that are no longer in the manifest; asks first', 'not run'],
     ],
     run: async (terminal, file, addresses, options) =>
-      (await import('../commands/destroy.ts')).destroy(file, addresses, { options, terminal }),
+      (await import('../commands/leftovers.ts')).destroy(file, addresses, { options, terminal }),
   },
 ];
 

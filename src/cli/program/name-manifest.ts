@@ -1,12 +1,12 @@
-import { statSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import type { Command } from 'commander';
 import { CampaignError } from '../../contract/failure.ts';
+import { readSmallFile } from '../../disk/fs/plain-file.ts';
 import { call, way } from '../../ground/advice.ts';
 
 export const defaultManifest = 'campaign.yaml';
 
 export const manifestArgument = ['[file]', `the manifest (default: ${defaultManifest})`] as const;
-export const manifestsArgument = ['[files...]', `manifests (default: ${defaultManifest})`] as const;
 
 export function isAboutManifest(command: Command): boolean {
   const first = command.registeredArguments[0]?.name();
@@ -15,40 +15,23 @@ export function isAboutManifest(command: Command): boolean {
 
 /**
  * Inserts `campaign.yaml` into a command line that omits FILE; returns any other line unchanged. If the number of
- * words does not decide, the first word does: it is FILE if it has the extension of a manifest or is an existing
- * file. Refuses ambiguous lines.
+ * words does not decide, the first word does: it is FILE if it looks like the path of a manifest.
  */
-export function nameManifest(program: Command, argv: readonly string[], isFile = isPlainFile): readonly string[] {
+export function nameManifest(program: Command, argv: readonly string[]): readonly string[] {
   const found = findCommand(program, argv);
   if (found === undefined || !isAboutManifest(found.command)) return argv;
   const { command, at } = found;
-  const words = operandsOf(command, argv.slice(at));
-  if (hasManifest(command, words, isFile)) return argv;
+  if (hasManifest(command, operandsOf(command, argv.slice(at)))) return argv;
   return [...argv.slice(0, at), defaultManifest, ...argv.slice(at)];
 }
 
-function hasManifest(command: Command, words: readonly string[], isFile: (path: string) => boolean): boolean {
+function hasManifest(command: Command, words: readonly string[]): boolean {
   const [first] = words;
   if (first === undefined) return false;
-  const [{ variadic } = { variadic: true }, ...others] = command.registeredArguments;
-  if (others.at(-1)?.variadic === false && words.length > others.length) return true;
-  const needed = others.filter(({ required }) => required).length;
-  const isFixed = variadic || needed === others.length;
-  // A word that looks like a manifest is FILE, so that the error is about the missing last argument.
-  if (isFixed) return words.length > needed || /\.ya?ml$/i.test(first);
-  const mayBeAddress = /^[A-Za-z_][\w-]*(?:[@/*].*)?$/.test(first);
-  const mayBeFile = /^\.{0,2}\/|\.(?:ya?ml|jsonc?|jsonl)$/i.test(first);
-  if (!isFile(first)) return mayBeFile && !(mayBeAddress && first.includes('@'));
-  if (!mayBeAddress || (mayBeFile && !first.includes('@')) || !isFile(defaultManifest)) return true;
-  const name = command.name();
-  throw new CampaignError({
-    code: 'MB3000',
-    message: `${first} is a file here, and may be a step of ${defaultManifest}`,
-    hint: [
-      way('for the file', { ...call(name), file: `./${first}` }),
-      way('for the step', { ...call(name, first), file: defaultManifest }),
-    ],
-  });
+  const others = command.registeredArguments.slice(1);
+  if (others.at(-1)?.variadic !== true && words.length > others.length) return true;
+  // The text after `@` is the key of a row, which may end like the name of a file.
+  return /^\.{0,2}\//.test(first) || (/\.(?:ya?ml|json)$/i.test(first) && !/^[\w-]+@/.test(first));
 }
 
 /** Finds the command of a line, and the index of its first word. */
@@ -86,6 +69,32 @@ function takesNext({ options }: Command, word: string): boolean {
   return false;
 }
 
-function isPlainFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+/** Limit of manifests that are listed, and of bytes that are read of each file. */
+const mostNamed = 3;
+const mostBytes = 1 << 20;
+
+export function noManifest(command: string): CampaignError {
+  const [first, ...others] = findManifests();
+  const here = others.length === 0 ? [] : [`or ${others.slice(0, mostNamed).join(', ')}`];
+  const asIn = way('name it, as in', { ...call(command), file: `path/to/${defaultManifest}` });
+  return new CampaignError({
+    code: 'MB1001',
+    message: `no manifest is named, and there is no ${defaultManifest} in this folder (${process.cwd()})`,
+    hint:
+      first === undefined
+        ? [asIn, way('or make one to start from', call('init', 'my-campaign'))]
+        : [way('name it', { ...call(command), file: first }), ...here],
+    file: defaultManifest,
+  });
+}
+
+function findManifests(): string[] {
+  try {
+    return readdirSync('.')
+      .filter((name) => /\.ya?ml$/i.test(name))
+      .filter((name) => /^tasks:/m.test(readSmallFile(name, mostBytes)?.toString('utf8') ?? ''))
+      .sort();
+  } catch {
+    return [];
+  }
 }

@@ -52,39 +52,25 @@ export function typedOptions(command: Command): ApplyOptions {
   return Object.fromEntries(typed);
 }
 
-const headings: readonly (readonly [heading: string, flags: readonly string[]])[] = [
-  ['Consent and money:', ['--yes', '--publish', '--max-credits', '--on-error', '--wait-for-balance']],
-  ['Which campaign:', ['--lock', '--var', '--var-file', '--strict', '--service-moved', '--new', '--refresh']],
-  ['Which steps:', ['--select', '--exclude', '--first', '--sample', '--redo']],
-  [
-    'Output:',
-    [
-      '--json',
-      '--all',
-      '--format',
-      '--out',
-      '--compare',
-      '--detailed-exitcode',
-      '--quiet',
-      '--verbose',
-      '--events',
-      '--dry-run',
-      '--review',
-    ],
-  ],
-  [
-    'Pace and failures:',
-    ['--concurrency', '--poll-interval', '--patience', '--request-timeout', '--lock-timeout', '--on-unknown'],
-  ],
-  ['Sandbox:', ['--sandbox', '--sandbox-credits', '--sandbox-speed', '--sandbox-fail-rate']],
-  ['Engine:', ['--engine', '--store']],
-];
+/** Names of options under each heading of a long help. */
+const headings: Readonly<Record<string, string>> = {
+  'Consent and money:': 'yes publish max-credits on-error wait-for-balance',
+  'Which campaign:': 'lock var var-file strict service-moved new refresh',
+  'Which steps:': 'select exclude first sample redo',
+  'Output:': 'json all format out compare detailed-exitcode quiet verbose events dry-run review',
+  'Pace and failures:': 'concurrency poll-interval patience request-timeout lock-timeout on-unknown',
+  'Sandbox:': 'sandbox sandbox-credits sandbox-speed sandbox-fail-rate',
+  'Engine:': 'engine store',
+};
 
 export function underHeadings(command: Command): Command {
-  const placeOf = ({ long }: Option) => headings.findIndex(([, flags]) => flags.includes(long ?? ''));
-  for (const option of command.options) option.helpGroup(headings[placeOf(option)]?.[0] ?? 'Others:');
+  const all = Object.entries(headings);
+  for (const option of command.options) {
+    const found = all.find(([, names]) => names.split(' ').includes(option.name()));
+    option.helpGroup(found?.[0] ?? 'Others:');
+  }
   // Printed commands keep the order of the table.
-  const order = (name: string) => headings.findIndex(([heading]) => heading === name) + 1 || headings.length + 1;
+  const order = (name: string) => Object.keys(headings).indexOf(name) + 1 || all.length + 1;
   return command.configureHelp({
     ...command.configureHelp(),
     groupItems: (_all, visible, groupOf) =>
@@ -114,7 +100,7 @@ function readerOf({ takes, read, range = { least: 0 } }: OptionDetails): Reader 
   switch (takes) {
     case 'texts':
     case 'paths':
-      return (text, earlier) => collectText(text, earlier as string[] | undefined);
+      return (text, earlier = []) => [...(earlier as string[]), text];
     case 'pairs':
       return (text, earlier) => ({ ...(earlier as object | undefined), ...readPair(text) });
     case 'number':
@@ -169,36 +155,24 @@ function secondsIn({ least }: Range): (text: string) => number {
   };
 }
 
-function collectText(text: string, earlier: string[] = []): string[] {
-  return [...earlier, text];
+/** Returns a parser of a number with one of these units. */
+function measure(units: Readonly<Record<string, number>>, examples: string): (text: string) => number {
+  return (text) => {
+    const [, number, unit = ''] = /^(\d{1,6}(?:\.\d{1,3})?) ?([a-z]+)$/i.exec(text) ?? [];
+    const factor = units[unit.toLowerCase()];
+    if (factor === undefined) throw new InvalidArgumentError(`write it as ${examples}`);
+    return Math.round(Number(number) * factor);
+  };
 }
 
-/** Parses `90s`, `30m` or `2h`; returns ms. */
-function duration(text: string): number {
-  const match = /^(\d+(?:\.\d+)?)(s|m|h)$/.exec(text);
-  const unit = { s: 1000, m: 60_000, h: 3_600_000 }[match?.[2] ?? ''];
-  if (match === null || unit === undefined) throw new InvalidArgumentError('write it as 90s, 30m or 2h');
-  return Number(match[1]) * unit;
-}
-
-/** Parses `12h` or `30d`; returns ms. */
-export function age(text: string): number {
-  const match = /^(\d{1,6})(h|d)$/.exec(text);
-  if (match === null) throw new InvalidArgumentError('write it as 12h or 30d');
-  return Number(match[1]) * (match[2] === 'h' ? 3_600_000 : 86_400_000);
-}
+const hourMs = 3_600_000;
+const duration = measure({ s: 1000, m: 60_000, h: hourMs }, '90s, 30m or 2h');
+export const age = measure({ h: hourMs, d: 24 * hourMs }, '12h or 30d');
+export const bytes = measure({ kb: 1e3, mb: 1e6, gb: 1e9 }, '500kB, 20MB or 1GB');
 
 function pollInterval(text: string): number | undefined {
   if (text === 'auto') return undefined;
   const value = /^\d{1,9}$/.test(text) ? Number(text) : 0;
   if (value < 10) throw new InvalidArgumentError('give auto, or at least 10 ms');
   return value;
-}
-
-/** Parses `20MB` or `1.5 GB`; returns bytes. */
-export function parseSize(text: string): number {
-  const [, number, unit] = /^(\d{1,6}(?:\.\d{1,3})?) ?(kB|MB|GB)$/i.exec(text) ?? [];
-  const factor = { kb: 1e3, mb: 1e6, gb: 1e9 }[unit?.toLowerCase() ?? ''];
-  if (factor === undefined || Number(number) === 0) throw new InvalidArgumentError('write it as 500kB, 20MB or 1GB');
-  return Math.round(Number(number) * factor);
 }

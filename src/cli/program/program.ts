@@ -6,19 +6,11 @@ import { safeText } from '../../report/safe-text.ts';
 import { makeStyle } from '../../report/style.ts';
 import { pasteAfter, readCall } from '../paste.ts';
 import type { Terminal } from '../terminal.ts';
+import { historyCommands, languageCommands, runCommands } from './campaign-commands.ts';
 import { addCommands, addExamples, type CommandRow, type ProgramContext, rowOf } from './command-row.ts';
-import { historyCommands } from './history-commands.ts';
-import { languageCommands } from './language-commands.ts';
 import { lockCommands } from './lock-commands.ts';
-import { defaultManifest, nameManifest } from './name-manifest.ts';
-import { runCommands } from './run-commands.ts';
+import { defaultManifest, nameManifest, noManifest } from './name-manifest.ts';
 import { engineCommands, serviceCommands } from './service-commands.ts';
-
-/** Whether a word is another name of `--max-credits`, or an option that `apply` or `plan` no longer has. */
-const isForeign = (word: string) =>
-  /^--(budget|limit|(max|spend)-?(cost|spend|budget|price|limit)|watch|seed|refresh|strict|all|no-open|port)(=|$)/.test(
-    word,
-  );
 
 const helpCommand: CommandRow = {
   name: 'help',
@@ -65,11 +57,6 @@ class CommandLine extends Command {
     if (word !== undefined && this.commands.every((command) => command.name() !== word)) {
       throw (await import('./unknown-command.ts')).unknownCommand(this, word);
     }
-    const foreign = argv.filter(isForeign);
-    if (foreign.length > 0) {
-      const command = this.commands.find((one) => one.name() === word);
-      (await import('./unknown-command.ts')).refuseForeign(command, foreign);
-    }
     const named = nameManifest(this, argv);
     this.assumes = named !== argv;
     return super.parseAsync(named, options);
@@ -99,11 +86,8 @@ export function makeProgram(context: ProgramContext): Command {
   program.hook('preAction', async (_program, command) => {
     if (process.env.MEDIABATCH_SANDBOX !== undefined) await rehearse(command);
     terminal.called = readCall(command);
-    // This command finds manifests by their locks in any folder.
-    const looksAround = command.name() === 'cost' && command.opts().all === true;
-    const isMissing =
-      program.assumes && !looksAround && statSync(defaultManifest, { throwIfNoEntry: false }) === undefined;
-    if (isMissing) throw (await import('./no-manifest.ts')).noManifest(command.name());
+    const isMissing = program.assumes && statSync(defaultManifest, { throwIfNoEntry: false }) === undefined;
+    if (isMissing) throw noManifest(command.name());
   });
   terminal.paste = (command) => pasteAfter(program, terminal.called)(command);
   for (const [group, rows] of commandGroups) addCommands(program, group, rows, context);

@@ -30,7 +30,7 @@ export const serviceCommands: readonly CommandRow[] = [
       ['mediabatch list voices --gender female --accent british', 'a choice of them'],
       ['mediabatch list voices --json', 'for a program'],
     ],
-    run: async (terminal, options) => (await import('../commands/models.ts')).voices(options, terminal),
+    run: async (terminal, options) => (await import('../commands/list.ts')).voices(options, terminal),
   },
   {
     name: 'list models',
@@ -41,18 +41,18 @@ export const serviceCommands: readonly CommandRow[] = [
       ['mediabatch list models --kind image', 'with their credits'],
       ['mediabatch list models --json', 'for a program'],
     ],
-    run: async (terminal, options) => (await import('../commands/models.ts')).models(options, terminal),
+    run: async (terminal, options) => (await import('../commands/list.ts')).models(options, terminal),
   },
   {
     name: 'list accounts',
     summary: 'the social accounts that posts can go to',
-    description: 'Lists the connected social accounts, with a warning for those that expire soon.',
+    description: 'Lists the connected social accounts, and when each must be connected again.',
     options: asking,
     examples: [
       ['mediabatch list accounts', 'where posts can go', 'not run'],
       ['mediabatch list accounts --sandbox', 'accounts of the sandbox'],
     ],
-    run: async (terminal, options) => (await import('../commands/accounts.ts')).accounts(options, terminal),
+    run: async (terminal, options) => (await import('../commands/list.ts')).accounts(options, terminal),
   },
   {
     name: 'list jobs',
@@ -74,7 +74,7 @@ export const serviceCommands: readonly CommandRow[] = [
       ['mediabatch list jobs --sandbox --limit 5', 'the newest'],
       ['mediabatch list jobs --unknown', 'bought, and on record in no lock here', 'not run'],
     ],
-    run: async (terminal, options) => (await import('../commands/jobs.ts')).jobs(options, terminal),
+    run: async (terminal, options) => (await import('../commands/list.ts')).jobs(options, terminal),
   },
   {
     name: 'list uploads',
@@ -85,7 +85,7 @@ export const serviceCommands: readonly CommandRow[] = [
       ['mediabatch list uploads', 'where the service has a list', 'not run'],
       ['mediabatch list uploads --json', 'for a program', 'not run'],
     ],
-    run: async (terminal, options) => (await import('../commands/uploads.ts')).showUploads(options, terminal),
+    run: async (terminal, options) => (await import('../commands/list.ts')).uploads(options, terminal),
   },
   {
     name: 'upload',
@@ -97,8 +97,7 @@ export const serviceCommands: readonly CommandRow[] = [
       ['mediabatch upload --sandbox logo.png', 'prints its URL'],
       ['mediabatch upload --sandbox --json logo.png', 'for a program'],
     ],
-    run: async (terminal, paths, options) =>
-      (await import('../commands/uploads.ts')).addUploads(paths, options, terminal),
+    run: async (terminal, paths, options) => (await import('../commands/upload.ts')).upload(paths, options, terminal),
   },
   {
     name: 'doctor',
@@ -185,7 +184,7 @@ export const engineCommands: readonly CommandRow[] = [
       ['mediabatch worker --limit 400/day,2000/month', 'whatever the campaigns', 'not run'],
       ['mediabatch worker --port 9102 --host 0.0.0.0', '/healthz and /readyz', 'not run'],
     ],
-    run: async (terminal, options) => (await import('../commands/worker.ts')).worker(options, terminal),
+    run: async (terminal, options) => (await import('../commands/engine.ts')).worker(options, terminal),
   },
   runAct(
     'cancel',
@@ -215,7 +214,7 @@ export const engineCommands: readonly CommandRow[] = [
       ['mediabatch workers --campaign spring --state ended', 'earlier runs of one campaign', 'not run'],
       ['mediabatch workers --check', 'for monitoring: 69 if anything is wrong', 'not run'],
     ],
-    run: async (terminal, options) => (await import('../commands/workers.ts')).workers(options, terminal),
+    run: async (terminal, options) => (await import('../commands/engine.ts')).workers(options, terminal),
   },
   {
     name: 'engine',
@@ -243,7 +242,7 @@ export const engineCommands: readonly CommandRow[] = [
         'not run',
       ],
     ],
-    run: async (terminal, options) => (await import('../commands/engine-migrate.ts')).engineMigrate(options, terminal),
+    run: async (terminal, options) => (await import('../commands/engine.ts')).migrate(options, terminal),
   },
 ];
 
@@ -259,6 +258,6 @@ function runAct(act: 'cancel' | 'pause' | 'resume', summary: string, description
       [`mediabatch ${act} shop.yaml --engine postgres://me@db/media`, 'that of another campaign', 'not run'],
     ],
     run: async (terminal, file, options) =>
-      (await import('../commands/cancel.ts')).cancel(act, file, { options, terminal }),
+      (await import('../commands/engine.ts')).changeRun(act, file, { options, terminal }),
   };
 }

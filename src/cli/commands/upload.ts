@@ -1,7 +1,5 @@
 import { realpath } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { listUploads } from '../../campaign/with-library.ts';
-import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError, type Failure, failures, serviceFailure } from '../../contract/failure.ts';
 import { findWayOut } from '../../disk/fs/own-tree.ts';
@@ -12,13 +10,8 @@ import { safeText } from '../../report/safe-text.ts';
 import { type UploadRow, uploadsJson, uploadsView } from '../../report/tables/jobs-text.ts';
 import { type Library, ServiceError } from '../../service/library.ts';
 import { listenForInterruption } from '../signals.ts';
-import { outJson, sayFailure, show, type Terminal } from '../terminal.ts';
-import { tellLinksEnd, withService } from '../with-service.ts';
-
-interface UploadsOptions {
-  json?: boolean;
-  sandbox?: boolean;
-}
+import { outAs, sayFailure, type Terminal } from '../terminal.ts';
+import { type ServiceOptions, tellLinksEnd, withService } from './list.ts';
 
 interface LocalFile {
   given: string;
@@ -35,7 +28,7 @@ interface Results {
 }
 
 /** Uploads files to the media library. Files with equal bytes are uploaded once per call. Costs no credits. */
-export async function addUploads(files: string[], options: UploadsOptions, terminal: Terminal): Promise<number> {
+export async function upload(files: string[], options: ServiceOptions, terminal: Terminal): Promise<number> {
   const local: LocalFile[] = [];
   for (const file of files) local.push(await readLocalFile(file));
   const interruption = listenForInterruption(() => terminal.err('\n'));
@@ -48,8 +41,7 @@ export async function addUploads(files: string[], options: UploadsOptions, termi
     interruption.stop();
   }
   const { rows, failed, ended } = results;
-  if (options.json) outJson(terminal, uploadsJson(rows, failed));
-  else show(terminal, uploadsView(rows));
+  await outAs(terminal, options, { text: () => uploadsView(rows), json: () => uploadsJson(rows, failed) });
   if (rows.length > 0) tellLinksEnd(options, terminal);
   if (ended === 'interrupted') return exitCodes.interrupted;
   if (ended !== undefined) {
@@ -57,23 +49,6 @@ export async function addUploads(files: string[], options: UploadsOptions, termi
     return failures[ended.code].exit;
   }
   return failed.length > 0 ? exitCodes.someFailed : exitCodes.done;
-}
-
-/** Lists the media library, if the service has an (undocumented) list of it. */
-export async function showUploads(options: UploadsOptions, terminal: Terminal): Promise<number> {
-  const rows = await withService(options, ({ access, library }) => listUploads(library, access));
-  if (rows === undefined) {
-    throw new CampaignError({
-      code: 'MB3205',
-      message:
-        'this service has no list of its media library: neither its documentation nor its OpenAPI document names GET /uploads',
-      hint: 'the locks keep the URL of every file that a campaign has uploaded; `explain` shows that of a step',
-    });
-  }
-  if (options.json) outJson(terminal, uploadsJson(rows));
-  else show(terminal, uploadsView(rows, systemClock.now()));
-  if (rows.length === 0) terminal.err('the media library is empty\n');
-  return exitCodes.done;
 }
 
 async function readLocalFile(given: string): Promise<LocalFile> {

@@ -1,0 +1,150 @@
+import { readEnvironment, readLimits, requireAccess } from '../../campaign/environment.ts';
+import { requireGraph } from '../../campaign/load-manifest.ts';
+import {
+  actOnRun,
+  lookAtEngine,
+  migrateEngine,
+  type RunAct,
+  requireEngine,
+  workOnEngine,
+} from '../../campaign/on-engine/engine-run.ts';
+import { ownVersion } from '../../campaign/own-version.ts';
+import { systemClock } from '../../contract/clock.ts';
+import type { EngineRun, WorkerNews } from '../../contract/engine-state.ts';
+import { exitCodes } from '../../contract/exit.ts';
+import { clockText } from '../../report/numbers.ts';
+import { safeText } from '../../report/safe-text.ts';
+import { troublesOf, troublesView, workersJson, workersView } from '../../report/tables/workers-text.ts';
+import { workerJsonLine, workerLine } from '../../report/worker-text.ts';
+import { fitHeap } from '../fit-heap.ts';
+import { open, type StateOptions } from '../open.ts';
+import { listenForInterruption } from '../signals.ts';
+import { outJson, show, type Terminal } from '../terminal.ts';
+
+interface WorkerOptions {
+  engine?: string;
+  store?: string;
+  files: number;
+  exitWhenIdle?: boolean;
+  /** Time in ms after which ended runs are removed. */
+  keep?: number;
+  drain?: boolean;
+  limit?: string;
+  port?: number;
+  host: string;
+  log: 'text' | 'json';
+}
+
+export async function worker(options: WorkerOptions, { err, style }: Terminal): Promise<number> {
+  const { env } = process;
+  const { store, files, port, host, keep, limit, exitWhenIdle = false } = options;
+  const engine = requireEngine(options.engine, env);
+  const environment = readEnvironment(env, process.cwd());
+  const access = requireAccess(environment, { rehearses: false });
+  const lineOf = options.log === 'json' ? workerJsonLine : workerLine;
+  const drain = options.drain === true ? new AbortController() : undefined;
+  const interruption = listenForInterruption(() => {}, { drain });
+  const working = workOnEngine({
+    ...{ engine, access, store, files, exitWhenIdle, keepMs: keep },
+    port: port === undefined ? undefined : { port, host },
+    limits: readLimits(limit, '--limit') ?? environment.limits,
+    drain: drain?.signal,
+    version: ownVersion(),
+    signal: interruption.signal,
+    tell: (news: WorkerNews) => err(lineOf(news, { style, now: systemClock.now() })),
+    onSize: fitHeap,
+  }).then(() => exitCodes.done);
+  try {
+    return await Promise.race([working, interruption.secondSignal.then(() => exitCodes.interrupted)]);
+  } finally {
+    interruption.stop();
+  }
+}
+
+interface WorkersOptions {
+  engine?: string;
+  json?: boolean;
+  /** Whether to print only problems, with an exit code. */
+  check?: boolean;
+  campaign?: string;
+  state?: EngineRun['state'];
+}
+
+export async function workers(options: WorkersOptions, terminal: Terminal): Promise<number> {
+  const { campaign, state: wanted, check = false } = options;
+  const state = await lookAtEngine(requireEngine(options.engine, process.env), { campaign, state: wanted });
+  const isServed = state.workers.some(({ isSilent }) => !isSilent);
+  if (options.json) {
+    outJson(terminal, workersJson(state));
+  } else {
+    show(terminal, check ? troublesView(state) : workersView(state));
+    if (!check && state.runs.length === 0) terminal.err('no run is on record on this engine\n');
+    if (!isServed) terminal.err('no worker is running\n');
+  }
+  return check && (!isServed || troublesOf(state).length > 0) ? exitCodes.unreachable : exitCodes.done;
+}
+
+interface ActWords {
+  done: string;
+  /** Message when there was nothing to do. */
+  idle: string;
+  follows?: string;
+  next?: readonly [text: string, call: 'apply' | 'resume'];
+}
+
+const wordsOf: Readonly<Record<RunAct, ActWords>> = {
+  cancel: {
+    done: 'cancelled',
+    idle: 'had ended already',
+    follows: 'nothing more is bought for this run; its running jobs are paid, and are collected',
+    next: ['to download its outputs', 'apply'],
+  },
+  pause: {
+    done: 'paused',
+    idle: 'has ended, or was cancelled',
+    follows: 'nothing new is sent for this run; its running jobs are paid, and are collected',
+    next: ['to go on', 'resume'],
+  },
+  resume: { done: 'resumed', idle: 'is not paused' },
+};
+
+/** Cancels, pauses or resumes a run on an engine. Its jobs are paid, so they are collected in any case. */
+export async function changeRun(
+  act: RunAct,
+  file: string,
+  { options, terminal }: { options: StateOptions & { engine?: string }; terminal: Terminal },
+): Promise<number> {
+  const { style, err } = terminal;
+  const engine = requireEngine(options.engine, process.env, { cancels: true });
+  const campaign = await open(file, options, terminal);
+  const { name } = await requireGraph(campaign);
+  const found = await actOnRun(engine, campaign, { name, act });
+  if (found === undefined) {
+    err(`no run of ${safeText(name)} is open on this engine\n`);
+    return exitCodes.done;
+  }
+  const { run, isDone, shown } = found;
+  const { done, idle, follows, next } = wordsOf[act];
+  const at = clockText(run.submitted.getTime(), systemClock.now());
+  const named = `the run of ${safeText(name)} that was submitted at ${at}`;
+  err(isDone ? `${style.green(done)} ${named}\n` : `${named} ${idle}\n`);
+  if (isDone && follows !== undefined) err(`${follows}\n`);
+  if (next === undefined || !(isDone || act === 'cancel')) return exitCodes.done;
+  // The address in the environment has the password; the printed address does not.
+  const words = options.engine === undefined ? [] : ['--engine', shown];
+  err(`${next[0]}: ${terminal.paste({ call: next[1], words })}\n`);
+  return exitCodes.done;
+}
+
+/** Creates or migrates the tables of an engine. `grant`: a database role that gets the right to use them. */
+export async function migrate(
+  { engine, grant }: { engine?: string; grant?: string },
+  { style, err }: Terminal,
+): Promise<number> {
+  const { before, now } = await migrateEngine(requireEngine(engine, process.env), grant);
+  if (before === now) err(`the tables have version ${now} already: nothing was changed\n`);
+  else if (before === 0) err(`${style.green('created')} the tables, version ${now}\n`);
+  else err(`${style.green('migrated')} the tables from version ${before} to ${now}\n`);
+  if (grant !== undefined) err(`${style.green('granted')} the use of the tables to ${safeText(grant)}\n`);
+  return exitCodes.done;
+}

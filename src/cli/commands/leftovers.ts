@@ -1,0 +1,267 @@
+import { dirname, relative } from 'node:path';
+import {
+  deleteLeftover,
+  findLeftovers,
+  findRemoteRecords,
+  findReplaced,
+  findUnpicked,
+  findWanted,
+  type LeftoverFile,
+  type Leftovers,
+  type OtherLock,
+  type RemoteRecords,
+} from '../../campaign/find-leftovers.ts';
+import { requireOtherLocks } from '../../campaign/find-locks.ts';
+import { holdGuard } from '../../campaign/hold-guard.ts';
+import type { OpenCampaign } from '../../campaign/open-campaign.ts';
+import type { CampaignPaths } from '../../campaign/paths.ts';
+import type { MoveQuestion } from '../../campaign/read-lock.ts';
+import { chooseRecorded } from '../../campaign/select-steps.ts';
+import { Session } from '../../campaign/session.ts';
+import { withLibraryOf } from '../../campaign/with-library.ts';
+import { systemClock } from '../../contract/clock.ts';
+import { exitCodes } from '../../contract/exit.ts';
+import { CampaignError, type Failure, failures, serviceFailure } from '../../contract/failure.ts';
+import type { Leftover, RemoteRecord, Removal } from '../../contract/leftovers.ts';
+import { KeptFiles } from '../../disk/outputs/kept-files.ts';
+import { checkOutputs } from '../../disk/outputs/outputs.ts';
+import { SavedFiles } from '../../disk/outputs/saved-files.ts';
+import { defined } from '../../ground/values.ts';
+import { findOrphans } from '../../plan/rows/orphans.ts';
+import { bytesText, countOf } from '../../report/numbers.ts';
+import { safeText } from '../../report/safe-text.ts';
+import { chargesText, destroyJson, gcJson, leftoversView, recordsView } from '../../report/tables/leftovers-text.ts';
+import { type Library, ServiceError } from '../../service/library.ts';
+import { askAboutMove, askPerson, declined } from '../ask-person.ts';
+import { type Consent, consentIn, withConsent } from '../consent.ts';
+import { open, type StateOptions } from '../open.ts';
+import { listenForInterruption } from '../signals.ts';
+import { outJson, sayFailure, type Terminal, tell } from '../terminal.ts';
+
+interface SharedOptions extends StateOptions {
+  yes?: boolean;
+  json?: boolean;
+  /** How long to wait for another run on the lock, in ms. */
+  lockTimeout: number;
+}
+
+interface GcOptions extends SharedOptions {
+  /** Whether to delete files that newer outputs replaced, instead of files that no step owns. */
+  kept?: boolean;
+  /** Whether to delete files of outputs that people rejected or did not pick, instead. */
+  unpicked?: boolean;
+  dryRun?: boolean;
+}
+
+/** Deletes downloaded files that no step refers to. The lock and the records at the service do not change. */
+export async function gc(file: string, options: GcOptions, terminal: Terminal): Promise<number> {
+  if (options.kept === true && options.unpicked === true) {
+    throw new CampaignError({
+      code: 'MB3000',
+      message: '--kept and --unpicked exclude each other',
+      hint: 'run gc once with each; nothing was deleted',
+      options: ['--kept', '--unpicked'],
+    });
+  }
+  const campaign = await open(file, options, terminal);
+  const guard = await holdGuard(campaign.paths.lock, options.lockTimeout, campaign.tell);
+  try {
+    const findings = options.kept ? await findKept(campaign, options) : await findOutputs(campaign, options);
+    return await deleteAll(findings, options, terminal);
+  } finally {
+    await guard.release();
+  }
+}
+
+/**
+ * Deletable files, and the function that deletes one of them. It returns false if the file has changed since it was
+ * found.
+ */
+interface Findings {
+  found: Leftovers;
+  remove(file: LeftoverFile): Promise<boolean>;
+}
+
+async function findOutputs(campaign: OpenCampaign, options: GcOptions): Promise<Findings> {
+  const { paths } = campaign;
+  const { situation } = await Session.open(campaign);
+  const find = options.unpicked === true ? findUnpicked : findLeftovers;
+  const found = await find(paths.outputs, {
+    situation,
+    // A sandbox campaign has its own folder.
+    others: options.sandbox === true ? [] : await otherLocks(paths, false),
+    saved: new SavedFiles(paths.state, paths.outputs),
+    now: systemClock.now(),
+  });
+  return { found, remove: (file) => deleteLeftover(paths.outputs, file) };
+}
+
+async function findKept(campaign: OpenCampaign, { sandbox = false }: GcOptions): Promise<Findings> {
+  const { paths } = campaign;
+  const files = new KeptFiles(paths.state, paths.kept);
+  const { lock, situation } = await Session.open(campaign);
+  const others = (await otherLocks(paths, sandbox)).map((other) => other.lock);
+  const wanted = await findWanted(situation, paths.outputs);
+  const found = await findReplaced(files, { lock, others, wanted, now: systemClock.now() });
+  return { found, remove: async (file) => files.isThere() && (await deleteLeftover(files.folder, file)) };
+}
+
+/** Returns the locks of other campaigns in the folder, because they may share files with this one. */
+async function otherLocks(paths: CampaignPaths, sandbox: boolean): Promise<OtherLock[]> {
+  const locks = await requireOtherLocks(paths, { sandbox, mayHave: 'files here', done: 'deleted' });
+  return locks.map(({ path, lock }) => {
+    const folder = relative(paths.folder, dirname(path)).replaceAll('\\', '/');
+    return { lock, prefix: folder === '' ? '' : `${folder}/` };
+  });
+}
+
+async function deleteAll({ found, remove }: Findings, options: GcOptions, terminal: Terminal): Promise<number> {
+  const { files, kept } = found;
+  const { err } = terminal;
+  const report = (rows: (Leftover & { deleted: boolean })[]) => {
+    if (options.json) outJson(terminal, gcJson(rows, kept));
+  };
+  const leave = (path: string, why: string) =>
+    err(`${terminal.style.yellow('left alone')} ${safeText(`${path}: ${why}`)}\n`);
+  for (const { path, why } of kept) leave(path, why);
+  if (files.length === 0) {
+    report([]);
+    err('nothing to delete\n');
+    return exitCodes.done;
+  }
+  tell(terminal, ...leftoversView(files, systemClock.now()));
+  if (files.some(({ is }) => is !== 'partial')) {
+    err(
+      `They were paid for (${chargesText(files)}). If one is needed again, apply downloads it for free while the service has it.\n`,
+    );
+  }
+  const what = ({ length }: { length: number }, bytes: number) => `${countOf(length, 'file')} (${bytesText(bytes)})`;
+  const all = what(files, sumBytes(files));
+  if (options.dryRun) {
+    report(files.map(plain));
+    err(`would delete ${all}\n`);
+    return exitCodes.done;
+  }
+  const agreed = await askPerson(`Delete ${all}?`, { yes: options.yes, terminal });
+  if (agreed !== 'yes') return declined(agreed, 'deleted', terminal);
+  const results: (Leftover & { deleted: boolean })[] = [];
+  for (const file of files) {
+    const deleted = await remove(file);
+    results.push({ ...plain(file), deleted });
+    if (!deleted) leave(file.path, 'it was changed meanwhile');
+  }
+  report(results);
+  const gone = results.filter(({ deleted }) => deleted);
+  err(`deleted ${what(gone, sumBytes(gone))}\n`);
+  return exitCodes.done;
+}
+
+function sumBytes(rows: readonly Leftover[]): number {
+  return rows.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+function plain({ digests: _digests, ...row }: LeftoverFile): Leftover & { deleted: boolean } {
+  return { ...row, deleted: false };
+}
+
+interface DestroyOptions extends SharedOptions {
+  orphans?: boolean;
+  serviceMoved?: boolean;
+}
+
+/**
+ * Removes records at the service permanently. The lock does not change: purchases stay recorded, and later plans keep
+ * local files.
+ */
+export async function destroy(
+  file: string,
+  addresses: string[],
+  { options: typed, terminal }: { options: DestroyOptions; terminal: Terminal },
+): Promise<number> {
+  const consent = consentIn(process.env, { sandbox: typed.sandbox === true });
+  const options = withConsent(typed, consent);
+  const campaign = await open(file, options, terminal);
+  const { paths, service } = campaign;
+  const { serviceMoved, yes, lockTimeout: lockTimeoutMs } = options;
+  const ask = (question: MoveQuestion) => askAboutMove(question, { yes, terminal, consent });
+  const terms = { lockTimeoutMs, service, askAboutMove: serviceMoved === true ? ask : undefined };
+  return Session.hold(campaign, terms, async ({ graph, lock, situation }) => {
+    const orphans = options.orphans === true ? findOrphans(situation) : undefined;
+    const chosen = chooseRecorded(addresses, { graph, lock, orphans });
+    const records = [...chosen].flatMap((address) => lock.steps.get(address)?.purchases ?? []);
+    const present = await checkOutputs(
+      paths.outputs,
+      records.flatMap(({ outputs }) => outputs ?? []),
+    );
+    const found = findRemoteRecords(situation, present, chosen);
+    for (const { address, why } of found.skipped) {
+      terminal.err(`${terminal.style.yellow('left alone')} ${safeText(`${address}: ${why}`)}\n`);
+    }
+    if (found.records.length === 0) {
+      if (options.json) outJson(terminal, destroyJson([], found.skipped));
+      terminal.err('nothing to remove: only music, thumbnails and clippings have records that can be removed\n');
+      return exitCodes.done;
+    }
+    return withLibraryOf(campaign, ({ library }) => removeAll(library, found, { options, terminal, consent }));
+  });
+}
+
+async function removeAll(
+  library: Library,
+  { records, skipped }: RemoteRecords,
+  { options, terminal, consent }: { options: DestroyOptions; terminal: Terminal; consent: Consent },
+): Promise<number> {
+  tell(terminal, ...recordsView(records));
+  terminal.err('Their credits are not refunded. Local files and the lock do not change.\n');
+  terminal.err(
+    `${terminal.style.yellow('A file that is lost later cannot be downloaded again')}: keep copies of important files.\n`,
+  );
+  const question = `Remove ${countOf(records.length, 'record')} at the service permanently?`;
+  const agreed = await askPerson(question, { yes: options.yes, terminal, consent });
+  if (agreed !== 'yes') return declined(agreed, 'removed', terminal);
+  const { removals, ended } = await removeEach(library, records, terminal);
+  if (options.json) outJson(terminal, destroyJson(removals, skipped));
+  const count = (result: Removal['result']) => removals.filter((removal) => removal.result === result).length;
+  const gone = count('gone') > 0 ? `, ${count('gone')} had been removed before` : '';
+  const failed = count('failed') + count('left');
+  terminal.err(`removed ${countOf(count('removed'), 'record')}${gone}${failed > 0 ? `, ${failed} not removed` : ''}\n`);
+  if (ended === 'interrupted') return exitCodes.interrupted;
+  if (ended !== undefined) {
+    sayFailure(terminal, ended);
+    return failures[ended.code].exit;
+  }
+  return failed > 0 ? exitCodes.someFailed : exitCodes.done;
+}
+
+async function removeEach(
+  library: Library,
+  records: readonly RemoteRecord[],
+  { err, style }: Terminal,
+): Promise<{ removals: Removal[]; ended?: Failure | 'interrupted' }> {
+  const removals: Removal[] = [];
+  const interruption = listenForInterruption(() => err('\n'));
+  const endedAt = (index: number, ended: Failure | 'interrupted') => {
+    const left = records.slice(index).map((record): Removal => ({ record, result: 'left' }));
+    return { removals: [...removals, ...left], ended };
+  };
+  try {
+    for (const [index, record] of records.entries()) {
+      if (interruption.signal.aborted) return endedAt(index, 'interrupted');
+      const { kind, jobId, recordId, address } = record;
+      const shown = safeText(`${address} ${jobId}`);
+      try {
+        const result = await library.removeJob(kind, { jobId, ...defined({ recordId }) });
+        removals.push({ record, result });
+        err(`${style.green(result === 'removed' ? 'removed' : 'gone   ')} ${shown}\n`);
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error;
+        if (error.why === 'auth' || error.why === 'unreachable') return endedAt(index, serviceFailure(error));
+        removals.push({ record, result: 'failed', error: error.message });
+        err(`${style.red('failed ')} ${shown}: ${safeText(error.message)}\n`);
+      }
+    }
+  } finally {
+    interruption.stop();
+  }
+  return { removals };
+}

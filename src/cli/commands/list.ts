@@ -1,0 +1,283 @@
+import { hasKey, readEnvironment } from '../../campaign/environment.ts';
+import { type FoundLock, findLocks } from '../../campaign/find-locks.ts';
+import { listJobs, listUploads, type OpenAccess, withLibrary } from '../../campaign/with-library.ts';
+import { systemClock } from '../../contract/clock.ts';
+import { exitCodes } from '../../contract/exit.ts';
+import { CampaignError, type FailureCode, failureOf } from '../../contract/failure.ts';
+import { call } from '../../ground/advice.ts';
+import { hasErrors } from '../../ground/diagnostic.ts';
+import { defined } from '../../ground/values.ts';
+import { jobStates } from '../../kinds/envelope.ts';
+import { kinds } from '../../kinds/index.ts';
+import { kindName } from '../../kinds/read-catalog.ts';
+import { voices as documentedVoices } from '../../kinds/voices.ts';
+import { isAssetUrl } from '../../lock/check-line.ts';
+import { countOf } from '../../report/numbers.ts';
+import { safeText } from '../../report/safe-text.ts';
+import { accountsJson, accountsView } from '../../report/tables/accounts-text.ts';
+import { type JobRow, jobsJson, jobsView, uploadsJson, uploadsView } from '../../report/tables/jobs-text.ts';
+import {
+  type ModelRow,
+  modelsJson,
+  modelsView,
+  type Source,
+  type VoiceRow,
+  voicesJson,
+  voicesView,
+} from '../../report/tables/models-text.ts';
+import { type CatalogModel, type Library, type ListedJob, ServiceError } from '../../service/library.ts';
+import { mostLookedThrough } from '../../service/listing.ts';
+import { outAs, type Terminal, tellNotice } from '../terminal.ts';
+
+export interface ServiceOptions {
+  json?: boolean;
+  sandbox?: boolean;
+}
+
+/**
+ * Opens the configured service, or the sandbox of the working folder, for as long as `use` runs. `keeps`: whether the
+ * sandbox stores its state even if it has never run before.
+ */
+export function withService<T>(
+  { sandbox = false, keeps = false }: ServiceOptions & { keeps?: boolean },
+  use: (open: OpenAccess) => Promise<T>,
+): Promise<T> {
+  const folder = process.cwd();
+  return withLibrary({ environment: sandbox ? {} : readEnvironment(process.env, folder), sandbox, folder, keeps }, use);
+}
+
+export function tellLinksEnd({ sandbox }: ServiceOptions, terminal: Terminal): void {
+  const serve = terminal.paste(call('sandbox'));
+  if (sandbox === true) tellNotice(terminal, `links of the sandbox work while it runs; to keep one running: ${serve}`);
+}
+
+/**
+ * Queries the service. Without an API key or a catalog, `documented` is returned. The catalog is undocumented, so a
+ * service without one is no error.
+ */
+async function askService<Listed>(
+  what: 'models' | 'voices',
+  { documented, ask }: { documented: Listed; ask: (library: Library) => Promise<Listed> },
+  { options, terminal }: { options: ServiceOptions; terminal: Terminal },
+): Promise<{ listed: Listed; source: Source }> {
+  const fallBack = (why: string) => {
+    tellNotice(terminal, `${why}; these are the ${what} that its documentation lists`);
+    return { listed: documented, source: 'documented' as const };
+  };
+  if (options.sandbox !== true && !hasKey(readEnvironment(process.env, process.cwd())))
+    return fallBack('the service was not asked, because MEDIABATCH_API_KEY is not set');
+  try {
+    return { listed: await withService(options, ({ library }) => ask(library)), source: 'service' };
+  } catch (error) {
+    const failure = failureOf(error);
+    const bearable: FailureCode[] = ['MB3203', 'MB3204', ...(what === 'models' ? (['MB3205'] as const) : [])];
+    if (failure === undefined || !bearable.includes(failure.code)) throw error;
+    return fallBack(safeText(failure.message));
+  }
+}
+
+function unknownValue(message: string, value: string, known: readonly string[]): CampaignError {
+  return new CampaignError({ code: 'MB3000', message, hint: `there are: ${known.join(', ')}`, value, known });
+}
+
+/**
+ * Returns the rows with a wanted value, in any case; all rows if none is wanted. Refuses a value that neither a row
+ * has nor `known` contains.
+ */
+function filterBy<Row>(
+  rows: readonly Row[],
+  wanted: string | undefined,
+  by: { name: string; of: (row: Row) => string | undefined; known?: readonly string[] },
+): readonly Row[] {
+  if (wanted === undefined) return rows;
+  const isWanted = (value: string | undefined) => value?.toLowerCase() === wanted.trim().toLowerCase();
+  const values = [...new Set([...(by.known ?? []), ...rows.flatMap((row) => by.of(row) ?? []).sort()])];
+  if (!values.some(isWanted)) throw unknownValue(`no ${by.name} is ${JSON.stringify(wanted)}`, wanted, values);
+  return rows.filter((row) => isWanted(by.of(row)));
+}
+
+export async function models(options: ServiceOptions & { kind?: string }, terminal: Terminal): Promise<number> {
+  const wanted = { documented: [], ask: (library: Library) => library.catalog() };
+  const { listed, source } = await askService<CatalogModel[]>('models', wanted, { options, terminal });
+  const rows = filterBy(mergeModels(listed), options.kind, {
+    name: 'kind',
+    of: ({ kind }) => kind,
+    known: Object.keys(kinds),
+  });
+  await outAs(terminal, options, { text: () => modelsView(rows), json: () => modelsJson(rows, source) });
+  return exitCodes.done;
+}
+
+/**
+ * Merges models in the order of the kinds; within a kind the documented ones come first. Prices of the catalog
+ * override documented prices.
+ */
+function mergeModels(catalog: readonly CatalogModel[]): ModelRow[] {
+  const rows = Object.values(kinds).flatMap((kind) =>
+    Object.entries(kind.model?.models ?? {}).map(
+      ([model, facts]): ModelRow => ({
+        kind: kind.name,
+        model,
+        credits: facts.credits ?? null,
+        isDefault: kind.model?.default === model,
+        known: 'documented',
+        notes: facts.description,
+        ...defined({ aliasOf: facts.aliasOf }),
+      }),
+    ),
+  );
+  for (const entry of catalog) addEntry(rows, entry);
+  const order = Object.keys(kinds);
+  const place = ({ kind }: ModelRow) => (order.includes(kind) ? order.indexOf(kind) : order.length);
+  return rows.sort((a, b) => place(a) - place(b));
+}
+
+function addEntry(rows: ModelRow[], { model, kind: given, credits, per, aliasOf, description }: CatalogModel): void {
+  const kind = given && kindName(given, kinds);
+  const row = rows.find((known) => known.model === model && (kind === undefined || known.kind === kind));
+  if (row === undefined) {
+    rows.push({
+      kind: kind ?? '?',
+      model,
+      credits: credits ?? null,
+      ...defined({ per, aliasOf }),
+      isDefault: false,
+      known: 'catalog',
+      notes: description === undefined || description === model ? '' : description,
+    });
+    return;
+  }
+  row.known = row.known === 'documented' ? 'both' : row.known;
+  if (credits === undefined || (credits === row.credits && per === undefined)) return;
+  if (row.credits !== null) row.notes = `${row.notes} Documented: ${row.credits} credits.`.trim();
+  row.credits = credits;
+  if (per !== undefined) row.per = per;
+}
+
+interface VoicesOptions extends ServiceOptions {
+  gender?: string;
+  accent?: string;
+  /** Voice id. If given, only the link of its sample is printed. */
+  play?: string;
+}
+
+export async function voices(options: VoicesOptions, terminal: Terminal): Promise<number> {
+  const ask = async (library: Library) =>
+    (await library.voices()).map(
+      ({ previewUrl, ...voice }): VoiceRow => ({ ...voice, ...(isAssetUrl(previewUrl) && { previewUrl }) }),
+    );
+  const { play, gender, accent } = options;
+  if (play !== undefined) {
+    // The documented list has no samples.
+    const all = await withService(options, ({ library }) => ask(library));
+    const [{ previewUrl = undefined } = {}] = filterBy(all, play, { name: 'voice', of: ({ id }) => id });
+    const others = all.filter((voice) => voice.previewUrl !== undefined).map(({ id }) => id);
+    if (previewUrl === undefined) throw unknownValue(`the service has no sample of ${play}`, play, others);
+    terminal.out(`${safeText(previewUrl, 4096)}\n`);
+    tellLinksEnd(options, terminal);
+    return exitCodes.done;
+  }
+  const documented = Object.entries(documentedVoices).map(([id, facts]) => ({ id, ...facts }));
+  const { listed, source } = await askService<VoiceRow[]>('voices', { documented, ask }, { options, terminal });
+  const ofGender = filterBy(listed, gender, { name: 'gender', of: (voice) => voice.gender });
+  const rows = filterBy(ofGender, accent, { name: 'accent of these voices', of: (voice) => voice.accent });
+  await outAs(terminal, options, { text: () => voicesView(rows), json: () => voicesJson(rows, source) });
+  return exitCodes.done;
+}
+
+export async function accounts(options: ServiceOptions, terminal: Terminal): Promise<number> {
+  const rows = await withService(options, ({ library }) => library.accounts());
+  const now = systemClock.now();
+  await outAs(terminal, options, { text: () => accountsView(rows, now), json: () => accountsJson(rows, now) });
+  if (rows.length === 0) terminal.err('no account is connected; connect one in the dashboard of the service\n');
+  return exitCodes.done;
+}
+
+/** Lists the media library, if the service has an (undocumented) list of it. */
+export async function uploads(options: ServiceOptions, terminal: Terminal): Promise<number> {
+  const rows = await withService(options, ({ access, library }) => listUploads(library, access));
+  if (rows === undefined) {
+    throw new CampaignError({
+      code: 'MB3205',
+      message:
+        'this service has no list of its media library: neither its documentation nor its OpenAPI document names GET /uploads',
+      hint: 'the locks keep the URL of every file that a campaign has uploaded; `explain` shows that of a step',
+    });
+  }
+  const now = systemClock.now();
+  await outAs(terminal, options, { text: () => uploadsView(rows, now), json: () => uploadsJson(rows) });
+  if (rows.length === 0) terminal.err('the media library is empty\n');
+  return exitCodes.done;
+}
+
+interface JobsOptions extends ServiceOptions {
+  kind?: string;
+  state?: string;
+  model?: string;
+  limit: number;
+  /** Whether to list only jobs that are in no lock of this folder. */
+  unknown?: boolean;
+}
+
+export async function jobs(options: JobsOptions, terminal: Terminal): Promise<number> {
+  const { kind, state, model, limit, unknown } = options;
+  const made = Object.values(kinds).filter(({ act }) => act !== 'upload');
+  const listable = made.filter(({ list }) => list !== undefined).map(({ name }) => name);
+  if (kind !== undefined && !listable.includes(kind))
+    throw unknownValue(`jobs of kind ${JSON.stringify(kind)} cannot be listed`, kind, listable);
+  const wanted = kind === undefined ? listable : [kind];
+  const locks = await findLocks(process.cwd(), { sandbox: options.sandbox === true });
+  for (const { shown, problem, reading } of locks) {
+    const isWrong = reading !== undefined && hasErrors(reading.diagnostics);
+    const why = problem ?? (isWrong ? 'it is damaged, and was read as far as possible' : undefined);
+    if (why !== undefined) tellNotice(terminal, `${shown}: ${why}`);
+  }
+  const isFiltered = state !== undefined || model !== undefined || unknown === true;
+  const onUnread = (name: string, error: unknown) => {
+    // If the service refuses one list, the others are still shown.
+    const isOnlyThis = error instanceof ServiceError && (error.why === 'refused' || error.why === 'unusable');
+    if (!isOnlyThis || wanted.length === 1) throw error;
+    tellNotice(terminal, `the ${name} jobs cannot be listed: ${error.message}`);
+  };
+  const terms = { limit: isFiltered ? mostLookedThrough : limit + 1, onUnread };
+  const listed = await withService(options, ({ library }) => listJobs(library, wanted, terms));
+  const rows = withSteps(listed, locks).sort((a, b) => timeOf(b) - timeOf(a));
+  const inState = filterBy(rows, state, { name: 'state', of: ({ status }) => status, known: jobStates });
+  const ofModel = filterBy(inState, model, { name: 'model of these jobs', of: (row) => row.model });
+  const chosen = ofModel.filter(({ step }) => unknown !== true || step === undefined);
+  const shown = chosen.slice(0, limit);
+  const more = chosen.length > shown.length;
+  const unlisted = kind === undefined ? made.map(({ name }) => name).filter((name) => !listable.includes(name)) : [];
+  await outAs(terminal, options, {
+    text: () => jobsView(shown, systemClock.now()),
+    json: () => jobsJson({ jobs: shown, more, unlisted, locks: locks.map((lock) => lock.shown) }),
+  });
+  if (options.json === true) return exitCodes.done;
+  const strangers = shown.filter(({ step }) => step === undefined).length;
+  terminal.err(
+    `${countOf(shown.length, 'job')}${more ? ', and more: raise --limit' : ''}; ${strangers} in none of ${countOf(locks.length, 'lock')} of this folder\n`,
+  );
+  if (unlisted.length > 0) terminal.err(`the service has no list of ${unlisted.join(', ')} jobs\n`);
+  return exitCodes.done;
+}
+
+/** Adds the steps that have the jobs, and charges that a list of the service omits. */
+function withSteps(listed: readonly ListedJob[], locks: readonly FoundLock[]): JobRow[] {
+  const steps = new Map<string, { step: JobRow['step']; credits?: number }>();
+  for (const { shown, reading } of locks) {
+    for (const { address, purchases } of reading?.lock.steps.values() ?? []) {
+      for (const { jobId, credits } of purchases) {
+        if (jobId !== undefined) steps.set(jobId, { step: { lock: shown, address }, ...defined({ credits }) });
+      }
+    }
+  }
+  return listed.map(({ recordId: _recordId, echoes: _echoes, ...job }) => ({
+    ...job,
+    ...defined({ ...steps.get(job.jobId), ...defined({ credits: job.credits }) }),
+  }));
+}
+
+/** Creation time in ms since 1970; 0 if unknown, so that such jobs come last. */
+function timeOf({ createdAt }: JobRow): number {
+  return Date.parse(createdAt ?? '') || 0;
+}

@@ -1,0 +1,391 @@
+import { InvalidArgumentError } from 'commander';
+import { applyOptions, planOptions, portRange } from '../../campaign/option-table.ts';
+import { usualValidMs } from '../../contract/approval.ts';
+import { type CostDimension, costDimensions } from '../../plan/prices/tally-charges.ts';
+import type { CommandRow } from './command-row.ts';
+import { defaultManifest, manifestArgument } from './name-manifest.ts';
+import {
+  age,
+  bytes,
+  type CommandOption,
+  jsonOption,
+  lockOption,
+  planning,
+  sandboxOption,
+  selecting,
+  state,
+  strictOption,
+  typedOptions,
+  variables,
+} from './options.ts';
+
+export const languageCommands: readonly CommandRow[] = [
+  {
+    name: 'init',
+    isEveryday: true,
+    alsoCalled: ['new', 'create', 'example', 'examples'],
+    summary: 'write a campaign to start from',
+    description:
+      'Writes a campaign to start from, with .gitattributes, .gitignore and .env.example. Existing files stay as they are.',
+    arguments: [['[dir]', 'folder to write into', '.']],
+    options: [
+      ['--example <name>', 'name of an example; --list shows them'],
+      ['--from-csv <file>', 'a campaign for the rows and columns of your own data file'],
+      ['--agents', 'write AGENTS.md, too: what a coding agent may do here'],
+      ['--list', 'show the examples'],
+    ],
+    examples: [
+      ['mediabatch init spring', 'a small campaign, in a new folder'],
+      ['mediabatch init grid --example product-grid', 'another one; --list shows all'],
+      ['mediabatch init launch --from-csv products.csv', 'a picture for each row of your own table'],
+    ],
+    run: async (terminal, dir, options) => (await import('../commands/init.ts')).init(dir, options, terminal),
+  },
+  {
+    name: 'validate',
+    isEveryday: true,
+    alsoCalled: ['check', 'lint', 'test'],
+    summary: 'check a manifest and show every error at once',
+    description:
+      'Shows every error of a manifest, or “ok” with counts. Needs no network: requests without a built-in description are checked against the service’s document that `plan --refresh` stored, or with --sandbox against that of the sandbox.',
+    arguments: [['[files...]', `manifests (default: ${defaultManifest})`]],
+    options: [
+      ['--format <format>', 'output format; github annotates lines', { words: ['text', 'json', 'github'] }],
+      ['--json', 'the same as --format json'],
+      sandboxOption,
+      strictOption,
+      ...variables,
+    ],
+    examples: [
+      ['mediabatch validate', 'campaign.yaml of this folder'],
+      ['mediabatch validate --sandbox', 'also by the document of the embedded service'],
+      ['mediabatch validate --var-file north.yaml', 'with the variables of a market'],
+      ['mediabatch validate --format github', 'annotates lines in a pull request'],
+    ],
+    run: async (terminal, files, options) =>
+      (await import('../commands/validate.ts')).validate(files, options, terminal),
+  },
+  {
+    name: 'schema',
+    summary: 'print a JSON Schema or the kinds',
+    description:
+      'Prints a published JSON Schema, or lists the `kinds` of a manifest with their fields. The package has the schema of that list: kinds.schema.json. Helpers of templates: `help templates`.',
+    arguments: [
+      [
+        '[name]',
+        'name of a schema (manifest, plan, lock, event, result, status, failure and others), or kinds',
+        'manifest',
+      ],
+    ],
+    options: [['--json', 'kinds as one JSON document']],
+    examples: [
+      ['mediabatch schema kinds', 'what can be made, with every field'],
+      ['mediabatch schema > mediabatch.schema.json', 'for editors, as init writes it'],
+    ],
+    run: async (terminal, name, options) => (await import('../commands/schema.ts')).schema(name, options, terminal),
+  },
+];
+
+export const runCommands: readonly CommandRow[] = [
+  {
+    name: 'plan',
+    isEveryday: true,
+    alsoCalled: ['preview', 'dry-run', 'estimate', 'compare', 'changes'],
+    summary: 'show what a run would do, and what it costs',
+    description:
+      'Shows what a run would do with each step, why, and the cost. Needs no network, except with --refresh. Writes only the file of --out.',
+    arguments: [manifestArgument],
+    options: [...Object.values(planOptions), ...planning],
+    hasHeadings: true,
+    examples: [
+      ['mediabatch plan', 'what a run would do, and what it costs'],
+      ['mediabatch plan --select +cover', 'the cover and the steps that it needs'],
+      ['mediabatch plan --sandbox --out campaign.plan.json', 'to be reviewed, then applied exactly so'],
+      ['mediabatch plan --sandbox --compare HEAD', 'what changed since the last commit'],
+      ['mediabatch plan --sandbox --compare HEAD --format markdown', 'for a comment on a pull request'],
+    ],
+    run: async (terminal, file, _options, command) =>
+      (await import('../commands/plan.ts')).plan(file, typedOptions(command), terminal),
+  },
+  {
+    name: 'approve',
+    isEveryday: true,
+    summary: 'approve a saved plan, so that apply runs it without a prompt',
+    description:
+      'Shows a saved plan and asks for approval. `apply` then runs that exact plan once without prompting. The approval is signed and stored in your user state directory.',
+    arguments: [['[plan]', 'a plan that was saved with plan --out']],
+    options: [
+      ['--valid <age>', 'how long the approval is valid: 12h, 30d', { read: age, standard: usualValidMs, shown: '7d' }],
+      ['--by <name>', 'name of the approver (default: git user.name, else the user name)'],
+      ['--rows', 'print the request of every step, and ask nothing', { conflicts: ['valid', 'by', 'list', 'revoke'] }],
+      ['--list', 'list the approvals on this machine', { conflicts: ['valid', 'by', 'revoke'] }],
+      ['--revoke', 'revoke the approval of this plan', { conflicts: ['valid', 'by'] }],
+      ['--json', 'with --list: one JSON document on stdout', { conflicts: ['valid', 'by', 'revoke'] }],
+    ],
+    examples: [
+      ['mediabatch approve campaign.plan.json', 'shows it, and asks', 'not run'],
+      ['mediabatch approve campaign.plan.json --rows', 'every prompt, text, voice and model', 'not run'],
+      ['mediabatch approve campaign.plan.json --valid 12h', 'for today only', 'not run'],
+      ['mediabatch approve --list', 'what was approved here'],
+      ['mediabatch approve --revoke campaign.plan.json', 'revokes the approval', 'not run'],
+    ],
+    run: async (terminal, file, options) => (await import('../commands/approve.ts')).approve(file, options, terminal),
+  },
+  {
+    name: 'apply',
+    isEveryday: true,
+    alsoCalled: ['run', 'start', 'up', 'deploy', 'build', 'retry', 'generate'],
+    summary: 'plan, ask, run, download, and write the lock',
+    description:
+      'Plans, asks for approval, runs, and writes the lock. Run it again to resume. Paid jobs are never paid again, and published posts are never posted again.',
+    arguments: [['[file]', 'the manifest, or a plan that was saved with plan --out (default: campaign.yaml)']],
+    options: [...Object.values(applyOptions), ...planning],
+    hasHeadings: true,
+    examples: [
+      ['mediabatch apply --sandbox', 'a rehearsal with sandbox credits', 'asks'],
+      ['mediabatch apply --sandbox --yes --redo hero@lamp,9:16', 'buys one picture again'],
+      ['mediabatch apply --sandbox --review', 'draft, pick, final: a page opens, the run waits', 'not run'],
+      ['mediabatch apply --max-credits 50', 'for real, with a cap for this run', 'not run'],
+    ],
+    run: async (terminal, file, _options, command) =>
+      (await import('../commands/apply.ts')).apply(file, typedOptions(command), terminal),
+  },
+  {
+    name: 'status',
+    isEveryday: true,
+    alsoCalled: ['ls', 'ps', 'show', 'state', 'info'],
+    shortForms: { graph: '--graph' },
+    summary: 'show what is done, running, failed and missing',
+    description:
+      'Shows what is done, running, failed and missing, and the credits. Needs no network and writes nothing.',
+    arguments: [manifestArgument],
+    options: [
+      ['--list', 'one line for each step, with its job, credits, file and error'],
+      jsonOption,
+      [
+        '--graph',
+        'dependencies and states as a Mermaid graph; with --list: of each step',
+        { conflicts: ['json', 'follow'] },
+      ],
+      ['--engine <address>', 'include what the run of this campaign on an engine has recorded so far'],
+      [
+        '--follow',
+        'show the progress of a run in another terminal until it ends',
+        { conflicts: ['list', 'json', 'select', 'exclude'] },
+      ],
+      ...state,
+      ...selecting,
+    ],
+    examples: [
+      ['mediabatch status', 'done, running, failed; credits'],
+      ['mediabatch status --sandbox --list', 'step by step'],
+      ['mediabatch status --sandbox --follow', 'the progress of a run in another terminal'],
+      ['mediabatch status --sandbox --select kind:image --json', 'for a program'],
+      ['mediabatch status --sandbox --graph', 'dependencies as Mermaid, for a README'],
+      ['mediabatch status --graph --list --select +cover', 'one step and the steps that it needs'],
+    ],
+    run: async (terminal, file, options) =>
+      options.follow === true
+        ? (await import('../commands/follow.ts')).follow(file, options, terminal)
+        : (await import('../commands/status.ts')).status(file, options, terminal),
+  },
+  {
+    name: 'review',
+    isEveryday: true,
+    summary: 'review outputs in the browser, pick or reject them by keyboard',
+    description:
+      'Serves a local page to view, compare, pick and reject outputs. Decisions are written to the lock. Ends with Ctrl-C; the exit code is 0 even if gates are still open. Costs nothing.',
+    arguments: [manifestArgument],
+    options: [
+      [
+        '--port <n>',
+        'listen on this port of 127.0.0.1',
+        { takes: 'number', range: portRange, standard: 0, shown: 'any that is free' },
+      ],
+      ['--no-open', 'only print the address'],
+      ...state,
+      ...selecting,
+    ],
+    notes:
+      'From another machine: ssh -L 4020:127.0.0.1:4020 HOST, there mediabatch review --port 4020 --no-open,\nand here the address that it prints. Nothing else than 127.0.0.1 is ever listened on.',
+    examples: [
+      ['mediabatch review --sandbox', 'opens the page; Ctrl-C ends it', 'not run'],
+      ['mediabatch review --no-open --port 4020', 'prints the address only', 'not run'],
+      ['mediabatch review -s hero', 'one task of many', 'not run'],
+    ],
+    run: async (terminal, file, options) => (await import('../commands/review.ts')).review(file, options, terminal),
+  },
+  {
+    name: 'report',
+    summary: 'write a gallery: a folder that any browser opens offline',
+    description:
+      'Writes a gallery of outputs and requests: a folder or a single file to open from disk. Viewers can pick in it and send picks.json back. Needs no network and costs nothing.',
+    arguments: [manifestArgument],
+    options: [
+      ['--out <dir>', 'the folder (default: CAMPAIGN.report next to the manifest)'],
+      ['--copy', 'copy the media into the folder, to send it to somebody'],
+      ['--max-size <size>', 'with --copy: shrink pictures to stay below this size, as in 20MB', { read: bytes }],
+      ['--single-file <file>', 'one HTML file with small pictures only, 20 MB at most'],
+      [
+        '--for <reader>',
+        'for a client: a copy without prices, prompts, ids, paths and commands',
+        { words: ['client'] },
+      ],
+      ['--note <text>', 'with --for: a line above the pictures, such as the sender and a deadline'],
+      jsonOption,
+      ['--compare <ref>', 'a commit: compare each output with that commit'],
+      ...state,
+      ...selecting,
+    ],
+    examples: [
+      ['mediabatch report --sandbox --out gallery', 'a folder for any browser'],
+      ['mediabatch report --sandbox --single-file gallery.html', 'one file, small pictures only'],
+      ['mediabatch report --compare main --copy', 'before and after, to be sent as a folder', 'not run'],
+    ],
+    run: async (terminal, file, options) => (await import('../commands/report.ts')).report(file, options, terminal),
+  },
+  {
+    name: 'explain',
+    alsoCalled: ['why', 'flatten', 'resolved'],
+    shortForms: { render: '--request', expand: '--origins' },
+    summary: 'explain what a run would do with a step, and why',
+    description:
+      'Explains what a run would do with a step, field by field. With --request it prints the step’s request, with --origins its resolved values and where each comes from. Needs no network and writes nothing.',
+    arguments: [manifestArgument, ['[address]', 'the step, as the plan shows it; omitted with --origins: every step']],
+    options: [
+      jsonOption,
+      ['--request', 'the request as it is sent'],
+      ['--origins', 'all values, resolved, and where each comes from', { conflicts: 'request' }],
+      ...state,
+    ],
+    examples: [
+      ['mediabatch explain hero@lamp,1:1', 'why it would be bought'],
+      ['mediabatch explain --sandbox song@spring', 'the same with sandbox credits'],
+      ['mediabatch explain hero@lamp,1:1 --request', 'the request as it is sent'],
+      ['mediabatch explain hero@lamp,1:1 --origins', 'where each of its values comes from'],
+      ['mediabatch explain --origins --json', 'every step with all its values, for a program'],
+    ],
+    run: async (terminal, file, address, options) =>
+      (await import('../commands/explain.ts')).explain(file, address, { options, terminal }),
+  },
+];
+
+const runsOptions: readonly CommandOption[] = [['--sandbox', 'runs of the sandbox'], lockOption, jsonOption];
+
+export const historyCommands: readonly CommandRow[] = [
+  {
+    name: 'outputs',
+    isEveryday: true,
+    alsoCalled: ['export'],
+    summary: 'list every file with its row, review, credits and request',
+    description:
+      'Lists every purchased file and every post on a line of its own, with the columns of its row, joined tables and matrix, path, digest, size, review decision, credits, sources and request. Needs no network and no key. Files that are not on this machine are listed from the lock.',
+    arguments: [manifestArgument],
+    options: [
+      ['--picked', 'leave out candidates of a gate that are not picked'],
+      [
+        '--format <format>',
+        'text (default), csv or xlsx for spreadsheets, json or jsonl for programs',
+        { words: ['text', 'csv', 'csv-semicolon', 'xlsx', 'json', 'jsonl'] },
+      ],
+      ['--json', 'the same as --format json'],
+      ['--out <file>', 'path of the list; .csv, .xlsx, .json or .jsonl sets the format'],
+      ...state,
+      ...selecting,
+    ],
+    notes:
+      'In CSV, text that a spreadsheet would calculate (=, +, -, @) gets an apostrophe; numbers stay numbers.\nA file (--out) begins with a byte order mark and has paths as seen from its own folder. JSON has every text as it is, .xlsx all but plain numbers, which are number cells.\ncsv-semicolon is CSV for a spreadsheet with decimal commas (German, French): semicolons, and 3,5 for 3.5.',
+    examples: [
+      ['mediabatch outputs --sandbox', 'every output with its row'],
+      ['mediabatch outputs --sandbox --out outputs.csv', 'for a spreadsheet'],
+      ['mediabatch outputs --sandbox -s kind:image --picked --format json', 'for a program'],
+    ],
+    run: async (terminal, file, options) => (await import('../commands/outputs.ts')).outputs(file, options, terminal),
+  },
+  {
+    name: 'deliver',
+    summary: 'copy outputs to a folder or S3 bucket',
+    description:
+      'Copies files to a folder or an S3 bucket, verifies each by its digest, and writes a list next to them (outputs.csv). Deletes nothing. Overwrites only earlier copies of the same campaign, and skips files that are already there. Copying to a folder needs no network.',
+    arguments: [manifestArgument],
+    options: [
+      ['--to <dir>', 'a folder, created if missing, or s3://BUCKET/PREFIX (AWS_* of the environment)'],
+      ['--picked', 'leave out candidates of a gate that are not picked'],
+      ['--layout <template>', "names below it, without extension: '{{row.sku}}/{{slug matrix.ratio}}'"],
+      ['--format <format>', 'format of the list, as of outputs (default: csv)', { words: ['csv', 'csv-semicolon'] }],
+      ['--dry-run', 'print the names; copy nothing'],
+      ...state,
+      ...selecting,
+    ],
+    notes:
+      'A layout may use row, matrix, key, task, kind, take, part and path (where the file is now).\nTwo files of one name are an error before anything is copied.',
+    examples: [
+      ['mediabatch deliver --sandbox --to delivery --picked', 'without unpicked candidates', 'at gates'],
+      ["mediabatch deliver --sandbox --to shop -s song --layout 'songs/{{key}}'", 'under names of your own'],
+      ['mediabatch deliver --sandbox --to delivery --dry-run', 'which files; copies nothing', 'at gates'],
+    ],
+    run: async (terminal, file, options) =>
+      (await import('../commands/deliver.ts')).deliverOutputs(file, options, terminal),
+  },
+  {
+    name: 'cost',
+    isEveryday: true,
+    alsoCalled: ['costs', 'price', 'prices', 'spend', 'spent', 'credits'],
+    summary: 'show what was spent, and where it went',
+    description:
+      'Shows the credits spent, by task or another dimension, and their use: delivered, superseded, charged for failures, reserved. Needs no network and writes nothing.',
+    arguments: [manifestArgument],
+    options: [
+      [
+        '--by <what>',
+        `one or several of ${costDimensions.join(', ')}`,
+        { read: dimensions, standard: ['task'], shown: 'task' },
+      ],
+      ['--format <format>', 'how to print it', { words: ['text', 'json', 'csv'] }],
+      jsonOption,
+      ...state,
+    ],
+    examples: [
+      ['mediabatch cost --sandbox --by kind,model', 'where credits went'],
+      ['mediabatch cost --sandbox --format csv', 'for a spreadsheet'],
+    ],
+    run: async (terminal, file, options) => (await import('../commands/cost.ts')).cost(file, options, terminal),
+  },
+  {
+    name: 'runs',
+    alsoCalled: ['history', 'log', 'logs'],
+    summary: 'list earlier runs, or show one (runs show <id>)',
+    description:
+      'Lists earlier runs with their time, result and charges. The last 100 runs of this machine are stored.',
+    arguments: [manifestArgument],
+    options: runsOptions,
+    examples: [
+      ['mediabatch runs', 'when, how they ended, what they cost'],
+      ['mediabatch runs --sandbox --json', 'rehearsals, for a program'],
+    ],
+    run: async (terminal, file, options) => (await import('../commands/runs.ts')).runs(file, { options, terminal }),
+  },
+  {
+    name: 'runs show',
+    summary: 'show what one run did',
+    description: 'Shows the steps of one run by task, its failures and its notices.',
+    arguments: [manifestArgument, ['<id>', 'of the run, as the list shows it; its last four characters are enough']],
+    options: runsOptions,
+    examples: [
+      ['mediabatch runs show k3f9', 'the end of its id is enough', 'not run'],
+      ['mediabatch runs show --sandbox 2026-11-22-0435-k3f9 --json', 'for a program', 'not run'],
+    ],
+    // An option that the parent command has, too, is parsed by the parent.
+    run: async (terminal, file, id, _options, command) =>
+      (await import('../commands/runs.ts')).showRun(file, id, { options: command.optsWithGlobals(), terminal }),
+  },
+];
+
+/** Parses `kind,model`. */
+function dimensions(text: string): CostDimension[] {
+  const names = [...new Set(text.split(',').map((name) => name.trim()))];
+  const known = names.flatMap((name) => costDimensions.find((one) => one === name) ?? []);
+  if (known.length < names.length)
+    throw new InvalidArgumentError(`give one or several of ${costDimensions.join(', ')}`);
+  return known;
+}
