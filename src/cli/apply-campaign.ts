@@ -17,10 +17,8 @@ import { admitPosts, allowPosts, postsOf, withholdPosts } from '../plan/posts/po
 import { isAskedAbout } from '../plan/posts/post-record.ts';
 import { isBought, withholdPurchases } from '../plan/prices/spend-consent.ts';
 import { facts, good, line, strong, type Text } from '../report/document.ts';
-import { closeGroup, openGroup } from '../report/github-commands.ts';
 import { clockText, countOf } from '../report/numbers.ts';
-import { limitFacts } from '../report/plan/footer-facts.ts';
-import { capText, pickedText, spendText } from '../report/plan/plan-money.ts';
+import { capText, limitFacts, pickedText, spendText } from '../report/plan/plan-facts.ts';
 import { planText } from '../report/plan/plan-text.ts';
 import { postsText, sideBySide } from '../report/plan/post-words.ts';
 import { resultText } from '../report/run/result-json.ts';
@@ -191,9 +189,7 @@ function showPlan(planned: Plan, { options, campaign, terminal }: Round): void {
   }
   const { style, width } = terminal;
   const text = planText(planned, { style, width, isRehearsal: campaign.sandbox, now: systemClock.now() });
-  terminal.github?.(openGroup('plan'));
   terminal.err(text);
-  terminal.github?.(closeGroup);
 }
 
 async function watch(running: Running, made: Plan, round: Round): Promise<Applied> {

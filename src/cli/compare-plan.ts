@@ -8,9 +8,15 @@ import { systemClock } from '../contract/clock.ts';
 import { exitCodes } from '../contract/exit.ts';
 import { CampaignError, failureOf, failures } from '../contract/failure.ts';
 import { repositoryOf } from '../disk/fs/own-tree.ts';
-import { commentMarker, compareMarkdown, failureMarkdown, isSame } from '../report/plan/compare-markdown.ts';
-import { compareJson, compareText } from '../report/plan/compare-text.ts';
-import { planMarkdown } from '../report/plan/plan-markdown.ts';
+import {
+  commentMarker,
+  compareJson,
+  compareMarkdown,
+  compareText,
+  failureMarkdown,
+  isSame,
+} from '../report/plan/compare-text.ts';
+import { planMarkdown } from '../report/plan/plan-text.ts';
 import { open, type PlanCommandOptions } from './open.ts';
 import { formOf, outAs, type Terminal } from './terminal.ts';
 

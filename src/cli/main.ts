@@ -7,7 +7,8 @@ import { BrokenRunError } from '../contract/errors.ts';
 import { exitCodes } from '../contract/exit.ts';
 import { type Failure, failureOf, failures } from '../contract/failure.ts';
 import { defined, messageOf } from '../ground/values.ts';
-import { failureGithub, failureJson } from '../report/failure-text.ts';
+import { diagnosticsGithub } from '../report/diagnostics/diagnostics-json.ts';
+import { failureJson } from '../report/failure-text.ts';
 import { safeText } from '../report/safe-text.ts';
 import { makeProgram } from './program/program.ts';
 import { outJson, processTerminal, sayFailure, type Terminal, toCheckoutPath } from './terminal.ts';
@@ -63,7 +64,8 @@ function tellFailure(thrown: unknown, terminal: Terminal): Failure {
   const failure = failureOf(thrown);
   if (failure === undefined) return tellBug(thrown, terminal);
   sayFailure(terminal, failure);
-  terminal.github?.(failureGithub(failure, { paste: terminal.paste, toCheckoutPath }));
+  const { diagnostics = [] } = 'diagnostics' in failure ? failure : {};
+  terminal.github?.(diagnosticsGithub(diagnostics, { toCheckoutPath }));
   return failure;
 }
 

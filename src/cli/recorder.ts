@@ -10,15 +10,14 @@ import { defined, messageOf } from '../ground/values.ts';
 import { isWork } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
 import { line } from '../report/document.ts';
-import { closeGroup, openGroup } from '../report/github-commands.ts';
 import { foldEvent } from '../report/run/fold-event.ts';
 import { createRunTimes } from '../report/run/remaining-time.ts';
 import { createLines, type Detail } from '../report/run/run-lines.ts';
 import { createEventLines, type RunReporter, type RunTimes } from '../report/run/run-time.ts';
 import { createRunView, type RunView } from '../report/run/run-view.ts';
-import { endText, runAnnotations } from '../report/run/run-words.ts';
+import { endText } from '../report/run/run-words.ts';
 import { summaryView } from '../report/run/summary-text.ts';
-import { giveCursorBackAtExit, type Terminal, tell, tellNotice, toCheckoutPath } from './terminal.ts';
+import { giveCursorBackAtExit, type Terminal, tell, tellNotice } from './terminal.ts';
 
 /**
  * Opens the file of `--events`. Checks it before planning, so that a wrong path costs nothing; the check does not
@@ -66,7 +65,7 @@ export async function makeRecorder(
   },
 ): Promise<RunReporter & { view: RunView; times?: RunTimes | undefined }> {
   const { terminal, events, clock, paths, page, detail } = options;
-  const { style, github } = terminal;
+  const { style } = terminal;
   const now = () => clock.now();
   const view = createRunView();
   const hasWork = plan.rows.some(isWork) || (page !== undefined && plan.gates !== undefined);
@@ -86,10 +85,7 @@ export async function makeRecorder(
       const { createScreen } = await import('../report/run/run-screen.ts');
       reporters.push(createScreen({ stream: process.stderr, ...common }));
     } else {
-      const lines = createLines(terminal.err, { ...common, every: everyMs, ...defined({ detail }) });
-      reporters.push(
-        github === undefined || detail === 'quiet' ? lines : inGroup(lines, { write: github, title: 'run' }),
-      );
+      reporters.push(createLines(terminal.err, { ...common, every: everyMs, ...defined({ detail }) }));
     }
   }
   return {
@@ -124,24 +120,7 @@ export async function makeRecorder(
           goingOn: options.goingOn,
         });
         tell(terminal, ...(isShort ? [line(endText(view, view.end?.elapsedMs ?? 0))] : summary));
-        github?.(runAnnotations(view, { file: toCheckoutPath(paths.manifest) }));
       }
-    },
-  };
-}
-
-/** Folds the lines of a run in the log of a CI job. Its end and its errors follow below the fold. */
-function inGroup(lines: RunReporter, { write, title }: { write(text: string): void; title: string }): RunReporter {
-  let isOpen = false;
-  return {
-    on(event) {
-      if (!isOpen) write(openGroup(title));
-      isOpen = true;
-      lines.on(event);
-    },
-    async end() {
-      await lines.end();
-      if (isOpen) write(closeGroup);
     },
   };
 }

@@ -4,13 +4,12 @@ import type { Tell } from '../contract/notice.ts';
 import type { Advice } from '../ground/advice.ts';
 import { defined } from '../ground/values.ts';
 import { adviceView, type Paste } from '../report/advice-text.ts';
-import { diagnosticsGithub } from '../report/diagnostics/diagnostics-github.ts';
+import { diagnosticsGithub } from '../report/diagnostics/diagnostics-json.ts';
 import { diagnosticsText } from '../report/diagnostics/diagnostics-text.ts';
 import { type Document, line, warning } from '../report/document.ts';
 import { failureText } from '../report/failure-text.ts';
-import { inertText } from '../report/github-commands.ts';
 import { terminalText } from '../report/render/terminal-text.ts';
-import { safeJson, safeText } from '../report/safe-text.ts';
+import { inertText, safeJson, safeText } from '../report/safe-text.ts';
 import { makeStyle, type Style, wantsColor, wantsScreen } from '../report/style.ts';
 import type { Called } from './paste.ts';
 
@@ -184,7 +183,7 @@ export function tellOn(terminal: Pick<Terminal, 'err' | 'style' | 'github' | 'pa
       case 'diagnostics': {
         const { diagnostics, sources } = notice;
         err(diagnosticsText(diagnostics, sources, { style, ...(screen && { width }) }));
-        return github?.(diagnosticsGithub(diagnostics, { toCheckoutPath, limit: true }));
+        return github?.(diagnosticsGithub(diagnostics, { toCheckoutPath }));
       }
       default:
         return notice satisfies never;

@@ -12,7 +12,7 @@ import { isBought } from '../plan/prices/spend-consent.ts';
 import { sumPrices } from '../plan/prices/sum-prices.ts';
 import { command, type Document, facts, line, warning } from '../report/document.ts';
 import { countOf } from '../report/numbers.ts';
-import { spendText } from '../report/plan/plan-money.ts';
+import { spendText } from '../report/plan/plan-facts.ts';
 import { postsText, sideBySide } from '../report/plan/post-words.ts';
 import { safeText, shortList } from '../report/safe-text.ts';
 import { approving, type Consent } from './consent.ts';

@@ -1,6 +1,6 @@
 import { defined } from '../ground/values.ts';
 
-/** Role of a part of a text. `name`: from a campaign or the service, so it is escaped in Markdown. */
+/** Role of a part of a text. `name`: from a campaign or the service, so it is escaped in Markdown, as is faint text. */
 export type Mark = 'strong' | 'faint' | 'good' | 'active' | 'warning' | 'bad' | 'code' | 'name';
 
 export type Span = string | { readonly text: string; readonly mark: Mark };
@@ -47,7 +47,7 @@ export type Block =
   | { is: 'list'; items: readonly Document[]; isLoose?: boolean; signs?: readonly Text[] }
   | { is: 'facts'; facts: readonly Fact[] }
   /** A table. Columns without any text are omitted, and so are the column titles if `hasHead` is false. */
-  | { is: 'table'; columns: readonly Column[]; rows: readonly (readonly Text[])[]; hasHead?: false; counts?: number[] }
+  | { is: 'table'; columns: readonly Column[]; rows: readonly (readonly Text[])[]; hasHead?: false }
   | { is: 'code'; text: string; language?: string; name?: string }
   /** Lines that are folded if the medium supports it, else omitted. */
   | { is: 'folded'; title: Text; lines: readonly Text[] };

@@ -104,3 +104,13 @@ function cellText(cell: string | number, separator: ',' | ';'): string {
 const mayCalculate = /^[=+\-@\t\r]/;
 const isNumber = /^[+-]?\d+(?:\.\d+)?$/;
 const mustQuote = /[",;\r\n]/;
+
+/**
+ * Escapes all text in which the runner of GitHub Actions would find a command: lines that begin with two colons, after
+ * optional spaces, and `##[` anywhere.
+ */
+export function inertText(text: string): string {
+  return text.replaceAll(/^(\s*):(?=:)/gm, `$1:${noSpace}`).replaceAll(/##(?=\[)/g, `##${noSpace}`);
+}
+
+const noSpace = '\u200b';

@@ -7,7 +7,7 @@ const plain = /^[\x20-\x7e]*$/;
 /** Created on first use, because its data takes 10 ms to load and most texts are ASCII. */
 let graphemes: Intl.Segmenter | undefined;
 
-export function splitGraphemes(text: string): string[] {
+function splitGraphemes(text: string): string[] {
   if (plain.test(text)) return [...text];
   graphemes ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
   return Array.from(graphemes.segment(text), ({ segment }) => segment);
@@ -38,6 +38,11 @@ export function cutMiddle(text: string, width: number): string {
   const front = Math.floor((width - 1) / 2);
   const back = takeColumns(all.toReversed(), width - 1 - front, 'backwards');
   return `${takeColumns(all, front)}…${back}`;
+}
+
+/** Cuts like `cutToWidth`, but at the start. */
+export function cutStart(text: string, width: number): string {
+  return displayWidth(text) <= width ? text : `…${takeColumns(splitGraphemes(text).reverse(), width - 1, 'backwards')}`;
 }
 
 function takeColumns(all: string[], width: number, direction: 'forwards' | 'backwards' = 'forwards'): string {

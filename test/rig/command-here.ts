@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { inertText } from '../../src/report/github-commands.ts';
+import { inertText } from '../../src/report/safe-text.ts';
 import { makeStyle, wantsColor, wantsScreen } from '../../src/report/style.ts';
 import { bufferTerminal } from '../command/buffer-terminal.ts';
 import type { CommandResult } from './command.ts';

@@ -16,7 +16,7 @@ import { postsOf } from '../../plan/posts/post-consent.ts';
 import { isBought } from '../../plan/prices/spend-consent.ts';
 import { strong } from '../../report/document.ts';
 import { clockText, countOf } from '../../report/numbers.ts';
-import { pickedText, spendText } from '../../report/plan/plan-money.ts';
+import { pickedText, spendText } from '../../report/plan/plan-facts.ts';
 import { planText } from '../../report/plan/plan-text.ts';
 import { postsText } from '../../report/plan/post-words.ts';
 import { requestsText } from '../../report/plan/requests-text.ts';

@@ -2,16 +2,9 @@ import { countDiagnostics, type Diagnostic, type Place, sortDiagnostics } from '
 import type { Json } from '../../ground/json.ts';
 import { defined } from '../../ground/values.ts';
 import { shellLines } from '../advice-text.ts';
+import { safeText } from '../safe-text.ts';
 
-/**
- * Diagnostics as a document for programs: `{mediabatch: 'diagnostics', version: 1, file, valid, errors, warnings,
- * omitted?, steps?, tasks?, unchecked?, diagnostics: [{code, severity, message, hint?, range?, related?, trail?, fix?}]}`.
- * A range is `{file, start: {line, column, offset}, end}`: lines and columns from 1, offsets in UTF-16 units from 0, its
- * end exclusive. A fix is `{range, text}`: the replacement for that range. `valid` means: no errors.
- * `schemas/diagnostics.schema.json` specifies the same.
- *
- * @param context the manifest's path, and the size of its expansion if known
- */
+/** Formats diagnostics as `schemas/diagnostics.schema.json` describes them. `context`: path and size of the manifest. */
 export function diagnosticsJson(
   diagnostics: readonly Diagnostic[],
   context: { file: string; steps?: number; tasks?: number; unchecked?: number },
@@ -53,4 +46,52 @@ function rangeJson({ file, sheet, start, end }: Place): Json {
     start: { line: start.line, column: start.column, offset: start.offset },
     end: { line: end.line, column: end.column, offset: end.offset },
   };
+}
+
+/**
+ * Writes diagnostics as workflow commands of GitHub Actions, which shows each at its line: `::error file=…::message`.
+ * Columns are given only for a range within one line, because the runner accepts no others.
+ */
+export function diagnosticsGithub(
+  diagnostics: readonly Diagnostic[],
+  { toCheckoutPath }: { toCheckoutPath(file: string): string },
+): string {
+  return sortDiagnostics(diagnostics)
+    .map(({ severity, code, message, hint, place, trail = [] }) => {
+      const properties = [
+        ...(place === undefined ? [] : placeProperties(place, toCheckoutPath(place.file))),
+        ['title', code],
+      ];
+      const lines = [
+        safeText(message, messageLength),
+        ...(trail.length > 0 ? [`in ${trail.map((part) => safeText(part, 120)).join(' › ')}`] : []),
+        ...(hint === undefined ? [] : shellLines(hint)),
+      ];
+      const list = properties.map(([name, value]) => `${name}=${escapeProperty(String(value))}`);
+      return `::${severity} ${list.join(',')}::${escapeData(lines.join('\n'))}\n`;
+    })
+    .join('');
+}
+
+const messageLength = 2000;
+
+function placeProperties({ start, end }: Place, file: string): (string | number)[][] {
+  // The end of a range is exclusive here and inclusive for the runner. A range that ends before the first column of a
+  // line does not include that line.
+  const endsBefore = end.column <= 1 && end.line > start.line;
+  const lines = [
+    ['file', safeText(file, 1000)],
+    ['line', start.line],
+    ['endLine', endsBefore ? end.line - 1 : end.line],
+  ];
+  if (start.line !== end.line) return lines;
+  return [...lines, ['col', start.column], ['endColumn', Math.max(start.column, end.column - 1)]];
+}
+
+function escapeData(text: string): string {
+  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}
+
+function escapeProperty(text: string): string {
+  return escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }

@@ -1,20 +1,33 @@
+import type { Failure } from '../../contract/failure.ts';
 import type { Json } from '../../ground/json.ts';
-import { defined } from '../../ground/values.ts';
+import { defined, groupBy } from '../../ground/values.ts';
 import type { ComparedStep, Comparison, PriceSum } from '../../plan/compare/compare-versions.ts';
 import type { PlanRow } from '../../plan/plan.ts';
 import { isPost } from '../../plan/posts/post-record.ts';
 import type { Charge } from '../../plan/prices/list-charges.ts';
-import { facts, heading, paragraph } from '../document.ts';
+import type { Paste } from '../advice-text.ts';
+import {
+  type Block,
+  type Document,
+  type Fact,
+  facts,
+  heading,
+  named,
+  paragraph,
+  strong,
+  type Text,
+} from '../document.ts';
+import { failureText } from '../failure-text.ts';
 import { countOf, creditsText, signedText } from '../numbers.ts';
+import { markdownText } from '../render/markdown-text.ts';
 import { terminalText } from '../render/terminal-text.ts';
-import type { Style } from '../style.ts';
-import { budgetLeftText, type Fit } from './footer-facts.ts';
-import { indexRows } from './item-text.ts';
+import { makeStyle, type Style } from '../style.ts';
+import { budgetLeftText, type Fit } from './plan-facts.ts';
 import { groupPlan } from './plan-items.ts';
 import { itemTable } from './plan-text.ts';
 
 /** A comparison with a commit, with the commit's name as the user typed it. */
-export interface CompareView extends Comparison {
+interface CompareView extends Comparison {
   campaign: string;
   ref: string;
   commit: string;
@@ -22,30 +35,56 @@ export interface CompareView extends Comparison {
   fit?: Fit & { left: number };
 }
 
-export const changeWords = { added: 'new', removed: 'removed', changed: 'changed', moved: 'moved' } as const;
+const changeWords = { added: 'new', changed: 'changed', moved: 'moved', removed: 'removed' } as const;
 
-export function compareText(view: CompareView, options: { style: Style; width: number; all?: boolean }): string {
-  const rows = view.steps.map(rowOfStep);
-  const items = groupPlan({ rows }, { all: options.all === true });
-  return terminalText(
-    [
-      heading(`${view.campaign} as it is here, against ${view.ref} (${view.commit.slice(0, 10)})`),
-      itemTable(items, indexRows({ rows }), differenceFinder(view).creditsOf),
-      paragraph(countsText(view)),
-      facts(moneyFacts(view)),
-    ],
-    options,
-  );
+/** Shows each changed step with the difference of its cost, then the totals. A merge approves what is still to buy. */
+function compareDocument(view: CompareView, { all = false }: { all?: boolean } = {}): Document {
+  const { campaign, ref, commit, steps, toBuy, fit } = view;
+  const rows = steps.map(rowOfStep);
+  const byAddress = new Map(steps.map((step) => [step.address, step]));
+  const creditsOf = (own: readonly PlanRow[]) =>
+    differenceText(own.flatMap(({ address }) => byAddress.get(address) ?? []));
+  const missing = fit?.missing ? `, ${creditsText(fit.missing)} more than the budget has left` : '';
+  const isWhole = toBuy.credits === 0 && toBuy.unknownPrices === 0;
+  return [
+    heading([named(campaign), isWhole ? '' : `: ${sumText(toBuy)} to buy${missing}`]),
+    paragraph(['compared with ', named(ref), ` (${commit.slice(0, 10)})`]),
+    itemTable(groupPlan({ rows }, { all }), { rows }, { creditsOf }),
+    paragraph(strong(countsText(view))),
+    ...[...groupBy(steps, ({ task }) => task)].flatMap(([task, own]): Block[] => {
+      if (own.length === 1) return [];
+      const title = [named(task), `: ${countOf(own.length, 'step')}`];
+      return [{ is: 'folded', title, lines: own.map(lineOf) }];
+    }),
+    facts(moneyFacts(view)),
+  ];
 }
 
-export function differenceFinder({ steps }: Pick<CompareView, 'steps'>) {
-  const byAddress = new Map(steps.map((step) => [step.address, step]));
-  const differencesOf = (rows: readonly PlanRow[]) => rows.flatMap(({ address }) => byAddress.get(address) ?? []);
-  return { differencesOf, creditsOf: (rows: readonly PlanRow[]) => differenceText(differencesOf(rows)) };
+export function compareText(view: CompareView, options: { style: Style; width: number; all?: boolean }): string {
+  return terminalText(compareDocument(view, options), options);
+}
+
+export function compareMarkdown(view: CompareView, { path }: { path: string }): string {
+  return markdownText(compareDocument(view), { marker: commentMarker(path) });
+}
+
+/**
+ * First line of a campaign's comment, by which a later run finds the comment to update. It contains the path of the
+ * manifest, because two campaigns may have the same name. Text from a campaign cannot end it early.
+ */
+export function commentMarker(path: string): string {
+  const percent = (found: string) => Buffer.from(found).toString('hex').replace(/../g, '%$&');
+  const inert = path.replace(/[^A-Za-z0-9_./-]+/g, percent).replaceAll('--', '-%2d');
+  return `<!-- mediabatch:${inert} -->`;
+}
+
+/** Returns whether steps, purchases and budget are the same, so that a comment has no content. */
+export function isSame({ steps, there, here, bought, boughtThere }: Comparison): boolean {
+  return steps.length + bought.length + boughtThere.length === 0 && there.budget === here.budget;
 }
 
 /** Converts a difference to a row of a plan, so that it is grouped and worded like one. */
-export function rowOfStep({ change, address, task, kind, text, changes, follows, discards }: ComparedStep): PlanRow {
+function rowOfStep({ change, address, task, kind, text, changes, follows, discards }: ComparedStep): PlanRow {
   const row = { address, task, kind, credits: 0 as const, ...defined({ discards }) };
   switch (change) {
     case 'added':
@@ -78,19 +117,31 @@ function differenceText(steps: readonly ComparedStep[]): string {
   return [known, unknown].filter(Boolean).join(' ');
 }
 
-export function countsText({ steps }: CompareView): string {
-  const counts = (['added', 'changed', 'moved', 'removed'] as const).flatMap((change) => {
-    const count = steps.filter((step) => step.change === change).length;
-    return count === 0 ? [] : [`${creditsText(count)} ${changeWords[change]}`];
+function countsText({ steps }: CompareView): string {
+  const byChange = groupBy(steps, ({ change }) => change);
+  const counts = Object.entries(changeWords).flatMap(([change, word]) => {
+    const count = byChange.get(change as ComparedStep['change'])?.length ?? 0;
+    return count === 0 ? [] : [`${creditsText(count)} ${word}`];
   });
   return counts.length === 0 ? 'No step differs.' : counts.join(' · ');
 }
 
-export function moneyFacts(view: CompareView): { label: string; text: string }[] {
+function lineOf({ change, address, text, credits, discards = 0 }: ComparedStep): Text {
+  const price = credits.here === null ? 'price unknown' : countOf(credits.here ?? 0, 'credit');
+  const words = [
+    ...(change === 'removed' ? ['removed'] : change === 'moved' || credits.here === 0 ? [] : [price]),
+    ...(discards > 0 ? [`gives up ${creditsText(discards)}`] : []),
+  ];
+  const isDetailed = change !== 'added' && change !== 'removed';
+  const all = [named(address), ...words.map((word) => `, ${word}`)];
+  return isDetailed ? [...all, ': ', named(text)] : all;
+}
+
+function moneyFacts(view: CompareView): Fact[] {
   const { there, here, toBuy, bought, boughtThere, discarded, fit } = view;
   const difference = here.credits - there.credits;
   const change = difference === 0 ? '' : ` (${signedText(difference)})`;
-  const facts = [{ label: 'costs', text: changedText(wholeText(there), wholeText(here)) + change }];
+  const facts: Fact[] = [{ label: 'costs', text: changedText(wholeText(there), wholeText(here)) + change }];
   const add = (label: string, text: string) => facts.push({ label, text });
   if (there.budget !== here.budget) add('budget', changedText(budgetText(there), budgetText(here)));
   if (toBuy.credits > 0 || toBuy.unknownPrices > 0) add('still to buy', sumText(toBuy));
@@ -114,14 +165,14 @@ function budgetText({ budget }: { budget?: number }): string {
 }
 
 /** Returns a text such as `24 credits`, `24 credits + 3 of unknown price`. */
-export function sumText({ credits, unknownPrices }: PriceSum): string {
+function sumText({ credits, unknownPrices }: PriceSum): string {
   if (unknownPrices === 0) return countOf(credits, 'credit');
   const unknown = `${creditsText(unknownPrices)} of unknown price`;
   return credits === 0 ? unknown : `${countOf(credits, 'credit')} + ${unknown}`;
 }
 
 /** Returns a text such as `3 jobs for 6 credits, 2 posts, and 1 create whose charge is not known`. */
-export function chargesText(charges: readonly Charge[]): string {
+function chargesText(charges: readonly Charge[]): string {
   const known = charges.filter(({ went }) => went !== 'held');
   const jobs = known.filter(({ kind }) => !isPost(kind));
   const posts = known.length - jobs.length;
@@ -160,4 +211,15 @@ export function compareJson(view: CompareView): Json {
 
 function chargeJson({ id, address, task, kind, model, went, credits }: Charge): Json {
   return { id, address, task, kind, model, went, credits };
+}
+
+const mostMistakes = 50;
+
+/** Writes why there is no plan, in a block of code, in which GitHub interprets no Markdown. */
+export function failureMarkdown(failure: Failure, { path, paste }: { path: string; paste: Paste }): string {
+  const errors = 'diagnostics' in failure ? (failure.diagnostics ?? []).filter((one) => one.severity === 'error') : [];
+  const what = errors.length > 0 ? countOf(errors.length, 'mistake') : 'there is no plan';
+  const text = failureText(failure, { style: makeStyle(false), paste, most: mostMistakes }).trimEnd();
+  const document = [heading([named(path), `: ${what}`]), { is: 'code', language: 'text', text } as const];
+  return markdownText(document, { marker: commentMarker(path) });
 }

@@ -23,8 +23,8 @@ import {
 } from '../document.ts';
 import { countOf } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
-import { withCanary } from './canary-words.ts';
-import { writeReferences } from './expansion.ts';
+import { withCanary } from './plan-items.ts';
+import { writeReferences } from './requests-text.ts';
 
 interface Explanation {
   row: PlanRow;

@@ -9,14 +9,13 @@ import { describeFollowed } from '../../plan/rows/follow.ts';
 import { countOf, creditsText } from '../numbers.ts';
 import { anonymousText } from '../run/troubles.ts';
 import { safeText } from '../safe-text.ts';
-import { withCanary } from './canary-words.ts';
-import { asWanted, type PlanItem } from './plan-items.ts';
+import { asWanted, type PlanItem, withCanary } from './plan-items.ts';
 import { postsText } from './post-words.ts';
 
 const shownKeys = 3;
 
 /** Rows by address, to name the steps that a row follows. */
-export type RowIndex = ReadonlyMap<string, PlanRow>;
+type RowIndex = ReadonlyMap<string, PlanRow>;
 
 export function indexRows({ rows }: Pick<Plan, 'rows'>): RowIndex {
   const isNeeded = rows.some((row) => asWanted(row).reason.follows !== undefined);

@@ -1,13 +1,25 @@
 import { groupBy } from '../../ground/values.ts';
 import { isHeldBack } from '../../plan/actions.ts';
-import { describeChange } from '../../plan/compare/changes.ts';
 import { describeWords } from '../../plan/compare/word-difference.ts';
 import type { Change } from '../../plan/plan.generated.ts';
 import type { Action, Plan, PlanRow } from '../../plan/plan.ts';
 import { findRoot } from '../../plan/rows/follow.ts';
 import { anonymousText } from '../run/troubles.ts';
-import { canaryWords } from './canary-words.ts';
-import { actionOrder } from './plan-counts.ts';
+
+/** Order of actions in a plan: those that need the most attention first. */
+export const actionOrder: readonly Action[] = [
+  'create',
+  'redo',
+  'retry',
+  'attach',
+  'download',
+  'move',
+  'unresolved',
+  'failed',
+  'blocked',
+  'orphan',
+  'keep',
+];
 
 /** A line of a displayed plan: steps of one task with the same action and cause. */
 export interface PlanItem {
@@ -45,14 +57,8 @@ export function groupPlan({ rows }: Pick<Plan, 'rows'>, { all }: { all: boolean 
     const own = byAction.get(action) ?? [];
     if (all) return own.map((row) => itemOf([row]));
     if (action === 'keep') {
-      const held = own.filter(isHeldBack);
-      return [
-        ...byTaskAndCause(held, causeOf, itemOf),
-        ...foldKept(
-          own.filter((row) => !isHeldBack(row)),
-          itemOf,
-        ),
-      ];
+      const isHeld = groupBy(own, isHeldBack);
+      return [...byTaskAndCause(isHeld.get(true) ?? [], causeOf, itemOf), ...foldKept(isHeld.get(false) ?? [], itemOf)];
     }
     if (action === 'unresolved' && own.length <= mostUnresolved) return own.map((row) => itemOf([row]));
     return byTaskAndCause(own, causeOf, itemOf);
@@ -63,19 +69,11 @@ type MakeItem = (rows: readonly PlanRow[], causes?: number) => PlanItem;
 
 function byTaskAndCause(rows: readonly PlanRow[], causeOf: (row: PlanRow) => string, itemOf: MakeItem): PlanItem[] {
   return [...groupBy(rows, ({ task, kind }) => `${task}\n${kind}`).values()].flatMap((ofTask) => {
-    const own = [...groupBy(ofTask, (row) => `${causeOf(row)}\n${cellsOf(row)}`).values()];
-    if (own.length <= mostCauses) return own.map((group) => itemOf(group));
     const groups = [...groupBy(ofTask, causeOf).values()];
     if (groups.length <= mostCauses) return groups.map((group) => itemOf(group));
     const rest = groups.slice(mostCauses - 1);
     return [...groups.slice(0, mostCauses - 1).map((group) => itemOf(group)), itemOf(rest.flat(), rest.length)];
   });
-}
-
-/** Changed cells as a string. Rows whose cells changed differently get separate lines while there are few. */
-function cellsOf(row: PlanRow): string {
-  const cells = (asWanted(row).reason.changes ?? []).filter(({ cause }) => cause?.is === 'data');
-  return cells.map((change) => describeChange(change, true)).join('\n');
 }
 
 function foldKept(rows: readonly PlanRow[], itemOf: MakeItem): PlanItem[] {
@@ -146,3 +144,18 @@ const explained = new Set<PlanRow['reason']['code']>([
   'post-lost',
   'canary',
 ]);
+
+const shownCanaries = 3;
+
+/** Returns words such as `goes first, as canary` or `after its canary hero@lamp`. Empty without a canary. */
+function canaryWords({ canary, canaries = [] }: Pick<PlanRow, 'canary' | 'canaries'>): string {
+  if (canary === true) return 'goes first, as canary';
+  if (canaries.length === 0) return '';
+  const more = canaries.length > shownCanaries ? ` and ${canaries.length - shownCanaries} more` : '';
+  return `after its ${canaries.length === 1 ? 'canary' : 'canaries'} ${canaries.slice(0, shownCanaries).join(', ')}${more}`;
+}
+
+export function withCanary(text: string, row: Pick<PlanRow, 'canary' | 'canaries'>): string {
+  const words = canaryWords(row);
+  return words === '' ? text : `${text}; ${words}`;
+}

@@ -1,4 +1,4 @@
-import { hasWork, isQuiet } from '../../plan/actions.ts';
+import { countSteps, hasWork, isHeldBack, isQuiet } from '../../plan/actions.ts';
 import type { Action, Plan, PlanRow, PlanTotals } from '../../plan/plan.ts';
 import { sumPrices } from '../../plan/prices/sum-prices.ts';
 import {
@@ -7,27 +7,23 @@ import {
   type Document,
   facts,
   faint,
-  line,
+  heading,
   type Mark,
+  named,
   paragraph,
   strong,
   type Text,
-  table,
   warning,
 } from '../document.ts';
-import { countOf, creditsText } from '../numbers.ts';
+import { countOf, creditsText, priceText } from '../numbers.ts';
+import { markdownText } from '../render/markdown-text.ts';
 import { terminalText } from '../render/terminal-text.ts';
-import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
-import { limitFacts, modelFacts, postFacts, timeFacts } from './footer-facts.ts';
-import { describeDiscarded, describeItem, indexRows, nameOfItem, type RowIndex } from './item-text.ts';
-import { allUpToDate, planHeadline } from './plan-counts.ts';
-import { groupPlan, type PlanItem } from './plan-items.ts';
-import { moneyFacts } from './plan-money.ts';
+import { describeDiscarded, describeItem, indexRows, nameOfItem } from './item-text.ts';
+import { limitCodes, limitFacts, modelFacts, moneyFacts, postFacts, timeFacts } from './plan-facts.ts';
+import { actionOrder, groupPlan, type PlanItem, withCanary } from './plan-items.ts';
 
-interface PlanTextOptions {
-  style: Style;
-  width: number;
+interface ViewOptions {
   /** Whether to show every row: kept steps one by one, long lists in full. */
   all?: boolean;
   /** In ms since 1970. Posts with an earlier time are marked as published at once. */
@@ -35,36 +31,33 @@ interface PlanTextOptions {
   isRehearsal?: boolean;
 }
 
-export const glyphs: Readonly<Record<Action, string>> = {
-  create: '+',
-  redo: '~',
-  retry: '^',
-  attach: '@',
-  download: 'v',
-  move: '>',
-  keep: '=',
-  failed: '!',
-  blocked: 'x',
-  unresolved: '?',
-  orphan: '-',
+const marks: { readonly [action in Action]: readonly [glyph: string, mark: Mark] } = {
+  create: ['+', 'good'],
+  redo: ['~', 'warning'],
+  retry: ['^', 'warning'],
+  attach: ['@', 'active'],
+  download: ['v', 'active'],
+  move: ['>', 'active'],
+  keep: ['=', 'faint'],
+  failed: ['!', 'bad'],
+  blocked: ['x', 'warning'],
+  unresolved: ['?', 'warning'],
+  orphan: ['-', 'faint'],
 };
 
 /** Shows actions, steps and reasons, a line for each cause, then the counts. Costs come last, next to the question. */
-function planView(plan: Plan, { all = false, isRehearsal = false, now }: PlanTextOptions): Document {
-  const isShort = isQuiet(plan) && !all;
-  const items = isShort ? [] : groupPlan(plan, { all });
-  const unchecked = plan.rows.filter((row) => row.unchecked === true);
+function planView(plan: Plan, { all = false, isRehearsal = false, now }: ViewOptions): Document {
+  const items = groupPlan(plan, { all });
   const headline = planHeadline(plan);
   return [
-    items.length > 0
-      ? line([strong(plan.campaign), isRehearsal ? '  with sandbox credits (--sandbox)' : ''])
-      : undefined,
-    itemTable(items, indexRows(plan)),
-    unchecked.length > 0 ? paragraph(warning(uncheckedText(unchecked))) : undefined,
+    heading([named(plan.campaign), isRehearsal ? faint('  with sandbox credits (--sandbox)') : '']),
+    itemTable(items, plan, { creditsOf: creditsOfItem }),
+    uncheckedBlock(plan),
     paragraph(hasWork(plan) ? strong(headline) : headline),
+    ...items.flatMap(stepsOf),
     facts([
       ...postFacts(plan, now),
-      ...moneyFacts(plan.totals, { isQuiet: isShort }),
+      ...moneyFacts(plan.totals),
       ...limitFacts(plan),
       ...modelFacts(plan),
       ...timeFacts(plan.totals),
@@ -72,58 +65,90 @@ function planView(plan: Plan, { all = false, isRehearsal = false, now }: PlanTex
   ];
 }
 
-export function planText(plan: Plan, options: PlanTextOptions): string {
-  return terminalText(planView(plan, options), options);
+export function planText(plan: Plan, options: ViewOptions & { style: Style; width: number }): string {
+  const isShort = isQuiet(plan) && options.all !== true;
+  return isShort
+    ? quietText({ steps: countSteps(plan), ...plan }, options)
+    : terminalText(planView(plan, options), options);
 }
 
 /** Returns what `planText` returns for a plan with nothing to do, for callers that only have these facts. */
 export function quietText(
   { steps, totals }: { steps: number; totals: PlanTotals },
-  { style }: { style: Style },
+  look: { style: Style; width?: number },
 ): string {
-  return terminalText([paragraph(allUpToDate(steps)), facts(moneyFacts(totals, { isQuiet: true }))], { style });
+  return terminalText(
+    [paragraph(`Nothing to do: ${keptAll(steps)}`), facts(moneyFacts(totals, { isQuiet: true }))],
+    look,
+  );
+}
+
+/**
+ * Writes the plan as Markdown, for a comment on a pull request. The steps of each line are folded.
+ *
+ * @param marker first line of the comment @param unlike why it is shown instead of a comparison
+ */
+export function planMarkdown(
+  plan: Plan,
+  { marker, unlike, now }: { marker?: string; unlike?: string; now?: number } = {},
+): string {
+  const [title, ...view] = planView(plan, now === undefined ? {} : { now });
+  const why =
+    unlike === undefined
+      ? undefined
+      : paragraph(['There is nothing to compare with, so this is the whole plan: ', named(unlike)]);
+  return markdownText([title, why, ...view], { marker });
 }
 
 const columns: readonly Column[] = [
   { title: '', close: true },
-  { title: '', least: 8, cut: 'middle' },
-  { title: '', least: 4 },
-  { title: '', align: 'right' },
-  { title: '', align: 'right' },
-  { title: '', least: 24, cut: 'wrap', below: true },
+  { title: 'task', least: 8, cut: 'middle' },
+  { title: 'kind', least: 4 },
+  { title: 'steps', align: 'right' },
+  { title: 'credits', align: 'right' },
+  { title: 'why', least: 24, cut: 'wrap', below: true },
 ];
 
-export function itemTable(items: readonly PlanItem[], index: RowIndex, creditsOf = creditsOfItem): Block {
-  const cells = items.map((item): Text[] => {
-    const { rows, action, kind = '' } = item;
+export function itemTable(
+  items: readonly PlanItem[],
+  plan: Pick<Plan, 'rows'>,
+  { creditsOf }: { creditsOf(rows: readonly PlanRow[]): string },
+): Block {
+  const index = indexRows(plan);
+  const rows = items.map((item): Text[] => {
+    const { rows: own, action, kind = '' } = item;
+    const [glyph, mark] = marks[action];
+    const discarded = describeDiscarded(item);
     return [
-      { text: glyphs[action], mark: marks[action] },
-      safeText(nameOfItem(item), 300),
-      faint(safeText(kind, 40)),
-      rows.length === 1 ? '' : countOf(rows.length, kind === 'post' ? 'post' : 'step'),
-      creditsOf(rows),
-      [safeText(describeItem(item, index), 1000), describeDiscarded(item)].filter(Boolean).join('  '),
+      { text: glyph, mark },
+      named(nameOfItem(item)),
+      faint(kind),
+      own.length === 1 ? '' : countOf(own.length, kind === 'post' ? 'post' : 'step'),
+      creditsOf(own),
+      [named(describeItem(item, index)), discarded === '' ? '' : `  ${discarded}`],
     ];
   });
-  return table(columns, cells);
+  return { is: 'table', columns, rows, hasHead: false };
 }
 
-const marks: { readonly [action in Action]: Mark } = {
-  create: 'good',
-  redo: 'warning',
-  retry: 'warning',
-  unresolved: 'warning',
-  blocked: 'warning',
-  attach: 'active',
-  download: 'active',
-  move: 'active',
-  failed: 'bad',
-  keep: 'faint',
-  orphan: 'faint',
-};
+/** Lists the steps of a line that has several. */
+function stepsOf({ action, rows, task, kind }: PlanItem): Block[] {
+  if (rows.length === 1 || action === 'keep') return [];
+  const title = [`${action} ${countOf(rows.length, kind === 'post' ? 'post' : 'step')} of `, named(task ?? '')];
+  return [{ is: 'folded', title, lines: rows.map(stepOf) }];
+}
+
+function stepOf(row: PlanRow): Text {
+  const { address, credits, reason, output } = row;
+  const price = priceText(row);
+  const cost =
+    credits === 0 ? '' : `, ${price === '?' ? 'price unknown' : `${price} ${price === '1' ? 'credit' : 'credits'}`}`;
+  const file = output === undefined ? [] : [' ', named(output)];
+  return [named(address), `${cost}: `, named(withCanary(reason.text, row)), ...file];
+}
 
 /** Returns the credits of an item: `24`; `≈ 24` for an estimate; `?` or `24 + ?` with unknown prices. */
-export function creditsOfItem(rows: readonly PlanRow[]): string {
+function creditsOfItem(rows: readonly PlanRow[]): string {
   const { unknownPrices, estimate } = sumPrices(rows);
   if (estimate === undefined) return '';
   const { likely, unpriced } = estimate;
@@ -131,7 +156,81 @@ export function creditsOfItem(rows: readonly PlanRow[]): string {
   return [...known, ...(unpriced > 0 ? ['?'] : [])].join(' + ');
 }
 
-function uncheckedText(rows: readonly PlanRow[]): string {
-  const kinds = [...new Set(rows.map(({ kind }) => kind))].join(', ');
-  return `unchecked: ${countOf(rows.length, 'request')} (${kinds}). Neither the documentation nor a stored OpenAPI document describes them; \`plan --refresh\` or a run requests the document of the service`;
+function uncheckedBlock({ rows }: Plan): Block | undefined {
+  const unchecked = rows.filter((row) => row.unchecked === true);
+  if (unchecked.length === 0) return undefined;
+  const kinds = [...new Set(unchecked.map(({ kind }) => kind))].join(', ');
+  return paragraph(
+    warning(
+      `unchecked: ${countOf(unchecked.length, 'request')} (${kinds}). Neither the documentation nor a stored OpenAPI document describes them; \`plan --refresh\` or a run requests the document of the service`,
+    ),
+  );
+}
+
+/** Summary of a plan in one line, like `5 to create, 1 to download, 8 up to date`, or that there is nothing to do. */
+function planHeadline(plan: Plan): string {
+  const counts = new Map<Action, number>();
+  const waiting = plan.rows.filter(({ blockedBy }) => blockedBy === 'consent').length;
+  for (const { action } of plan.rows) counts.set(action, (counts.get(action) ?? 0) + 1);
+  const atGates = plan.rows.filter(({ blockedBy }) => blockedBy === 'gate').length;
+  counts.set('blocked', (counts.get('blocked') ?? 0) - waiting - atGates);
+  const steps = countSteps(plan);
+  const held = plan.rows.filter(isHeldBack).length;
+  const kept = (counts.get('keep') ?? 0) - held;
+  if (!hasWork(plan)) {
+    const upToDate =
+      kept === steps
+        ? keptAll(steps)
+        : `${creditsText(kept)} of ${countOf(steps, 'step')} ${kept === 1 ? 'is' : 'are'} up to date`;
+    const others = countWords(counts, ['unresolved', 'failed', 'blocked']);
+    const isStuck = plan.rows.some(({ blockedBy, reason }) => blockedBy === 'selection' || limitCodes.has(reason.code));
+    const rest = [...heldWords(plan), ...waitingWords(waiting, atGates)];
+    if ((counts.get('failed') ?? 0) > 0) return [...others, upToDate, ...rest].join(', ');
+    const start = isStuck ? 'Nothing can be done' : 'Nothing to do';
+    return `${start}: ${[upToDate, ...heldWords(plan), ...others, ...waitingWords(waiting, atGates)].join(', ')}`;
+  }
+  counts.set('keep', kept);
+  return [...countWords(counts, actionOrder), ...heldWords(plan), ...waitingWords(waiting, atGates)].join(', ');
+}
+
+function waitingWords(waiting: number, atGates: number): string[] {
+  return [
+    ...(waiting === 0 ? [] : [`${creditsText(waiting)} waiting for consent`]),
+    ...(atGates === 0 ? [] : [`${creditsText(atGates)} waiting for a pick`]),
+  ];
+}
+
+function heldWords({ rows }: Plan): string[] {
+  const posted = rows.filter(({ changedSince }) => changedSince === true).length;
+  const held = rows.filter(isHeldBack).length - posted;
+  return [
+    ...(held === 0 ? [] : [`${held} unchanged because of ${held === 1 ? 'a pin' : 'pins'}`]),
+    ...(posted === 0 ? [] : [`${posted} posted and changed since`]),
+  ];
+}
+
+function keptAll(steps: number): string {
+  if (steps === 0) return 'there are no steps';
+  return steps === 1 ? 'the only step is up to date' : `all ${creditsText(steps)} steps are up to date`;
+}
+
+const actionWords: Readonly<Record<Action, string>> = {
+  create: 'to create',
+  redo: 'to redo',
+  retry: 'to retry',
+  attach: 'to collect',
+  download: 'to download',
+  move: 'to move',
+  unresolved: 'unresolved',
+  failed: 'failed',
+  blocked: 'blocked',
+  orphan: 'no longer in the manifest',
+  keep: 'up to date',
+};
+
+function countWords(counts: ReadonlyMap<Action, number>, actions: readonly Action[]): string[] {
+  return actions.flatMap((action) => {
+    const count = counts.get(action) ?? 0;
+    return count === 0 ? [] : [`${creditsText(count)} ${actionWords[action]}`];
+  });
 }

@@ -122,7 +122,10 @@ function piecesOf(text: Text, style: Style, other?: Mark): Painted[] {
   return spansOf(text).map((span): Painted => {
     if (typeof span === 'string') return { text: inert(safeText(span, longestSpan)), mark: other };
     const shown = inert(safeText(span.text, longestSpan));
-    return { text: span.mark === 'code' && !hasColor ? `\`${shown}\`` : shown, mark: span.mark };
+    return {
+      text: span.mark === 'code' && !hasColor ? `\`${shown}\`` : shown,
+      mark: span.mark === 'name' ? other : span.mark,
+    };
   });
 }
 

@@ -1,7 +1,7 @@
 import type { RunEvent, StepFinished, StepOutcome } from '../../contract/event.ts';
 import { active, bad, faint, good, type Span, type Text, warning } from '../document.ts';
 import { bytesText, countOf, creditsText, elapsedText, spanText } from '../numbers.ts';
-import { spendText } from '../plan/plan-money.ts';
+import { spendText } from '../plan/plan-facts.ts';
 import { inlineText } from '../render/spans.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';

@@ -1,13 +1,10 @@
 import type { RunEvent } from '../../contract/event.ts';
 import { noUser } from '../../contract/failure.ts';
-import { groupBy } from '../../ground/values.ts';
 import type { Mark } from '../document.ts';
-import { type Annotation, annotationText, limitAnnotations } from '../github-commands.ts';
 import { clockText, countOf, creditsText, elapsedText, rangeText, spanText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import type { Remaining } from './run-time.ts';
-import type { Money, RunView, Stage, StepView, TaskView } from './run-view.ts';
-import { textOf } from './summary-troubles.ts';
+import type { Money, RunView, Stage, TaskView } from './run-view.ts';
 
 interface StageCount {
   count: number;
@@ -226,61 +223,4 @@ export function totalsText(
 export function remainingText(remaining: Remaining): string {
   if (remaining === 'unknown') return 'time unknown';
   return remaining === 'overdue' ? 'longer than usual' : `about ${rangeText(remaining)} left`;
-}
-
-const shownSteps = 5;
-
-/**
- * Renders what a run did not carry out as workflow commands of GitHub Actions: an error for each reason of failed
- * steps, a warning for waiting steps and for notices. `file`: the manifest, relative to the checkout.
- */
-export function runAnnotations(view: RunView, { file }: { file: string }): string {
-  const annotations: Annotation[] = [];
-  const add = (level: Annotation['level'], title: string, message: string) =>
-    annotations.push({
-      level,
-      properties: [
-        ['file', safeText(file, 1000)],
-        ['title', title],
-      ],
-      message,
-    });
-  const steps = [...view.stepsByAddress.values()];
-  for (const [reason, failed] of byReason(steps, ['failed', 'refused', 'lost'])) {
-    add('error', titleOf(failed), `${reason}${namesOf(failed)}`);
-  }
-  if (view.stopped !== undefined && view.stopped.because !== 'failure') {
-    add('error', 'spending stopped', stopText(view.stopped));
-  }
-  for (const [reason, unresolved] of byReason(steps, ['unresolved'])) {
-    add('warning', titleOf(unresolved), `${reason}${namesOf(unresolved)}`);
-  }
-  const picks = steps.filter(({ stage }) => stage === 'awaits-pick').length;
-  if (picks > 0)
-    add('warning', 'waiting for people', `${countOf(picks, 'step')} wait${picks === 1 ? 's' : ''} for a pick`);
-  for (const notice of view.notices) add('warning', 'notice', safeText(notice, 2000));
-  return limitAnnotations(annotations).map(annotationText).join('');
-}
-
-/** Groups the steps in these stages by their text. The text of several steps omits their names and jobs. */
-function byReason(steps: readonly StepView[], stages: readonly StepView['stage'][]): [string, StepView[]][] {
-  const wanted = steps.filter(({ stage }) => stages.includes(stage));
-  return [...groupBy(wanted, textOf)].map(([shared, group]) => {
-    const [first, ...others] = group;
-    const text = others.length === 0 ? first?.error : shared;
-    return [safeText(text || (first?.stage ?? ''), 2000), group];
-  });
-}
-
-function titleOf(steps: readonly StepView[]): string {
-  const [first] = steps;
-  if (first === undefined) return '';
-  return `${steps.length === 1 ? safeText(first.address, 300) : countOf(steps.length, 'step')} ${first.stage}`;
-}
-
-function namesOf(steps: readonly StepView[]): string {
-  if (steps.length === 1) return '';
-  const names = steps.slice(0, shownSteps).map(({ address }) => safeText(address, 300));
-  const more = steps.length - names.length;
-  return `\n${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

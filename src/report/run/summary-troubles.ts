@@ -270,7 +270,7 @@ function moreGroups(groups: readonly (readonly Troubled[])[]): Line | undefined 
   return hidden === 0 ? undefined : line(`… and ${countOf(hidden, 'more step')}`);
 }
 
-export function textOf({ error = '', ...step }: Troubled): string {
+function textOf({ error = '', ...step }: Troubled): string {
   return anonymousText(error, step);
 }
 

@@ -82,7 +82,9 @@ describe('a campaign is compared with a commit', () => {
     const { out, err } = await here.runIn('shop', 'plan', 'campaign.yaml', '--compare', 'main');
     expect(err).toBe('');
     expect(out.replace(/\([0-9a-f]{10}\)/, '(…)')).toMatchInlineSnapshot(`
-      "spring as it is here, against main (…)
+      "spring: 10 credits to buy
+
+      compared with main (…)
 
       + side@c                 image   +2  new
       + hero@c                 image   +2  new

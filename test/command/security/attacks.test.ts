@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
-import { planMarkdown } from '../../../src/report/plan/plan-markdown.ts';
+import { planMarkdown } from '../../../src/report/plan/plan-text.ts';
 import { safeText } from '../../../src/report/safe-text.ts';
 import { createHttp, type Http, type HttpCall, pathWithId } from '../../../src/service/http.ts';
 import { Poller } from '../../../src/service/polling/poller.ts';

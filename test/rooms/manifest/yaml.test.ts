@@ -268,7 +268,7 @@ describe('load files', () => {
       'MB1203 campaign.yaml:4:49',
       'MB1203 sub/a.yaml:2:79',
     ]);
-    const text = diagnosticsText(diagnostics, sources, { style: makeStyle(false), cwd: folder });
+    const text = diagnosticsText(diagnostics, sources, { style: makeStyle(false) });
     expect(text).toContain('  2 |   hero: { kind: image');
     expect(text).toContain('  4 | tasks: { own:');
   });

@@ -1,24 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import type { Diagnostic } from '../../../src/ground/diagnostic.ts';
-import { diagnosticsGithub } from '../../../src/report/diagnostics/diagnostics-github.ts';
-import { diagnosticsJson } from '../../../src/report/diagnostics/diagnostics-json.ts';
-import { diagnosticsText, excerptLines } from '../../../src/report/diagnostics/diagnostics-text.ts';
+import { diagnosticsGithub, diagnosticsJson } from '../../../src/report/diagnostics/diagnostics-json.ts';
+import { diagnosticsText } from '../../../src/report/diagnostics/diagnostics-text.ts';
 import { failureText } from '../../../src/report/failure-text.ts';
-import {
-  type Annotation,
-  annotationText,
-  inertText,
-  limitAnnotations,
-  openGroup,
-} from '../../../src/report/github-commands.ts';
-import { foldEvent } from '../../../src/report/run/fold-event.ts';
-import { createRunView } from '../../../src/report/run/run-view.ts';
-import { runAnnotations } from '../../../src/report/run/run-words.ts';
+import { inertText } from '../../../src/report/safe-text.ts';
 import { makeStyle } from '../../../src/report/style.ts';
 import { displayWidth } from '../../../src/report/text-width.ts';
 import { paste } from './paste.ts';
-import { at, eventfulRun, mistake, noColor, place, runStarted } from './samples.ts';
+import { mistake, noColor, place } from './samples.ts';
 
 const manifest = `version: 1
 name: aurora
@@ -31,12 +21,12 @@ tasks:
     kind: image
 `;
 
-function show(diagnostics: Diagnostic[], more: { cwd?: string } = {}): string {
+function show(diagnostics: Diagnostic[]): string {
   const sources = new Map([
     ['campaign.yaml', manifest],
     ['products.csv', 'sku,name\r\nA1,Lamp\r\nA2,"Big\r\nLamp"\r\n'],
   ]);
-  return diagnosticsText(diagnostics, sources, { style: noColor, ...more });
+  return diagnosticsText(diagnostics, sources, { style: noColor });
 }
 
 test('the excerpts of a failure are as wide as the terminal', () => {
@@ -126,23 +116,8 @@ describe('diagnosticsText', () => {
     expect(text).toBe('a:3:1 error MB1203 m\n  the same in a:4:1, a:5:1, a:6:1, a:7:1, a:8:1 and 1 more\n\n7 errors\n');
   });
 
-  test.each<[Diagnostic['severity'][], string]>([
-    [['error'], '1 error'],
-    [['warning'], '1 warning'],
-    [['error', 'warning', 'error', 'warning'], '2 errors, 2 warnings'],
-  ])('counts %j as %s', (severities, counts) => {
-    const text = show(severities.map((severity) => ({ ...mistake('m'), severity })));
-    expect(text.trimEnd().split('\n').at(-1)).toBe(counts);
-  });
-
   it('says nothing when there is nothing to say', () => {
     expect(show([])).toBe('');
-  });
-
-  it('shows paths below the working folder relative to it', () => {
-    const diagnostics = [mistake('m', { place: place('/home/me/x/campaign.yaml', [1, 1], [1, 2]) })];
-    expect(show(diagnostics, { cwd: '/home/me' })).toContain('x/campaign.yaml:1:1 error');
-    expect(show(diagnostics, { cwd: '/home/m' })).toContain('/home/me/x/campaign.yaml:1:1 error');
   });
 
   it('lets nothing from outside reach the terminal', () => {
@@ -169,15 +144,20 @@ function caretColumns(lines: string[]): [start: number, length: number] {
 
 describe('excerpts', () => {
   const excerpt = (text: string, start: [number, number], end: [number, number], width = 60) =>
-    excerptLines(text, place('f', start, end), { style: noColor, width });
+    diagnosticsText([mistake('m', { place: place('f', start, end) })], new Map([['f', text]]), {
+      style: noColor,
+      width: width + 2,
+    })
+      .split('\n')
+      .flatMap((line) => (/^ {3}[ \d]*\|/.test(line) ? [line.slice(2)] : []));
 
   test.each<[name: string, text: string, start: number, end: number, code: string, columns: [number, number]]>([
     ['plain text', 'abc def ghi', 5, 8, 'abc def ghi', [4, 3]],
     ['an empty range', 'abc', 2, 2, 'abc', [1, 1]],
     ['the end of a line', 'abc', 4, 4, 'abc', [3, 1]],
     ['a column beyond the line', 'abc', 40, 50, 'abc', [3, 1]],
-    ['tabs before', '\ta\tbc', 4, 6, '    a   bc', [8, 2]],
-    ['a tab itself', 'a\tb', 2, 3, 'a   b', [1, 3]],
+    ['tabs before', '\ta\tbc', 4, 6, '    a    bc', [9, 2]],
+    ['a tab itself', 'a\tb', 2, 3, 'a    b', [1, 4]],
     ['wide characters before', '漢字 abc', 4, 7, '漢字 abc', [5, 3]],
     ['wide characters themselves', 'x 漢字 y', 3, 5, 'x 漢字 y', [2, 4]],
     ['an emoji of two units', '🎉 abc', 4, 7, '🎉 abc', [3, 3]],
@@ -356,28 +336,6 @@ describe('diagnostics github', () => {
 /** As the runner reads a line: `::name properties::message`, spaces before it aside, and `##[name]` anywhere. */
 const obeyed = (line: string) => line.trimStart().startsWith('::') || line.includes('##[');
 
-test('what would end a property or a message is escaped', () => {
-  const text = annotationText({ level: 'error', properties: [['title', 'a::b,c%\r\n']], message: '50%\r\n::error::x' });
-  expect(text).toBe('::error title=a%3A%3Ab%2Cc%25%0D%0A::50%25%0D%0A::error::x\n');
-});
-
-test('no more than ten of a level, and the last one counts the others', () => {
-  const errors = Array.from({ length: 12 }, (_, index): Annotation => {
-    return { level: 'error', properties: [], message: `${index + 1}` };
-  });
-  const warnings = errors.slice(0, 10).map((error): Annotation => ({ ...error, level: 'warning' }));
-  const shown = limitAnnotations([...errors, ...warnings]);
-  expect(shown.filter(({ level }) => level === 'warning')).toEqual(warnings);
-  expect(shown.filter(({ level }) => level === 'error').map(({ message }) => message)).toEqual([
-    ...['1', '2', '3', '4', '5', '6', '7', '8', '9'],
-    '3 more, in the log of this step',
-  ]);
-});
-
-test('a title ends no line', () => {
-  expect(openGroup('a\n::error::b')).toBe('::group::a\\n::error::b\n');
-});
-
 test.each(['::error::x', '  ::add-mask::a', 'a\n\t::stop-commands::t\nb', 'a prompt with ##[error]x', '::::', '\r::a'])(
   'nothing in %j is obeyed, and it reads the same',
   (text) => {
@@ -387,48 +345,3 @@ test.each(['::error::x', '  ::add-mask::a', 'a\n\t::stop-commands::t\nb', 'a pro
     expect(inert.replaceAll('\u200b', '')).toBe(text);
   },
 );
-
-describe('annotations of a run', () => {
-  const annotationsOf = (events: Parameters<typeof foldEvent>[1][]) => {
-    const view = createRunView();
-    for (const event of events) foldEvent(view, event);
-    return runAnnotations(view, { file: 'ads/campaign.yaml' });
-  };
-
-  test('one for each reason, and for what waits', () => {
-    expect(annotationsOf(eventfulRun())).toMatchInlineSnapshot(`
-      "::error file=ads/campaign.yaml,title=hero@en failed::moderated \\x1b[2J
-      ::error file=ads/campaign.yaml,title=hero@l'été failed::the link has expired
-      ::error file=ads/campaign.yaml,title=theme@c refused::bad lyrics
-      ::error file=ads/campaign.yaml,title=hero@it lost::unknown job
-      ::error file=ads/campaign.yaml,title=spending stopped::interrupted: nothing more is bought
-      ::warning file=ads/campaign.yaml,title=hero@fr unresolved::no answer
-      ::warning file=ads/campaign.yaml,title=notice::hero@fr: an earlier create of this step made job j-8, which is now recorded
-      ::warning file=ads/campaign.yaml,title=notice::the service calls the job RENDERING
-      ::warning file=ads/campaign.yaml,title=notice::hero@de: a file in the way was renamed
-      "
-    `);
-  });
-
-  test('steps that failed for one reason are one annotation', () => {
-    const failed = Array.from({ length: 21 }, (_, index) => {
-      const address = `hero@${index}::x`;
-      const step = { address, task: 'hero' };
-      const error = `bad\n::x, job j-${index} of ${address}`;
-      return [
-        at(0, { event: 'step-started', ...step, kind: 'image', action: 'create' } as const),
-        at(0, { event: 'job-created', address, jobId: `j-${index}`, credits: 2, balance: null } as const),
-        at(0, { event: 'step-finished', ...step, outcome: 'failed', credits: 0, error } as const),
-      ];
-    });
-    const events = [at(0, runStarted([{ id: 'hero', kind: 'image', steps: 21 }])), ...failed.flat()];
-    expect(annotationsOf(events)).toBe(
-      '::error file=ads/campaign.yaml,title=21 steps failed::bad\\n::x, job … of …%0A' +
-        'hero@0::x, hero@1::x, hero@2::x, hero@3::x, hero@4::x and 16 more\n',
-    );
-  });
-
-  test('none where all went well', () => {
-    expect(annotationsOf([at(0, runStarted([{ id: 'hero', kind: 'image', steps: 0 }]))])).toBe('');
-  });
-});

@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Cause, Change, Reason } from '../../../src/plan/plan.generated.ts';
 import type { Action, PlanRow } from '../../../src/plan/plan.ts';
 import { describeItem, indexRows } from '../../../src/report/plan/item-text.ts';
-import { actionOrder } from '../../../src/report/plan/plan-counts.ts';
-import { groupPlan } from '../../../src/report/plan/plan-items.ts';
+import { actionOrder, groupPlan } from '../../../src/report/plan/plan-items.ts';
 import { type RowFacts, row } from './samples.ts';
 
 /** Few of everything, so that equal causes are frequent. */
@@ -164,8 +163,7 @@ describe('the lines of a plan', () => {
     expect(told).toEqual([
       ['hero@1 hero@2', 'prompt: oak → elm (1  2)'],
       ['hero@3', ''],
-      ['hero@4', ''],
-      ['hero@5', ''],
+      ['hero@4 hero@5', 'products.csv mood: a → b1 (2 rows), differently in 1 more step (4  5)'],
       ['logo@1', ''],
       ['film@1 film@2', 'follows hero, whose prompt changed (1  2)'],
       ['film@3', ''],

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { compareVersions } from '../../../src/plan/compare/compare-versions.ts';
 import { named, paragraph, table } from '../../../src/report/document.ts';
-import { commentMarker, compareMarkdown, failureMarkdown } from '../../../src/report/plan/compare-markdown.ts';
-import { planMarkdown } from '../../../src/report/plan/plan-markdown.ts';
+import { commentMarker, compareMarkdown, failureMarkdown } from '../../../src/report/plan/compare-text.ts';
+import { planMarkdown } from '../../../src/report/plan/plan-text.ts';
 import { markdownText, mostCommentBytes } from '../../../src/report/render/markdown-text.ts';
 import { safeText } from '../../../src/report/safe-text.ts';
 import { anyCharacter } from '../../rig/any-character.ts';
@@ -58,17 +58,17 @@ describe('planMarkdown', () => {
 
       | | task | kind | steps | credits | why |
       | --- | --- | --- | ---: | ---: | --- |
-      | \`+\` create | \`hero\` | \`image\` | 2 | 5 + ? | \`not bought yet (de,16:9 en,16:9)\` |
-      | \`~\` redo | \`theme\` | \`music\` | 1 | 12 | \`stylePrompt: piano → strings\`; gives up 12 |
-      | \`^\` retry | \`jingle\` | \`music\` | 1 | 6 | \`job j-7 failed: overloaded; --redo asks\` |
-      | \`@\` attach | \`teaser@de\` | \`image\` | 1 |  | \`job j-8 is running\` |
-      | \`v\` download | \`teaser@en\` | \`image\` | 1 |  | \`paid; images/en.png is missing\` |
-      | \`>\` move | \`poster\` | \`image\` | 1 |  | \`was placard\` |
-      | \`?\` unresolved | \`voice\` | \`image\` | 1 |  | \`it is not known whether the create was charged\` |
-      | \`!\` failed | \`clip\` | \`image\` | 1 |  | \`job j-3 failed: moderated; --redo buys it again\` |
-      | \`x\` blocked | \`post\` | \`image\` | 1 |  | \`needs clip, which is failed\` |
-      | \`-\` orphan | \`old@x\` | \`image\` | 1 |  | \`in the lock, not in the manifest; kept\` |
-      | \`=\` keep | \`2 tasks\` |  | 3 |  | \`up to date\` |
+      | + | \`hero\` | \`image\` | 2 steps | 5 + ? | \`not bought yet (de,16:9 en,16:9)\` |
+      | ~ | \`theme\` | \`music\` |  | 12 | \`stylePrompt: piano → strings\`  gives up 12 |
+      | ^ | \`jingle\` | \`music\` |  | 6 | \`job j-7 failed: overloaded; --redo asks\` |
+      | @ | \`teaser@de\` | \`image\` |  |  | \`job j-8 is running\` |
+      | v | \`teaser@en\` | \`image\` |  |  | \`paid; images/en.png is missing\` |
+      | > | \`poster\` | \`image\` |  |  | \`was placard\` |
+      | ? | \`voice\` | \`image\` |  |  | \`it is not known whether the create was charged\` |
+      | ! | \`clip\` | \`image\` |  |  | \`job j-3 failed: moderated; --redo buys it again\` |
+      | x | \`post\` | \`image\` |  |  | \`needs clip, which is failed\` |
+      | \`-\` | \`old@x\` | \`image\` |  |  | \`in the lock, not in the manifest; kept\` |
+      | \`=\` | \`2 tasks\` |  | 3 steps |  | \`up to date\` |
 
       **2 to create, 1 to redo, 1 to retry, 1 to collect, 1 to download, 1 to move, 1 unresolved, 1 failed, 1 blocked, 1 no longer in the manifest, 3 up to date**
 
@@ -79,7 +79,7 @@ describe('planMarkdown', () => {
 
       </details>
 
-      - to spend: 23 credits + 1 step of unknown price (the first of each goes alone and prices the rest)
+      - to spend: **23 credits + 1 step of unknown price (the first of each goes alone and prices the rest)**
       - already paid: 36
       - reserved: 4 for creates whose charge is not known (\`status --list\` shows them, \`resolve\` records it)
       - discarded: 12 of paid work that is replaced
@@ -104,13 +104,13 @@ describe('planMarkdown', () => {
         const { title, table, lists, prose } = readPlan(planMarkdown({ ...plan(rows), campaign }));
         expect(codesOf(title)).toEqual([shownText(campaign)].filter(Boolean));
         expect(table).toEqual([
-          [['+'], ['hero'], [shownText(kind)].filter(Boolean), [], [], [expect.any(String)]],
-          [['~'], ['other'], [shownText(kind)].filter(Boolean), [], [], [shownText(reason)].filter(Boolean)],
-          [['='], [shownText(key, 300)].filter(Boolean), [shownText(kind)].filter(Boolean), [], [], expect.anything()],
+          [[], ['hero'], [shownText(kind)].filter(Boolean), [], [], [expect.any(String)]],
+          [[], ['other'], [shownText(kind)].filter(Boolean), [], [], [shownText(reason)].filter(Boolean)],
+          [['='], [shownText(key)].filter(Boolean), [shownText(kind)].filter(Boolean), [], [], expect.anything()],
         ]);
         expect(lists.slice(0, 2)).toEqual([
-          [shownText(address, 300), shownText(reason, 300)].filter(Boolean),
-          [shownText(`${address} again`, 300), shownText(reason, 300), shownText(output)].filter(Boolean),
+          [shownText(address), shownText(reason)].filter(Boolean),
+          [shownText(`${address} again`), shownText(reason), shownText(output)].filter(Boolean),
         ]);
         expect(prose).not.toMatch(/[<&`*_~[\]!\\@#$|]|www\.|:\/\//);
       }),
@@ -134,8 +134,8 @@ describe('planMarkdown', () => {
     expect(markdown.split('\n').filter((line) => line.startsWith('|'))).toEqual([
       '| | task | kind | steps | credits | why |',
       '| --- | --- | --- | ---: | ---: | --- |',
-      '| `+` create | `hero` | `image` | 100 | 500 | `not bought yet` |',
-      '| `=` keep | `logo` | `image` | 300 |  | `up to date` |',
+      '| + | `hero` | `image` | 100 steps | 500 | `not bought yet` |',
+      '| `=` | `logo` | `image` | 300 steps |  | `up to date` |',
     ]);
     expect(markdown.match(/^- `hero@\d+`, 5 credits: `not bought yet`$/gm)).toHaveLength(100);
     expect(markdown).not.toContain('logo@');
@@ -159,7 +159,6 @@ describe('planMarkdown', () => {
 
   it('cuts long texts', () => {
     expect(markdownCode('x'.repeat(501))).toBe(`\`${'x'.repeat(499)}…\``);
-    expect(planMarkdown(plan([row('y'.repeat(301), 'create')]))).toContain(`| \`${'y'.repeat(299)}…\` |`);
   });
 });
 
@@ -195,9 +194,9 @@ function readPlan(markdown: string) {
     table: cells.map((row) => row.map(codesOf)),
     lists: listed.map(codesOf),
     prose: [
-      ...cells.flat().map(proseOf),
-      ...listed.map(proseOf),
-      ...others.map((line) => proseOf(spansOf(line.replace(/^\*\*(.*)\*\*$/, '$1')))),
+      ...cells.flatMap((row) => row.slice(1)).map(proseOf),
+      ...listed.map((spans) => proseOf(spans).replaceAll('**', '')),
+      ...others.map((line) => proseOf(spansOf(line.replaceAll(/\*\*/g, '')))),
     ].join('\n'),
   };
 }
@@ -271,8 +270,8 @@ test('a plan of many causes is cut, too', () => {
   );
   const markdown = planMarkdown(plan(rows));
   expect(Buffer.byteLength(markdown)).toBeLessThanOrEqual(mostCommentBytes);
-  const [, more] = /^… and (\d+) more rows for \d+ steps$/m.exec(markdown) ?? [];
-  expect((markdown.match(/^\| `\+`/gm)?.length ?? 0) + Number(more)).toBe(3000);
+  const [, more] = /^… and (\d+) more rows$/m.exec(markdown) ?? [];
+  expect((markdown.match(/^\| \+/gm)?.length ?? 0) + Number(more)).toBe(3000);
 });
 
 test('a name is no markup, no person and no link outside of code', () => {
@@ -302,18 +301,5 @@ test('mistakes stand in a block of code that they cannot close, and fit', () => 
   expect(open).toBe('`````text');
   expect(rest.at(-1)).toBe('`````');
   expect(rest.slice(0, -1).some((line) => line.startsWith('`````'))).toBe(false);
-  expect(rest.at(-2)).toMatch(/^2000 errors, the first \d+ of them above$/);
-});
-
-test('of mistakes as many as fit are shown whole, and counted', () => {
-  const diagnostics = Array.from({ length: 100 }, (_, index) => ({
-    code: 'MB1001' as const,
-    severity: 'error' as const,
-    message: `mistake ${index} ${'a'.repeat(900)}`,
-  }));
-  const failure = { code: 'MB3100' as const, message: 'x', file: 'campaign.yaml', diagnostics, sources: new Map() };
-  const markdown = failureMarkdown(failure, { path: 'campaign.yaml', paste: () => '' });
-  const [, shown] = /^100 errors, the first (\d+) of them above$/m.exec(markdown) ?? [];
-  expect(markdown.match(/mistake \d+ /g)).toHaveLength(Number(shown));
-  expect(Number(shown)).toBeGreaterThan(30);
+  expect(rest.at(-2)).toMatch(/^… and \d+ more lines$/);
 });

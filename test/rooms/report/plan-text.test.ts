@@ -126,7 +126,7 @@ describe('planText', () => {
     [
       'nothing after the picks',
       { fit: { carries: 'now', missing: 9, afterPicks: [{ task: 'hero', steps: 3, carried: 0 }] } },
-      'short         after the picks 9 credits are missing: the budget covers no step of hero\n',
+      'short         after the picks 9 credits are missing: the budget covers 0 of 3 steps of hero\n',
     ],
     [
       'a part after the picks',
@@ -141,7 +141,7 @@ describe('planText', () => {
           ],
         },
       },
-      'after the picks 12 credits are missing: the budget covers 5 of 8 steps of hero, no\n              step of film\n',
+      'after the picks 12 credits are missing: the budget covers 5 of 8 steps of hero, 0 of 2\n              steps of film\n',
     ],
     [
       'not even all that could be bought now',

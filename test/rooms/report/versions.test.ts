@@ -5,8 +5,7 @@ import { type Charge, listCharges } from '../../../src/plan/prices/list-charges.
 import { type CostDimension, sumCharges, tallyCharges } from '../../../src/plan/prices/tally-charges.ts';
 import { situate } from '../../../src/plan/situation/situation.ts';
 import { costCsv, costJson, costView } from '../../../src/report/cost-text.ts';
-import { compareMarkdown } from '../../../src/report/plan/compare-markdown.ts';
-import { compareText } from '../../../src/report/plan/compare-text.ts';
+import { compareMarkdown, compareText } from '../../../src/report/plan/compare-text.ts';
 import { terminalText } from '../../../src/report/render/terminal-text.ts';
 import { safeJson } from '../../../src/report/safe-text.ts';
 import { makeStyle } from '../../../src/report/style.ts';

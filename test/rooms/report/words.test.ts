@@ -1,12 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import type { PostTarget } from '../../../src/plan/plan.ts';
-import type { Charge } from '../../../src/plan/prices/list-charges.ts';
 import { bytesText, countOf, creditsText, elapsedText } from '../../../src/report/numbers.ts';
-import { chargesText } from '../../../src/report/plan/compare-text.ts';
-import { planMarkdown } from '../../../src/report/plan/plan-markdown.ts';
-import { capText } from '../../../src/report/plan/plan-money.ts';
-import { planText } from '../../../src/report/plan/plan-text.ts';
+import { capText } from '../../../src/report/plan/plan-facts.ts';
+import { planMarkdown, planText } from '../../../src/report/plan/plan-text.ts';
 import { postsText } from '../../../src/report/plan/post-words.ts';
 import { paintLine, wrap } from '../../../src/report/render/spans.ts';
 import { makeStyle, wantsColor, wantsScreen } from '../../../src/report/style.ts';
@@ -156,20 +153,6 @@ describe('style', () => {
     expect(makeStyle(false).red('x')).toBe('x');
     expect(makeStyle(true).red('x')).toBe('\u001b[31mx\u001b[39m');
   });
-});
-
-const charge: Charge = {
-  ...{ name: 'c', id: 'job', address: 'hero', task: 'hero', kind: 'image', model: null, tags: null },
-  ...{ went: 'delivered', credits: 2 },
-};
-const post: Charge = { ...charge, kind: 'post', credits: 0 };
-const held: Charge = { ...charge, went: 'held', credits: null };
-
-test('what was bought is told without counting posts as jobs for 0 credits', () => {
-  expect(chargesText([charge, charge])).toBe('2 jobs for 4 credits');
-  expect(chargesText([post, post, post])).toBe('3 posts');
-  expect(chargesText([charge, post, held])).toBe('1 job for 2 credits, 1 post, and 1 create whose charge is not known');
-  expect(chargesText([held, held])).toBe('2 creates whose charge is not known');
 });
 
 test('a question about prices that nobody knows says what they stay within', () => {

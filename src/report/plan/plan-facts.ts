@@ -1,0 +1,226 @@
+import { groupBy } from '../../ground/values.ts';
+import type { Plan, PlanRow, PlanTotals } from '../../plan/plan.ts';
+import { postsOf } from '../../plan/posts/post-consent.ts';
+import { isAskedAbout } from '../../plan/posts/post-record.ts';
+import { limitName } from '../../plan/prices/caps.ts';
+import { guessText } from '../../plan/prices/prices.ts';
+import { bad, type Fact, named, strong, type Text, warning } from '../document.ts';
+import { countOf, creditsText, limitText, rangeText } from '../numbers.ts';
+import { safeText, shortList } from '../safe-text.ts';
+import { postsText } from './post-words.ts';
+
+/** Facts that are shown if there is nothing to do. */
+const quietLabels: readonly string[] = ['already paid', 'reserved', 'budget', 'balance'];
+
+/** Returns cost, earlier payments and limits. `isQuiet`: nothing to do, so only payments and budget are shown. */
+export function moneyFacts(totals: PlanTotals, { isQuiet = false } = {}): Fact[] {
+  const { mayRetry, afterPicks, ceiling, knownPrices, held, discarded, budget, maxCredits, limit, balance } = totals;
+  const missing = missingInAccount(totals);
+  const texts: { readonly [label: string]: Text | false | undefined } = {
+    'to spend': strong(toSpendText(totals)),
+    retries:
+      mayRetry !== undefined &&
+      (mayRetry > 0 ? `up to ${countOf(mayRetry, 'credit')} more, should jobs fail` : 'of unknown price'),
+    approved: ceiling < knownPrices && bad(`${countOf(ceiling, 'credit')} left: steps beyond that are not bought`),
+    'after picks':
+      afterPicks &&
+      `${pickedText(afterPicks)}, for ${countOf(afterPicks.steps, 'step')} that ${afterPicks.steps === 1 ? 'waits' : 'wait'}`,
+    'already paid': creditsText(totals.alreadyPaid),
+    reserved: held > 0 && heldText(totals),
+    discarded: discarded > 0 && `${creditsText(discarded)} of paid work that is replaced`,
+    budget: budget !== undefined && budgetText(totals, budget),
+    'this run': maxCredits !== undefined && `at most ${countOf(maxCredits, 'credit')}`,
+    limit: limit && (limit.left < knownPrices ? bad(limitText(limit)) : limitText(limit)),
+    balance: balance !== undefined && creditsText(balance),
+    account: missing !== undefined && bad(missing),
+  };
+  return Object.entries(texts).flatMap(([label, text]) =>
+    text === undefined || text === false || (isQuiet && !quietLabels.includes(label)) ? [] : [{ label, text }],
+  );
+}
+
+/** Warns that the account is likely to run out of credits, judging by the balance after the last run. */
+function missingInAccount({ lastBalance, estimate, knownPrices }: PlanTotals): string | undefined {
+  if (lastBalance === undefined) return undefined;
+  const { credits, at } = lastBalance;
+  const missing = Math.ceil(Math.max(knownPrices, estimate?.likely ?? 0) - credits);
+  if (missing <= 0) return undefined;
+  return `likely ${creditsText(missing)} too few in the account, which had ${creditsText(credits)} at ${safeText(at.slice(0, 16).replace('T', ' '))} UTC`;
+}
+
+/**
+ * Words like `48 for creates whose charge is not known`; for an estimate, its source and how to find out the charge.
+ */
+function heldText({ held, guessed = [], heldUnpriced = 0 }: PlanTotals): string {
+  const text = `${creditsText(held)} for creates whose charge is not known (\`status --list\` shows them, \`resolve\` records it)`;
+  if (guessed.length === 0) return text;
+  return `${text}; ${safeText(guessText(guessed, heldUnpriced))}`;
+}
+
+/** Returns a text such as `at most 8 credits + 3 steps of unknown price`. */
+export function pickedText(after: NonNullable<PlanTotals['afterPicks']>): string {
+  const { steps, credits, unknownPrices, likely, unpriced, mayRetry } = after;
+  const known = unknownPrices === 0 ? `at most ${countOf(credits, 'credit')}` : `≈ ${countOf(likely, 'credit')}`;
+  const parts = [
+    ...(steps > unpriced && (unknownPrices === 0 || likely > 0) ? [known] : []),
+    ...(unpriced > 0 ? [`${countOf(unpriced, 'step')} of unknown price`] : []),
+    ...(mayRetry === undefined
+      ? []
+      : [mayRetry > 0 ? `up to ${mayRetry} should jobs fail` : 'retries of unknown price']),
+  ];
+  return parts.join(' + ');
+}
+
+function toSpendText(totals: PlanTotals): string {
+  if (totals.unknownPrices === 0) return priceRangeText(totals.estimate) ?? spendText(totals);
+  const { list = 0, 'other-lock': charged = 0 } = totals.estimate?.sources ?? {};
+  const notes = [
+    ...(charged > 0 ? [`${countOf(charged, 'step')} by what another campaign was charged`] : []),
+    ...(list > 0 ? [`${countOf(list, 'step')} by list price`] : []),
+    'the first of each goes alone and prices the rest',
+  ];
+  return `${spendText(totals)} (${notes.join('; ')})`;
+}
+
+/** Spending of a plan, such as `39 credits`, `≈ 44 credits + 3 steps of unknown price`. Never 0 for an unknown price. */
+export function spendText(totals: Pick<PlanTotals, 'knownPrices' | 'unknownPrices' | 'estimate' | 'ceiling'>): string {
+  const { knownPrices, unknownPrices, estimate } = totals;
+  if (unknownPrices === 0) return countOf(knownPrices, 'credit');
+  const unpriced = estimate?.unpriced ?? unknownPrices;
+  const likely = estimate?.likely ?? knownPrices;
+  // Prices that are in no list are never certain.
+  const known = unpriced === unknownPrices ? countOf(knownPrices, 'credit') : likelyText(likely, totals);
+  const parts = [
+    ...(likely > 0 ? [known] : []),
+    ...(unpriced > 0 ? [`${countOf(unpriced, 'step')} of unknown price`] : []),
+  ];
+  return parts.join(' + ');
+}
+
+/** Returns the limit of an approval with unknown prices: the budget, or the ceiling of the estimates if lower. */
+export function capText({
+  unknownPrices,
+  toSpend,
+  ceiling,
+  budgetLeft,
+}: Pick<PlanTotals, 'unknownPrices' | 'toSpend' | 'ceiling' | 'budgetLeft'>): string {
+  if (unknownPrices === 0 || budgetLeft === undefined || (toSpend !== null && ceiling <= budgetLeft)) return '';
+  return `, within the ${creditsText(budgetLeft)} that are left of the budget`;
+}
+
+/** Returns the likely cost, and the ceiling at which the run stops sending create requests. */
+function likelyText(likely: number, { estimate, ceiling }: Pick<PlanTotals, 'estimate' | 'ceiling'>): string {
+  const { low = likely } = estimate ?? {};
+  const least = low < likely ? `, at least ${creditsText(low)}` : '';
+  return `≈ ${countOf(likely, 'credit')}${least}, at most ${creditsText(ceiling)}`;
+}
+
+/** Returns a range of certain prices, if requests of one class were charged differently. */
+function priceRangeText(estimate: PlanTotals['estimate']): string | undefined {
+  if (estimate === undefined || estimate.high === null || estimate.low === estimate.high) return undefined;
+  const { low, likely, high } = estimate;
+  return `${creditsText(low)}–${countOf(high, 'credit')}, likely ${creditsText(likely)}`;
+}
+
+/** Returns a text such as `200, 176 left now, 152 after this plan`. */
+function budgetText({ budgetLeft: before, estimate, knownPrices, unknownPrices }: PlanTotals, budget: number): Text {
+  const total = creditsText(budget);
+  if (before === undefined) return total;
+  const now = `${total}, ${creditsText(before)} left`;
+  if (knownPrices === 0 && unknownPrices === 0) return now;
+  const after = before - Math.max(knownPrices, unknownPrices === 0 ? 0 : (estimate?.likely ?? 0));
+  const isCertain = unknownPrices === 0 || before < knownPrices;
+  if (after < 0) return bad(`${now}: ${isCertain ? '' : 'likely '}${creditsText(-after)} too few for this plan`);
+  const word = isCertain ? '' : (estimate?.unpriced ?? 1) > 0 ? 'at most ' : 'likely ';
+  return `${now} now, ${word}${creditsText(after)} after this plan`;
+}
+
+export const limitCodes: ReadonlySet<string> = new Set(['budget', 'run-limit', 'limit']);
+
+export function limitFacts({ rows, totals }: Pick<Plan, 'rows' | 'totals'>): Fact[] {
+  const limited = rows.filter(({ reason }) => limitCodes.has(reason.code));
+  const now = [...groupBy(limited, ({ reason }) => reason.code)].map(([code, own]): Fact => {
+    const unsure = own.filter(({ wouldCost }) => wouldCost === null);
+    const expected = unsure.flatMap(({ price }) => price?.likely ?? []);
+    const credits = [...own.map(({ wouldCost }) => wouldCost ?? 0), ...expected].reduce((sum, one) => sum + one, 0);
+    const unknown = unsure.length - expected.length;
+    const cost = [
+      ...(credits > 0 ? [`cost ${expected.length > 0 ? '≈ ' : ''}${countOf(credits, 'credit')}`] : []),
+      ...(unknown > 0 ? [`${creditsText(unknown)} of unknown price`] : []),
+    ].join(', ');
+    const kept = code === 'budget' ? totals.fit?.kept : undefined;
+    const reserved =
+      kept === undefined ? '' : `; ${countOf(kept, 'credit')} of the budget reserved for steps that wait for a pick`;
+    const name = code === 'limit' ? limitName(totals.limit) : code === 'budget' ? 'the budget' : '--max-credits';
+    const steps = `${countOf(own.length, 'step')}${cost === '' ? '' : ` (${cost})`}`;
+    return { label: 'blocked', text: warning(`${name} is not enough for ${steps}${reserved}`) };
+  });
+  const after = totals.fit && afterPicksText(totals.fit);
+  return after === undefined ? now : [...now, { label: 'short', text: warning(after) }];
+}
+
+export function modelFacts({ models = [] }: Plan): Fact[] {
+  return models.map(({ text, addresses }) => {
+    const steps = `${countOf(addresses.length, 'step')}: ${shortList(addresses, 3)}`;
+    return { label: 'models', text: warning(`${safeText(text, 300)} (${steps})`) };
+  });
+}
+
+/** Lists posts apart from purchases, because credits do not cover them and publishing cannot be undone. */
+export function postFacts({ rows }: Plan, now?: number): Fact[] {
+  const published = postsOf(rows, 'published');
+  const waiting = postsOf(rows, 'waiting');
+  const asked = rows.filter(isAskedAbout);
+  const texts: [label: Text, text: string | false][] = [
+    [strong('publishes'), published.length > 0 && postsText(published, now)],
+    ['waiting', waiting.length > 0 && `${postsText(waiting, now)}, for separate consent`],
+    ['asks', asked.length > 0 && askedText(asked)],
+    [
+      'posted',
+      rows.some(({ changedSince }) => changedSince === true) &&
+        'published posts stay as they are. To reschedule a post, delete it at the service, then --redo its exact address',
+    ],
+  ];
+  return texts.flatMap(([label, text]) => (text === false ? [] : [{ label, text: named(text) }]));
+}
+
+/** Asks about the first post that may be published already under another name. Each has its own question. */
+function askedText(asked: readonly PlanRow[]): string {
+  const [{ address, beside } = { address: '' }] = asked;
+  const others = asked.length === 1 ? '' : ` (and ${asked.length - 1} more like it)`;
+  return `is ${safeText(address, 200)} the published post ${safeText(beside?.address ?? '', 200)}${others}? A user decides; --publish does not cover it`;
+}
+
+export function timeFacts({ expected, untimed = [] }: PlanTotals): Fact[] {
+  if (expected !== undefined) return [{ label: 'time', text: `about ${rangeText(expected)}` }];
+  return untimed.length === 0
+    ? []
+    : [{ label: 'time', text: `unknown: no earlier duration of ${shortList(untimed, 3)}` }];
+}
+
+export type Fit = NonNullable<PlanTotals['fit']>;
+
+function afterPicksText({ afterPicks = [], missing }: Fit): string | undefined {
+  const short = afterPicks.filter(({ steps, carried }) => carried < steps);
+  if (short.length === 0) return undefined;
+  const parts = short.map(
+    ({ task, steps, carried }) => `${carried} of ${countOf(steps, 'step')} of ${safeText(task, 80)}`,
+  );
+  return `after the picks ${countOf(missing, 'credit')} ${missing === 1 ? 'is' : 'are'} missing: the budget covers ${parts.join(', ')}`;
+}
+
+export function budgetLeftText(fit: Fit, left: number): string {
+  const missing = `${countOf(fit.missing, 'credit')} too few`;
+  switch (fit.carries) {
+    case 'all':
+      return `${creditsText(left)}, enough for the remaining purchases`;
+    case 'unknown':
+      return `${creditsText(left)}, enough for the steps with a price; the price of the rest is unknown`;
+    case 'now':
+      return `${creditsText(left)}; ${afterPicksText(fit)}`;
+    case 'part':
+      return `${creditsText(left)}, ${missing} for the remaining purchases`;
+    default:
+      return fit.carries satisfies never;
+  }
+}
