@@ -1,8 +1,7 @@
 import type { RunEvent, RunFact } from '../contract/event.ts';
 import type { ReviewRun, WantedVerdict } from '../contract/review.ts';
 import type { LocalGate } from '../engine/create-gate.ts';
-import type { Drive } from '../engine/drive.ts';
-import { reportSkipped } from '../engine/driven.ts';
+import { type Drive, reportSkipped } from '../engine/drive.ts';
 import type { LocalLedger } from '../engine/local-ledger.ts';
 import type { Graph } from '../graph/graph.ts';
 import { Condition } from '../ground/condition.ts';

@@ -4,7 +4,7 @@ import { type ExitCode, exitCodes } from '../contract/exit.ts';
 import type { SpendingLeft } from '../contract/spending.ts';
 import type { Guard } from '../disk/lock/guard.ts';
 import { type CarriedOut, type CarryOutOptions, carryOut } from '../engine/carry-out.ts';
-import { reportSkipped } from '../engine/driven.ts';
+import { reportSkipped } from '../engine/drive.ts';
 import { endOfRun } from '../engine/end-of-run.ts';
 import type { GraphOutline } from '../graph/graph.ts';
 import type { Json } from '../ground/json.ts';

@@ -7,8 +7,8 @@ import {
 } from '../contract/engine-state.ts';
 import { defined } from '../ground/values.ts';
 import type { Sql } from './database/database.ts';
+import { leaseMs } from './head/account.ts';
 import { readSpendingLeft } from './head/account-spending.ts';
-import { leaseMs } from './head/lease.ts';
 
 /** Time in ms after which a worker without heartbeat counts as silent; heartbeats come every 5 to 10 s. */
 const silentMs = 20_000;

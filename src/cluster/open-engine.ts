@@ -1,8 +1,8 @@
-import { type AccountFacts, accountOf } from './account-id.ts';
 import { type Boss, openBoss } from './database/boss.ts';
 import { type Database, openDatabase } from './database/database.ts';
-import { checkEngineUrl, showEngine } from './database/engine-url.ts';
 import { hasTables, migrate } from './database/schema.ts';
+import { showEngine } from './database/server-errors.ts';
+import { type AccountFacts, accountOf } from './seal.ts';
 
 export interface Engine {
   database: Database;
@@ -24,7 +24,7 @@ export async function openEngine(
   account: AccountFacts,
   { onAway, onBack, signal }: EngineEars & { signal: AbortSignal },
 ): Promise<Engine> {
-  const database = await openDatabase(checkEngineUrl(url), { name: 'mediabatch-apply', onAway, onBack, signal });
+  const database = await openDatabase(url, { name: 'mediabatch-apply', onAway, onBack, signal });
   try {
     await migrate(database);
     const boss = await openBoss(database);
@@ -49,7 +49,7 @@ export async function openToSee(
   account: AccountFacts,
   { onAway, onBack }: EngineEars,
 ): Promise<EngineToSee | undefined> {
-  const database = await openDatabase(checkEngineUrl(url), { name: 'mediabatch', most: 1, onAway, onBack });
+  const database = await openDatabase(url, { name: 'mediabatch', most: 1, onAway, onBack });
   const engine = { database, account: accountOf(account), shown: showEngine(url), close: () => database.close() };
   try {
     if (await hasTables(database)) return engine;

@@ -1,5 +1,7 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { sameAddress } from '../ground/same-address.ts';
+import { accountName } from '../service/secrets.ts';
 
 const nonceBytes = 12;
 const tagBytes = 16;
@@ -44,4 +46,18 @@ export function makeSeal(token: string): Seal {
       return bytes && inflateRawSync(bytes).toString('utf8');
     },
   };
+}
+
+export interface AccountFacts {
+  token: string;
+  baseUrl: string;
+}
+
+/**
+ * Returns the name of an account on an engine, 32 hex digits. It is a keyed hash, so the API key cannot be derived or
+ * guessed from it.
+ */
+export function accountOf({ token, baseUrl }: AccountFacts): string {
+  const of = sameAddress(baseUrl) ?? baseUrl;
+  return createHmac('sha256', accountName(token)).update(`mediabatch account\n${of}`).digest('hex').slice(0, 32);
 }

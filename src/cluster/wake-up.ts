@@ -26,3 +26,8 @@ export function makeWakeUp({ clock, isFor }: { clock: Clock; isFor(payload: stri
     },
   };
 }
+
+/** Shortens a period by up to a quarter at random, so that periodic work of many workers does not coincide. */
+export function spread(clock: Clock, ms: number): number {
+  return ms * (0.75 + clock.random() / 4);
+}

@@ -3,7 +3,6 @@ import type { RunFact } from '../contract/event.ts';
 import { AdaptiveRate } from '../ground/adaptive-rate.ts';
 import { Condition } from '../ground/condition.ts';
 import { Places } from '../ground/places.ts';
-import { Semaphore } from '../ground/semaphore.ts';
 
 /**
  * Infers the charge of a create request from the account balance before and after it, if this process had no other
@@ -65,8 +64,9 @@ export class AccountGate {
   readonly creditWait: CreditWait;
   readonly balance = new BalanceWatch();
   readonly listeners = new Set<(fact: RunFact) => void>();
+  readonly slots = new SharedSlots();
   readonly #doors = new Map<string, Door>();
-  readonly #wire: Semaphore;
+  readonly #wire: Places;
 
   constructor(options: {
     clock: Clock;
@@ -82,7 +82,7 @@ export class AccountGate {
       for (const listener of this.listeners) listener(fact);
     };
     this.creditWait = new CreditWait({ clock, emit, waitMs: creditWaitMs });
-    this.#wire = new Semaphore(places);
+    this.#wire = new Places(places);
   }
 
   get onWire(): number {
@@ -105,9 +105,9 @@ export class AccountGate {
     const door = this.#doorOf(kind);
     while (door.isClosed) await door.changed.changed();
     door.inside += 1;
-    await this.#wire.take();
+    const free = await this.#wire.take();
     return () => {
-      this.#wire.free();
+      free();
       door.inside -= 1;
       if (door.inside === 0) door.changed.notify();
     };
@@ -281,5 +281,38 @@ class CreditWait {
     const news = this.#news;
     this.#news = new AbortController();
     news.abort();
+  }
+}
+
+/**
+ * Job slots of an account, shared by several plans: their number is the highest `concurrency` of these plans. Each plan
+ * waits for one slot at a time, in order of request, so no plan waits until another has ended.
+ */
+export class SharedSlots {
+  readonly #places = new Places(1);
+  readonly #members = new Map<symbol, number>();
+
+  /** Adds a plan with its `concurrency`. Returns a function that removes it. */
+  join(concurrency: number): () => void {
+    const member = Symbol();
+    this.#members.set(member, concurrency);
+    this.#resize();
+    return () => {
+      this.#members.delete(member);
+      this.#resize();
+    };
+  }
+
+  get taken(): number {
+    return this.#places.taken;
+  }
+
+  #resize(): void {
+    this.#places.resize(Math.max(1, ...this.#members.values()));
+  }
+
+  /** Calls `begin` when a slot is free, perhaps at once. The slot is occupied until the promise of `begin` resolves. */
+  wait(begin: () => Promise<void>): void {
+    void this.#places.use(begin);
   }
 }

@@ -4,7 +4,7 @@ import { kinds } from '../kinds/index.ts';
 import { priceClass } from '../kinds/price.ts';
 import type { Lock } from '../lock/record.ts';
 import { orderId, type Plan, type PlanRow, type StepOrder } from '../plan/plan.ts';
-import { isPurchase } from './chains.ts';
+import { isPurchase } from './order-of-work.ts';
 
 /** Number of failures for one reason, without a success, after which similar orders wait. */
 const mostFailures = 5;

@@ -1,14 +1,18 @@
 import type { Clock } from '../contract/clock.ts';
+import { OutputError } from '../contract/errors.ts';
 import type { RunFact } from '../contract/event.ts';
 import type {
+  Downloads,
   LockFile,
   LostCreates,
+  OutputFiles,
   Outputs,
   Ports,
   PurchaseJournal,
   RequestBodies,
   Service,
 } from '../contract/ports.ts';
+import { Places } from '../ground/places.ts';
 import type { Lock } from '../lock/record.ts';
 import { orderId, type Plan, type StepOrder } from '../plan/plan.ts';
 import type { PriceBook } from '../plan/prices/price-book.ts';
@@ -16,11 +20,9 @@ import { hasOpenSend } from '../plan/purchases/next.ts';
 import { AccountGate } from './account-gate.ts';
 import { Breaker } from './breaker.ts';
 import { LocalGate } from './create-gate.ts';
-import { type Drive, drive } from './drive.ts';
-import type { DriveOptions, OnError } from './driven.ts';
+import { type Drive, type DriveOptions, drive, type OnError } from './drive.ts';
 import { LocalLedger } from './local-ledger.ts';
 import { ListLookUp, type LookUpTimes } from './lost-creates.ts';
-import type { SharedSlots } from './shared-slots.ts';
 
 export interface CarryOutOptions {
   lock: Lock;
@@ -61,7 +63,6 @@ export interface CarryOutOptions {
 export interface SharedAccount {
   gate: AccountGate;
   lost: LostCreates;
-  slots: SharedSlots;
 }
 
 export interface CarriedOut {
@@ -119,8 +120,7 @@ export function carryOut(plan: Plan, options: CarryOutOptions): CarriedOut {
     options.onEnd?.(name, end, order);
   };
   const { concurrency } = plan;
-  const slots = account?.slots;
-  const driving = { concurrency, onError, breaker, goesOn, ends, onEnd, slots, account: money };
+  const driving = { concurrency, onError, breaker, goesOn, ends, onEnd, slots: shared.slots, account: money };
   return { ledger, gate, driven: drive(plan, ports, driving) };
 }
 
@@ -128,4 +128,24 @@ export function carryOut(plan: Plan, options: CarryOutOptions): CarriedOut {
 function holding(lost: LostCreates, hold: boolean): LostCreates {
   if (!hold) return lost;
   return { fence: (kind) => lost.fence(kind), lookUp: async () => ({ do: 'held' }) };
+}
+
+const atOnce = 16;
+
+export function fetchHere(downloads: Downloads, saved: OutputFiles): Outputs {
+  const places = new Places(atOnce);
+  return {
+    async fetch(target, { url }, { signal }) {
+      const answer = await downloads.open(url, signal);
+      if (answer.is !== 'open') return answer;
+      try {
+        return { is: 'saved', output: await places.use(() => saved.save(target, answer.download)) };
+      } catch (error) {
+        if (!(error instanceof OutputError) || error.why !== 'bad-bytes') throw error;
+        return { is: 'bad-bytes', message: error.message };
+      }
+    },
+    relocate: (target, from, choices) => places.use(() => saved.relocate(target, from, choices)),
+    measure: (output, aspects) => saved.measure(output, aspects),
+  };
 }

@@ -16,7 +16,7 @@ import { type AwaitedSend, closedSends, isJob, isOpenSend } from '../lock/sends.
 import { writeLine } from '../lock/write.ts';
 import type { StepOrder } from '../plan/plan.ts';
 import { isOwnSend, isReplayed, type SendFacts } from '../plan/purchases/next.ts';
-import { digestOfBody } from '../run/kept-body.ts';
+import { digestOfBody } from '../run/references.ts';
 
 /**
  * Writes the lock in memory and on disk (write-ahead): a fact is first made durable, then applied to the lock in

@@ -24,7 +24,7 @@ import { PriceBook } from '../plan/prices/price-book.ts';
 import { worstFactor } from '../plan/prices/price-sources.ts';
 import { isOwnSend, type SendFacts } from '../plan/purchases/next.ts';
 import { askedSend } from '../plan/purchases/open-sends.ts';
-import { takeKeptBody } from '../run/kept-body.ts';
+import { takeKeptBody } from '../run/references.ts';
 import { Account, uncharged } from './account.ts';
 import { Approval } from './approval.ts';
 import type { LocalGate } from './create-gate.ts';

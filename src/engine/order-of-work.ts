@@ -1,5 +1,5 @@
 import type { StepOutcome } from '../contract/event.ts';
-import { waitsFor } from '../plan/actions.ts';
+import { isCharged, waitsFor } from '../plan/actions.ts';
 import type { Plan, StepOrder } from '../plan/plan.ts';
 import type { PartCondition } from '../plan/situation/parts.ts';
 import type { StepEnd } from '../run/step-end.ts';
@@ -152,4 +152,9 @@ function provesEnough(canary: StepOrder, end: StepEnd, { parts = [] }: StepOrder
 export function describeHold({ address }: StepOrder, outcome: StepOutcome): string {
   const words = { failed: 'failed', left: 'was not bought', unneeded: 'is not needed' };
   return `waits for its canary: ${address} ${words[outcome as keyof typeof words] ?? `is ${outcome}`}`;
+}
+
+/** True if a run buys something new for the order. */
+export function isPurchase(order: StepOrder): boolean {
+  return isCharged(order) && !order.asksOnly;
 }

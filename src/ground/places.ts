@@ -29,6 +29,11 @@ export class Places {
     this.#queue.concurrency = most;
   }
 
+  /** Resolves when the caller has a slot, with the function that frees it. */
+  take(): Promise<() => void> {
+    return new Promise((taken) => void this.use(() => new Promise<void>((free) => taken(free))));
+  }
+
   /** Runs `work` in a slot. Aborting `signal` rejects while it waits for a slot; it does not stop the work. */
   use<Answer>(work: () => Promise<Answer>, signal?: AbortSignal): Promise<Answer> {
     return this.#queue.add(work, signal && { signal });

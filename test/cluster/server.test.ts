@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { openBoss } from '../../src/cluster/database/boss.ts';
 import { openDatabase } from '../../src/cluster/database/database.ts';
 import { migrate } from '../../src/cluster/database/schema.ts';
-import { openLines, readLines } from '../../src/cluster/head/lines.ts';
+import { openLines, readAllLines } from '../../src/cluster/head/rows.ts';
 import { openRunsOf, readEnds, submitRun, writeEnds } from '../../src/cluster/runs/runs.ts';
 import { seeded } from '../rig/random.ts';
 import { submission } from '../rooms/cluster/engine-here.ts';
@@ -61,13 +61,7 @@ test.concurrent('lines that were said to be durable are there, once and in order
   await torment(place, 19, written);
   isOver = true;
   await writing;
-  const found: string[] = [];
-  for (let after = '0'; ; ) {
-    const page = await readLines(database, 'r', after);
-    if (page.lines.length === 0) break;
-    found.push(...page.lines);
-    after = page.next;
-  }
+  const found = await readAllLines(database, 'r');
   expect(found).toEqual(written);
   expect(found.length).toBeGreaterThan(kills / 2);
   const batches = written.filter((line) => line.includes('.0"')).length;
@@ -100,7 +94,7 @@ test.concurrent('runs are submitted once each, with all their lines and one job,
   await submitting;
   expect((await openRunsOf(database, account)).map(({ id }) => id)).toEqual(ids);
   expect(ids.length).toBeGreaterThan(kills / 2);
-  for (const id of ids) expect((await readLines(database, id)).lines).toHaveLength(50);
+  for (const id of ids) expect(await readAllLines(database, id)).toHaveLength(50);
   const jobs = "SELECT count(*)::int AS n FROM mediabatch_queue.job WHERE name LIKE 'head-%'";
   expect(await database.query(jobs)).toEqual([{ n: 1 }]);
   heard.length = 0;

@@ -1,6 +1,5 @@
 import { text } from 'node:stream/consumers';
-import { Bucket, BucketError } from '../../cluster/store/s3.ts';
-import { parseS3 } from '../../cluster/store/s3-store.ts';
+import { Bucket, BucketError, parseS3 } from '../../cluster/store/s3.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import { hashFile } from '../../disk/outputs/hash-file.ts';

@@ -83,7 +83,7 @@ async function withRun<Answer>(
 }
 
 export async function lockOfRun(database: Sql, run: string): Promise<Lock> {
-  const { readAllLines } = await import('../../cluster/head/lines.ts');
+  const { readAllLines } = await import('../../cluster/head/rows.ts');
   const texts = [writeHeader({ version: lockVersion }), ...(await readAllLines(database, run))];
   return readLock(`the lock of run ${run}`, Buffer.from(texts.join('')), { isOnlyRead: true }).lock;
 }
@@ -122,13 +122,12 @@ export function requireEngine(
 
 /** Reads runs, accounts and workers of an engine once. Needs no API key. */
 export async function lookAtEngine(engine: string, shown?: Shown): Promise<EngineState> {
-  const [{ openDatabase }, { checkEngineUrl }, { hasTables }, { readEngineState }] = await Promise.all([
+  const [{ openDatabase }, { hasTables }, { readEngineState }] = await Promise.all([
     import('../../cluster/database/database.ts'),
-    import('../../cluster/database/engine-url.ts'),
     import('../../cluster/database/schema.ts'),
     import('../../cluster/engine-state.ts'),
   ]);
-  const db = await openDatabase(checkEngineUrl(engine), { name: 'mediabatch workers', most: 1 });
+  const db = await openDatabase(engine, { name: 'mediabatch workers', most: 1 });
   try {
     if (!(await hasTables(db))) return { runs: [], accounts: [], workers: [] };
     return await readEngineState(db, shown);
@@ -147,13 +146,12 @@ interface Migrated {
  * Creates the tables of an engine, or migrates them to this version. `grantTo`: a role that gets the right to use them.
  */
 export async function migrateEngine(engine: string, grantTo: string | undefined): Promise<Migrated> {
-  const [{ openDatabase }, { checkEngineUrl }, { migrate, grant }, { openBoss }] = await Promise.all([
+  const [{ openDatabase }, { migrate, grant }, { openBoss }] = await Promise.all([
     import('../../cluster/database/database.ts'),
-    import('../../cluster/database/engine-url.ts'),
     import('../../cluster/database/schema.ts'),
     import('../../cluster/database/boss.ts'),
   ]);
-  const db = await openDatabase(checkEngineUrl(engine), { name: 'mediabatch engine migrate', most: 2 });
+  const db = await openDatabase(engine, { name: 'mediabatch engine migrate', most: 2 });
   try {
     const migrated = await migrate(db);
     const boss = await openBoss(db);
@@ -257,7 +255,7 @@ async function endThere(
   if (record === undefined) return { is: 'unknown' };
   if (record.state === 'open' && !force) return { is: 'open' };
   await giveUp(database, run, `given up by ${whoIsHere()}`);
-  const { readAllLines } = await import('../../cluster/head/lines.ts');
+  const { readAllLines } = await import('../../cluster/head/rows.ts');
   const mirror = await MirroredLock.open(campaign, await requireLock(campaign, campaign.service));
   // The run is over, so these are its last lines.
   await mirror.add(await readAllLines(database, run)).finally(() => mirror.close());
@@ -266,7 +264,7 @@ async function endThere(
 
 /** Returns the address with the password. The note does not contain the password, but the environment may. */
 async function urlOf({ engine }: EngineNote, env: NodeJS.ProcessEnv): Promise<string> {
-  const { showEngine } = await import('../../cluster/database/engine-url.ts');
+  const { showEngine } = await import('../../cluster/database/server-errors.ts');
   const named = engineOf(undefined, env);
   return named !== undefined && showEngine(named) === engine ? named : engine;
 }

@@ -280,7 +280,7 @@ export async function findUnseenRun(
 ): Promise<RunRecord | undefined> {
   const [{ lastEndedRuns }, { readHeader }, seal] = await Promise.all([
     import('../../cluster/runs/runs.ts'),
-    import('../../cluster/runs/header.ts'),
+    import('../../cluster/runs/run-record.ts'),
     sealOf(campaign),
   ]);
   const ended = await lastEndedRuns(database, { account, campaign: graph.name, most: mostNamesakes });
@@ -314,7 +314,7 @@ export async function headerOf(
   run: RunRecord,
 ): Promise<RunHeader> {
   const [{ readHeader }, { requireOwnProtocol }] = await Promise.all([
-    import('../../cluster/runs/header.ts'),
+    import('../../cluster/runs/run-record.ts'),
     import('../../cluster/runs/runs.ts'),
   ]);
   requireOwnProtocol(run);
@@ -406,10 +406,9 @@ async function compareRecord(
   { id, server }: Run,
   { path, known }: { path: string; known(): Lock },
 ): Promise<{ is: Found; server: string | null }> {
-  const [{ isSameServer, whichServer }, { countLines }, { countJobs }] = await Promise.all([
-    import('../../cluster/database/which-server.ts'),
-    import('../../cluster/head/lines.ts'),
+  const [{ countJobs, isSameServer, whichServer }, { countLines }] = await Promise.all([
     import('../../cluster/store/run-mark.ts'),
+    import('../../cluster/head/rows.ts'),
   ]);
   const now = await whichServer(database);
   const last = readSeenOnEngine(path);

@@ -243,15 +243,12 @@ async function serveOwnFiles(
   campaign: OpenCampaign,
   { name, access, signal }: { name: string; access: Access; signal: AbortSignal },
 ): Promise<void> {
-  const [{ serveFiles }, { placeOf }, { makeSeal }, { Slots }, { createDownloader }, { makeRedact }] =
-    await Promise.all([
-      import('../../cluster/worker/serve-files.ts'),
-      import('../../cluster/worker/file-task.ts'),
-      import('../../cluster/seal.ts'),
-      import('../../cluster/worker/slots.ts'),
-      import('../../service/download.ts'),
-      import('../../service/secrets.ts'),
-    ]);
+  const [{ placeOf, serveFiles }, { makeSeal }, { createDownloader }, { makeRedact }] = await Promise.all([
+    import('../../cluster/worker/serve-files.ts'),
+    import('../../cluster/seal.ts'),
+    import('../../service/download.ts'),
+    import('../../service/secrets.ts'),
+  ]);
   const { baseUrl, token } = access;
   const downloads = createDownloader({ baseUrl, redact: makeRedact(token), requestTimeoutMs });
   const files = outputFilesOf(campaign);
@@ -262,7 +259,7 @@ async function serveOwnFiles(
       place: placeOf({ store: null, campaign: name }),
       seal: makeSeal(token),
       worker: 'apply',
-      slots: new Slots(filesAtOnce),
+      slots: new Places(filesAtOnce),
       filesOf: () => files,
     });
   } finally {
@@ -287,10 +284,7 @@ export async function keepSeen(
   path: string,
   { run, steps }: { run: string; steps(): ReadonlyMap<string, StepRecord> },
 ): Promise<{ note(read: Read): void; end(): Promise<void> }> {
-  const [{ whichServer }, { countJobs }] = await Promise.all([
-    import('../../cluster/database/which-server.ts'),
-    import('../../cluster/store/run-mark.ts'),
-  ]);
+  const { countJobs, whichServer } = await import('../../cluster/store/run-mark.ts');
   const server = await whichServer(database);
   let last: Read | undefined;
   let timer: NodeJS.Timeout | undefined;

@@ -1,8 +1,18 @@
 import type { PgBoss } from 'pg-boss';
 import { loadPackage } from '../load-packages.ts';
-import { protocol } from '../protocol.ts';
 import type { Database, Sql } from './database.ts';
 import { isMadeAlready } from './server-errors.ts';
+
+/**
+ * Version of the data that submitters, heads and fetch workers exchange through tables and queues. Part of the queue
+ * names, so that workers of another version get no jobs.
+ */
+export const protocol = 1;
+
+/** Channel with an account's id as payload, notified when workers may have something to do. */
+export const workChannel = 'mediabatch_work';
+/** Channel with a run's id as payload, notified when the run's records change. */
+export const runChannel = 'mediabatch_run';
 
 /** Job queue (pg-boss), in the same database as our tables. */
 export type Boss = PgBoss;

@@ -17,8 +17,7 @@ import type { Lock, LockLine, StepRecord } from '../../lock/record.ts';
 import { isJob, isOpenSend } from '../../lock/sends.ts';
 import type { Database, Sql } from '../database/database.ts';
 import type { RunRecord } from '../runs/run-record.ts';
-import { forgottenAfter } from '../worker/worker-row.ts';
-import { held, RowWriter, type Term } from './guarded.ts';
+import { held, RowWriter, readPages, type Term } from './rows.ts';
 
 const insertLines = `${held},
   written AS (
@@ -28,7 +27,9 @@ const insertLines = `${held},
 
 /** Time in ms in which lines that no caller awaits are collected. */
 const gatherMs = 250;
-const mostRows = 200;
+
+/** Time after the last heartbeat when a worker's row is ignored, and deleted by other workers. */
+export const forgottenAfter = '1 hour';
 
 /** Credits spent and held by an account on the day and in the month of `at`, a time of the server. */
 export interface SpentSums {
@@ -73,7 +74,8 @@ export class AccountSpending implements SpendingHome {
     );
     const now = known?.now ?? Date.now();
     const month = new Month(laterOf(monthOf(now), known?.last ?? ''), options);
-    await readLines(db, { account, month: month.name }, (line) => month.sums.add(line));
+    const pages = readPages(db, 'spent', { where: 'account = $1 AND month = $2', values: [account, month.name] });
+    for await (const { lines } of pages) for (const line of lines) month.sums.add(JSON.parse(line) as Json);
     const spending = new AccountSpending(options, month, now - performance.now());
     await spending.look();
     return spending;
@@ -223,22 +225,6 @@ class Month {
 
   idle(): Promise<void> {
     return this.#writer.idle();
-  }
-}
-
-async function readLines(
-  sql: Sql,
-  { account, month }: { account: string; month: string },
-  each: (line: Json) => void,
-): Promise<void> {
-  for (let after = '0'; ; ) {
-    const rows = await sql.query<{ seq: string; text: string }>(
-      `SELECT seq, text FROM mediabatch.spent WHERE account = $1 AND month = $2 AND seq > $3 ORDER BY seq LIMIT ${mostRows}`,
-      [account, month, after],
-    );
-    for (const { text } of rows) for (const line of text.trimEnd().split('\n')) each(JSON.parse(line) as Json);
-    if (rows.length < mostRows) return;
-    after = rows.at(-1)?.seq ?? after;
   }
 }
 

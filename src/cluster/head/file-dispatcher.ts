@@ -2,6 +2,7 @@ import type { FetchAnswer } from '../../contract/answer.ts';
 import { HeadLostError, OutputError } from '../../contract/errors.ts';
 import type { Downloads, OutputFiles, Outputs } from '../../contract/ports.ts';
 import { Batches } from '../../ground/batches.ts';
+import type { Places } from '../../ground/places.ts';
 import { type Boss, filesQueue, filesQueueOptions, ofBoss } from '../database/boss.ts';
 import type { Database, Sql } from '../database/database.ts';
 import type { RunRecord } from '../runs/run-record.ts';
@@ -15,9 +16,8 @@ import {
   filesChannel,
   jobIdOf,
   placeOf,
-} from '../worker/file-task.ts';
-import type { Slots } from '../worker/slots.ts';
-import { held, type Term } from './guarded.ts';
+} from '../worker/serve-files.ts';
+import { held, type Term } from './rows.ts';
 
 /** Interval of polling for results in ms: a fallback for missed notifications. */
 const lookMs = 1000;
@@ -41,7 +41,7 @@ interface FileDispatcherOptions extends Term {
 /** Means of the leader to fetch files itself, if it reaches the store. */
 export interface OwnHand {
   store: string;
-  slots: Slots;
+  slots: Places;
   downloads: Downloads;
   filesOf(campaign: string): OutputFiles;
 }
@@ -99,8 +99,7 @@ export class FileDispatcher {
     const here = fetchNamed(downloads, own.filesOf(run.campaign));
     return {
       fetch: async (target, file, options) =>
-        (await slots.useWithin(patienceMs, () => here.fetch(target, file, options))) ??
-        byHands.fetch(target, file, options),
+        (await useSoon(slots, () => here.fetch(target, file, options))) ?? byHands.fetch(target, file, options),
       relocate: (target, from, choices) => here.relocate(target, from, choices),
       measure: (output, aspects) => here.measure(output, aspects),
     };
@@ -246,4 +245,18 @@ function answerOf({ result }: FileReport): FetchAnswer {
   if (result.is === 'error') throw new OutputError(result.why, result.message);
   if (result.is === 'measured') throw new Error('internal error: a file that was to be fetched was measured');
   return result;
+}
+
+/** Runs the work in a slot; resolves with `undefined` if none becomes free within `patienceMs`. */
+async function useSoon<T>(slots: Places, work: () => Promise<T>): Promise<T | undefined> {
+  const patience = new AbortController();
+  const timer = setTimeout(() => patience.abort(), patienceMs);
+  const begin = () => {
+    clearTimeout(timer);
+    return work();
+  };
+  return slots.use(begin, patience.signal).catch((error: unknown) => {
+    if (patience.signal.aborted) return undefined;
+    throw error;
+  });
 }

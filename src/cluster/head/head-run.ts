@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock } from '../../contract/clock.ts';
 import type { WorkerNews } from '../../contract/engine-state.ts';
-import type { RunFact } from '../../contract/event.ts';
+import type { RunEvent, RunFact } from '../../contract/event.ts';
 import type { Downloads, LockFile, RequestBodies, Service } from '../../contract/ports.ts';
 import { type CarriedOut, carryOut, type SharedAccount } from '../../engine/carry-out.ts';
 import { endOfRun } from '../../engine/end-of-run.ts';
@@ -16,19 +16,24 @@ import { type ResumedPlan, resumePlan } from '../../run/resume-plan.ts';
 import type { StepEnd } from '../../run/step-end.ts';
 import type { CreateRoutes } from '../../service/create.ts';
 import type { Database } from '../database/database.ts';
-import { EventWriter } from '../runs/events.ts';
-import { changedPlan, readHeader } from '../runs/header.ts';
-import { readOrders } from '../runs/orders.ts';
-import type { RunHeader, RunRecord } from '../runs/run-record.ts';
+import { changedPlan, type RunHeader, type RunRecord, readHeader, readOrders } from '../runs/run-record.ts';
 import { endRun, readEnds, writeEnds } from '../runs/runs.ts';
 import type { Seal } from '../seal.ts';
 import { MarkKeeper, type Marks, refusePutBack } from '../store/run-mark.ts';
 import type { Seat } from './account.ts';
 import type { AccountSpending } from './account-spending.ts';
 import type { FileDispatcher, OwnHand } from './file-dispatcher.ts';
-import { held, type Term, writeAsHead } from './guarded.ts';
-import { openLines, readAllLines, readEarlierLines } from './lines.ts';
 import { factsBefore, isLettingGo, newsOf, type ReportedEvents, readReportedEvents } from './reported-events.ts';
+import {
+  held,
+  insertEvents,
+  openLines,
+  RowWriter,
+  type RunTerm,
+  readAllLines,
+  readEarlierLines,
+  writeAsHead,
+} from './rows.ts';
 
 export interface HeadRunGround {
   db: Database;
@@ -55,6 +60,9 @@ export interface HeadRunGround {
   routes: { [kind: string]: CreateRoutes[string] };
 }
 
+/** Time in ms in which events and step ends are collected. */
+const gatherMs = 100;
+
 interface Found {
   header: RunHeader;
   lock: Lock;
@@ -69,8 +77,9 @@ export class HeadRun {
   readonly #record: RunRecord;
   readonly #ground: HeadRunGround;
   readonly #term: { account: string; epoch: number; run: string };
-  readonly #events: EventWriter;
-  readonly #ends: EndWriter;
+  /** Written without being awaited, so events may be lost when a leader crashes. */
+  readonly #events: RowWriter;
+  readonly #ends: Batches<{ id: string; end: StepEnd }>;
   /**
    * Unreported step ends by address. Each is reported after it is stored, when no other leader can store another one.
    */
@@ -87,9 +96,11 @@ export class HeadRun {
     this.#ground = ground;
     const { db, account, seat } = ground;
     this.#term = { account, epoch: seat.epoch, run: record.id };
-    const fail = (error: unknown) => this.#fail(error);
-    this.#events = new EventWriter(db, this.#term, fail);
-    this.#ends = new EndWriter(db, this.#term, fail);
+    this.#events = new RowWriter(db, this.#term, { statement: insertEvents, gather: () => wait(gatherMs) });
+    this.#ends = new Batches({
+      gather: () => wait(gatherMs),
+      write: (ended) => writeEnds(db, this.#term, new Map(ended.map(({ id, end }) => [id, end]))),
+    });
   }
 
   records(): Iterable<StepRecord> {
@@ -130,7 +141,7 @@ export class HeadRun {
     const { db, signal } = this.#ground;
     const found = await this.#find();
     if (signal.aborted) return;
-    await this.#ends.flush();
+    await this.#ends.idle();
     this.#tellBefore(found);
     const lines = openLines(db, this.#term);
     const keeper = this.#markKeeper(found);
@@ -141,13 +152,13 @@ export class HeadRun {
     if (this.#isPaused) this.pause();
     try {
       const ends = await carried.driven.ends;
-      await this.#ends.flush();
+      await this.#ends.idle();
       if (!this.#isLeaving) {
         await this.#end(found, carried, ends);
       }
     } finally {
       carried.gate.close();
-      await this.#events.flush();
+      await this.#events.idle();
       await Promise.all([lines.close(), keeper?.idle()]);
     }
     if (this.#failure !== undefined) throw this.#failure.error;
@@ -185,7 +196,7 @@ export class HeadRun {
         ends: await readEnds(db, id),
       },
     );
-    for (const [name, end] of resumed.newEnds) this.#ends.add(name, end);
+    for (const [name, end] of resumed.newEnds) this.#store(name, end);
     return { header, resumed, lock, earlier, lines: lines.length, reported };
   }
 
@@ -240,7 +251,7 @@ export class HeadRun {
     const fact = this.#unreported.get(name);
     this.#unreported.delete(name);
     if (this.#failure !== undefined || (this.#isLeaving && end.outcome !== 'done')) return;
-    this.#ends.add(name, end, () => fact && this.#tell(fact, reported));
+    this.#store(name, end, () => fact && this.#tell(fact, reported));
   }
 
   /** Reports an event, unless its only cause is that this leader leaves: the next leader continues the step. */
@@ -254,7 +265,19 @@ export class HeadRun {
   #tell(fact: RunFact, reported: ReportedEvents): void {
     if (!reported.note(fact)) return;
     this.#log(fact);
-    this.#events.add({ at: new Date(this.#ground.clock.now()).toISOString(), ...fact });
+    this.#report({ at: new Date(this.#ground.clock.now()).toISOString(), ...fact });
+  }
+
+  #report(event: RunEvent): void {
+    this.#events.append(`${JSON.stringify(event)}\n`).catch((error: unknown) => this.#fail(error));
+  }
+
+  /** Stores the end of a step. Ends that the next leader can derive from the lock are not awaited. */
+  #store(id: string, end: StepEnd, then: () => void = () => {}): void {
+    this.#ends
+      .add({ id, end })
+      .then(then)
+      .catch((error: unknown) => this.#fail(error));
   }
 
   #log(fact: RunFact): void {
@@ -301,8 +324,8 @@ export class HeadRun {
     });
     const { exit, outcomes } = found;
     const end = { at: new Date(clock.now()).toISOString(), ...found.end };
-    this.#events.add(end);
-    await this.#events.flush();
+    this.#report(end);
+    await this.#events.idle();
     await endRun(db, this.#term, { exit, outcomes: Object.fromEntries(outcomes), end });
     this.#log(found.end);
   }
@@ -346,7 +369,7 @@ function withOrder(row: PlanRow, orders: ReadonlyMap<string, StepOrder>): PlanRo
  * Stores request bodies of create requests in flight, encrypted because they contain signed links. Each is deleted when
  * its answer arrives.
  */
-export function openBodies(database: Database, term: Term & { run: string }, seal: Seal): RequestBodies {
+export function openBodies(database: Database, term: RunTerm, seal: Seal): RequestBodies {
   const { run } = term;
   const drop = (key: string) => {
     const text = `${held}, gone AS (
@@ -370,34 +393,4 @@ export function openBodies(database: Database, term: Term & { run: string }, sea
     drop,
     answered: drop,
   };
-}
-
-/** Time in ms in which step ends are collected. Ends that the next leader can derive from the lock are not awaited. */
-const gatherMs = 50;
-
-interface Ended {
-  id: string;
-  end: StepEnd;
-}
-
-class EndWriter {
-  readonly #batches: Batches<Ended>;
-  readonly #onLost: (error: unknown) => void;
-
-  /** `onLost`: called when an end cannot be stored, for example with a `HeadLostError`. */
-  constructor(database: Database, term: Term & { run: string }, onLost: (error: unknown) => void) {
-    this.#batches = new Batches({
-      gather: () => wait(gatherMs),
-      write: (ended) => writeEnds(database, term, new Map(ended.map(({ id, end }) => [id, end]))),
-    });
-    this.#onLost = onLost;
-  }
-
-  add(id: string, end: StepEnd, then: () => void = () => {}): void {
-    this.#batches.add({ id, end }).then(then).catch(this.#onLost);
-  }
-
-  flush(): Promise<void> {
-    return this.#batches.idle();
-  }
 }

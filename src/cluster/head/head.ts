@@ -10,20 +10,19 @@ import { HeadLostError } from '../../contract/errors.ts';
 import type { SpendingLimits } from '../../contract/spending.ts';
 import { AccountGate } from '../../engine/account-gate.ts';
 import { ListLookUp, lookUpTimes } from '../../engine/lost-creates.ts';
-import { SharedSlots } from '../../engine/shared-slots.ts';
 import { defined, messageOf } from '../../ground/values.ts';
 import type { CreateRoutes } from '../../service/create.ts';
 import { Durations } from '../../service/polling/durations.ts';
 import { createService } from '../../service/service.ts';
-import type { Boss } from '../database/boss.ts';
+import { type Boss, workChannel } from '../database/boss.ts';
 import type { ClusterSettings, RunRecord } from '../runs/run-record.ts';
-import { noteRunError, openRunsOf, workChannel } from '../runs/runs.ts';
+import { noteRunError, openRunsOf } from '../runs/runs.ts';
 import { makeWakeUp } from '../wake-up.ts';
 import type { HeadOfRuns } from '../worker/worker.ts';
+import { guardCreates } from './account.ts';
 import { AccountSpending } from './account-spending.ts';
 import { FileDispatcher } from './file-dispatcher.ts';
 import { HeadRun, type HeadRunGround } from './head-run.ts';
-import { guardCreates } from './lease.ts';
 
 /** Timeouts of the service that several runs share: the longest ones of all runs so far. They never shrink. */
 export class RunLimits {
@@ -71,7 +70,6 @@ export class Head implements HeadOfRuns {
   /** Ids of paused runs whose running jobs are all collected. */
   readonly #resting = new Set<string>();
   readonly #limits = new RunLimits();
-  readonly #slots = new SharedSlots();
   readonly #dispatcher: FileDispatcher;
   #gate: AccountGate | undefined;
 
@@ -87,7 +85,7 @@ export class Head implements HeadOfRuns {
   /** Counts of the runs and of the jobs that are waited for, for tests. */
   facts(): { runs: number; paused: number; inFlight: number } {
     const paused = [...this.#runs.values()].filter(({ isPaused }) => isPaused).length + this.#resting.size;
-    return { runs: this.#runs.size, paused, inFlight: this.#slots.taken };
+    return { runs: this.#runs.size, paused, inFlight: this.#gate?.slots.taken ?? 0 };
   }
 
   /**
@@ -234,7 +232,7 @@ export class Head implements HeadOfRuns {
       gate,
       notBefore: () => clock.now() + seat.waitMs(),
     });
-    const shared = { gate, lost, slots: this.#slots };
+    const shared = { gate, lost };
     const ground = {
       ...this.#options,
       service: guardCreates(service, { lease: seat.lease, signal }),

@@ -5,7 +5,7 @@ import type { Lock } from '../../lock/record.ts';
 import { orderId, type Plan, type StepOrder } from '../../plan/plan.ts';
 import type { StepEnd } from '../../run/step-end.ts';
 import type { Sql } from '../database/database.ts';
-import { readEvents } from '../runs/events.ts';
+import { readPages } from './rows.ts';
 
 type Stop = Extract<RunFact, { event: 'spending-stopped' }>;
 
@@ -91,12 +91,10 @@ export class ReportedEvents {
 
 export async function readReportedEvents(sql: Sql, run: string): Promise<ReportedEvents> {
   const reported = new ReportedEvents();
-  for (let after: string | undefined; ; ) {
-    const { events, next }: { events: RunEvent[]; next: string } = await readEvents(sql, run, after);
-    if (events.length === 0) return reported;
-    for (const event of events) reported.note(event);
-    after = next;
+  for await (const { lines } of readPages(sql, 'event', { where: 'run = $1', values: [run] })) {
+    for (const line of lines) reported.note(JSON.parse(line) as RunEvent);
   }
+  return reported;
 }
 
 function add(names: Set<string>, name: string): boolean {

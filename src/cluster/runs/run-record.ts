@@ -1,9 +1,14 @@
+import { hash } from 'node:crypto';
 import type { RunEvent, StepOutcome } from '../../contract/event.ts';
 import type { ExitCode } from '../../contract/exit.ts';
+import { CampaignError } from '../../contract/failure.ts';
 import type { GraphOutline } from '../../graph/graph.ts';
-import type { Json } from '../../ground/json.ts';
+import { call, way } from '../../ground/advice.ts';
+import { canonicalJson, type Json } from '../../ground/json.ts';
+import { isSpending } from '../../plan/actions.ts';
 import type { Plan, PlanTotals, StepOrder } from '../../plan/plan.ts';
 import type { WrittenPrices } from '../../plan/prices/prices.ts';
+import type { Sql } from '../database/database.ts';
 import type { Seal } from '../seal.ts';
 
 export interface ClusterSettings {
@@ -81,4 +86,73 @@ export interface Submission {
   orders: Iterable<StepOrder>;
   /** Lines of the lock, each with its LF. */
   lines: Iterable<string>;
+}
+
+/** Facts of a run in plain columns to which its encrypted header is bound: it decrypts only with these values. */
+type BoundFacts = Pick<RunRecord, 'id' | 'campaign' | 'store' | 'settings' | 'totals'>;
+
+export function sealHeader(seal: Seal, header: RunHeader, facts: BoundFacts): Buffer {
+  return seal.sealLong(JSON.stringify(header), contextOf(facts));
+}
+
+/** Reads and decrypts the header of a run. Throws MB3704 if the header or a bound fact was changed since the submit. */
+export async function readHeader(sql: Sql, seal: Seal, run: BoundFacts): Promise<RunHeader> {
+  const [row] = await sql.query<{ header: Buffer }>('SELECT header FROM mediabatch.run WHERE id = $1', [run.id]);
+  if (row === undefined) throw new Error(`internal error: no run ${run.id}`);
+  const opened = seal.openLong(row.header, contextOf(run));
+  if (opened === undefined) throw changedPlan(run); // I50
+  return JSON.parse(opened) as RunHeader;
+}
+
+export function changedPlan({ id, campaign }: Pick<RunRecord, 'id' | 'campaign'>): CampaignError {
+  return new CampaignError({
+    code: 'MB3704',
+    message:
+      'the plan of this run on the engine is not the one that was submitted: it was changed there. Nothing is bought by it',
+    hint: way('to end the run, and continue here with its recorded purchases', call('unlock', '--id', id, '--force')),
+    lock: campaign,
+  });
+}
+
+function contextOf({ id, campaign, store, settings, totals }: BoundFacts): string {
+  // A JSON round trip removes undefined properties, as the database does.
+  const facts = JSON.parse(JSON.stringify({ id, campaign, store, settings, totals })) as Json;
+  return `header ${canonicalJson(facts)}`;
+}
+
+const ordersPerPart = 200;
+
+interface Run {
+  id: string;
+  campaign: string;
+  seal: Seal;
+}
+
+/** Inserts the orders of a run, encrypted, in batches. Purchases are stored as digests only. */
+export async function insertOrders(sql: Sql, { id, seal }: Run, orders: readonly StepOrder[]): Promise<void> {
+  for (let no = 0; no * ordersPerPart < orders.length; no += 1) {
+    const part = orders.slice(no * ordersPerPart, (no + 1) * ordersPerPart);
+    const sealed = seal.sealLong(JSON.stringify(part), `orders ${id} ${no}`);
+    await sql.query('INSERT INTO mediabatch.part (run, no, orders, count, purchases) VALUES ($1, $2, $3, $4, $5)', [
+      ...[id, no, sealed, part.length],
+      part.flatMap(purchaseOf),
+    ]);
+  }
+}
+
+/** Reads the orders in the order of the plan. Throws MB3704 if one was changed since the submit. */
+export async function* readOrders(sql: Sql, { id, campaign, seal }: Run): AsyncGenerator<StepOrder> {
+  for (let no = 0; ; no += 1) {
+    const text = 'SELECT orders FROM mediabatch.part WHERE run = $1 AND no = $2';
+    const [part] = await sql.query<{ orders: Buffer }>(text, [id, no]);
+    if (part === undefined) return;
+    const opened = seal.openLong(part.orders, `orders ${id} ${no}`);
+    if (opened === undefined) throw changedPlan({ id, campaign }); // I50 (orders)
+    yield* JSON.parse(opened) as StepOrder[];
+  }
+}
+
+/** Returns a digest of the order's purchase, the same for every API key; an empty list if the order buys nothing. */
+export function purchaseOf({ action, address, fingerprint }: StepOrder): string[] {
+  return isSpending(action) ? [hash('sha256', `${address}\n${fingerprint}`)] : [];
 }

@@ -3,21 +3,19 @@ import { CampaignError } from '../../contract/failure.ts';
 import { call, way } from '../../ground/advice.ts';
 import type { StepOrder } from '../../plan/plan.ts';
 import type { StepEnd } from '../../run/step-end.ts';
-import { type Boss, headQueue, headQueueOptions, ofBoss } from '../database/boss.ts';
+import { type Boss, headQueue, headQueueOptions, ofBoss, protocol, runChannel, workChannel } from '../database/boss.ts';
 import type { Database, Sql } from '../database/database.ts';
-import { whichServer } from '../database/which-server.ts';
-import { held, raisedEpoch, type Term, writeAsHead } from '../head/guarded.ts';
-import { insertRows, repeatable } from '../head/lines.ts';
-import { protocol } from '../protocol.ts';
-import { firstGivenBack } from '../store/run-mark.ts';
-import { sealHeader } from './header.ts';
-import { insertOrders, purchaseOf } from './orders.ts';
-import type { RunOrigin, RunRecord, RunResultRecord, Submission } from './run-record.ts';
-
-/** Channel with an account's id as payload, notified when workers may have something to do. */
-export const workChannel = 'mediabatch_work';
-/** Channel with a run's id as payload, notified when the run's records change. */
-export const runChannel = 'mediabatch_run';
+import { held, insertRows, type RunTerm, raisedEpoch, repeatable, writeAsHead } from '../head/rows.ts';
+import { firstGivenBack, whichServer } from '../store/run-mark.ts';
+import {
+  insertOrders,
+  purchaseOf,
+  type RunOrigin,
+  type RunRecord,
+  type RunResultRecord,
+  type Submission,
+  sealHeader,
+} from './run-record.ts';
 
 const columns = `id, account, protocol, campaign, state, settings, totals, origin, store, server, cancelled, paused, submitted,
   ended, result, error`;
@@ -119,7 +117,7 @@ const insertEnds = `${held}, written AS (
 
 export function writeEnds(
   database: Database,
-  { run, ...term }: Term & { run: string },
+  { run, ...term }: RunTerm,
   ends: ReadonlyMap<string, StepEnd>,
 ): Promise<void> {
   const stops = [...ends.values()].map((end) => JSON.stringify(end));
@@ -133,11 +131,7 @@ const updateRun = `${held}, written AS (
   SELECT count(*) AS held, pg_notify('${runChannel}', $3) FROM held`;
 
 /** Ends a run, and deletes its request bodies, links and unfetched files. */
-export async function endRun(
-  database: Database,
-  { run, ...term }: Term & { run: string },
-  result: RunResultRecord,
-): Promise<void> {
+export async function endRun(database: Database, { run, ...term }: RunTerm, result: RunResultRecord): Promise<void> {
   await writeAsHead(database, term, updateRun, [run, JSON.stringify(result)]);
 }
 
@@ -191,11 +185,7 @@ const updateError = `${held}, written AS (
   SELECT count(*) AS held, pg_notify('${runChannel}', $3) FROM held`;
 
 /** Stores why a leader does not continue an open run; `null` when it continues. */
-export async function noteRunError(
-  database: Database,
-  { run, ...term }: Term & { run: string },
-  error: string | null,
-): Promise<void> {
+export async function noteRunError(database: Database, { run, ...term }: RunTerm, error: string | null): Promise<void> {
   await writeAsHead(database, term, updateError, [run, error]);
 }
 

@@ -1,12 +1,12 @@
 import { systemClock } from '../../contract/clock.ts';
 import type { RunEvent } from '../../contract/event.ts';
+import { runChannel } from '../database/boss.ts';
 import type { Database } from '../database/database.ts';
-import { readAllLines, readLines } from '../head/lines.ts';
 import { ReportedEvents } from '../head/reported-events.ts';
+import { readAllLines, readEvents, readPages } from '../head/rows.ts';
 import { makeWakeUp } from '../wake-up.ts';
-import { readEvents } from './events.ts';
 import type { RunRecord } from './run-record.ts';
-import { readRun, runChannel } from './runs.ts';
+import { readRun } from './runs.ts';
 
 /** Polling interval in ms: a fallback for missed notifications. */
 const lookEveryMs = 1000;
@@ -53,19 +53,19 @@ export async function watchRun(
         onPaused?.(isPaused ? (record.origin.pausedBy ?? '') : undefined);
       }
       // Events are read before lines, so that the listener has the lines that an event refers to.
-      const { events, next } = await readAllEvents(database, id, seen.events);
+      const { events, next } = await readEvents(database, id, seen.events);
       seen.events = next;
-      for (let isLast = false; !isLast; ) {
-        const read = await readLines(database, id, seen.lines);
-        count += read.lines.length;
-        await onLines(read.lines, read.epoch === undefined ? undefined : { epoch: read.epoch, lines: count });
-        ({ next: seen.lines, isLast } = read);
+      const pages = readPages(database, 'line', { where: 'run = $1', values: [id], after: seen.lines });
+      for await (const { lines, last, epoch } of pages) {
+        count += lines.length;
+        await onLines(lines, { epoch, lines: count });
+        seen.lines = last;
       }
       tell(events);
       if (record.state === 'ended' || record.error !== null) {
         // After the database was restored from a copy, new rows may have numbers that were already read.
         const missed = await onLines(await readAllLines(database, id)); // I46 (again)
-        if (missed > 0) tell((await readAllEvents(database, id)).events.filter((event) => isOfOthers(event, reported)));
+        if (missed > 0) tell((await readEvents(database, id)).events.filter((event) => isOfOthers(event, reported)));
         return record;
       }
       await wakeUp.within(lookEveryMs, signal);
@@ -73,20 +73,6 @@ export async function watchRun(
     return 'left';
   } finally {
     await listening.close();
-  }
-}
-
-async function readAllEvents(
-  database: Database,
-  id: string,
-  after = '0',
-): Promise<{ events: RunEvent[]; next: string }> {
-  const events: RunEvent[] = [];
-  for (let [next, isLast] = [after, false]; ; ) {
-    const read = await readEvents(database, id, next);
-    for (const event of read.events) events.push(event);
-    ({ next, isLast } = read);
-    if (isLast) return { events, next };
   }
 }
 

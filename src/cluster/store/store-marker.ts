@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { CampaignError } from '../../contract/failure.ts';
 import type { OutputFiles } from '../../contract/ports.ts';
 import type { Json } from '../../ground/json.ts';
@@ -82,5 +83,23 @@ function unusableFailure(name: string, why: string) {
     code: 'MB3705' as const,
     message: `the store ${name} ${why}`,
     hint: `${name.startsWith('s3:') ? 'check the address and AWS_* in the environment' : 'check whether it is mounted'}; \`apply --store\` makes a new store in a place that is there`,
+  };
+}
+
+/** Converts a stream into the body of a download. The iterator's `return` closes it, even if iteration never began. */
+export function bodyOf(stream: Readable): AsyncIterable<Uint8Array> {
+  // Prevents an unhandled error event; the consumer of the iterator receives the error.
+  stream.on('error', () => {});
+  return {
+    [Symbol.asyncIterator]() {
+      const chunks: AsyncIterator<Uint8Array> = stream[Symbol.asyncIterator]();
+      return {
+        next: () => chunks.next(),
+        async return() {
+          stream.destroy();
+          return { done: true, value: undefined };
+        },
+      };
+    },
   };
 }

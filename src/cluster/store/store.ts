@@ -13,9 +13,9 @@ import { smallBytes } from '../../disk/outputs/hash-file.ts';
 import { findOutputFile, isSameFolder } from '../../disk/outputs/output-path.ts';
 import { createOutputs } from '../../disk/outputs/outputs.ts';
 import { isOutputPath } from '../../lock/check-line.ts';
-import { bodyOf } from './body-of.ts';
 import type { Marks } from './run-mark.ts';
 import {
+  bodyOf,
   missing,
   noStore,
   placeOfMark,
@@ -43,7 +43,7 @@ export async function openStore(
   { makes, env = process.env, clock = systemClock }: { makes: boolean; env?: NodeJS.Dict<string>; clock?: Clock },
 ): Promise<Store> {
   if (!name.startsWith('s3:')) return openFolder(name, makes);
-  const { openS3Store } = await import('./s3-store.ts');
+  const { openS3Store } = await import('./s3.ts');
   const store = await openS3Store(name, { makes, env, clock });
   return { ...store, filesOf: (campaign) => guarded(store.filesOf(campaign), () => refuseName(campaign)) };
 }

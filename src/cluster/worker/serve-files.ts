@@ -1,17 +1,26 @@
+import { hash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
+import { hostname } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { FetchAnswer } from '../../contract/answer.ts';
 import type { Clock } from '../../contract/clock.ts';
 import { OutputError } from '../../contract/errors.ts';
-import type { Downloads, OutputFiles, Outputs } from '../../contract/ports.ts';
+import type { Downloads, OutputFiles, Outputs, OutputTarget } from '../../contract/ports.ts';
+import { fetchHere } from '../../engine/carry-out.ts';
 import { Batches } from '../../ground/batches.ts';
+import type { Places } from '../../ground/places.ts';
 import { defined, messageOf } from '../../ground/values.ts';
+import type { Output } from '../../lock/record.ts';
+import type { Aspect, MediaFacts } from '../../plan/outputs/expectation.ts';
 import { type Boss, filesQueue, filesQueueOptions, ofBoss } from '../database/boss.ts';
 import type { Database } from '../database/database.ts';
 import type { Seal } from '../seal.ts';
-import { makeWakeUp } from '../wake-up.ts';
-import { type FileReport, type FileResult, type FileTask, fetchNamed, fileChannel, filesChannel } from './file-task.ts';
-import type { Slots } from './slots.ts';
-import { spread } from './worker-row.ts';
+import { makeWakeUp, spread } from '../wake-up.ts';
+
+/** Channel with a queue's name as payload, notified when a file is added to that queue. */
+export const filesChannel = 'mediabatch_files';
+/** Channel with a file's id as payload, notified when its result is known. */
+export const fileChannel = 'mediabatch_file';
 
 /** Polling interval of the queue in ms: a fallback for missed notifications. */
 const lookMs = 1000;
@@ -33,7 +42,7 @@ export interface ServeFilesOptions {
   seal: Seal;
   clock: Clock;
   worker: string;
-  slots: Slots;
+  slots: Places;
   downloads: Downloads;
   filesOf(campaign: string): OutputFiles;
   /** Whether no run of the account is open. Default: false. */
@@ -230,4 +239,55 @@ function isDone({ is }: FileResult): boolean {
  */
 function settledOf(answer: object): Set<string> {
   return new Set('settled' in answer ? (answer.settled as string[]) : []);
+}
+
+/** Task of a fetch worker for one file. Stored encrypted, because a link is a secret. */
+export type FileTask =
+  | { do: 'fetch'; target: Omit<OutputTarget, 'notice'>; url: string }
+  | { do: 'measure'; output: Output; aspects: readonly Aspect[] };
+
+/** Result of the task. Contains no link, because it is stored unencrypted. */
+export type FileResult =
+  | FetchAnswer
+  | { is: 'measured'; facts?: MediaFacts }
+  /** Storage failed, or the path in it is not allowed. */
+  | { is: 'error'; why: 'disk' | 'path'; message: string };
+
+export interface FileReport {
+  result: FileResult;
+  notices: string[];
+}
+
+/** Fetches files in this process. Disk errors name this machine, because they are read on others. */
+export function fetchNamed(downloads: Downloads, files: OutputFiles): Outputs {
+  const outputs = fetchHere(downloads, files);
+  return {
+    ...outputs,
+    fetch: (...given) =>
+      outputs.fetch(...given).catch((error: unknown) => {
+        if (!(error instanceof OutputError) || error.why !== 'disk') throw error;
+        throw new OutputError('disk', `worker on ${hostname()}: ${error.message}`, { cause: error });
+      }),
+  };
+}
+
+/** Returns the destination of the files of a run: a store, or the attached client. Part of the queue's name. */
+export function placeOf({ store, campaign }: { store: string | null; campaign: string }): string {
+  return store ?? `own-${hash('sha256', campaign).slice(0, 16)}`;
+}
+
+/** Returns the id of a file. The next leader computes the same one and finds earlier results by it. */
+export function fileId(...facts: (string | number)[]): string {
+  return hash('sha256', JSON.stringify(facts));
+}
+
+/**
+ * Returns the job id, in UUID form, for the n-th attempt at a file. Being deterministic, it prevents queueing an
+ * attempt twice.
+ */
+export function jobIdOf(file: string, tries: number): string {
+  const hex = hash('sha256', `${file} ${tries}`);
+  return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(
+    '-',
+  );
 }

@@ -1,13 +1,16 @@
 import { setMaxListeners } from 'node:events';
+import { hostname } from 'node:os';
+import type { Clock } from '../../contract/clock.ts';
 import { type EngineRun, type NotForIt, type WorkerNews, whyNot } from '../../contract/engine-state.ts';
 import { HeadLostError } from '../../contract/errors.ts';
+import type { SpendingLimits } from '../../contract/spending.ts';
+import type { Json } from '../../ground/json.ts';
 import { messageOf } from '../../ground/values.ts';
+import { protocol as ownProtocol, workChannel } from '../database/boss.ts';
 import type { Database } from '../database/database.ts';
 import { type HeadBoss, longestSittingMs, offerHead, openHeadQueue, type Seat, takeSeat } from '../head/account.ts';
-import { protocol as ownProtocol } from '../protocol.ts';
-import { workChannel } from '../runs/runs.ts';
-import { makeWakeUp } from '../wake-up.ts';
-import { type Registered, register, spread } from './worker-row.ts';
+import { forgottenAfter } from '../head/account-spending.ts';
+import { makeWakeUp, spread } from '../wake-up.ts';
 
 /** Polling interval for free leadership while runs of the account are open, in ms; kept shorter than a takeover. */
 const lookMs = 1000;
@@ -217,4 +220,49 @@ function makeTeller(taker: Taker & { tell(news: WorkerNews): void }) {
     if (now !== reported) for (const why of whys) taker.tell({ is: 'not for it', why });
     reported = now;
   };
+}
+
+export interface Registered {
+  db: Database;
+  clock: Clock;
+  id: string;
+  account: string;
+  version: string;
+  store?: string | undefined;
+  files: number;
+  limits?: SpendingLimits | undefined;
+  /** Defaults to that of this version. */
+  protocol?: number;
+}
+
+const beatMs = 5000;
+/**
+ * Heartbeat interval while no run of the account is open, in ms. Longer because there may be hundreds of such workers.
+ */
+const quietBeatMs = 10_000;
+
+/**
+ * Sends heartbeats to this worker's row until the signal is aborted. Removes the row then if the server is available.
+ */
+export async function register(
+  options: Registered,
+  { signal, isQuiet }: { signal: AbortSignal; isQuiet(): boolean },
+): Promise<void> {
+  const { db, clock, id, limits } = options;
+  await db.query(`DELETE FROM mediabatch.worker WHERE beat < now() - interval '${forgottenAfter}'`);
+  while (!signal.aborted) {
+    await beat(options, limits === undefined ? {} : { limits: { ...limits } });
+    await clock.sleep(spread(clock, isQuiet() ? quietBeatMs : beatMs), signal);
+  }
+  if (db.awaySince === undefined) await db.query('DELETE FROM mediabatch.worker WHERE id = $1', [id]);
+}
+
+async function beat({ db, id, account, protocol = ownProtocol, ...facts }: Registered, doing: Json): Promise<void> {
+  const { store = null, files, version } = facts;
+  await db.query(
+    `INSERT INTO mediabatch.worker (id, account, host, pid, protocol, store, files, version, doing, beat)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now())
+     ON CONFLICT (id) DO UPDATE SET beat = now(), doing = excluded.doing`,
+    [id, account, hostname(), process.pid, protocol, store, files, version, JSON.stringify(doing)],
+  );
 }

@@ -253,7 +253,7 @@ describe('each guard stands in one place', () => {
     // The review page is asked, and asks its own server from a browser that lets it ask nobody else.
     const others = filesWith(network).filter((path) => !/^(service|page)\//.test(path));
     // A worker is asked for its health and figures where `--port` says.
-    const asked = 'cluster/worker/operator-port.ts';
+    const asked = 'cluster/worker/start-worker.ts';
     const engine = ['cluster/database/boss.ts', 'cluster/database/database.ts', 'cluster/store/s3.ts', asked];
     expect(others).toEqual([...engine, 'review/serve/serve-review.ts']);
     expect(filesWith(/server\.listen\(/)).toEqual([asked, 'review/serve/serve-review.ts']);
@@ -308,7 +308,7 @@ describe('each guard stands in one place', () => {
 const writersOfTheirOwn = [
   'campaign/embed-sandbox.ts',
   'campaign/find-leftovers.ts',
-  'cluster/store/s3-store.ts',
+  'cluster/store/s3.ts',
   'cluster/store/store.ts',
   'review/gallery/gallery-folder.ts',
 ];

@@ -10,13 +10,12 @@ import type pg from 'pg';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openBoss } from '../../../src/cluster/database/boss.ts';
 import { type Database, openDatabase } from '../../../src/cluster/database/database.ts';
-import { checkEngineUrl, connectionString, showEngine } from '../../../src/cluster/database/engine-url.ts';
 import { Listening } from '../../../src/cluster/database/listening.ts';
 import { hasTables, migrate } from '../../../src/cluster/database/schema.ts';
-import { isAway } from '../../../src/cluster/database/server-errors.ts';
-import { isSameServer, whichServer } from '../../../src/cluster/database/which-server.ts';
-import { openLines, readLines } from '../../../src/cluster/head/lines.ts';
+import { checkEngineUrl, connectionString, isAway, showEngine } from '../../../src/cluster/database/server-errors.ts';
+import { openLines, readAllLines } from '../../../src/cluster/head/rows.ts';
 import { submitRun } from '../../../src/cluster/runs/runs.ts';
+import { isSameServer, whichServer } from '../../../src/cluster/store/run-mark.ts';
 import { command, root } from '../../rig/command.ts';
 import { losingLine } from '../../rig/losing-line.ts';
 import { pooler, poolerBefore } from '../../rig/pooler.ts';
@@ -221,7 +220,7 @@ describe('an answer that was lost', () => {
       await lines.append(`{"line":${no}}\n`);
     }
     expect(line.lost).toBe(4);
-    expect((await readLines(direct, 'r')).lines).toEqual(written);
+    expect(await readAllLines(direct, 'r')).toEqual(written);
   });
 
   test('of a migration: the tables are as they were', async () => {

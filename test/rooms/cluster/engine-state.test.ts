@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { accountOf } from '../../../src/cluster/account-id.ts';
 import type { Database } from '../../../src/cluster/database/database.ts';
-import { checkEngineUrl, showEngine } from '../../../src/cluster/database/engine-url.ts';
+import { checkEngineUrl, showEngine } from '../../../src/cluster/database/server-errors.ts';
 import { readEngineState } from '../../../src/cluster/engine-state.ts';
 import { factsBefore, ReportedEvents } from '../../../src/cluster/head/reported-events.ts';
 import { submitRun } from '../../../src/cluster/runs/runs.ts';
-import { makeSeal } from '../../../src/cluster/seal.ts';
+import { accountOf, makeSeal } from '../../../src/cluster/seal.ts';
 import type { RunEvent, RunFact } from '../../../src/contract/event.ts';
 import { countSteps } from '../../../src/plan/actions.ts';
 import { foldEvent } from '../../../src/report/run/fold-event.ts';

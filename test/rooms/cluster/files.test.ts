@@ -6,14 +6,13 @@ import type { Database } from '../../../src/cluster/database/database.ts';
 import { FileDispatcher, type OwnHand } from '../../../src/cluster/head/file-dispatcher.ts';
 import { endRun, submitRun } from '../../../src/cluster/runs/runs.ts';
 import { makeSeal } from '../../../src/cluster/seal.ts';
-import { placeOf } from '../../../src/cluster/worker/file-task.ts';
-import { type ServeFilesOptions, serveFiles } from '../../../src/cluster/worker/serve-files.ts';
-import { Slots } from '../../../src/cluster/worker/slots.ts';
+import { placeOf, type ServeFilesOptions, serveFiles } from '../../../src/cluster/worker/serve-files.ts';
 import type { DownloadAnswer } from '../../../src/contract/answer.ts';
 import { systemClock } from '../../../src/contract/clock.ts';
 import { HeadLostError, OutputError } from '../../../src/contract/errors.ts';
 import type { Downloads, OutputFiles } from '../../../src/contract/ports.ts';
 import { createOutputs } from '../../../src/disk/outputs/outputs.ts';
+import { Places } from '../../../src/ground/places.ts';
 import { until } from '../../rig/place.ts';
 import { makeFolder } from '../disk/folder.ts';
 import { png } from '../disk/media.ts';
@@ -64,7 +63,7 @@ describe('files that hands fetch', () => {
     const filesOf = (campaign: string) => createOutputs(join(root, campaign));
     const served = serveFiles({
       ...{ db, boss, account, seal, downloads, filesOf, clock: systemClock, worker: 'w', signal: end.signal },
-      ...{ place: store, slots: new Slots(4), ...facts },
+      ...{ place: store, slots: new Places(4), ...facts },
     });
     const stop = async () => {
       end.abort();
@@ -128,7 +127,7 @@ describe('files that hands fetch', () => {
     };
     const clock = { ...systemClock, sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(ms * 100, signal) };
     // With one slot: what is given back must not come to it again.
-    const frozen = hand({ clock, slots: new Slots(1) });
+    const frozen = hand({ clock, slots: new Places(1) });
     const saved = outputs().fetch(target(), file, still);
     await until(() => asked.length === 1);
     expect(filesIn(root)).toEqual([]);
@@ -253,7 +252,7 @@ describe('files that hands fetch', () => {
   });
 
   test('are fetched by the head itself while it has places, and by others when it would take long', async () => {
-    const slots = new Slots(1);
+    const slots = new Places(1);
     let goOn = () => {};
     const stalled = new Promise<void>((resolve) => {
       goOn = resolve;

@@ -1,14 +1,11 @@
 import { setTimeout } from 'node:timers/promises';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { accountOf } from '../../../src/cluster/account-id.ts';
 import { type Boss, headQueue, headQueueOptions } from '../../../src/cluster/database/boss.ts';
 import type { Database } from '../../../src/cluster/database/database.ts';
 import { readEngineState } from '../../../src/cluster/engine-state.ts';
-import { type HeadBoss, offerHead, type Seat, takeSeat } from '../../../src/cluster/head/account.ts';
+import { type HeadBoss, leaseMs, offerHead, type Seat, takeSeat } from '../../../src/cluster/head/account.ts';
 import { Head } from '../../../src/cluster/head/head.ts';
-import { leaseMs } from '../../../src/cluster/head/lease.ts';
-import { sealHeader } from '../../../src/cluster/runs/header.ts';
-import type { RunHeader, Submission } from '../../../src/cluster/runs/run-record.ts';
+import { type RunHeader, type Submission, sealHeader } from '../../../src/cluster/runs/run-record.ts';
 import {
   cancelRun,
   endRun,
@@ -19,7 +16,7 @@ import {
   submitRun,
 } from '../../../src/cluster/runs/runs.ts';
 import { watchRun } from '../../../src/cluster/runs/watch-run.ts';
-import { makeSeal } from '../../../src/cluster/seal.ts';
+import { accountOf, makeSeal } from '../../../src/cluster/seal.ts';
 import { keepHouse } from '../../../src/cluster/worker/start-worker.ts';
 import { systemClock } from '../../../src/contract/clock.ts';
 import type { WorkerNews } from '../../../src/contract/engine-state.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openLines, readLines } from '../../../src/cluster/head/lines.ts';
+import { openLines, readAllLines } from '../../../src/cluster/head/rows.ts';
 import type { LockFile } from '../../../src/contract/ports.ts';
 import { openLockFile } from '../../../src/disk/lock/lock-file.ts';
 import { openFresh } from '../../rig/postgres.ts';
@@ -47,7 +47,7 @@ async function inSql(): Promise<Home> {
     VALUES ('r', 'a', 1, 'spring', 'open', '{}', '{}', '', '{}')`);
   return {
     file: openLines(database, { account: 'a', epoch: 1, run: 'r' }),
-    read: async () => (await readLines(database, 'r')).lines,
+    read: async () => await readAllLines(database, 'r'),
     loseTo: async () => void (await database.query("UPDATE mediabatch.account SET epoch = 2 WHERE id = 'a'")),
   };
 }

@@ -8,7 +8,7 @@ import type { OpenCampaign } from '../../../src/campaign/open-campaign.ts';
 import type { Database } from '../../../src/cluster/database/database.ts';
 import { takeSeat } from '../../../src/cluster/head/account.ts';
 import { Head, type HeadOptions } from '../../../src/cluster/head/head.ts';
-import { readAllLines } from '../../../src/cluster/head/lines.ts';
+import { readAllLines } from '../../../src/cluster/head/rows.ts';
 import type { Engine } from '../../../src/cluster/open-engine.ts';
 import type { RunHeader, RunRecord, Submission } from '../../../src/cluster/runs/run-record.ts';
 import { readRun, submitRun } from '../../../src/cluster/runs/runs.ts';

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { parseS3 } from '../../../src/cluster/store/s3-store.ts';
+import { parseS3 } from '../../../src/cluster/store/s3.ts';
 import { openStore } from '../../../src/cluster/store/store.ts';
 import type { Clock } from '../../../src/contract/clock.ts';
 import { BucketStandIn, bucketEnv } from '../../rig/bucket-stand-in.ts';

@@ -21,7 +21,7 @@ import { submitRun } from '../../../src/cluster/runs/runs.ts';
 import { makeSeal } from '../../../src/cluster/seal.ts';
 import { openStore } from '../../../src/cluster/store/store.ts';
 import { writeMarker } from '../../../src/cluster/store/store-marker.ts';
-import { placeOf } from '../../../src/cluster/worker/file-task.ts';
+import { placeOf } from '../../../src/cluster/worker/serve-files.ts';
 import { createOutputs } from '../../../src/disk/outputs/outputs.ts';
 import type { Output } from '../../../src/lock/record.ts';
 import { BucketStandIn } from '../../rig/bucket-stand-in.ts';

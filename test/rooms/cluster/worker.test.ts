@@ -4,7 +4,7 @@ import type { Database } from '../../../src/cluster/database/database.ts';
 import { readEngineState } from '../../../src/cluster/engine-state.ts';
 import type { Seat } from '../../../src/cluster/head/account.ts';
 import { endRun, submitRun } from '../../../src/cluster/runs/runs.ts';
-import { openOperatorPort } from '../../../src/cluster/worker/operator-port.ts';
+import { openOperatorPort } from '../../../src/cluster/worker/start-worker.ts';
 import { type WorkerOptions, work } from '../../../src/cluster/worker/worker.ts';
 import { systemClock } from '../../../src/contract/clock.ts';
 import type { WorkerNews } from '../../../src/contract/engine-state.ts';

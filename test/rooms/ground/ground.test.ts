@@ -3,7 +3,6 @@ import { Batches } from '../../../src/ground/batches.ts';
 import { likenessOf } from '../../../src/ground/likeness.ts';
 import { createLoudnessMeter, findPeaks, matchLoudness } from '../../../src/ground/loudness.ts';
 import { Places } from '../../../src/ground/places.ts';
-import { Semaphore } from '../../../src/ground/semaphore.ts';
 import { fitsRange } from '../../../src/ground/version.ts';
 
 test('what waits shares a write, in order and up to a size; a failure is told to its own batch alone', async () => {
@@ -38,22 +37,6 @@ test('work waits for a place in order, and no longer than its signal lasts', asy
   end();
   expect([await first, await third]).toEqual([undefined, 'third']);
   expect([places.free, places.waiting]).toEqual([1, 0]);
-});
-
-test('a semaphore lets as many in as it has places, first come, first served', async () => {
-  const semaphore = new Semaphore(2);
-  const entered: string[] = [];
-  const enter = (name: string) => semaphore.take().then(() => entered.push(name));
-  await Promise.all(['a', 'b'].map(enter));
-  const others = ['c', 'd'].map(enter);
-  const failed = semaphore.use(() => Promise.reject(new Error('no')));
-  semaphore.free();
-  await others[0];
-  expect([entered, semaphore.taken]).toEqual([['a', 'b', 'c'], 2]);
-  semaphore.free();
-  semaphore.free();
-  await expect(failed).rejects.toThrow('no');
-  expect([entered, semaphore.taken]).toEqual([['a', 'b', 'c', 'd'], 1]);
 });
 
 test.each([

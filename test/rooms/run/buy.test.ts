@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CreateAnswer } from '../../../src/contract/answer.ts';
 import type { Begin, LookUp } from '../../../src/contract/ports.ts';
-import { buyJob } from '../../../src/run/buy.ts';
+import { buyJob } from '../../../src/run/send-create.ts';
 import { orderOf, type Script, tracedPorts } from './traced-ports.ts';
 
 const accepted: CreateAnswer = { is: 'accepted', job: { jobId: 'job-1', credits: 3, balance: 97 }, model: 'm1' };

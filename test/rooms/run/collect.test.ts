@@ -2,8 +2,8 @@ import { describe, expect, it, test } from 'vitest';
 import type { DownloadAnswer, JobEnd, JobResult } from '../../../src/contract/answer.ts';
 import { OutputError } from '../../../src/contract/errors.ts';
 import type { OutputTarget } from '../../../src/contract/ports.ts';
+import { decideLookUp, findCalibrated, type LostCreate } from '../../../src/engine/lost-creates.ts';
 import type { Json } from '../../../src/ground/json.ts';
-import { decideLookUp, findCalibrated, type LostCreate } from '../../../src/run/look-up.ts';
 import { collectOutput, saveOutputs } from '../../../src/run/save.ts';
 import { image, orderOf, type Script, tracedPorts } from './traced-ports.ts';
 

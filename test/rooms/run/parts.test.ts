@@ -2,11 +2,9 @@ import { describe, expect, it, test } from 'vitest';
 import type { JobEnd, UploadAnswer } from '../../../src/contract/answer.ts';
 import { systemClock } from '../../../src/contract/clock.ts';
 import type { OpenRequest } from '../../../src/graph/graph.ts';
-import { takeKeptBody } from '../../../src/run/kept-body.ts';
-import { emptiesList, fillReferences, makeBody, referencedJobs } from '../../../src/run/references.ts';
-import { nextOrder } from '../../../src/run/step.ts';
+import { emptiesList, fillReferences, makeBody, referencedJobs, takeKeptBody } from '../../../src/run/references.ts';
+import { nextOrder, uploadFile } from '../../../src/run/step.ts';
 import { stopFor } from '../../../src/run/step-end.ts';
-import { uploadFile } from '../../../src/run/upload.ts';
 import { image, orderOf, type Script, tracedPorts } from './traced-ports.ts';
 
 describe('the references of a request', () => {

@@ -1,0 +1,250 @@
+import { HeadLostError } from '../../contract/errors.ts';
+import type { RunEvent } from '../../contract/event.ts';
+import type { LockFile } from '../../contract/ports.ts';
+import { Batches } from '../../ground/batches.ts';
+import { defined } from '../../ground/values.ts';
+import { requireOneLine } from '../../lock/split-lines.ts';
+import { runChannel } from '../database/boss.ts';
+import type { Database, Sql } from '../database/database.ts';
+
+/** Leadership term of a head. Its writes are rejected once another leader of the account has a higher epoch. */
+export interface Term {
+  account: string;
+  epoch: number;
+}
+
+export type RunTerm = Term & { run: string };
+
+/**
+ * SQL prefix that guards a write of a head: `held` has a row only while the term's epoch is the account's current one,
+ * and locks it until the transaction ends. The guarded statement selects from it (`INSERT … SELECT … FROM held`). Uses
+ * $1 (account) and $2 (epoch).
+ */
+export const held = 'WITH held AS (SELECT id, epoch FROM mediabatch.account WHERE id = $1 AND epoch = $2 FOR SHARE)';
+
+/**
+ * Executes a statement that begins with `held` and returns `SELECT count(*) AS held … FROM held`. Throws
+ * `HeadLostError` if the epoch is outdated; nothing was written then.
+ */
+export async function writeAsHead(
+  sql: Database | Sql,
+  { account, epoch }: Term,
+  text: string,
+  values: readonly unknown[],
+): Promise<void> {
+  const [row] = await sql.query<{ held: string }>(text, [account, epoch, ...values]);
+  if (Number(row?.held ?? 0) === 0) throw new HeadLostError();
+}
+
+/**
+ * SQL expression for the next epoch of an account. It is at least the server's time in seconds, so that no epoch is
+ * issued a second time after the database was restored from an older copy.
+ */
+export const raisedEpoch = 'greatest(epoch + 1, extract(epoch FROM clock_timestamp())::bigint)';
+
+const insertLine = `${held},
+  written AS (
+    INSERT INTO mediabatch.line (run, epoch, no, text)
+    SELECT $3::text, epoch, $4::bigint, $5::text FROM held ON CONFLICT DO NOTHING) -- I31
+  SELECT count(*) AS held FROM held`;
+
+export const insertEvents = `${held},
+  written AS (
+    INSERT INTO mediabatch.event (run, epoch, no, text)
+    SELECT $3::text, epoch, $4::bigint, $5::text FROM held ON CONFLICT DO NOTHING) -- I33
+  SELECT count(*) AS held, pg_notify('${runChannel}', $3::text) FROM held`;
+
+const mostCharacters = 1 << 20;
+
+/**
+ * Appends texts to a table in order. Waiting texts share a row and a statement. The writer numbers the rows, so that a
+ * row whose answer was lost is not written twice. After a failure every append fails, because order is no longer
+ * certain.
+ */
+export class RowWriter {
+  readonly #batches: Batches<string>;
+  #failure: { error: unknown } | undefined;
+
+  /** `statement`: a guarded INSERT with account, epoch, run, number and text as parameters. `gather`: see `Batches`. */
+  constructor(
+    database: Database,
+    { run, ...term }: RunTerm,
+    { statement, gather }: { statement: string; gather?(): Promise<void> },
+  ) {
+    // A random start, so that rows of two writers with the same run and epoch do not get the same number.
+    let no = Math.floor(Math.random() * 2 ** 32) * 2 ** 20;
+    const write = async (texts: readonly string[]) => {
+      if (this.#failure !== undefined) throw this.#failure.error;
+      no += 1;
+      await writeAsHead(database, term, statement, [run, no, texts.join('')]).catch((error: unknown) => {
+        this.#failure ??= { error };
+        throw error;
+      });
+    };
+    this.#batches = new Batches({
+      write,
+      ...defined({ gather }),
+      sizeOf: ({ length }) => length,
+      mostSize: mostCharacters,
+    });
+  }
+
+  /** Resolves when the text is durable. */
+  append(text: string): Promise<void> {
+    return this.#batches.add(text);
+  }
+
+  idle(): Promise<void> {
+    return this.#batches.idle();
+  }
+
+  fail(error: unknown): void {
+    this.#failure ??= { error };
+  }
+}
+
+/** Opens the lock of a run that is stored in the database. Writes reject with `HeadLostError` after a takeover. */
+export function openLines(database: Database, term: RunTerm): LockFile {
+  const writer = new RowWriter(database, term, { statement: insertLine });
+  const { run, account, epoch } = term;
+  return {
+    path: `the lock of run ${run}`,
+    append(line) {
+      return writer.append(requireOneLine(line));
+    },
+    async replace(given) {
+      const lines = repeatable(given);
+      await writer.idle();
+      await database.transaction(async (sql) => {
+        const text = `${held}, gone AS (DELETE FROM mediabatch.line WHERE run = $3 AND EXISTS (SELECT FROM held))
+          SELECT count(*) AS held FROM held`;
+        await writeAsHead(sql, { account, epoch }, text, [run]);
+        await insertRows(sql, run, lines);
+      });
+    },
+    async close() {
+      await writer.idle();
+      writer.fail(new Error(`internal error: the lines of run ${run} are closed`));
+    },
+  };
+}
+
+/** Copies an iterator's items into an array, because a transaction that is repeated has to read them again. */
+export function repeatable<T>(items: Iterable<T>): readonly T[] {
+  return Array.isArray(items) ? items : [...items];
+}
+
+/** Inserts lines that no leader writes, in few rows: initial lines, with ascending numbers, and restored lines. */
+export async function insertRows(
+  sql: Sql,
+  run: string,
+  lines: Iterable<string>,
+  { epoch, no: first }: { epoch: string; no: number } = { epoch: '0', no: 1 },
+): Promise<void> {
+  let [text, no] = ['', first];
+  const write = async () => {
+    await sql.query('INSERT INTO mediabatch.line (run, epoch, no, text) VALUES ($1, $2, $3, $4)', [
+      run,
+      epoch,
+      no,
+      text,
+    ]);
+    no += Math.sign(first);
+    text = '';
+  };
+  for (const line of lines) {
+    text += line;
+    if (text.length >= 1 << 18) await write();
+  }
+  if (text !== '') await write();
+}
+
+const mostRows = 100;
+
+interface Page {
+  /** Each with its LF. */
+  lines: string[];
+  /** Number and epoch of the last row. */
+  last: string;
+  epoch: string;
+}
+
+/** Reads the lines of a table in order, page by page. `where`: its condition with `values`, beginning at $1. */
+export async function* readPages(
+  sql: Sql,
+  table: 'line' | 'event' | 'spent',
+  { where, values, after = '0' }: { where: string; values: readonly unknown[]; after?: string },
+): AsyncGenerator<Page> {
+  for (let [last, isLast] = [after, false]; !isLast; ) {
+    const rows = await sql.query<{ seq: string; epoch: string; text: string }>(
+      `SELECT seq, epoch, text FROM mediabatch.${table} WHERE ${where} AND seq > $${values.length + 1}
+       ORDER BY seq LIMIT ${mostRows}`,
+      [...values, last],
+    );
+    isLast = rows.length < mostRows;
+    const end = rows.at(-1);
+    if (end === undefined) return;
+    last = end.seq;
+    yield { lines: rows.flatMap(({ text }) => text.split(/(?<=\n)/)), last, epoch: end.epoch };
+  }
+}
+
+/** `submitted`: only the initial lines. */
+export async function readAllLines(sql: Sql, run: string, which: 'all' | 'submitted' = 'all'): Promise<string[]> {
+  const where = which === 'all' ? 'run = $1' : 'run = $1 AND epoch = 0';
+  const pages: string[][] = [];
+  for await (const { lines } of readPages(sql, 'line', { where, values: [run] })) pages.push(lines);
+  return pages.flat();
+}
+
+/** Reads events of a run in order, after the row `after`. Returns `next`, the last row that was read. */
+export async function readEvents(
+  sql: Sql,
+  run: string,
+  after: string = '0',
+): Promise<{ events: RunEvent[]; next: string }> {
+  const events: RunEvent[] = [];
+  let next = after;
+  for await (const { lines, last } of readPages(sql, 'event', { where: 'run = $1', values: [run], after })) {
+    for (const line of lines) events.push(JSON.parse(line) as RunEvent);
+    next = last;
+  }
+  return { events, next };
+}
+
+/**
+ * Reads lines that heads wrote in other runs of the campaign with one of these idempotency keys or fingerprints, as far
+ * as the engine still has them. A retry has its own idempotency key, so the fingerprint finds it.
+ */
+export async function readEarlierLines(
+  sql: Sql,
+  { id, account, campaign, keys, fingerprints }: EarlierLines,
+): Promise<string[]> {
+  const rows = await sql.query<{ text: string }>(
+    `SELECT text FROM mediabatch.line JOIN mediabatch.run ON run.id = line.run
+     WHERE account = $1 AND campaign = $2 AND run.id <> $3 AND line.epoch > 0 ORDER BY seq`,
+    [account, campaign, id],
+  );
+  const isWanted = (line: string) =>
+    keys.has(/"key":"([^"]+)"/.exec(line)?.[1] ?? '') ||
+    fingerprints.has(/"fingerprint":"([^"]+)"/.exec(line)?.[1] ?? '');
+  return rows.flatMap(({ text }) => text.split(/(?<=\n)/).filter(isWanted));
+}
+
+interface EarlierLines {
+  id: string;
+  account: string;
+  campaign: string;
+  keys: ReadonlySet<string>;
+  fingerprints: ReadonlySet<string>;
+}
+
+/** Counts the lines written up to an epoch, including submitted ones. The count never decreases. */
+export async function countLines(sql: Sql, run: string, epoch: string): Promise<number> {
+  const [row] = await sql.query<{ lines: number }>(
+    `SELECT coalesce(sum(length(text) - length(replace(text, E'\\n', ''))), 0)::int AS lines
+     FROM mediabatch.line WHERE run = $1 AND epoch <= $2`,
+    [run, epoch],
+  );
+  return row?.lines ?? 0;
+}
