@@ -1,13 +1,13 @@
-import { applyFault, type Handled } from './apply-fault.ts';
 import type { Job } from './books.ts';
 import type { Caller } from './caller.ts';
 import { admitCreate, authenticate, type Context } from './context.ts';
+import { applyFault, type Handled } from './faults.ts';
 import type { SandboxKind } from './kinds/kind.ts';
+import { viewCreated } from './life.ts';
 import { isOwnFile } from './own-files.ts';
 import { bodyText } from './own-url.ts';
 import { answerInvalid, checkBody, readJson } from './read-body.ts';
 import { anyBody } from './schema.ts';
-import { viewCreated } from './view-job.ts';
 import { type Answer, answerJson, answerProblem, type Call, type Json, type JsonObject, type Reply } from './wire.ts';
 
 const replayWindowMs = 24 * 60 * 60 * 1000;

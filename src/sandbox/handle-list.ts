@@ -1,9 +1,8 @@
-import { applyFault, type Handled } from './apply-fault.ts';
 import type { Job } from './books.ts';
 import { authenticate, type Context } from './context.ts';
+import { applyFault, type Handled } from './faults.ts';
 import type { SandboxKind } from './kinds/kind.ts';
-import { shownLife } from './life.ts';
-import { modelOf, viewJob } from './view-job.ts';
+import { modelOf, shownLife, viewJob } from './life.ts';
 import { answerJson, type Call, type JsonObject, type Reply } from './wire.ts';
 
 export const pageLimit = { default: 12, least: 1, most: 100 };

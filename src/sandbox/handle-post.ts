@@ -1,12 +1,12 @@
-import { applyFault, type Handled } from './apply-fault.ts';
+import type { LedgerEntry } from './books.ts';
 import type { Caller } from './caller.ts';
 import { admitCreate, authenticate, type Context } from './context.ts';
+import { applyFault, type Handled } from './faults.ts';
 import { accountId } from './handle-catalog.ts';
 import { answerUnwritten } from './handle-create.ts';
 import { readText, readTexts } from './kinds/kind.ts';
 import { findUrlsProblem } from './kinds/public-url.ts';
 import { bodyNotShown } from './kinds/schemas.ts';
-import type { LedgerEntry } from './ledger-entry.ts';
 import { isOwnFile } from './own-files.ts';
 import { answerInvalid, checkBody, readJson } from './read-body.ts';
 import { accounts } from './samples.ts';

@@ -1,8 +1,7 @@
-import { applyFault, type Handled } from './apply-fault.ts';
 import type { Context } from './context.ts';
 import { digest } from './digest.ts';
-import { describeRegistered, fileNameRules, handleUploadCall } from './handle-upload.ts';
-import { guessMediaType, isMediaType } from './media-types.ts';
+import { applyFault, type Handled } from './faults.ts';
+import { describeRegistered, fileNameRules, guessMediaType, handleUploadCall, isMediaType } from './handle-upload.ts';
 import { uploadArea } from './own-url.ts';
 import { checkBody } from './read-body.ts';
 import type { BodySchema } from './schema.ts';

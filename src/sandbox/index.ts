@@ -20,9 +20,9 @@
  * ```
  */
 
+export type { LedgerEntry } from './books.ts';
 export { type Fault, type FaultAction, readFaults } from './faults.ts';
 export type { RenderOrder } from './kinds/kind.ts';
-export type { LedgerEntry } from './ledger-entry.ts';
 export { findMissing } from './render/find-missing.ts';
 export type { Renderer } from './renderer.ts';
 export { createSandbox, type Sandbox, type SandboxOptions, type SandboxRequest } from './sandbox.ts';

@@ -1,6 +1,6 @@
-import { applyFault, type Handled } from './apply-fault.ts';
 import type { Context } from './context.ts';
 import type { Endpoint } from './endpoint.ts';
+import { applyFault, type Handled } from './faults.ts';
 import { handleAccounts, handleCatalog, handleVoices } from './handle-catalog.ts';
 import { handlePost } from './handle-post.ts';
 import { handleComplete, handlePut, handleSignedUrl } from './handle-signed-upload.ts';

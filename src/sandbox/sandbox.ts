@@ -1,11 +1,10 @@
 import { join } from 'node:path';
 import { createDiskStore, createMemoryStore } from './blob-store.ts';
-import { Books, type PriceOf } from './books.ts';
+import { Books, type LedgerEntry, type PriceOf } from './books.ts';
 import { mainUser } from './caller.ts';
 import { CreatesLimit } from './context.ts';
 import { type Fault, FaultScript } from './faults.ts';
 import { type Journal, openJournal } from './journal.ts';
-import type { LedgerEntry } from './ledger-entry.ts';
 import { Library } from './library.ts';
 import { OutputFiles } from './output-files.ts';
 import { cutPieces, pacePieces, readPieces } from './pieces.ts';

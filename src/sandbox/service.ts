@@ -7,10 +7,9 @@ import { describeUpload } from './handle-upload.ts';
 import { jobEndpoints } from './job-endpoints.ts';
 import { describeFailure, describeTime } from './kinds/job-view.ts';
 import { fileEndpoints, libraryEndpoints } from './library-endpoints.ts';
-import { lifeOf } from './life.ts';
+import { lifeOf, viewJob } from './life.ts';
 import { describeErrors, describeOperation, describeService } from './openapi.ts';
 import { isLoopbackUrl } from './own-url.ts';
-import { viewJob } from './view-job.ts';
 import { type Answer, answerBytes, answerJson, answerProblem, type Call, type JsonObject, type Reply } from './wire.ts';
 
 export type Service = (call: Call) => Promise<Reply>;

@@ -3,19 +3,23 @@ import { useRef } from 'preact/hooks';
 import { linesOfList, moveInLines } from '../model/moves.ts';
 import { Filmstrip } from '../parts/filmstrip.tsx';
 import { GroupHead } from '../parts/group-head.tsx';
+import { KeyButton } from '../parts/key-button.tsx';
 import { pictureOf } from '../parts/media.tsx';
 import { useSight } from '../parts/scroll-to-asset.ts';
+import { Transport } from '../parts/transport.tsx';
 import { useAhead } from '../parts/use-ahead.ts';
 import { useFocus } from '../parts/use-focus.ts';
 import { mainFile } from '../parts/words.ts';
 import { SoundStage } from '../sound/sound-stage.tsx';
 import { isSoundGroup } from '../sound/tracks.ts';
 import type { Page, View } from '../state/page.ts';
+import { zoomStep } from '../zoom/keys.ts';
+import { limitZoom, nameZoom, zoomAt } from '../zoom/zoom.ts';
 import { ComparePane, PaneArea } from './compare-pane.tsx';
-import { CompareTools, FilmTools } from './compare-tools.tsx';
+import { filmsOf } from './films.ts';
 import { actOnCompareKey } from './keys.ts';
 import { otherSide } from './sides.ts';
-import { compareOf } from './state.ts';
+import { type Compare, compareOf, type Mode } from './state.ts';
 
 /** View of two assets of a group: side by side, overlaid, or one at a time. */
 export const compareView: View = {
@@ -98,5 +102,76 @@ export function CompareArea({ page, head, tools, before, children }: CompareArea
       </PaneArea>
       {children}
     </div>
+  );
+}
+
+const modes: readonly { mode: Mode; label: string; key: string }[] = [
+  { mode: 'beside', label: 'Side by side', key: 'C' },
+  { mode: 'wipe', label: 'Wipe', key: 'W' },
+  { mode: 'blink', label: 'Blink', key: 'B' },
+  { mode: 'difference', label: 'Difference', key: 'E' },
+];
+
+interface CompareToolsProps {
+  panes: Compare;
+  isPair: boolean;
+  children?: ComponentChildren;
+}
+
+/** Buttons for the actions on the two panes. */
+function CompareTools({ panes: compare, isPair, children }: CompareToolsProps) {
+  const frame = compare.zoom.frame.value;
+  const grow = (factor: number) => compare.zoom.move((zoom, of) => zoomAt(zoom, factor, of));
+  return (
+    <section class="tools" aria-label="Tools">
+      {isPair &&
+        modes.map(({ mode, label, key }) => (
+          <KeyButton
+            key={mode}
+            k={key}
+            isOn={compare.mode.value === mode}
+            onPress={() => {
+              if (mode === 'blink') compare.blink();
+              else compare.mode.value = mode;
+            }}
+          >
+            {label}
+          </KeyButton>
+        ))}
+      <span class="zooms">
+        <SignButton sign="−" name="Smaller" onPress={() => grow(1 / zoomStep)} />
+        <output>{frame && nameZoom(limitZoom(compare.zoom.zoom.value, frame), frame)}</output>
+        <SignButton sign="+" name="Larger" onPress={() => grow(zoomStep)} />
+        <KeyButton k="Z" onPress={() => compare.zoom.togglePixels()}>
+          1:1
+        </KeyButton>
+        <KeyButton k="0" onPress={() => compare.zoom.whole()}>
+          Whole
+        </KeyButton>
+      </span>
+      {children}
+    </section>
+  );
+}
+
+/** A button that is labelled with its key. */
+function SignButton({ sign, name, onPress }: { sign: string; name: string; onPress(): void }) {
+  return (
+    <button type="button" class="sign" aria-label={name} title={name} onClick={onPress}>
+      <kbd>{sign}</kbd>
+    </button>
+  );
+}
+
+function FilmTools({ page }: { page: Page }) {
+  const films = filmsOf(page);
+  return (
+    <Transport
+      isPlaying={films.isPlaying.value}
+      position={films.position.value}
+      seconds={films.seconds.value}
+      onToggle={() => films.toggle()}
+      onSeek={(seconds) => films.seek(seconds)}
+    />
   );
 }

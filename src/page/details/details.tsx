@@ -6,9 +6,8 @@ import { Isolated } from '../parts/isolated.tsx';
 import { KeyButton } from '../parts/key-button.tsx';
 import { bytesText, credits, mainFile, problemOf, stateWords } from '../parts/words.ts';
 import type { Page } from '../state/page.ts';
-import { RequestList } from './request-list.tsx';
+import { RequestList, Steps } from './request-list.tsx';
 import { pixelSize } from './request-rows.ts';
-import { Steps } from './steps.tsx';
 
 export function Details({ page }: { page: Page }) {
   const asset = page.activeAsset.value;

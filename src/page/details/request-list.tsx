@@ -1,7 +1,8 @@
 import type { ReviewAsset } from '../../contract/review.ts';
+import { Isolated } from '../parts/isolated.tsx';
+import { Picture } from '../parts/tile.tsx';
 import type { Page } from '../state/page.ts';
 import { listRequest } from './request-rows.ts';
-import { StepButton } from './steps.tsx';
 
 type Request = ReviewAsset['request'];
 
@@ -36,4 +37,53 @@ export function RequestList({ page, request, others, isBrief = false }: RequestL
       ))}
     </dl>
   );
+}
+
+/** Maximum number of steps that are shown as pictures; further ones are listed by name. */
+const mostPictures = 24;
+
+export function Steps({ page, title, addresses }: { page: Page; title: string; addresses: readonly string[] }) {
+  if (addresses.length === 0) return null;
+  return (
+    <>
+      <h3>{title}</h3>
+      <ul class="steps">
+        {addresses.map((address, index) => (
+          <li key={address}>
+            <StepButton page={page} address={address} hasPicture={index < mostPictures} />
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+interface StepButtonProps {
+  page: Page;
+  address: string;
+  hasPicture?: boolean;
+}
+
+/** Button that leads to a step, even if a filter hides it. A step that is not on the page is shown as text. */
+function StepButton({ page, address, hasPicture = false }: StepButtonProps) {
+  const asset = page.shown.value.assets.get(address);
+  if (asset === undefined)
+    return (
+      <code>
+        <Isolated text={address} />
+      </code>
+    );
+  return (
+    <button type="button" class={hasPicture ? 'step pictured' : 'step'} onClick={() => leadTo(page, address)}>
+      {hasPicture && <Picture asset={asset} />}
+      <Isolated text={address} />
+    </button>
+  );
+}
+
+/** Makes a step active; clears the filter if it hides the step. */
+function leadTo(page: Page, address: string): void {
+  const isShown = page.strips.value.some(({ assets }) => assets.some((asset) => asset.address === address));
+  if (!isShown) page.clearFilter();
+  page.activate(address);
 }

@@ -4,7 +4,7 @@ import type { ReviewAsset } from '../../contract/review.ts';
 import { mostNote, plainNote } from '../model/judge.ts';
 import { picksFile, shellWord } from '../model/leave.ts';
 import { markOf } from '../model/shown.ts';
-import { noteOn } from '../state/notes.ts';
+import { noteOn } from '../state/outbox.ts';
 import type { Page } from '../state/page.ts';
 import { Isolated } from './isolated.tsx';
 import { KeyButton } from './key-button.tsx';

@@ -3,7 +3,7 @@ import type { ReviewAsset } from '../../contract/review.ts';
 import { digitOf, markOf, type ShownGroup } from '../model/shown.ts';
 import { KnownWave } from '../sound/known-sounds.tsx';
 import { soundsOf } from '../sound/state.ts';
-import { noteOn } from '../state/notes.ts';
+import { noteOn } from '../state/outbox.ts';
 import type { Page } from '../state/page.ts';
 import { AssetBox } from './asset-box.tsx';
 import { Face } from './face.tsx';

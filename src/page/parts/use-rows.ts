@@ -1,6 +1,5 @@
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useMemo, useState } from 'preact/hooks';
-import { useSize } from './use-size.ts';
 
 interface RowOptions {
   count: number;
@@ -63,4 +62,19 @@ export function useRows({ count, heightOf, keyOf, scroller }: RowOptions): Rows 
     look();
   };
   return { items, height: starts[count] ?? 0, reveal };
+}
+
+/** Inner size of an element in CSS pixels, kept up to date; 0 before it is mounted. */
+export function useSize(element: RefObject<HTMLElement | null>): { width: number; height: number } {
+  const [size, setSize] = useState({ width: 0, height: 0 });
+  useLayoutEffect(() => {
+    const { current } = element;
+    if (current === null) return;
+    const measure = () => setSize({ width: current.clientWidth, height: current.clientHeight });
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(current);
+    return () => observer.disconnect();
+  }, []);
+  return size;
 }

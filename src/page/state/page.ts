@@ -13,8 +13,7 @@ import type { Press } from '../press.ts';
 import { SharedZoom } from '../zoom/shared-zoom.ts';
 import { History } from './history.ts';
 import type { Change, Host } from './host.ts';
-import { noteOn, readNotes, setNote } from './notes.ts';
-import { keptVerdicts, Outbox, type Refusal } from './outbox.ts';
+import { keptVerdicts, noteOn, Outbox, type Refusal, readNotes, setNote } from './outbox.ts';
 
 export type ViewName = 'groups' | 'loupe' | 'compare' | 'matrix' | 'grid' | 'changes';
 

@@ -3,7 +3,7 @@ import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } fr
 import type { ReviewFile } from '../../contract/review.ts';
 import { defined } from '../../ground/values.ts';
 import { Unreadable, useFailures } from '../parts/media.tsx';
-import { useSize } from '../parts/use-size.ts';
+import { useSize } from '../parts/use-rows.ts';
 import type { Move, SharedZoom } from './shared-zoom.ts';
 import { type Frame, limitZoom, type Point, panBy, placePicture, type Size, type Zoom, zoomAt } from './zoom.ts';
 

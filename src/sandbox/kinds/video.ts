@@ -108,7 +108,7 @@ export const video: SandboxKind = {
   lengthMs: (body) => readSeconds(body) * 1000,
 
   async render(order) {
-    const { renderVideo, renderVideoStill } = await import('../render/video.ts');
+    const { renderVideo, renderVideoStill } = await import('../render/clip.ts');
     return order.fileName === 'poster.webp'
       ? renderVideoStill(describeScene(order))
       : renderVideo(describeScene(order));

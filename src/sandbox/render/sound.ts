@@ -1,5 +1,4 @@
-import { encodeFlac } from './flac.ts';
-import { encodeMp3, lineHz, mp3FrameMs } from './mp3.ts';
+import { createHash } from 'node:crypto';
 import { between, createRandom, wholeBetween } from './random.ts';
 
 type SoundFormat = 'mp3' | 'wav' | 'flac';
@@ -84,4 +83,103 @@ function encodeWav(samples: Int16Array): Buffer {
   bytes.writeUInt32LE(samples.length * 2, 40);
   for (const [index, sample] of samples.entries()) bytes.writeInt16LE(sample, 44 + index * 2);
   return bytes;
+}
+
+export const mp3FrameMs = 24;
+/** Frame size in bytes. At 48 kHz and 32 kbit/s it is an integer. */
+const frameBytes = 96;
+const globalGain = 195;
+
+/** Returns the frequency of a spectral line in Hz: 576 lines divide the range up to 24 kHz. */
+export function lineHz(line: number): number {
+  return ((line + 0.5) * 24_000) / 576;
+}
+
+/**
+ * Encodes MPEG-1 Layer III (ISO 11172-3), mono. In each frame one spectral line (0 to 280) is 1 and all others are 0.
+ * This needs no psychoacoustic model, and a single Huffman table, whose codes all have four bits.
+ */
+export function encodeMp3(lines: readonly number[]): Buffer {
+  const known = new Map<number, Buffer>();
+  const frameOf = (line: number) => {
+    const frame = known.get(line) ?? encodeFrame(line);
+    known.set(line, frame);
+    return frame;
+  };
+  return Buffer.concat(lines.map(frameOf));
+}
+
+function encodeFrame(line: number): Buffer {
+  const zeros = '1111'.repeat(Math.floor(line / 4));
+  // The table stores the complement of the four values; the sign follows.
+  const last = (0b1111 ^ (0b1000 >> (line % 4))).toString(2).padStart(4, '0');
+  const data = `${zeros}${last}0`;
+  const granule = [
+    bits(data.length, 12),
+    bits(0, 9), // pairs of big values
+    bits(globalGain, 8),
+    bits(0, 4 + 1 + 15 + 4 + 3 + 1 + 1), // no scale factors, long blocks, no regions
+    bits(1, 1), // the Huffman table of four-bit codes
+  ].join('');
+  // Sync word, MPEG-1 Layer III without checksum; 32 kbit/s at 48 kHz; mono. Then no bit reservoir, no shared scale
+  // factors.
+  const frame = `${bits(0xfffb14c0, 32)}${bits(0, 18)}${granule}${granule}${data}${data}`.padEnd(frameBytes * 8, '0');
+  return Buffer.from(frame.match(/.{8}/g)?.map((byte) => Number.parseInt(byte, 2)) ?? []);
+}
+
+function bits(value: number, count: number): string {
+  return value.toString(2).padStart(count, '0');
+}
+
+const blockSamples = 4096;
+
+/** Encodes 16-bit mono FLAC (RFC 9639) with verbatim subframes. Without prediction, the file is as large as a WAV. */
+export function encodeFlac(samples: Int16Array, sampleRate: 24_000): Buffer {
+  const frames: Buffer[] = [];
+  const bytes = Buffer.from(Int16Array.from(samples).buffer);
+  const digest = createHash('md5').update(bytes).digest();
+  bytes.swap16();
+  for (let from = 0; from < bytes.length; from += blockSamples * 2) {
+    frames.push(encodeFlacFrame(frames.length, bytes.subarray(from, from + blockSamples * 2)));
+  }
+  const info = Buffer.alloc(42);
+  info.write('fLaC', 0, 'latin1');
+  info[4] = 0x80; // the last block of metadata, and its type: stream info
+  info[7] = 34;
+  info.writeUInt16BE(blockSamples, 8);
+  info.writeUInt16BE(blockSamples, 10);
+  // Minimum and maximum frame size are 0, which means unknown. Then sample rate, one channel, 16 bits, number of
+  // samples.
+  info.writeBigUInt64BE((BigInt(sampleRate) << 44n) | (15n << 36n) | BigInt(samples.length), 18);
+  digest.copy(info, 26);
+  return Buffer.concat([info, ...frames]);
+}
+
+/** Encodes a frame. `samples`: big-endian. */
+function encodeFlacFrame(number: number, samples: Buffer): Buffer {
+  const count = samples.length / 2;
+  const isFull = count === blockSamples;
+  const header = [
+    Buffer.from([0xff, 0xf8, (isFull ? 0xc0 : 0x70) | 7, 0x08]), // 24 kHz, mono, 16 bits
+    Buffer.from(String.fromCodePoint(number)), // coded as UTF-8 codes characters
+    ...(isFull ? [] : [Buffer.from([(count - 1) >> 8, (count - 1) & 0xff])]),
+  ];
+  const checked = Buffer.concat(header);
+  const verbatim = 0x02;
+  const frame = Buffer.concat([checked, Buffer.from([checksum(checked, 8, 0x07), verbatim]), samples]);
+  const end = Buffer.alloc(2);
+  end.writeUInt16BE(checksum(frame, 16, 0x8005));
+  return Buffer.concat([frame, end]);
+}
+
+function checksum(bytes: Uint8Array, bits: 8 | 16, polynomial: number): number {
+  const mask = 2 ** bits - 1;
+  let value = 0;
+  for (const byte of bytes) {
+    value ^= byte << (bits - 8);
+    for (let step = 0; step < 8; step += 1) {
+      value = (value & (1 << (bits - 1)) ? (value << 1) ^ polynomial : value << 1) & mask;
+    }
+  }
+  return value;
 }

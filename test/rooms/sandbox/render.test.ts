@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { MPEGDecoder } from 'mpg123-decoder';
 import sharp from 'sharp';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { renderVideo, renderVideoStill } from '../../../src/sandbox/render/clip.ts';
 import { drawPicture } from '../../../src/sandbox/render/picture.ts';
 import { renderSong, renderSpeech } from '../../../src/sandbox/render/sound.ts';
-import { renderVideo, renderVideoStill } from '../../../src/sandbox/render/video.ts';
 import { openRig } from './rig.ts';
 
 const scene = { seed: 'scene', prompt: 'A red bicycle', footer: 'sandbox', width: 320, height: 180 };
