@@ -41,7 +41,7 @@ import { loadWithNames } from './load-manifest.ts';
 import { seeExpected } from './look-at-outputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import type { Campaign } from './plan.ts';
-import { findPriceHints } from './price-hints.ts';
+import { findPriceHints } from './service-facts.ts';
 import { Session } from './session.ts';
 
 /** Changes of the working tree relative to a commit. */

@@ -10,10 +10,9 @@ import type { LockLine, StepRecord } from '../lock/record.ts';
 import { writeLines } from '../lock/write.ts';
 import type { Ruling } from '../plan/decisions/ruling.ts';
 import { withoutMovedAway } from '../plan/rows/orphans.ts';
-import { refuseRestored } from './lost-lock.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { type Answer, openLoadedLock } from './read-lock.ts';
-import { nameOfPurchases } from './restore-purchases.ts';
+import { nameOfPurchases, refuseRestored } from './restore-purchases.ts';
 import { type HoldTerms, Session } from './session.ts';
 
 /** Options that all decisions share. */

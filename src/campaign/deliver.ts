@@ -1,16 +1,21 @@
+import { join, resolve } from 'node:path';
+import { OutputError, UnsafeFileError } from '../contract/errors.ts';
 import { CampaignError } from '../contract/failure.ts';
+import { findHiddenPart, findWayOut } from '../disk/fs/own-tree.ts';
+import { deliverFile, lookAtDelivery } from '../disk/outputs/deliver-file.ts';
 import { PlacedFiles } from '../disk/outputs/placed-files.ts';
 import { checkSavePath } from '../graph/render/save-path.ts';
 import { call, way } from '../ground/advice.ts';
 import { eachAtOnce } from '../ground/places.ts';
-import { groupBy, type JsonMap } from '../ground/values.ts';
+import { groupBy, type JsonMap, messageOf } from '../ground/values.ts';
+import type { Output } from '../lock/record.ts';
 import type { FoundOutput } from '../plan/outputs/list-outputs.ts';
 import { type NamedDelivery, nameDeliveries } from '../plan/outputs/name-deliveries.ts';
 import { outputsList, readListed } from '../report/outputs/outputs-list.ts';
 import { shortList } from '../report/safe-text.ts';
-import { type DeliveryPlace, folderPlace, notDelivered } from './delivery-place.ts';
 import type { OpenCampaign } from './open-campaign.ts';
-import { findOutputs, type OutputsOptions } from './save-outputs-list.ts';
+import { refuseOther, saveOwnFile } from './own-file.ts';
+import { findOutputs, type OutputsOptions, ownList, readOutputsList } from './save-outputs-list.ts';
 
 export interface DeliverOptions extends OutputsOptions {
   /** Destination: a folder, created if missing, or `s3://BUCKET/PREFIX`. */
@@ -124,7 +129,7 @@ function requirePlace({ to }: DeliverOptions): string {
 async function openPlace(to: string, { paths }: OpenCampaign, env: NodeJS.Dict<string>): Promise<DeliveryPlace> {
   if (/^s3:\/\//i.test(to)) {
     const { bucketPlace } = await import('./on-engine/deliver-to-bucket.ts');
-    return bucketPlace(to, env);
+    return bucketPlace(to, { env, fail: (why) => notDelivered(to, why) });
   }
   if (!/^[a-z][a-z0-9+.-]+:\/\//i.test(to)) return folderPlace(to, paths);
   throw noPlace(`--to ${to}: files are delivered to a folder or to s3://`, 'name a folder, or s3://BUCKET/PREFIX');
@@ -186,4 +191,63 @@ async function copyAll(
     const isCopied = typeof source !== 'string' && (await place.put(source.path, name, output));
     if (!isCopied) throw notDelivered(to, `${output.path} has changed since it was checked`);
   });
+}
+
+interface FoundThere {
+  bytes: number;
+  /** Omitted when the digest was not recorded. */
+  sha256?: string | undefined;
+}
+
+/** Destination of a delivery. All functions throw a `CampaignError` that names it. */
+interface DeliveryPlace {
+  look(name: string): Promise<FoundThere | undefined>;
+  /**
+   * Copies a file to a name and replaces an existing one. Returns false if the source differs from the recorded output.
+   */
+  put(source: string, name: string, output: Output): Promise<boolean>;
+  /** Returns the existing list of this name. Refuses a file that this program did not write. */
+  readIndex(name: string): Promise<string | undefined>;
+  putIndex(name: string, text: string): Promise<void>;
+}
+
+/** A folder, created if missing. `lock`: path of the campaign's lock. */
+function folderPlace(to: string, { lock }: { lock: string }): DeliveryPlace {
+  const root = resolve(to);
+  const hidden = findHiddenPart(root);
+  const wayOut = hidden === undefined ? findWayOut(root) : `it has the hidden part ${hidden}`;
+  if (wayOut !== undefined) {
+    const message = `--to: cannot deliver to ${to}: ${wayOut}`;
+    throw new CampaignError({ code: 'MB3301', message, hint: 'choose another folder', path: to });
+  }
+  const own = (name: string) => ({
+    ...ownList('csv'),
+    lock,
+    name: { asked: '--to', path: join(to, name) },
+  });
+  return {
+    look: (name) => onDisk(to, () => lookAtDelivery(root, name)),
+    put: (source, name, { sha256 }) => onDisk(to, () => deliverFile(source, { root, name, sha256 })),
+    readIndex: async (name) => {
+      const path = join(root, name);
+      refuseOther(path, own(name));
+      return readOutputsList(path);
+    },
+    putIndex: (name, text) => saveOwnFile(join(root, name), text, own(name)),
+  };
+}
+
+function notDelivered(to: string, why: string): CampaignError {
+  const hint = 'copied files stay; run the same command again to continue';
+  return new CampaignError({ code: 'MB3301', message: `--to: ${to}: ${why}`, hint, path: to });
+}
+
+async function onDisk<T>(to: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const isOfDisk = error instanceof OutputError || error instanceof UnsafeFileError;
+    if (!isOfDisk && (error as NodeJS.ErrnoException).code === undefined) throw error;
+    throw notDelivered(to, messageOf(error));
+  }
 }

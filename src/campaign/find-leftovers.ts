@@ -80,33 +80,17 @@ export async function findLeftovers(root: string, facts: LeftoverFacts): Promise
   const paid = findPaidOutputs(lock);
   for (const [path, { digests, address }] of recordedFiles(lock)) {
     if (isOwned(path)) continue;
-    const paidOf = (sha256: string) => paid.get(sha256);
-    await addOutput(found, path, { root, address, digests, saved, paidOf });
+    const state = await lookAtLeftover(root, path, { digests, saved });
+    if (state === 'absent') continue;
+    if (typeof state === 'string') found.kept.push({ path, why: state });
+    else {
+      const { bytes, sha256 } = state;
+      found.files.push({ path, bytes, is: 'output', address, digests, ...chargeOf(paid.get(sha256)) });
+    }
   }
   found.files.push(...(await findPartials(root, situation, now)));
   found.files.sort((a, b) => (a.path < b.path ? -1 : 1));
   return found;
-}
-
-async function addOutput(
-  found: Leftovers,
-  path: string,
-  known: {
-    root: string;
-    address: string;
-    digests: ReadonlySet<string>;
-    saved: LeftoverFacts['saved'];
-    paidOf(sha256: string): Pick<PaidOutput, 'jobId' | 'credits'> | undefined;
-  },
-): Promise<void> {
-  const { root, address, digests, saved, paidOf } = known;
-  const state = await lookAtLeftover(root, path, { digests, saved });
-  if (state === 'absent') return;
-  if (typeof state === 'string') found.kept.push({ path, why: state });
-  else {
-    const { bytes, sha256 } = state;
-    found.files.push({ path, bytes, is: 'output', address, digests, ...chargeOf(paidOf(sha256)) });
-  }
 }
 
 /** Every file that the lock names, with all its recorded digests, because a path can have been used more than once. */
@@ -129,19 +113,14 @@ function samePath(path: string): string {
   return path.normalize('NFC').toLowerCase();
 }
 
-function pathsOfOthers(others: readonly OtherLock[]): string[] {
-  return others.flatMap(({ lock, prefix }) =>
-    [...recordedFiles(lock).keys()].map((path) => samePath(`${prefix}${path}`)),
-  );
-}
-
 /**
  * Returns a function that checks whether a path is owned: by a step whose file is there, that would save there, or
  * that uploads it; or by another campaign of this folder.
  */
 function makeOwner({ matches }: Situation, others: readonly OtherLock[]): (path: string) => boolean {
   const same = samePath;
-  const paths = new Set(pathsOfOthers(others));
+  const theirs = others.flatMap(({ lock, prefix }) => [...recordedFiles(lock).keys()].map((path) => prefix + path));
+  const paths = new Set(theirs.map(same));
   const stems = new Set<string>();
   const listStems: string[] = [];
   for (const { step, purchase } of matches) {
@@ -304,35 +283,6 @@ export async function findWanted({ matches }: Situation, root: string): Promise<
     }
   }
   return wanted;
-}
-
-/**
- * Finds local files of outputs that people rejected, or that were not picked at a decided gate. Excludes files that
- * another step, another campaign or an upload has at the same path, and files that `findLeftovers` would keep.
- */
-export async function findUnpicked(
-  root: string,
-  { situation, others, saved }: Omit<LeftoverFacts, 'now'>,
-): Promise<Leftovers> {
-  const { matches } = situation;
-  const owned = new Set([...pathsOfOthers(others), ...matches.flatMap(pathsInUse)]);
-  const found: Leftovers = { files: [], kept: [] };
-  for (const { step, purchase } of matches) {
-    if (step.unpicked !== true) continue;
-    for (const { path, sha256, edited } of purchase?.outputs ?? []) {
-      if (owned.has(samePath(path))) continue;
-      const digests = new Set(edited === true ? [] : [sha256]);
-      const { address } = step;
-      await addOutput(found, path, { root, address, digests, saved, paidOf: () => purchase });
-    }
-  }
-  return found;
-}
-
-function pathsInUse({ step, purchase }: Match): string[] {
-  const outputs = step.unpicked === true ? [] : (purchase?.outputs ?? []);
-  const sent = step.file === undefined ? [] : [step.file];
-  return [...outputs, ...sent].map(({ path }) => samePath(path));
 }
 
 export interface RemoteRecords {

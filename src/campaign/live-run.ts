@@ -21,7 +21,7 @@ import { countOf } from '../report/numbers.ts';
 import { foldEvent } from '../report/run/fold-event.ts';
 import { createRunView } from '../report/run/run-view.ts';
 import { progressText } from '../report/run/run-words.ts';
-import { ruleOn } from './decisions/judge-batch.ts';
+import { ruleOn } from './decisions/judge.ts';
 import type { OutputFacts } from './look-at-outputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 

@@ -23,14 +23,12 @@ import { shellWord } from '../report/shell-word.ts';
 import type { CheckedGraph } from './checked-graph.ts';
 import { tightestLimit } from './environment.ts';
 import { lookAtPosts } from './look-at-posts.ts';
-import { tellLostLock } from './lost-lock.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import type { PlanningOptions } from './option-table.ts';
 import type { CampaignPaths } from './paths.ts';
-import { findPriceHints } from './price-hints.ts';
-import { readSentHere } from './restore-purchases.ts';
+import { readSentHere, tellLostLock } from './restore-purchases.ts';
 import { makeSelector } from './select-steps.ts';
-import type { ServiceFacts } from './service-facts.ts';
+import { findPriceHints, type ServiceFacts } from './service-facts.ts';
 import type { Session } from './session.ts';
 
 export interface MakePlanOptions extends PlanningOptions {

@@ -8,11 +8,17 @@ import { kinds, requireKind } from '../kinds/index.ts';
 import type { Listing } from '../kinds/listed-model.ts';
 import { readCatalogListing } from '../kinds/read-catalog.ts';
 import { readServiceDocument, type ServiceDocument } from '../kinds/service-document.ts';
+import type { Lock } from '../lock/record.ts';
 import { isSpending } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
+import { heldPurchases } from '../plan/prices/held.ts';
 import type { RefreshedList } from '../plan/prices/model-changes.ts';
+import { plausiblePrices } from '../plan/prices/price-sources.ts';
+import { type PriceHints, pricesFrom } from '../plan/prices/prices.ts';
+import type { Match } from '../plan/situation/find-purchases.ts';
 import type { CreateRoute, CreateRoutes } from '../service/create.ts';
 import type { Access } from './environment.ts';
+import { readOtherLocks } from './find-locks.ts';
 import type { CampaignPaths } from './paths.ts';
 
 /** Facts from the service's own OpenAPI document, beyond what this version knows. */
@@ -47,6 +53,8 @@ type RehearsedFor = Omit<ReadFor, 'service'> & {
   /** As in `OpenCampaign`. */
   rehearsed: string | undefined;
 };
+
+type Campaign = ReadFor & RehearsedFor & { sandbox: boolean };
 
 export function needsDocument(graph: Graph): boolean {
   return graph.tasks.some(({ kind }) => isUndocumented(kind));
@@ -133,7 +141,7 @@ export async function fetchFacts(
  * `facts` has are not read again.
  */
 export async function readListings(
-  { sandbox, paths, service, rehearsed, documents }: ReadFor & RehearsedFor & { sandbox: boolean },
+  { sandbox, paths, service, rehearsed, documents }: Campaign,
   facts: ServiceFacts = noServiceFacts,
 ): Promise<Listing[]> {
   if (!sandbox) return readKeptListings({ paths, service }, facts);
@@ -212,4 +220,39 @@ function freshRoutes({ creates, missing }: ServiceDocument): CreateRoutes {
 function keptRoutes({ creates }: ServiceDocument): CreateRoutes {
   const known = Object.entries(creates).filter(([, { byOperation }]) => byOperation !== true);
   return Object.fromEntries(known.map(([kind, { path }]) => [kind, { path }]));
+}
+
+/**
+ * Finds price facts from sources other than the manifest and its lock: charges of the same service in other locks of
+ * the working tree, and the service's lists. Sends no request; reads nothing when no price is needed.
+ */
+export async function findPriceHints(
+  campaign: Campaign,
+  of: {
+    graph: Graph;
+    lock: Lock;
+    matches: readonly Match[];
+    redo: ReadonlySet<string>;
+    facts?: ServiceFacts | undefined;
+  },
+): Promise<PriceHints> {
+  const { graph, lock, redo, facts } = of;
+  const mayBuy = of.matches.filter(({ step, purchase }) => redo.has(step.address) || !isBought(purchase));
+  const certain = pricesFrom(lock, graph.prices);
+  const isCharged = ({ step }: Match) => ['lock', 'documented'].includes(certain(step.kind, step.request).source);
+  const isHeldAtPrice = [...heldPurchases(lock, certain)].every(({ price }) => price?.credits != null);
+  if (isHeldAtPrice && mayBuy.every(isCharged)) return {};
+  const service = campaign.service ?? lock.service;
+  const others = service === undefined ? [] : await readOtherLocks(campaign.paths, service);
+  const elsewhere = plausiblePrices(others.map(({ lock: other }) => other));
+  const isPriced = ({ step }: Match) => {
+    const price = certain(step.kind, step.request);
+    return price.likely !== undefined || elsewhere.has(price.class);
+  };
+  if (isHeldAtPrice && mayBuy.every(isPriced)) return { elsewhere };
+  return { elsewhere, listings: await readListings(campaign, facts) };
+}
+
+function isBought(purchase: Match['purchase']): boolean {
+  return purchase?.state === 'done' || purchase?.state === 'running';
 }

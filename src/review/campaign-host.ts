@@ -6,12 +6,12 @@
  */
 
 import { lstat } from 'node:fs/promises';
-import { Desk, type Judged } from '../campaign/decisions/judge-batch.ts';
+import { Desk, type Judged } from '../campaign/decisions/judge.ts';
 import { requireTracedGraph } from '../campaign/load-manifest.ts';
 import { type Asked, ManifestInputs } from '../campaign/manifest-inputs.ts';
 import type { OpenCampaign } from '../campaign/open-campaign.ts';
-import { findPriceHints } from '../campaign/price-hints.ts';
 import { makeSelector } from '../campaign/select-steps.ts';
+import { findPriceHints } from '../campaign/service-facts.ts';
 import { Session } from '../campaign/session.ts';
 import { CampaignError, failureOf } from '../contract/failure.ts';
 import type { JudgeAnswer, ReviewData, ReviewFile, ReviewHost, WantedVerdict } from '../contract/review.ts';

@@ -1,22 +1,35 @@
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
-import { CampaignError } from '../../contract/failure.ts';
+import { LockChangedError } from '../../contract/errors.ts';
+import { CampaignError, orFailure } from '../../contract/failure.ts';
+import type { LockFile } from '../../contract/ports.ts';
+import type { WantedVerdict } from '../../contract/review.ts';
 import { lstatOrAbsent } from '../../disk/fs/plain-file.ts';
 import { orForgotten, readJsonFile } from '../../disk/state/kept-json.ts';
+import { type Graph, outlineOf } from '../../graph/graph.ts';
 import type { Json } from '../../ground/json.ts';
 import { isMap, isPlainText } from '../../ground/values.ts';
 import { mostNote, mostReason } from '../../lock/decisions.ts';
+import { joinInto } from '../../lock/join.ts';
+import type { Lock } from '../../lock/record.ts';
+import { writeLines, writeRecord } from '../../lock/write.ts';
 import { suggestName } from '../../manifest/suggest.ts';
 import { comparePicks, type Opinion } from '../../plan/compare/compare-picks.ts';
 import { type Judgement, judgeSteps } from '../../plan/decisions/judge.ts';
-import { type Ruling, withGivenUp } from '../../plan/decisions/ruling.ts';
-import { gatesByMember } from '../../plan/gates/gates.ts';
+import { type Ruling, refuse, withGivenUp } from '../../plan/decisions/ruling.ts';
+import { gatesByMember, stateOfGate } from '../../plan/gates/gates.ts';
+import { withoutMovedAway } from '../../plan/rows/orphans.ts';
 import type { DecidedGate } from '../../plan/situation/decided-graph.ts';
 import type { Match } from '../../plan/situation/find-purchases.ts';
-import type { Situation } from '../../plan/situation/situation.ts';
-import { type Decided, type DecideOptions, decide } from '../decide.ts';
+import { type Situation, situate } from '../../plan/situation/situation.ts';
+import type { Verdicts } from '../../plan/situation/verdicts.ts';
+import { changedMeanwhile, type Decided, type DecideOptions, decide } from '../decide.ts';
+import { holdGuard } from '../hold-guard.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
+import { openRunLock } from '../read-lock.ts';
+import { refuseRestored } from '../restore-purchases.ts';
 import { chooseSteps } from '../select-steps.ts';
+import { Session } from '../session.ts';
 import type { Chosen } from './steps.ts';
 
 export interface JudgeOptions extends DecideOptions {
@@ -225,4 +238,207 @@ function unusable(path: string, what: string): CampaignError {
     hint: 'give a file that the review page saved; nothing was recorded',
     options: ['--from'],
   });
+}
+
+/** Returns a ruling on each verdict, in the order given. Recorded verdicts are joined into the lock. */
+export function ruleOn(verdicts: readonly WantedVerdict[], situation: Situation): Ruling[] {
+  return new Bench(situation).judgeAll(verdicts).rulings;
+}
+
+export interface Judged {
+  rulings: Ruling[];
+  /** Gates about which something was recorded, with the current verdicts on the outputs of their steps, by address. */
+  gates: (Pick<DecidedGate, 'name' | 'state'> & { verdicts: ReadonlyMap<string, ReturnType<Verdicts['on']>> })[];
+}
+
+/**
+ * Judges verdicts by the rules of `pick`, `reject` and `unpick`. A pick changes which outputs later verdicts are about,
+ * so each is judged after those before it; of two verdicts about one output the last counts. A refused verdict does not
+ * prevent the others from being recorded.
+ */
+class Bench {
+  #now: Situation;
+  /** Whether a verdict was recorded since `#now` was computed. */
+  #isOutdated = false;
+  /** Steps that verdicts on other steps can change. */
+  readonly #following: ReadonlySet<string>;
+
+  constructor(situation: Situation) {
+    const { steps, canaries = [] } = situation.written;
+    const canaried = canaries.flatMap(({ asks, members }) => (asks ? members : []));
+    const dependent = steps.flatMap(({ address, needs }) => (needs.length > 0 ? [address] : []));
+    this.#now = situation;
+    this.#following = new Set([...canaried, ...dependent]);
+  }
+
+  judgeAll(wanted: readonly WantedVerdict[]): Judged {
+    const rulings = wanted.map((verdict) => this.#judge(verdict));
+    const { byAddress, gateOf, verdicts } = this.#now;
+    const gates = new Set(rulings.flatMap(({ is, address }) => (is === 'recorded' ? (gateOf.get(address) ?? []) : [])));
+    const verdictOn = (address: string) => {
+      const match = byAddress.get(address);
+      return match && verdicts.on(match);
+    };
+    return {
+      rulings,
+      gates: [...gates].map((gate) => ({
+        name: gate.name,
+        state: this.#stateNow(gate).state,
+        verdicts: new Map(gate.members.map((address) => [address, verdictOn(address)])),
+      })),
+    };
+  }
+
+  #judge({ address, is, job, ...words }: WantedVerdict): Ruling {
+    if (this.#isOutdated && this.#following.has(address)) {
+      this.#now = situate(this.#now.written, this.#now.lock);
+      this.#isOutdated = false;
+    }
+    const { lock, byAddress, gateOf, verdicts } = this.#now;
+    const match = byAddress.get(address);
+    if (match === undefined) {
+      return refuse(address, 'is not a step of the manifest', 'the manifest changed: reload the page');
+    }
+    if (match.purchase?.jobId !== undefined && match.purchase.jobId !== job) {
+      return refuse(
+        address,
+        `has changed since its review: the reviewed output was of job ${job}`,
+        'review its current output',
+      );
+    }
+    const gate = gateOf.get(address);
+    const now = gate && this.#stateNow(gate);
+    const [ruling = refuse(address, 'cannot be decided', 'reload the page')] = judgeSteps(
+      [match],
+      { as: is, wordsOf: () => words },
+      { ...this.#now, gateOf: { get: (one) => (one === address ? now : gateOf.get(one)) } },
+    );
+    if (ruling.is === 'recorded') {
+      for (const record of ruling.records) {
+        joinInto(lock.steps, record);
+        verdicts.add(record);
+      }
+      this.#isOutdated = true;
+    }
+    return ruling;
+  }
+
+  #stateNow(gate: DecidedGate): DecidedGate {
+    const { byAddress, verdicts } = this.#now;
+    const seenOf = (address: string) => {
+      const match = byAddress.get(address);
+      return match === undefined ? 'none' : verdicts.seen(match);
+    };
+    return { ...gate, state: stateOfGate(gate, seenOf) };
+  }
+}
+
+/** The lock as it was read, with the lines that this process has appended since. */
+interface Held {
+  graph: Graph;
+  lock: Lock;
+  file: LockFile;
+  bench: Bench;
+  /** State of the lock file, to notice that another program has written it. */
+  stamp: string;
+  /** Whether lines were appended, so that the file is not in its normal form. */
+  isLonger: boolean;
+}
+
+/**
+ * Records verdicts of a review page batch by batch, by the rules of `pick`, `reject` and `unpick`. Lock and situation
+ * stay in memory between batches as long as no other program writes the lock. A verdict is appended as a line; `tidy`
+ * rewrites the lock in its normal form. The lock is held during each batch only.
+ */
+export class Desk {
+  readonly #campaign: OpenCampaign;
+  readonly #keepsOpen: boolean;
+  #held: Held | undefined;
+
+  /** `keepsOpen`: whether the lock file stays open between batches. On Windows an open file cannot be replaced. */
+  constructor(campaign: OpenCampaign, { keepsOpen }: { keepsOpen: boolean }) {
+    this.#campaign = campaign;
+    this.#keepsOpen = keepsOpen;
+  }
+
+  /** `graph`: made from the current manifest. `lockTimeoutMs`: how long to wait for a run on the same lock. */
+  judge(
+    verdicts: readonly WantedVerdict[],
+    { graph, lockTimeoutMs }: { graph: Graph; lockTimeoutMs: number },
+  ): Promise<Judged> {
+    return orFailure(
+      this.#guarded(lockTimeoutMs, async () => {
+        const held = await this.#hold(graph);
+        const judged = held.bench.judgeAll(verdicts);
+        const addresses = judged.rulings
+          .flatMap((one) => (one.is === 'recorded' ? one.records : []))
+          .map((one) => one.address);
+        const records = [...new Set(addresses)].flatMap((address) => held.lock.steps.get(address) ?? []);
+        await Promise.all(records.map((record) => held.file.append(writeRecord(record))));
+        held.isLonger ||= records.length > 0;
+        held.stamp = this.#stamp();
+        if (!this.#keepsOpen && held.isLonger) await this.#rewrite(held);
+        return judged;
+      }),
+    );
+  }
+
+  /** Writes the lock in its normal form, if it is not. Skips a lock that is held, because its holder will write it. */
+  async tidy(): Promise<void> {
+    if (this.#held?.isLonger !== true) return;
+    await this.#guarded(0, async () => {
+      if (this.#held?.stamp === this.#stamp()) await this.#rewrite(this.#held);
+    }).catch(() => this.#letGo());
+  }
+
+  async #rewrite(held: Held): Promise<void> {
+    await held.file.replace(writeLines(withoutMovedAway(held.lock, outlineOf(held.graph))));
+    held.isLonger = false;
+    held.stamp = this.#stamp();
+  }
+
+  async close(): Promise<void> {
+    await this.tidy();
+    await this.#letGo();
+  }
+
+  async #guarded<T>(waitMs: number, work: () => Promise<T>): Promise<T> {
+    const { paths, tell } = this.#campaign;
+    const guard = await holdGuard(paths.lock, waitMs, tell);
+    try {
+      return await work();
+    } catch (error) {
+      // What is in memory may be more than what is on disk.
+      await this.#letGo();
+      throw error instanceof LockChangedError ? changedMeanwhile(paths.lock) : error;
+    } finally {
+      if (!this.#keepsOpen) await this.#letGo();
+      await guard.release();
+    }
+  }
+
+  async #hold(graph: Graph): Promise<Held> {
+    const known = this.#held;
+    if (known?.graph === graph && known.stamp === this.#stamp()) return known;
+    await this.#letGo();
+    const campaign = this.#campaign;
+    const stamp = this.#stamp();
+    const { loaded, lock, situation } = await Session.open(campaign, { graph });
+    refuseRestored(campaign, loaded);
+    const bench = new Bench(situation);
+    const file = await openRunLock(campaign.paths.lock, { loaded, lock, claims: false });
+    this.#held = { graph, lock, file, bench, stamp, isLonger: loaded.needsRewrite };
+    return this.#held;
+  }
+
+  async #letGo(): Promise<void> {
+    const file = this.#held?.file;
+    this.#held = undefined;
+    await file?.close().catch(() => undefined);
+  }
+
+  #stamp(): string {
+    const stats = lstatOrAbsent(this.#campaign.paths.lock);
+    return stats === undefined ? 'absent' : `${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`;
+  }
 }

@@ -4,46 +4,46 @@ import { systemClock } from '../../contract/clock.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import { hashFile } from '../../disk/outputs/hash-file.ts';
 import { checkOutputPath } from '../../disk/outputs/output-path.ts';
-import { type DeliveryPlace, notDelivered } from '../delivery-place.ts';
+import type { Output } from '../../lock/record.ts';
 import { ownList } from '../save-outputs-list.ts';
 
 /**
  * Destination of objects below `s3://BUCKET/PREFIX`. Credentials come from the usual environment variables of S3
  * clients.
  */
-export async function bucketPlace(to: string, env: NodeJS.Dict<string>): Promise<DeliveryPlace> {
+export async function bucketPlace(
+  to: string,
+  { env, fail }: { env: NodeJS.Dict<string>; fail: (why: string) => CampaignError },
+) {
   const place = parseS3(to);
   if (place === undefined) {
     const hint = 'write it as in --to s3://shop/spring';
     throw new CampaignError({ code: 'MB3000', message: `--to ${to} names no bucket`, hint, options: ['--to'] });
   }
   const bucket = await Bucket.open(place.bucket, { env, clock: systemClock });
+  const asking = <T>(work: () => Promise<T>): Promise<T> =>
+    work().catch((error: unknown) => {
+      throw error instanceof BucketError ? fail(error.message) : error;
+    });
   const keyOf = (name: string) => `${place.prefix}${checkOutputPath(name).join('/')}`;
   return {
-    look: (name) => asking(to, () => bucket.head(keyOf(name))),
-    put: (source, name, { bytes, sha256, type }) =>
-      asking(to, async () => {
+    look: (name: string): Promise<{ bytes: number; sha256?: string | undefined } | undefined> =>
+      asking(() => bucket.head(keyOf(name))),
+    put: (source: string, name: string, { bytes, sha256, type }: Output) =>
+      asking(async () => {
         if ((await hashFile(source))?.sha256 !== sha256) return false;
         await bucket.putFile(keyOf(name), { path: source, bytes, sha256, type });
         return true;
       }),
-    readIndex: (name) =>
-      asking(to, async () => {
+    readIndex: (name: string) =>
+      asking(async () => {
         const body = await bucket.get(keyOf(name));
         const own = ownList('csv');
         const list = body && (await text(body));
         if (list === undefined || own.isOwn(list)) return list;
-        throw notDelivered(to, `${name} already exists and is not a ${own.what}; it was not changed`);
+        throw fail(`${name} already exists and is not a ${own.what}; it was not changed`);
       }),
-    putIndex: (name, list) =>
-      asking(to, () => bucket.putBytes(keyOf(name), Buffer.from(list), { type: 'text/csv; charset=utf-8' })),
+    putIndex: (name: string, list: string) =>
+      asking(() => bucket.putBytes(keyOf(name), Buffer.from(list), { type: 'text/csv; charset=utf-8' })),
   };
-}
-
-async function asking<T>(to: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw error instanceof BucketError ? notDelivered(to, error.message) : error;
-  }
 }

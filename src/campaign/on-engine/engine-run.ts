@@ -192,7 +192,7 @@ export async function workOnEngine(options: WorkOnEngineOptions): Promise<void> 
   await startWorker({ ...options, accountOf, clock: systemClock });
 }
 
-export type GivenUp =
+type GivenUp =
   /** The run is over on the engine, and all its lines are in the local lock. */
   | { is: 'over' }
   | { is: 'unknown' }

@@ -1,6 +1,6 @@
 import { mistakesOf, requireGraph, requireTracedGraph } from '../../campaign/load-manifest.ts';
 import { makePlan } from '../../campaign/make-plan.ts';
-import { findFinishedJobs } from '../../campaign/runs-of-lock.ts';
+import { findFinishedJobs } from '../../campaign/record-run.ts';
 import { requireStep } from '../../campaign/select-steps.ts';
 import { Session } from '../../campaign/session.ts';
 import { exitCodes } from '../../contract/exit.ts';

@@ -4,7 +4,6 @@ import {
   findLeftovers,
   findRemoteRecords,
   findReplaced,
-  findUnpicked,
   findWanted,
   type LeftoverFile,
   type Leftovers,
@@ -21,7 +20,7 @@ import { Session } from '../../campaign/session.ts';
 import { withLibraryOf } from '../../campaign/with-library.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
-import { CampaignError, type Failure, failures, serviceFailure } from '../../contract/failure.ts';
+import { type Failure, failures, serviceFailure } from '../../contract/failure.ts';
 import type { Leftover, RemoteRecord, Removal } from '../../contract/leftovers.ts';
 import { KeptFiles } from '../../disk/outputs/kept-files.ts';
 import { checkOutputs } from '../../disk/outputs/outputs.ts';
@@ -48,21 +47,11 @@ interface SharedOptions extends StateOptions {
 interface GcOptions extends SharedOptions {
   /** Whether to delete files that newer outputs replaced, instead of files that no step owns. */
   kept?: boolean;
-  /** Whether to delete files of outputs that people rejected or did not pick, instead. */
-  unpicked?: boolean;
   dryRun?: boolean;
 }
 
 /** Deletes downloaded files that no step refers to. The lock and the records at the service do not change. */
 export async function gc(file: string, options: GcOptions, terminal: Terminal): Promise<number> {
-  if (options.kept === true && options.unpicked === true) {
-    throw new CampaignError({
-      code: 'MB3000',
-      message: '--kept and --unpicked exclude each other',
-      hint: 'run gc once with each; nothing was deleted',
-      options: ['--kept', '--unpicked'],
-    });
-  }
   const campaign = await open(file, options, terminal);
   const guard = await holdGuard(campaign.paths.lock, options.lockTimeout, campaign.tell);
   try {
@@ -85,8 +74,7 @@ interface Findings {
 async function findOutputs(campaign: OpenCampaign, options: GcOptions): Promise<Findings> {
   const { paths } = campaign;
   const { situation } = await Session.open(campaign);
-  const find = options.unpicked === true ? findUnpicked : findLeftovers;
-  const found = await find(paths.outputs, {
+  const found = await findLeftovers(paths.outputs, {
     situation,
     // A sandbox campaign has its own folder.
     others: options.sandbox === true ? [] : await otherLocks(paths, false),

@@ -1,9 +1,9 @@
 import { relative } from 'node:path';
 import { engineOf } from '../../campaign/on-engine/engine-run.ts';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
-import { findPriceHints } from '../../campaign/price-hints.ts';
-import { findFinishedJobs } from '../../campaign/runs-of-lock.ts';
+import { findFinishedJobs } from '../../campaign/record-run.ts';
 import { makeSelector } from '../../campaign/select-steps.ts';
+import { findPriceHints } from '../../campaign/service-facts.ts';
 import { Session } from '../../campaign/session.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';

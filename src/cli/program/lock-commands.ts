@@ -182,7 +182,6 @@ export const lockCommands: readonly CommandRow[] = [
     description: 'Deletes downloaded files that no step refers to. Lists them and asks for confirmation.',
     arguments: [manifestArgument],
     options: [
-      ['--unpicked', 'delete rejected and unpicked outputs instead'],
       ['--kept', 'delete replaced outputs in .mediabatch/ instead'],
       ['--dry-run', 'list only'],
       yesOption,
@@ -193,7 +192,6 @@ export const lockCommands: readonly CommandRow[] = [
     examples: [
       ['mediabatch gc --sandbox --dry-run', 'files that no step refers to'],
       ['mediabatch gc --sandbox --yes', 'deletes it without asking'],
-      ['mediabatch gc --sandbox --unpicked --yes', 'takes that lost at their gates', 'at gates'],
       ['mediabatch gc --sandbox --kept --yes', 'files that newer outputs replaced'],
     ],
     run: async (terminal, file, options) => (await import('../commands/leftovers.ts')).gc(file, options, terminal),

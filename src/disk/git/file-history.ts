@@ -1,42 +1,5 @@
-import type { Json } from '../../ground/json.ts';
-import { isMap } from '../../ground/values.ts';
-import { askGit, runGit } from './git-command.ts';
-import { findCommit, type Repository } from './repository.ts';
-
-const mostBytes = 256 * 1024 ** 2;
-
-/**
- * Reads the records that commits added to a file of JSON lines, oldest commit first, across merges and renames. `path`:
- * in the repository. A record that a merge brings in is yielded again; lines that are not JSON are skipped.
- */
-export async function* readAddedRecords(
-  repository: Repository,
-  path: string,
-): AsyncGenerator<{ [name: string]: Json }> {
-  const { folder } = repository;
-  if ((await findCommit(folder, 'HEAD')) === undefined) return;
-  const paths = await listNames(repository, path);
-  const order = ['--full-history', '--date-order', '--reverse', '-m', '--encoding=UTF-8'];
-  const patch = ['--patch', '--unified=0', '--text', '--no-renames', '--no-ext-diff', '--no-textconv'];
-  const words = ['log', ...order, ...patch, '--format=', 'HEAD', '--', ...paths.map(literal)];
-  const out = (await askGit(folder, words, { mostBytes })).toString('utf8');
-  for (let at = 0; at < out.length; ) {
-    const end = out.indexOf('\n', at);
-    const line = out.slice(at, end === -1 ? out.length : end);
-    at += line.length + 1;
-    const record = line.startsWith('+{') ? readRecord(line.slice(1)) : undefined;
-    if (record !== undefined) yield record;
-  }
-}
-
-function readRecord(line: string): { [name: string]: Json } | undefined {
-  try {
-    const value = JSON.parse(line) as Json;
-    return isMap(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
+import { runGit } from './git-command.ts';
+import type { Repository } from './repository.ts';
 
 /**
  * Returns the path that a file of the checked-out commit had at another commit: the same, or an earlier name that git

@@ -1,4 +1,4 @@
-import type { Judged } from '../../campaign/decisions/judge-batch.ts';
+import type { Judged } from '../../campaign/decisions/judge.ts';
 import type { ReviewAsset, ReviewData, ReviewGate, ReviewGroup, ReviewWait } from '../../contract/review.ts';
 import { stepAddress } from '../../graph/address.ts';
 import type { OpenRequest } from '../../graph/graph.ts';

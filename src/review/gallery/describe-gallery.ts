@@ -1,26 +1,19 @@
-import { dirname, extname } from 'node:path';
+import { extname } from 'node:path';
 import { type CheckedGraph, requireCheckedGraph } from '../../campaign/checked-graph.ts';
 import { readCommittedCampaign } from '../../campaign/compare-with-commit.ts';
 import { jobToken } from '../../campaign/decisions/judge.ts';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
-import { findPriceHints } from '../../campaign/price-hints.ts';
 import { makeSelector } from '../../campaign/select-steps.ts';
-import { readListings } from '../../campaign/service-facts.ts';
+import { findPriceHints, readListings } from '../../campaign/service-facts.ts';
 import { Session } from '../../campaign/session.ts';
-import { CampaignError } from '../../contract/failure.ts';
 import type { ReportParts } from '../../contract/report.ts';
 import type { ReviewAsset, ReviewData, ReviewEarlier, ReviewGroup } from '../../contract/review.ts';
-import { readAddedRecords } from '../../disk/git/file-history.ts';
-import { openRepository, pathInRepository } from '../../disk/git/repository.ts';
-import type { OpenRequest } from '../../graph/graph.ts';
 import type { Origin } from '../../graph/trace/tracer.ts';
-import { defined, isMap } from '../../ground/values.ts';
+import { defined } from '../../ground/values.ts';
 import type { Lock } from '../../lock/record.ts';
 import { emptyLock } from '../../lock/write.ts';
-import { readableRequest } from '../../plan/outputs/list-outputs.ts';
 import type { Price } from '../../plan/plan.ts';
 import { type PriceOf, pricesFrom } from '../../plan/prices/prices.ts';
-import { boughtAtIn } from '../../plan/situation/find-purchases.ts';
 import { type Situation, situate } from '../../plan/situation/situation.ts';
 import type { Paste } from '../../report/advice-text.ts';
 import type { PlaceOf } from '../describe/describe-asset.ts';
@@ -60,7 +53,6 @@ export async function describeGallery(
   addOrigins(assets, checked);
   const { compare: ref } = options;
   const compare = ref === undefined ? undefined : await addBefore(campaign, { ref, assets, lock, placeOf });
-  await addRequests(campaign, assets, lock);
   const next = tellNext(described, plan.rows, paste);
   return {
     ...{ version: 1, revision: 1, file: campaign.file, canDecide: false, commands: reviewCommands(paste) },
@@ -161,57 +153,6 @@ function earlierOf({ job, credits, request, files }: ReviewAsset, now: ReviewAss
     request,
     files: isOther ? [] : files.filter(({ problem }) => problem === undefined),
   };
-}
-
-/**
- * Adds requests of replaced purchases, which the current lock has dropped, from committed versions of the lock. Adds
- * nothing without git, or if git cannot be read.
- */
-async function addRequests(
-  { paths }: Pick<OpenCampaign, 'paths'>,
-  assets: readonly ReviewAsset[],
-  lock: Lock,
-): Promise<void> {
-  const wanted = new Map<string, { asset: ReviewAsset; earlier: ReviewEarlier }>();
-  for (const asset of assets) {
-    const all = asset.before ? [...asset.earlier, asset.before] : asset.earlier;
-    for (const earlier of all) {
-      if (earlier.job === undefined || Object.keys(earlier.request).length > 0) continue;
-      wanted.set(earlier.job, { asset, earlier });
-    }
-  }
-  if (wanted.size === 0) return;
-  const requests = await findRequests(paths.lock, new Set(wanted.keys())).catch(withoutGit);
-  const boughtAt = boughtAtIn(lock);
-  for (const [job, request] of requests) {
-    const found = wanted.get(job);
-    if (found === undefined) continue;
-    const { earlier, asset } = found;
-    earlier.request = readableRequest(request, boughtAt);
-    earlier.changed = differingFields([earlier.request, asset.request]);
-  }
-}
-
-async function findRequests(lock: string, jobs: Set<string>): Promise<ReadonlyMap<string, OpenRequest>> {
-  const requests = new Map<string, OpenRequest>();
-  const repository = await openRepository(dirname(lock));
-  const path = await pathInRepository(lock, repository);
-  if (path === undefined) return requests;
-  for await (const { jobId, request } of readAddedRecords(repository, path)) {
-    if (typeof jobId !== 'string' || !isMap(request) || !jobs.delete(jobId)) continue;
-    requests.set(jobId, request);
-    if (jobs.size === 0) break;
-  }
-  return requests;
-}
-
-/**
- * Returns an empty map without a repository, without git or for an unreadable history: these requests are for display
- * only.
- */
-function withoutGit(error: unknown): ReadonlyMap<string, OpenRequest> {
-  if (error instanceof CampaignError) return new Map();
-  throw error;
 }
 
 /**

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ruleOn } from '../../../src/campaign/decisions/judge-batch.ts';
+import { ruleOn } from '../../../src/campaign/decisions/judge.ts';
 import type { WantedVerdict } from '../../../src/contract/review.ts';
 import type { Lock } from '../../../src/lock/record.ts';
 import { writeLock } from '../../../src/lock/write.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ruleOn } from '../../../src/campaign/decisions/judge-batch.ts';
+import { ruleOn } from '../../../src/campaign/decisions/judge.ts';
 import type { LiveRun } from '../../../src/campaign/live-run.ts';
 import type { Gate } from '../../../src/graph/graph.ts';
 import { writeLock } from '../../../src/lock/write.ts';

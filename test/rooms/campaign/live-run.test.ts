@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ruleOn } from '../../../src/campaign/decisions/judge-batch.ts';
+import { ruleOn } from '../../../src/campaign/decisions/judge.ts';
 import type { LiveRun } from '../../../src/campaign/live-run.ts';
 import { joinInto } from '../../../src/lock/join.ts';
 import { writeLock } from '../../../src/lock/write.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ruleOn } from '../../../src/campaign/decisions/judge-batch.ts';
+import { ruleOn } from '../../../src/campaign/decisions/judge.ts';
 import type { LiveRun } from '../../../src/campaign/live-run.ts';
 import type { RunFact } from '../../../src/contract/event.ts';
 import { groupBy } from '../../../src/ground/values.ts';
