@@ -102,7 +102,6 @@ function agreeByCall(plan: Plan, { environment, file, sandbox }: OpenCampaign, {
   });
 }
 
-/** Wraps a listener so that it cannot fail the run. It is removed after its first exception. */
 function listener(on: (event: RunEvent) => void = () => {}, tell: Tell): (event: RunEvent) => void {
   let isBroken = false;
   return (event) => {
@@ -173,7 +172,6 @@ export class ApplySession {
     }
   }
 
-  /** Starts the part of the plan that was agreed to. `result`: the run has already ended. */
   async start(agreed: Plan): Promise<Running | { result: RunResult }> {
     const held = this.#held;
     if (held === undefined) throw new Error('internal error: there is no plan');
@@ -197,7 +195,6 @@ export class ApplySession {
     return result;
   }
 
-  /** Ends something with the session. What was added last ends first. */
   add(end: () => unknown): void {
     this.#means.scope.add(end);
   }
@@ -206,7 +203,6 @@ export class ApplySession {
     await this.#means.scope.close();
   }
 
-  /** Takes the lock and plans. Releases the lock at once if there is no plan. */
   async #hold(): Promise<Held> {
     const { campaign, terms, scope } = this.#means;
     const { lockTimeoutMs = 0, engine } = terms;

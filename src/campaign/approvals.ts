@@ -7,7 +7,6 @@ import { requireAccess } from './environment.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import type { SavedPlan } from './saved-plan.ts';
 
-/** Whether the plan is approved. `why`: the reason if it is not, worded to follow a colon. */
 export type Approved = { is: 'approved'; approval: Approval } | { is: 'not'; why?: string };
 
 /**
@@ -27,9 +26,6 @@ export async function findApproval(
   return { is: 'approved', approval };
 }
 
-/**
- * Why an approval is no longer valid; undefined if it is valid. After the clock was set back, it is not valid either.
- */
 export function whyOver({ by, at, until, ended }: Approval, now: number): string | undefined {
   if (ended !== undefined) return `what ${by} approved at ${at} is done`;
   if (now >= Date.parse(until)) return `the approval of ${by} was valid until ${until}`;
@@ -37,10 +33,6 @@ export function whyOver({ by, at, until, ended }: Approval, now: number): string
   return undefined;
 }
 
-/**
- * Stores the approval of a saved plan. Throws MB3201 without an API key, MB3301 where nothing can be stored. Times in
- * ms.
- */
 export async function keepYes(
   { path, digest, campaign: name }: Pick<SavedPlan, 'path' | 'digest' | 'campaign'>,
   { campaign, what, by, at, until }: { campaign: OpenCampaign; what: string; by: string; at: number; until: number },
@@ -60,7 +52,6 @@ export async function keepYes(
   });
 }
 
-/** Records that the approved plan is complete, so that the next purchase needs another approval. */
 export async function endApproval(approval: Approval, now: number): Promise<void> {
   await keepApproval({ ...approval, ended: new Date(now).toISOString() });
 }

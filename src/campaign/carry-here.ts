@@ -40,7 +40,6 @@ import {
 } from './run.ts';
 import { readKeptListings } from './service-facts.ts';
 
-/** Stand-in for the service, for plans without orders. They send no requests. */
 const noService: Service & Downloads = {
   replays: () => false,
   clockAheadMs: unasked,
@@ -56,7 +55,6 @@ function unasked(): never {
   throw new Error('internal error: the plan has no work for the service');
 }
 
-/** Runs plans in this process. Such a run ends with the process, so there is never a run to attach to. */
 export function carryHere(campaign: OpenCampaign, options: ApplyTerms, scope: Scope): Carrier {
   return {
     attach: async () => undefined,
@@ -75,7 +73,6 @@ export function carryHere(campaign: OpenCampaign, options: ApplyTerms, scope: Sc
 interface Here {
   options: ApplyTerms;
   held: Pick<Held, 'outline' | 'loaded' | 'guard' | 'facts'>;
-  /** Access to the service; absent when nothing in the plan needs it. */
   access: Access | undefined;
   judge?: Running['judge'];
 }
@@ -156,7 +153,6 @@ async function openJournal(campaign: OpenCampaign, name: string): ReturnType<typ
 
 type RunService = Service & Downloads & { close(): Promise<void> };
 
-/** Opens the HTTP client. It is a large module, so it is loaded only when the service is going to be called. */
 async function openHttp(
   { paths }: OpenCampaign,
   { options, held }: Here,
@@ -198,22 +194,18 @@ async function openService(
   return access;
 }
 
-/** Highest price of one job of the sandbox. */
 const mostForOne = 100;
 /** Credits of a new sandbox. Users know this number. */
 const leastBalance = 1000;
 const defaultSpeed = 5;
 
-/** Starts the embedded service for a run. Its account covers the plan, unless its credits were given. */
 async function rehearse(
   plan: Plan,
   of: {
     options: RehearsalOptions;
     paths: CampaignPaths;
     lock: Lock;
-    /** Whether steps after gates are bought in the same run. */
     withPicks?: boolean;
-    /** Lists of the service that is rehearsed. Empty if only the sandbox is known. */
     listings: readonly Listing[];
   },
 ): Promise<RunningSandbox> {
@@ -234,10 +226,6 @@ async function rehearse(
   }
 }
 
-/**
- * Returns the budget or the most that the plan may cost, whichever is more, so that a rehearsal never runs out of
- * sandbox credits.
- */
 export function creditsToCover({ rows, totals }: Plan, { withPicks = false }: { withPicks?: boolean } = {}): number {
   let most = 0;
   for (const { action, order, later, wouldCost } of rows) {

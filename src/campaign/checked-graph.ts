@@ -21,7 +21,6 @@ import {
 } from './service-facts.ts';
 
 interface CheckOptions {
-  /** Whether to ask the service for its OpenAPI document. */
   refresh?: boolean | undefined;
   /**
    * Whether this is for a run. A run requests the service's document again before it buys by it; a plan uses the
@@ -34,7 +33,6 @@ interface CheckOptions {
 
 export interface CheckedManifest extends LoadedManifest {
   facts: ServiceFacts;
-  /** Whether some requests can only be checked against the service's document. */
   byDocument: boolean;
   /** Checks the manifest against the service's current document. Omitted if the current document was used. */
   renew?(): Promise<CheckedManifest>;
@@ -46,11 +44,9 @@ export interface CheckedGraph {
   origins?: Origins;
   manifest?: Manifest;
   sources: ReadonlyMap<string, string>;
-  /** Files from which the graph was made, relative to the folder of the manifest. */
   inputs: readonly string[];
   /** Inputs other than variables. Omitted if the service's document was used, or there were diagnostics. */
   asked?: readonly Asked[];
-  /** Set if unknown names were accepted because the service lists them. */
   takesNames?: true;
   /**
    * Text of the warning about the field that is most likely misspelt. A service may ignore such a field and still
@@ -60,10 +56,6 @@ export interface CheckedGraph {
   renew?(): Promise<CheckedGraph>;
 }
 
-/**
- * Loads the manifest and checks it. Requests that only the service's own document describes are checked against that
- * document if it is known.
- */
 export async function loadChecked(
   campaign: OpenCampaign & { reader?: LoadOptions['reader'] },
   options: CheckOptions,
@@ -142,7 +134,6 @@ export async function planByDocument<Planned extends { plan: Plan }>(
   return { ...renewed, planned: await planOf(renewed, { again: true }) };
 }
 
-/** Returns facts about the service. `ask` queries the service; it is given if the facts may have changed. */
 async function findFacts(
   campaign: OpenCampaign,
   { refresh, isRun }: CheckOptions,

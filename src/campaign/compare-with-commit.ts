@@ -78,7 +78,6 @@ export async function compareWithCommit(
   return { campaign: graph.name, ref, commit, ...compared, ...defined({ fit }) };
 }
 
-/** Returns how the budget covers the campaign in the working tree. Ignores files on disk, because they cost nothing. */
 function fitOf(
   { replays, accountOf }: Pick<OpenCampaign, 'replays' | 'accountOf'>,
   situation: Situation,
@@ -129,14 +128,11 @@ interface NamedCommit {
 
 interface CommittedLock extends NamedCommit {
   lock: Lock;
-  /** Whether the commit has no lock: nothing was bought there, or the lock is not in git. */
   isAbsent: boolean;
 }
 
-/** A campaign as it is in a commit, read from git's objects. Nothing is checked out or run. */
 interface CommittedCampaign extends CommittedLock {
   graph: Graph;
-  /** Path of the manifest in the repository at this commit. */
   path: string;
 }
 
@@ -181,7 +177,6 @@ export async function readCommittedCampaign(campaign: OpenCampaign, ref: string)
   }
 }
 
-/** Throws MB3604 for a lock that cannot be read, or that is newer than this version. */
 async function readLockAt({ paths }: OpenCampaign, at: NamedCommit): Promise<CommittedLock> {
   const { ref, commit, repository } = at;
   const own = await pathInRepository(paths.lock, repository);
@@ -241,7 +236,6 @@ export interface CostOptions {
   by: readonly CostDimension[];
 }
 
-/** Sums up the recorded charges. Sends no request, and writes nothing. */
 export async function sumUpCost(campaign: OpenCampaign, graph: Graph, { by }: CostOptions): Promise<Cost> {
   const { situation: recorded } = await Session.open(campaign, { graph, isOnlyRead: true });
   const situation = withFiles(recorded, await seeExpected(recorded, campaign));

@@ -21,11 +21,7 @@ export interface DecideOptions extends Omit<HoldTerms, 'service'> {
   confirm?: ((rulings: readonly Ruling[]) => Promise<Answer>) | undefined;
 }
 
-export type Decided =
-  /** The decision of each step, or the reason for none. */
-  | { is: 'recorded' | 'dry run'; rulings: Ruling[] }
-  /** The user did not agree, so nothing was recorded. */
-  | { is: 'no' | 'interrupted' };
+export type Decided = { is: 'recorded' | 'dry run'; rulings: Ruling[] } | { is: 'no' | 'interrupted' };
 
 type Rule = (session: Session) => Promise<Ruling[]> | Ruling[];
 
@@ -99,10 +95,6 @@ async function noteInJournal(campaign: OpenCampaign, graph: Graph, rulings: read
   }
 }
 
-/**
- * Yields a line for each purchase. Of the decisions, only those about create requests apply to every clone on this
- * machine.
- */
 function* purchaseLines({ address, kind: own, purchases, decisions, closes }: StepRecord): Generator<LockLine> {
   const sends = decisions?.sends;
   for (const { kind = own, ...purchase } of purchases) {

@@ -18,24 +18,16 @@ import { refuseOther, saveOwnFile } from './own-file.ts';
 import { findOutputs, type OutputsOptions, ownList, readOutputsList } from './save-outputs-list.ts';
 
 export interface DeliverOptions extends OutputsOptions {
-  /** Destination: a folder, created if missing, or `s3://BUCKET/PREFIX`. */
   to?: string | undefined;
-  /** Template of file names below the destination, without extension. Defaults to the names of the outputs. */
   layout?: string | undefined;
-  /** Format of the list. Defaults to `csv`. */
   format?: 'csv' | 'csv-semicolon' | undefined;
-  /** Whether to report the copies without making them. */
   dryRun?: boolean | undefined;
 }
 
 interface Delivered {
-  /** Names of the copied files below the destination. */
   copied: string[];
-  /** Names among `copied` that replaced an earlier copy. */
   replaced: string[];
-  /** Names of files that were already there with identical bytes. */
   there: string[];
-  /** With `picked`: undecided gates, whose files are omitted. */
   undecided: string[];
 }
 
@@ -44,7 +36,6 @@ type Delivery = NamedDelivery<FoundOutput>;
 export const deliveryIndex = 'outputs.csv';
 const most = 5;
 
-/** Files that are copied at once, because a transfer to a remote destination mostly waits. */
 const atOnce = 8;
 
 /**
@@ -95,7 +86,6 @@ export async function deliver(
   return delivered;
 }
 
-/** Returns the lines of an earlier delivery whose files are unchanged. */
 async function stillThere(place: DeliveryPlace, listed: ReadonlyMap<string, JsonMap>): Promise<JsonMap[]> {
   const found = new Set<string>();
   await eachAtOnce([...listed], atOnce, async ([name, { sha256 }]) => {
@@ -104,7 +94,6 @@ async function stillThere(place: DeliveryPlace, listed: ReadonlyMap<string, Json
   return [...listed].flatMap(([name, line]) => (found.has(name) ? [line] : []));
 }
 
-/** Names the steps for which a part of the layout is empty. */
 function emptyParts(deliveries: readonly Delivery[]): string[] {
   const parts = groupBy(
     deliveries.filter(({ empty }) => empty !== undefined),
@@ -116,7 +105,6 @@ function emptyParts(deliveries: readonly Delivery[]): string[] {
   });
 }
 
-/** State of a destination: free, the file itself, an earlier copy of this campaign, or a foreign file. */
 type StateThere = 'free' | 'same' | 'earlier' | 'other';
 
 const nameOf = ({ name }: Delivery) => name;
@@ -195,23 +183,19 @@ async function copyAll(
 
 interface FoundThere {
   bytes: number;
-  /** Omitted when the digest was not recorded. */
   sha256?: string | undefined;
 }
 
-/** Destination of a delivery. All functions throw a `CampaignError` that names it. */
 interface DeliveryPlace {
   look(name: string): Promise<FoundThere | undefined>;
   /**
    * Copies a file to a name and replaces an existing one. Returns false if the source differs from the recorded output.
    */
   put(source: string, name: string, output: Output): Promise<boolean>;
-  /** Returns the existing list of this name. Refuses a file that this program did not write. */
   readIndex(name: string): Promise<string | undefined>;
   putIndex(name: string, text: string): Promise<void>;
 }
 
-/** A folder, created if missing. `lock`: path of the campaign's lock. */
 function folderPlace(to: string, { lock }: { lock: string }): DeliveryPlace {
   const root = resolve(to);
   const hidden = findHiddenPart(root);

@@ -18,12 +18,10 @@ export interface RunningSandbox {
   url: string;
   balance(): number;
   setBalance(credits: number): void;
-  /** Whether the id belongs to a job, a post or a file that this sandbox has made. */
   knows(id: string): boolean;
   close(): Promise<void>;
 }
 
-/** Throws with the position of the first mistake in a file of faults. */
 export async function readFaults(path: string): Promise<Fault[]> {
   const sandbox = await import('../sandbox/index.ts');
   return sandbox.readFaults(path);
@@ -62,7 +60,6 @@ export function sandboxDocument(): Promise<Json> {
   return sandboxAnswer('/openapi.json');
 }
 
-/** Answer of the sandbox to a GET request, without a socket and without state on disk. */
 export async function sandboxAnswer(path: string): Promise<Json> {
   const { createSandbox } = await import('../sandbox/index.ts');
   const sandbox = createSandbox({ apiKey: sandboxKey });
@@ -76,13 +73,11 @@ export async function sandboxAnswer(path: string): Promise<Json> {
   }
 }
 
-/** Hint for a folder whose sandbox is in use: a folder has one embedded service at a time. */
 export const busyHint = [
   'that is a rehearsal of another manifest in this folder, or `mediabatch sandbox`: wait until it has ended, or end it',
   'if the process is another program by now: delete the file that is named',
 ];
 
-/** Starts the embedded service for a command. Ends the command if the service cannot start. */
 export async function embedSandbox(options: Parameters<typeof startSandbox>[0]): Promise<RunningSandbox> {
   try {
     return await startSandbox(options);

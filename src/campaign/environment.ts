@@ -34,7 +34,6 @@ export interface Environment {
   limits?: SpendingLimits;
   /** Reason why a user must consent in person, for messages. Omitted if flags and options are consent. */
   consent?: string;
-  /** Set if there is a `.env` that cannot be read: it is no file, or outside this tree. */
   unread?: true;
   /** Set if the `.env` has the missing one of address and key. It is not read, because the environment has the other. */
   unreadHalf?: true;
@@ -63,7 +62,6 @@ export function readEnvironment(env: NodeJS.ProcessEnv, folder: string): Environ
   return { ...pick(filed), ...filedCommand, ...given };
 }
 
-/** Returns the address of the service that is rehearsed. Nothing is sent to it. */
 function rehearsedBy(env: NodeJS.ProcessEnv, folder: string): Pick<Environment, 'baseUrl'> {
   const own = pick(env);
   const filed = own.baseUrl === undefined && own.token === undefined ? readDotEnv(folder) : {};
@@ -78,7 +76,6 @@ function unreadHalf({ baseUrl, token }: Environment, folder: string): { unreadHa
   return (baseUrl === undefined ? half.baseUrl : half.token) === undefined ? {} : { unreadHalf: true };
 }
 
-/** Returns an environment whose key is printed by a command on first use, possibly after a prompt. */
 function withToken(environment: Environment, command: string): Environment {
   let token: string | undefined;
   return Object.defineProperty({ ...environment }, 'token', {
@@ -143,7 +140,6 @@ export function hasKey(environment: Environment): boolean {
   return 'token' in environment;
 }
 
-/** Returns the environment with a key that cannot be printed or serialized by accident. */
 export function withHiddenKey(environment: Environment): Environment {
   const { token, ...others } = Object.getOwnPropertyDescriptors(environment);
   const hidden = token === undefined ? {} : { token: { ...token, enumerable: false } };
@@ -167,10 +163,6 @@ export function accountDigest(send: string, sandbox: boolean, { token }: Environ
   return hash('sha256', `${send} ${accountName(token)}`).slice(0, 32);
 }
 
-/**
- * Returns address and key of the service. Throws an error that explains how to get them; with `rehearses`, it also
- * suggests the sandbox.
- */
 export function requireAccess(environment: Environment, { rehearses = true } = {}): Access {
   const { baseUrl, playMoney, filedCommand } = environment;
   if (playMoney) {
@@ -222,7 +214,6 @@ function checkBaseUrl(text: string): string {
   return url.href.replace(/\/+$/, '');
 }
 
-/** Checks an address to which secrets are sent: https, or http to this machine, and without a login. */
 function requireSafeUrl(text: string, wrong: (problem: string) => CampaignError, because = ''): URL {
   if (!URL.canParse(text)) throw wrong('is not a URL');
   const url = new URL(text);
@@ -257,7 +248,6 @@ export function whyNotKey(token: string): { problem: string; hint: string } | un
 
 const slowMs = 1000;
 
-/** Ends a run within seconds, before it starts, if the service cannot be reached. Reports each attempt. */
 export async function requireService(
   { baseUrl }: Access,
   { clock, tell }: { clock: Clock; tell: Tell },
@@ -320,7 +310,6 @@ function unreadable(name: string, value: string): CampaignError {
   });
 }
 
-/** Returns the limit with the smallest remainder on this machine. Undefined without limits. */
 export async function tightestLimit(
   limits: SpendingLimits | undefined,
   now: number,
@@ -356,7 +345,6 @@ function refused(what: string, hint: string): CampaignError {
   return new CampaignError({ code: 'MB3201', message: `${keyCommandName} returned no API key: ${what}`, hint });
 }
 
-/** Variables by which automated callers identify themselves. */
 export const programVariables = [
   'AI_AGENT',
   'AGENT',

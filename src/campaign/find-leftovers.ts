@@ -20,24 +20,19 @@ import type { Match } from '../plan/situation/find-purchases.ts';
 import type { Situation } from '../plan/situation/situation.ts';
 import type { PresentFiles } from '../report/status/status.ts';
 
-/** An output and its purchase. A job with several outputs was charged once. */
 interface PaidOutput {
   address: string;
-  /** Path as recorded, relative to the output folder. */
   path: string;
   jobId?: string;
-  /** Omitted when the lock has no charge. */
   credits?: number;
 }
 
 export interface LeftoverFile extends Leftover {
-  /** Digests of this path in the lock. Omitted for a broken download. */
   digests?: ReadonlySet<string>;
 }
 
 export interface Leftovers {
   files: LeftoverFile[];
-  /** Unowned files that differ from the purchase: they may contain edits. */
   kept: { path: string; why: string }[];
 }
 
@@ -140,7 +135,6 @@ function makeOwner({ matches }: Situation, others: readonly OtherLock[]): (path:
   };
 }
 
-/** Returns the digest of a deletable file (plain, unchanged, saved on this machine), or why the file is kept. */
 async function lookAtLeftover(
   root: string,
   path: string,
@@ -162,7 +156,6 @@ async function lookAtLeftover(
   }
 }
 
-/** Finds partial downloads, only in folders where this campaign saves. */
 async function findPartials(root: string, { written, lock }: Situation, now: number): Promise<LeftoverFile[]> {
   const paths = [...recordedFiles(lock).keys(), ...written.steps.map(({ save }) => save)].filter((path) => path !== '');
   const folders = new Set(paths.filter(isAllowed).map((path) => path.split('/').slice(0, -1).join('/')));
@@ -189,7 +182,6 @@ function isAllowed(path: string): boolean {
   }
 }
 
-/** Deletes an unchanged leftover. Returns false if the file is gone or was changed since it was found. */
 export async function deleteLeftover(root: string, file: LeftoverFile): Promise<boolean> {
   const target = findOutputFile(root, file.path);
   if (target === undefined) return false;
@@ -344,7 +336,6 @@ function filesOf({ state, outputs }: Job, present: PresentFiles): RemoteRecord['
   return outputs.every(({ path }) => present.get(path) === 'intact') ? 'intact' : 'missing';
 }
 
-/** Returns a function that finds the steps that are not done and use a given step, directly or through a gate. */
 function findWaiting({ matches, gateOf }: Situation): (address: string) => readonly Match[] {
   const waiting = new Map<string, Match[]>();
   for (const match of matches) {

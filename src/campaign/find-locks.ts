@@ -12,9 +12,7 @@ import type { CampaignPaths } from './paths.ts';
 
 export interface FoundLock {
   path: string;
-  /** Path relative to the working folder. */
   shown: string;
-  /** Omitted when the file cannot be read; `problem` says why. */
   reading?: LockReading;
   problem?: string;
 }
@@ -73,7 +71,6 @@ async function read(path: string, shown: string): Promise<FoundLock> {
   }
 }
 
-/** Limits for walking a tree, because a commit can contain any number of folders. */
 interface TreeBounds {
   folders: number;
   entries: number;

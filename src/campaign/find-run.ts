@@ -12,7 +12,6 @@ import type { CampaignPaths } from './paths.ts';
 import { findViolations as findEventViolations } from './validate-event.generated.ts';
 import { findViolations as findLineViolations } from './validate-run-line.generated.ts';
 
-/** Returns earlier runs on a lock, newest first, read from their first and last lines. */
 export async function listRuns({ state, runs, lock }: CampaignPaths): Promise<RunStory[]> {
   const history = new RunHistory(state, runs);
   const stories: RunStory[] = [];
@@ -43,7 +42,6 @@ function sawOf({ how, spentNow }: RunStory): number {
   return how === 'ended' ? Number.POSITIVE_INFINITY : spentNow;
 }
 
-/** Returns the run whose id is `name` or ends in it. Throws MB3002 if no run or several runs match. */
 export function findRun(name: string, stories: readonly RunStory[]): RunStory {
   const found = stories.filter(({ id }) => id === name || id.endsWith(`-${name}`));
   const [story] = found;
@@ -53,10 +51,6 @@ export function findRun(name: string, stories: readonly RunStory[]): RunStory {
   throw new CampaignError({ code: 'MB3002', message: `there is no run ${name} on record here`, hint, name });
 }
 
-/**
- * Returns the time at which a run began, for sorting. If its first line is damaged, the time is taken from the run's
- * id.
- */
 function beganAt({ at, id }: RunStory): string {
   return at ?? `${id.slice(0, 10)}T${id.slice(11, 13)}:${id.slice(13, 15)}`;
 }
@@ -71,10 +65,8 @@ function isLine(value: Json): value is Json & HistoryLine {
 }
 
 export type Followed =
-  /** No run is in progress; `last` is the last one that has ended. */
   | { is: 'idle'; last?: RunStory }
   | { is: 'ended'; close: RunClose }
-  /** The process of the run is gone, and its history has no end. */
   | { is: 'gone'; id: string }
   | { is: 'left' };
 
@@ -83,12 +75,10 @@ interface FollowOptions {
   signal: AbortSignal;
   on(event: RunEvent): void;
   onTime(remaining: Remaining | undefined): void;
-  /** Called once if a process holds the lock but has not begun a run. */
   onWait(holder: Holder): void;
 }
 
 const lookEveryMs = 250;
-/** How long to wait for the last lines of a run after its claim on the lock is gone, in ms. */
 const lastWordsMs = 1500;
 
 /**
@@ -112,7 +102,6 @@ export async function followRun(paths: CampaignPaths, options: FollowOptions): P
   return { is: 'left' };
 }
 
-/** Whether a run belongs to this claim on the lock. A run begins after its claim; without a claim it is over. */
 function isOf(run: RunStory, holder: Holder | undefined): boolean {
   return holder !== undefined && (run.at === undefined || run.at >= holder.since);
 }

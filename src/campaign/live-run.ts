@@ -27,18 +27,15 @@ import type { OpenCampaign } from './open-campaign.ts';
 
 export interface LiveRunOptions {
   agreed: Plan;
-  /** Agreement under which the run was started, beside the agreed plan itself. */
   agreement?: Agreement | undefined;
   /** Graph as written: without decisions. */
   graph: Graph;
   lock: Lock;
   redo: ReadonlySet<string>;
-  /** The steps that the run is about. Defaults to all. */
   selected?: ReadonlySet<string> | undefined;
   hints: PriceHints;
   onUnknown?: 'ask' | 'hold' | undefined;
   means: Pick<OpenCampaign, 'replays' | 'accountOf'> & {
-    /** Milliseconds since 1970. */
     now(): number;
     look(recorded: readonly OutputToCheck[]): Promise<OutputFacts>;
   };
@@ -64,7 +61,6 @@ interface LiveState {
   selected: ReadonlySet<string> | undefined;
   is: ReviewRun['is'];
   gates: number;
-  /** Progress in a form like `7 of 12 done, 2 running`. */
   progress: string;
   spent: number;
 }
@@ -76,11 +72,9 @@ interface LiveState {
  */
 export class LiveRun {
   readonly #options: LiveRunOptions;
-  /** A row must be covered by each of them. */
   readonly #agreements: readonly Agreement[];
   readonly #agreed: ReadonlyMap<string, PlanRow>;
   readonly #took = new Map<string, PlanRow>();
-  /** Steps of the plan that were dropped at some time. */
   readonly #letGo = new Set<string>();
   readonly #listeners = new Set<() => void>();
   readonly #reported = new Set<string>();
@@ -105,7 +99,6 @@ export class LiveRun {
     this.#agreed = new Map(options.agreed.rows.map((row) => [rowId(row), row]));
   }
 
-  /** Starts accepting verdicts. Must be called before anything can be judged. */
   begin(works: Works): void {
     this.#works = works;
     works.signal.addEventListener('abort', () => this.#news.notify(), { once: true });
@@ -185,10 +178,6 @@ export class LiveRun {
     }
   }
 
-  /**
-   * Ends the wait for decisions, because the user does not want to wait any longer. Returns false if the run is not
-   * waiting.
-   */
   stopWaiting(): boolean {
     // The purchases of the last decision are already in progress.
     if (this.#is !== 'waiting' || this.#isEnough || this.#requireWorks().driven.underWay > 0) return false;
@@ -205,20 +194,17 @@ export class LiveRun {
     return (this.#isEnough && this.#gates > 0) || this.#hasOutdated;
   }
 
-  /** Resolves when all verdicts are recorded. No verdict is accepted after this call. */
   async close(): Promise<void> {
     await this.#untilQuiet();
     this.#become('ended', this.#gates);
   }
 
-  /** The plan as it is carried out now, with the gates as of the latest plan. A new object on each call. */
   get latest(): Pick<Plan, 'rows' | 'concurrency' | 'gates'> {
     const { agreed } = this.#options;
     const rows = [...agreed.rows.filter(({ address }) => !this.#letGo.has(address)), ...this.#took.values()];
     return { ...agreed, ...this.#now?.plan, concurrency: agreed.concurrency, rows };
   }
 
-  /** The plan as it was carried out. Undefined until the run has ended. */
   get carriedOut(): Plan | undefined {
     return this.#carriedOut;
   }
@@ -377,7 +363,6 @@ export class LiveRun {
     }
   }
 
-  /** Reports dropped steps in one notice, because the late rejection of a canary may drop hundreds. */
   #tellLetGo(unwanted: ReadonlySet<string>): void {
     const [first, ...others] = unwanted;
     if (first === undefined) return;

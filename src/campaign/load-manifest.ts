@@ -22,7 +22,6 @@ import { ownVersion } from './own-version.ts';
 
 export interface LoadedManifest {
   graph?: Graph;
-  /** The manifest as written. Omitted if it cannot be read. */
   manifest?: Manifest;
   diagnostics: Diagnostic[];
   sources: Map<string, string>;
@@ -32,15 +31,11 @@ export interface LoadedManifest {
 
 export interface LoadOptions {
   vars?: Record<string, string> | undefined;
-  /** As in `OpenCampaign`. */
   varFiles?: readonly string[] | undefined;
   checker?: RequestChecker | undefined;
-  /** Reads the files from elsewhere than the disk, such as a commit. */
   reader?: InputReader | undefined;
   listings?: readonly Listing[] | undefined;
-  /** As in `OpenCampaign`. */
   strict?: boolean | undefined;
-  /** If given, receives the rows of each step. */
   rows?: Map<string, StepRows> | undefined;
   onSize?: OpenCampaign['onSize'] | undefined;
 }
@@ -96,7 +91,6 @@ function asMistake(found: Diagnostic): Diagnostic {
   return found.code === 'MB1501' ? { ...found, severity: 'error' } : found;
 }
 
-/** Reads the manifest and all files that it includes. Their texts are added to `sources`. */
 async function readManifest(
   file: string,
   { inputs, sources }: { inputs: ManifestInputs; sources: Map<string, string> },
@@ -140,7 +134,6 @@ async function readFacts(
   return { data, schemaCompiler: await loadSchemaCompiler(() => performance.now()) };
 }
 
-/** Reads the sheets of a workbook. Loads the reader of workbooks only if there is one. */
 async function readSheets(
   path: string,
   { inputs, sheets }: { inputs: ManifestInputs; sheets: readonly (string | undefined)[] },
@@ -173,12 +166,10 @@ function manifestProblem(file: string, { problem, detail }: { problem: string; d
   }
 }
 
-/** Whether a refused name may be new at the service. */
 export function hasUnknownNames({ diagnostics }: Pick<LoadedManifest, 'diagnostics'>): boolean {
   return diagnostics.some(({ code, severity }) => code === 'MB1503' && severity === 'error');
 }
 
-/** Loads the manifest. Names that this version does not know are looked up in the stored lists of the service. */
 export async function loadWithNames(
   campaign: OpenCampaign,
   { reader, rows }: Pick<LoadOptions, 'reader' | 'rows'> = {},
@@ -195,7 +186,6 @@ export async function requireGraph(campaign: OpenCampaign): Promise<Graph> {
   return (await requireTracedGraph(campaign)).graph;
 }
 
-/** Returns the graph like `requireGraph`, with the origins of its requests. `rows`: receives the rows of each step. */
 export async function requireTracedGraph(
   campaign: OpenCampaign,
   rows?: Map<string, StepRows>,
@@ -214,7 +204,6 @@ export function mistakesOf(
   return new CampaignError({ code: 'MB3100', message, file, ...mistakes });
 }
 
-/** Reads variable files in their order. Their texts are added to `sources`. Throws for a file that cannot be read. */
 async function readVarFiles(
   files: readonly string[],
   { inputs, sources }: { inputs: ManifestInputs; sources: Map<string, string> },

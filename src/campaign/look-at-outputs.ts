@@ -12,7 +12,6 @@ export type OutputFacts = Required<SeenFiles>;
 
 type Files = Pick<OpenCampaign, 'paths' | 'seen' | 'measures'>;
 
-/** Returns the state of recorded outputs on disk for the planner. An output without a state is missing. */
 export async function lookAtOutputs(
   recorded: readonly OutputToCheck[],
   campaign: Files,

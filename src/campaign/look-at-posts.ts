@@ -21,7 +21,6 @@ import type { OpenCampaign } from './open-campaign.ts';
 
 const patienceMs = 5000;
 
-/** Empty if unknown. */
 type Accounts = Pick<PostFacts, 'accounts' | 'isSandbox'>;
 
 /**
@@ -69,7 +68,6 @@ export async function checkUnsent(
   return checkPosts(unsent, { ...(await readAccounts(campaign)), manifest, now: systemClock.now() });
 }
 
-/** Returns whether a post is to be sent, now or after an approval or a pick. A post that was sent is not checked again. */
 function isToLeave({ kind, post, later }: PlanRow): boolean {
   return post !== undefined || (kind === 'post' && later !== undefined);
 }

@@ -37,7 +37,6 @@ export interface MakePlanOptions extends PlanningOptions {
    * addresses that the plan omitted because of a limit, and that are not bought now.
    */
   chosen?: { redo: ReadonlySet<string>; selected?: ReadonlySet<string>; leftOut?: ReadonlySet<string> } | undefined;
-  /** Limit of the process that carries the plan out. */
   limitThere?: SpendingLeft | undefined;
   /**
    * Whether the plan is going to be carried out. If so, a path that cannot be written is an error instead of a notice.
@@ -49,7 +48,6 @@ interface MadePlan {
   plan: Plan;
   states: ReadonlyMap<string, OutputState>;
   redo: ReadonlySet<string>;
-  /** Addresses of the steps that the plan is about. Defaults to all. */
   selected?: ReadonlySet<string> | undefined;
   hints: PriceHints;
 }
@@ -139,7 +137,6 @@ function refusePinned(graph: DecidedGraph, redo: ReadonlySet<string>): void {
   });
 }
 
-/** Checks, before anything is paid, that output paths are writable and free. */
 async function checkPlaces(
   plan: Plan,
   lock: Lock,
@@ -173,7 +170,6 @@ async function checkPlaces(
   tell({ is: 'notice', code: 'MB1604', text, hint });
 }
 
-/** Returns the paths of an order's files. If the number of outputs is unknown, only the first path is checked. */
 function savesOf(address: string, order: StepOrder): { address: string; save: string }[] {
   if (kinds[order.kind]?.media === 'none') return [];
   const count = Math.max(1, order.outputs?.length ?? 0);
@@ -265,7 +261,6 @@ function sparePosts(
   return left;
 }
 
-/** Number of runs whose histories are searched, newest first. A run without purchases has no balance. */
 const looks = 5;
 
 /**

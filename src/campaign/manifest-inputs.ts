@@ -37,7 +37,6 @@ export interface Answers {
   digest: FileDigest | { problem: string };
 }
 
-/** A question about a file, and the SHA-256 (base64) of the answer. Plain JSON. */
 export interface Asked {
   ask: keyof Answers;
   /**

@@ -7,12 +7,10 @@ import type { ReadDocuments } from './service-facts.ts';
 
 /** A campaign whose files are not read yet: its paths, options and service. */
 export interface OpenCampaign {
-  /** Manifest path as given by the user. */
   file: string;
   sandbox: boolean;
   paths: CampaignPaths;
   environment: Environment;
-  /** Values for the variables that the manifest declares. */
   vars: Record<string, string>;
   /**
    * Paths of files with such values, relative to the working folder. A later file overrides an earlier one, and
@@ -28,11 +26,8 @@ export interface OpenCampaign {
   accountOf(send: string): string | undefined;
   seen: StatCache;
   measures: KeptMeasures;
-  /** Documents of the service that this campaign has read, kept while it is open. */
   documents: ReadDocuments;
-  /** Unlisted fields are errors instead of warnings. */
   strict: boolean;
-  /** Shows a notice to the user. */
   tell: Tell;
   /**
    * Called with the size of the campaign as soon as it is known: first the length of its texts, then the number of
@@ -60,7 +55,6 @@ export interface OpenOptions {
   onSize?: OpenCampaign['onSize'] | undefined;
 }
 
-/** Opens a campaign. Reads only what earlier runs recorded about its outputs. */
 export async function openCampaign(file: string, options: OpenOptions = {}): Promise<OpenCampaign> {
   const { sandbox = false, lock, vars = {}, varFiles = [], tell = () => {}, onSize = () => {} } = options;
   const paths = campaignPaths(file, { sandbox, lock });

@@ -2,7 +2,6 @@ import { CampaignError } from '../contract/failure.ts';
 import { isJobId } from '../ground/job-id.ts';
 import type { Options } from '../plan/plan.generated.ts';
 
-/** Types of option values, by their notation on a command line. Times in ms. */
 interface Written {
   text: string;
   path: string;
@@ -14,7 +13,6 @@ interface Written {
   seconds: number;
   /** `90s`, `30m`, `2h`. */
   duration: number;
-  /** `auto`, or ms. */
   interval: number | undefined;
 }
 
@@ -28,9 +26,7 @@ export interface Range {
  * An option of `plan`, `apply` and the library. All code that depends on the set of options is derived from these rows.
  */
 export interface OptionRow {
-  /** Flags as on the command line. Without a value the option is a switch. */
   readonly flags: string;
-  /** Text for `--help`. */
   readonly about: string;
   /**
    * Scope of the option. `campaign`: which manifest, lock and account are meant; printed commands repeat it.
@@ -38,13 +34,9 @@ export interface OptionRow {
    * which attaching cannot change. `here`: what this process does.
    */
   readonly settles: 'campaign' | 'plan' | 'run' | 'here';
-  /** Type of the value. Defaults to text. */
   readonly takes?: keyof Written;
-  /** Valid range; in ms for times. */
   readonly range?: Range;
-  /** Words that are valid values. */
   readonly words?: readonly string[];
-  /** Default value. */
   readonly standard?: number | string;
   /** Default value as shown in `--help`, if the text of the option does not mention it. */
   readonly shown?: string;
@@ -56,7 +48,6 @@ export interface OptionRow {
    * Treatment with `plan --compare`. Defaults by `settles`, because options that determine purchases belong to one run.
    */
   readonly compared?: 'refused' | 'ignored';
-  /** An option that cannot be combined with this one. */
   readonly conflicts?: string;
 }
 
@@ -80,13 +71,11 @@ const limitMs: Range = { least: 1, most: longestMs };
 const waitMs: Range = { least: 0, most: longestMs };
 export const portRange: Range = { least: 0, most: 65_535, whole: true };
 
-/** Options that select the lock and the account. */
 export const lockOptions = {
   sandbox: campaign('--sandbox', 'use the sandbox: its own credits, lock and folder'),
   lock: campaign('--lock <file>', 'path of the lock (default: next to the manifest)', { takes: 'path' }),
 };
 
-/** Options that give values for the manifest's variables. */
 export const varOptions = {
   var: campaign('--var <name=value>', 'set a variable that the manifest declares', { takes: 'pairs' }),
   varFile: campaign('--var-file <file>', 'set variables from a YAML or JSON file; --var overrides it; repeatable', {
@@ -94,7 +83,6 @@ export const varOptions = {
   }),
 };
 
-/** Options that select steps. */
 export const selectionOptions = {
   /** Selections of the steps that the plan is about. Default: all of them. */
   select: plan('-s, --select <selection>', 'only these steps: hero@lamp,9:16, hero@A*, +teaser, tag:launch …', {
@@ -103,7 +91,6 @@ export const selectionOptions = {
   exclude: plan('-x, --exclude <selection>', 'but not these', { takes: 'texts' }),
 };
 
-/** Options that limit the part of a campaign that is planned. */
 export const scopeOptions = {
   serviceMoved: here('--service-moved', 'accept that the service has a new address since the lock was written'),
   /** Limit of rows per task with several rows: only the first ones, with the steps that they need. */
@@ -116,7 +103,6 @@ export const scopeOptions = {
   maxCredits: plan('--max-credits <n>', 'limit of this run, in addition to the budget of the manifest', credits),
 };
 
-/** All other options that `plan` and `apply` share. */
 export const sharedOptions = {
   /** Selections of steps to buy again. */
   redo: plan(
@@ -139,7 +125,6 @@ export const sharedOptions = {
   json: here('--json', 'one JSON document on stdout'),
 };
 
-/** Options of `plan` alone. */
 export const planOptions = {
   refresh: here('--refresh', 'query the service for its description of requests and its prices'),
   strict: here('--strict', 'report fields that neither this version nor the service lists as mistakes'),
@@ -155,7 +140,6 @@ export const planOptions = {
   ),
 };
 
-/** Options of `apply` alone. */
 export const applyOptions = {
   dryRun: here('--dry-run', 'the same as plan', { besideSaved: 'refused' }),
   yes: here('-y, --yes', 'approve the credits without a prompt; posts still wait'),
@@ -341,7 +325,6 @@ export function isKept({ settles }: OptionRow): boolean {
   return settles === 'campaign' || settles === 'plan';
 }
 
-/** Picks the options that a saved plan stores from the given ones. Their paths are converted by `write`. */
 export function optionsToKeep(options: object, write: (path: string) => string): Options {
   const kept = findGiven(options, isKept).filter(({ value }) => value !== false);
   return Object.fromEntries(
@@ -352,10 +335,6 @@ export function optionsToKeep(options: object, write: (path: string) => string):
   );
 }
 
-/**
- * Returns the words of a command line that make the same plan again, without the file and the options that every
- * command repeats.
- */
 export function wordsOfPlan(options: object): string[] {
   return findGiven(options, ({ settles }) => settles === 'plan').flatMap(({ row, value }) =>
     wordsOf(flagOf(row), value),

@@ -9,15 +9,12 @@ import { type Advice, call, way } from '../ground/advice.ts';
 import type { Json } from '../ground/json.ts';
 import { isMap, messageOf } from '../ground/values.ts';
 
-/** Number of bytes that are read to recognize an earlier file of ours. */
 const startBytes = 1 << 16;
 
 export interface OwnFile {
-  /** Path of the campaign's lock, which is never overwritten. */
   lock: string;
   /** Whether a file that starts with this text is our own. Only such a file is overwritten. */
   isOwn(start: string): boolean;
-  /** Description of such a file for messages, like `graph that was drawn before`. */
   what: string;
   /** Option that names the path, and the path as the user gave it. Default: `--out`, and the path itself. */
   name?: { asked: string; path: string };
@@ -33,7 +30,6 @@ export async function saveOwnFile(path: string, content: string | Uint8Array, ow
   }
 }
 
-/** Throws where `saveOwnFile` would overwrite another file, or write through a link. */
 export function refuseOther(path: string, own: OwnFile): void {
   const wayOut = findWayOut(dirname(resolve(path)));
   if (wayOut !== undefined) throw unsaved(path, own, `cannot be written: ${wayOut}`);
@@ -49,7 +45,6 @@ function unsaved(path: string, { name }: OwnFile, why: string, hint = 'choose an
   return new CampaignError({ code: 'MB3301', message: `${asked}: ${shown} ${why}`, hint, path });
 }
 
-/** Limit of bytes that are read. A plan of a million steps is smaller. */
 const mostPlanBytes = 1 << 29;
 
 /** Returns the object in a file that claims to be a plan. All other problems are left to the reader of manifests. */
@@ -58,10 +53,8 @@ export async function readPlanFile(path: string): Promise<{ [key: string]: Json 
   return isMap(json) && json.mediabatch === 'plan' ? json : undefined;
 }
 
-/** Bytes that are read: enough for the first field of any file that mediabatch writes. */
 const manifestStartBytes = 256;
 
-/** Throws for a file that mediabatch wrote and that was given as a manifest. The error says what it is. */
 export async function refuseOwnFile(file: string): Promise<void> {
   if (!/\.jsonl?$/i.test(file)) return;
   const start = readStart(file, manifestStartBytes);

@@ -3,21 +3,16 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { sameAddress } from '../ground/same-address.ts';
 
 export interface CampaignPaths {
-  /** Path as given by the user, shown in messages. */
   manifest: string;
   folder: string;
   lock: string;
-  /** Whether the user named the lock; otherwise it has the name of the manifest. */
   isLockNamed: boolean;
-  /** Folder to which output paths are relative. */
   outputs: string;
   /** Folder for mediabatch's own files that do not belong in git. */
   state: string;
   /** Name of the folder below `state` for paid files that newer ones have replaced. The sandbox has another one. */
   kept: string;
-  /** Name of the folder below `state` for the histories of runs. The sandbox has another one. */
   runs: string;
-  /** Name of the file below `state` for the durations of jobs. The sandbox has another one. */
   durations: string;
 }
 

@@ -3,7 +3,6 @@ import { runGit } from '../disk/git/git-command.ts';
 import { isPlainText } from '../ground/values.ts';
 import { mostReason } from '../lock/decisions.ts';
 
-/** Returns the user's name from git's configuration in this folder, or else the name of the system's user. */
 export async function nameOfPerson(folder: string): Promise<string> {
   return (await nameInGit(folder)) ?? userName() ?? 'an unnamed user';
 }
@@ -18,7 +17,6 @@ export async function nameInGit(folder: string): Promise<string | undefined> {
   return code === 0 && isPlainText(name, mostReason) ? name : undefined;
 }
 
-/** Returns the system's name for this user. In a container, a user may have none. */
 export function userName(): string | undefined {
   try {
     return userInfo().username;

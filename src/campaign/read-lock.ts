@@ -24,7 +24,6 @@ import { sandboxService } from './paths.ts';
 
 export interface LoadedLock {
   lock: Lock;
-  /** Digest of the bytes that were read, to detect a change; omitted when there is no file. */
   read?: Digest;
   tornTailAt?: number;
   needsRewrite: boolean;
@@ -39,7 +38,6 @@ export interface LoadedLock {
   isLonger?: boolean;
 }
 
-/** Throws MB3407 if the folder cannot contain a lock. */
 export function requireLockFolder(path: string): void {
   const folder = dirname(path);
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return;
@@ -136,13 +134,7 @@ function lockFailure(lock: string, diagnostics: readonly Diagnostic[]): Failure 
   return { code, message: first?.message ?? `the lock ${lock} is damaged`, lock, diagnostics, sources: new Map() };
 }
 
-type Belonging =
-  /** The lock's own service, or an unknown address. */
-  | 'ours'
-  /** The lock has no service yet and will belong to this one. */
-  | 'unclaimed'
-  /** The lock belongs to another address, or the two sides of a merge belong to two. */
-  | 'elsewhere';
+type Belonging = 'ours' | 'unclaimed' | 'elsewhere';
 
 /**
  * Returns how a lock belongs to a service. `service`: digest of the address that is going to be called; undefined if no
@@ -159,7 +151,6 @@ export function belongingOf({ lock, services }: LockReading, service: string | u
   return services.length === 0 ? 'unclaimed' : 'ours';
 }
 
-/** Throws if the lock belongs to another service, unless `serviceMoved` says that the service has a new address. */
 function refuseElsewhere(
   { services, lock: { steps } }: Pick<LockReading, 'services' | 'lock'>,
   from: { shown: string; service: string; serviceMoved: boolean },
@@ -278,7 +269,6 @@ export async function settleLock(
   }
 }
 
-/** Joins the run's lock with a lock that another program (git, an editor) wrote meanwhile. Nothing is dropped. */
 async function joinWithChanged(
   path: string,
   { ledger, outline }: { ledger: Recorded; outline: GraphOutline },

@@ -20,18 +20,12 @@ import { ownVersion } from './own-version.ts';
 import type { CampaignPaths } from './paths.ts';
 import type { RunResult } from './run.ts';
 
-/**
- * Size limit for the history of one run, in characters; later events are omitted. Leaves room for other runs below
- * the total limit.
- */
 const mostCharacters = 48 * 1024 ** 2;
 
 interface Watched {
   on(event: RunEvent): void;
   clock: Clock;
-  /** Remaining time as shown to the user. Omitted when nothing is shown. */
   times?: RunTimes | undefined;
-  /** Approval under which the plan is carried out. Omitted without an earlier approval. */
   approved?: RunHeader['approved'] | undefined;
   engineRun?: string | undefined;
   run(on: (event: RunEvent) => void): Promise<RunResult>;
@@ -143,7 +137,6 @@ async function headerOf(
   };
 }
 
-/** Limit of runs that are searched for the end of a job whose file was not saved. */
 const runsToRead = 3;
 
 /**

@@ -26,7 +26,6 @@ import { findLocks } from './find-locks.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { type LoadedLock, requireLock } from './read-lock.ts';
 
-/** A lock joined with the purchases of its campaign in this machine's purchase journal. */
 export interface RestoredLock extends LoadedLock {
   /** Job and send ids that the journal has and the lock lacks. Omitted if there are none. */
   restored?: ReadonlySet<string>;
@@ -45,7 +44,6 @@ export function nameOfPurchases(
   return sandbox || service === undefined ? undefined : accountOf(`purchases ${service} ${campaign}`);
 }
 
-/** Returns when the create requests were sent that are open in this machine's purchase journal, by id. */
 export async function readSentHere(campaign: OpenCampaign, graph: Graph, lock: Lock) {
   const name = nameOfPurchases(campaign, graph.name);
   const isAsked = [...lock.steps.values()].some(({ purchases }) => purchases.some(isOpenSend));
@@ -58,7 +56,6 @@ export async function readSentHere(campaign: OpenCampaign, graph: Graph, lock: L
 }
 
 export type LockTerms = NonNullable<Parameters<typeof requireLock>[2]> & {
-  /** Digest of the service that the lock must belong to. Omitted if no address is known or needed. */
   service?: string | undefined;
   new?: boolean | undefined;
 };
@@ -173,16 +170,13 @@ function tellForgotten(
 }
 
 interface Question {
-  /** Includes purchases restored from the purchase journal of this machine. */
   loaded: RestoredLock;
   plan: Plan;
-  /** Whether the user asked to buy everything again for a new lock. */
   isNew: boolean;
 }
 
 const mostNamed = 3;
 
-/** Reports, with a plan, a lost lock for which `apply` would end with `refuseLostLock`. */
 export async function tellLostLock(campaign: OpenCampaign, question: Question): Promise<void> {
   const lost = await findLoss(campaign, question);
   if (lost === undefined) return;
@@ -296,7 +290,6 @@ async function findFiles(
   return files;
 }
 
-/** Returns the fingerprints of the requests that made each file, by SHA-256 and path. */
 function requestsByFile(purchases: readonly Purchase[]): Map<string, Set<string>> {
   const requests = new Map<string, Set<string>>();
   for (const { fingerprint, outputs = [] } of purchases) {
@@ -308,7 +301,6 @@ function requestsByFile(purchases: readonly Purchase[]): Map<string, Set<string>
   return requests;
 }
 
-/** Finds a lock in git that has purchases which are not among the known ones. */
 async function findInGit({ paths }: OpenCampaign, known: readonly Purchase[]) {
   const ids = new Set(known.flatMap((one) => (isJob(one) ? [one.key, one.jobId] : [one.key])));
   const [lock, folder] = [shownPath(paths.lock), dirname(paths.lock)];

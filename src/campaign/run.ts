@@ -58,7 +58,6 @@ interface RunOptions extends RunSettings, Ending {
   outline: GraphOutline;
   loaded: Pick<LoadedLock, 'needsRewrite'>;
   live?: LiveRun | undefined;
-  /** Progress of earlier leaders of the plan. Omitted for a new run. */
   resumed?: Pick<CarryOutOptions, 'ends' | 'learned' | 'onEnd'> | undefined;
   on(event: RunEvent): void;
 }
@@ -202,7 +201,6 @@ function followSignal(
   };
 }
 
-/** Resolves with `work`, or when `ms` have passed. Never rejects. */
 function atMost(ms: number, work: Promise<unknown>): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);
@@ -220,15 +218,12 @@ export interface ApplyTerms
     Pick<HoldTerms, 'lockTimeoutMs' | 'askAboutMove'> {
   rehearsal?: RehearsalOptions | undefined;
   saved?: SavedPlan | undefined;
-  /** True when approval is requested again because the earlier approval is not valid. */
   isAskedAgain?: true | undefined;
   /** Earlier approval. Defaults to the approval of the saved plan, else to the answer given in this run. */
   agreement?: Agreement | undefined;
-  /** Whether people decide at gates during the run, which then buys what its plan named as following the gates. */
   review?: boolean | undefined;
   /** Digest of the plan's inputs other than files. Omitted if it is never compared. */
   given?: string | undefined;
-  /** Engine whose workers carry the plan out. Defaults to this process. */
   engine?: EngineChoice | undefined;
 }
 
@@ -246,23 +241,18 @@ export interface Held {
   facts: ServiceFacts;
   misspelt: string | undefined;
   guard: Pick<Guard, 'stillOurs'>;
-  /** Result to store if there was nothing to do. */
   finding: Json | undefined;
   index?: string;
-  /** Facts for decisions during the run of this plan. Omitted without a review. */
   live?: Omit<LiveRunOptions, 'agreed'>;
 }
 
-/** Client that watches a run and can end it. */
 export interface Observer extends Ending {
   on: (event: RunEvent) => void;
   times?: RunTimes | undefined;
   approved?: { by: string; at: string } | undefined;
 }
 
-/** Executor of plans: this process, or the workers of an engine. */
 export interface Carrier {
-  /** Spending limit of the process that carries plans out, when that is not this process. */
   limitThere?: SpendingLeft | undefined;
   /** The open run of this campaign, or a run whose end is not recorded here. Undefined if there is none. */
   attach(): Promise<Running | undefined>;
@@ -272,12 +262,9 @@ export interface Carrier {
 
 export interface Running {
   plan: Plan;
-  /** Whether the run does anything that belongs in the history of runs. */
   isWork: boolean;
   engineRun?: string;
-  /** Whether the outputs of the run stay in its store and are not downloaded to this machine. */
   filesStay?: boolean;
-  /** Accepts decisions while it runs. Omitted when decisions wait for the next run. */
   judge?: LiveRun | undefined;
   /** Called once. Resolves when the run has ended and the lock is settled, or when the client has left the run. */
   watch(observer: Watching): Promise<RunResult>;

@@ -32,18 +32,12 @@ export function ownList(format: ListFormat): Pick<OwnFile, 'isOwn' | 'what'> {
   return { isOwn: (start) => isOwnList(format, start), what: 'list of outputs that was written before' };
 }
 
-/** Size limit in bytes. A list of a million files is smaller. */
 const mostBytes = 1 << 29;
 
-/** Reads an existing list. Undefined if there is none, or if it is too large or no regular file. */
 export function readOutputsList(path: string): string | undefined {
   return readSmallFile(path, mostBytes)?.toString('utf8');
 }
 
-/**
- * Writes the list of files to a path given by the user. Paths in the list are relative to its folder. `name`: as in
- * `OwnFile`.
- */
 export async function saveOutputsList(
   path: string,
   found: FoundOutputs,
@@ -58,7 +52,6 @@ export async function saveOutputsList(
   await saveOwnFile(path, format === 'xlsx' ? await workbookOf(view) : outputsList(view, format, 'file'), own);
 }
 
-/** Returns the list as a workbook. Loads the writer of workbooks only if there is one to write. */
 async function workbookOf(view: OutputsList): Promise<Uint8Array> {
   const { writeWorkbook } = await import('../disk/workbook/write-workbook.ts');
   const workbook = writeWorkbook(outputsTable(view), 'outputs');
@@ -117,7 +110,6 @@ export interface FoundOutputs {
   /** Whether a file with this digest is recorded as a current or earlier output of this campaign. */
   isOnRecord(sha256: string): boolean;
   without: number;
-  /** With `picked`: undecided gates, whose files are omitted. */
   undecided: string[];
 }
 

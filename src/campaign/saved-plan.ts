@@ -35,9 +35,7 @@ import { findViolations, type Violation } from './validate-plan.generated.ts';
 
 /** A plan stored by `plan --out`. It is made again when it is applied, and the result must be the same. */
 export interface SavedPlan extends Agreement, Pick<Saved, 'manifest' | 'options' | 'service' | 'steps'> {
-  /** Path as given by the user. */
   path: string;
-  /** Digest of its content, independent of formatting. */
   digest: string;
   campaign: string;
   addresses: ReadonlySet<string>;
@@ -209,7 +207,6 @@ function planAgain({ path, options }: SavedPlan): Call {
   return call('plan', ...wordsOfPlan(options), '--out', path);
 }
 
-/** Refuses options that were settled when the plan was saved, unless they name the same lock and variables. */
 export function refuseReplanning(saved: SavedPlan, options: object): void {
   const isRefused = (row: OptionRow) => (row.besideSaved ?? (isKept(row) ? 'refused' : 'taken')) === 'refused';
   const stored = new Map<string, unknown>(Object.entries(saved.options));
@@ -242,7 +239,6 @@ export function goOnUnder(agreement: Agreement, plan: Plan, lock: Lock): Plan {
   return { ...held, totals };
 }
 
-/** Writes the plan with everything that is needed to make it again. Overwrites only an earlier saved plan. */
 export async function savePlan(
   path: string,
   plan: Plan,

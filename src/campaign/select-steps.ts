@@ -21,9 +21,7 @@ import type { PlanningOptions } from './option-table.ts';
 
 type Choice = Pick<PlanningOptions, 'select' | 'exclude' | 'first' | 'sample'>;
 
-/** Evaluates selections from the command line. If nothing matches, it is a usage error that lists near misses. */
 interface Selector {
-  /** The union of several selections; empty if there are none. */
   all(option: string, texts: readonly string[]): Set<string>;
   /** `--select` minus `--exclude`, reduced to the rows of a trial; undefined when no option is given. */
   chosen(options: Choice): Set<string> | undefined;

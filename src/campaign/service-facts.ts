@@ -21,14 +21,11 @@ import type { Access } from './environment.ts';
 import { readOtherLocks } from './find-locks.ts';
 import type { CampaignPaths } from './paths.ts';
 
-/** Facts from the service's own OpenAPI document, beyond what this version knows. */
 export interface ServiceFacts {
   document?: ServiceDocument;
   checker?: RequestChecker;
   createRoutes: CreateRoutes;
-  /** Listing of the service's catalog, if it was requested. */
   catalog?: Listing;
-  /** The lists before and after a refresh that requested the catalog. */
   refreshed?: readonly RefreshedList[];
 }
 
@@ -44,13 +41,11 @@ type Source = 'service' | 'kept' | 'sandbox';
 
 interface ReadFor {
   paths: CampaignPaths;
-  /** Digest of the service's address, if it is known. */
   service: string | undefined;
   documents: ReadDocuments;
 }
 
 type RehearsedFor = Omit<ReadFor, 'service'> & {
-  /** As in `OpenCampaign`. */
   rehearsed: string | undefined;
 };
 
@@ -60,10 +55,6 @@ export function needsDocument(graph: Graph): boolean {
   return graph.tasks.some(({ kind }) => isUndocumented(kind));
 }
 
-/**
- * Whether a plan has create requests that only the service's own document can check. Purchased steps are not checked
- * again.
- */
 export function createsByDocument({ rows }: Plan): boolean {
   return rows.some(({ kind, action }) => isSpending(action) && isUndocumented(kind));
 }
@@ -136,10 +127,6 @@ export async function fetchFacts(
   }
 }
 
-/**
- * Reads the lists in the service's catalog and document from the best available source. Needs no network. Lists that
- * `facts` has are not read again.
- */
 export async function readListings(
   { sandbox, paths, service, rehearsed, documents }: Campaign,
   facts: ServiceFacts = noServiceFacts,
@@ -151,7 +138,6 @@ export async function readListings(
   return [Object.fromEntries(Object.entries(listing).map(([kind, listed]) => [kind, { ...listed, isSandbox: true }]))];
 }
 
-/** Reads the stored lists of the service. Lists that `facts` has are not read again. */
 export async function readKeptListings(
   { paths, service }: Pick<ReadFor, 'paths' | 'service'>,
   facts: ServiceFacts = noServiceFacts,
@@ -167,7 +153,6 @@ async function readSandboxDocument(documents: ReadDocuments): Promise<ServiceDoc
   return documents.ofSandbox;
 }
 
-/** Reads the service's document as it was last fetched. Needs no network. */
 export async function readKeptServiceDocument(
   { state }: Pick<CampaignPaths, 'state'>,
   service: string | undefined,

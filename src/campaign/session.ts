@@ -9,7 +9,6 @@ import type { OpenCampaign } from './open-campaign.ts';
 import { type Answer, agreeToMove, type MoveQuestion } from './read-lock.ts';
 import { type LockTerms, type RestoredLock, requireRestoredLock } from './restore-purchases.ts';
 
-/** How a session holds the lock. */
 export interface HoldTerms {
   /** How long to wait for a run on the same lock, in ms. Defaults to no wait. */
   lockTimeoutMs?: number | undefined;

@@ -25,10 +25,8 @@ interface UpToDate {
  * any difference or read error, a plan is made.
  */
 interface Finding extends UpToDate {
-  /** Digest of all inputs of a plan other than files: the program, its options and variables. */
   given: string;
   asked: readonly Asked[];
-  /** SHA-256 (hex) of the lock. */
   lock: string;
 }
 
@@ -62,7 +60,6 @@ export async function isUpToDate(campaign: OpenCampaign, given: string | undefin
   }
 }
 
-/** Makes the result to store if this plan has nothing to do and all its inputs are known. */
 export function noteUpToDate(
   plan: Plan,
   facts: {

@@ -29,7 +29,6 @@ export async function withLibrary<T>(
     environment: Environment;
     sandbox: boolean;
     folder: string;
-    /** Whether the sandbox stores its state even if it has never run before. */
     keeps: boolean;
   },
   use: (open: OpenAccess) => Promise<T>,
@@ -49,16 +48,11 @@ export async function withLibrary<T>(
   }
 }
 
-/** Connects like `withLibrary`, for an open campaign. The sandbox stores its state only if it has run before. */
 export function withLibraryOf<T>(campaign: OpenCampaign, use: (open: OpenAccess) => Promise<T>): Promise<T> {
   const { environment, sandbox, paths } = campaign;
   return withLibrary({ environment, sandbox, folder: paths.folder, keeps: false }, use);
 }
 
-/**
- * Lists up to `limit` jobs of each kind. `onUnread` receives the error of a list that could not be read, and may throw;
- * without it the error is thrown.
- */
 export async function listJobs(
   library: Library,
   names: readonly string[],

@@ -37,10 +37,8 @@ const fewAssets = 300;
  * takes, within bounds in ms.
  */
 const settle = { pauses: 20, leastMs: 1000, mostMs: 10_000 };
-/** Time to wait for a run that holds the lock before verdicts stay in the page, in ms. */
 const waitForLockMs = 2000;
 
-/** Reasons why nothing was recorded, for reviewers: without process ids or host times. */
 const busyWords = {
   MB3401: 'another run is busy, and what waits is recorded when it ends',
   MB3402: 'the lock was changed by another program just now, and what waits is recorded in a moment',
@@ -53,7 +51,6 @@ export interface CampaignHostOptions {
   by?: string | undefined;
 }
 
-/** Host for a campaign without a run in this process: reads the campaign's files, and writes verdicts to its lock. */
 export class CampaignHost implements ReviewHost {
   readonly #campaign: OpenCampaign;
   readonly #options: CampaignHostOptions;
@@ -73,7 +70,6 @@ export class CampaignHost implements ReviewHost {
   #readMs = 0;
   #known: { revision: number; data: Promise<ReviewData> } | undefined;
   #hints: { graph: Graph; hints: PriceHints } | undefined;
-  /** Outputs whose files are polled for changes. */
   #shown: readonly ReviewFile[] = [];
 
   /** `campaign`: emits notices each time its files are read, so pass one that ignores them. */
@@ -118,7 +114,6 @@ export class CampaignHost implements ReviewHost {
     return this.#finder.find(file);
   }
 
-  /** Resolves when all recorded verdicts are final in the lock. */
   async close(): Promise<void> {
     clearTimeout(this.#settleTimer);
     await this.#lastBatch;
@@ -196,9 +191,6 @@ export class CampaignHost implements ReviewHost {
     };
   }
 
-  /**
-   * Price hints, computed once per state of the manifest: they are only estimates, and reading other locks takes time.
-   */
   async #priceHints(situation: Situation) {
     const { written: graph } = situation;
     if (this.#hints?.graph === graph) return this.#hints.hints;
@@ -255,7 +247,6 @@ export class CampaignHost implements ReviewHost {
   }
 }
 
-/** Stamps of manifest and lock, and of outputs, to detect changes by others. */
 interface Stamps {
   source: string;
   files: string;
@@ -270,7 +261,6 @@ async function stampOf(path: string): Promise<string> {
   }
 }
 
-/** Graph of the manifest, rebuilt only when one of its files has changed. */
 class LatestGraph {
   readonly #campaign: OpenCampaign;
   #known: { graph: Graph; asked: readonly Asked[] } | undefined;
@@ -279,7 +269,6 @@ class LatestGraph {
     this.#campaign = campaign;
   }
 
-  /** Rejects with a `CampaignError` while the manifest has errors. */
   async get(): Promise<Graph> {
     const inputs = new ManifestInputs(this.#campaign.file);
     if (this.#known === undefined || !(await inputs.areAnsweredAlike(this.#known.asked))) {

@@ -5,14 +5,11 @@ import { KeptFiles } from '../disk/outputs/kept-files.ts';
 import { PlacedFiles } from '../disk/outputs/placed-files.ts';
 import type { PlaceOf } from './describe/describe-asset.ts';
 
-/** Finds the files of outputs on this disk: at their paths, or among the kept files that newer ones have replaced. */
 export class FileFinder {
   readonly #outputs: string;
   readonly #kept: KeptFiles;
-  /** Kept files whose content was verified, with their stamps at that time. */
   readonly #verified = new Map<string, string>();
 
-  /** `state`: folder that is never committed. `kept`: folder of kept files below it. */
   constructor({ outputs, state, kept }: { outputs: string; state: string; kept: string }) {
     this.#outputs = outputs;
     this.#kept = new KeptFiles(state, kept);
@@ -28,7 +25,6 @@ export class FileFinder {
     };
   }
 
-  /** Returns the absolute path of the file; undefined if it is no longer there. */
   async find(file: ReviewFile): Promise<string | undefined> {
     if (file.problem !== undefined) return undefined;
     if (file.isKept === true) return this.#findKept(file);

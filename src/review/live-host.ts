@@ -8,14 +8,12 @@ import { describeCampaign } from './describe/describe-campaign.ts';
 import { FileFinder } from './find-files.ts';
 import { givenBy, refusalsOf, reviewCommands } from './tell.ts';
 
-/** Time in ms in which changes are collected, to send them together. */
 const tellEveryMs = 250;
 /**
  * Describing the campaign may use at most 1 / `lookShare` of the time, because the run continues in the same process.
  */
 const lookShare = 8;
 
-/** Host for a campaign with a run in this process: shows the run's state, and the run writes the verdicts. */
 export class LiveHost implements ReviewHost {
   readonly #live: LiveRun;
   readonly #campaign: Pick<OpenCampaign, 'file' | 'paths'>;
@@ -27,7 +25,6 @@ export class LiveHost implements ReviewHost {
   #timer: NodeJS.Timeout | undefined;
   #revision = 1;
   #known: { revision: number; data: ReviewData } | undefined;
-  /** Whether something has changed since `#revision` was assigned. */
   #isOlder = false;
   #lookMs = 0;
 
@@ -86,7 +83,6 @@ export class LiveHost implements ReviewHost {
     return this.#finder.find(file);
   }
 
-  /** Publishes the end of the run at once, and no changes after that. */
   end(): void {
     this.#stopWatching();
     clearTimeout(this.#timer);

@@ -14,14 +14,12 @@ import { type Situation, withFiles } from '../plan/situation/situation.ts';
 import { adviceText, type Paste } from '../report/advice-text.ts';
 import { countOf } from '../report/numbers.ts';
 
-/** Summarizes what there is to review: `12 gates are open, 48 outputs to look at`. */
 export function tellReview(data: ReviewData): string {
   const look = `${countOf(data.assets.filter(({ files }) => files.length > 0).length, 'output')} to look at`;
   const gates = tellGates(data, '');
   return gates === undefined ? `${look}; no task has a gate, so there is nothing to decide` : `${gates}, ${look}`;
 }
 
-/** Summarizes the verdicts of a session and the next command. Ends with a line feed. */
 export function tellReviewed(before: ReviewData, now: ReviewData, paste: Paste): string {
   const earlier = new Map(before.assets.map(({ address, job, verdict }) => [address, `${job} ${verdict?.is}`]));
   const changed = now.assets.filter(({ address, job, verdict }) => earlier.get(address) !== `${job} ${verdict?.is}`);
@@ -56,7 +54,6 @@ export function tellNext(
   return { text, command: paste(call('apply')) };
 }
 
-/** Describes the open gates; those without an output to see do not count. Undefined if there are no gates. */
 function tellGates({ groups, assets }: ReviewData, still: string): string | undefined {
   const rejected = groups.filter((group) => isUndecided(group) && group.gate?.state === 'rejected').length;
   const open = openGates({ groups, assets }).length - rejected;
@@ -80,7 +77,6 @@ function isUndecided({ gate }: ReviewGroup): boolean {
   return gate !== undefined && gate.state !== 'decided' && !isRefused;
 }
 
-/** Commands for the page that apply to the same lock as the running one. */
 export function reviewCommands(paste: Paste): ReviewCommands {
   return { pick: paste(call('pick')), redo: paste(call('apply', '--redo')) };
 }
@@ -106,7 +102,6 @@ export function refusalsOf(rulings: readonly Ruling[], paste: Paste): Refusal[] 
   });
 }
 
-/** Returns the part of the plan that a page shows: what waits for gates, and what there is to buy. Reads no files. */
 export function planForPage(
   { replays, accountOf, paths }: Pick<OpenCampaign, 'replays' | 'accountOf' | 'paths'>,
   situation: Situation,

@@ -27,7 +27,6 @@ import { listJobs, withLibraryOf } from '../with-library.ts';
 export interface LookedAt {
   steps: number;
   jobs: number;
-  /** Steps that several jobs fit, or jobs that fit only nearly. */
   open: Adoption<ListedJob>['open'];
 }
 
@@ -168,7 +167,6 @@ function isRuling(asked: Asked | Ruling): asked is Ruling {
   return 'is' in asked;
 }
 
-/** Returns facts about the job from the service, or a ruling with the reason why the step cannot use it. */
 async function askFor({ address, kind }: Step, jobId: string, library: Library): Promise<Asked | Ruling> {
   const facts = await library.job(kind, jobId);
   if (facts === undefined) {
@@ -206,10 +204,6 @@ interface ListedPurchases {
   adoption: Adoption<ListedJob>;
 }
 
-/**
- * Searches the service's lists for jobs with exactly the requests of steps. Free; sends no request if no kind has a
- * list. `onUnread` receives the error of a list that could not be read, and may throw; without it the error is thrown.
- */
 async function findListedPurchases(
   campaign: OpenCampaign,
   matches: readonly Match[],

@@ -117,7 +117,6 @@ export async function pickFrom(
   });
 }
 
-/** Token of a job, for a gallery that shows no job ids. */
 export function jobToken(jobId: string): string {
   return createHash('sha256').update(jobId).digest('hex').slice(0, 24);
 }
@@ -192,7 +191,6 @@ function checkReason(reason: string, meant: readonly Match[], { gateOf }: Pick<S
 
 const mostBytes = 1 << 24;
 
-/** Limit of an address, in UTF-16 code units. No manifest makes a longer address. */
 const mostAddress = 4096;
 
 /**
@@ -240,14 +238,12 @@ function unusable(path: string, what: string): CampaignError {
   });
 }
 
-/** Returns a ruling on each verdict, in the order given. Recorded verdicts are joined into the lock. */
 export function ruleOn(verdicts: readonly WantedVerdict[], situation: Situation): Ruling[] {
   return new Bench(situation).judgeAll(verdicts).rulings;
 }
 
 export interface Judged {
   rulings: Ruling[];
-  /** Gates about which something was recorded, with the current verdicts on the outputs of their steps, by address. */
   gates: (Pick<DecidedGate, 'name' | 'state'> & { verdicts: ReadonlyMap<string, ReturnType<Verdicts['on']>> })[];
 }
 
@@ -258,7 +254,6 @@ export interface Judged {
  */
 class Bench {
   #now: Situation;
-  /** Whether a verdict was recorded since `#now` was computed. */
   #isOutdated = false;
   /** Steps that verdicts on other steps can change. */
   readonly #following: ReadonlySet<string>;
@@ -333,13 +328,11 @@ class Bench {
   }
 }
 
-/** The lock as it was read, with the lines that this process has appended since. */
 interface Held {
   graph: Graph;
   lock: Lock;
   file: LockFile;
   bench: Bench;
-  /** State of the lock file, to notice that another program has written it. */
   stamp: string;
   /** Whether lines were appended, so that the file is not in its normal form. */
   isLonger: boolean;
@@ -361,7 +354,6 @@ export class Desk {
     this.#keepsOpen = keepsOpen;
   }
 
-  /** `graph`: made from the current manifest. `lockTimeoutMs`: how long to wait for a run on the same lock. */
   judge(
     verdicts: readonly WantedVerdict[],
     { graph, lockTimeoutMs }: { graph: Graph; lockTimeoutMs: number },

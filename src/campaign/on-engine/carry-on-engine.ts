@@ -64,7 +64,6 @@ interface Ground {
   options: Options;
   graph: Graph;
   scope: Scope;
-  /** Aborted when the client no longer waits for the engine. */
   closing: AbortController;
 }
 
@@ -152,10 +151,6 @@ class EngineCarrier implements Carrier {
     return 'result' in loaded ? loaded : this.#submit(plan, { ...held, loaded });
   }
 
-  /**
-   * Carries out the uploads and moves of a plan, and returns the lock after them. `result`: one of them failed, so
-   * nothing is submitted.
-   */
   async #doHere(plan: Plan, held: Held): Promise<LoadedLock | { result: RunResult }> {
     const { access, campaign, options } = this.#ground;
     const rows = plan.rows.filter(isForThisMachine);
@@ -196,7 +191,6 @@ class EngineCarrier implements Carrier {
     return this.#watchAnothers(await headerOf(this.#ground, theirs), { run: id, loaded, isOpen: true });
   }
 
-  /** Watches a run that another command has submitted. */
   #watchAnothers({ plan, outline }: RunHeader, of: Omit<Watched, 'outline'>): Promise<Running> {
     const { tasks, addresses } = outline;
     return this.#watch(plan, { ...of, outline: { tasks, addresses: new Set(addresses) } });
@@ -256,7 +250,6 @@ interface Watched {
   run: string;
   outline: Held['outline'];
   loaded: LoadedLock;
-  /** Whether the run was open when it was attached to. */
   isOpen: boolean;
 }
 

@@ -7,10 +7,6 @@ import { checkOutputPath } from '../../disk/outputs/output-path.ts';
 import type { Output } from '../../lock/record.ts';
 import { ownList } from '../save-outputs-list.ts';
 
-/**
- * Destination of objects below `s3://BUCKET/PREFIX`. Credentials come from the usual environment variables of S3
- * clients.
- */
 export async function bucketPlace(
   to: string,
   { env, fail }: { env: NodeJS.Dict<string>; fail: (why: string) => CampaignError },

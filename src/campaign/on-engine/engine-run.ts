@@ -20,13 +20,10 @@ import { MirroredLock } from './mirrored-lock.ts';
 interface RunOnEngine {
   run: RunRecord;
   lock: Lock;
-  /** Limit of its workers with the smallest remainder. */
   limit: SpendingLeft | undefined;
-  /** Address of the engine without credentials. */
   shown: string;
 }
 
-/** Reads the run that this clone has submitted, or else the open run of another clone. Undefined if there is none. */
 export function lookAtRun(
   url: string,
   campaign: OpenCampaign,
@@ -103,7 +100,6 @@ export function engineOf(given: string | undefined, env: NodeJS.ProcessEnv): str
   return given ?? (env.MEDIABATCH_ENGINE?.trim() || undefined);
 }
 
-/** Returns the address of the engine like `engineOf`, but throws MB3705 if there is none. */
 export function requireEngine(
   given: string | undefined,
   env: NodeJS.ProcessEnv,
@@ -120,7 +116,6 @@ export function requireEngine(
   });
 }
 
-/** Reads runs, accounts and workers of an engine once. Needs no API key. */
 export async function lookAtEngine(engine: string, shown?: Shown): Promise<EngineState> {
   const [{ openDatabase }, { hasTables }, { readEngineState }] = await Promise.all([
     import('../../cluster/database/database.ts'),
@@ -142,9 +137,6 @@ interface Migrated {
   now: number;
 }
 
-/**
- * Creates the tables of an engine, or migrates them to this version. `grantTo`: a role that gets the right to use them.
- */
 export async function migrateEngine(engine: string, grantTo: string | undefined): Promise<Migrated> {
   const [{ openDatabase }, { migrate, grant }, { openBoss }] = await Promise.all([
     import('../../cluster/database/database.ts'),
@@ -167,10 +159,8 @@ interface WorkOnEngineOptions {
   engine: string;
   access: Access;
   store: string | undefined;
-  /** Files that are saved at once. */
   files: number;
   port: { port: number; host: string } | undefined;
-  /** Spending limits of this worker, for all campaigns together. */
   limits?: SpendingLimits | undefined;
   /** Ended runs of the account are removed after this time, in ms. */
   keepMs?: number | undefined;
@@ -178,10 +168,8 @@ interface WorkOnEngineOptions {
   /** Aborted when the worker has to end as soon as its account has no open run. */
   drain?: AbortSignal | undefined;
   version: string;
-  /** Aborted when the worker has to hand over and end. Its reason is reported. */
   signal: AbortSignal;
   tell(news: WorkerNews): void;
-  /** Receives the number of steps of a run before they are read. */
   onSize(known: { steps: number }): void;
 }
 
@@ -193,16 +181,13 @@ export async function workOnEngine(options: WorkOnEngineOptions): Promise<void> 
 }
 
 type GivenUp =
-  /** The run is over on the engine, and all its lines are in the local lock. */
   | { is: 'over' }
   | { is: 'unknown' }
-  /** The run continues on the engine, because `force` was not set. */
   | { is: 'open' }
   /** The engine cannot be reached, so the run may continue there. */
   | { is: 'not asked'; why: unknown };
 
 interface Request {
-  /** Ends a run that is in progress, and releases the lock even if the engine cannot be reached. */
   force: boolean;
   env: NodeJS.ProcessEnv;
 }

@@ -29,7 +29,6 @@ export class MirroredLock {
   readonly #purchases: Purchases;
   readonly #known: Set<string>;
   #news = 0;
-  /** Records of the steps from all lines except those in `#unfolded`. */
   readonly #steps: Map<string, StepRecord>;
   #unfolded: string[] = [];
   /**
@@ -56,7 +55,6 @@ export class MirroredLock {
     return new MirroredLock(file, loaded, lock, purchases);
   }
 
-  /** Appends the lines that the lock does not have, and resolves with their number when they are on disk. */
   async add(lines: readonly string[]): Promise<number> {
     const fresh = lines.filter((line) => !this.#known.has(line));
     for (const line of fresh) this.#known.add(line);
@@ -100,19 +98,12 @@ export class MirroredLock {
     return this.#steps;
   }
 
-  /**
-   * Rewrites the lock with one record per step, from all known lines and the changes that other programs made
-   * meanwhile.
-   */
   async settle({ outline, emit }: Ending): Promise<void> {
     const ledger = { lock: this.lock, recorded: this.#news > 0 };
     await settleLock(this.#file, { ledger, outline, loaded: this.#loaded, emit });
     this.#isElses = false;
   }
 
-  /**
-   * Joins the new lines with changes of other programs. Without an `ending`, such changes throw a `LockChangedError`.
-   */
   async close(ending?: Ending): Promise<void> {
     try {
       if (this.#isElses && ending === undefined) throw new LockChangedError(this.#file.path);

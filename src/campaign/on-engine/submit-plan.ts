@@ -34,9 +34,6 @@ export function isForThisMachine({ order }: PlanRow): boolean {
   return order !== undefined && (order.action === 'move' || order.file !== undefined);
 }
 
-/**
- * Makes the submission of a plan: everything that a head needs, without the rows that this machine carries out itself.
- */
 export function submissionOf(
   plan: Plan,
   about: {
@@ -79,7 +76,6 @@ export function submissionOf(
   };
 }
 
-/** Yields the lines of the steps without the header, because the engine has the service of an account. */
 function* linesOf(lock: Lock): Generator<string> {
   const lines = writeLines(lock);
   lines.next();
@@ -95,12 +91,10 @@ function settingsOf({ concurrency }: Plan, given: RunSettings): ClusterSettings 
   return { concurrency, ...settings };
 }
 
-/** Checks the store before the user is asked. Throws MB3705 unless it is a store or can become one. */
 export async function checkStore(name: string): Promise<void> {
   await findStore(name);
 }
 
-/** Opens the store of this name. Undefined if there is none at its place yet. */
 async function findStore(name: string): Promise<Store | undefined> {
   const [{ openStore }, { StoreMissingError }] = await Promise.all([
     import('../../cluster/store/store.ts'),
@@ -150,7 +144,6 @@ export async function storeOfRun(
   });
 }
 
-/** Throws MB3000 for options that cannot be combined. */
 export function refuseHere({ sandbox }: OpenCampaign, { review }: Pick<ApplyTerms, 'review'>): void {
   const refuse = (options: string[], message: string, hint: Advice) => {
     throw new CampaignError({ code: 'MB3000', message, hint, options });
@@ -165,7 +158,6 @@ export function refuseHere({ sandbox }: OpenCampaign, { review }: Pick<ApplyTerm
   }
 }
 
-/** Throws MB3704 when the run of this campaign is on another engine, or belongs to another account. */
 export function refuseOtherEngine(note: { engine: string; account: string }, { shown, account }: Engine): void {
   if (note.engine === shown && note.account === account) return;
   const other = note.engine === shown ? 'with another key, or for another address of the service' : `on ${note.engine}`;
@@ -177,7 +169,6 @@ export function refuseOtherEngine(note: { engine: string; account: string }, { s
   });
 }
 
-/** Error MB3702: the engine was queried and does not have the run. */
 export function lostRun(run: string, { shown }: Engine): CampaignError {
   return new CampaignError({
     code: 'MB3702',
@@ -190,7 +181,6 @@ export function lostRun(run: string, { shown }: Engine): CampaignError {
   });
 }
 
-/** Whether a run belongs to this campaign, and not to another one of the same name. */
 function isOfGraph({ outline }: RunHeader, { steps }: Pick<Graph, 'steps'>): boolean {
   const theirs = new Set(outline.addresses);
   return steps.some(({ address }) => theirs.has(address));
@@ -227,10 +217,6 @@ const lookMs = 1000;
  */
 const patience = 10;
 
-/**
- * Shows a notice whenever the run has no suitable worker, because its screen would otherwise not change for no
- * visible reason.
- */
 export async function tellOfNoWorker(
   { database, shown }: EngineToSee,
   {
@@ -266,7 +252,6 @@ const lackTexts: { [lack in NonNullable<EngineRun['lacks']>]: (shown: string) =>
   leader: (shown) => `no worker on ${shown} leads this account: creates wait until one does`,
 };
 
-/** Limit of ended runs that are examined, latest first. */
 const mostNamesakes = 10;
 
 /**
@@ -328,7 +313,6 @@ interface Where {
   graph: Graph;
 }
 
-/** Throws if the run that was submitted first belongs to another campaign of the same name. */
 export async function refuseAnother({ engine, campaign, graph }: Where, id: string): Promise<void> {
   const { readRun } = await import('../../cluster/runs/runs.ts');
   const run = await readRun(engine.database, id);
@@ -357,7 +341,6 @@ export async function forgetSubmit({ engine, campaign, options }: Omit<Where, 'g
   }
 }
 
-/** Writes the note of the run next to the lock. `submitted`: whether the engine has the run. */
 export async function noteRun(
   { engine, campaign }: Pick<Where, 'engine' | 'campaign'>,
   run: string,
@@ -367,7 +350,6 @@ export async function noteRun(
   await writeEngineNote(campaign.paths.lock, { run, account, engine: shown, since: since.toISOString(), submitted });
 }
 
-/** Returns the cipher for a campaign's runs on an engine. Workers decrypt them with the same API key. */
 export async function sealOf({ environment }: Pick<OpenCampaign, 'environment'>): Promise<Seal> {
   const { makeSeal } = await import('../../cluster/seal.ts');
   return makeSeal(requireAccess(environment).token);

@@ -31,19 +31,12 @@ interface WatchOptions {
   name: string;
   outline: GraphOutline;
   loaded: LoadedLock;
-  /** How files are downloaded and saved on this machine. Omitted when the run has ended. */
   access: Access | undefined;
-  /** Store with the files that workers saved for this campaign. Undefined if nothing is copied from a store. */
   store: StoreFiles | undefined;
-  /** Aborted when the client detaches; the run continues. */
   signal: AbortSignal;
   on(event: RunEvent): void;
 }
 
-/**
- * Watches a run that an engine carries out. Each line of its lock is appended to the local lock as it arrives; when
- * the run has ended, the lock is settled as after any run.
- */
 export async function watchOnEngine(engine: Engine, campaign: OpenCampaign, options: WatchOptions): Promise<RunResult> {
   const { run, name, outline, loaded, store, signal, on } = options;
   const { paths, tell } = campaign;
@@ -216,10 +209,6 @@ function notBroughtText({ missing, trouble }: Pick<FileBringer, 'missing' | 'tro
   return `${shortList(missing, mostNamed)} did not come from the store: ${why}. ${nextApply}`;
 }
 
-/**
- * Notice of files that are not on this machine. `store`: the run's store; null if files are saved by the attached
- * client.
- */
 function notHereText(missing: readonly string[], { store }: { store: string | null }): string {
   const where = missing.length === 1 ? 'it is' : 'they are';
   if (store !== null)
@@ -230,7 +219,6 @@ function notHereText(missing: readonly string[], { store }: { store: string | nu
 const mostNamed = 3;
 const nextApply = 'The next `apply` fetches what is missing, for 0 credits';
 
-/** Files that are saved at once, the same number as without an engine. */
 const filesAtOnce = 16;
 const requestTimeoutMs = 30_000;
 
@@ -267,7 +255,6 @@ async function serveOwnFiles(
   }
 }
 
-/** Interval in ms at which the mark of seen lines is written. */
 const gatherMs = 500;
 
 interface Read {
@@ -314,20 +301,16 @@ interface Ways {
   to: string;
   outputs: OutputFiles;
   tell: Tell;
-  /** Aborted when downloads must stop. Files that are not here yet stay in the store. */
   signal: AbortSignal;
 }
 
-/** Files that are copied at once, because a transfer from a remote store mostly waits. */
 const atOnce = 8;
-/** Attempts for one file. A file that fails is left for the next run. */
 const mostTries = 3;
 
 export interface FileToBring {
   address: string;
   kind: string;
   output: Output;
-  /** Digests of existing files of this step that the new file may replace. */
   replaces?: readonly string[];
 }
 
@@ -337,16 +320,13 @@ export class FileBringer {
   readonly #queue = new Places(atOnce);
   readonly #brought: Promise<void>[] = [];
   readonly #taken = new Set<string>();
-  /** Paths of files that the workers saved and that could not be copied. */
   readonly missing: string[] = [];
-  /** Error of the first missing file, unless its bytes were wrong. */
   trouble: string | undefined;
 
   constructor(places: Ways) {
     this.#places = places;
   }
 
-  /** Queues files of the store. Each is copied once. */
   add(files: readonly FileToBring[]): void {
     const wanted = files.filter(({ output }) => {
       const name = `${output.sha256} ${output.path}`;
@@ -369,7 +349,6 @@ export class FileBringer {
     }
   }
 
-  /** Resolves when every queued file is saved or listed as missing. */
   async end(): Promise<void> {
     await Promise.all(this.#brought);
   }

@@ -72,7 +72,6 @@ function stateOf(match: Match, context: Pick<AssetContext, 'byAddress' | 'unneed
   }
 }
 
-/** The purchase to show: for the present request, otherwise the newest one with an output. */
 function findShown(match: Match, byAddress: ReadonlyMap<string, Match>): Purchase | undefined {
   const owner =
     match.sharesJobOf === undefined || match.step.rejected !== undefined ? undefined : byAddress.get(match.sharesJobOf);
@@ -82,7 +81,6 @@ function findShown(match: Match, byAddress: ReadonlyMap<string, Match>): Purchas
   return counted.find(({ outputs }) => outputs !== undefined) ?? counted.find(({ jobId }) => jobId !== undefined);
 }
 
-/** Whether an output can be judged, by the same rules as in `pick` and `reject`. */
 function canBeJudged(match: Match): boolean {
   const found = findOwn(match);
   if ('is' in found) return false;

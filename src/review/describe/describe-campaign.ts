@@ -14,14 +14,11 @@ import { describeAsset, type PlaceOf } from './describe-asset.ts';
 
 interface CampaignFacts {
   situation: Situation;
-  /** Plan rows for this lock, for the blocked steps and their prices. Omitted if unknown. */
   rows?: readonly PlanRow[] | undefined;
-  /** Addresses to show. Defaults to all. */
   selected?: ReadonlySet<string> | undefined;
   placeOf: PlaceOf;
 }
 
-/** Describes a campaign for the review page. Pure except for `placeOf`. The server adds the URLs of files. */
 export function describeCampaign(facts: CampaignFacts): Pick<ReviewData, 'campaign' | 'groups' | 'assets' | 'waits'> {
   const { situation, selected, placeOf, rows } = facts;
   const { graph, lock, matches, byAddress, unneeded, gateOf, verdicts } = situation;
@@ -79,10 +76,8 @@ export function withVerdicts(data: ReviewData, gates: Judged['gates']): ReviewDa
   return { ...data, groups, assets };
 }
 
-/** Maximum number of a gate's members that are listed as sources of a step; of a larger gate, none are listed. */
 const mostNamed = 50;
 
-/** Returns the source steps of each step, by address. Behind an open gate, these are all candidates. */
 function neededSteps({ steps, gates }: DecidedGraph): Map<string, readonly string[]> {
   const byName = new Map(gates.map(({ name, members }) => [name, members]));
   const stepsOf = (need: string) => {
@@ -139,7 +134,6 @@ function describeGate(gate: DecidedGate, waits: ReturnType<typeof sumWaits> | un
   };
 }
 
-/** Properties in which the assets of a group differ; `key` if a gate chooses among all assets of a task. */
 function differencesOf(assets: readonly ReviewAsset[]): string[] {
   const isSeveral = (values: Iterable<unknown>) => new Set(values).size > 1;
   const axes = new Set(assets.flatMap(({ matrix }) => Object.keys(matrix)));
@@ -197,10 +191,6 @@ export function listWaits(graph: DecidedGraph, rows: readonly PlanRow[]): Review
   return [...waits.values()].filter(({ gates }) => gates.length > 0);
 }
 
-/**
- * Sums up the blocked steps of each gate. A step that waits for several gates counts for each of them. Gates that block
- * no step are omitted.
- */
 export function sumWaits(waits: readonly ReviewWait[]): Map<string, Omit<ReviewWait, 'gates'>> {
   const sums = new Map<string, Omit<ReviewWait, 'gates'>>();
   for (const { gates, steps, what, credits, likely } of waits) {
@@ -221,7 +211,6 @@ function add(sum: number | null, more: number | null): number | null {
   return sum === null || more === null ? null : sum + more;
 }
 
-/** Returns the fields that differ among the requests, in order of first appearance. */
 export function differingFields(requests: readonly OpenRequest[]): string[] {
   const fields = new Set(requests.flatMap((request) => Object.keys(request)));
   return [...fields].filter((field) => {

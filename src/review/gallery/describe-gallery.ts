@@ -24,15 +24,10 @@ import { planForPage, reviewCommands, tellNext } from '../tell.ts';
 export interface GalleryOptions {
   select?: string[] | undefined;
   exclude?: string[] | undefined;
-  /** A commit; each asset is compared with its state there. */
   compare?: string | undefined;
   paste: Paste;
 }
 
-/**
- * Collects the data of a gallery, except locations and previews of files. No network, no writes. Throws `CampaignError`
- * for errors in the manifest, an unreadable lock, and an unknown run or commit.
- */
 export async function describeGallery(
   campaign: OpenCampaign,
   finder: FileFinder,

@@ -39,10 +39,6 @@ export class GalleryFolder {
     this.#isNew = isNew;
   }
 
-  /**
-   * Creates the folder, or opens an earlier gallery. Throws MB3301 for a folder with other content. `shown`: the path
-   * for messages.
-   */
   static async open(path: string, shown: string): Promise<GalleryFolder> {
     for (const name of ['', ...Object.keys(folders)]) {
       const wayOut = findWayOut(join(path, name, 'index.html'));
@@ -89,7 +85,6 @@ export class GalleryFolder {
     });
   }
 
-  /** Writes the page first, and then removes files that it no longer uses. */
   async finish(html: string): Promise<void> {
     const index = join(this.path, 'index.html');
     if (!hasBytes(index, Buffer.from(html))) await replaceFile(index, html);
@@ -102,7 +97,6 @@ export class GalleryFolder {
     }
   }
 
-  /** Removes the files that this process wrote. An earlier gallery stays as it was. */
   async discard(): Promise<void> {
     if (this.#isNew) await rm(this.path, { recursive: true });
     else for (const path of this.#written) await unlink(path).catch(() => undefined);
@@ -132,25 +126,20 @@ export function unwritten(shown: string, why: string, hint = 'give another place
   return new CampaignError({ code: 'MB3301', message: `the gallery ${shown} ${why}`, hint, path: shown });
 }
 
-/** A file of the gallery, and all data entries that refer to it. */
 export interface GalleryFile {
-  /** Absolute path. */
   path: string;
   file: ReviewFile;
   mentions: readonly ReviewFile[];
 }
 
 export interface GalleryPlace {
-  /** Adds a file, and sets its URL in all entries that refer to it. */
   add(file: GalleryFile, jpeg: Uint8Array | undefined): Promise<void>;
   /**
    * Whether the files added so far fit the size limit. If not, all of them have to be added again, at a smaller size;
    * throws MB3301 if that cannot help.
    */
   fits(): Promise<boolean>;
-  /** Longer side of reduced pictures in pixels; undefined if they are not reduced. */
   readonly side?: number | undefined;
-  /** Writes the page. Returns its size in bytes. */
   finish(data: ReviewData & { report: ReportParts }): Promise<number>;
 }
 
@@ -193,10 +182,6 @@ export async function findFiles(
   return found;
 }
 
-/**
- * Measures a file of a gallery or sheet. Returns nothing if its path has newer bytes now. Does not store the result on
- * disk.
- */
 export async function measurePlaced(
   { paths, measures }: Pick<OpenCampaign, 'paths' | 'measures'>,
   { path, mediaType, bytes, sha256, isKept }: ReviewFile,
@@ -211,7 +196,6 @@ function isThere({ problem }: ReviewFile): boolean {
   return problem === undefined;
 }
 
-/** Returns the URL of a local file for a page in `folder`: relative if possible, with encoded names. */
 export function urlFrom(folder: string, path: string): string {
   const way = relative(folder, path);
   // The file is on another drive.

@@ -8,16 +8,13 @@ import { escapeHtml } from '../serve/page-files.ts';
 /** Start of every gallery page. A page that starts differently is never overwritten. */
 export const galleryStart = '<!doctype html>\n<!-- mediabatch report -->\n';
 
-/** Page of a new folder until the gallery is complete. */
 export const unfinishedHtml = `${galleryStart}<html lang="en">
 <head><meta charset="utf-8"><title>not finished</title></head>
 <body><p>This gallery is being written. If no process is writing it, run mediabatch report again.</p></body>
 </html>
 `;
 
-/** Length in characters from which data are packed; shorter data stay readable for people and programs. */
 const longData = 1 << 19;
-/** Base content security policy of all pages: nothing is fetched, sent or framed. */
 const closed = "default-src 'none'; base-uri 'none'; form-action 'none'";
 
 export function folderHtml(data: ReviewData): string {
@@ -60,7 +57,6 @@ function dataInHtml(data: ReviewData): string {
   return safeInHtml(plain.length < longData ? plain : JSON.stringify(pack(JSON.parse(plain) as Json)));
 }
 
-/** Escapes JSON so that no text in it can end the script block or begin another one. */
 export function safeInHtml(json: string): string {
   return json.replace(
     /[<>\u2028\u2029]/g,
@@ -74,10 +70,8 @@ function hashOf(text: string): string {
 
 type Packed = PackedData['data'];
 
-/** Minimum length of a text that is replaced by a reference. */
 const leastText = 8;
 
-/** Packs the data into less than half the text; the page unpacks them. */
 export function pack(data: Json): PackedData {
   const texts = new Map<string, number>();
   const shapes = new Map<string, number>();

@@ -32,32 +32,23 @@ import {
 import { folderHtml, galleryStart, singleHtml } from './gallery-html.ts';
 
 interface MakeOptions extends GalleryOptions {
-  /** Absolute path of the folder, or of the file if `single` is set. */
   path: string;
   single?: boolean | undefined;
-  /** Removes what is not for a client (see `forClient`); the text is shown above the pictures. */
   client?: string | undefined;
-  /** Copies media next to the page instead of linking to the originals. */
   copy?: boolean | undefined;
   /** Maximum size of the folder in bytes. If it is exceeded, pictures are copied as JPEGs of screen size. */
   maxBytes?: number | undefined;
-  /** Reports the number of finished thumbnails and waveforms, and their total. */
   onThumb?(done: number, all: number): void;
-  /** Aborts early: files in progress are finished, and the page is not written. */
   signal?: AbortSignal | undefined;
 }
 
 export interface MadeGallery {
   data: ReviewData & { report: ReportParts };
-  /** Size of the page in bytes, with its data. */
   bytes: number;
-  /** Maximum longer side of reduced pictures, in pixels; omitted if pictures were not reduced. */
   side?: number;
 }
 
-/** Longer sides for reduced pictures in pixels, in order of attempts. */
 const sides = [screenSide, 1024, 800];
-/** Number of files that are processed concurrently; there are fewer threads that make pictures. */
 const atOnce = 16;
 const ownFiles = {
   'page.js': 'gallery.js',
@@ -65,11 +56,6 @@ const ownFiles = {
   'icon.svg': 'icon.svg',
 } as const;
 
-/**
- * Writes the gallery of a campaign as a folder or a single file. Sends nothing, takes no lock, and writes only the
- * gallery and stored thumbnails. Throws MB3301 if it cannot be written, or is being written by another report. Returns
- * undefined if it was aborted.
- */
 export async function makeGallery(campaign: OpenCampaign, options: MakeOptions): Promise<MadeGallery | undefined> {
   const shown = relative('', options.path) || options.path;
   const finder = new FileFinder(campaign.paths);
@@ -123,7 +109,6 @@ async function openPlace(
 }
 
 interface FolderOptions extends Pick<MakeOptions, 'copy' | 'maxBytes'> {
-  /** Longer sides in pixels to try until the pictures fit; empty to copy the originals. */
   sides: readonly number[];
   shown: string;
 }
@@ -203,7 +188,6 @@ class Folder implements GalleryPlace {
 interface PlaceOptions extends Pick<MakeOptions, 'onThumb' | 'signal'> {
   thumbs: Thumbs;
   place: GalleryPlace;
-  /** Returns the waveform and loudness of a sound; empty if it cannot be decoded. */
   soundOf(file: GalleryFile): Promise<Pick<ReviewFile, 'wave' | 'lufs'>>;
 }
 
@@ -260,7 +244,6 @@ function orUnheld(error: unknown): undefined {
 /** Maximum size in bytes: mail servers reject larger files, and browsers open them slowly. */
 const mostBytes = 20 * 1024 * 1024;
 
-/** A gallery in a single file, with thumbnails only. */
 export class SingleFile implements GalleryPlace {
   readonly #path: string;
   readonly #shown: string;
@@ -273,10 +256,6 @@ export class SingleFile implements GalleryPlace {
     this.#shown = shown;
   }
 
-  /**
-   * Opens the file for writing. Throws MB3301 if it exists and is not a gallery, and MB3000 if its name does not end in
-   * `.html` or `.htm`. `shown`: the path for messages.
-   */
   static async open(path: string, shown: string): Promise<SingleFile> {
     if (!/^\.html?$/i.test(extname(path))) {
       throw new CampaignError({

@@ -28,7 +28,6 @@ export const safeHeaders: Readonly<Record<string, string>> = {
 /** Content security policy for files that are not media: no script in them runs, even if they are opened directly. */
 export const sandboxedPolicy = `${policy}; sandbox`;
 
-/** Sends a short response; for HEAD, the headers only. */
 export function answer(
   response: ServerResponse,
   {
@@ -48,7 +47,6 @@ export interface Zipped {
   zipped: Uint8Array;
 }
 
-/** Compresses outside the event loop thread. The lowest level gives most of the reduction. */
 export function zip(text: string | Uint8Array): Promise<Zipped> {
   const plain = typeof text === 'string' ? Buffer.from(text) : text;
   return new Promise((resolve, reject) => {
@@ -87,7 +85,6 @@ const mostListeners = 16;
 /** Heartbeat interval in ms, so that tunnels do not close an idle connection. */
 const beatEveryMs = 15_000;
 
-/** Notifies open pages of changes by Server-Sent Events. */
 export class Changes {
   readonly #open = new Set<ServerResponse>();
   readonly #timer: NodeJS.Timeout;

@@ -2,7 +2,6 @@ import type { ReviewAsset, ReviewChange, ReviewData, ReviewFile, ReviewGroup } f
 import { defined } from '../../ground/values.ts';
 import { hasThumb } from '../thumbs/thumbs.ts';
 
-/** Maximum size in bytes of a picture that is sent as it is, without a large thumbnail. */
 const smallEnough = 400_000;
 
 /**
@@ -18,7 +17,6 @@ export class NumberedFiles {
     return this.#files[number];
   }
 
-  /** Returns the asset with URLs for its files, relative to the page. The same asset gives the same object. */
   address(asset: ReviewAsset): ReviewAsset {
     const known = this.#addressed.get(asset);
     if (known !== undefined) return known;
@@ -74,10 +72,6 @@ function isSameSet(before: ReviewData, now: ReviewData): boolean {
   );
 }
 
-/**
- * Whether a value differs from an earlier one. Identical objects are not compared, because unread values are the same
- * object.
- */
 export function isOther(one: unknown, before: unknown): boolean {
   return one !== before && textOf(one) !== textOf(before);
 }

@@ -9,7 +9,6 @@ export const pageFiles: Readonly<Record<string, string>> = {
 /** Folders with the built page: next to the built code, or the last build when running from sources. */
 const folders = [new URL('../../page/', import.meta.url), new URL('../../../dist/page/', import.meta.url)];
 
-/** Reads a file of the page; undefined if the page was not built. */
 export async function readPageFile(name: string): Promise<Buffer | undefined> {
   for (const folder of folders) {
     const bytes = await readFile(new URL(name, folder)).catch(() => undefined);
@@ -24,7 +23,6 @@ export async function requirePageFile(name: string): Promise<Buffer> {
   return bytes;
 }
 
-/** HTML of the page before its script runs. `campaign`: name from the manifest, which may be any text. */
 export function indexHtml(campaign: string): string {
   const name = escapeHtml(campaign);
   return `<!doctype html>

@@ -7,10 +7,6 @@ import { mostNote, mostReason } from '../../lock/decisions.ts';
 
 interface CheckedRequest {
   method: 'GET' | 'HEAD' | 'POST';
-  /**
-   * Path below the token, without its first slash: empty for the page, `media/3` for a file. `undefined` if no slash
-   * follows the token.
-   */
   path: string | undefined;
 }
 
@@ -40,13 +36,11 @@ function readPath(url: string, token: string): { path: string | undefined } | un
   return { path: slash === '' ? undefined : path };
 }
 
-/** Compares two strings in a time that does not depend on their content or length. */
 function isSame(given: string, token: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(token));
 }
 
-/** Checks the Sec-Fetch headers: the request is from the page itself, or a person opened the page's URL. */
 function isSameSite(headers: IncomingMessage['headers'], { method, path }: CheckedRequest): boolean {
   const site = headers['sec-fetch-site'];
   const isPage = path === undefined || path === '';
@@ -61,10 +55,8 @@ function isJson(type: string | undefined): boolean {
 }
 
 const mostBytes = 64 * 1024;
-/** Maximum length of an address or id in UTF-16 code units; real ones are shorter. */
 const mostName = 4096;
 
-/** Reads the body of a request. `too large`: the rest is not read. Rejects when the connection breaks. */
 export async function readBody(request: IncomingMessage): Promise<string | 'too large'> {
   if (Number(request.headers['content-length'] ?? 0) > mostBytes) return 'too large';
   const pieces: Buffer[] = [];

@@ -17,7 +17,6 @@ const shown: readonly string[] = [
   ...['video/mp4', 'video/webm', 'video/quicktime', 'video/x-matroska'],
 ];
 
-/** Sends the bytes of an output, or the requested range. `path`: absolute. */
 export async function sendFile(
   { request, response }: { request: IncomingMessage; response: ServerResponse },
   file: ReviewFile,
@@ -33,7 +32,6 @@ export async function sendFile(
   }
 }
 
-/** Opens a plain file; undefined for a link, a folder or a device in its place. */
 async function open(path: string): Promise<FileHandle | undefined> {
   try {
     return await openPlainFile(path, constants.O_RDONLY);
@@ -82,7 +80,6 @@ async function sendBytes(
   else response.end();
 }
 
-/** Parses a Range header. Returns undefined for the whole file, also if the header is not a single range. */
 function readRange(
   header: string | undefined,
   size: number,

@@ -14,12 +14,9 @@ import { checkRequest, readBody, readVerdicts } from './read-request.ts';
 import { sendFile, WholeFiles } from './send-file.ts';
 
 export interface ServeOptions {
-  /** Port to listen on; 0 for any free port. */
   port?: number | undefined;
-  /** Folder that is never committed; thumbnails are stored in it. */
   state: string;
   paste: Paste;
-  /** Receives unexpected exceptions; the page only shows that one occurred. */
   onError(error: unknown): void;
 }
 
@@ -31,17 +28,13 @@ export interface RunningReview {
    * can read command lines.
    */
   entrance: string;
-  /** Resolves once open pages have loaded the latest change, or after two seconds. */
   settle(): Promise<void>;
-  /** Closes the server when all received verdicts are written. */
   close(): Promise<void>;
 }
 
-/** Time without requests after which pages count as up to date, in ms. */
 const quietMs = 400;
 const settlesWithinMs = 2000;
 
-/** Validity of the entrance URL in ms; a browser may have to start. */
 const entranceMs = 60_000;
 
 /**
@@ -55,9 +48,6 @@ interface Exchange {
   response: ServerResponse;
 }
 
-/**
- * Serves the review page of a campaign on the loopback interface. Rejects with the system's error if the port is taken.
- */
 export async function serveReview(host: ReviewHost, options: ServeOptions): Promise<RunningReview> {
   const [token, entrance] = [makeToken(), makeToken()];
   const review = new Review(host, { token, entrance }, options);
@@ -115,7 +105,6 @@ class Review {
   readonly #writing = new Set<Promise<unknown>>();
   #askedAt = 0;
   #whole: { revision: number; body: Promise<Zipped> } | undefined;
-  /** Change that led to `#latest`; undefined if pages have to load everything. */
   #change: ReviewChange | undefined;
   #latest: ReviewData | undefined;
 
@@ -164,7 +153,6 @@ class Review {
     await this.#thumbs.close();
   }
 
-  /** Redirects the first request for the entrance URL to the page; refuses all others. */
   #admit({ request, response }: Exchange): void {
     const isOpen = this.#entrance !== undefined && performance.now() < this.#entranceEndsAt;
     const asked = isOpen ? checkRequest(request, this.#entrance ?? '') : undefined;
@@ -212,7 +200,6 @@ class Review {
     return this.#whole.body;
   }
 
-  /** Returns the current data. If they are new, open pages are notified first. */
   async #look(): Promise<ReviewData> {
     const data = await this.#host.look();
     const before = this.#latest;

@@ -13,7 +13,6 @@ import { isOther } from '../serve/describe-change.ts';
 
 export type ClosingHost = ReviewHost & { close(): Promise<void> };
 
-/** Answers the requests of a `ThreadHost` in the thread that reads the campaign. */
 export function answerThread(port: MessagePort, host: ClosingHost): void {
   let sent: ReviewData | undefined;
   const answer = async ({ name, asked }: Question) => {
@@ -52,7 +51,6 @@ interface Patch<Entry> {
 
 type Fields = Omit<ReviewData, 'assets' | 'groups'>;
 
-/** Differences between two states of the data. Unchanged values are not copied between threads. */
 interface Delta {
   fields: Partial<Fields>;
   gone: string[];
@@ -73,7 +71,6 @@ export function deltaOf(before: ReviewData | undefined, now: ReviewData): Delta 
   };
 }
 
-/** Applies a delta to the data. Unchanged values stay the same objects. */
 export function withDelta(before: ReviewData | undefined, { fields, gone, assets, groups }: Delta): ReviewData {
   const had = Object.entries(before ?? {}).filter(([name]) => !gone.includes(name));
   return {
@@ -94,7 +91,6 @@ function patched<Entry>(before: readonly Entry[] = [], { length, changed }: Patc
   return now;
 }
 
-/** Requests to a host in another thread, with their results. `look` returns the changes since the last `look`. */
 export interface Questions {
   look: { asked: undefined; answer: Delta };
   judge: { asked: readonly WantedVerdict[]; answer: JudgeAnswer };
@@ -105,13 +101,9 @@ export type Question = {
   [Name in keyof Questions]: { number: number; name: Name; asked: Questions[Name]['asked'] };
 }[keyof Questions];
 
-/**
- * Messages of the host thread. Answers come in order of completion. `failure`: an error with a message for the user.
- */
 export type Said =
   | { is: 'answer'; number: number; answer: Questions[keyof Questions]['answer'] }
   | { is: 'failed'; number: number; failure: Failure }
   | { is: 'broken'; number: number; error: unknown }
   | { is: 'notice'; notice: Notice }
-  /** The data have changed; the next `look` returns the change. */
   | { is: 'changed' };

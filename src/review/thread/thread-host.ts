@@ -32,7 +32,6 @@ export class ThreadHost implements ClosingHost {
   readonly #waiting = new Map<number, Waiting>();
   #asked = 0;
   #data: ReviewData | undefined;
-  /** Result of the last `look`; undefined if there may be newer data. */
   #looked: Promise<ReviewData> | undefined;
   #end: { error: unknown } | undefined;
 

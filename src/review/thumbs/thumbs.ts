@@ -10,12 +10,10 @@ import { readOwnSecret } from '../../disk/state/own-secret.ts';
 import { readSmallSealedFile, writeSealedFile } from '../../disk/state/sealed-file.ts';
 import { thumbsFolder } from '../../disk/state/state-folder.ts';
 
-/** Maximum size of a stored thumbnail in bytes; a typical one has some 10 kB. */
 const mostBytes = 1 << 20;
 /** Maximum number of thumbnails in memory, which are the only ones if the disk cannot be used. */
 const mostHeld = 2000;
 
-/** A request for a thumbnail. `side`: pixels of its longer side. `name`: name of its stored file. */
 interface Wish {
   name: string;
   find: () => Promise<string | undefined>;
@@ -25,7 +23,6 @@ interface Wish {
 
 const notNeeded: Thumb = { problem: 'was no longer needed' };
 
-/** Whether thumbnails are made for this media type; other files are shown as they are. */
 export function hasThumb({ mediaType }: Pick<ReviewFile, 'mediaType'>): boolean {
   return ['image/png', 'image/jpeg', 'image/webp'].includes(mediaType);
 }
@@ -45,20 +42,12 @@ export class Thumbs {
   readonly #writes = new Set<Promise<unknown>>();
   #secret: Buffer | undefined;
 
-  /**
-   * `state`: the folder that is never committed. `atOnce`: maximum number of thumbnails to make concurrently, each in
-   * its own thread; the calling thread only reads and hashes.
-   */
   constructor(state: string, make = makeThumb, atOnce = availableParallelism()) {
     this.#queue = new PQueue({ concurrency: atOnce });
     this.#state = state;
     this.#maker = make;
   }
 
-  /**
-   * Returns the thumbnail of a file. `find` returns the absolute path of the picture, and is called only if no
-   * thumbnail is stored. `side`: the thumbnail's longer side in pixels.
-   */
   get(file: ReviewFile, find: () => Promise<string | undefined>, side = smallSide): Promise<Thumb> {
     const name = nameOf(file, side);
     const known = this.#held.get(name);
@@ -87,7 +76,6 @@ export class Thumbs {
     void this.#make(file, { name, find, side: smallSide, priority: -1 }).catch(() => undefined);
   }
 
-  /** Resolves when no thumbnail is being made or written. Pending requests resolve with a `problem`. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#queue.onIdle();
@@ -124,7 +112,6 @@ function nameOf({ sha256 }: ReviewFile, side: number): string {
   return `${thumbsFolder}/${sha256}${side === smallSide ? '' : `-${side}`}.jpg`;
 }
 
-/** Ignores storage errors: a folder that cannot be used, or a link in its place, counts as empty. */
 async function orNothing<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;
@@ -137,33 +124,26 @@ async function orNothing<T>(work: Promise<T>): Promise<T | undefined> {
 /** A thumbnail. `problem`: why there is none, as a predicate after `the picture`. */
 export type Thumb = { jpeg: Uint8Array } | { problem: string };
 
-/** Longer side of a picture for a large tile, in pixels. */
 export const largeSide = 1024;
-/** Longer side of a picture that fits a screen, in pixels. */
 export const screenSide = 1600;
 /** Not all options of mozjpeg: they would make files a tenth smaller, but take four times as long. */
 const jpegOptions = { quality: 75, progressive: true, quantisationTable: 3 };
 
-/** Makes the thumbnail of a file. Never rejects because of the file's content. */
 export async function makeThumb(order: PictureOrder, side = smallSide): Promise<Thumb> {
   const small = await shrinkPicture(order, side);
   return 'problem' in small ? small : { jpeg: await small.picture.jpeg(jpegOptions).toBuffer() };
 }
 
-/** Interval of checks whether the page is idle, in ms. */
 const askEveryMs = 100;
 
 interface FillOptions {
   thumbs: Thumbs;
   find(file: ReviewFile): string | undefined | Promise<string | undefined>;
-  /** Whether no page has sent a request recently, so that making thumbnails ahead delays none. */
   isQuiet(): boolean;
 }
 
-/** Makes thumbnails before they are requested; those of undecided gates come first. */
 export class ThumbFiller {
   readonly #options: FillOptions;
-  /** Digests of files that were processed. Each is processed once, even after a failure. */
   readonly #seen = new Set<string>();
   #assets: readonly ReviewAsset[] = [];
   #left: ReviewFile[] = [];
@@ -174,7 +154,6 @@ export class ThumbFiller {
     this.#options = options;
   }
 
-  /** Queues the thumbnails of assets that are new since the last call. */
   take({ assets, groups }: ReviewData): void {
     const before = this.#assets;
     this.#assets = assets;
