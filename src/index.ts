@@ -38,8 +38,7 @@ export type { Finding } from './plan/decisions/resolve-purchase.ts';
 export type { Ruling } from './plan/decisions/ruling.ts';
 export type { Cause, Change, Estimate, Reason } from './plan/plan.generated.ts';
 export type { Action, Plan, PlanRow, PlanTotals, PostTarget, Price, StepOrder } from './plan/plan.ts';
-export type { Charge, Whereabouts } from './plan/prices/list-charges.ts';
-export type { CostDimension, CostRow, CostSums } from './plan/prices/tally-charges.ts';
+export type { Charge, CostDimension, CostRow, CostSums, Whereabouts } from './plan/prices/charges.ts';
 
 /**
  * Reads a manifest with all that it names: included files, data, uploads. Mistakes are in `diagnostics`; a file that

@@ -23,17 +23,17 @@ import { emptyLock } from '../lock/write.ts';
 import { assemblePlan } from '../plan/assemble.ts';
 import { type Comparison, compareVersions } from '../plan/compare/compare-versions.ts';
 import type { PlanTotals } from '../plan/plan.ts';
-import { listCharges } from '../plan/prices/list-charges.ts';
-import type { PriceHints } from '../plan/prices/prices.ts';
 import {
   type Approved,
   type CostDimension,
   type CostRow,
   type CostSums,
+  listCharges,
   sumApproved,
   sumCharges,
   tallyCharges,
-} from '../plan/prices/tally-charges.ts';
+} from '../plan/prices/charges.ts';
+import type { PriceHints } from '../plan/prices/prices.ts';
 import { type Situation, situate, withFiles } from '../plan/situation/situation.ts';
 import { type CheckedGraph, graphOf } from './checked-graph.ts';
 import { longestLock } from './find-locks.ts';

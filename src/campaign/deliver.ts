@@ -10,7 +10,7 @@ import { eachAtOnce } from '../ground/places.ts';
 import { groupBy, type JsonMap, messageOf } from '../ground/values.ts';
 import type { Output } from '../lock/record.ts';
 import type { FoundOutput } from '../plan/outputs/list-outputs.ts';
-import { type NamedDelivery, nameDeliveries } from '../plan/outputs/name-deliveries.ts';
+import { type NamedDelivery, nameDeliveries } from '../plan/outputs/list-outputs.ts';
 import { outputsList, readListed } from '../report/outputs/outputs-list.ts';
 import { shortList } from '../report/safe-text.ts';
 import type { OpenCampaign } from './open-campaign.ts';

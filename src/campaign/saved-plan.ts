@@ -18,14 +18,14 @@ import {
   findHidden,
   findUncovered,
   holdToCeilings,
+  leftUnder,
   namedBy,
 } from '../plan/agreement.ts';
-import { findBehind, sumAfterPicks } from '../plan/gates/block-at-gates.ts';
+import { findBehind } from '../plan/gates/block-at-gates.ts';
 import type { Row, Saved, WrittenPlan } from '../plan/plan.generated.ts';
 import type { Plan } from '../plan/plan.ts';
-import { leftUnder } from '../plan/prices/ceiling.ts';
-import { sumPrices } from '../plan/prices/sum-prices.ts';
 import { nextPurchase } from '../plan/purchases/key.ts';
+import { sumAfterPicks, sumPrices } from '../plan/sum-up.ts';
 import { planJson } from '../report/plan/plan-json.ts';
 import { safeJson } from '../report/safe-text.ts';
 import type { MakePlanOptions } from './make-plan.ts';

@@ -6,13 +6,16 @@ import { defined } from '../ground/values.ts';
 import type { Lock } from '../lock/record.ts';
 import { type PriceOf, pricesFrom } from '../plan/prices/prices.ts';
 import { findNamed, type Named, nearNames, readName } from '../plan/select/names.ts';
-import { type Condition, parseSelection, type Selection, type Vocabulary } from '../plan/select/parse-selection.ts';
 import {
+  type Condition,
   findSteps,
   matchSelection,
+  parseSelection,
   type Sample,
+  type Selection,
   type SelectionFacts,
   sampleSteps,
+  type Vocabulary,
   vocabularyOf,
 } from '../plan/select/select.ts';
 import type { Situation } from '../plan/situation/situation.ts';

@@ -1,9 +1,8 @@
 import { Condition } from '../ground/condition.ts';
 import { addressOf } from '../plan/plan.ts';
-import type { Cap } from '../plan/prices/caps.ts';
+import type { Cap } from '../plan/prices/fund.ts';
 import { type Price, PriceBook } from '../plan/prices/price-book.ts';
-import { worstFactor } from '../plan/prices/price-sources.ts';
-import { guessText } from '../plan/prices/prices.ts';
+import { guessText, worstFactor } from '../plan/prices/prices.ts';
 import type { Approval } from './approval.ts';
 
 export type Reservation =

@@ -2,8 +2,7 @@ import type { RunFact } from '../contract/event.ts';
 import { isCharged } from '../plan/actions.ts';
 import { addressOf, orderId, type PlanTotals, type StepOrder } from '../plan/plan.ts';
 import { type Price, type PriceBook, saidOf } from '../plan/prices/price-book.ts';
-import { ceilingOf } from '../plan/prices/prices.ts';
-import { shareOf, shareOnceCharged, withMargin } from '../plan/prices/shares.ts';
+import { ceilingOf, shareOf, shareOnceCharged, withMargin } from '../plan/prices/prices.ts';
 import type { LocalGate } from './create-gate.ts';
 
 /**

@@ -9,36 +9,36 @@
 import { defined } from '../ground/values.ts';
 import { countedPurchases } from '../lock/decisions.ts';
 import type { Output, StepRecord } from '../lock/record.ts';
-import { isCarriedOut, isSpending } from './actions.ts';
+import { isCarriedOut, isSpending, publishes } from './actions.ts';
 import type { ChangeFacts } from './compare/changes.ts';
 import { type Decision, type DecisionFacts, decide } from './decide.ts';
+import { isAcceptedAsIs } from './decisions/pin.ts';
 import { blockAtGates, openGates } from './gates/block-at-gates.ts';
+import { holdForCanaries } from './gates/canaries.ts';
 import { describeWait } from './gates/gates.ts';
-import { holdForCanaries } from './gates/hold-for-canaries.ts';
 import { type Aspect, aspectsOf } from './outputs/expectation.ts';
 import type { Plan, PlanRow, PlanTotals, Price, StepOrder, WorkRow } from './plan.ts';
 import { holdPosts } from './posts/hold-posts.ts';
-import { tellPost } from './posts/post-consent.ts';
-import { findPosted } from './posts/post-record.ts';
-import { blockUnfunded, leaveOut } from './prices/block-unfunded.ts';
+import { targetOf } from './posts/post-accounts.ts';
+import { findPosted, isPost, sendsOf } from './posts/post-record.ts';
+import { blockUnfunded, leaveOut } from './prices/fund.ts';
 import { findLostPrices, heldPurchases, waitForPrices } from './prices/held.ts';
 import { findModelChanges, type RefreshedList } from './prices/model-changes.ts';
 import { heldWhereUnpriced, type PriceHints, type PriceOf, pricesFrom } from './prices/prices.ts';
-import { makeOrder } from './purchases/make-order.ts';
+import { costOfRetries, countRefused, idempotencyKey, repeatOf, retriesAfter } from './purchases/key.ts';
 import type { SendFacts } from './purchases/next.ts';
-import { blockUndecidable, markStrangeSends, openSendRows } from './purchases/open-sends.ts';
-import { costOfRetries } from './purchases/retry.ts';
+import { askedSend, blockUndecidable, markStrangeSends, openSendRows } from './purchases/open-sends.ts';
 import { type Reason, reasonOf, tellChanges } from './reason.ts';
-import { blockDependents } from './rows/block.ts';
-import { Draft } from './rows/draft.ts';
+import { blockDependents, notNeeded } from './rows/block.ts';
+import { buyOnce, Draft } from './rows/draft.ts';
 import { tellFollowing, tellReplaced } from './rows/follow.ts';
 import { orphanRows } from './rows/orphans.ts';
-import { notNeeded } from './rows/unneeded.ts';
 import { boughtAtIn, type Match } from './situation/find-purchases.ts';
 import {
   type CountParts,
   findConditions,
   findMissingPart,
+  findOptional,
   type PartCondition,
   partCounter,
 } from './situation/parts.ts';
@@ -303,4 +303,101 @@ function tellDecided(
   const tell = (change: string) =>
     pinned === undefined ? `accepted as it is, although ${change}` : `pinned; ${change} (${cost})`;
   return { ...decision, reason: tellChanges(code, { bought: match.purchase, match }, { facts, tell }) };
+}
+
+function makeOrder(
+  match: Match,
+  decision: Decision,
+  context: {
+    campaign: string;
+    price: StepOrder['price'];
+    action: StepOrder['action'];
+    conditions: ReadonlyMap<string, readonly PartCondition[]>;
+  },
+): StepOrder {
+  const { step, purchase, record, sharesJobOf, movedFrom } = match;
+  const { campaign, price, action, conditions } = context;
+  const purchases = record?.purchases ?? [];
+  const known = decision.asks ?? purchase;
+  const { generation, repeat } = decision.purchase ?? {
+    generation: known?.generation ?? 1,
+    repeat: repeatOf(purchases, { ...step, generation: known?.generation ?? 1 }),
+  };
+  const { attempt, key } =
+    decision.purchase === undefined && known !== undefined
+      ? known // I1
+      : { attempt: 1, key: idempotencyKey({ campaign, fingerprint: step.fingerprint, repeat, attempt: 1 }) };
+  const spends = isSpending(action);
+  const retries = retriesAfter(match, { generation, repeat, jobIsKnown: !spends });
+  const parts = conditions.get(step.address);
+  const optional = findOptional(step.request, conditions);
+  // Rare fields are added afterwards, because an object reserves memory for every property of its literal.
+  const order: StepOrder = {
+    campaign,
+    address: step.address,
+    task: step.task,
+    kind: step.kind,
+    action,
+    fingerprint: step.fingerprint,
+    generation,
+    attempt,
+    repeat,
+    refused: spends ? countRefused(purchases, { campaign, fingerprint: step.fingerprint, repeat }) : 0,
+    key,
+    request: step.request,
+    paidRequest: step.paidRequest,
+    save: step.save,
+    needs: sharesJobOf === undefined ? step.needs : [...new Set([...step.needs, sharesJobOf])].sort(),
+    price,
+    replaces: replacedDigests(record),
+  };
+  if (step.take !== undefined) order.take = step.take;
+  if (decision.asks !== undefined) order.send = askedSend(decision.asks);
+  if (!spends && purchase?.jobId !== undefined) order.jobId = purchase.jobId;
+  if (!spends && purchase?.credits !== undefined) order.credits = purchase.credits;
+  if (sharesJobOf !== undefined) order.sharesJobOf = sharesJobOf;
+  if (!spends && purchase?.outputs !== undefined) order.outputs = purchase.outputs;
+  if (movedFrom !== undefined) order.movedFrom = movedFrom;
+  if (step.file !== undefined) order.file = step.file;
+  if (parts !== undefined) order.parts = [...parts];
+  if (optional !== undefined) order.optional = optional;
+  if (step.timeoutMs !== undefined) order.timeoutMs = step.timeoutMs;
+  if (retries !== undefined && action !== 'download' && action !== 'move') order.retries = retries;
+  if (step.expect !== undefined) order.expect = step.expect;
+  if (action === 'attach' && record !== undefined && purchase !== undefined && isAcceptedAsIs(record, purchase))
+    order.asIs = true;
+  return order;
+}
+
+/** Shared by most steps, so it is frozen. */
+const noDigests = Object.freeze([]) as unknown as string[];
+
+/** Returns digests of all files that this step ever saved. Only these may be replaced: a user's files are safe. */
+export function replacedDigests(record: StepRecord | undefined): string[] {
+  if (record === undefined) return noDigests;
+  const digests = record.purchases.flatMap(({ outputs }) =>
+    (outputs ?? []).filter(isBought).map(({ sha256 }) => sha256),
+  );
+  return [...new Set(digests)].sort();
+}
+
+function isBought({ edited }: Output): boolean {
+  return edited !== true;
+}
+
+/** Completes the row of a post. A post is never repeated automatically, even if it failed. */
+function tellPost(
+  row: PlanRow,
+  { match, decision, isPerhaps }: { match: Match; decision: Decision; isPerhaps: boolean },
+): void {
+  const { step, record } = match;
+  if (!isPost(step.kind)) return;
+  buyOnce(row);
+  if (publishes(row)) {
+    row.post = { ...targetOf(step.request), ...(isPerhaps && { perhaps: true }) };
+  }
+  if (decision.changedSince !== true) return;
+  row.changedSince = true;
+  const jobId = record && sendsOf(record)[0]?.jobId;
+  if (jobId !== undefined) row.jobId = jobId;
 }

@@ -2,11 +2,11 @@ import type { Graph } from '../graph/graph.ts';
 import { defined } from '../ground/values.ts';
 import type { Lock } from '../lock/record.ts';
 import { spentCredits } from '../lock/spent.ts';
-import { sumAfterPicks } from './gates/block-at-gates.ts';
+import { isSpending, publishes } from './actions.ts';
+import type { Row } from './plan.generated.ts';
 import type { PlanRow, PlanTotals } from './plan.ts';
-import { countPosts } from './posts/post-consent.ts';
 import { type HeldPurchase, sumHeld } from './prices/held.ts';
-import { sumPrices } from './prices/sum-prices.ts';
+import { ceilingOfRows } from './prices/prices.ts';
 
 interface Means {
   graph: Pick<Graph, 'budget'>;
@@ -67,4 +67,67 @@ function findGuessed({ held, lostPrices }: Doubts): readonly HeldPurchase[] {
 
 function describeGuess({ record, purchase, price }: HeldPurchase): { address: string; class: string } {
   return { address: record.address, class: price?.class ?? purchase.kind ?? record.kind };
+}
+
+type PriceTotals = Pick<
+  PlanTotals,
+  'toSpend' | 'ceiling' | 'knownPrices' | 'unknownPrices' | 'discarded' | 'mayRetry' | 'estimate'
+>;
+
+export function sumPrices(rows: readonly Row[]): PriceTotals {
+  const sum = (pick: (row: Row) => number) => rows.reduce((total, row) => total + pick(row), 0);
+  const estimate = estimateOf(rows);
+  return {
+    toSpend: estimate === undefined ? 0 : estimate.unpriced > 0 ? null : estimate.likely,
+    ceiling: ceilingOfRows(rows),
+    knownPrices: sum(({ credits }) => credits ?? 0),
+    unknownPrices: sum(({ credits }) => (credits === null ? 1 : 0)),
+    discarded: sum(({ discards }) => discards ?? 0),
+    ...(rows.some(({ mayRetry }) => mayRetry !== undefined) && { mayRetry: sum(({ mayRetry }) => mayRetry ?? 0) }),
+    ...defined({ estimate }),
+  };
+}
+
+export function estimateOf(rows: readonly Pick<Row, 'action' | 'credits' | 'price'>[]): PlanTotals['estimate'] {
+  const spending = rows.filter(({ action, credits }) => isSpending(action) && credits !== 0);
+  if (spending.length === 0) return undefined;
+  const sources: NonNullable<PlanTotals['estimate']>['sources'] = {};
+  const total = { low: 0, likely: 0, high: 0 as number | null, unpriced: 0, sources };
+  for (const { credits, price } of spending) {
+    const { source = 'unknown' } = price ?? {};
+    sources[source] = (sources[source] ?? 0) + 1;
+    const likely = price?.likely ?? credits;
+    if (likely === null) {
+      total.unpriced += 1;
+      total.high = null;
+      continue;
+    }
+    const high = price?.high ?? credits;
+    total.low += price?.low ?? likely;
+    total.likely += likely;
+    total.high = total.high === null || high === null ? null : total.high + high;
+  }
+  return total;
+}
+
+export function countPosts(rows: readonly PlanRow[]): Pick<PlanTotals, 'posts'> {
+  const posts = rows.filter(publishes).length;
+  return posts > 0 ? { posts } : {};
+}
+
+export function sumAfterPicks(
+  rows: readonly Pick<PlanRow, 'blockedBy' | 'wouldCost' | 'wouldRetry' | 'price'>[],
+): PlanTotals['afterPicks'] {
+  const waiting = rows.filter(({ blockedBy }) => blockedBy === 'gate');
+  if (waiting.length === 0) return undefined;
+  const credits = waiting.reduce((sum, { wouldCost }) => sum + (wouldCost ?? 0), 0);
+  const unknown = waiting.filter(({ wouldCost }) => wouldCost === null);
+  const likely = credits + unknown.reduce((sum, { price }) => sum + (price?.likely ?? 0), 0);
+  const unpriced = unknown.filter(({ price }) => price?.likely === undefined).length;
+  const retried = waiting.flatMap(({ wouldRetry }) => (wouldRetry === undefined ? [] : [wouldRetry ?? 0]));
+  const mayRetry = retried.reduce((sum, more) => sum + more, 0);
+  return {
+    ...{ steps: waiting.length, credits, unknownPrices: unknown.length, likely, unpriced },
+    ...(retried.length > 0 && { mayRetry }),
+  };
 }

@@ -1,5 +1,5 @@
 import type { Json } from '../ground/json.ts';
-import type { Approved, CostDimension, CostRow, CostSums } from '../plan/prices/tally-charges.ts';
+import type { Approved, CostDimension, CostRow, CostSums } from '../plan/prices/charges.ts';
 import { type Document, heading, paragraph, stack, table } from './document.ts';
 import { countOf, creditsText } from './numbers.ts';
 import { csvText, safeText } from './safe-text.ts';

@@ -1,5 +1,5 @@
 import type { Step } from '../graph/graph.ts';
-import { listCharges } from '../plan/prices/list-charges.ts';
+import { listCharges } from '../plan/prices/charges.ts';
 import type { Situation } from '../plan/situation/situation.ts';
 import { type StepState, stateOfStep, stepStates } from '../plan/situation/step-state.ts';
 import { countOf, creditsText } from './numbers.ts';

@@ -4,7 +4,7 @@ import { countedPurchases } from '../lock/decisions.ts';
 import type { Job, Lock, Purchase, StepRecord } from '../lock/record.ts';
 import { spentCredits } from '../lock/spent.ts';
 import { isSpending } from '../plan/actions.ts';
-import { agreementOf } from '../plan/agreement.ts';
+import { agreementOf, leftUnder } from '../plan/agreement.ts';
 import {
   type Carry,
   orderId,
@@ -15,11 +15,16 @@ import {
   type StepOrder,
   withoutSend,
 } from '../plan/plan.ts';
-import { leftUnder } from '../plan/prices/ceiling.ts';
 import { findLostPrices, heldPurchases } from '../plan/prices/held.ts';
 import { PriceBook } from '../plan/prices/price-book.ts';
-import { heldWhereUnpriced, type PriceOf, pricesFrom, type WrittenPrices } from '../plan/prices/prices.ts';
-import { shareOf, shareOnceCharged } from '../plan/prices/shares.ts';
+import {
+  heldWhereUnpriced,
+  type PriceOf,
+  pricesFrom,
+  shareOf,
+  shareOnceCharged,
+  type WrittenPrices,
+} from '../plan/prices/prices.ts';
 import { countRefused, idempotencyKey } from '../plan/purchases/key.ts';
 import { type Act, currentPurchase, hasOpenSend, next, type SendFacts } from '../plan/purchases/next.ts';
 import { askedSend } from '../plan/purchases/open-sends.ts';

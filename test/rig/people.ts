@@ -3,7 +3,7 @@ import type { WantedVerdict } from '../../src/contract/review.ts';
 import type { Graph } from '../../src/graph/graph.ts';
 import type { Lock } from '../../src/lock/record.ts';
 import type { Ruling } from '../../src/plan/decisions/ruling.ts';
-import type { DecidedGate } from '../../src/plan/situation/decided-graph.ts';
+import type { DecidedGate } from '../../src/plan/situation/find-purchases.ts';
 import { situate } from '../../src/plan/situation/situation.ts';
 
 export type Said = { [address: string]: WantedVerdict['is'] };

@@ -17,7 +17,7 @@ import { defined, messageOf } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
 import { isOutputPath } from '../../lock/check-line.ts';
 import type { Lock, Output, StepRecord } from '../../lock/record.ts';
-import { replacedDigests } from '../../plan/purchases/make-order.ts';
+import { replacedDigests } from '../../plan/assemble.ts';
 import { shortList } from '../../report/safe-text.ts';
 import type { Access } from '../environment.ts';
 import { outputFilesOf } from '../look-at-outputs.ts';

@@ -1,7 +1,7 @@
 import { sumUpCost } from '../../campaign/compare-with-commit.ts';
 import { requireGraph } from '../../campaign/load-manifest.ts';
 import { exitCodes } from '../../contract/exit.ts';
-import type { CostDimension } from '../../plan/prices/tally-charges.ts';
+import type { CostDimension } from '../../plan/prices/charges.ts';
 import { costCsv, costJson, costView } from '../../report/cost-text.ts';
 import { open, type StateOptions } from '../open.ts';
 import { outAs, type Terminal } from '../terminal.ts';

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { applyOptions, planOptions, portRange } from '../../campaign/option-table.ts';
 import { usualValidMs } from '../../contract/approval.ts';
-import { type CostDimension, costDimensions } from '../../plan/prices/tally-charges.ts';
+import { type CostDimension, costDimensions } from '../../plan/prices/charges.ts';
 import type { CommandRow } from './command-row.ts';
 import { defaultManifest, manifestArgument } from './name-manifest.ts';
 import {

@@ -5,7 +5,7 @@ import { joinLocks } from '../../lock/join.ts';
 import type { Lock } from '../../lock/record.ts';
 import type { Change } from '../plan.generated.ts';
 import { isPost, sendsOf } from '../posts/post-record.ts';
-import { type Charge, listCharges } from '../prices/list-charges.ts';
+import { type Charge, listCharges } from '../prices/charges.ts';
 import { type PriceHints, type PriceOf, pricesFrom } from '../prices/prices.ts';
 import { type Situation, situate } from '../situation/situation.ts';
 import { stateOfStep } from '../situation/step-state.ts';

@@ -3,8 +3,8 @@ import { countedPurchases, mostRevision } from '../../lock/decisions.ts';
 import type { Acceptance, Job, Output, Purchase, StepRecord } from '../../lock/record.ts';
 import { isOpenSend } from '../../lock/sends.ts';
 import { describeChanges, findChanges } from '../compare/changes.ts';
-import { findKept } from '../situation/apply-decisions.ts';
 import type { Match } from '../situation/find-purchases.ts';
+import { findKept } from '../situation/situation.ts';
 import { creditsOf, nameOfJob, type Ruling, refuse, refuseAtLast } from './ruling.ts';
 
 /** Pins a step to its purchase: it is kept when its input changes, and its dependents keep using its output. */

@@ -1,11 +1,10 @@
 import { defined } from '../../ground/values.ts';
 import { isSpending, waitsFor } from '../actions.ts';
+import { withholdPosts } from '../consent.ts';
 import { type Plan, type PlanRow, rowId, type StepOrder } from '../plan.ts';
-import { countPosts, withholdPosts } from '../posts/post-consent.ts';
-import { sumPrices } from '../prices/sum-prices.ts';
 import { reasonOf } from '../reason.ts';
 import { blocked } from '../rows/draft.ts';
-import { sumAfterPicks } from './block-at-gates.ts';
+import { countPosts, sumAfterPicks, sumPrices } from '../sum-up.ts';
 
 interface OwnSteps {
   begun(address: string): StepOrder | undefined;

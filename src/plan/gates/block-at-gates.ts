@@ -1,7 +1,7 @@
 import type { Gate, Graph } from '../../graph/graph.ts';
 import { defined } from '../../ground/values.ts';
 import { isSpending } from '../actions.ts';
-import type { BlockedRow, Plan, PlanRow, PlanTotals } from '../plan.ts';
+import type { BlockedRow, Plan, PlanRow } from '../plan.ts';
 import { ceilingOf } from '../prices/prices.ts';
 import { reasonOf } from '../reason.ts';
 import { dependentRows } from '../rows/block.ts';
@@ -136,23 +136,6 @@ function wordsOfRejection(
     return [reason, note].flatMap((word) => word || []);
   });
   return said.length === 0 ? undefined : [...new Set(said)].join('; ');
-}
-
-export function sumAfterPicks(
-  rows: readonly Pick<PlanRow, 'blockedBy' | 'wouldCost' | 'wouldRetry' | 'price'>[],
-): PlanTotals['afterPicks'] {
-  const waiting = rows.filter(({ blockedBy }) => blockedBy === 'gate');
-  if (waiting.length === 0) return undefined;
-  const credits = waiting.reduce((sum, { wouldCost }) => sum + (wouldCost ?? 0), 0);
-  const unknown = waiting.filter(({ wouldCost }) => wouldCost === null);
-  const likely = credits + unknown.reduce((sum, { price }) => sum + (price?.likely ?? 0), 0);
-  const unpriced = unknown.filter(({ price }) => price?.likely === undefined).length;
-  const retried = waiting.flatMap(({ wouldRetry }) => (wouldRetry === undefined ? [] : [wouldRetry ?? 0]));
-  const mayRetry = retried.reduce((sum, more) => sum + more, 0);
-  return {
-    ...{ steps: waiting.length, credits, unknownPrices: unknown.length, likely, unpriced },
-    ...(retried.length > 0 && { mayRetry }),
-  };
 }
 
 /**

@@ -1,9 +1,12 @@
 import type { Canary } from '../../graph/graph.ts';
 import { groupBy } from '../../ground/values.ts';
-import type { Decision } from '../situation/apply-decisions.ts';
-import type { DecidedGate, DecidedGraph } from '../situation/decided-graph.ts';
-import type { Match } from '../situation/find-purchases.ts';
+import { isSpending, isWork } from '../actions.ts';
+import type { PlanRow } from '../plan.ts';
+import { whyCanaryHolds } from '../rows/block.ts';
+import { buyOnce, type Draft } from '../rows/draft.ts';
+import type { DecidedGate, DecidedGraph, Match } from '../situation/find-purchases.ts';
 import { findConditions, findMissingPart, partCounter } from '../situation/parts.ts';
+import type { DecidedCampaign } from '../situation/verdicts.ts';
 import { stateOfGate } from './gates.ts';
 
 /** The canaries of a task, chosen by the lock and the selection: steps that go first for similar steps. */
@@ -26,7 +29,7 @@ export interface Limits {
   underWay?: ReadonlySet<string> | undefined;
 }
 
-type CanaryFacts = Limits & Pick<Decision, 'graph' | 'matches'>;
+type CanaryFacts = Limits & Pick<DecidedCampaign, 'graph' | 'matches'>;
 
 /**
  * Chooses the canaries of `check`, in this order: proven steps (bought with the present request, and fit); steps bought
@@ -34,7 +37,7 @@ type CanaryFacts = Limits & Pick<Decision, 'graph' | 'matches'>;
  * are not bought, those selected for the run first; steps that wait for a decision. Steps that are fixed to an earlier
  * request, share another step's job or are unneeded prove nothing, and are never chosen.
  */
-export function seatCanaries(facts: CanaryFacts & { isFit(match: Match): boolean }): SeatedCanary[] {
+function seatCanaries(facts: CanaryFacts & { isFit(match: Match): boolean }): SeatedCanary[] {
   const canaries = (facts.graph.canaries ?? []).filter(({ asks }) => !asks);
   return canaries.length === 0 ? [] : new Seating(facts, facts.isFit).seat(canaries);
 }
@@ -43,7 +46,7 @@ export function seatCanaries(facts: CanaryFacts & { isFit(match: Match): boolean
  * Adds gates for the canaries of `ask`, which are chosen like those of `check`: a pick proves the canary. Until then
  * the similar steps wait, and so do their dependents.
  */
-export function withCanaryGates(decision: Decision, limits: Limits): Pick<Decision, 'graph' | 'matches'> {
+export function withCanaryGates(decision: DecidedCampaign, limits: Limits): Pick<DecidedCampaign, 'graph' | 'matches'> {
   const { graph, matches, verdicts } = decision;
   const canaries = (graph.canaries ?? []).filter(({ asks }) => asks);
   if (canaries.length === 0) return decision;
@@ -65,7 +68,7 @@ export function withCanaryGates(decision: Decision, limits: Limits): Pick<Decisi
   };
 }
 
-export function askedCanaries({ canaries = [], gates }: DecidedGraph): SeatedCanary[] {
+function askedCanaries({ canaries = [], gates }: DecidedGraph): SeatedCanary[] {
   const byName = new Map(gates.filter(({ is }) => is === 'canary').map((gate) => [gate.name, gate]));
   return canaries.flatMap((canary): SeatedCanary[] => {
     const gate = canary.asks ? byName.get(canary.name) : undefined;
@@ -166,4 +169,47 @@ class Seating {
     if (this.#facts.underWay?.has(address) === true) return ranks.begun;
     return this.#facts.selected?.has(address) === false ? ranks.unselected : ranks.free;
   }
+}
+
+/**
+ * Makes steps wait during the run for canaries that are not proven yet. If a canary will not be done, they are blocked
+ * at once, so that no credits are reserved for them. Their existing jobs and create requests are still collected, but
+ * nothing more is bought. A canary is proven when its output is on this disk and is what the manifest asks for now.
+ */
+export function holdForCanaries(draft: Draft, situation: CanaryFacts & { graph: DecidedGraph }): void {
+  const isFit = ({ step: { address }, purchase }: Match) =>
+    purchase?.state === 'done' && draft.at(address)?.action === 'keep';
+  const seated = [...askedCanaries(situation.graph), ...seatCanaries({ ...situation, isFit })];
+  for (const { canary, seats, others } of seated.filter(({ isProven }) => !isProven)) {
+    const held = others.filter((one) => draft.isInRun(one)).flatMap((address) => draft.at(address) ?? []);
+    for (const row of held) if (isSent(row)) buyOnce(row);
+    const pending = seats.flatMap((address) => draft.at(address) ?? []).filter(({ action }) => action !== 'keep');
+    if (canary.asks) {
+      if (held.some(({ blockedBy }) => blockedBy === 'gate')) goFirst(pending);
+      continue;
+    }
+    const buying = held.filter((row) => isSpending(row.action) && !isSent(row));
+    const [bad] = pending.flatMap((row) => whyCanaryHolds(row, draft.isInRun(row.address)) ?? []);
+    const canaries = pending.map(({ address }) => address);
+    if (bad === undefined) {
+      for (const row of buying) letWait(row, canaries);
+      if (buying.length > 0) goFirst(pending);
+      continue;
+    }
+    for (const row of buying) draft.block(row, bad.by, bad.reason); // I28 (failed)
+  }
+}
+
+function goFirst(rows: readonly PlanRow[]): void {
+  for (const row of rows) if (isWork(row)) row.canary = true;
+}
+
+function isSent({ action, order }: PlanRow): boolean {
+  return action === 'attach' || order?.send !== undefined;
+}
+
+function letWait(row: PlanRow, canaries: string[]): void {
+  if (row.order === undefined || canaries.length === 0) return;
+  row.canaries = canaries;
+  row.order.canaries = canaries;
 }

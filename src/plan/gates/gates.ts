@@ -1,8 +1,150 @@
-import type { Gate } from '../../graph/graph.ts';
-import type { DecidedGate, GateState } from '../situation/decided-graph.ts';
+import type { Gate, OpenRequest, Step } from '../../graph/graph.ts';
+import { fingerprintChoice } from '../../graph/render/fingerprint.ts';
+import type { Json } from '../../ground/json.ts';
+import { defined, isMap } from '../../ground/values.ts';
+import { verdictIn } from '../../lock/decisions.ts';
+import type { Lock } from '../../lock/record.ts';
+import {
+  type DecidedGate,
+  type DecidedStep,
+  type GateState,
+  type Match,
+  purchaseOf,
+  type Seen,
+} from '../situation/find-purchases.ts';
+import { isRedone, type Verdicts } from '../situation/verdicts.ts';
 
-/** State of a step at a gate. `none`: the step has no output to review. */
-export type Seen = 'picked' | 'rejected' | 'undecided' | 'none';
+export type SeenAtGates = ReadonlyMap<string, Seen>;
+
+export function seeAtGates(matches: readonly Match[], verdicts: Verdicts, gates: readonly Gate[]): SeenAtGates {
+  const gateOf = gatesByMember(gates);
+  const asked = matches.filter(({ step }) => gateOf.has(step.address));
+  return new Map(asked.map((match) => [match.step.address, verdicts.seen(match)]));
+}
+
+/** Returns the bought steps that are rejected, or that are not picked at a decided gate. */
+export function unpickedAt(gates: readonly DecidedGate[], seen: SeenAtGates): Set<string> {
+  const unpicked = gates.flatMap(({ members, state }) =>
+    members.filter((address) => {
+      const is = seen.get(address) ?? 'none';
+      return is === 'rejected' || (is === 'undecided' && state.is === 'decided');
+    }),
+  );
+  return new Set(unpicked);
+}
+
+/**
+ * Tracks the gates of a graph while its steps are decided one by one. Steps come after those that they need, so the
+ * steps of a gate come before the steps that depend on it.
+ */
+export class GateKeeper {
+  readonly #gates: readonly Gate[];
+  readonly #lock: Lock;
+  readonly #redo: ReadonlySet<string>;
+  readonly #given: SeenAtGates | undefined;
+  readonly #byName: ReadonlyMap<string, Gate>;
+  readonly #byMember: ReadonlyMap<string, Gate>;
+  readonly #seen = new Map<string, Seen>();
+  readonly #states = new Map<Gate, GateState>();
+  readonly #choices = new Map<Gate, string>();
+  /** Names of gates at which was rejected what a step is made from, by the step's address. */
+  readonly #rejected = new Map<string, string>();
+
+  /** `seen`: states of the steps at gates. By default they are read from the record at each step's own address. */
+  constructor(gates: readonly Gate[], lock: Lock, { redo, seen }: { redo: ReadonlySet<string>; seen?: SeenAtGates }) {
+    this.#gates = gates;
+    this.#lock = lock;
+    this.#redo = redo;
+    this.#given = seen;
+    this.#byName = new Map(gates.map((gate) => [gate.name, gate]));
+    this.#byMember = gatesByMember(gates);
+  }
+
+  see(step: DecidedStep): void {
+    const { address } = step;
+    if (this.#byMember.has(address)) this.#seen.set(address, this.#given?.get(address) ?? this.#lookAt(step));
+  }
+
+  hasSeen(seen: SeenAtGates): boolean {
+    return [...this.#seen].every(([address, is]) => seen.get(address) === is);
+  }
+
+  #lookAt(step: DecidedStep): Seen {
+    if (isRedone(step, this.#redo)) return 'none';
+    const record = this.#lock.steps.get(step.address);
+    const bought = record && purchaseOf(record, step.fingerprint);
+    return bought?.state === 'done' ? (verdictIn(record?.decisions, bought)?.is ?? 'undecided') : 'none';
+  }
+
+  /** Replaces references to gates by the picked steps. Marks steps behind an open gate, and behind a rejected one. */
+  resolve(step: Step): DecidedStep {
+    const gates = new Set(step.needs.flatMap((need) => this.#gateOf(need) ?? []));
+    const rejected = this.#rejectedBehind(step, gates);
+    if (rejected !== undefined) this.#rejected.set(step.address, rejected);
+    if (gates.size === 0) return rejected === undefined ? step : { ...step, rejected };
+    const request = this.#replacePicks(step.request) as OpenRequest;
+    const needs = [...new Set(step.needs.flatMap((need) => this.#pickedOf(need)))].sort();
+    const waits = [...gates].filter((gate) => this.stateOf(gate).is !== 'decided').map(({ name }) => name);
+    return { ...step, request, needs, ...(waits.length > 0 && { waits }), ...defined({ rejected }) };
+  }
+
+  /** Returns the first gate before a step at which was rejected what the step is made from. */
+  #rejectedBehind({ needs }: Step, gates: ReadonlySet<Gate>): string | undefined {
+    const [own] = [...gates].filter((gate) => this.stateOf(gate).is === 'rejected');
+    const before = own?.members ?? needs.filter((need) => this.#gateOf(need) === undefined);
+    return before.flatMap((address) => this.#rejected.get(address) ?? [])[0] ?? own?.name;
+  }
+
+  #gateOf(need: string): Gate | undefined {
+    return this.#byName.get(need) ?? this.#byMember.get(need);
+  }
+
+  /** Returns the steps that a need refers to: at a decided gate, only the picked ones. */
+  #pickedOf(need: string): readonly string[] {
+    const gate = this.#gateOf(need);
+    const state = gate && this.stateOf(gate);
+    if (state?.is !== 'decided') return [need];
+    return need === gate?.name ? state.picked : state.picked.filter((address) => address === need);
+  }
+
+  stateOf(gate: Gate): GateState {
+    const known = this.#states.get(gate);
+    if (known !== undefined) return known;
+    const state = stateOfGate(gate, (address) => {
+      const is = this.#seen.get(address) ?? 'none';
+      return is === 'none' && this.#rejected.has(address) ? 'rejected' : is;
+    });
+    this.#states.set(gate, state);
+    return state;
+  }
+
+  /** Returns the gates with their states. Call it after every step was seen. */
+  decided(): DecidedGate[] {
+    return this.#gates.map((gate) => ({ ...gate, state: this.stateOf(gate) }));
+  }
+
+  /** Returns the placeholder fingerprint of a pick that is not made yet. Undefined if `name` is not a gate's. */
+  fingerprintOf(name: string, known: ReadonlyMap<string, string>): string | undefined {
+    const gate = this.#byName.get(name);
+    if (gate === undefined) return undefined;
+    // Every step behind the gate asks for this fingerprint, and every step of the gate is known by then.
+    const fingerprint = this.#choices.get(gate) ?? fingerprintChoice(gate.members.map((one) => known.get(one) ?? ''));
+    this.#choices.set(gate, fingerprint);
+    return fingerprint;
+  }
+
+  #replacePicks(value: Json): Json {
+    if (Array.isArray(value)) return value.map((item) => this.#replacePicks(item));
+    if (!isMap(value)) return value;
+    const gate = typeof value.pick === 'number' ? this.#byName.get(String(value.$ref)) : undefined;
+    if (gate === undefined || typeof value.pick !== 'number') {
+      return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, this.#replacePicks(item)]));
+    }
+    const state = this.stateOf(gate);
+    const picked = state.is === 'decided' ? state.picked[value.pick - 1] : undefined;
+    return picked === undefined ? value : { $ref: picked, field: value.field ?? 'url' };
+  }
+}
 
 export function gatesByMember<Any extends Gate>(gates: readonly Any[]): Map<string, Any> {
   return new Map(gates.flatMap((gate) => gate.members.map((address) => [address, gate] as const)));

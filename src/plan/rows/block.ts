@@ -1,10 +1,11 @@
 import { isSpending } from '../actions.ts';
 import type { Reason } from '../plan.generated.ts';
-import type { PlanRow } from '../plan.ts';
+import type { Plan, PlanRow } from '../plan.ts';
 import { reasonOf } from '../reason.ts';
 import type { Match } from '../situation/find-purchases.ts';
-import type { Situation } from '../situation/situation.ts';
+import { type CountParts, findMissingPart, type PartCondition } from '../situation/parts.ts';
 import type { Draft } from './draft.ts';
+import { lastingFacts } from './draft.ts';
 
 /** Returns rows that are useless without the steps they need: purchases, and rows that share another step's job. */
 export function dependentRows(rows: readonly PlanRow[], matches: readonly Match[]): PlanRow[] {
@@ -15,7 +16,7 @@ export function dependentRows(rows: readonly PlanRow[], matches: readonly Match[
 }
 
 /** Blocks a step that would be bought if it needs one that will not be done. */
-export function blockDependents(draft: Draft, { matches }: Pick<Situation, 'matches'>): void {
+export function blockDependents(draft: Draft, { matches }: { matches: readonly Match[] }): void {
   const waiting = new Set(dependentRows(draft.inRun, matches));
   // A step comes after the steps that it needs, but may come before the step whose job it shares.
   for (let found = true; found; ) {
@@ -82,4 +83,26 @@ function whyNotDone({ address, action, blockedBy }: PlanRow, isInRun: boolean): 
     default:
       return undefined;
   }
+}
+
+export function withoutUnneeded(plan: Plan, count: CountParts): { plan: Plan; unneeded: readonly PlanRow[] } {
+  const unneeded: PlanRow[] = [];
+  const rows = plan.rows.map((row): PlanRow => {
+    const missing = row.action === 'blocked' ? findMissingPart(row.parts, count) : undefined;
+    if (missing === undefined) return row;
+    const rests: PlanRow = {
+      ...lastingFacts(row),
+      action: 'keep',
+      credits: 0,
+      unneeded: true,
+      reason: notNeeded(missing),
+    };
+    unneeded.push(rests);
+    return rests;
+  });
+  return { plan: unneeded.length === 0 ? plan : { ...plan, rows }, unneeded };
+}
+
+export function notNeeded({ condition, parts }: { condition: PartCondition; parts: number }): Reason {
+  return reasonOf('not-needed', `not needed: ${condition.of} gave ${parts}`);
 }

@@ -1,5 +1,8 @@
 import type { Graph, OpenRequest } from '../../graph/graph.ts';
 import type { Json } from '../../ground/json.ts';
+import type { Lock } from '../../lock/record.ts';
+import { isOpenSend } from '../../lock/sends.ts';
+import { isPost, sendsOf } from '../posts/post-record.ts';
 import type { Match } from './find-purchases.ts';
 
 /**
@@ -94,4 +97,29 @@ function collectReferences(request: OpenRequest): { single: Set<string>; listed:
   };
   visit(request, false);
   return { single, listed };
+}
+
+/** Finds steps that are not needed and have no output: a part that they use does not exist, or what they use was rejected. */
+export function findUnneeded(graph: Graph, matches: readonly Match[]): ReadonlySet<string> {
+  const conditions = findConditions(graph);
+  const count = partCounter(matches);
+  const isUnneeded = (match: Match) =>
+    isDecidedAgainst(match) ||
+    (match.purchase === undefined && findMissingPart(conditions.get(match.step.address), count) !== undefined);
+  return new Set(matches.filter(isUnneeded).map(({ step }) => step.address));
+}
+
+/** A running job, an open create request and a sent post are still settled. */
+function isDecidedAgainst({ step, purchase, record }: Match): boolean {
+  if (step.rejected === undefined || record?.purchases.some(isOpenSend)) return false;
+  if (record !== undefined && isPost(step.kind) && sendsOf(record).length > 0) return false;
+  return purchase === undefined || purchase.state === 'refused' || purchase.state === 'failed';
+}
+
+export function partsOnRecord({ steps }: Pick<Lock, 'steps'>): CountParts {
+  return (address, fingerprint) =>
+    steps
+      .get(address)
+      ?.purchases.find((one) => one.state === 'done' && one.fingerprint === fingerprint && one.outputs !== undefined)
+      ?.outputs?.length;
 }

@@ -1,13 +1,24 @@
-import type { Graph } from '../../graph/graph.ts';
-import type { Lock, Output } from '../../lock/record.ts';
+import type { Gate, Graph, OpenRequest, Step } from '../../graph/graph.ts';
+import { findReferences, fingerprintStep, replaceReferences } from '../../graph/render/fingerprint.ts';
+import { defined, mustGet } from '../../ground/values.ts';
+import { dropDefaults } from '../../kinds/drop-defaults.ts';
+import { kinds } from '../../kinds/index.ts';
+import { countedPurchases, pinnedFingerprint } from '../../lock/decisions.ts';
+import type { Job, Lock, Output, Purchase, StepRecord } from '../../lock/record.ts';
+import { isJob, isOpenSend } from '../../lock/sends.ts';
 import { type Limits, withCanaryGates } from '../gates/canaries.ts';
-import { gatesByMember } from '../gates/gates.ts';
+import { GateKeeper, gatesByMember, type SeenAtGates, seeAtGates, unpickedAt } from '../gates/gates.ts';
 import { findUnfitSteps, type MediaFacts, type Unfit } from '../outputs/expectation.ts';
-import { findUnneeded } from '../rows/unneeded.ts';
-import { decideGraph } from './apply-decisions.ts';
-import type { DecidedGate, DecidedGraph } from './decided-graph.ts';
-import type { Match } from './find-purchases.ts';
-import type { Verdicts } from './verdicts.ts';
+import {
+  type Decided,
+  type DecidedGate,
+  type DecidedGraph,
+  type DecidedStep,
+  findPurchases,
+  type Match,
+} from './find-purchases.ts';
+import { findUnneeded } from './parts.ts';
+import { type DecidedCampaign, Verdicts } from './verdicts.ts';
 
 /** State of a campaign by its lock: decisions, and the purchases of each step. Made once each time the lock is read. */
 export interface Situation extends Limits {
@@ -25,8 +36,6 @@ export interface Situation extends Limits {
   unfit?: ReadonlyMap<string, Unfit>;
   unneeded: ReadonlySet<string>;
 }
-
-export type { Limits } from '../gates/canaries.ts';
 
 const nothing: ReadonlySet<string> = new Set();
 
@@ -74,4 +83,224 @@ export function limit(situation: SeenSituation, limits: Limits): SeenSituation {
   const reseats = limits.selected !== undefined && written.canaries !== undefined;
   const isSame = limits.redo.size === 0 && !reseats;
   return isSame ? { ...situation, ...limits } : withFiles(situate(written, lock, limits), files);
+}
+
+/**
+ * Applies users' decisions to the graph. A step that is pinned, or whose output was accepted for a new input, gets the
+ * request and the fingerprint of its purchase, and steps that refer to it refer to that purchase: a decision about a
+ * step never causes its dependents to be bought again. References to a gate are replaced by its picks, and steps behind
+ * an open gate are blocked. `redo`: steps to be bought again, whose earlier acceptances and verdicts do not count.
+ */
+function decideGraph(written: Graph, lock: Lock, redo: ReadonlySet<string>): DecidedCampaign {
+  const forms = new KeptForms(lock);
+  const { gates } = written;
+  if (gates !== undefined) return decideAtGates(written, lock, { redo, forms, gates });
+  const isPlain = forms.isEmpty && !hasDecisions(written, lock);
+  const steps = isPlain ? written.steps : decideSteps(written, lock, { redo, forms });
+  const matches = findPurchases(steps, lock);
+  return {
+    graph: { ...written, steps, gates: [], decided: true },
+    matches,
+    verdicts: new Verdicts(lock, matches, redo),
+  };
+}
+
+/**
+ * Decides the gates in rounds, because picks determine the requests behind a gate, and these requests determine which
+ * purchase was renamed. Ends when both agree. Each round settles at least one more gate, in the order of their
+ * dependencies. If two exchanged purchases contradict each other forever, the last state counts.
+ */
+function decideAtGates(
+  written: Graph,
+  lock: Lock,
+  { redo, forms, gates }: { redo: ReadonlySet<string>; forms: KeptForms; gates: readonly Gate[] },
+): DecidedCampaign {
+  let seen: SeenAtGates | undefined;
+  for (let rounds = 0; ; rounds++) {
+    const keeper = new GateKeeper(gates, lock, { redo, ...defined({ seen }) });
+    const steps = decideSteps(written, lock, { redo, forms, keeper });
+    const matches = findPurchases(steps, lock);
+    const verdicts = new Verdicts(lock, matches, redo);
+    seen = seeAtGates(matches, verdicts, gates);
+    if (!keeper.hasSeen(seen) && rounds <= gates.length) continue;
+    const decided = keeper.decided();
+    const marked = markUnpicked(matches, unpickedAt(decided, seen));
+    const graph = { ...written, steps: marked.map(({ step }) => step), gates: decided, decided: true as const };
+    return { graph, matches: marked, verdicts };
+  }
+}
+
+/** Marks the steps whose outputs are rejected, or not picked at a decided gate. */
+function markUnpicked(matches: readonly Match[], unwanted: ReadonlySet<string>): readonly Match[] {
+  if (unwanted.size === 0) return matches;
+  return matches.map((match): Match => {
+    return unwanted.has(match.step.address) ? { ...match, step: { ...match.step, unpicked: true } } : match;
+  });
+}
+
+function decideSteps(
+  graph: Graph,
+  lock: Lock,
+  { redo, forms, keeper }: { redo: ReadonlySet<string>; forms: KeptForms; keeper?: GateKeeper },
+): DecidedStep[] {
+  const known = new Map<string, string>();
+  const changed = new Set<string>();
+  // Steps come after those that they use. A reference to a gate has the gate's fingerprint instead of a step's.
+  const fingerprintOf = (address: string): string =>
+    (known.has(address) ? undefined : keeper?.fingerprintOf(address, known)) ?? mustGet(known, address);
+  return graph.steps.map((written) => {
+    const resolved = keeper?.resolve(written) ?? written;
+    const isSame = resolved === written && !isChanged(written, changed);
+    const step = forms.apply(isSame ? written : rerender(resolved, fingerprintOf));
+    const record = lock.steps.get(step.address);
+    const decided = record === undefined ? step : decideStep(step, record, redo.has(step.address));
+    known.set(decided.address, decided.fingerprint);
+    if (decided.fingerprint !== written.fingerprint) changed.add(decided.address);
+    keeper?.see(decided);
+    return decided;
+  });
+}
+
+function hasDecisions(graph: Graph, lock: Lock): boolean {
+  if (graph.steps.some(({ pin }) => pin === true)) return true;
+  for (const { decisions } of lock.steps.values()) {
+    if (decisions?.pin?.fingerprint !== undefined || decisions?.accepted !== undefined) return true;
+  }
+  return false;
+}
+
+function isChanged({ part, request }: Step, changed: ReadonlySet<string>): boolean {
+  if (changed.size === 0) return false;
+  const isPartChanged = part !== undefined && changed.has(part.of);
+  return isPartChanged || findReferences(request).some((address) => changed.has(address));
+}
+
+/** Applies decisions to a step's references. Steps are in topological order, so these were decided before. */
+function rerender<Any extends Step>(step: Any, fingerprintOf: (address: string) => string): Any {
+  const { part, file } = step;
+  const referred = replaceReferences(step.request, fingerprintOf);
+  // The two forms of the request differ only in the file: one has its path, the other its content.
+  const bytes = step.paidRequest.file;
+  const paidRequest = file === undefined || bytes === undefined ? referred : { ...referred, file: bytes };
+  const taken = step.take === undefined ? {} : { take: step.take };
+  return {
+    ...step,
+    paidRequest,
+    fingerprint: fingerprintStep({ kind: step.kind, paidRequest, ...taken }),
+    ...(part !== undefined && { part: { ...part, fingerprint: fingerprintOf(part.of) } }),
+  };
+}
+
+/** Fixes the step to the purchase that its decisions name, if they name one that has or will have an output. */
+function decideStep(step: Step, record: StepRecord, isRedone: boolean): DecidedStep {
+  const pinned = step.pin === true ? 'manifest' : pinnedFingerprint(record) === undefined ? undefined : 'lock';
+  const accepted = isRedone ? undefined : acceptedFor(record, step.fingerprint);
+  if ((pinned === undefined && accepted === undefined) || record.kind !== step.kind) return step;
+  const purchases = countedPurchases(record);
+  const own = purchases.filter(({ fingerprint }) => fingerprint === step.fingerprint);
+  // A running job or an open send for exactly this request is settled before decisions apply.
+  if (own.some((purchase) => isOpenSend(purchase) || purchase.state === 'running')) {
+    return pinned === undefined ? step : { ...step, decided: { pinned } };
+  }
+  const byPin =
+    pinned === undefined ? undefined : findKept(purchases, pinned === 'lock' ? pinnedFingerprint(record) : undefined);
+  if (pinned !== undefined && byPin !== undefined) return hold(step, byPin, { pinned });
+  const isBought = own.some(({ state }) => state === 'done');
+  const byAcceptance = isBought || accepted === undefined ? undefined : findKept(purchases, accepted);
+  return byAcceptance === undefined ? step : hold(step, byAcceptance, { accepted: true });
+}
+
+function acceptedFor({ decisions }: StepRecord, wanted: string): string | undefined {
+  return decisions?.accepted?.find((one) => one.wanted === wanted)?.fingerprint;
+}
+
+export function findKept(purchases: readonly Purchase[], fingerprint?: string): Job | undefined {
+  const jobs = purchases.filter(isJob);
+  const meant = fingerprint === undefined ? jobs : jobs.filter((one) => one.fingerprint === fingerprint);
+  return meant.find(({ state }) => state === 'done') ?? meant.find(({ state }) => state === 'running');
+}
+
+/**
+ * Fixes a step to a purchase, whose request the lock may no longer have. Nothing is sent for such a step, so `retry` is
+ * dropped: it would send the new request in the name of the old one.
+ */
+function hold(step: Step, { fingerprint, request }: Job, by: Omit<Decided, 'wanted'>): DecidedStep {
+  if (fingerprint === step.fingerprint) return { ...step, decided: by };
+  const { retry: _retry, ...rest } = step;
+  const bought: OpenRequest = request ?? {};
+  const wanted = { paidRequest: step.paidRequest, fingerprint: step.fingerprint };
+  return { ...rest, fingerprint, paidRequest: bought, decided: { ...by, wanted } };
+}
+
+/** A paid request with documented defaults written out. */
+interface Form {
+  fingerprint: string;
+  request: OpenRequest;
+}
+
+/**
+ * Purchases made before documented defaults were left out of requests. A step that asks for the same keeps the
+ * fingerprint, the idempotency key and the bytes of the paid request.
+ */
+class KeptForms {
+  readonly #lock: Lock;
+  /** Forms of requests by address, and by the fingerprint that each request has without its defaults. */
+  readonly #own = new Map<string, Map<string, Form>>();
+  readonly #anywhere = new Map<string, Form>();
+  #bought: ReadonlySet<string> | undefined;
+
+  constructor(lock: Lock) {
+    this.#lock = lock;
+    for (const record of lock.steps.values()) this.#note(record);
+  }
+
+  get isEmpty(): boolean {
+    return this.#anywhere.size === 0;
+  }
+
+  /** Returns the step with the request as it was paid for, or the step itself if the two do not differ. */
+  apply(step: Step): Step {
+    if (this.isEmpty) return step;
+    const form = this.#formOf(step);
+    if (form === undefined) return step;
+    const more = Object.entries(form.request).filter(([field]) => !Object.hasOwn(step.request, field));
+    return {
+      ...step,
+      request: { ...step.request, ...Object.fromEntries(more) },
+      paidRequest: form.request,
+      fingerprint: form.fingerprint,
+    };
+  }
+
+  #formOf({ address, fingerprint }: Step): Form | undefined {
+    const record = this.#lock.steps.get(address);
+    if (record !== undefined && countedPurchases(record).some((one) => one.fingerprint === fingerprint))
+      return undefined;
+    const own = this.#own.get(address)?.get(fingerprint);
+    if (own !== undefined) return own;
+    const elsewhere = this.#anywhere.get(fingerprint);
+    return elsewhere === undefined || this.#isBought(fingerprint) ? undefined : elsewhere;
+  }
+
+  #isBought(fingerprint: string): boolean {
+    this.#bought ??= new Set(
+      [...this.#lock.steps.values()].flatMap((record) => countedPurchases(record).map((one) => one.fingerprint)),
+    );
+    return this.#bought.has(fingerprint);
+  }
+
+  #note(record: StepRecord): void {
+    for (const { kind = record.kind, request, take, fingerprint } of countedPurchases(record)) {
+      if (request === undefined) continue;
+      const paidRequest = dropDefaults(kinds[kind], request);
+      if (paidRequest === request) continue;
+      const form = { fingerprint, request };
+      const short = fingerprintStep({ kind, paidRequest, take });
+      const own = this.#own.get(record.address) ?? new Map<string, Form>();
+      this.#own.set(record.address, own);
+      // Purchases are visited from the newest to the oldest.
+      if (!own.has(short)) own.set(short, form);
+      if (!this.#anywhere.has(short)) this.#anywhere.set(short, form);
+    }
+  }
 }

@@ -1,6 +1,7 @@
 import { countedPurchases } from '../../lock/decisions.ts';
 import type { Purchase } from '../../lock/record.ts';
-import { stateOfPost } from '../posts/posts.ts';
+import { isOpenSend } from '../../lock/sends.ts';
+import { isPost, sendsOf } from '../posts/post-record.ts';
 import type { Match } from './find-purchases.ts';
 import type { Situation } from './situation.ts';
 
@@ -48,4 +49,14 @@ function stateOfPurchase({ state }: Purchase): StepState {
     default:
       return state;
   }
+}
+
+/** Returns the state of a post that was sent under this address; `undefined` when its own purchase has the state. */
+function stateOfPost({ step, record, purchase }: Match): 'done' | 'changed' | 'unresolved' | undefined {
+  if (record === undefined || !isPost(step.kind)) return undefined;
+  const sends = sendsOf(record);
+  if (sends.some(isOpenSend)) return 'unresolved';
+  const [posted] = sends;
+  if (posted === undefined || purchase?.jobId !== undefined) return undefined;
+  return posted.fingerprint === step.fingerprint ? 'done' : 'changed';
 }

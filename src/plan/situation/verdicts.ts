@@ -1,10 +1,15 @@
 import { defined, groupBy } from '../../ground/values.ts';
 import { laterVerdict, nameOfVerdict } from '../../lock/decisions.ts';
 import type { Lock, StepRecord, Verdict } from '../../lock/record.ts';
-import type { Seen } from '../gates/gates.ts';
 import type { Plan } from '../plan.ts';
-import type { DecidedGate, DecidedGraph, DecidedStep } from './decided-graph.ts';
-import { type Match, purchaseOf } from './find-purchases.ts';
+import {
+  type DecidedGate,
+  type DecidedGraph,
+  type DecidedStep,
+  type Match,
+  purchaseOf,
+  type Seen,
+} from './find-purchases.ts';
 
 export type Said = { is: 'picked' | 'rejected' } & Pick<Verdict, 'note' | 'reason' | 'by'>;
 
@@ -120,4 +125,11 @@ export function gatesToDecide(
     if (state.is === 'contested') return true;
     return state.is === 'open' && state.toSee - own.filter((address) => unseen.has(address)).length >= choose;
   });
+}
+
+/** A campaign with users' decisions applied. */
+export interface DecidedCampaign {
+  graph: DecidedGraph;
+  matches: readonly Match[];
+  verdicts: Verdicts;
 }

@@ -4,7 +4,7 @@ import { defined, groupBy } from '../../ground/values.ts';
 import type { ComparedStep, Comparison, PriceSum } from '../../plan/compare/compare-versions.ts';
 import type { PlanRow } from '../../plan/plan.ts';
 import { isPost } from '../../plan/posts/post-record.ts';
-import type { Charge } from '../../plan/prices/list-charges.ts';
+import type { Charge } from '../../plan/prices/charges.ts';
 import type { Paste } from '../advice-text.ts';
 import {
   type Block,

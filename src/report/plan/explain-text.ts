@@ -5,7 +5,7 @@ import { groupBy } from '../../ground/values.ts';
 import type { Purchase, StepRecord } from '../../lock/record.ts';
 import type { Cause, Change } from '../../plan/plan.generated.ts';
 import type { PlanRow } from '../../plan/plan.ts';
-import type { DecidedStep } from '../../plan/situation/decided-graph.ts';
+import type { DecidedStep } from '../../plan/situation/find-purchases.ts';
 import type { Paste } from '../advice-text.ts';
 import {
   type Block,

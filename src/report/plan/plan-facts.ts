@@ -1,8 +1,8 @@
 import { groupBy } from '../../ground/values.ts';
+import { postsOf } from '../../plan/consent.ts';
 import type { Plan, PlanRow, PlanTotals } from '../../plan/plan.ts';
-import { postsOf } from '../../plan/posts/post-consent.ts';
 import { isAskedAbout } from '../../plan/posts/post-record.ts';
-import { limitName } from '../../plan/prices/caps.ts';
+import { limitName } from '../../plan/prices/fund.ts';
 import { guessText } from '../../plan/prices/prices.ts';
 import { bad, type Fact, named, strong, type Text, warning } from '../document.ts';
 import { countOf, creditsText, limitText, rangeText } from '../numbers.ts';

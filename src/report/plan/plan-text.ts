@@ -1,6 +1,6 @@
 import { countSteps, hasWork, isHeldBack, isQuiet } from '../../plan/actions.ts';
 import type { Action, Plan, PlanRow, PlanTotals } from '../../plan/plan.ts';
-import { sumPrices } from '../../plan/prices/sum-prices.ts';
+import { sumPrices } from '../../plan/sum-up.ts';
 import {
   type Block,
   type Column,

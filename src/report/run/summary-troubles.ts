@@ -2,7 +2,7 @@ import { call } from '../../ground/advice.ts';
 import { likenessOf } from '../../ground/likeness.ts';
 import { groupBy } from '../../ground/values.ts';
 import { isPost } from '../../plan/posts/post-record.ts';
-import { classifyFailure } from '../../plan/purchases/refusals.ts';
+import { classifyFailure } from '../../plan/purchases/next.ts';
 import { writeName } from '../../plan/select/names.ts';
 import type { Paste } from '../advice-text.ts';
 import { type Block, command, type Document, type Line, line, type Mark, warning } from '../document.ts';

@@ -7,8 +7,7 @@ import type { Output, Purchase } from '../../lock/record.ts';
 import { findChanges } from '../../plan/compare/changes.ts';
 import { findOwn } from '../../plan/decisions/pin.ts';
 import { readableRequest } from '../../plan/outputs/list-outputs.ts';
-import type { DecidedStep } from '../../plan/situation/decided-graph.ts';
-import type { BoughtAt, Match } from '../../plan/situation/find-purchases.ts';
+import type { BoughtAt, DecidedStep, Match } from '../../plan/situation/find-purchases.ts';
 import { stateOfStep } from '../../plan/situation/step-state.ts';
 import type { Verdicts } from '../../plan/situation/verdicts.ts';
 

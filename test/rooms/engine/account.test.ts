@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Account } from '../../../src/engine/account.ts';
-import { capsOf } from '../../../src/plan/prices/caps.ts';
-import { worstFactor } from '../../../src/plan/prices/price-sources.ts';
+import { capsOf } from '../../../src/plan/prices/fund.ts';
+import { worstFactor } from '../../../src/plan/prices/prices.ts';
 import { runs } from '../../rig/runs.ts';
 
 function accountOf({

@@ -4,7 +4,7 @@ import type { RunFact } from '../../../src/contract/event.ts';
 import { Account } from '../../../src/engine/account.ts';
 import { allot, findEnds, Queue } from '../../../src/engine/queue.ts';
 import type { StepOrder } from '../../../src/plan/plan.ts';
-import type { Cap } from '../../../src/plan/prices/caps.ts';
+import type { Cap } from '../../../src/plan/prices/fund.ts';
 import { TestCampaign } from '../../rig/campaign.ts';
 
 /** What the price classes of these tests are called is what they cost; `?` is unknown. */

@@ -5,7 +5,7 @@ import { chargeOf } from '../../../src/engine/local-ledger.ts';
 import { kinds } from '../../../src/kinds/index.ts';
 import { readCatalogListing } from '../../../src/kinds/read-catalog.ts';
 import type { Price } from '../../../src/plan/plan.ts';
-import { type ChargedPrices, worstFactor } from '../../../src/plan/prices/price-sources.ts';
+import { type ChargedPrices, worstFactor } from '../../../src/plan/prices/prices.ts';
 import { images, TestCampaign } from '../../rig/campaign.ts';
 
 const image = 'image/alpha-2/resolution=2k';

@@ -4,13 +4,17 @@ import { type Advice, call, way } from '../../../src/ground/advice.ts';
 import { joinParts, joinRecords, partOf, recordOf } from '../../../src/lock/join.ts';
 import type { Lock, LockLine, OpenSend, Purchase, StepRecord } from '../../../src/lock/record.ts';
 import { isOpenSend } from '../../../src/lock/sends.ts';
-import { importJob } from '../../../src/plan/decisions/import-job.ts';
-import { type Finding, resolvePurchase, ruleOnSend } from '../../../src/plan/decisions/resolve-purchase.ts';
+import { type Finding, importJob, resolvePurchase, ruleOnSend } from '../../../src/plan/decisions/resolve-purchase.ts';
 import type { Ruling } from '../../../src/plan/decisions/ruling.ts';
-import { idempotencyKey, nextPurchase } from '../../../src/plan/purchases/key.ts';
+import {
+  costOfRetries,
+  idempotencyKey,
+  nextPurchase,
+  retriesAfter,
+  retriesLeft,
+} from '../../../src/plan/purchases/key.ts';
 import { type RetryRefusal, whyNotAgain } from '../../../src/plan/purchases/next.ts';
 import { openSendsOf } from '../../../src/plan/purchases/open-sends.ts';
-import { costOfRetries, retriesAfter, retriesLeft } from '../../../src/plan/purchases/retry.ts';
 import type { Match } from '../../../src/plan/situation/find-purchases.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import { create, deciding, earlier, forgotten, job, lockOf, matchOf, saved, sendIn, song, stepOf } from './facts.ts';

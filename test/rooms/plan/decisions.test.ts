@@ -2,9 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { Graph, Step } from '../../../src/graph/graph.ts';
 import { fingerprintStep } from '../../../src/graph/render/fingerprint.ts';
 import type { Decisions, Lock, Purchase } from '../../../src/lock/record.ts';
-import { findKept } from '../../../src/plan/situation/apply-decisions.ts';
-import type { Decided } from '../../../src/plan/situation/decided-graph.ts';
-import { situate } from '../../../src/plan/situation/situation.ts';
+import type { Decided } from '../../../src/plan/situation/find-purchases.ts';
+import { findKept, situate } from '../../../src/plan/situation/situation.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import {
   clips,

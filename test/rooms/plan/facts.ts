@@ -1,9 +1,10 @@
 import type { Graph, Step } from '../../../src/graph/graph.ts';
 import type { Decisions, Job, Lock, OpenSend, Output, Purchase, StepRecord } from '../../../src/lock/record.ts';
 import { assemblePlan, type PlanFacts } from '../../../src/plan/assemble.ts';
+import type { Limits } from '../../../src/plan/gates/canaries.ts';
 import type { Plan, PlanRow, PlanTotals } from '../../../src/plan/plan.ts';
 import type { Match } from '../../../src/plan/situation/find-purchases.ts';
-import { type Limits, type SeenFiles, situate, withFiles } from '../../../src/plan/situation/situation.ts';
+import { type SeenFiles, situate, withFiles } from '../../../src/plan/situation/situation.ts';
 import { type AnyFacts, sendBy } from '../../rig/facts-of-purchase.ts';
 import type { WrittenStep } from '../../rig/steps.ts';
 

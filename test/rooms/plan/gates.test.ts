@@ -7,8 +7,13 @@ import { agreementFrom, agreementOf, covers } from '../../../src/plan/agreement.
 import { blockAtGates, findBehind } from '../../../src/plan/gates/block-at-gates.ts';
 import type { PlanRow } from '../../../src/plan/plan.ts';
 import { Draft } from '../../../src/plan/rows/draft.ts';
-import { parseSelection } from '../../../src/plan/select/parse-selection.ts';
-import { matchSelection, type SelectionFacts, sampleSteps, vocabularyOf } from '../../../src/plan/select/select.ts';
+import {
+  matchSelection,
+  parseSelection,
+  type SelectionFacts,
+  sampleSteps,
+  vocabularyOf,
+} from '../../../src/plan/select/select.ts';
 import { situate } from '../../../src/plan/situation/situation.ts';
 import { gatesToDecide } from '../../../src/plan/situation/verdicts.ts';
 import { planText } from '../../../src/report/plan/plan-text.ts';

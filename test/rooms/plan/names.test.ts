@@ -16,8 +16,7 @@ import {
   withoutExtension,
   writeName,
 } from '../../../src/plan/select/names.ts';
-import { parseSelection } from '../../../src/plan/select/parse-selection.ts';
-import { matchSelection, vocabularyOf } from '../../../src/plan/select/select.ts';
+import { matchSelection, parseSelection, vocabularyOf } from '../../../src/plan/select/select.ts';
 import { safeText } from '../../../src/report/safe-text.ts';
 import { seeded } from '../../rig/random.ts';
 import { runs } from '../../rig/runs.ts';

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { Graph, OpenRequest } from '../../../src/graph/graph.ts';
 import { joinLocks } from '../../../src/lock/join.ts';
 import type { Job, Lock, Purchase } from '../../../src/lock/record.ts';
+import { admitPosts, allowPosts, withholdPosts } from '../../../src/plan/consent.ts';
 import { targetOf } from '../../../src/plan/posts/post-accounts.ts';
-import { admitPosts, allowPosts, withholdPosts } from '../../../src/plan/posts/post-consent.ts';
 import {
   findConditions,
   findMissingPart,

@@ -8,19 +8,18 @@ import type { Listing } from '../../../src/kinds/listed-model.ts';
 import { readCatalogListing } from '../../../src/kinds/read-catalog.ts';
 import type { Lock, Purchase } from '../../../src/lock/record.ts';
 import type { Price } from '../../../src/plan/plan.ts';
+import { type CostDimension, listCharges, sumCharges, tallyCharges } from '../../../src/plan/prices/charges.ts';
 import { type Held, heldCredits } from '../../../src/plan/prices/held.ts';
-import { listCharges } from '../../../src/plan/prices/list-charges.ts';
-import { plausiblePrices } from '../../../src/plan/prices/price-sources.ts';
 import {
   ceilingOf,
   listedCharge,
   type PriceHints,
+  plausiblePrices,
   pricesFrom,
   type WrittenPrices,
 } from '../../../src/plan/prices/prices.ts';
-import { estimateOf } from '../../../src/plan/prices/sum-prices.ts';
-import { type CostDimension, sumCharges, tallyCharges } from '../../../src/plan/prices/tally-charges.ts';
 import { situate } from '../../../src/plan/situation/situation.ts';
+import { estimateOf } from '../../../src/plan/sum-up.ts';
 import { makeStatus } from '../../../src/report/status/status.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import { addresses, lock as locks } from '../lock/records.ts';

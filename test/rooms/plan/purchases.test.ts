@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Graph } from '../../../src/graph/graph.ts';
 import type { Lock, Purchase, Refusal } from '../../../src/lock/record.ts';
 import { countRefused, idempotencyKey, nextPurchase, repeatOf } from '../../../src/plan/purchases/key.ts';
-import { classifyFailure } from '../../../src/plan/purchases/refusals.ts';
+import { classifyFailure } from '../../../src/plan/purchases/next.ts';
 import { situate } from '../../../src/plan/situation/situation.ts';
 import { type StepState, stateOfStep } from '../../../src/plan/situation/step-state.ts';
 import { graphOfSteps } from '../../rig/steps.ts';

@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Condition, parseSelection } from '../../../src/plan/select/parse-selection.ts';
-import { matchSelection, type SelectionFacts, vocabularyOf } from '../../../src/plan/select/select.ts';
+import {
+  type Condition,
+  matchSelection,
+  parseSelection,
+  type SelectionFacts,
+  vocabularyOf,
+} from '../../../src/plan/select/select.ts';
 import type { StepState } from '../../../src/plan/situation/step-state.ts';
 import { graphOfSteps, type WrittenStep } from '../../rig/steps.ts';
 

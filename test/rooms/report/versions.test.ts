@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Lock } from '../../../src/lock/record.ts';
 import { compareVersions } from '../../../src/plan/compare/compare-versions.ts';
-import { type Charge, listCharges } from '../../../src/plan/prices/list-charges.ts';
-import { type CostDimension, sumCharges, tallyCharges } from '../../../src/plan/prices/tally-charges.ts';
+import {
+  type Charge,
+  type CostDimension,
+  listCharges,
+  sumCharges,
+  tallyCharges,
+} from '../../../src/plan/prices/charges.ts';
 import { situate } from '../../../src/plan/situation/situation.ts';
 import { costCsv, costJson, costView } from '../../../src/report/cost-text.ts';
 import { compareMarkdown, compareText } from '../../../src/report/plan/compare-text.ts';

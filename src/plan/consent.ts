@@ -1,0 +1,141 @@
+import { defined } from '../ground/values.ts';
+import { isSpending, publishes } from './actions.ts';
+import type { Ask, Carry, Plan, PlanRow, PlanTotals, PostTarget } from './plan.ts';
+import { isAskedAbout, isPost } from './posts/post-record.ts';
+import { type Reason, reasonOf } from './reason.ts';
+import { blocked } from './rows/draft.ts';
+import { countPosts, sumPrices } from './sum-up.ts';
+
+/**
+ * Removes from the plan the rows that wait for a consent, and the rows that need them. `why`: reason of the waiting
+ * rows; `until`: what they wait for, used in the reason of the rows that need them.
+ */
+function withhold(plan: Plan, waits: (row: PlanRow) => boolean, words: { why: Reason; until: string }): Plan {
+  const waiting = plan.rows.filter(waits);
+  if (waiting.length === 0) return plan;
+  // An open send with a row of its own blocks no other row.
+  const ofSteps = waiting.filter(({ order }) => order?.send?.isStrange !== true || order.asksOnly !== true);
+  const reasons = new Map(ofSteps.map(({ address }) => [address, words.why]));
+  // A step may come before the step whose job it shares.
+  for (let before = 0; before < reasons.size; ) {
+    before = reasons.size;
+    for (const row of plan.rows) {
+      const need = reasons.has(row.address) ? undefined : needOf(row).find((address) => reasons.has(address));
+      if (need !== undefined)
+        reasons.set(row.address, reasonOf('consent', `needs ${need}, which waits ${words.until}`));
+    }
+  }
+  const rows = plan.rows.map((row) => {
+    const reason = row.send === undefined ? reasons.get(row.address) : waits(row) ? words.why : undefined;
+    return reason === undefined ? row : withheld(row, reason);
+  });
+  return { ...plan, rows, totals: withoutWithheld(plan.totals, rows) };
+}
+
+/** Lists the steps that a row needs. Empty unless its step is still to be made or shares another step's job. */
+function needOf({ action, order }: PlanRow): string[] {
+  if (order === undefined || !(isSpending(action) || order.sharesJobOf !== undefined)) return [];
+  return order.needs;
+}
+
+function withheld(row: PlanRow, reason: Reason): PlanRow {
+  const { parts } = row.order ?? {};
+  const waits = { ...blocked(row, 'consent', reason), ...defined({ parts }) };
+  return row.post === undefined ? waits : { ...waits, post: row.post };
+}
+
+function withoutWithheld(totals: PlanTotals, rows: readonly PlanRow[]): PlanTotals {
+  const { posts: _posts, mayRetry: _mayRetry, estimate: _estimate, ...rest } = totals;
+  const sums = sumPrices(rows);
+  // Less of the ceiling of an earlier approval may be left.
+  return { ...rest, ...sums, ceiling: Math.min(rest.ceiling, sums.ceiling) };
+}
+
+/**
+ * Returns whether a row needs consent to buy. A post that is free needs only the consent to publish. Asking about an
+ * unresolved create request is free, unless it repeats the request and only the lock shows that it was sent before.
+ */
+export function isBought(row: PlanRow): boolean {
+  const { action, order, credits } = row;
+  const isQuestion = order?.asksOnly === true && order.send.isStrange !== true; // I43
+  return isSpending(action) && !isQuestion && !(publishes(row) && credits === 0);
+}
+
+/**
+ * Returns the part of a plan that needs no consent: paid jobs are collected, and lost answers recovered. Purchases
+ * wait, including retries and those after picks.
+ */
+export function withholdPurchases(plan: Plan): Plan {
+  const collected = plan.rows.flatMap((row) => (isBought(row) ? [...questionOf(row), row] : [withoutRetries(row)]));
+  return withhold({ ...plan, rows: collected }, isBought, {
+    why: reasonOf('payer', 'waits for approval of its cost'),
+    until: 'for approval of its cost',
+  });
+}
+
+/** Returns the rows that only ask about a lost answer of a step. None for a post, because asking might publish it. */
+function questionOf({ address, task, kind, reason, order }: PlanRow): PlanRow[] {
+  if (order?.send === undefined || order.asksOnly || isPost(kind)) return [];
+  const { send } = order;
+  const asks: PlanRow = {
+    ...{ address, task, kind, reason, send: send.id },
+    ...{ action: 'create', credits: order.price.credits, price: order.price },
+    order: questionOfOrder({ ...order, send }),
+  };
+  return [asks];
+}
+
+function questionOfOrder(order: Carry & Pick<Ask, 'send'>): Ask {
+  const { campaign, address, task, kind, fingerprint, generation, attempt, repeat, refused, key, take } = order;
+  const { request, paidRequest, save, price, movedFrom, send } = order;
+  return {
+    ...{ campaign, address, task, kind, fingerprint, generation, attempt, repeat, refused, key },
+    ...{ request, paidRequest, save, price, send, needs: [], replaces: [], action: 'create', asksOnly: true },
+    ...defined({ take, movedFrom }),
+  };
+}
+
+function withoutRetries(row: PlanRow): PlanRow {
+  const { mayRetry: _mayRetry, later: _later, ...rest } = row;
+  if (rest.order?.retries === undefined) return rest as PlanRow;
+  const { retries: _retries, ...order } = rest.order;
+  return { ...rest, order } as PlanRow;
+}
+
+export function postsOf(rows: readonly PlanRow[], which: 'published' | 'waiting'): PostTarget[] {
+  const isMeant =
+    which === 'published' ? publishes : (row: PlanRow) => row.blockedBy === 'consent' && !isAskedAbout(row);
+  return rows.flatMap((row) => (isMeant(row) && row.post !== undefined ? [row.post] : []));
+}
+
+/** Records the consent of a user who was shown each post of the plan. Nothing else approves a post. */
+export function allowPosts(plan: Plan): Plan {
+  const rows = plan.rows.map((row) => {
+    const { order } = row;
+    if (!publishes(row) || order === undefined || order.asksOnly) return row;
+    return { ...row, order: { ...order, publish: true as const } };
+  });
+  return { ...plan, rows };
+}
+
+/** Adds posts of these addresses to the plan, because a user decided that none of them is already published. */
+export function admitPosts(plan: Plan, addresses: ReadonlySet<string>): Plan {
+  if (addresses.size === 0) return plan;
+  const rows = plan.rows.map((row) => (addresses.has(row.address) ? (row.asked ?? row) : row));
+  const { totals } = plan;
+  const sums = sumPrices(rows);
+  // The user agrees to their cost together with the posts.
+  const ceiling = totals.ceiling + sums.knownPrices - totals.knownPrices;
+  return { ...plan, rows, totals: { ...totals, ...sums, ...countPosts(rows), ceiling } };
+}
+
+/**
+ * Removes from the plan its posts, and the steps that need them, until a user consents. `which`: limits this to some
+ * rows.
+ */
+export function withholdPosts(plan: Plan, which: (row: PlanRow) => boolean = publishes): Plan {
+  return withhold(plan, (row) => publishes(row) && which(row), {
+    why: reasonOf('consent', 'not posted: needs its own consent'),
+    until: 'to be published',
+  });
+}
