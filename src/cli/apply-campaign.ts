@@ -6,16 +6,17 @@ import type { OpenCampaign } from '../campaign/open-campaign.ts';
 import { optionTable } from '../campaign/option-table.ts';
 import type { EngineChoice, Held, Running, RunResult } from '../campaign/run.ts';
 import type { SavedPlan } from '../campaign/saved-plan.ts';
+import type { Approval } from '../contract/approval.ts';
 import { systemClock } from '../contract/clock.ts';
 import type { StepOutcome } from '../contract/event.ts';
 import { exitCodes } from '../contract/exit.ts';
 import { CampaignError } from '../contract/failure.ts';
-import { type Call, way } from '../ground/advice.ts';
+import { way } from '../ground/advice.ts';
 import { hasWork, isSpending, publishes } from '../plan/actions.ts';
 import { admitPosts, allowPosts, isBought, postsOf, withholdPosts, withholdPurchases } from '../plan/consent.ts';
-import type { Plan, PlanRow, PlanTotals } from '../plan/plan.ts';
+import type { Plan, PlanRow } from '../plan/plan.ts';
 import { isAskedAbout } from '../plan/posts/post-record.ts';
-import { facts, good, line, strong, type Text } from '../report/document.ts';
+import { facts, good, line, strong } from '../report/document.ts';
 import { clockText, countOf } from '../report/numbers.ts';
 import { capText, limitFacts, pickedText, spendText } from '../report/plan/plan-facts.ts';
 import { planText } from '../report/plan/plan-text.ts';
@@ -26,13 +27,13 @@ import { safeText } from '../report/safe-text.ts';
 import { askAboutMove, askPerson } from './ask-person.ts';
 import { approving, type Consent, consentIn, withConsent } from './consent.ts';
 import { engineFor } from './engine-choice.ts';
+import { applyingPlan, nextOfPlan, nextOfRun, showingCall, tellWaiting } from './next-steps.ts';
 import type { ApplyOptions } from './open.ts';
 import { findUnselected, tellCredential, tellUnselected } from './plan-notices.ts';
 import { makeRecorder, openEvents } from './recorder.ts';
 import { listenForInterruption, listenForStrayErrors } from './signals.ts';
 import { type Terminal, tell } from './terminal.ts';
 import { endStage } from './timing.ts';
-import { applyingPlan, showingCall, tellOpenGates, tellWaiting } from './waiting.ts';
 
 interface ApplyContext {
   campaign: OpenCampaign;
@@ -66,25 +67,10 @@ export async function applyCampaign(typed: ApplyOptions, given: ApplyContext): P
   return applied.exit;
 }
 
-interface RoundContext extends ApplyContext {
+/** One prompt for consent, and the run of the approved plan. */
+interface Round extends ApplyContext {
   consent: Consent;
   isAskedAgain?: true;
-}
-
-interface Ended {
-  exit: number;
-  isPassed: boolean;
-  hasRun: boolean;
-}
-
-interface Applied {
-  made: Plan;
-  carriedOut: Plan;
-  result: RunResult;
-}
-
-/** One prompt for consent, and the run of the approved plan. */
-interface Round extends RoundContext {
   options: ApplyOptions;
   engine: EngineChoice | undefined;
   session: ApplySession;
@@ -97,7 +83,19 @@ interface Round extends RoundContext {
   isPassed: boolean;
 }
 
-async function applyOnce(options: ApplyOptions, context: RoundContext): Promise<Ended> {
+type RoundContext = Pick<Round, keyof ApplyContext | 'consent' | 'isAskedAgain'>;
+
+interface Applied {
+  /** The plan before consent reduced it. */
+  planned: Plan;
+  carriedOut: Plan;
+  result: RunResult;
+}
+
+async function applyOnce(
+  options: ApplyOptions,
+  context: RoundContext,
+): Promise<{ exit: number; isPassed: boolean; hasRun: boolean }> {
   const { campaign, terminal, isAskedAgain } = context;
   const round = await openRound(options, context);
   const applied = await carryOut(round).finally(() => round.session.close());
@@ -106,14 +104,12 @@ async function applyOnce(options: ApplyOptions, context: RoundContext): Promise<
     terminal.err(`nothing ${isAskedAgain ? 'more ' : ''}was spent\n`);
     return { exit: applied === 'no' ? exitCodes.done : exitCodes.interrupted, isPassed: false, hasRun: false };
   }
-  const { made: planned, carriedOut, result } = applied;
-  const { exit, outcomes } = result;
-  const { view, approved, isPassed } = round;
-  const shown = { ...context, file: campaign.file, options };
-  if (options.json === true) await printResult(applied, { ...shown, view });
+  const { approved, isPassed } = round;
+  const { exit } = applied.result;
+  const run = { ...context, ...applied, file: campaign.file, options };
+  if (options.json === true) printResult(run, round.view);
   if (approved?.is === 'approved' && isDone(applied)) await endApproval(approved.approval, systemClock.now());
-  tellWaiting(carriedOut, { ...shown, planned, outcomes });
-  tellOpenGates(carriedOut, terminal, { review: options.review, isDone: exit === exitCodes.done, outcomes });
+  tellWaiting(run);
   return { exit, isPassed: isPassed && exit === exitCodes.outOfCredits, hasRun: true };
 }
 
@@ -147,35 +143,39 @@ async function carryOut(round: Round): Promise<Applied | 'no' | 'interrupted'> {
   if (agreed === 'no' || agreed === 'interrupted') return agreed;
   const { made } = found;
   const running = await session.start(agreed);
-  return 'result' in running ? { made, carriedOut: agreed, result: running.result } : watch(running, made, round);
+  return 'result' in running
+    ? { planned: made, carriedOut: agreed, result: running.result }
+    : watch(running, made, round);
 }
 
+/**
+ * Gets consent to credits and, separately, to posts. Returns the plan to carry out: with its posts, or without the
+ * posts that lack consent. Without consent to credits, the plan is reduced to collecting outputs that are paid; if
+ * there are none, it throws MB3007.
+ */
 async function agree({ made, misspelt }: Held, round: Round): Promise<Plan | 'no' | 'interrupted'> {
-  const { options, campaign, session, terminal, saved, isAskedAgain, consent } = round;
-  const { file, replays } = campaign;
+  const { options, campaign, session, terminal, saved, isAskedAgain } = round;
   const unselected = findUnselected(made, { options, graph: session.checked.graph, command: 'apply' });
   // Checked while the lock is held, because another run may have used the approval up.
   if (saved !== undefined && !isAskedAgain) {
     round.approved = await findApproval(saved, { campaign, now: systemClock.now() });
   }
-  tellApproved(round.approved, terminal);
-  const show = (planned: Plan) => {
-    showPlan(planned, round);
-    tellUnselected(unselected, terminal, { ends: true });
-    tellCredential(planned, replays, terminal);
-  };
-  return agreeTo(made, options, {
-    ...{
-      terminal,
-      consent,
-      show,
-      approved: round.approved,
-      file,
-      showing: showingCall(file, options, saved),
-      misspelt,
-    },
-    ...(!isAskedAgain && saved && { saved }),
-  });
+  const { approved } = round;
+  const covered = approved?.is === 'approved' ? withoutUnapproved(made, approved.approval, round) : made;
+  const consent = consentToPosts(covered, round);
+  const plan = consent === 'missing' ? withholdPosts(covered) : covered;
+  if (approved?.is === 'approved') {
+    const { by, at, what } = approved.approval;
+    tell(terminal, line([good('approved'), ` by ${safeText(by, 100)} at ${clockText(at)}: ${safeText(what, 500)}`]));
+  }
+  showPlan(plan, round);
+  tellUnselected(unselected, terminal, { ends: true });
+  tellCredential(plan, campaign.replays, terminal);
+  const spends = await agreeToSpend(plan, misspelt, round);
+  if (spends === 'no' || spends === 'interrupted') return spends;
+  const agreed = spends === 'yes' ? plan : withholdPurchases(plan);
+  if (spends === 'nobody' && !hasWork(agreed)) throw refuseWithoutConsent(made, plan, misspelt, round);
+  return agreeToPosts(asksAgain(agreed, round), consent, round);
 }
 
 function showPlan(planned: Plan, { options, campaign, terminal }: Round): void {
@@ -235,14 +235,11 @@ async function watch(running: Running, made: Plan, round: Round): Promise<Applie
     leave: interruption.secondSignal,
     stray,
   });
-  return { made, carriedOut: judge?.carriedOut ?? plan, result };
+  return { planned: made, carriedOut: judge?.carriedOut ?? plan, result };
 }
 
-async function printResult(
-  applied: Applied,
-  { view, ...context }: ApplyContext & { file: string; options: ApplyOptions; view: RunView },
-): Promise<void> {
-  const { carriedOut, result } = applied;
+function printResult(run: Parameters<typeof nextOfRun>[0] & Applied, view: RunView): void {
+  const { carriedOut, result, terminal } = run;
   const { outcomes, end } = result;
   if (end === undefined) {
     throw new CampaignError({
@@ -251,15 +248,7 @@ async function printResult(
       hint: 'run again to collect its jobs',
     });
   }
-  const { nextOfRun } = await import('./next-steps.ts');
-  const next = nextOfRun(applied, { ...context, view });
-  context.terminal.out(resultText({ plan: carriedOut, outcomes, view, end, next }));
-}
-
-function tellApproved(approved: Approved | undefined, terminal: Terminal): void {
-  if (approved?.is !== 'approved') return;
-  const { by, at, what } = approved.approval;
-  tell(terminal, line([good('approved'), ` by ${safeText(by, 100)} at ${clockText(at)}: ${safeText(what, 500)}`]));
+  terminal.out(resultText({ plan: carriedOut, outcomes, view, end, next: nextOfRun(run, view) }));
 }
 
 /** Whether the approval of a plan permits no further purchase. */
@@ -268,36 +257,6 @@ function isDone({ carriedOut, result }: Applied): boolean {
   const isOver = ({ address, action }: PlanRow) =>
     action === 'keep' || action === 'orphan' || ends.includes(result.outcomes.get(address));
   return result.end !== undefined && carriedOut.rows.every((row) => row.send !== undefined || isOver(row));
-}
-
-interface Context {
-  terminal: Terminal;
-  consent: Consent;
-  saved?: SavedPlan;
-  approved?: Approved | undefined;
-  /** Warning about a field that is most likely misspelt, which the user did not see before giving `--yes`. */
-  misspelt?: string | undefined;
-  file: string;
-  /** Command that shows the plan again to a user who can approve it. */
-  showing: Call;
-  show(plan: Plan): void;
-}
-
-/**
- * Gets consent to credits and, separately, to posts. Returns the plan to carry out: with its posts, or without the
- * posts that lack consent. Without consent to credits, the plan is reduced to collecting outputs that are paid; if
- * there are none, it throws MB3007.
- */
-async function agreeTo(made: Plan, options: ApplyOptions, context: Context): Promise<Plan | 'no' | 'interrupted'> {
-  const covered = context.approved?.is === 'approved' ? withoutUnapproved(made, options, context) : made;
-  const consent = consentToPosts(covered, options, context);
-  const plan = consent === 'missing' ? withholdPosts(covered) : covered;
-  context.show(plan);
-  const spends = await agreeToSpend(plan, options, context);
-  if (spends === 'no' || spends === 'interrupted') return spends;
-  const agreed = spends === 'yes' ? plan : withholdPurchases(plan);
-  if (spends === 'nobody' && !hasWork(agreed)) throw await refuseWithoutConsent(made, plan, { options, context });
-  return agreeToPosts(asksAgain(agreed, options, context), consent, { options, context });
 }
 
 function canAskAgain({ yes, json, events }: ApplyOptions, { interactive }: Terminal): boolean {
@@ -309,7 +268,7 @@ function canAskAgain({ yes, json, events }: ApplyOptions, { interactive }: Termi
  * known. An earlier approval counts like an answer: if the plan costs more than the approver could know, the run ends,
  * and needs another approval.
  */
-function asksAgain(plan: Plan, options: ApplyOptions, { terminal, approved }: Context): Plan {
+function asksAgain(plan: Plan, { options, terminal, approved }: Round): Plan {
   const { totals } = plan;
   const { estimate, budget, maxCredits } = totals;
   const isBounded = budget !== undefined || maxCredits !== undefined;
@@ -318,35 +277,36 @@ function asksAgain(plan: Plan, options: ApplyOptions, { terminal, approved }: Co
   return { ...plan, totals: { ...totals, asksAgain: true } };
 }
 
-async function agreeToPosts(
-  plan: Plan,
-  consent: ReturnType<typeof consentToPosts>,
-  { options, context }: { options: ApplyOptions; context: Context },
-): Promise<Plan | 'interrupted'> {
-  const { terminal, saved } = context;
+type PostConsent = 'given' | 'asked' | 'missing';
+
+async function agreeToPosts(plan: Plan, consent: PostConsent, round: Round): Promise<Plan | 'interrupted'> {
+  const { terminal, saved, isAskedAgain, approved } = round;
   // A saved or approved plan was agreed to beforehand.
-  const isSettled = saved !== undefined || context.approved?.is === 'approved';
-  const asksPairs = !isSettled && mayAsk(options, context) && plan.rows.some(isAskedAbout);
+  const isSettled = (saved !== undefined && !isAskedAgain) || approved?.is === 'approved';
+  const asksPairs = !isSettled && mayAsk(round) && plan.rows.some(isAskedAbout);
   if (consent !== 'asked' && !asksPairs) return consent === 'given' ? allowPosts(plan) : plan;
-  const answer = consent === 'asked' ? await askToPublish(plan, { terminal }) : 'yes';
+  // Publishing cannot be undone, so it is asked about separately, whatever it costs.
+  const posts = postsText(postsOf(plan.rows, 'published'), systemClock.now());
+  const question = [strong('Publish'), ` ${posts}? This cannot be taken back.`];
+  const answer = consent === 'asked' ? await askPerson(question, { yes: false, terminal }) : 'yes';
   if (answer === 'interrupted') return answer;
   const settled = answer === 'yes' ? plan : withholdPosts(plan);
-  const admitted = asksPairs ? await askAboutPosts(plan, { terminal }) : new Set<string>();
+  const admitted = asksPairs ? await askAboutPosts(plan, terminal) : new Set<string>();
   return admitted === 'interrupted' ? admitted : allowPosts(admitPosts(settled, admitted));
 }
 
-function mayAsk({ yes }: ApplyOptions, { terminal }: Context): boolean {
-  return terminal.interactive && yes !== true;
+function mayAsk({ options, terminal }: Round): boolean {
+  return terminal.interactive && options.yes !== true;
 }
 
 /**
  * Withholds posts that the approval does not cover. An approval covers a post if it showed it with account and time.
  * A post whose scheduled time has passed since would be published at once, which was not approved.
  */
-function withoutUnapproved(plan: Plan, { publish }: ApplyOptions, { saved, approved }: Context): Plan {
-  if (publish === true || approved?.is !== 'approved') return plan;
+function withoutUnapproved(plan: Plan, approval: Approval, { options, saved }: Round): Plan {
+  if (options.publish === true) return plan;
   const isOver = (at: string | undefined, by: number) => Date.parse(at ?? '') < by;
-  const approvedAt = Date.parse(approved.approval.at);
+  const approvedAt = Date.parse(approval.at);
   return withholdPosts(plan, ({ address, post }) => {
     const isLate = isOver(post?.at, systemClock.now()) && !isOver(post?.at, approvedAt);
     return isLate || saved?.publishes.has(address) !== true;
@@ -357,95 +317,70 @@ function withoutUnapproved(plan: Plan, { publish }: ApplyOptions, { saved, appro
  * Returns the consent to posts: `--publish`, an approval that shows the posts, or an answer of the user. Neither the
  * budget nor `--yes` is consent to a post.
  */
-function consentToPosts(plan: Plan, options: ApplyOptions, context: Context): 'given' | 'asked' | 'missing' {
-  if (!plan.rows.some(publishes) || options.publish === true) return 'given';
-  if (context.approved?.is === 'approved') return 'given';
-  return mayAsk(options, context) ? 'asked' : 'missing'; // I24
+function consentToPosts(plan: Plan, round: Round): PostConsent {
+  if (!plan.rows.some(publishes) || round.options.publish === true) return 'given';
+  if (round.approved?.is === 'approved') return 'given';
+  return mayAsk(round) ? 'asked' : 'missing'; // I24
 }
 
 /**
  * Gets consent to spend credits: from the user, `--yes` or an approval. A budget or a saved plan is no consent.
- * `nothing`: the plan needs no consent.
+ * `nothing`: the plan needs no consent. `misspelt`: warning about a field that is most likely misspelt, which the user
+ * did not see before giving `--yes`.
  */
 async function agreeToSpend(
   plan: Plan,
-  options: ApplyOptions,
-  { terminal, approved, misspelt }: Context,
+  misspelt: string | undefined,
+  { options, terminal, approved }: Round,
 ): Promise<'yes' | 'no' | 'interrupted' | 'nobody' | 'nothing'> {
   if (approved?.is === 'approved' || (options.yes && misspelt === undefined)) return 'yes';
   const bought = plan.rows.filter(isBought);
-  const followers = options.review === true ? plan.rows.filter(({ later }) => later !== undefined) : [];
-  if (bought.length + followers.length === 0) return 'nothing';
+  const hasFollowers = options.review === true && plan.rows.some(({ later }) => later !== undefined);
+  if (bought.length === 0 && !hasFollowers) return 'nothing';
   if (!terminal.interactive) return 'nobody';
-  return askToSpend(plan.totals, { terminal, free: bought.length, withPicks: followers.length > 0 });
+  const { knownPrices, unknownPrices, estimate, afterPicks } = plan.totals;
+  const isFree = knownPrices === 0 && unknownPrices === 0;
+  const ask = (verb: string, what: string) => askPerson([strong(verb), ` ${what}?`], { yes: false, terminal });
+  if (hasFollowers && afterPicks !== undefined) {
+    const now = isFree ? '' : `${spendText(plan.totals)} now, `;
+    return ask('Spend', `${now}${pickedText(afterPicks)} after the picks`);
+  }
+  if (isFree) return ask('Carry out', `${countOf(bought.length, 'step')} for 0 credits`);
+  const isEstimated = knownPrices + (estimate?.likely ?? 0) > 0;
+  return ask(isEstimated ? 'Spend' : 'Buy', `${spendText(plan.totals)}${capText(plan.totals)}`);
 }
 
-async function refuseWithoutConsent(
-  made: Plan,
-  plan: Plan,
-  { options, context }: { options: ApplyOptions; context: Context },
-): Promise<CampaignError> {
-  const { consent, showing, saved, approved, file, terminal, misspelt } = context;
+/** Error for a plan without consent to its credits. `made`: the plan with its posts. */
+function refuseWithoutConsent(made: Plan, plan: Plan, misspelt: string | undefined, round: Round): CampaignError {
+  const { consent, campaign, options, saved, approved, terminal } = round;
+  const { file } = campaign;
   const { knownPrices, unknownPrices } = plan.totals;
-  const what =
-    knownPrices === 0 && unknownPrices === 0
-      ? countOf(plan.rows.filter(isBought).length, 'step')
-      : spendText(plan.totals);
+  const isFree = knownPrices === 0 && unknownPrices === 0;
+  const what = isFree ? countOf(plan.rows.filter(isBought).length, 'step') : spendText(plan.totals);
+  const isMisspelt = misspelt !== undefined && options.yes === true;
   const why =
     consent.flags === 'ignored'
       ? `${consent.because}, and --yes does not count: a user must approve`
-      : misspelt !== undefined && options.yes
+      : isMisspelt
         ? `--yes does not cover a field that is most likely misspelt: ${misspelt}`
         : 'no interactive terminal for the approval, and no --yes';
   const over = approved?.is === 'not' && approved.why !== undefined ? `; ${safeText(approved.why, 300)}` : '';
-  const shown = saved === undefined ? showing : approving(saved.path);
-  const then = saved === undefined ? [way('then', approving(showing.words.at(-1) ?? ''))] : [];
-  const flag =
-    misspelt !== undefined
-      ? ['or correct the field']
-      : consent.flags === 'count'
-        ? ['or have the payer approve beforehand, with --yes']
-        : [];
-  const { nextOfRefusal } = await import('./next-steps.ts');
+  const showing = showingCall(file, options, saved);
+  const path = saved?.path ?? showing.words.at(-1) ?? '';
+  const flag = consent.flags === 'count' ? ['or have the payer approve beforehand, with --yes'] : [];
   return new CampaignError({
     code: 'MB3007',
     message: `no approval for ${what}: ${why}${over}`,
-    hint: [way('have the payer approve the plan in an interactive terminal', shown), ...then, ...flag],
-    next: nextOfRefusal(made, { file, options, saved, terminal }),
+    hint: [
+      ...(saved === undefined ? [way('save the plan', showing)] : []),
+      way('have the payer approve the plan in an interactive terminal', approving(path)),
+      ...(misspelt === undefined ? flag : ['or correct the field']),
+    ],
+    next: nextOfPlan(made, { file, options: saved === undefined ? options : { ...options, out: path }, terminal }),
   });
 }
 
-/**
- * Asks before credits are spent. `free`: the number of steps that cost nothing, when the plan spends nothing.
- * `withPicks`: steps after gates are bought in the same run.
- */
-function askToSpend(
-  totals: PlanTotals,
-  { terminal, free, withPicks }: { terminal: Terminal; free: number; withPicks: boolean },
-) {
-  const { knownPrices, unknownPrices, estimate, afterPicks } = totals;
-  const ask = (question: Text) => askPerson(question, { yes: false, terminal });
-  if (withPicks && afterPicks !== undefined) {
-    const now = knownPrices === 0 && unknownPrices === 0 ? '' : `${spendText(totals)} now, `;
-    return ask([strong('Spend'), ` ${now}${pickedText(afterPicks)} after the picks?`]);
-  }
-  if (knownPrices === 0 && unknownPrices === 0)
-    return ask([strong('Carry out'), ` ${countOf(free, 'step')} for 0 credits?`]);
-  const isEstimated = knownPrices + (estimate?.likely ?? 0) > 0;
-  return ask([strong(isEstimated ? 'Spend' : 'Buy'), ` ${spendText(totals)}${capText(totals)}?`]);
-}
-
-/** Asks about posts separately, because publishing cannot be undone, whatever it costs. */
-function askToPublish(plan: Plan, { terminal }: { terminal: Terminal }) {
-  const targets = postsOf(plan.rows, 'published');
-  const posts = postsText(targets, systemClock.now());
-  return askPerson([strong('Publish'), ` ${posts}? This cannot be taken back.`], { yes: false, terminal });
-}
-
-async function askAboutPosts(
-  plan: Plan,
-  { terminal }: { terminal: Terminal },
-): Promise<ReadonlySet<string> | 'interrupted'> {
+async function askAboutPosts(plan: Plan, terminal: Terminal): Promise<ReadonlySet<string> | 'interrupted'> {
   const admitted = new Set<string>();
   for (const row of plan.rows.filter(isAskedAbout)) {
     const { address, beside, post } = row;

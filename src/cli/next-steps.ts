@@ -1,45 +1,222 @@
+import { wordsOfPlan } from '../campaign/option-table.ts';
 import type { RunResult } from '../campaign/run.ts';
 import type { SavedPlan } from '../campaign/saved-plan.ts';
 import type { StepOutcome } from '../contract/event.ts';
 import { type ExitAnswers, exitCodes } from '../contract/exit.ts';
 import type { NextStep } from '../contract/failure.ts';
 import { type Call, call } from '../ground/advice.ts';
+import { groupBy } from '../ground/values.ts';
 import { hasWork, publishes } from '../plan/actions.ts';
-import { isBought } from '../plan/consent.ts';
+import { isBought, postsOf } from '../plan/consent.ts';
 import { addressOf, type Plan, type PlanRow, type PlanTotals } from '../plan/plan.ts';
+import { isAskedAbout } from '../plan/posts/post-record.ts';
 import { sumPrices } from '../plan/sum-up.ts';
+import { command, type Document, facts, line, warning } from '../report/document.ts';
+import { countOf } from '../report/numbers.ts';
+import { spendText } from '../report/plan/plan-facts.ts';
+import { postsText, sideBySide } from '../report/plan/post-words.ts';
 import type { RunView } from '../report/run/run-view.ts';
+import { safeText, shortList } from '../report/safe-text.ts';
 import type { StatusView } from '../report/status/status.ts';
-import { approving } from './consent.ts';
+import { approving, type Consent } from './consent.ts';
 import type { ApplyOptions } from './open.ts';
-import type { Terminal } from './terminal.ts';
-import { applyingPlan, optionsLeft, postsWaiting, purchasesWaiting, showingCall } from './waiting.ts';
+import { type Terminal, tell } from './terminal.ts';
 
 interface Context {
   file: string;
   options: ApplyOptions;
   saved?: SavedPlan | undefined;
-  terminal: Pick<Terminal, 'paste'>;
+  terminal: Terminal;
 }
 
+/** Saves the plan again, so that it can be shown and approved. */
+export function showingCall(file: string, options: ApplyOptions, saved: SavedPlan | undefined): Call {
+  const out = saved?.path ?? `${file.replace(/\.(ya?ml|json)$/i, '')}.plan.json`;
+  return { ...call('plan', ...wordsOfPlan(options), '--out', out), file };
+}
+
+/** Applies a saved plan again, with its own options. */
+export function applyingPlan({ path }: Pick<SavedPlan, 'path'>, ...words: string[]): Call {
+  return { ...call('apply', ...words), file: path, bare: true };
+}
+
+/**
+ * Returns the options of an `apply` that continues this one, without those that would buy or publish steps again or
+ * start a new lock. `purchases`: purchases that still lack consent. If there are any, this run bought nothing.
+ */
+function optionsLeft({ redo, new: _new, ...limits }: ApplyOptions, purchases: readonly PlanRow[]): ApplyOptions {
+  const isOpen = purchases.length > 0 && limits.publish !== true;
+  return isOpen && redo !== undefined ? { ...limits, redo } : limits;
+}
+
+/** Returns the planned purchases that were not made, because the run only collected paid outputs. */
+function purchasesWaiting(carriedOut: Plan, planned: Plan): PlanRow[] {
+  const held = new Set(carriedOut.rows.flatMap(({ address, reason }) => (reason.code === 'payer' ? [address] : [])));
+  return planned.rows.filter((row) => held.has(row.address) && isBought(row));
+}
+
+function postsWaiting(carriedOut: Plan, outcomes: RunResult['outcomes']): PlanRow[] {
+  const isWaiting = (row: PlanRow) => row.blockedBy === 'consent' && row.post !== undefined && !isAskedAbout(row);
+  return carriedOut.rows.filter((row) => isWaiting(row) && outcomes.get(row.address) !== 'unneeded');
+}
+
+/** A run that has ended, with its plan as it was made, before consent reduced it. */
+interface EndedRun extends Context {
+  planned: Plan;
+  carriedOut: Plan;
+  result: Pick<RunResult, 'exit' | 'outcomes'>;
+  consent: Consent;
+}
+
+/** Limit of steps, posts and gates that one message lists. */
+const most = 10;
+
+function report({ terminal }: Context, label: string, text: string, below: Document): void {
+  tell(terminal, facts([{ label: warning(label), text, below }]));
+}
+
+/** Reports what waits for a user after a run, with the commands that continue. */
+export function tellWaiting(run: EndedRun): void {
+  tellHeld(run);
+  tellAsked(run);
+  tellPurchases(run);
+  tellPosts(run);
+  tellGates(run);
+}
+
+function tellHeld(run: EndedRun): void {
+  const { rows } = run.carriedOut;
+  const held = rows.filter(({ reason, beside }) => reason.code === 'post-open' && beside !== undefined);
+  for (const [address = '', own] of [...groupBy(held, ({ beside }) => beside?.address)].slice(0, most)) {
+    const what = `${countOf(own.length, 'post')} until a user has verified whether ${safeText(address, 200)} is published`;
+    const resolve = run.terminal.paste(call('resolve', address));
+    report(run, 'waiting', what, [command('to record the result, with --job and its id, or --not-spent', resolve)]);
+  }
+}
+
+function tellAsked(run: EndedRun): void {
+  const { carriedOut, consent, terminal } = run;
+  const asked = carriedOut.rows.filter(isAskedAbout);
+  if (asked.length === 0) return;
+  const publish = consent.flags === 'count' ? ['--publish'] : [];
+  const lines = asked.slice(0, most).flatMap((row) => {
+    const { address, beside } = row;
+    if (beside === undefined) return [];
+    return [
+      sideBySide(row),
+      command('  it is the same post', terminal.paste(call('move', beside.address, address))),
+      command('  it is another post', terminal.paste(call('apply', '--redo', address, ...publish))),
+    ];
+  });
+  const gone = [...new Set(asked.flatMap(({ beside }) => beside?.address ?? []))].slice(0, most);
+  const head = `${countOf(asked.length, 'post')} that may be published already under another name: --publish does not cover ${asked.length === 1 ? 'it' : 'them'}`;
+  report(run, 'waiting', head, [
+    ...lines,
+    asked.length > most ? line(`… and ${countOf(asked.length - most, 'more post')}`) : undefined,
+    command('the post was not renamed, only removed from the manifest', terminal.paste(call('forget', ...gone))),
+  ]);
+}
+
+function tellPurchases(run: EndedRun): void {
+  const { file, options, planned, carriedOut, saved, consent, terminal } = run;
+  const waiting = purchasesWaiting(carriedOut, planned);
+  if (waiting.length === 0) return;
+  const flag = consent.flags === 'count' ? ' (or approve beforehand, with --yes)' : '';
+  const posts = options.publish === true ? postsOf(carriedOut.rows, 'waiting').length : 0;
+  const approval =
+    saved === undefined ? showingCall(file, optionsLeft(options, waiting), saved) : approving(saved.path);
+  report(run, 'waiting', `${countOf(waiting.length, 'step')} for approval of ${spendText(sumPrices(waiting))}`, [
+    posts === 0 ? undefined : line(`${countOf(posts, 'post')} ${posts === 1 ? 'waits' : 'wait'} for them`),
+    command(`to have the payer approve them in an interactive terminal${flag}`, terminal.paste(approval)),
+  ]);
+}
+
+function tellPosts(run: EndedRun): void {
+  const { file, options, planned, carriedOut, result, saved, consent, terminal } = run;
+  // With consent to publish, a post waits only for the steps that it needs.
+  if (options.publish === true) return;
+  const waiting = postsWaiting(carriedOut, result.outcomes);
+  if (waiting.length === 0) return;
+  const addresses = new Set(waiting.map(({ address }) => address));
+  const them = addresses.size === 1 ? 'it' : 'them';
+  const named = new Set(options.redo?.flatMap((text) => text.split(/\s+/)));
+  // Only the posts are redone, because all other steps of `--redo` have been bought again.
+  const again = planned.rows
+    .filter((row) => publishes(row) && (row.action === 'redo' || named.has(row.address)) && addresses.has(row.address))
+    .flatMap(({ address }) => ['--redo', address]);
+  const agree = options.yes === true ? ['--yes', '--publish'] : ['--publish'];
+  const apply = saved === undefined ? call('apply', ...again, ...agree) : applyingPlan(saved, ...agree);
+  // Steps that were bought again, or for a new lock, must not be bought once more.
+  const { redo: _redo, new: _new, ...limits } = options;
+  const showing = showingCall(file, limits, saved);
+  const plan: Call = { ...showing, words: [...showing.words.slice(0, -2), ...again, ...showing.words.slice(-2)] };
+  report(run, 'waiting', `${postsText(postsOf(waiting, 'waiting'))}: publishing needs its own consent`, [
+    line(shortList([...addresses], most)),
+    command(`to have ${them} approved in an interactive terminal`, terminal.paste(plan)),
+    consent.flags === 'count' ? command(`to publish ${them}`, terminal.paste(apply)) : undefined,
+  ]);
+}
+
+type PlanGate = NonNullable<Plan['gates']>[number];
+
+/** Reports rejected gates, and open gates that block steps or are still open after a run that has done everything. */
+function tellGates(run: EndedRun): void {
+  const { carriedOut, terminal, options, result } = run;
+  const { gates = [], rows } = carriedOut;
+  const buyOthers = (to: string, some: readonly PlanGate[]) => {
+    const redo = some.map(({ is, name, members: [first = name] }) => (is === 'canary' ? first : name));
+    return command(to, terminal.paste(call('apply', ...redo.slice(0, most).flatMap((name) => ['--redo', name]))));
+  };
+  const list = (some: readonly PlanGate[], lineOf: (gate: PlanGate) => string) => [
+    ...some.slice(0, most).map((gate) => {
+      const note = gate.note === undefined ? '' : ` (${gate.note})`;
+      return line(safeText(`${lineOf(gate)}${note}`, 300));
+    }),
+    some.length > most ? line(`… and ${countOf(some.length - most, 'more gate')}`) : undefined,
+  ];
+  const rejected = gates.filter(({ state }) => state === 'rejected');
+  if (rejected.length > 0) {
+    report(run, 'rejected', `the outputs of ${countOf(rejected.length, 'gate')}, so nothing is made from them`, [
+      ...list(rejected, ({ name }) => name),
+      buyOthers('to buy others', rejected),
+    ]);
+  }
+  const waiting = rows.filter(({ blockedBy }) => blockedBy === 'gate').length;
+  const blocked = new Set(rows.flatMap(({ address, action }) => (action === 'blocked' ? [address] : [])));
+  const isMade = (address: string) => !blocked.has(address) && (result.outcomes.get(address) ?? 'done') === 'done';
+  // A gate that waits for another gate has no outputs yet, nor has a gate without a finished step.
+  const open = gates.filter(
+    (gate) => gate.state !== 'rejected' && (waiting === 0 || gate.waiting > 0) && gate.members.some(isMade),
+  );
+  const [first] = open;
+  if (first === undefined || (waiting === 0 && result.exit !== exitCodes.done)) return;
+  const head =
+    waiting === 0
+      ? `${countOf(open.length, 'gate')} ${open.length === 1 ? 'is' : 'are'} open, and nothing waits`
+      : `${countOf(waiting, 'step')} until outputs are picked`;
+  const review = options.review === true ? call('apply', '--review') : call('review');
+  report(run, waiting === 0 ? 'gates' : 'waiting', head, [
+    ...list(open, describeGate),
+    command('to review them, and pick by keyboard', terminal.paste(review)),
+    command('or to pick by name, as in', terminal.paste(call('pick', first.members.find(isMade) ?? first.name))),
+    waiting === 0 ? undefined : command('then', terminal.paste(call('apply'))),
+    buyOthers('to buy others instead, as in', [first]),
+  ]);
+}
+
+function describeGate({ name, is, choose, members, state, picked }: PlanGate): string {
+  if (is === 'canary') return `${name}: ${members.join(', ')} to be picked`;
+  if (state === 'contested') return `${name}: ${picked.join(' and ')} are picked, but only ${choose} may be`;
+  return `${name}: ${is === 'approve' ? 'to be approved' : `${choose} of ${members.length} to be picked`}`;
+}
+
+/** Next commands of a plan, for programs. */
 export function nextOfPlan(plan: Plan, context: Context): NextStep[] {
   const step = stepsFor(context.terminal);
   const look = hasSomethingToPick(plan) ? [step(call('review'), { needs: 'person' })] : [];
   const publishing = plan.rows.some(publishes);
   if (!publishing && !plan.rows.some(isBought)) return [...(hasWork(plan) ? [step(call('apply'))] : []), ...look];
-  const credits = mostOf(plan.totals);
-  return [...agreeing({ credits, publishing }, context), ...look];
-}
-
-/** Next steps after a plan that the user refused. Nothing was done, and a saved plan need not be made again. */
-export function nextOfRefusal(plan: Plan, context: Context): NextStep[] {
-  const { file, options, saved } = context;
-  const credits = mostOf(plan.totals);
-  const out = saved === undefined ? {} : { out: saved.path };
-  return agreeing(
-    { credits, publishing: plan.rows.some(publishes) },
-    { ...context, file, options: { ...options, ...out } },
-  );
+  return [...agreeing({ credits: mostOf(plan.totals), publishing }, context), ...look];
 }
 
 /** Returns the commands that give consent, and the next command. Sandbox credits need no consent. */
@@ -55,17 +232,14 @@ function agreeing(
   return [
     ...(options.out === undefined ? [step(saving)] : []),
     step(approving(path), { needs: 'person' }),
-    step({ ...call('apply'), file: path, bare: true }, { credits }),
+    step(applyingPlan({ path }), { credits }),
   ];
 }
 
-export function nextOfRun(
-  { made, carriedOut, result }: { made: Plan; carriedOut: Plan; result: Pick<RunResult, 'exit' | 'outcomes'> },
-  { view, ...context }: Context & { view: Pick<RunView, 'stepsByAddress'> },
-): NextStep[] {
-  const { options, saved, terminal } = context;
-  const step = stepsFor(terminal);
+export function nextOfRun(run: EndedRun, view: Pick<RunView, 'stepsByAddress'>): NextStep[] {
+  const { planned, carriedOut, result, options, saved, terminal } = run;
   const { exit, outcomes } = result;
+  const step = stepsFor(terminal);
   const endsAs = (...wanted: StepOutcome[]) => [...outcomes].filter(([, outcome]) => wanted.includes(outcome));
   const unresolved = endsAs('unresolved').map(([id]) => id);
   // With `--on-unknown hold` another apply recovers nothing.
@@ -77,64 +251,56 @@ export function nextOfRun(
   ];
   const goesOn = unresolved.some(isRecoverable) || endsAs('running', 'lost', 'left').length > 0;
   const again = saved !== undefined && exit === exitCodes.interrupted ? applyingPlan(saved) : call('apply');
-  const purchases = purchasesWaiting(carriedOut, made);
+  const purchases = purchasesWaiting(carriedOut, planned);
   const posts = postsWaiting(carriedOut, outcomes);
-  const prices = sumPrices(purchases);
-  const open = { credits: mostOf(prices), publishing: posts.length > 0 };
-  const seen = { ...carriedOut, rows: carriedOut.rows.map((row) => asItEnded(row, outcomes)) };
-  const waitsForPicks = hasSomethingToPick(seen);
+  const open = { credits: mostOf(sumPrices(purchases)), publishing: posts.length > 0 };
+  const waitsForPicks = hasSomethingToPick({
+    ...carriedOut,
+    rows: carriedOut.rows.map(({ address, action }) => ({
+      address,
+      action: outcomes.get(address) === 'done' ? 'keep' : action,
+    })),
+  });
   const isOver = carriedOut.rows.every(({ action }) => action !== 'failed') && endsAs('failed', 'refused').length === 0;
   return [
     ...(asked === undefined ? [] : [step(call('explain', asked), { needs: 'person' })]),
     ...(goesOn ? [step(again)] : []),
     ...(purchases.length + posts.length === 0
       ? []
-      : agreeing(open, { ...context, options: optionsLeft(options, { purchases }) })),
+      : agreeing(open, { ...run, options: optionsLeft(options, purchases) })),
     ...(waitsForPicks ? [step(call('review'), { needs: 'person' })] : []),
     ...(isOver && !waitsForPicks ? [] : [step(call('plan', '--json'))]),
   ];
 }
 
-function asItEnded(row: PlanRow, outcomes: ReadonlyMap<string, StepOutcome>): Pick<PlanRow, 'address' | 'action'> {
-  const { address, action } = row;
-  return { address, action: outcomes.get(address) === 'done' ? 'keep' : action };
-}
-
-export function nextOfStatus({ tasks, rows, gates = [] }: StatusView, terminal: Context['terminal']): NextStep[] {
+/**
+ * Returns the next commands, and the answers to the first questions of an automated caller: whether `apply` can
+ * continue alone, whether a user is needed, and what was paid.
+ */
+export function nextOfStatus(
+  { tasks, rows, gates = [], credits: { spent, held, heldUnknown } }: StatusView,
+  terminal: Terminal,
+): ExitAnswers & { next: NextStep[] } {
   const step = stepsFor(terminal);
-  const count = (...states: Parameters<typeof countStates>[1][]) => countStates(tasks, ...states);
+  const has = (...states: (keyof StatusView['tasks'][number]['states'])[]) =>
+    tasks.some((task) => states.some((state) => task.states[state] > 0));
   const asked = rows.find(({ state }) => state === 'unresolved');
-  const isPaid = count('running', 'lost') > 0 || tasks.some(({ filesMissing }) => filesMissing > 0);
-  return [
+  const isPaid = has('running', 'lost') || tasks.some(({ filesMissing }) => filesMissing > 0);
+  const next = [
     ...(asked === undefined ? [] : [step(call('explain', asked.address), { needs: 'person' })]),
     ...(isPaid ? [step(call('apply'))] : []),
     ...(gates.length === 0 ? [] : [step(call('review'), { needs: 'person' })]),
-    ...(count('not-bought', 'changed', 'failed') === 0 ? [] : [step(call('plan', '--json'))]),
+    ...(has('not-bought', 'changed', 'failed') ? [step(call('plan', '--json'))] : []),
   ];
-}
-
-/**
- * Returns the answers to the first questions of an automated caller: whether `apply` can continue alone, whether a user
- * is needed, and what was paid.
- */
-export function answersOfStatus(
-  { tasks, credits: { spent, held, heldUnknown } }: StatusView,
-  next: readonly NextStep[],
-): ExitAnswers {
-  const isPaid = countStates(tasks, 'running', 'lost') > 0 || tasks.some(({ filesMissing }) => filesMissing > 0);
   return {
     again: isPaid ? 'same' : next.length > 0 ? 'changed' : 'never',
-    person: next.some(({ needs }) => needs === 'person') || countStates(tasks, 'failed') > 0,
-    paid:
-      held + heldUnknown > 0 || countStates(tasks, 'unresolved') > 0 ? 'perhaps' : spent > 0 ? 'recorded' : 'nothing',
+    person: next.some(({ needs }) => needs === 'person') || has('failed'),
+    paid: held + heldUnknown > 0 || has('unresolved') ? 'perhaps' : spent > 0 ? 'recorded' : 'nothing',
+    next,
   };
 }
 
-function countStates(tasks: StatusView['tasks'], ...states: (keyof StatusView['tasks'][number]['states'])[]): number {
-  return tasks.reduce((sum, task) => sum + states.reduce((own, state) => own + task.states[state], 0), 0);
-}
-
-function stepsFor({ paste }: Pick<Terminal, 'paste'>) {
+function stepsFor({ paste }: Terminal) {
   return (run: Call, { credits = 0, needs = null }: Partial<Omit<NextStep, 'command'>> = {}): NextStep => ({
     command: paste(run),
     credits,

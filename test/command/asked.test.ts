@@ -3,9 +3,8 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readEnvironment, whyNotKey } from '../../src/campaign/environment.ts';
-import { askPerson, readAnswers } from '../../src/cli/ask-person.ts';
+import { askPerson } from '../../src/cli/ask-person.ts';
 import { temporaryFolder } from '../rig/command.ts';
-import { settled } from '../rig/held.ts';
 import { makeTrial } from '../rig/trial.ts';
 import { sitAtTheKeys } from './at-the-keys.ts';
 
@@ -21,18 +20,6 @@ test('input before the question is ignored, input after it counts', async () => 
   const { keys, terminal } = sitAtTheKeys(() => void keys.write('n\n'));
   keys.write('y\n');
   expect(await askPerson(question, { yes: undefined, terminal })).toBe('no');
-});
-
-test('early answers are used one after the other', async () => {
-  const { keys, terminal } = sitAtTheKeys();
-  const given = await readAnswers(terminal, async (ask) => {
-    const first = ask('one? ');
-    keys.write('1\n2\n');
-    const one = await first;
-    await settled();
-    return [one, await ask('two? ')];
-  });
-  expect(given).toEqual([{ typed: '1' }, { typed: '2' }]);
 });
 
 /** Stands before the service, and answers each create with a wait that it asks for. */

@@ -204,27 +204,8 @@ function wrongAdoption(message: string): CampaignError {
 
 /** Reads what the user has found out; undefined if the options contain no finding. */
 function readFinding({ job, credits, notSpent, spendAgain }: ResolveOptions): Finding | undefined {
-  const findings: Finding[] = [
-    ...[job ?? []].flat().map((jobId) => ({ is: 'job' as const, jobId, ...defined({ credits }) })),
-    ...(notSpent === true ? [{ is: 'not-spent' as const }] : []),
-    ...(spendAgain === true ? [{ is: 'spend-again' as const }] : []),
-  ];
-  const [finding, another] = findings;
-  if (another !== undefined) {
-    throw new CampaignError({
-      code: 'MB3000',
-      message: 'give exactly one of --job ID, --not-spent, --spend-again',
-      hint: '--job when the dashboard shows the job, --not-spent when it does not, --spend-again to buy the step in any case',
-      options: ['--job', '--not-spent', '--spend-again'],
-    });
-  }
-  if (finding !== undefined && finding.is !== 'job' && credits !== undefined) {
-    throw new CampaignError({
-      code: 'MB3000',
-      message: '--credits requires --job',
-      hint: 'add --job ID, or remove --credits',
-      options: ['--credits'],
-    });
-  }
-  return finding;
+  const [jobId] = [job ?? []].flat();
+  if (jobId !== undefined) return { is: 'job', jobId, ...defined({ credits }) };
+  if (notSpent === true) return { is: 'not-spent' };
+  return spendAgain === true ? { is: 'spend-again' } : undefined;
 }

@@ -1,6 +1,5 @@
 import { basename, join, relative, resolve } from 'node:path';
 import { exitCodes } from '../../contract/exit.ts';
-import { CampaignError } from '../../contract/failure.ts';
 import { call } from '../../ground/advice.ts';
 import { bytesText, countOf } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
@@ -29,95 +28,46 @@ const tellEveryMs = 200;
  * Writes the gallery of a campaign, for any browser. Sends no request and takes no lock; also writes small pictures.
  */
 export async function report(file: string, options: ReportOptions, terminal: Terminal): Promise<number> {
-  refuseBoth(options);
+  const { err, style, paste } = terminal;
   const campaign = await open(file, options, terminal);
-  const { folder } = campaign.paths;
-  const { singleFile, copy, maxSize, compare, select, exclude } = options;
+  const { singleFile, maxSize, compare, select, exclude } = options;
   const client = options.for === undefined ? undefined : (options.note ?? '');
-  const path = resolve(singleFile ?? options.out ?? join(folder, folderName(file, options)));
+  // The sandbox has a gallery of its own, as it has its own lock and outputs.
+  const name = `${basename(file).replace(/\.(ya?ml|json)$/i, '')}${options.sandbox ? '.sandbox' : ''}.report`;
+  const path = resolve(singleFile ?? options.out ?? join(campaign.paths.folder, name));
   const counter = countOnScreen(terminal);
   const { signal, secondSignal, stop } = listenForInterruption();
   const making = makeGallery(campaign, {
-    ...{ path, single: singleFile !== undefined, copy, client, maxBytes: maxSize, compare, select, exclude, signal },
-    paste: terminal.paste,
+    ...{ path, single: singleFile !== undefined, client, maxBytes: maxSize, compare, select, exclude, signal, paste },
+    copy: options.copy === true || maxSize !== undefined,
     onThumb: counter.tell,
   });
   const made = await Promise.race([making, secondSignal]).finally(counter.end);
   stop();
-  if (!made) return tellInterrupted(terminal);
-  const page = singleFile === undefined ? join(path, 'index.html') : path;
-  terminal.err(`${terminal.style.green('saved')}  ${safeText(relative('', page) || page)}\n`);
-  terminal.err(terminal.style.dim(`  ${aboutText(made)}\n`));
-  if (client !== undefined) {
-    terminal.err(`  when picks.json comes back: ${terminal.paste(call('pick', '--from', 'picks.json'))}\n`);
+  if (!made) {
+    err(`${style.yellow('interrupted')}  the page was not written; the next report uses the thumbnails made so far\n`);
+    err(`  to continue: ${paste(call('report'))}\n`);
+    return exitCodes.interrupted;
   }
-  const { shown, steps, lacking } = countShown(made);
-  tellSaved([page], { shown, steps, lacking }, { options, terminal });
+  const page = singleFile === undefined ? join(path, 'index.html') : path;
+  const saved = relative('', page) || page;
+  const { assets } = made.data;
+  const counts = {
+    shown: assets.filter(({ files }) => files.some(({ problem }) => problem === undefined)).length,
+    steps: assets.length,
+    lacking: assets.flatMap(({ files }) => files.filter(({ problem }) => problem !== undefined)).length,
+  };
+  err(`${style.green('saved')}  ${safeText(saved)}\n`);
+  err(style.dim(`  ${aboutText(made, counts)}\n`));
+  if (client !== undefined) err(`  when picks.json comes back: ${paste(call('pick', '--from', 'picks.json'))}\n`);
+  if (options.json === true) outJson(terminal, { mediabatch: 'report', version: 1, paths: [saved], ...counts });
   return exitCodes.done;
 }
 
-function tellInterrupted({ err, style, paste }: Terminal): number {
-  err(
-    `${style.yellow('interrupted')}  the page was not written; thumbnails made so far are kept for the next report\n`,
-  );
-  err(`  to continue: ${paste(call('report'))}\n`);
-  return exitCodes.interrupted;
-}
-
-/** Name of the gallery's folder. The sandbox has another one, as it has its own lock and outputs. */
-function folderName(file: string, { sandbox }: StateOptions): string {
-  const name = basename(file).replace(/\.(ya?ml|json)$/i, '');
-  return sandbox ? `${name}.sandbox.report` : `${name}.report`;
-}
-
-function refuseBoth({ out, copy, maxSize, singleFile, compare, note, ...options }: ReportOptions): void {
-  if (options.for === undefined ? note !== undefined : compare !== undefined) {
-    throw new CampaignError({
-      code: 'MB3000',
-      message:
-        options.for === undefined ? '--note needs --for client' : '--for client cannot be combined with --compare',
-      hint: options.for === undefined ? 'add --for client' : 'remove one of them',
-      options: [options.for === undefined ? '--note' : '--compare'],
-    });
-  }
-  if (maxSize !== undefined && copy !== true && (options.for === undefined || singleFile !== undefined)) {
-    throw new CampaignError({
-      code: 'MB3000',
-      message: '--max-size requires --copy',
-      hint: 'add --copy, or remove --max-size',
-      options: ['--max-size'],
-    });
-  }
-  const other = copy ? '--copy' : '--out';
-  if (singleFile === undefined || (copy !== true && out === undefined)) return;
-  throw new CampaignError({
-    code: 'MB3000',
-    message: `--single-file cannot be combined with ${other}: it writes one file, with small pictures only`,
-    hint: `remove ${other} to get a file, or --single-file to get a folder`,
-    options: ['--single-file', other],
-  });
-}
-
-function countShown({ data: { assets } }: MadeGallery): { shown: number; steps: number; lacking: number } {
-  const shown = assets.filter(({ files }) => files.some(({ problem }) => problem === undefined)).length;
-  const lacking = assets.flatMap(({ files }) => files.filter(({ problem }) => problem !== undefined)).length;
-  return { shown, steps: assets.length, lacking };
-}
-
-/** Prints the result for programs. Paths are relative to the working folder. */
-function tellSaved(
-  paths: readonly string[],
-  counts: { [name: string]: number },
-  { options, terminal }: { options: Pick<ReportOptions, 'json'>; terminal: Terminal },
-): void {
-  if (options.json !== true) return;
-  const seen = paths.map((path) => relative('', path) || path);
-  outJson(terminal, { mediabatch: 'report', version: 1, paths: seen, ...counts });
-}
-
-function aboutText(made: MadeGallery): string {
-  const { data, bytes, side } = made;
-  const { shown, steps, lacking } = countShown(made);
+function aboutText(
+  { data, bytes, side }: MadeGallery,
+  { shown, steps, lacking }: { shown: number; steps: number; lacking: number },
+): string {
   const { embedded } = data.report;
   return [
     `${countOf(shown, 'output')} of ${countOf(steps, 'step')}`,

@@ -59,9 +59,8 @@ export async function status(file: string, options: StatusOptions, terminal: Ter
     ...defined({ run, selected }),
   });
   if (options.json) {
-    const { answersOfStatus, nextOfStatus } = await import('../next-steps.ts');
-    const next = nextOfStatus(view, terminal);
-    outJson(terminal, { ...statusJson(view), ...answersOfStatus(view, next), next });
+    const { nextOfStatus } = await import('../next-steps.ts');
+    outJson(terminal, { ...statusJson(view), ...nextOfStatus(view, terminal) });
   } else if (options.list) show(terminal, stepsView(view.rows));
   else {
     const { paste } = terminal;

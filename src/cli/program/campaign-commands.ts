@@ -30,7 +30,7 @@ export const languageCommands: readonly CommandRow[] = [
     arguments: [['[dir]', 'folder to write into', '.']],
     options: [
       ['--example <name>', 'name of an example; --list shows them'],
-      ['--from-csv <file>', 'a campaign for the rows and columns of your own data file'],
+      ['--from-csv <file>', 'a campaign for the rows and columns of your own data file', { conflicts: 'example' }],
       ['--agents', 'write AGENTS.md, too: what a coding agent may do here'],
       ['--list', 'show the examples'],
     ],
@@ -59,7 +59,6 @@ export const languageCommands: readonly CommandRow[] = [
     examples: [
       ['mediabatch validate', 'campaign.yaml of this folder'],
       ['mediabatch validate --sandbox', 'also by the document of the embedded service'],
-      ['mediabatch validate --var-file north.yaml', 'with the variables of a market'],
       ['mediabatch validate --format github', 'annotates lines in a pull request'],
     ],
     run: async (terminal, files, options) =>
@@ -102,7 +101,6 @@ export const runCommands: readonly CommandRow[] = [
       ['mediabatch plan --select +cover', 'the cover and the steps that it needs'],
       ['mediabatch plan --sandbox --out campaign.plan.json', 'to be reviewed, then applied exactly so'],
       ['mediabatch plan --sandbox --compare HEAD', 'what changed since the last commit'],
-      ['mediabatch plan --sandbox --compare HEAD --format markdown', 'for a comment on a pull request'],
     ],
     run: async (terminal, file, _options, command) =>
       (await import('../commands/plan.ts')).plan(file, typedOptions(command), terminal),
@@ -120,12 +118,11 @@ export const runCommands: readonly CommandRow[] = [
       ['--rows', 'print the request of every step, and ask nothing', { conflicts: ['valid', 'by', 'list', 'revoke'] }],
       ['--list', 'list the approvals on this machine', { conflicts: ['valid', 'by', 'revoke'] }],
       ['--revoke', 'revoke the approval of this plan', { conflicts: ['valid', 'by'] }],
-      ['--json', 'with --list: one JSON document on stdout', { conflicts: ['valid', 'by', 'revoke'] }],
+      ['--json', 'with --list: one JSON document on stdout', { needs: 'list' }],
     ],
     examples: [
       ['mediabatch approve campaign.plan.json', 'shows it, and asks', 'not run'],
       ['mediabatch approve campaign.plan.json --rows', 'every prompt, text, voice and model', 'not run'],
-      ['mediabatch approve campaign.plan.json --valid 12h', 'for today only', 'not run'],
       ['mediabatch approve --list', 'what was approved here'],
       ['mediabatch approve --revoke campaign.plan.json', 'revokes the approval', 'not run'],
     ],
@@ -180,9 +177,7 @@ export const runCommands: readonly CommandRow[] = [
       ['mediabatch status', 'done, running, failed; credits'],
       ['mediabatch status --sandbox --list', 'step by step'],
       ['mediabatch status --sandbox --follow', 'the progress of a run in another terminal'],
-      ['mediabatch status --sandbox --select kind:image --json', 'for a program'],
       ['mediabatch status --sandbox --graph', 'dependencies as Mermaid, for a README'],
-      ['mediabatch status --graph --list --select +cover', 'one step and the steps that it needs'],
     ],
     run: async (terminal, file, options) =>
       options.follow === true
@@ -211,7 +206,6 @@ export const runCommands: readonly CommandRow[] = [
     examples: [
       ['mediabatch review --sandbox', 'opens the page; Ctrl-C ends it', 'not run'],
       ['mediabatch review --no-open --port 4020', 'prints the address only', 'not run'],
-      ['mediabatch review -s hero', 'one task of many', 'not run'],
     ],
     run: async (terminal, file, options) => (await import('../commands/review.ts')).review(file, options, terminal),
   },
@@ -224,14 +218,18 @@ export const runCommands: readonly CommandRow[] = [
     options: [
       ['--out <dir>', 'the folder (default: CAMPAIGN.report next to the manifest)'],
       ['--copy', 'copy the media into the folder, to send it to somebody'],
-      ['--max-size <size>', 'with --copy: shrink pictures to stay below this size, as in 20MB', { read: bytes }],
-      ['--single-file <file>', 'one HTML file with small pictures only, 20 MB at most'],
+      [
+        '--max-size <size>',
+        'copy, and shrink pictures to stay below this size, as in 20MB',
+        { read: bytes, conflicts: 'singleFile' },
+      ],
+      ['--single-file <file>', 'one HTML file with small pictures only, 20 MB at most', { conflicts: ['out', 'copy'] }],
       [
         '--for <reader>',
         'for a client: a copy without prices, prompts, ids, paths and commands',
-        { words: ['client'] },
+        { words: ['client'], conflicts: 'compare' },
       ],
-      ['--note <text>', 'with --for: a line above the pictures, such as the sender and a deadline'],
+      ['--note <text>', 'with --for: a line above the pictures, such as the sender and a deadline', { needs: 'for' }],
       jsonOption,
       ['--compare <ref>', 'a commit: compare each output with that commit'],
       ...state,
@@ -260,7 +258,6 @@ export const runCommands: readonly CommandRow[] = [
     ],
     examples: [
       ['mediabatch explain hero@lamp,1:1', 'why it would be bought'],
-      ['mediabatch explain --sandbox song@spring', 'the same with sandbox credits'],
       ['mediabatch explain hero@lamp,1:1 --request', 'the request as it is sent'],
       ['mediabatch explain hero@lamp,1:1 --origins', 'where each of its values comes from'],
       ['mediabatch explain --origins --json', 'every step with all its values, for a program'],

@@ -3,7 +3,7 @@ import { faint, line, table } from '../../report/document.ts';
 import { terminalText } from '../../report/render/terminal-text.ts';
 import type { Style } from '../../report/style.ts';
 import type { Terminal } from '../terminal.ts';
-import { type CommandOption, optionOf, underHeadings } from './options.ts';
+import { type CommandOption, optionOf, requireNeeded, underHeadings } from './options.ts';
 
 /**
  * A command line, and what it does. `not run`: the tests do not run it, because it needs a real service or an
@@ -74,7 +74,11 @@ function addCommand(program: Command, row: CommandRow, { terminal, exit }: Progr
   if (row.hasHeadings === true) underHeadings(command);
   if (row.notes !== undefined) command.addHelpText('after', `\n${row.notes}`);
   const { run } = row;
-  if (run !== undefined) command.action(async (...given) => exit(await run(terminal, ...given)));
+  if (run === undefined) return;
+  command.action(async (...given) => {
+    requireNeeded(command, row.options ?? []);
+    exit(await run(terminal, ...given));
+  });
 }
 
 export function addExamples(program: Command, style: () => Style): void {

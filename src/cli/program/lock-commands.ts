@@ -75,7 +75,6 @@ const decisions: readonly Decision[] = [
     options: [undoOption('remove the pin: the manifest decides again')],
     examples: [
       ['mediabatch pin --sandbox hero@lamp,9:16', 'an approved picture stays'],
-      ['mediabatch pin --sandbox --select kind:music', 'every song'],
       ['mediabatch pin --sandbox hero@clock,1:1 --undo', 'the manifest decides again'],
     ],
   },
@@ -124,7 +123,6 @@ const decisions: readonly Decision[] = [
     examples: [
       ['mediabatch adopt --sandbox --dry-run', 'which jobs fit; records nothing'],
       ['mediabatch adopt --job 68d1f0c2', 'of several candidates this one', 'not run'],
-      ['mediabatch adopt hero@lamp,1:1 --job 68d1f0c2 --dry-run', 'a job that was bought elsewhere', 'not run'],
       ['mediabatch adopt song@spring --job 68d1f0c2 --credits 5 --offline', 'without querying the service', 'not run'],
     ],
   },
@@ -136,9 +134,9 @@ const decisions: readonly Decision[] = [
     description: 'Records what a person has found out about a create whose answer was lost. Spends nothing itself.',
     options: [
       ['--job <id>', 'the create was charged, and this is its job'],
-      ['--credits <n>', 'with --job: charge of the job', wholeNumber],
-      ['--not-spent', 'it was not charged'],
-      ['--spend-again', 'buy the step in any case'],
+      ['--credits <n>', 'with --job: charge of the job', { ...wholeNumber, needs: 'job' }],
+      ['--not-spent', 'it was not charged', { conflicts: ['job', 'spendAgain'] }],
+      ['--spend-again', 'buy the step in any case', { conflicts: 'job' }],
       ['--send <id>', 'id of the create, if the address has several unresolved ones'],
     ],
     examples: [

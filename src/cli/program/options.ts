@@ -11,14 +11,18 @@ import {
   sharedOptions,
   varOptions,
 } from '../../campaign/option-table.ts';
+import { CampaignError } from '../../contract/failure.ts';
 import { groupBy } from '../../ground/values.ts';
 import type { ApplyOptions } from '../open.ts';
 
 type OwnOption = readonly [flags: string, about: string, more?: OptionDetails];
 
 interface OptionDetails extends Omit<Partial<OptionRow>, 'standard' | 'conflicts'> {
+  /** Default value, which help shows. */
   standard?: unknown;
   conflicts?: string | string[];
+  /** Name of an option that this one requires. */
+  needs?: string;
   /** Parser of a value that has no type in `takes`. */
   read?: (text: string) => unknown;
 }
@@ -89,7 +93,28 @@ export function optionOf(given: CommandOption): Option {
   const reader = readerOf(row) ?? (/<(?:file|dir)>$/.test(row.flags) ? readPath : undefined);
   if (reader !== undefined) option.argParser(reader);
   if (row.conflicts !== undefined) option.conflicts(row.conflicts);
-  return row.shown === undefined ? option : option.default(row.standard ?? row.shown, row.shown);
+  const shown =
+    row.shown ?? ('flags' in given || row.standard === undefined ? undefined : JSON.stringify(row.standard));
+  return shown === undefined ? option : option.default(row.standard ?? shown, shown);
+}
+
+/** Throws if an option was given without the option that it requires. */
+export function requireNeeded(command: Command, options: readonly CommandOption[]): void {
+  const isGiven = (name: string) => command.getOptionValueSource(name) === 'cli';
+  for (const given of options) {
+    if ('flags' in given || given[2]?.needs === undefined) continue;
+    const { needs } = given[2];
+    const option = optionOf(given);
+    if (!isGiven(option.attributeName()) || isGiven(needs)) continue;
+    const { long } = option;
+    const other = command.options.find((one) => one.attributeName() === needs)?.long;
+    throw new CampaignError({
+      code: 'MB3000',
+      message: `${long} requires ${other}`,
+      hint: `add ${other}, or remove ${long}`,
+      options: [`${long}`, `${other}`],
+    });
+  }
 }
 
 type Reader = (text: string, earlier: unknown) => unknown;

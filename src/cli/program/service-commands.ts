@@ -65,7 +65,7 @@ export const serviceCommands: readonly CommandRow[] = [
       [
         '--limit <n>',
         'at most so many',
-        { takes: 'number', range: { least: 1, most: 10_000, whole: true }, standard: 50, shown: '50' },
+        { takes: 'number', range: { least: 1, most: 10_000, whole: true }, standard: 50 },
       ],
       ['--unknown', 'only jobs that no lock of this folder contains'],
       ...asking,
@@ -115,24 +115,20 @@ export const serviceCommands: readonly CommandRow[] = [
     summary: 'serve a local stand-in for the service',
     description: 'Serves a local stand-in for the service: real jobs, credits and files, no account.',
     options: [
-      [
-        '--port <port>',
-        'port on 127.0.0.1; 0 takes a free one',
-        { takes: 'number', range: portRange, standard: 4010, shown: '4010' },
-      ],
+      ['--port <port>', 'port on 127.0.0.1; 0 takes a free one', { takes: 'number', range: portRange, standard: 4010 }],
       ['--credits <n>', 'balance of a new sandbox', wholeNumber],
       [
         '--speed <factor>',
         'speed of jobs relative to real time',
-        { takes: 'number', range: applyOptions.sandboxSpeed.range, standard: 1, shown: '1' },
+        { takes: 'number', range: applyOptions.sandboxSpeed.range, standard: 1 },
       ],
       [
         '--fail-rate <share>',
         'share of jobs that fail, 0 to 1',
-        { takes: 'number', range: applyOptions.sandboxFailRate.range, standard: 0, shown: '0' },
+        { takes: 'number', range: applyOptions.sandboxFailRate.range, standard: 0 },
       ],
       ['--faults <file>', 'scripted faults, JSON'],
-      ['--data <dir>', 'where its state lives', { standard: '.mediabatch/sandbox', shown: '".mediabatch/sandbox"' }],
+      ['--data <dir>', 'where its state lives', { standard: '.mediabatch/sandbox' }],
       ['--files <dir>', 'where rendered files are kept (default: in --data); several sandboxes may share it'],
     ],
     examples: [
@@ -152,36 +148,21 @@ export const engineCommands: readonly CommandRow[] = [
     options: [
       engineOption,
       ['--store <folder>', 'where files go: a folder that all workers share, or s3://bucket/prefix'],
-      [
-        '--files <n>',
-        'files at once',
-        { takes: 'number', range: { least: 1, most: 64, whole: true }, standard: 8, shown: '8' },
-      ],
+      ['--files <n>', 'files at once', { takes: 'number', range: { least: 1, most: 64, whole: true }, standard: 8 }],
       ['--exit-when-idle', 'end as soon as no run of the account is open'],
       ['--port <n>', 'serve /healthz and /readyz there', { takes: 'number', range: portRange }],
-      [
-        '--host <address>',
-        'with --port: listen there; 0.0.0.0 for other machines',
-        { standard: '127.0.0.1', shown: '"127.0.0.1"' },
-      ],
+      ['--host <address>', 'with --port: listen there; 0.0.0.0 for other machines', { standard: '127.0.0.1' }],
       [
         '--limit <limits>',
         'credits that all campaigns of the account may spend: 100/run,400/day,2000/month (default: MEDIABATCH_LIMIT)',
       ],
       ['--drain', 'at a signal, end only when no run of the account is open; at a second signal, hand over'],
-      [
-        '--log <form>',
-        'format of its log: text or JSON',
-        { words: ['text', 'json'], standard: 'text', shown: '"text"' },
-      ],
+      ['--log <form>', 'format of its log: text or JSON', { words: ['text', 'json'], standard: 'text' }],
       ['--keep <age>', 'delete runs of the account that ended longer ago (12h, 30d; default: never)', { read: age }],
     ],
     examples: [
       ['mediabatch worker', 'MEDIABATCH_ENGINE is set', 'not run'],
       ['mediabatch worker --engine postgres://me@db/media --store /mnt/media', 'and fetches files', 'not run'],
-      ['mediabatch worker --engine postgres://me@db/media --exit-when-idle', 'for CI', 'not run'],
-      ['mediabatch worker --store s3://media/spring --log json', 'for log collectors', 'not run'],
-      ['mediabatch worker --limit 400/day,2000/month', 'whatever the campaigns', 'not run'],
       ['mediabatch worker --port 9102 --host 0.0.0.0', '/healthz and /readyz', 'not run'],
     ],
     run: async (terminal, options) => (await import('../commands/engine.ts')).worker(options, terminal),
@@ -210,8 +191,6 @@ export const engineCommands: readonly CommandRow[] = [
     ],
     examples: [
       ['mediabatch workers', 'as it is now', 'not run'],
-      ['mediabatch workers --engine postgres://me@db/media --json', 'for a program', 'not run'],
-      ['mediabatch workers --campaign spring --state ended', 'earlier runs of one campaign', 'not run'],
       ['mediabatch workers --check', 'for monitoring: 69 if anything is wrong', 'not run'],
     ],
     run: async (terminal, options) => (await import('../commands/engine.ts')).workers(options, terminal),

@@ -34,17 +34,17 @@ describe('draft, pick, final', () => {
     const first = await apply(trial, 5);
     expect(booked(trial)).toBe(3);
     expect(first).toContain(
-      'waiting  1 step until 1 gate is decided; 1 more step for 1 gate whose outputs are not made yet\n         hero: 1 of 3 to be picked (the calm one)\n',
+      'waiting  2 steps until outputs are picked\n         hero: 1 of 3 to be picked (the calm one)\n',
     );
     expect(first).toContain(
       'or to pick by name, as in: mediabatch pick campaign.yaml hero/1\n         then: mediabatch apply campaign.yaml\n',
     );
-    expect(first).toContain('to buy others instead: mediabatch apply campaign.yaml --redo hero\n');
+    expect(first).toContain('to buy others instead, as in: mediabatch apply campaign.yaml --redo hero\n');
     expect((await trial.run(['status', 'campaign.yaml'])).out).toContain(
       'gates    1 gate open: hero (3 to see)\n         to review them, and pick by keyboard: mediabatch review campaign.yaml\n         or to pick by name, as in: mediabatch pick campaign.yaml hero/1\n',
     );
 
-    expect(await apply(trial, 5)).toContain('until 1 gate is decided');
+    expect(await apply(trial, 5)).toContain('until outputs are picked');
     expect(booked(trial)).toBe(3);
 
     await decide(trial, 'pick', 'hero/2', '--note', 'calm');
@@ -100,7 +100,7 @@ describe('draft, pick, final', () => {
     const [hero] = manifest.split('  poster:');
     const trial = await makeCampaign(hero);
     const done = await apply(trial, 0);
-    expect(done).toContain('gates  1 gate is open, and nothing waits for it\n       hero: 1 of 3 to be picked');
+    expect(done).toContain('gates  1 gate is open, and nothing waits\n       hero: 1 of 3 to be picked');
     expect(done).toContain('or to pick by name, as in: mediabatch pick campaign.yaml hero/1\n');
     await decide(trial, 'pick', 'hero/2');
     expect(await apply(trial, 0)).not.toContain('gates');
