@@ -4,7 +4,7 @@ import { CampaignError } from '../contract/failure.ts';
 import { findHiddenPart, findWayOut } from '../disk/fs/own-tree.ts';
 import { deliverFile, lookAtDelivery } from '../disk/outputs/deliver-file.ts';
 import { PlacedFiles } from '../disk/outputs/placed-files.ts';
-import { checkSavePath } from '../graph/render/save-path.ts';
+import { checkSavePath } from '../graph/check/check-saves.ts';
 import { call, way } from '../ground/advice.ts';
 import { eachAtOnce } from '../ground/places.ts';
 import { groupBy, type JsonMap, messageOf } from '../ground/values.ts';

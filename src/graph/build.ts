@@ -10,11 +10,11 @@ import type { Diagnostic, Place } from '../ground/diagnostic.ts';
 import { defined, groupBy, isScalar, type JsonMap, mustGet } from '../ground/values.ts';
 import { dropDefaults } from '../kinds/drop-defaults.ts';
 import { kinds } from '../kinds/index.ts';
+import { priceClass } from '../kinds/price.ts';
 import { limitDiagnostics, type Manifest, type Task, taskPath } from '../manifest/manifest.ts';
 import type { NamePath } from '../manifest/template/template.ts';
 import { checkSaves } from './check/check-saves.ts';
 import { checkDefaults, checkTask } from './check/check-task.ts';
-import { canariesOf } from './expand/canaries.ts';
 import { countSteps } from './expand/expand-task.ts';
 import { beginExpansion, expandTasks } from './expand/expand-tasks.ts';
 import { orderTasks } from './expand/task-edges.ts';
@@ -22,7 +22,7 @@ import type { Expansion, GraphFacts } from './expansion.ts';
 import type { Canary, FileFact, Gate, Graph, OpenRequest, Step } from './graph.ts';
 import { findReferences, fingerprintChoice, fingerprintStep, replaceReferences } from './render/fingerprint.ts';
 import { type RenderedStep, renderStep } from './render/render-step.ts';
-import { renderValue } from './render/render-value.ts';
+import { renderValue } from './render/templates.ts';
 import { uploadTask } from './uploads.ts';
 
 const maxSteps = 100_000;
@@ -310,4 +310,24 @@ function uploadStep({ address, file, place }: MadeUpload): Step {
 /** Replaces the file's name by its digest, because the content is what is paid for. */
 function withDigest(request: OpenRequest, file: FileFact | undefined): OpenRequest {
   return file === undefined ? request : { ...request, file: { $sha256: file.sha256 } };
+}
+
+const mostGroups = 12;
+
+/** Returns the canaries of a task, one for each price class. */
+function canariesOf({ id, canary }: Pick<Task, 'id' | 'canary'>, steps: readonly Step[]): Canary[] {
+  if (canary === undefined) return [];
+  const byPrice = groupBy(steps, ({ kind, request }) => {
+    const known = kinds[kind];
+    return known === undefined ? kind : priceClass(known, request);
+  });
+  // If the price depends on the whole request, each row may have its own price class.
+  const isByRow = byPrice.size > mostGroups && byPrice.size * 2 > steps.length;
+  const groups = byPrice.size === 1 || isByRow ? new Map([['', [...steps]]]) : byPrice;
+  return [...groups].map(([label, own]) => ({
+    name: label === '' ? `canary of ${id}` : `canary of ${id} (${label})`,
+    task: id,
+    ...canary,
+    members: own.map(({ address }) => address),
+  }));
 }

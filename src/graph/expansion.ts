@@ -1,8 +1,9 @@
 import type { Diagnostic, Place } from '../ground/diagnostic.ts';
 import type { Json } from '../ground/json.ts';
-import { emptyMap, type JsonMap, type Path } from '../ground/values.ts';
+import { emptyMap, type JsonMap, type Path, shorten } from '../ground/values.ts';
 import type { Listing } from '../kinds/listed-model.ts';
 import type { SchemaCompiler } from '../manifest/check/json-schema.ts';
+import { explainFileProblem } from '../manifest/file-problems.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import type { PlacedVar } from '../manifest/read-var-file.ts';
 import type { CellError, DataFile, Rows } from '../manifest/rows/rows.ts';
@@ -10,7 +11,7 @@ import type { TemplateFault } from '../manifest/template/template.ts';
 import type { RequestChecker } from './check/request-checker.ts';
 import type { Cells, ExpandedTask, ReadTable, TaskRows } from './expand/draft.ts';
 import { placeFault, Templates } from './render/templates.ts';
-import { type FileAnswer, Uploads } from './uploads.ts';
+import { type FileAnswer, readPath, Uploads } from './uploads.ts';
 
 export interface GraphFacts {
   /** Data files that `dataFiles` asks for, by path. */
@@ -75,6 +76,28 @@ export class Expansion {
 
   rowsOf(task: string): TaskRows {
     return this.rows.get(task) ?? 'unknown';
+  }
+
+  /** Returns the text for `{{read …}}`, without the final line break. `wanted`: the file is still to be read. */
+  readText(
+    written: string,
+    at: { folder: string; place: Place },
+  ): { text: string; path: string } | { wanted: string } | { diagnostic: Diagnostic } {
+    const path = readPath(written, at);
+    if (typeof path !== 'string') return path;
+    if (path.endsWith('.lock.jsonl') || path.endsWith('.plan.json')) {
+      const message = `${shorten(path)} changes with each run, and no request may depend on it`;
+      const hint = 'read a text that you write';
+      return { diagnostic: { code: 'MB1202', severity: 'error', message, hint, place: at.place } };
+    }
+    const file = this.facts.texts?.get(path);
+    if (file === undefined) {
+      this.unreadTexts.set(path, this.unreadTexts.get(path) ?? at.place);
+      return { wanted: path };
+    }
+    if ('text' in file) return { text: file.text.replaceAll(/\r\n?/g, '\n').replace(/\n$/, ''), path };
+    if (!('problem' in file)) throw new Error(`internal error: ${path} was not read as a text`);
+    return { diagnostic: { severity: 'error', ...explainFileProblem(shorten(path), file), place: at.place } };
   }
 
   report(diagnostic: Diagnostic): void {

@@ -1,4 +1,4 @@
-import { foldPath } from '../../graph/render/save-path.ts';
+import { foldPath } from '../../graph/check/check-saves.ts';
 
 /**
  * Compiles a pattern to a case-insensitive path test in linear time, because a pattern with many `*` could match a name

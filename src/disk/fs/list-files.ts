@@ -1,6 +1,6 @@
 import { readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { foldPath } from '../../graph/render/save-path.ts';
+import { foldPath } from '../../graph/check/check-saves.ts';
 import { compileFilePattern } from './file-pattern.ts';
 
 /** Maximum number of files that a pattern may match: more than the rows of any campaign. */

@@ -1,5 +1,6 @@
 import type { Diagnostic } from '../../ground/diagnostic.ts';
-import type { JsonMap, Scalar } from '../../ground/values.ts';
+import type { Json } from '../../ground/json.ts';
+import { isMap, type JsonMap, type Scalar } from '../../ground/values.ts';
 import type { Table, Task } from '../../manifest/manifest.ts';
 import type { Row, Rows } from '../../manifest/rows/rows.ts';
 import type { Gate } from '../graph.ts';
@@ -102,4 +103,21 @@ export function nameTasks(tasks: readonly string[]): string {
   if (tasks.length === 1) return `task ${tasks[0]}`;
   const named = tasks.slice(0, mostNamed).join(', ');
   return tasks.length > mostNamed ? `${tasks.length} tasks: ${named} …` : `tasks ${named}`;
+}
+
+/** Maximum length of a title, in UTF-16 code units. */
+const longestTitle = 60;
+
+const addressOrFile = /^https?:|\.\w{2,4}$/;
+
+/** Returns the first short text of a row that has several words, because a single word is usually a key. */
+export function titleOf(row: Json): string | undefined {
+  if (!isMap(row)) return typeof row === 'string' && row.length <= longestTitle ? row : undefined;
+  let first: string | undefined;
+  for (const value of Object.values(row)) {
+    if (typeof value !== 'string' || value === '' || value.length > longestTitle || addressOrFile.test(value)) continue;
+    if (value.includes(' ')) return value;
+    first ??= value;
+  }
+  return first;
 }

@@ -1,17 +1,16 @@
-import { emptyMap, type JsonMap, shorten } from '../../ground/values.ts';
-import { type Manifest, type Task, taskPath } from '../../manifest/manifest.ts';
+import { defined, emptyMap, groupBy, type JsonMap, shorten } from '../../ground/values.ts';
+import { type GateRule, type Manifest, type Task, taskPath } from '../../manifest/manifest.ts';
 import type { Row, Rows } from '../../manifest/rows/rows.ts';
 import { suggestName } from '../../manifest/suggest.ts';
 import { makeReference } from '../../manifest/template/references.ts';
-import { addressPart } from '../address.ts';
+import { addressPart, stepAddress } from '../address.ts';
 import { Expansion, type GraphFacts } from '../expansion.ts';
-import { renderValue } from '../render/render-value.ts';
-import { findTemplates } from '../render/templates.ts';
+import type { Gate } from '../graph.ts';
+import { findTemplates, renderValue } from '../render/templates.ts';
 import type { Draft, ExpandedTask, TaskRows } from './draft.ts';
 import { expandMatrix } from './expand-matrix.ts';
 import { expandTask } from './expand-task.ts';
-import { checkChoices, gatesOf, isAxisKnown, seenThroughGate } from './gates.ts';
-import { attributeNames, attributeOf, readPick } from './join.ts';
+import { attributeNames, attributeOf, indexSteps, readPick } from './join.ts';
 import { resolveVars } from './resolve-vars.ts';
 import { readTables } from './tables.ts';
 import { type PartSource, readTaskRows, shapeOfParts } from './task-rows.ts';
@@ -126,7 +125,7 @@ function rowsOfParts(
 ): Rows {
   const place = () => manifest.places.value(taskPath(task.id, 'foreach'));
   const rows = drafts.flatMap((draft) => {
-    const key = nameOf(draft);
+    const key = nameForKeys(draft);
     return Array.from({ length: source.most }, (_, index): Row => {
       const number = index + 1;
       const value = emptyMap();
@@ -145,7 +144,105 @@ function rowsOfParts(
 }
 
 /** Returns a name of the step for row keys, unique within its task. */
-function nameOf(draft: Draft): string {
+function nameForKeys(draft: Draft): string {
   const names = [...(draft.key === undefined ? [] : [draft.key]), ...Object.values(draft.matrix).map(addressPart)];
   return [...names, ...(draft.take === undefined ? [] : [String(draft.take)])].join('-').slice(0, 90);
+}
+
+type Choice = Extract<GateRule, { is: 'choose' }>;
+
+/** Returns the gates of the steps. With `approve`, each step has one. */
+function gatesOf({ task, axes, drafts }: Pick<ExpandedTask, 'task' | 'axes' | 'drafts'>): Gate[] {
+  const { gate } = task;
+  if (gate === undefined) return [];
+  const { note, reasons } = gate;
+  const words = defined({ note, reasons });
+  if (gate.is === 'approve') {
+    return drafts.map(({ address }) => ({
+      ...{ name: address, task: task.id, is: 'approve', choose: 1, members: [address] },
+      ...words,
+    }));
+  }
+  const groups = groupBy(drafts, (draft) => nameOfGroup(draft, gate, axes));
+  return [...groups].map(([name, members]) => ({
+    ...{ name, task: task.id, is: 'choose', choose: gate.choose, members: members.map(({ address }) => address) },
+    ...words,
+  }));
+}
+
+/**
+ * Returns the task as other tasks see it through its gate: the steps of a choice are replaced by one that represents
+ * the picked step. It lacks the attribute in which they differ, and its address is the name of the gate.
+ */
+function seenThroughGate(expanded: ExpandedTask, gate: Choice, gates: readonly Gate[]): ExpandedTask {
+  const { task, axes, drafts, hasKey } = expanded;
+  const left = axes.filter((axis) => !isChosen(axis, gate));
+  const byAddress = new Map(drafts.map((draft) => [draft.address, draft]));
+  const merged = gates.flatMap(({ name, members: [first = ''] }) => {
+    const draft = byAddress.get(first);
+    return draft === undefined ? [] : [withoutChoice(draft, { name, gate, axes: left })];
+  });
+  return {
+    ...expanded,
+    task: { ...task, takes: gate.among.by === 'axis' ? task.takes : undefined },
+    axes: left,
+    hasKey: hasKey && gate.among.by !== 'all',
+    drafts: merged,
+    find: indexSteps(merged),
+  };
+}
+
+function isChosen(axis: string, { among }: Choice): boolean {
+  return among.by === 'all' || (among.by === 'axis' && among.axis === axis);
+}
+
+function nameOfGroup({ task, key, matrix, take }: Draft, gate: Choice, axes: readonly string[]): string {
+  const values = axes.filter((axis) => !isChosen(axis, gate)).map((axis) => addressPart(matrix[axis] ?? ''));
+  const byAxis = gate.among.by === 'axis';
+  return stepAddress(task.id, {
+    key: gate.among.by === 'all' ? undefined : key,
+    values,
+    take: byAxis ? take : undefined,
+  });
+}
+
+function withoutChoice(draft: Draft, { name, gate, axes }: { name: string; gate: Choice; axes: string[] }): Draft {
+  const matrix = Object.create(null) as Draft['matrix'];
+  for (const axis of axes) matrix[axis] = draft.matrix[axis] ?? '';
+  return {
+    ...draft,
+    address: name,
+    matrix,
+    key: gate.among.by === 'all' ? undefined : draft.key,
+    take: gate.among.by === 'axis' ? draft.take : undefined,
+  };
+}
+
+/** Returns whether the attribute that a gate chooses by exists. An unknown axis is reported. */
+function isAxisKnown({ task, axes }: ExpandedTask, expansion: Expansion): boolean {
+  const { gate, id } = task;
+  if (gate?.is !== 'choose' || gate.among.by !== 'axis' || axes.includes(gate.among.axis)) return true;
+  // The axes of a wrong matrix are not known.
+  if (!expansion.cells.has(id)) return false;
+  const { axis } = gate.among;
+  const hint =
+    axes.length === 0
+      ? 'the task has no matrix: choose among `takes` or `all`'
+      : suggestName(axis, [...axes, 'takes', 'all'], { what: 'it can choose among' });
+  const message = `\`gate\` of task \`${id}\` chooses among \`${shorten(axis)}\`, which is not an axis of its matrix`;
+  const place = expansion.manifest.places.value(taskPath(id, 'gate', 'among'));
+  expansion.reportError({ code: 'MB1103', message, hint, place });
+  return false;
+}
+
+/** Reports, once, a gate that asks for more picks than it has steps. */
+function checkChoices({ task, complete }: ExpandedTask, gates: readonly Gate[], expansion: Expansion): void {
+  const few = complete ? gates.find(({ choose, members }) => members.length < choose) : undefined;
+  if (few === undefined) return;
+  const { choose, members, name } = few;
+  const there = members.length === 1 ? 'there is 1' : `there are ${members.length}`;
+  const message = `\`gate\` of task \`${task.id}\` chooses ${choose}, and of ${name} ${there}`;
+  const hint = `choose ${members.length} or fewer, or add outputs`;
+  const place = expansion.manifest.places.value(taskPath(task.id, 'gate', 'choose'));
+  expansion.reportError({ code: 'MB1103', message, hint, place });
 }

@@ -6,10 +6,9 @@ import type { Scope } from '../../manifest/template/render-template.ts';
 import type { NamePath } from '../../manifest/template/template.ts';
 import { checkRowSchema } from '../check/row-schema.ts';
 import type { Expansion } from '../expansion.ts';
-import { renderValue } from '../render/render-value.ts';
-import { placeFault } from '../render/templates.ts';
+import { placeFault, renderValue } from '../render/templates.ts';
 import { type Draft, namesOf, type ReadTable, withTrail } from './draft.ts';
-import { readFileRows } from './file-rows.ts';
+import { readFileRows } from './task-rows.ts';
 
 export function readTables(expansion: Expansion): void {
   for (const table of expansion.manifest.tables) {

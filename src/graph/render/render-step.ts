@@ -18,9 +18,10 @@ import { findForeignKey, makePickReference, makeReference } from '../../manifest
 import { renderTemplate, type Scope } from '../../manifest/template/render-template.ts';
 import { isTemplate, type NamePath, type TemplateFault } from '../../manifest/template/template.ts';
 import { checkRequest, checkTextLimits } from '../check/check-request.ts';
+import { checkSavePath, defaultSave, writtenExtension } from '../check/check-saves.ts';
 import { placeRequestFault, savesByTake } from '../check/check-task.ts';
 import type { RequestFault } from '../check/request-fault.ts';
-import { type Condition, type Draft, type ExpandedTask, withTrail } from '../expand/draft.ts';
+import { type Condition, type Draft, type ExpandedTask, titleOf, withTrail } from '../expand/draft.ts';
 import {
   attributeNames,
   explainEmptyList,
@@ -32,12 +33,7 @@ import {
 import { scopeOf } from '../expand/tables.ts';
 import type { Expansion } from '../expansion.ts';
 import type { FileFact } from '../graph.ts';
-import { fitField } from './fit-field.ts';
-import { readTextFile } from './read-text.ts';
-import { renderValue } from './render-value.ts';
-import { checkSavePath, defaultSave, writtenExtension } from './save-path.ts';
-import { columnIn, placeFault } from './templates.ts';
-import { titleOf } from './title.ts';
+import { columnIn, fitField, placeFault, renderValue } from './templates.ts';
 
 /** Maximum number of combinations of `from` values in one step, because a data file can have any number of values. */
 const mostPicks = 10_000;
@@ -197,7 +193,7 @@ class StepRendering {
 
   #read(file: string, site: Site & { start: number; end: number }): Json {
     const place = this.#expansion.manifest.places.within(site.path, site);
-    const read = readTextFile(file, { folder: this.#draft.task.folder, place }, this.#expansion);
+    const read = this.#expansion.readText(file, { folder: this.#draft.task.folder, place });
     if ('text' in read) return read.text;
     if ('diagnostic' in read) this.#report(read.diagnostic);
     return unknownValue;

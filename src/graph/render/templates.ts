@@ -1,7 +1,9 @@
 import type { Diagnostic } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
-import { isMap, type Path } from '../../ground/values.ts';
+import { emptyMap, isMap, type Path, unknownValue } from '../../ground/values.ts';
+import type { Field } from '../../kinds/kind.ts';
 import { parseTemplate } from '../../manifest/template/parse-template.ts';
+import { renderTemplate, type Scope } from '../../manifest/template/render-template.ts';
 import {
   isTemplate,
   type NamePath,
@@ -9,6 +11,7 @@ import {
   type Template,
   type TemplateFault,
 } from '../../manifest/template/template.ts';
+import { readTruth } from '../../manifest/template/truth.ts';
 import type { Places } from '../../manifest/yaml/places.ts';
 
 export interface TemplateSite {
@@ -81,4 +84,79 @@ export function placeFault(fault: TemplateFault, site: { text: string; path: Pat
   const { code, message, hint, meant } = fault;
   const fix = meant !== undefined && isExact ? { place, text: meant } : undefined;
   return { code, severity: 'error', message, hint, place, fix };
+}
+
+/** Renders templates at any depth. A text that fails becomes `unknownValue`, and its faults are reported. */
+export function renderValue(
+  value: Json,
+  path: Path,
+  using: {
+    templates: Templates;
+    /** If omitted, templates are not rendered and count as unknown. */
+    scopeAt?: (site: { text: string; path: Path }) => Scope;
+    onFault?: (fault: TemplateFault, site: { text: string; path: Path }) => void;
+  },
+): Json {
+  if (value === unknownValue) return value;
+  if (typeof value === 'string') {
+    if (!isTemplate(value)) return value;
+    const template = using.templates.get(value);
+    if (template === undefined || using.scopeAt === undefined || !using.templates.isSound(path)) return unknownValue;
+    const site = { text: value, path };
+    const result = renderTemplate(template, using.scopeAt(site));
+    for (const fault of result.faults) using.onFault?.(fault, site);
+    // `null` is a value, which is either sent or rejected by the check of its field.
+    return result.value === undefined ? unknownValue : result.value;
+  }
+  if (Array.isArray(value)) return value.map((item, index) => renderValue(item, [...path, index], using));
+  if (!isMap(value)) return value;
+  const copy = emptyMap();
+  for (const [key, item] of Object.entries(value)) copy[key] = renderValue(item, [...path, key], using);
+  return copy;
+}
+
+/**
+ * Converts a rendered value to the type of its field, for example `"5"` to a number, because some table formats have
+ * only strings. `undefined` when a template left an optional field empty.
+ */
+export function fitField(value: Json, written: Json, field: Field | undefined): Json | undefined {
+  if (field === undefined) return value;
+  const isRendered = typeof written === 'string' && isTemplate(written);
+  if (isRendered && field.required !== true && isEmpty(value)) return undefined;
+  switch (field.type) {
+    case 'number':
+      return readNumber(value) ?? value;
+    case 'boolean':
+      return (typeof value === 'string' ? readTruth(value) : undefined) ?? value;
+    case 'string':
+      return isRendered ? asText(value) : value;
+    case 'strings': {
+      if (!Array.isArray(value)) return value;
+      const isMade = (index: number): boolean => {
+        const entry = Array.isArray(written) ? written[index] : undefined;
+        return isRendered || (typeof entry === 'string' && isTemplate(entry));
+      };
+      const kept = value.flatMap((entry, index) => {
+        if (!isMade(index)) return [entry];
+        return isEmpty(entry) ? [] : [asText(entry)];
+      });
+      const isLeftEmpty = kept.length === 0 && (isRendered || value.length > 0);
+      return isLeftEmpty && field.required !== true ? undefined : kept;
+    }
+    default:
+      return value;
+  }
+}
+
+function isEmpty(value: Json): boolean {
+  return value === null || (typeof value === 'string' && value.trim() === '');
+}
+
+function asText(value: Json): Json {
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
+}
+
+/** Reads a plain number, for example `5` or `-0.5`. Undefined for other values. */
+function readNumber(value: Json): number | undefined {
+  return typeof value === 'string' && /^\s*-?\d{1,15}(?:\.\d{1,15})?\s*$/.test(value) ? Number(value) : undefined;
 }

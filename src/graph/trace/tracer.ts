@@ -10,7 +10,6 @@ import { beginExpansion, expandTasks } from '../expand/expand-tasks.ts';
 import { findRowAtHand, scopeOf } from '../expand/tables.ts';
 import { orderTasks } from '../expand/task-edges.ts';
 import type { Expansion, GraphFacts } from '../expansion.ts';
-import { readTextFile } from '../render/read-text.ts';
 
 /** Place in the campaign from which a value of a request comes, or came before. */
 export interface Origin {
@@ -166,7 +165,7 @@ function renderPieces(
     output: () => undefined,
     file(written, { helper, written: call }) {
       const at = { folder: draft.task.folder, place: manifest.places.value(path) };
-      const read = helper === 'read' ? readTextFile(written, at, expansion) : undefined;
+      const read = helper === 'read' ? expansion.readText(written, at) : undefined;
       if (read === undefined || !('text' in read)) return undefined;
       files.set(call, { is: 'data', name: 'text', file: besideManifest(manifest.file, read.path), line: 1 });
       return read.text;

@@ -4,7 +4,6 @@ import { defined, isMap, type Path } from '../../ground/values.ts';
 import { meantValue } from '../../kinds/drop-defaults.ts';
 import { kinds } from '../../kinds/index.ts';
 import type { Cause, Change } from '../plan.generated.ts';
-import { describeWords } from './word-difference.ts';
 
 export interface ChangeFacts {
   addressOf?: ((fingerprint: string) => string | undefined) | undefined;
@@ -170,4 +169,37 @@ function nameRow({ file = 'data', line, sheet }: Cause, several: boolean): strin
 
 function isScalar(value: Json): boolean {
   return value === null || typeof value !== 'object';
+}
+
+const shownWords = 5;
+
+/** In scripts that are written without spaces, each character is a word. Signs at the end of a word are words, too. */
+const unspaced = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}';
+const word = new RegExp(
+  `[${unspaced}]\\p{M}*|\\p{P}{1,3}(?=\\s|$)|[^\\s${unspaced}]+?(?=\\p{P}{0,3}(?:[\\s${unspaced}]|$))`,
+  'gu',
+);
+
+/**
+ * Describes how a string changed, by the words between its common beginning and end: `oak → elm`. If words were only
+ * added or removed, the word before and the word after them are included: `“a lamp” → “a red lamp”`.
+ */
+export function describeWords(before: string, after: string): string {
+  const [old, now] = [[...before.matchAll(word)], [...after.matchAll(word)]];
+  const most = Math.min(old.length, now.length);
+  const isSame = (inOld: number, inNow: number) => old.at(inOld)?.[0] === now.at(inNow)?.[0];
+  let start = 0;
+  while (start < most && isSame(start, start)) start += 1;
+  let end = 0;
+  while (end < most - start && isSame(-1 - end, -1 - end)) end += 1;
+  const size = Math.max(old.length, now.length) - start - end;
+  if (size === 0) return 'white space';
+  const cut = (text: string, words: RegExpExecArray[], around: number) => {
+    const shown = words.slice(Math.max(0, start - around), words.length - Math.max(0, end - around));
+    const last = shown[shownWords + 2 * around - 1] ?? shown.at(-1);
+    const cutText = last === undefined ? '' : text.slice(shown[0]?.index, last.index + last[0].length);
+    return `${cutText.replaceAll(/\s+/gu, ' ')}${last === shown.at(-1) ? '' : ' …'}`;
+  };
+  if (most > start + end) return `${cut(before, old, 0)} → ${cut(after, now, 0)}`;
+  return `“${cut(before, old, 1)}” → “${cut(after, now, 1)}”`;
 }

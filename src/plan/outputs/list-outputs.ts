@@ -1,7 +1,7 @@
+import { checkSavePath } from '../../graph/check/check-saves.ts';
 import type { StepRows } from '../../graph/expansion.ts';
 import type { GraphTask, OpenRequest } from '../../graph/graph.ts';
 import { findReferences, replaceReferences } from '../../graph/render/fingerprint.ts';
-import { checkSavePath } from '../../graph/render/save-path.ts';
 import type { Json } from '../../ground/json.ts';
 import { defined, emptyMap, isScalar, type JsonMap } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';

@@ -1,6 +1,6 @@
 import { exitCodes } from '../../contract/exit.ts';
 import { failures, titles } from '../../contract/failure.ts';
-import { fieldSchemas } from '../../graph/check/unlisted-fields.ts';
+import { fieldSchemas } from '../../graph/check/request-checker.ts';
 import type { Json } from '../../ground/json.ts';
 import { groupBy, isMap, type JsonMap, mapOf } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';

@@ -1,6 +1,6 @@
 import { groupBy } from '../../ground/values.ts';
 import { isHeldBack } from '../../plan/actions.ts';
-import { describeWords } from '../../plan/compare/word-difference.ts';
+import { describeWords } from '../../plan/compare/changes.ts';
 import type { Change } from '../../plan/plan.generated.ts';
 import type { Action, Plan, PlanRow } from '../../plan/plan.ts';
 import { findRoot } from '../../plan/rows/follow.ts';
