@@ -37,6 +37,8 @@ export interface Environment {
   unread?: true;
   /** Set if the `.env` has the missing one of address and key. It is not read, because the environment has the other. */
   unreadHalf?: true;
+  /** Set if a program prints the key. */
+  isPrinted?: true;
   /** Set if a `.env` names a program that prints the key. It is never run. */
   filedCommand?: true;
 }
@@ -54,7 +56,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv, folder: string): Environ
   const given = defined({ limits, consent });
   const own = pick(env);
   const command = env[keyCommandName]?.trim();
-  if (command && own.token === undefined) return withToken({ ...own, ...given }, command);
+  if (command && own.token === undefined) return withToken({ ...own, ...given, isPrinted: true }, command);
   if (own.baseUrl !== undefined || own.token !== undefined) return { ...own, ...given, ...unreadHalf(own, folder) };
   const filed = readDotEnv(folder);
   if (filed === 'unreadable') return { unread: true, ...given };
@@ -188,7 +190,8 @@ export function requireAccess(environment: Environment, { rehearses = true } = {
   }
   const wrong = whyNotKey(token);
   if (wrong !== undefined) {
-    const message = `MEDIABATCH_API_KEY ${wrong.problem}, so it was not sent`;
+    const source = environment.isPrinted ? `the output of ${keyCommandName}` : 'MEDIABATCH_API_KEY';
+    const message = `${source} ${wrong.problem}, so it was not sent`;
     throw new CampaignError({ code: 'MB3201', message, hint: wrong.hint });
   }
   if (baseUrl === undefined) {

@@ -284,8 +284,11 @@ export function nextOfStatus(
   const step = stepsFor(terminal);
   const has = (...states: (keyof StatusView['tasks'][number]['states'])[]) =>
     tasks.some((task) => states.some((state) => task.states[state] > 0));
-  const asked = rows.find(({ state }) => state === 'unresolved');
-  const isPaid = has('running', 'lost') || tasks.some(({ filesMissing }) => filesMissing > 0);
+  const asked = rows.find(({ state, recoverable }) => state === 'unresolved' && recoverable !== true);
+  const isPaid =
+    has('running', 'lost') ||
+    rows.some(({ recoverable }) => recoverable) ||
+    tasks.some((task) => task.filesMissing > 0);
   const next = [
     ...(asked === undefined ? [] : [step(call('explain', asked.address), { needs: 'person' })]),
     ...(isPaid ? [step(call('apply'))] : []),

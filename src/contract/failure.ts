@@ -252,7 +252,7 @@ export function serviceFailure({ why, message, status }: ServiceError): Failure 
       return {
         code: 'MB3202',
         message: `the service refused the key: ${message}`,
-        hint: ['check MEDIABATCH_API_KEY', way('to see where it comes from', call('doctor'))],
+        hint: ['check the API key', way('to see where it comes from', call('doctor'))],
         ...answered,
       };
     case 'unreachable':

@@ -12,7 +12,6 @@ import { dropDefaults } from '../kinds/drop-defaults.ts';
 import { kinds } from '../kinds/index.ts';
 import { priceClass } from '../kinds/price.ts';
 import { limitDiagnostics, type Manifest, type Task, taskPath } from '../manifest/manifest.ts';
-import type { NamePath } from '../manifest/template/template.ts';
 import { checkSaves } from './check/check-saves.ts';
 import { checkDefaults, checkTask } from './check/check-task.ts';
 import { countSteps } from './expand/expand-task.ts';
@@ -74,14 +73,15 @@ export function buildGraph(
 /** Reports cells without a value in the columns that are used. A schema, and a row as a whole, use all columns. */
 function reportUsedCells({ manifest, templates, tables, cellErrors, diagnostics }: Expansion): void {
   if (cellErrors.length === 0) return;
-  const paths = [...templates.paths()];
-  const isWhole = ({ parts: [root = '', column] }: NamePath) =>
-    column === undefined && (root === 'row' || tables.has(root));
-  const usesAll = [...manifest.tasks, ...manifest.tables].some(({ schema }) => schema) || paths.some(isWhole);
+  const { expressions } = templates;
+  const names = ['row', ...tables.keys()].join('|');
+  const isWhole = (text: string) => new RegExp(`[^.\\w-](?:${names})[^.\\w-]`).test(text);
+  const usesAll = [...manifest.tasks, ...manifest.tables].some(({ schema }) => schema) || expressions.some(isWhole);
   const axes = manifest.tasks.flatMap(({ matrix }) => matrix?.axes.map(({ name }) => name) ?? []);
   const joined = manifest.tables.flatMap(({ on }) => on.map(({ column }) => column));
-  const used = new Set([...paths.flatMap(({ parts }) => parts), ...joined, ...axes, 'id']);
-  const isUsed = ({ column }: { column: string }) => usesAll || used.has(column);
+  const named = new Set(['id', ...axes, ...joined]);
+  const isUsed = ({ column }: { column: string }) =>
+    usesAll || named.has(column) || expressions.some((text) => text.includes(column));
   diagnostics.unshift(...cellErrors.filter(isUsed).map(({ error }) => error));
   for (const { row, column } of cellErrors.filter((cell) => !isUsed(cell))) row[column] = '';
 }

@@ -49,7 +49,7 @@ describe('doctor', () => {
     ];
     for (const { out } of answers) expect(out).not.toContain('mediabatch doctor');
     expect(answers.map(({ code }) => code)).toEqual([77, 69, 69]);
-    expect(answers[0]?.out).toContain('→ check MEDIABATCH_API_KEY\n');
+    expect(answers[0]?.out).toContain('→ check the API key\n');
     expect(answers[1]?.out).toContain('→ a proxy or the sign-in page of a network may answer at this address');
   });
 

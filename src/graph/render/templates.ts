@@ -6,7 +6,6 @@ import { parseTemplate } from '../../manifest/template/parse-template.ts';
 import { renderTemplate, type Scope } from '../../manifest/template/render-template.ts';
 import {
   isTemplate,
-  type NamePath,
   type ParsedTemplate,
   type Template,
   type TemplateFault,
@@ -38,9 +37,9 @@ export class Templates {
     return result;
   }
 
-  /** Returns the names in all texts that were parsed. */
-  *paths(): Iterable<NamePath> {
-    for (const { paths } of this.#parsed.values()) yield* paths;
+  /** Returns the parts in braces of all texts that were parsed, also of those that are wrong. */
+  get expressions(): string[] {
+    return [...this.#parsed.keys()].flatMap((text) => text.match(/\{\{[^{}]*\}\}/g) ?? []);
   }
 
   markUnsound(path: Path): void {

@@ -142,7 +142,7 @@ function factsOf(seconds: number, loudness: number | undefined, gain = 1): strin
   const quieter = -20 * Math.log10(gain);
   return [
     timeOf(seconds),
-    loudness !== undefined && (Number.isFinite(loudness) ? `${loudness.toFixed(1)} LUFS` : 'silent'),
+    loudness !== undefined && (Number.isFinite(loudness) ? `${loudness.toFixed(1).replace('-', '−')} LUFS` : 'silent'),
     quieter >= 0.5 && `played ${quieter.toFixed(1)} dB quieter`,
   ]
     .filter(Boolean)

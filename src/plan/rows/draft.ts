@@ -64,7 +64,9 @@ export function lastingFacts(row: PlanRow): RowFacts {
 
 export function blocked(row: PlanRow, blockedBy: BlockedRow['blockedBy'], reason: Reason): BlockedRow {
   const held: BlockedRow = { ...lastingFacts(row), action: 'blocked', blockedBy, reason, credits: 0 };
-  if (blockedBy === 'budget' && row.credits !== 0) held.wouldCost = row.credits;
+  if (blockedBy !== 'budget' || row.credits === 0) return held;
+  held.wouldCost = row.credits;
+  if (row.credits === null && row.price !== undefined) held.price = row.price;
   return held;
 }
 

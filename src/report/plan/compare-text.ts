@@ -43,13 +43,13 @@ function compareDocument(view: CompareView, { all = false }: { all?: boolean } =
   const rows = steps.map(rowOfStep);
   const byAddress = new Map(steps.map((step) => [step.address, step]));
   const creditsOf = (own: readonly PlanRow[]) =>
-    differenceText(own.flatMap(({ address }) => byAddress.get(address) ?? []));
+    differenceText(own.flatMap(({ address }) => byAddress.get(address) ?? [])) || '±0';
   const missing = fit?.missing ? `, ${creditsText(fit.missing)} more than the budget has left` : '';
   const isWhole = toBuy.credits === 0 && toBuy.unknownPrices === 0;
   return [
     heading([named(campaign), isWhole ? '' : `: ${sumText(toBuy)} to buy${missing}`]),
     paragraph(['compared with ', named(ref), ` (${commit.slice(0, 10)})`]),
-    itemTable(groupPlan({ rows }, { all }), { rows }, { creditsOf }),
+    itemTable(groupPlan({ rows }, { all }), { rows }, { title: 'credit difference', creditsOf }),
     paragraph(strong(countsText(view))),
     ...[...groupBy(steps, ({ task }) => task)].flatMap(([task, own]): Block[] => {
       if (own.length === 1) return [];
@@ -145,6 +145,7 @@ function moneyFacts(view: CompareView): Fact[] {
   const add = (label: string, text: string) => facts.push({ label, text });
   if (there.budget !== here.budget) add('budget', changedText(budgetText(there), budgetText(here)));
   if (toBuy.credits > 0 || toBuy.unknownPrices > 0) add('still to buy', sumText(toBuy));
+  if (toBuy.unknownPrices > 0) add('prices', unknownPriceHint);
   if (fit !== undefined) add('budget left', budgetLeftText(fit, fit.left));
   if (bought.length > 0) add('bought', `${chargesText(bought)}, on record here and not there`);
   if (boughtThere.length > 0) add('not here', `${chargesText(boughtThere)}, on record there and not here`);
@@ -152,22 +153,25 @@ function moneyFacts(view: CompareView): Fact[] {
   return facts;
 }
 
+const unknownPriceHint = 'unknown until the first purchase; to state them, write `prices:` in the manifest (help cost)';
+
 function changedText(there: string, here: string): string {
   return there === here ? `${here}, as before` : `${there} before, ${here} now`;
 }
 
 function wholeText(sum: Comparison['here']): string {
-  return `${countOf(sum.steps, 'step')} for ${sumText(sum)}`;
+  const steps = countOf(sum.steps, 'step');
+  return sum.unknownPrices === sum.steps && sum.credits === 0 ? sumText(sum) : `${steps} for ${sumText(sum)}`;
 }
 
 function budgetText({ budget }: { budget?: number }): string {
   return budget === undefined ? 'none' : creditsText(budget);
 }
 
-/** Returns a text such as `24 credits`, `24 credits + 3 of unknown price`. */
+/** Returns a text such as `24 credits`, `24 credits + 3 steps of unknown price`. */
 function sumText({ credits, unknownPrices }: PriceSum): string {
   if (unknownPrices === 0) return countOf(credits, 'credit');
-  const unknown = `${creditsText(unknownPrices)} of unknown price`;
+  const unknown = `${countOf(unknownPrices, 'step')} of unknown price`;
   return credits === 0 ? unknown : `${countOf(credits, 'credit')} + ${unknown}`;
 }
 

@@ -100,20 +100,19 @@ export function planMarkdown(
   return markdownText([title, why, ...view], { marker });
 }
 
-const columns: readonly Column[] = [
-  { title: '', close: true },
-  { title: 'task', least: 8, cut: 'middle' },
-  { title: 'kind', least: 4 },
-  { title: 'steps', align: 'right' },
-  { title: 'credits', align: 'right' },
-  { title: 'why', least: 24, cut: 'wrap', below: true },
-];
-
 export function itemTable(
   items: readonly PlanItem[],
   plan: Pick<Plan, 'rows'>,
-  { creditsOf }: { creditsOf(rows: readonly PlanRow[]): string },
+  { title = 'credits', creditsOf }: { title?: string; creditsOf(rows: readonly PlanRow[]): string },
 ): Block {
+  const columns: Column[] = [
+    { title: '', close: true },
+    { title: 'task', least: 8, cut: 'middle' },
+    { title: 'kind', least: 4 },
+    { title: 'steps', align: 'right' },
+    { title, align: 'right' },
+    { title: 'why', least: 24, cut: 'wrap', below: true },
+  ];
   const index = indexRows(plan);
   const rows = items.map((item): Text[] => {
     const { rows: own, action, kind = '' } = item;

@@ -1,12 +1,14 @@
 import { defined } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
 import type { Purchase } from '../../lock/record.ts';
+import { isOpenSend } from '../../lock/sends.ts';
 import { spentCredits } from '../../lock/spent.ts';
 import { unfitText } from '../../plan/outputs/expectation.ts';
 import { laterPost, targetOf } from '../../plan/posts/post-accounts.ts';
 import { isPost } from '../../plan/posts/post-record.ts';
 import { heldCredits } from '../../plan/prices/held.ts';
 import { heldWhereUnpriced, type PriceHints, pricesFrom } from '../../plan/prices/prices.ts';
+import { settlingOf } from '../../plan/purchases/next.ts';
 import { findOrphans } from '../../plan/rows/orphans.ts';
 import type { DecidedGate, Match } from '../../plan/situation/find-purchases.ts';
 import type { Situation } from '../../plan/situation/situation.ts';
@@ -140,6 +142,7 @@ function statusOf(match: Match, facts: StatusFacts): StepStatus {
     state,
     ...defined({ verdict }),
     ...(purchase !== undefined && describePurchase(purchase, facts)),
+    ...(state === 'unresolved' && isRecoverable(match, now) && { recoverable: true as const }),
     ...(unfit !== undefined && { error: unfitText(unfit), code: 'unfit' }),
     ...(isPost(kind) && state === 'not-bought' && { post: targetOf(step.request) }),
     ...(state === 'done' && laterPost(kind, purchase?.request ?? step.request, now)),
@@ -147,6 +150,11 @@ function statusOf(match: Match, facts: StatusFacts): StepStatus {
     ...(state === 'changed' &&
       laterPost(kind, record?.purchases.findLast((one) => one.state === 'done')?.request ?? {}, now)),
   };
+}
+
+function isRecoverable({ step, purchase }: Match, now: number): boolean {
+  if (isPost(step.kind) || purchase === undefined || !isOpenSend(purchase)) return false;
+  return settlingOf(purchase, { now, replays: 'unknown' }).by !== 'person';
 }
 
 function findOpenGates(gates: readonly DecidedGate[], meant: readonly Match[], verdicts: Verdicts): GateStatus[] {

@@ -22,6 +22,8 @@ export interface StepStatus {
   fileState?: 'intact' | 'missing' | 'changed';
   /** The job of the step has finished, as seen by a run, and its files are not saved. */
   unsaved?: true;
+  /** The next `apply` recovers the lost answer of its create. */
+  recoverable?: true;
   /** Account and time of a post that was not sent yet. */
   post?: PostTarget;
   /** Time at which the service will publish a post that it has accepted. */

@@ -55,7 +55,7 @@ test('digits let another take go on at the same position, without a pause; P pic
 test('all are as loud as the quietest', async () => {
   const { page } = await openMeasured();
   const facts = await page.locator('.track .facts').allTextContents();
-  const loudness = facts.map((text) => Number(/-(\d+\.\d) LUFS/.exec(text)?.[1]) * -1);
+  const loudness = facts.map((text) => Number(/−(\d+\.\d) LUFS/.exec(text)?.[1]) * -1);
   const quieter = facts.map((text) => Number(/played (\d+\.\d) dB quieter/.exec(text)?.[1] ?? 0));
   const quietest = Math.min(...loudness);
   expect(quietest).toBeGreaterThan(-70);

@@ -84,8 +84,10 @@ test('the program runs when the key is wanted, once, and from the environment on
   const environment = readEnvironment({ ...env, MEDIABATCH_API_KEY_COMMAND: 'no-such-program-here' }, folder.path);
   expect(hasKey(environment)).toBe(true);
   const campaign = await openCampaign(join(folder.path, 'campaign.yaml'), { environment });
-  expect(JSON.stringify(campaign.environment)).toBe(JSON.stringify({ baseUrl: url }));
+  expect(JSON.stringify(campaign.environment)).toBe(JSON.stringify({ baseUrl: url, isPrinted: true }));
   expect(() => campaign.replays).toThrow('it ended with 127');
+  const printsQuote = readEnvironment({ ...env, MEDIABATCH_API_KEY_COMMAND: `echo '"key"'` }, folder.path);
+  expect(() => requireAccess(printsQuote)).toThrow('the output of MEDIABATCH_API_KEY_COMMAND begins with "');
   expect(requireAccess(readEnvironment(env, folder.path))).toEqual({ baseUrl: url, token: key });
   expect(requireAccess(readEnvironment({ ...env, MEDIABATCH_API_KEY: 'own' }, folder.path)).token).toBe('own');
   writeFileSync(join(folder.path, '.env'), `MEDIABATCH_BASE_URL=${url}\nMEDIABATCH_API_KEY_COMMAND=touch owned\n`);

@@ -3,6 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { eachRunOnce, historyLines } from '../../../src/campaign/find-run.ts';
+import { nextOfStatus } from '../../../src/cli/next-steps.ts';
 import type { EngineRun } from '../../../src/contract/engine-state.ts';
 import type { RunEvent, RunFact, StepOutcome } from '../../../src/contract/event.ts';
 import type { Graph, Step } from '../../../src/graph/graph.ts';
@@ -19,6 +20,7 @@ import { makeStatus, type PresentFiles, type StatusView } from '../../../src/rep
 import { statusView, stepsView } from '../../../src/report/status/status-text.ts';
 import { troublesOf, workersView } from '../../../src/report/tables/workers-text.ts';
 import { workerJsonLine, workerLine } from '../../../src/report/worker-text.ts';
+import { bufferTerminal } from '../../command/buffer-terminal.ts';
 import { type AnyFacts, sendBy } from '../../rig/facts-of-purchase.ts';
 import { paste } from './paste.ts';
 import { at, eventfulRun, noColor, place, row, textOf } from './samples.ts';
@@ -108,6 +110,19 @@ describe('makeStatus', () => {
     const text = textOf(statusView(view, { paste }));
     expect(text).toContain('2 of 9  1 finished, not saved · 1 failed');
     expect(text).not.toContain('running');
+  });
+
+  it('needs a person only for a create that the next run cannot settle', () => {
+    const since = '2030-05-01T10:00:00.000Z';
+    const asked = (hours: number) => {
+      const open = lock({ logo: [purchase('logo', 'intent', { since })] });
+      const now = Date.parse(since) + hours * 3_600_000;
+      const view = makeStatus({ ...facts, situation: situate(graph([step('logo')]), open), now });
+      const answer = nextOfStatus(view, bufferTerminal().terminal);
+      return { ...answer, next: answer.next.map(({ needs }) => needs) };
+    };
+    expect(asked(1)).toEqual({ again: 'same', person: false, paid: 'perhaps', next: [null] });
+    expect(asked(30)).toEqual({ again: 'changed', person: true, paid: 'perhaps', next: ['person'] });
   });
 
   it('counts missing files, not the steps that they are of', () => {
