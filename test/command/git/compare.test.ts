@@ -88,10 +88,10 @@ describe('a campaign is compared with a commit', () => {
 
       + side@c                 image   +2  new
       + hero@c                 image   +2  new
-      ~ upload@photos:two.bin  upload      photos/two.bin changed
-      ~ hero@a                 image       prompt: oak → elm
-      ~ photo@two              image       follows upload@photos:two.bin
-      - upload@photos:one.bin  upload      removed
+      ~ upload@photos:two.bin  upload  ±0  photos/two.bin changed
+      ~ hero@a                 image   ±0  prompt: oak → elm
+      ~ photo@two              image   ±0  follows upload@photos:two.bin
+      - upload@photos:one.bin  upload  ±0  removed
       - side@b                 image   -2  removed
       - hero@b                 image   -2  removed
       - photo@one              image   -2  removed
@@ -113,7 +113,7 @@ describe('a campaign is compared with a commit', () => {
       'markdown',
     );
     expect(page).toMatch(/^<!-- mediabatch:shop\/campaign.yaml -->\n\n### `spring`: 10 credits to buy\n/);
-    expect(page).toContain('| `~` changed | `hero@a` | `image` | 1 |');
+    expect(page).toContain('| ~ | `hero@a` | `image` |  | ±0 |');
   });
 
   test.each([
