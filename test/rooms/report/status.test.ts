@@ -118,7 +118,7 @@ describe('makeStatus', () => {
       const open = lock({ logo: [purchase('logo', 'intent', { since })] });
       const now = Date.parse(since) + hours * 3_600_000;
       const view = makeStatus({ ...facts, situation: situate(graph([step('logo')]), open), now });
-      const answer = nextOfStatus(view, bufferTerminal().terminal);
+      const answer = nextOfStatus(view, { ...bufferTerminal().terminal, paste });
       return { ...answer, next: answer.next.map(({ needs }) => needs) };
     };
     expect(asked(1)).toEqual({ again: 'same', person: false, paid: 'perhaps', next: [null] });
