@@ -25,13 +25,7 @@ const beforeARelease = [
   'test/rooms/sandbox/media.test.ts',
 ];
 
-const slowest = [
-  'killed/at-a-write',
-  'command/examples-run',
-  'git/histories-clones',
-  'command/lost-answers',
-  'killed/at-a-system-call',
-];
+const slowest = ['killed/at-a-write', 'command/manual-run', 'git/clones', 'command/answers', 'killed/at-a-system-call'];
 
 /** The long variants: a crash at every system call that matters, faults that take their time, hundreds of histories. */
 export default defineConfig({

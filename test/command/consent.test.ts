@@ -36,12 +36,6 @@ test.each<[string, string[], { env?: Record<string, string> }]>([
   expect(kinds(trial)).toEqual([]);
 });
 
-test('the document of a refused approval says that nothing was paid', async () => {
-  const trial = await makeTrial(manifest);
-  const ran = await trial.run(['apply', 'campaign.yaml', '--json']);
-  expect(JSON.parse(ran.out)).toMatchObject({ mediabatch: 'failure', code: 'MB3007', exit: 5, paid: 'nothing' });
-});
-
 test('a saved plan alone is not a consent', async () => {
   const trial = await makeTrial(manifest);
   expect((await trial.run(['plan', 'campaign.yaml', '--out', 'a.plan.json'])).code).toBe(0);
@@ -200,10 +194,4 @@ test('the kind of caller is detected from the environment', () => {
   );
   const options = { yes: true, publish: true, maxCredits: 3 };
   expect(withConsent(options, { flags: 'ignored', because: '' })).toEqual({ maxCredits: 3 });
-});
-
-test('doctor shows who can consent', async () => {
-  const trial = await makeTrial(manifest);
-  const { out } = await trial.run(['doctor'], { env: { CURSOR_AGENT: '1' } });
-  expect(out).toContain('CURSOR_AGENT marks the caller as an agent');
 });

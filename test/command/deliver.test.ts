@@ -107,13 +107,6 @@ describe('deliver', () => {
     expect(lines[2]).toMatch(/^b,vase,16:9,pic,/);
   });
 
-  test('warns of rows for which a part of the layout is empty', async () => {
-    const { run } = campaign();
-    const layout = '{{replace row.name "lamp" ""}}_{{slug matrix.ratio}}_{{row.sku}}';
-    const { err } = await run('--to', 'handed', '-s', 'pic', '--layout', layout, '--dry-run');
-    expect(err).toContain('--layout: {{replace row.name "lamp" ""}} is empty for pic@a,1:1, pic@a,16:9\n');
-  });
-
   test('--picked lists undecided groups and exits with 5', async () => {
     const { folder, run } = campaign();
     const unpicked = await command(['pick', 'draft/2', '--undo', '--sandbox'], { cwd: folder });

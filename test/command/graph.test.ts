@@ -44,22 +44,6 @@ tasks:
     });
   });
 
-  test('--steps prints each step, with an edge from each that may be picked for it', async () => {
-    leaveBought(place.folder, manifest);
-    expect(
-      (await place.run('status', '--graph', '--list', '--select', '+film@lamp', '--exclude', 'hero@lamp/2')).out,
-    ).toBe(
-      `flowchart LR
-  accTitle: spring
-  n0["hero@lamp/1<br/>image<br/>done<br/>5 cr spent"]
-  n1["film@lamp<br/>music<br/>done<br/>5 cr spent"]
-  n0 --> n1
-`,
-    );
-    expect((await place.run('status', '--graph', '--list')).out.match(/ --> /g)).toHaveLength(4);
-    expect(await place.run('status', '--graph', '--select', 'nothing')).toMatchObject({ code: 64 });
-  });
-
   test('refuses what viewers of Mermaid would not draw', async () => {
     place.write('campaign.yaml', dense(33));
     const refused = await place.run('status', '--graph');
@@ -113,30 +97,5 @@ describe('validate', () => {
         wrong,
       );
     expect(fixed).toBe(manifest);
-  });
-
-  test.each([
-    ['a field', 'prompt: "{{row.name}}', 'promt: "{{row.name}}'],
-    ['a var', '{{vars.brand}}', '{{vars.brnad}}'],
-    ['an axis', '{{matrix.ratio}}', '{{matrix.raito}}'],
-    ['a task', '{{tasks.logo.url}}', '{{tasks.lgoo.url}}'],
-    ['an output', '{{tasks.logo.url}}', '{{tasks.logo.urk}}'],
-    ['a root', '{{row.sku}}', '{{rwo.sku}}'],
-    ['a name without its root', '{{row.name}}', '{{name}}'],
-    ['a key of a task', '    key:', '    kye:'],
-    ['a kind in defaults', '  image: {', '  imag: {'],
-  ])('a fix for %s', async (_what, right, mistake) => {
-    const whole = `vars: { brand: Northlight }\n${manifest}`
-      .replace('on an oak table', '{{vars.brand}} {{matrix.ratio}}')
-      .replace('    save:', '      referenceImages: ["{{tasks.logo.url}}"]\n    matrix: { ratio: ["1:1"] }\n    save:')
-      .concat('  logo: { kind: image, with: { prompt: a logo } }\n');
-    write('campaign.yaml', whole);
-    expect(await run('validate', 'campaign.yaml')).toMatchObject({ code: 0 });
-    const broken = whole.replace(right, mistake);
-    expect(broken).not.toBe(whole);
-    write('campaign.yaml', broken);
-    const report = JSON.parse((await run('validate', 'campaign.yaml', '--json')).out);
-    const [{ range, text }] = report.diagnostics.flatMap(({ fix }: { fix?: object }) => fix ?? []);
-    expect(broken.slice(0, range.start.offset) + text + broken.slice(range.end.offset)).toBe(whole);
   });
 });

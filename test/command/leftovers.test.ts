@@ -98,22 +98,6 @@ describe('files that no step owns', () => {
     expect(found.kept).toEqual([{ path: 'images/changed.png', why: 'it was changed after it was saved' }]);
   });
 
-  test('a path that was used twice: either of its contents is ours', async () => {
-    const root = folderWith({ 'a.png': 'second' });
-    const purchases = [
-      bought('1:2', [outputOf('a.png', 'second')], { generation: 2 }),
-      bought('1:1', [outputOf('a.png', 'first')]),
-    ];
-    const found = await find(root, lockOf({ old: { kind: 'image', purchases } }));
-    expect(found.files.map(({ path }) => path)).toEqual(['a.png']);
-  });
-
-  test('a step that is to be bought again keeps what lies at its place', async () => {
-    const root = folderWith({ 'images/hero.png': 'before the change' });
-    const purchases = [bought('1:before', [outputOf('images/hero.png', 'before the change')])];
-    expect((await find(root, lockOf({ hero: { kind: 'image', purchases } }))).files).toEqual([]);
-  });
-
   test('a renamed step, a file that differs in case, and another campaign’s file are owned', async () => {
     const root = folderWith({ 'a.png': 'a', 'b.png': 'b', 'IMAGES/Hero.png': 'c' });
     const lock = lockOf({
@@ -257,24 +241,5 @@ describe('records that can be removed', () => {
     });
     const { records } = findRemoteRecords(situate(graph, shared), present, new Set(['old']));
     expect(records.map(({ jobId }) => jobId)).toEqual(['job-1:other-2']);
-  });
-
-  test.each([
-    [['song'], ['song']],
-    [['old'], ['old@a', 'old@b']],
-    [['old@*'], ['old@a', 'old@b']],
-    [['*'], ['hero', 'old@a', 'old@b', 'song', 'thumb']],
-    [
-      ['old@a', 'song'],
-      ['old@a', 'song'],
-    ],
-  ])('%j names %j', (names, addresses) => {
-    expect([...choose(names)].sort()).toEqual(addresses);
-  });
-
-  test.each([[['sons']], [[]], [['.*']], [['old@']]])('%j names nothing, and that is said', (names) => {
-    expect(() => choose(names)).toThrow(
-      expect.objectContaining({ failure: expect.objectContaining({ code: names.length === 0 ? 'MB3000' : 'MB3002' }) }),
-    );
   });
 });

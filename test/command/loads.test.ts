@@ -1,91 +1,215 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import * as module from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Command } from 'commander';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { pasteAfter } from '../../src/cli/paste.ts';
+import { writeEngineNote } from '../../src/disk/lock/engine-note.ts';
+import { images } from '../rig/campaign.ts';
+import { command, root, temporaryFolder } from '../rig/command.ts';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
+describe('loads', () => {
+  const root = fileURLToPath(new URL('../..', import.meta.url));
 
-let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'mediabatch-loads-'));
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'mediabatch-loads-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+
+  /** Runs the built command and gives the sources and packages that it loaded: each built file names what it holds. */
+  function findLoaded(args: string[]): string[] {
+    execFileSync(process.execPath, [join(root, 'dist/cli/bin.js'), ...args], {
+      cwd: root,
+      env: { ...process.env, NODE_V8_COVERAGE: folder },
+      stdio: 'ignore',
+    });
+    const urls = readdirSync(folder).flatMap((name) => {
+      const report = JSON.parse(readFileSync(join(folder, name), 'utf8')) as { result: { url: string }[] };
+      return report.result.map(({ url }) => url).filter((url) => url.startsWith('file:'));
+    });
+    const names = urls.flatMap((url) => {
+      const path = fileURLToPath(url);
+      const held = readFileSync(path, 'utf8').matchAll(/^\s*\/\/ (?:.*\/)?((?:src|node_modules)\/\S+)$/gm);
+      return [path, ...[...held].map(([, name]) => name ?? '')];
+    });
+    return [...new Set(names)];
+  }
+
+  const packagesIn = (names: string[]) => [
+    ...new Set(names.flatMap((name) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(name)?.[1] ?? [])),
+  ];
+
+  test('--version loads one file and no package', () => {
+    const loaded = findLoaded(['--version']);
+    expect(loaded.filter((name) => name.endsWith('.js'))).toEqual([join(root, 'dist/cli/bin.js')]);
+    expect(packagesIn(loaded)).toEqual([]);
+  });
+
+  test('--help loads commander and no command', () => {
+    const loaded = findLoaded(['--help']);
+    expect(packagesIn(loaded)).toEqual(['commander']);
+    expect(loaded.filter((name) => /src\/(cli\/commands|engine|run|service|sandbox|manifest)\//.test(name))).toEqual(
+      [],
+    );
+  });
+
+  test('validate loads what reads a manifest; nothing that sends, draws a screen or serves', () => {
+    const loaded = findLoaded(['validate', 'examples/quickstart/campaign.yaml']);
+    expect(packagesIn(loaded)).toEqual(expect.arrayContaining(['yaml', 'handlebars']));
+    const heavy = ['ajv', 'ajv-formats', 'fflate', 'listr2', 'mediainfo.js', 'p-queue', 'read-excel-file'];
+    expect(packagesIn(loaded).filter((name) => heavy.includes(name))).toEqual([]);
+    // What a credential is, and nothing that sends it.
+    const sending = loaded.filter((name) => /src\/(engine|service|sandbox|review|page)\//.test(name));
+    expect(sending.filter((name) => name !== 'src/service/secrets.ts')).toEqual([]);
+    const commands = loaded.filter((name) => /src\/cli\/commands\//.test(name));
+    expect(commands).toEqual(['src/cli/commands/validate.ts']);
+    // Each file costs: what is always loaded together is one.
+    expect(loaded.filter((name) => /^[/\\].*dist.*\.js$/.test(name)).length).toBeLessThanOrEqual(6);
+  });
+
+  describe.skipIf(!('enableCompileCache' in module))('compiled code', () => {
+    const own = () => join(folder, 'mediabatch', 'code');
+    const validate = (env: Record<string, string>) => {
+      const args = [join(root, 'dist/cli/bin.js'), 'validate', 'examples/quickstart/campaign.yaml'];
+      execFileSync(process.execPath, args, { cwd: root, env: { ...env, XDG_CACHE_HOME: folder }, stdio: 'ignore' });
+    };
+
+    test('is kept for the next start, in a folder that nobody else may enter', () => {
+      validate({});
+      const kept = readdirSync(own(), { recursive: true });
+      expect(kept.length).toBeGreaterThan(3);
+      expect(statSync(own()).mode & 0o077).toBe(0);
+    });
+
+    test('is neither read nor written where somebody else may write', () => {
+      mkdirSync(own(), { recursive: true });
+      chmodSync(own(), 0o777);
+      validate({});
+      expect(readdirSync(own())).toEqual([]);
+    });
+
+    test('is not kept where Node was told so', () => {
+      validate({ NODE_DISABLE_COMPILE_CACHE: '1' });
+      expect(readdirSync(folder)).toEqual([]);
+    });
+  });
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
 
-/** Runs the built command and gives the sources and packages that it loaded: each built file names what it holds. */
-function findLoaded(args: string[]): string[] {
-  execFileSync(process.execPath, [join(root, 'dist/cli/bin.js'), ...args], {
-    cwd: root,
-    env: { ...process.env, NODE_V8_COVERAGE: folder },
-    stdio: 'ignore',
-  });
-  const urls = readdirSync(folder).flatMap((name) => {
-    const report = JSON.parse(readFileSync(join(folder, name), 'utf8')) as { result: { url: string }[] };
-    return report.result.map(({ url }) => url).filter((url) => url.startsWith('file:'));
-  });
-  const names = urls.flatMap((url) => {
-    const path = fileURLToPath(url);
-    const held = readFileSync(path, 'utf8').matchAll(/^\s*\/\/ (?:.*\/)?((?:src|node_modules)\/\S+)$/gm);
-    return [path, ...[...held].map(([, name]) => name ?? '')];
-  });
-  return [...new Set(names)];
-}
+const preload = new URL('../rig/note-loads.mjs', import.meta.url).href;
+const packages = ['pg', 'pg-boss', 'aws4fetch'];
+/** Stands only in the code of the room `cluster`. */
+const ours = /mediabatch_queue|mediabatch_work|mediabatch\.meta/;
+const nowhere = { MEDIABATCH_ENGINE: 'postgres://me:hidden-word@127.0.0.1:1/none' };
 
-const packagesIn = (names: string[]) => [
-  ...new Set(names.flatMap((name) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(name)?.[1] ?? [])),
-];
+describe('packages of runs on an engine', () => {
+  let cwd: string;
+  beforeEach(() => {
+    const { path, remove } = temporaryFolder();
+    onTestFinished(remove);
+    cwd = path;
+    writeFileSync(join(cwd, 'campaign.yaml'), images(1));
+  });
 
-test('--version loads one file and no package', () => {
-  const loaded = findLoaded(['--version']);
-  expect(loaded.filter((name) => name.endsWith('.js'))).toEqual([join(root, 'dist/cli/bin.js')]);
-  expect(packagesIn(loaded)).toEqual([]);
+  /** What of them, and of the code for them, a command loads. */
+  async function loadedBy(args: string[]): Promise<string[]> {
+    const file = join(cwd, 'loads');
+    const { code, err } = await command(args, { cwd, preload, env: { LOADS_NOTED_IN: file } });
+    expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' });
+    const urls = readFileSync(file, 'utf8').trim().split('\n');
+    expect(urls.some((url) => url.includes('/dist/'))).toBe(true);
+    return urls.filter((url) => {
+      if (!url.startsWith('file:')) return false;
+      const isPackage = packages.some((name) => url.includes(`/node_modules/${name}/`));
+      return isPackage || (url.includes('/dist/') && ours.test(readFileSync(fileURLToPath(url), 'utf8')));
+    });
+  }
+
+  test.each([
+    [['--version']],
+    [['validate', 'campaign.yaml']],
+    [['apply', 'campaign.yaml', '--sandbox', '--sandbox-speed', '1000', '--yes']],
+  ])('are not loaded by %j', async (args) => {
+    expect(await loadedBy(args)).toEqual([]);
+  });
+
+  test('that are missing are named with their install command', async () => {
+    const env = { ...nowhere, LOADS_MISSING: 'pg' };
+    const { code, err } = await command(['workers'], { cwd, preload, env });
+    expect(code).toBe(64);
+    expect(err).toContain('npm i pg@8.23.1 pg-boss@12.35.0');
+  });
+
+  test('an engine that cannot be reached ends with 69, and its password is shown nowhere', async () => {
+    const { code, out, err } = await command(['workers'], { cwd, preload, env: nowhere });
+    expect(code).toBe(69);
+    expect(err).toContain('postgres://me@127.0.0.1:1/none');
+    expect(out + err).not.toContain('hidden-word');
+  });
 });
 
-test('--help loads commander and no command', () => {
-  const loaded = findLoaded(['--help']);
-  expect(packagesIn(loaded)).toEqual(['commander']);
-  expect(loaded.filter((name) => /src\/(cli\/commands|engine|run|service|sandbox|manifest)\//.test(name))).toEqual([]);
+test('the versions that are named are those of package.json', () => {
+  const { peerDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const text = readFileSync(join(root, 'src/cluster/load-packages.ts'), 'utf8');
+  for (const name of packages) expect(text).toContain(`'${peerDependencies[name]}'`);
 });
 
-test('validate loads what reads a manifest; nothing that sends, draws a screen or serves', () => {
-  const loaded = findLoaded(['validate', 'examples/quickstart/campaign.yaml']);
-  expect(packagesIn(loaded)).toEqual(expect.arrayContaining(['yaml', 'handlebars']));
-  const heavy = ['ajv', 'ajv-formats', 'fflate', 'listr2', 'mediainfo.js', 'p-queue', 'read-excel-file'];
-  expect(packagesIn(loaded).filter((name) => heavy.includes(name))).toEqual([]);
-  // What a credential is, and nothing that sends it.
-  const sending = loaded.filter((name) => /src\/(engine|service|sandbox|review|page)\//.test(name));
-  expect(sending.filter((name) => name !== 'src/service/secrets.ts')).toEqual([]);
-  const commands = loaded.filter((name) => /src\/cli\/commands\//.test(name));
-  expect(commands).toEqual(['src/cli/commands/validate.ts']);
-  // Each file costs: what is always loaded together is one.
-  expect(loaded.filter((name) => /^[/\\].*dist.*\.js$/.test(name)).length).toBeLessThanOrEqual(6);
-});
+describe('commands that are printed while an engine has the run', () => {
+  const program = new Command();
+  for (const name of ['apply', 'status', 'plan']) {
+    const one = program.command(name).argument('[file]').option('--lock <file>');
+    if (name !== 'plan') one.option('--engine <address>');
+  }
+  const pasteWith = (engine: string) => pasteAfter(program, { file: 'campaign.yaml', options: { engine } });
 
-describe.skipIf(!('enableCompileCache' in module))('compiled code', () => {
-  const own = () => join(folder, 'mediabatch', 'code');
-  const validate = (env: Record<string, string>) => {
-    const args = [join(root, 'dist/cli/bin.js'), 'validate', 'examples/quickstart/campaign.yaml'];
-    execFileSync(process.execPath, args, { cwd: root, env: { ...env, XDG_CACHE_HOME: folder }, stdio: 'ignore' });
-  };
-
-  test('is kept for the next start, in a folder that nobody else may enter', () => {
-    validate({});
-    const kept = readdirSync(own(), { recursive: true });
-    expect(kept.length).toBeGreaterThan(3);
-    expect(statSync(own()).mode & 0o077).toBe(0);
+  test('name it wherever it may be named, and nowhere else', () => {
+    const paste = pasteWith('postgres://me@db/x');
+    expect(paste({ call: 'apply', words: [] })).toBe('mediabatch apply campaign.yaml --engine postgres://me@db/x');
+    expect(paste({ call: 'status', words: [] })).toBe('mediabatch status campaign.yaml --engine postgres://me@db/x');
+    expect(paste({ call: 'plan', words: [] })).toBe('mediabatch plan campaign.yaml');
+    const other = paste({ call: 'apply', words: ['--engine', 'postgres://a/b'] });
+    expect(other).toBe('mediabatch apply campaign.yaml --engine postgres://a/b');
   });
 
-  test('is neither read nor written where somebody else may write', () => {
-    mkdirSync(own(), { recursive: true });
-    chmodSync(own(), 0o777);
-    validate({});
-    expect(readdirSync(own())).toEqual([]);
+  test.each([
+    ['postgres://me:hidden-word@db:5432/x?sslmode=require', 'postgres://me@db:5432/x?sslmode=require'],
+    ['postgres://me@db/x?password=hidden-word', 'postgres://me@db/x'],
+    ['postgres:me:hidden-word@db/x', undefined],
+  ])('never show what signs in: %s', (given, shown) => {
+    const pasted = pasteWith(given)({ call: 'apply', words: [] });
+    expect(pasted).not.toContain('hidden-word');
+    expect(pasted.includes('--engine')).toBe(shown !== undefined);
+    expect(pasted).toContain(shown ?? 'campaign.yaml');
   });
 
-  test('is not kept where Node was told so', () => {
-    validate({ NODE_DISABLE_COMPILE_CACHE: '1' });
-    expect(readdirSync(folder)).toEqual([]);
+  test('status says where the run is, and its commands go there', async () => {
+    const { path: cwd, remove } = temporaryFolder();
+    onTestFinished(remove);
+    writeFileSync(join(cwd, 'campaign.yaml'), images(1));
+    const engine = 'postgres://me@db:5432/x';
+    const since = '2026-01-01T00:00:00.000Z';
+    const note = { run: 'r', account: 'a', engine, since, submitted: true };
+    await writeEngineNote(join(cwd, 'campaign.lock.jsonl'), note);
+    const { code, out, err } = await command(['status', 'campaign.yaml'], { cwd });
+    expect(code).toBe(0);
+    expect(err.replace(/ at \d{4}-\d\d-\d\d \d\d:\d\d/, '')).toBe(
+      `a run was submitted to ${engine}; to include its progress: mediabatch status campaign.yaml --engine ${engine}\n`,
+    );
+    for (const line of out.split('\n').filter((one) => one.includes('mediabatch apply')))
+      expect(line).toContain(`--engine ${engine}`);
+    const named = await command(['status', 'campaign.yaml'], {
+      cwd,
+      env: {
+        MEDIABATCH_ENGINE: 'postgres://me:hidden-word@127.0.0.1:1/none',
+        MEDIABATCH_API_KEY: 'k',
+        MEDIABATCH_BASE_URL: 'http://127.0.0.1:1/api/v1',
+      },
+    });
+    expect(named.code, named.err).toBe(0);
+    expect(named.err).toContain('the progress of the run is missing below: ');
+    expect(named.err).not.toContain('hidden-word');
   });
 });

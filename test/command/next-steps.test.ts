@@ -1,11 +1,18 @@
-import { expect, test } from 'vitest';
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { pasteAfter } from '../../src/cli/paste.ts';
 import { namedCommands } from '../../src/cli/program/command-row.ts';
 import { makeProgram } from '../../src/cli/program/program.ts';
+import { call } from '../../src/ground/advice.ts';
+import { root } from '../rig/command.ts';
 import { bufferTerminal } from './buffer-terminal.ts';
 import { workplaceForEach } from './workplace.ts';
 
-const place = workplaceForEach();
-const manifest = `version: 1
+describe('next steps', () => {
+  const place = workplaceForEach();
+  const manifest = `version: 1
 name: shop
 prices: { image: 2 }
 tasks:
@@ -15,80 +22,216 @@ tasks:
     with: { accountIds: [acc_a26a6b25c78b1c8d], caption: Hello, media: ["{{tasks.draft.url}}"] }
 `;
 
-const only = `version: 1
+  const only = `version: 1
 name: shop
 tasks:
   logo: { kind: image, with: { prompt: a sign, resolution: 1k } }
 `;
 
-interface Step {
-  command: string;
-  credits: number | null;
-  needs: 'person' | null;
-}
+  interface Step {
+    command: string;
+    credits: number | null;
+    needs: 'person' | null;
+  }
 
-/** What a command printed as leading on, each of which can be read. */
-async function nextOf(...args: string[]): Promise<Step[]> {
-  const { out, err } = await place.run(...args, '--json');
-  const { next } = JSON.parse(out) as { next?: Step[] };
-  if (next === undefined) throw new Error(err);
-  for (const { command } of next) {
+  /** What a command printed as leading on, each of which can be read. */
+  async function nextOf(...args: string[]): Promise<Step[]> {
+    const { out, err } = await place.run(...args, '--json');
+    const { next } = JSON.parse(out) as { next?: Step[] };
+    if (next === undefined) throw new Error(err);
+    for (const { command } of next) {
+      const { terminal, said } = bufferTerminal();
+      const program = makeProgram({ terminal, exit: () => {} });
+      for (const [, one] of namedCommands(program)) if (one.commands.length === 0) one.action(() => {});
+      await program.parseAsync(command.split(' ').slice(1), { from: 'user' });
+      expect(said.err, command).toBe('');
+    }
+    return next;
+  }
+
+  test('a plan is saved, approved by a person, and applied', async () => {
+    place.write('campaign.yaml', manifest);
+    const next = await nextOf('plan');
+    expect(next).toEqual([
+      { command: 'mediabatch plan campaign.yaml --out campaign.plan.json', credits: 0, needs: null },
+      { command: 'mediabatch approve campaign.plan.json', credits: 0, needs: 'person' },
+      { command: 'mediabatch apply campaign.plan.json', credits: 4, needs: null },
+    ]);
+    const part = await nextOf('plan', 'campaign.yaml', '-s', 'draft', '--out', 'a.plan.json');
+    expect(part.map(({ command }) => command)).toEqual([
+      'mediabatch approve a.plan.json',
+      'mediabatch apply a.plan.json',
+    ]);
+  });
+
+  test('a rehearsal leads from its plan to the gate, and what it prints runs', async () => {
+    place.write('campaign.yaml', manifest);
+    const status = await nextOf('status', 'campaign.yaml', '--sandbox');
+    expect(status).toEqual([{ command: 'mediabatch plan campaign.yaml --sandbox --json', credits: 0, needs: null }]);
+    const [begin] = await nextOf('plan', 'campaign.yaml', '--sandbox');
+    expect(begin).toEqual({ command: 'mediabatch apply campaign.yaml --sandbox --yes', credits: 4, needs: null });
+    const applied = await nextOf(...(begin?.command.split(' ').slice(1) ?? []), '--sandbox-speed', '100000');
+    expect(applied).toEqual([
+      { command: 'mediabatch review campaign.yaml --sandbox', credits: 0, needs: 'person' },
+      { command: 'mediabatch plan campaign.yaml --sandbox --json', credits: 0, needs: null },
+    ]);
+    for (const command of ['plan', 'status']) {
+      const next = await nextOf(command, 'campaign.yaml', '--sandbox');
+      expect(next).toContainEqual({
+        command: 'mediabatch review campaign.yaml --sandbox',
+        credits: 0,
+        needs: 'person',
+      });
+    }
+  });
+
+  test('an apply without an approval leads to its plan; one of a saved plan to its approval', async () => {
+    place.write('campaign.yaml', manifest);
+    const commands = async (...args: string[]) => (await nextOf(...args)).map(({ command }) => command);
+    const agreed = ['mediabatch approve campaign.plan.json', 'mediabatch apply campaign.plan.json'];
+    expect(await commands('apply', 'campaign.yaml')).toEqual([
+      'mediabatch plan campaign.yaml --out campaign.plan.json',
+      ...agreed,
+    ]);
+    await place.run('plan', 'campaign.yaml', '--out', 'campaign.plan.json');
+    expect(await commands('apply', 'campaign.plan.json')).toEqual(agreed);
+  });
+
+  test('where nothing is to be done nothing leads on', async () => {
+    place.write('campaign.yaml', only);
+    await place.run('apply', 'campaign.yaml', '--sandbox', '--yes', '--sandbox-speed', '100000');
+    expect(await nextOf('plan', 'campaign.yaml', '--sandbox')).toEqual([]);
+    expect(await nextOf('status', 'campaign.yaml', '--sandbox')).toEqual([]);
+  });
+});
+
+describe('pasteable', () => {
+  const place = workplaceForEach();
+
+  /** Goldens, expectations beside the tests, and pages of codes, of what people are told. */
+  const told = /^test\/(.*__snapshots__\/|command\/goldens\/|(command|rooms\/report)\/.*\.test\.ts$)|code-pages\//;
+  /** Fields of kinds are described as in the manual; the review page adds the steps to its commands. */
+  const sourceFile = /^src\/(?!page\/|kinds\/|review\/tell).*(?<!\.generated)\.ts$/;
+
+  function readAll(wanted: RegExp): { file: string; text: string }[] {
+    return ['src', 'test']
+      .flatMap((folder) =>
+        readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name}`),
+      )
+      .filter((file) => wanted.test(file))
+      .map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }));
+  }
+
+  /** Options of expectations that stand for something else, and what is no command line. */
+  const isText = (line: string) =>
+    !/^mediabatch itself made|[\\[(){}$^]|[<>|]|…|\.\.\.|', |`mediabatch [^`]*$/.test(line) &&
+    !/^mediabatch (\d|\w+$)/.test(line);
+
+  /** Commands of a text: in backticks, or from `mediabatch` to the end of the line. */
+  function commandsIn(text: string): string[] {
+    return text.split('\n').flatMap((line) => {
+      const plain = line.replace(/(?:\\n)?(?:['"`][,;)\]]+|(?<=')")$/, '');
+      const quoted = [...plain.matchAll(/`(mediabatch [a-z][^`]*)`/g)].map(([, found]) => found ?? '');
+      const open = /(?:^ *|: | {2}|['"])(mediabatch [a-z].*)$/.exec(plain)?.[1];
+      return [...quoted, ...(open === undefined ? [] : [open])].filter(isText);
+    });
+  }
+
+  /** Words of each command, by the shell itself; undefined where it does not understand one. */
+  function split(commands: readonly string[]): (string[] | undefined)[] {
+    const script = `mediabatch() { printf '%s\\0' "$@"; }
+for text; do if bash -n -c "$text" 2>/dev/null; then eval "$text"; else printf '\\2'; fi; printf '\\1'; done`;
+    const { stdout } = spawnSync('bash', ['-c', script, 'bash', ...commands], { encoding: 'utf8' });
+    return stdout
+      .split('\u0001')
+      .slice(0, -1)
+      .map((words) => (words === '\u0002' ? undefined : words.split('\0').slice(0, -1)));
+  }
+
+  /** What the program's own command line says against these words. */
+  async function refusalOf(words: readonly string[]): Promise<string | undefined> {
     const { terminal, said } = bufferTerminal();
     const program = makeProgram({ terminal, exit: () => {} });
-    for (const [, one] of namedCommands(program)) if (one.commands.length === 0) one.action(() => {});
-    await program.parseAsync(command.split(' ').slice(1), { from: 'user' });
-    expect(said.err, command).toBe('');
+    for (const [, command] of namedCommands(program)) command.action(() => {});
+    try {
+      await program.parseAsync([...words], { from: 'user' });
+      return undefined;
+    } catch (error) {
+      return `${error instanceof Error ? error.message : error} ${said.err}`;
+    }
   }
-  return next;
-}
 
-test('a plan is saved, approved by a person, and applied', async () => {
-  place.write('campaign.yaml', manifest);
-  const next = await nextOf('plan');
-  expect(next).toEqual([
-    { command: 'mediabatch plan campaign.yaml --out campaign.plan.json', credits: 0, needs: null },
-    { command: 'mediabatch approve campaign.plan.json', credits: 0, needs: 'person' },
-    { command: 'mediabatch apply campaign.plan.json', credits: 4, needs: null },
-  ]);
-  const part = await nextOf('plan', 'campaign.yaml', '-s', 'draft', '--out', 'a.plan.json');
-  expect(part.map(({ command }) => command)).toEqual([
-    'mediabatch approve a.plan.json',
-    'mediabatch apply a.plan.json',
-  ]);
-});
-
-test('a rehearsal leads from its plan to the gate, and what it prints runs', async () => {
-  place.write('campaign.yaml', manifest);
-  const status = await nextOf('status', 'campaign.yaml', '--sandbox');
-  expect(status).toEqual([{ command: 'mediabatch plan campaign.yaml --sandbox --json', credits: 0, needs: null }]);
-  const [begin] = await nextOf('plan', 'campaign.yaml', '--sandbox');
-  expect(begin).toEqual({ command: 'mediabatch apply campaign.yaml --sandbox --yes', credits: 4, needs: null });
-  const applied = await nextOf(...(begin?.command.split(' ').slice(1) ?? []), '--sandbox-speed', '100000');
-  expect(applied).toEqual([
-    { command: 'mediabatch review campaign.yaml --sandbox', credits: 0, needs: 'person' },
-    { command: 'mediabatch plan campaign.yaml --sandbox --json', credits: 0, needs: null },
-  ]);
-  for (const command of ['plan', 'status']) {
-    const next = await nextOf(command, 'campaign.yaml', '--sandbox');
-    expect(next).toContainEqual({ command: 'mediabatch review campaign.yaml --sandbox', credits: 0, needs: 'person' });
+  /** What is wrong with command lines; each is one line, which the shell and the command line take. */
+  async function findUnpasteable(commands: readonly string[]): Promise<string[]> {
+    const words = split(commands);
+    const wrong: string[] = [];
+    for (const [index, command] of commands.entries()) {
+      const own = words[index];
+      const why = own === undefined ? 'the shell does not read it' : await refusalOf(own);
+      if (why !== undefined) wrong.push(`${command}\n    ${why}`);
+    }
+    return wrong;
   }
-});
 
-test('an apply without an approval leads to its plan; one of a saved plan to its approval', async () => {
-  place.write('campaign.yaml', manifest);
-  const commands = async (...args: string[]) => (await nextOf(...args)).map(({ command }) => command);
-  const agreed = ['mediabatch approve campaign.plan.json', 'mediabatch apply campaign.plan.json'];
-  expect(await commands('apply', 'campaign.yaml')).toEqual([
-    'mediabatch plan campaign.yaml --out campaign.plan.json',
-    ...agreed,
-  ]);
-  await place.run('plan', 'campaign.yaml', '--out', 'campaign.plan.json');
-  expect(await commands('apply', 'campaign.plan.json')).toEqual(agreed);
-});
+  test('every command of every golden can be pasted: it is one line, and the command line takes it', async () => {
+    place.write('campaign.yaml', 'version: 1\n');
+    const files = readAll(told);
+    const commands = [...new Set(files.flatMap(({ text }) => commandsIn(text)))];
+    expect(commands.length).toBeGreaterThan(40);
+    expect(await findUnpasteable(commands)).toEqual([]);
+  });
 
-test('where nothing is to be done nothing leads on', async () => {
-  place.write('campaign.yaml', only);
-  await place.run('apply', 'campaign.yaml', '--sandbox', '--yes', '--sandbox-speed', '100000');
-  expect(await nextOf('plan', 'campaign.yaml', '--sandbox')).toEqual([]);
-  expect(await nextOf('status', 'campaign.yaml', '--sandbox')).toEqual([]);
+  /** The arguments of each call of these functions: literals as they are, `STEP` for what is only known later, 1 for `N`. */
+  function argumentsOf(text: string, named: RegExp): string[][] {
+    return [...text.matchAll(named)].map(({ index, 0: name }) => {
+      const args = [''];
+      let depth = 0;
+      for (const character of text.slice(index + name.length)) {
+        if (depth === 0 && character === ')') break;
+        if (depth === 0 && character === ',') args.push('');
+        else args.push(`${args.pop()}${character}`);
+        depth += '([{'.includes(character) ? 1 : ')]}'.includes(character) ? -1 : 0;
+      }
+      const written = args.map((arg) => arg.trim()).filter((arg) => arg !== '' && !arg.startsWith('...'));
+      return written.map((arg) => (arg === "'N'" ? '1' : (/^'([^']*)'$/.exec(arg)?.[1] ?? 'STEP')));
+    });
+  }
+
+  test('every command in the sources parses', async () => {
+    place.write('campaign.yaml', 'version: 1\n');
+    const texts = readAll(sourceFile).map(({ text }) => text);
+    const paste = pasteAfter(makeProgram({ terminal: bufferTerminal().terminal, exit: () => {} }), {
+      file: undefined,
+      options: {},
+    });
+    const calls = texts.flatMap((text) => [
+      ...argumentsOf(text, /(?<![.#\w])call\(/g),
+      ...argumentsOf(text, /callAbout\(/g).map(([, ...words]) => words),
+    ]);
+    // Where the name of the command is handed in, those who hand it in name it.
+    const named = calls.filter(([name]) => name !== 'STEP' && !/[:=]/.test(name ?? ''));
+    const commands = [...new Set(named.map(([name = '', ...words]) => paste(call(name, ...words))))];
+    expect(commands.length).toBeGreaterThan(40);
+    expect(await findUnpasteable(commands)).toEqual([]);
+  });
+
+  test('a printed command ends its line', () => {
+    const followed = readAll(sourceFile).flatMap(({ file, text }) =>
+      [...text.matchAll(/\bpaste\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\}(?!`|\\n).*/g)].map(
+        ([found]) => `${file}: ${found}`,
+      ),
+    );
+    expect(followed).toEqual([]);
+    // Nor is one quoted inside a sentence: hints have ways for it.
+    const quoted = readAll(sourceFile).flatMap(({ file, text }) =>
+      text
+        .split('\n')
+        .filter(
+          (line) =>
+            /[`"](?:mediabatch|git|npm) [a-z-]+[^`"]*\\?[`"] [a-z]/.test(line) && !/^\s*(?:\*|\/[/*])/.test(line),
+        )
+        .map((line) => `${file}: ${line.trim()}`),
+    );
+    expect(quoted).toEqual([]);
+  });
 });

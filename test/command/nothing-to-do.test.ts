@@ -1,8 +1,11 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { writeSealedFile } from '../../src/disk/state/sealed-file.ts';
+import { readLines, root } from '../rig/command.ts';
 import { makeTrial, type Trial } from '../rig/trial.ts';
 
 const manifest = `version: 1
@@ -161,37 +164,74 @@ tasks:
   }, 120_000);
 });
 
-/** How many clips are found depends on the service; the sandbox never finds as many as nine. */
-test('every command reports skipped steps alike, and counts posts as they are', async () => {
-  const trial = await makeTrial('');
-  await trial.run(['init', 'pc', '--example', 'podcast-clips']);
-  const cwd = trial.path('pc');
-  const manifest = join(cwd, 'campaign.yaml');
-  writeFileSync(manifest, readFileSync(manifest, 'utf8').replaceAll('maxItems: 3', 'maxItems: 9'));
-  const run = (...args: string[]) => trial.run(args, { cwd });
-  const first = await run('apply', '--yes', '--poll-interval', '10');
-  expect(first.code).toBe(5);
-  const waiting = Number(/posts +(\d+) waits? for consent/.exec(first.err)?.[1]);
-  const unneeded = 2 * (9 - waiting);
-  const note = `(${unneeded} not needed)`;
-  expect(first.err).toContain(`: ${20 - waiting} of 20 steps done ${note}`);
-  // Those that are not needed wait for nobody.
-  expect(first.err).toMatch(new RegExp(`waiting {2}${waiting} posts? to Instagram`));
+/** Campaigns of every shape that a plan knows, from numbers alone. */
+const campaigns = fc.record({
+  rows: fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd', 'e'), { minLength: 1, maxLength: 4 }),
+  ratios: fc.uniqueArray(fc.constantFrom('1:1', '9:16', '16:9'), { minLength: 1, maxLength: 2 }),
+  takes: fc.integer({ min: 1, max: 2 }),
+  songs: fc.integer({ min: 0, max: 2 }),
+  over: fc.boolean(),
+  words: fc.constantFrom('red', 'blue'),
+});
 
-  const second = await run('apply', '--yes', '--publish', '--poll-interval', '10');
-  expect(second.code).toBe(0);
-  expect(second.err).toContain(`all 20 steps done (${2 + waiting} of them in earlier runs, ${unneeded} not needed`);
-  expect(second.err).toMatch(new RegExp(`^posts +${waiting} scheduled$`, 'm'));
+type Campaign = typeof campaigns extends fc.Arbitrary<infer T> ? T : never;
 
-  const status = await run('status');
-  expect(status.out).toContain(`: 20 of 20 steps done ${note}`);
-  expect(status.out).toContain(`9 of 9  ${9 - waiting} not needed`);
-  expect(status.out).toMatch(new RegExp(`^posts +${waiting} scheduled$`, 'm'));
-  const { rows } = JSON.parse((await run('status', '--json', '-s', 'state:unneeded')).out) as { rows: unknown[] };
-  expect(rows).toHaveLength(unneeded);
+function manifestOf({ rows, ratios, takes, songs, over, words }: Campaign): string {
+  const song =
+    songs === 0
+      ? ''
+      : `
+  song: { kind: music, foreach: [${Array.from({ length: songs }, (_, index) => `s${index}`)}], with: { model: song-7.5, prompt: "{{row}}" } }`;
+  const second = over
+    ? `
+  over: { kind: image, foreach: [${rows}], with: { prompt: "over {{row}}", resolution: 1k, referenceImages: ["{{tasks.pic.url}}"] }, from: { pic: { ratio: "${ratios[0]}", take: 1 } } }`
+    : '';
+  return `version: 1
+name: generated
+tasks:
+  pic: { kind: image, takes: ${takes}, foreach: [${rows}], matrix: { ratio: [${ratios.map((ratio) => `"${ratio}"`)}] }, with: { prompt: "${words} {{row}}", resolution: 1k, aspectRatio: "{{matrix.ratio}}" } }${second}${song}
+`.replace(takes === 1 ? ', take: 1' : '\u0000', '');
+}
 
-  expect((await run('plan')).out).toContain('all 20 steps are up to date');
-  expect((await run('status', '--graph')).out).toContain(`${waiting} done · ${9 - waiting} unneeded`);
-  const report = await run('report');
-  expect(report.err).toContain(`${1 + waiting} outputs of ${1 + waiting} steps`);
-}, 120_000);
+/** What is written for other programs, held against its published schema. */
+const ajv = new Ajv2020({ allErrors: true, strict: false });
+ajv.addFormat('date-time', true);
+const schemaOf = (name: string) =>
+  ajv.compile(JSON.parse(readFileSync(join(root, `schemas/${name}.schema.json`), 'utf8')));
+const schemas = { plan: schemaOf('plan'), event: schemaOf('event'), lock: schemaOf('lock') };
+
+function expectValid(name: keyof typeof schemas, value: unknown): void {
+  const validate = schemas[name];
+  expect(validate(value), JSON.stringify({ value, errors: validate.errors }, null, 2)).toBe(true);
+}
+
+describe('apply does what plan says', () => {
+  test('for six generated campaigns, each after an earlier one was applied', async () => {
+    const pairs = fc.sample(fc.tuple(campaigns, campaigns), { numRuns: 6, seed: 20_260_101 });
+    for (const [before, after] of pairs) {
+      const trial = await makeTrial(manifestOf(before));
+      const first = await trial.apply();
+      expect(first.code, first.err).toBe(0);
+      trial.write('campaign.yaml', manifestOf(after));
+      const lock = readFileSync(trial.path('campaign.lock.jsonl'));
+      const planned = await trial.run(['plan', 'campaign.yaml', '--json']);
+      expect(planned.code, planned.err).toBe(0);
+      expect(readFileSync(trial.path('campaign.lock.jsonl'))).toEqual(lock);
+      const plan = JSON.parse(planned.out) as { rows: { address: string; action: string }[] };
+      expectValid('plan', plan);
+      const applied = await trial.apply();
+      expect(applied.code, applied.err).toBe(0);
+      const taken = trial
+        .events()
+        .flatMap(({ event, address, action }) =>
+          event === 'step-started' || event === 'step-left' ? [[address, action]] : [],
+        );
+      expect(Object.fromEntries(taken)).toEqual(
+        Object.fromEntries(plan.rows.map(({ address, action }) => [address, action])),
+      );
+      expect(taken).toHaveLength(plan.rows.length);
+      for (const event of trial.events()) expectValid('event', event);
+      for (const line of readLines(trial.path('campaign.lock.jsonl'))) expectValid('lock', line);
+    }
+  }, 120_000);
+});

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { bin, type CommandResult, command, root, temporaryFolder } from '../rig/command.ts';
@@ -107,25 +107,6 @@ describe('every command that is printed can be pasted', () => {
     expect(said).toContain('all 2 steps done');
   });
 
-  test('a single failure names its step, matrix and all', async () => {
-    const folder = await placeAfter([]);
-    const args = ['apply', ...called, ...quick, '--sandbox-fail-rate', '1', '-s', 'hero@vase,9:16'];
-    const printed = await expectPasteable(args, folder);
-    expect(printed.some((text) => text.includes('--redo hero@vase,9:16'))).toBe(true);
-  });
-
-  test('when the sandbox of a lock is gone', async () => {
-    const folder = await placeAfter([boughtAll], (path) => {
-      rmSync(join(path, 'my campaign', '.mediabatch', 'sandbox'), { recursive: true });
-      rmSync(join(path, 'my campaign', 'spring.sandbox', 'images', 'vase-1-1.png'));
-    });
-    const said = await command(['apply', ...called, ...quick], { cwd: folder });
-    expect(said).toMatchObject({ code: 65, err: expect.stringContaining('a sandbox that is gone') });
-    const [forget = ''] = await expectPasteable(['apply', ...called, ...quick], folder);
-    expect(forget).toContain('forget');
-    await command(['status', ...called], { cwd: folder });
-  });
-
   test('when somebody else holds the lock', async () => {
     const folder = await placeAfter([['plan', ...called]], (path) => {
       const state = join(path, 'my campaign', '.mediabatch');
@@ -156,15 +137,6 @@ describe('every command that is printed can be pasted', () => {
     ['records without a name', ['destroy', ...called]],
   ])('of %s', async (_name, args) => {
     await expectPasteable(args, await placeAfter([]));
-  });
-
-  test('of a saved plan that is stale, or that gets more options', async () => {
-    const folder = await placeAfter([['plan', ...called, '-s', '+teaser', '--redo', 'hero', '--out', 'a.plan.json']]);
-    await expectPasteable(['apply', 'a.plan.json', '--max-credits', '4'], folder);
-    writeFileSync(join(folder, file), manifest.replace('a {{row}}', 'the {{row}}'));
-    const [plan = ''] = await expectPasteable(['apply', 'a.plan.json'], folder);
-    expect(plan).toContain('--select +teaser --redo hero --out a.plan.json');
-    expect(plan).toContain('--sandbox --lock');
   });
 
   test('of decisions that are refused', async () => {

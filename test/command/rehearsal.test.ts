@@ -1,17 +1,20 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { creditsToCover, neededJobs } from '../../src/campaign/carry-here.ts';
 import { TestCampaign } from '../rig/campaign.ts';
-import { type CommandResult, command, readLines, root } from '../rig/command.ts';
+import { type CommandResult, command, readLines } from '../rig/command.ts';
+import { readResultFiles } from '../rig/media-files.ts';
 import { described } from '../rig/other-service/manners.ts';
 import { OtherService } from '../rig/other-service/other-service.ts';
+import { firstAccount, type ServiceOptions } from '../rig/service-here.ts';
+import { makeTrial, type Trial, withFaults } from '../rig/trial.ts';
 import { workplaceForEach } from './workplace.ts';
 
-const place = workplaceForEach();
+describe('rehearsal', () => {
+  const place = workplaceForEach();
 
-const manifest = (more = '') => `version: 1
+  const manifest = (more = '') => `version: 1
 name: spring
 ${more}
 tasks:
@@ -19,125 +22,96 @@ tasks:
   cover: { kind: image, with: { prompt: cover, resolution: 1k, referenceImages: ["{{tasks.pic.url}}"] }, from: { pic: { key: a } }, save: out/cover }
 `;
 
-function rehearse(...args: string[]): Promise<CommandResult> {
-  const quick = ['--yes', '--sandbox-speed', '10000', '--poll-interval', '10'];
-  return command(['apply', 'campaign.yaml', '--sandbox', ...quick, ...args], { cwd: place.folder });
-}
+  function rehearse(...args: string[]): Promise<CommandResult> {
+    const quick = ['--yes', '--sandbox-speed', '10000', '--poll-interval', '10'];
+    return command(['apply', 'campaign.yaml', '--sandbox', ...quick, ...args], { cwd: place.folder });
+  }
 
-/** What the service of the rehearsal has booked. */
-const booked = () => readLines<{ balance: number }>(join(place.folder, '.mediabatch/sandbox/ledger.jsonl'));
+  /** What the service of the rehearsal has booked. */
+  const booked = () => readLines<{ balance: number }>(join(place.folder, '.mediabatch/sandbox/ledger.jsonl'));
 
-describe('the account of a rehearsal', () => {
-  test('covers the campaign again and again, and a budget still caps', async () => {
-    place.write('campaign.yaml', manifest());
-    expect(await rehearse('--sandbox-credits', '3')).toMatchObject({ code: 4 });
-    expect(booked().at(-1)?.balance).toBe(1);
-    expect(await rehearse()).toMatchObject({ code: 0, err: expect.stringContaining('all 4 steps done') });
-    expect(booked()).toHaveLength(4);
-    const hint = { code: 0, err: expect.stringContaining('a sandbox lock exists: add --sandbox (or set') };
-    expect(await place.run('status', 'campaign.yaml')).toMatchObject(hint);
-    expect((await place.run('status', 'campaign.yaml', '--sandbox')).err).not.toContain('a sandbox lock exists');
-    place.write('campaign.yaml', manifest('budget: { credits: 10 }'));
-    const capped = await rehearse('--redo', 'pic');
-    expect(capped.code, capped.err).toBe(4);
-    expect(booked()).toHaveLength(5);
-  });
-
-  test.each([
-    ['--sandbox-credits', '5'],
-    ['--sandbox-speed', '5'],
-    ['--sandbox-fail-rate', '1'],
-  ])('%s is refused with real money', async (...flag) => {
-    place.write('campaign.yaml', manifest());
-    expect(await place.run('apply', 'campaign.yaml', ...flag)).toMatchObject({
-      code: 64,
-      err: expect.stringContaining(`${flag[0]} requires --sandbox`),
+  describe('the account of a rehearsal', () => {
+    test('covers the campaign again and again, and a budget still caps', async () => {
+      place.write('campaign.yaml', manifest());
+      expect(await rehearse('--sandbox-credits', '3')).toMatchObject({ code: 4 });
+      expect(booked().at(-1)?.balance).toBe(1);
+      expect(await rehearse()).toMatchObject({ code: 0, err: expect.stringContaining('all 4 steps done') });
+      expect(booked()).toHaveLength(4);
+      const hint = { code: 0, err: expect.stringContaining('a sandbox lock exists: add --sandbox (or set') };
+      expect(await place.run('status', 'campaign.yaml')).toMatchObject(hint);
+      expect((await place.run('status', 'campaign.yaml', '--sandbox')).err).not.toContain('a sandbox lock exists');
+      place.write('campaign.yaml', manifest('budget: { credits: 10 }'));
+      const capped = await rehearse('--redo', 'pic');
+      expect(capped.code, capped.err).toBe(4);
+      expect(booked()).toHaveLength(5);
     });
-    expect(existsSync(join(place.folder, '.mediabatch'))).toBe(false);
-  });
 
-  test('is as large as what may be bought, or the budget', () => {
-    const retried = new TestCampaign(
-      `version: 1
+    test.each([
+      ['--sandbox-credits', '5'],
+      ['--sandbox-speed', '5'],
+      ['--sandbox-fail-rate', '1'],
+    ])('%s is refused with real money', async (...flag) => {
+      place.write('campaign.yaml', manifest());
+      expect(await place.run('apply', 'campaign.yaml', ...flag)).toMatchObject({
+        code: 64,
+        err: expect.stringContaining(`${flag[0]} requires --sandbox`),
+      });
+      expect(existsSync(join(place.folder, '.mediabatch'))).toBe(false);
+    });
+
+    test('is as large as what may be bought, or the budget', () => {
+      const retried = new TestCampaign(
+        `version: 1
 name: test
 tasks:
   song: { kind: music, foreach: [a, b], retry: { attempts: 3 }, with: { prompt: "{{row}}", model: song-7.5 } }
   pic: { kind: image, foreach: ${JSON.stringify(Array.from({ length: 40 }, (_, index) => `p${index}`))}, with: { prompt: "{{row}}" } }
 `,
-    ).plan();
-    expect(creditsToCover(retried)).toBe(2 * 3 * 4 + 40 * 100);
-    expect(creditsToCover({ ...retried, rows: [] })).toBe(1000);
-    expect(creditsToCover({ ...retried, totals: { ...retried.totals, budgetLeft: 6000 } })).toBe(6000);
-  });
-});
-
-describe('a sandbox that is gone', () => {
-  const gone = () => rmSync(join(place.folder, '.mediabatch/sandbox'), { recursive: true });
-
-  test('is reported at once with the next command, where its jobs are needed', async () => {
-    place.write('campaign.yaml', manifest());
-    expect(await rehearse('-s', 'pic')).toMatchObject({ code: 0 });
-    gone();
-    // Nothing is asked of it.
-    expect(await rehearse('-s', 'pic')).toMatchObject({ code: 0 });
-    // The cover uses a link of a picture that is here.
-    const refused = await rehearse();
-    expect([refused.code, refused.err]).toEqual([
-      65,
-      expect.stringContaining('does not have 1 job that this run needs'),
-    ]);
-    expect(refused.err).toContain('mediabatch forget campaign.yaml --sandbox pic@a --force');
-    expect(booked()).toEqual([]);
-    const forgotten = await command(['forget', 'campaign.yaml', '--sandbox', 'pic@a', '--force'], {
-      cwd: place.folder,
+      ).plan();
+      expect(creditsToCover(retried)).toBe(2 * 3 * 4 + 40 * 100);
+      expect(creditsToCover({ ...retried, rows: [] })).toBe(1000);
+      expect(creditsToCover({ ...retried, totals: { ...retried.totals, budgetLeft: 6000 } })).toBe(6000);
     });
-    expect(forgotten.code, forgotten.err).toBe(0);
-    expect(await rehearse()).toMatchObject({ code: 0, err: expect.stringContaining('all 4 steps done') });
   });
 
-  test('only what a run asks for counts', async () => {
-    const campaign = new TestCampaign(manifest());
-    await campaign.run({ selected: ['pic@a', 'pic@b', 'pic@c'] });
-    const jobOf = (address: string) => campaign.file.read().steps.get(address)?.purchases[0]?.jobId;
-    expect(neededJobs(campaign.plan(), campaign.file.read())).toEqual([{ address: 'pic@a', jobId: jobOf('pic@a') }]);
-    expect(neededJobs(campaign.plan({ redo: ['pic@a'] }), campaign.file.read())).toEqual([]);
-    campaign.outputs.files.delete('out/b.png');
-    const addresses = neededJobs(campaign.plan(), campaign.file.read()).map(({ address }) => address);
-    expect(addresses.sort()).toEqual(['pic@a', 'pic@b']);
-  });
-});
+  describe('a sandbox that is gone', () => {
+    const gone = () => rmSync(join(place.folder, '.mediabatch/sandbox'), { recursive: true });
 
-describe('status', () => {
-  test('lists steps for people and for programs, as its schema says', async () => {
-    place.write('campaign.yaml', manifest());
-    await rehearse('--sandbox-fail-rate', '1', '-s', 'pic@a');
-    await rehearse('-s', 'pic@b');
-    const { out } = await place.run('status', 'campaign.yaml', '--sandbox', '--json');
-    const ajv = new Ajv2020({ strict: true, strictRequired: false });
-    const validate = ajv.compile(JSON.parse(readFileSync(join(root, 'schemas/status.schema.json'), 'utf8')));
-    expect(validate(JSON.parse(out)), JSON.stringify(validate.errors)).toBe(true);
-    expect(JSON.parse(out).rows).toMatchObject([
-      {
-        address: 'pic@a',
-        state: 'failed',
-        credits: 2,
-        jobId: expect.any(String),
-        error: expect.any(String),
-        code: 'failed',
-      },
-      { address: 'pic@b', state: 'done', credits: 2, file: 'campaign.sandbox/out/b.png', fileState: 'intact' },
-      { address: 'pic@c', state: 'not-bought' },
-      { address: 'cover', state: 'not-bought' },
-    ]);
-    const list = await place.run('status', 'campaign.yaml', '--sandbox', '--list', '-s', 'state:failed state:done');
-    expect(list.out).toMatch(
-      /^step +kind +state +credits +job +file +error\npic@a +image +failed +2 +\w{24} .*\npic@b .*b\.png\n$/,
-    );
-  });
-});
+    test('is reported at once with the next command, where its jobs are needed', async () => {
+      place.write('campaign.yaml', manifest());
+      expect(await rehearse('-s', 'pic')).toMatchObject({ code: 0 });
+      gone();
+      // Nothing is asked of it.
+      expect(await rehearse('-s', 'pic')).toMatchObject({ code: 0 });
+      // The cover uses a link of a picture that is here.
+      const refused = await rehearse();
+      expect([refused.code, refused.err]).toEqual([
+        65,
+        expect.stringContaining('does not have 1 job that this run needs'),
+      ]);
+      expect(refused.err).toContain('mediabatch forget campaign.yaml --sandbox pic@a --force');
+      expect(booked()).toEqual([]);
+      const forgotten = await command(['forget', 'campaign.yaml', '--sandbox', 'pic@a', '--force'], {
+        cwd: place.folder,
+      });
+      expect(forgotten.code, forgotten.err).toBe(0);
+      expect(await rehearse()).toMatchObject({ code: 0, err: expect.stringContaining('all 4 steps done') });
+    });
 
-describe('a rehearsal of a service with names, prices and accounts of its own', () => {
-  const own = `version: 1
+    test('only what a run asks for counts', async () => {
+      const campaign = new TestCampaign(manifest());
+      await campaign.run({ selected: ['pic@a', 'pic@b', 'pic@c'] });
+      const jobOf = (address: string) => campaign.file.read().steps.get(address)?.purchases[0]?.jobId;
+      expect(neededJobs(campaign.plan(), campaign.file.read())).toEqual([{ address: 'pic@a', jobId: jobOf('pic@a') }]);
+      expect(neededJobs(campaign.plan({ redo: ['pic@a'] }), campaign.file.read())).toEqual([]);
+      campaign.outputs.files.delete('out/b.png');
+      const addresses = neededJobs(campaign.plan(), campaign.file.read()).map(({ address }) => address);
+      expect(addresses.sort()).toEqual(['pic@a', 'pic@b']);
+    });
+  });
+
+  describe('a rehearsal of a service with names, prices and accounts of its own', () => {
+    const own = `version: 1
 name: spring
 tasks:
   pic: { kind: image, with: { prompt: a lamp, resolution: 1k }, save: out/pic }
@@ -148,39 +122,162 @@ tasks:
   share: { kind: post, with: { accountIds: [acc_ig_en], content: Hello, mediaUrls: ["{{tasks.film.url}}"] } }
 `;
 
-  test('without its document unknown names are warnings, and every file is made', async () => {
-    place.write('campaign.yaml', own);
-    const ran = await rehearse('--publish');
-    expect(ran, ran.err).toMatchObject({ code: 0, err: expect.stringContaining('all 6 steps done') });
-    for (const name of [
-      'the sandbox does not know the `voice_id` "voice-9"',
-      '`model` is "motion-9", which the sandbox does not know',
-      'the account `acc_ig_en`',
-      '`imageUrl`',
-    ]) {
-      expect(ran.err).toContain(name);
-    }
-    expect(ran.err).toContain('`plan --refresh` with a key reads the fields and models of your service');
-    expect(await rehearse('--publish')).toMatchObject({ code: 0 });
-    expect(booked()).toHaveLength(6);
-    // Only commands that check or buy repeat the warnings.
-    expect((await place.run('status', 'campaign.yaml', '--sandbox')).err).toBe('');
-  });
+    test('without its document unknown names are warnings, and every file is made', async () => {
+      place.write('campaign.yaml', own);
+      const ran = await rehearse('--publish');
+      expect(ran, ran.err).toMatchObject({ code: 0, err: expect.stringContaining('all 6 steps done') });
+      for (const name of [
+        'the sandbox does not know the `voice_id` "voice-9"',
+        '`model` is "motion-9", which the sandbox does not know',
+        'the account `acc_ig_en`',
+        '`imageUrl`',
+      ]) {
+        expect(ran.err).toContain(name);
+      }
+      expect(ran.err).toContain('`plan --refresh` with a key reads the fields and models of your service');
+      expect(await rehearse('--publish')).toMatchObject({ code: 0 });
+      expect(booked()).toHaveLength(6);
+      // Only commands that check or buy repeat the warnings.
+      expect((await place.run('status', 'campaign.yaml', '--sandbox')).err).toBe('');
+    });
 
-  test('with its document its fields and prices count, and what it refuses is refused', async () => {
-    const names = { ...described.names, thumbnail: { title: 'headline' } };
-    const service = await OtherService.open({ ...described, names });
-    onTestFinished(() => service.close());
-    const run = (...args: string[]) => command(args, { cwd: place.folder, env: service.env });
-    place.write('campaign.yaml', own.replace(/ {2}(cuts|voice|share):.*\n/g, '').replace('motion-9', 'film-1'));
-    expect(await run('plan', '--refresh')).toMatchObject({ code: 0 });
-    const seen = service.seen.length;
-    const flags = ['--sandbox', '--yes', '--sandbox-speed', '10000', '--poll-interval', '10'];
-    const ran = await run('apply', ...flags);
-    expect(ran, ran.err).toMatchObject({ code: 0, err: expect.not.stringContaining('warning') });
-    expect(ran.err).toContain('as estimated');
-    place.write('campaign.yaml', own.replace('imageUrl:', 'aspectRatio: [x], imageUrl:'));
-    expect(await run('plan', '--sandbox')).toMatchObject({ code: 65, err: expect.stringContaining('`aspectRatio`') });
-    expect([service.seen.length, service.books.jobs]).toEqual([seen, []]);
+    test('with its document its fields and prices count, and what it refuses is refused', async () => {
+      const names = { ...described.names, thumbnail: { title: 'headline' } };
+      const service = await OtherService.open({ ...described, names });
+      onTestFinished(() => service.close());
+      const run = (...args: string[]) => command(args, { cwd: place.folder, env: service.env });
+      place.write('campaign.yaml', own.replace(/ {2}(cuts|voice|share):.*\n/g, '').replace('motion-9', 'film-1'));
+      expect(await run('plan', '--refresh')).toMatchObject({ code: 0 });
+      const seen = service.seen.length;
+      const flags = ['--sandbox', '--yes', '--sandbox-speed', '10000', '--poll-interval', '10'];
+      const ran = await run('apply', ...flags);
+      expect(ran, ran.err).toMatchObject({ code: 0, err: expect.not.stringContaining('warning') });
+      expect(ran.err).toContain('as estimated');
+      place.write('campaign.yaml', own.replace('imageUrl:', 'aspectRatio: [x], imageUrl:'));
+      expect(await run('plan', '--sandbox')).toMatchObject({ code: 65, err: expect.stringContaining('`aspectRatio`') });
+      expect([service.seen.length, service.books.jobs]).toEqual([seen, []]);
+    });
+  });
+});
+
+describe('all kinds', () => {
+  /** Every kind once, each with something that another one made. */
+  const manifest = `version: 1
+name: launch
+budget: { credits: 500 }
+vars: { account: none }
+tasks:
+  logo: { kind: upload, with: { file: logo.png } }
+  hero:
+    kind: image
+    with: { prompt: "A lamp with this logo", resolution: 1k, aspectRatio: "16:9", referenceImages: ["{{tasks.logo.url}}"] }
+  host: { kind: influencer, with: { prompt: "A presenter with the lamp", referenceImages: ["{{tasks.hero.url}}"] } }
+  bed: { kind: music, with: { model: song-7.5, prompt: calm, output_format: wav } }
+  voice: { kind: voiceover, with: { text: "A lamp like no other.", voice_id: Alice, output_format: wav } }
+  film: { kind: video, with: { prompt: "A slow push in", image: "{{tasks.hero.url}}", duration: 2 } }
+  cuts: { kind: clipping, with: { videoUrl: "{{tasks.film.url}}", maxClips: 2 } }
+  cover:
+    kind: thumbnail
+    foreach: "{{tasks.cuts.clips}}"
+    maxItems: 4
+    with: { title: "Part {{row.number}}", image: "{{tasks.film.thumbnailUrl}}" }
+  share:
+    kind: post
+    foreach: "{{tasks.cuts.clips}}"
+    maxItems: 4
+    with: { accountIds: ["{{vars.account}}"], caption: "Part {{row.number}}", media: ["{{row.url}}", "{{tasks.cover.url}}"] }
+`;
+
+  async function launch(options: { service?: ServiceOptions } = {}): Promise<{ trial: Trial; apply: Trial['apply'] }> {
+    const trial = await makeTrial(manifest, options);
+    const png = Buffer.from('89504e470d0a1a0a0000000d49484452000000010000000108000000003a7e9b55', 'hex');
+    writeFileSync(trial.path('logo.png'), png);
+    const vars = ['--var', `account=${await firstAccount(trial.sandbox)}`];
+    return { trial, apply: (args = [], given = {}) => trial.apply(['--publish', ...vars, ...args], given) };
+  }
+
+  const kindsOf = (trial: Trial) => trial.sandbox.ledger().map(({ kind }) => kind);
+
+  describe('a campaign of every kind', () => {
+    test('runs from a local file to posts, and a rerun costs nothing', async () => {
+      const { trial, apply } = await launch();
+      const first = await apply();
+      expect(first.code, first.err).toBe(0);
+      const kinds = kindsOf(trial);
+      expect(new Set(kinds)).toEqual(
+        new Set(['image', 'influencer', 'music', 'voiceover', 'video', 'clipping', 'thumbnail', 'post']),
+      );
+      // What cannot be taken back comes last.
+      const firstPost = kinds.indexOf('post');
+      expect(kinds.slice(firstPost)).toEqual(kinds.slice(firstPost).map(() => 'post'));
+      expect(kinds.filter((kind) => kind === 'post').length).toBe(kinds.filter((kind) => kind === 'thumbnail').length);
+      expect(readResultFiles(trial.path('output'))).toMatchObject({
+        hero: 'image',
+        host: 'image',
+        bed: 'audio',
+        voice: 'audio',
+        film: 'video',
+        'cuts-1': 'video',
+        'cover-1': 'image',
+      });
+      const lock = readFileSync(trial.path('campaign.lock.jsonl'), 'utf8');
+      expect(lock).toMatch(/"kind":"upload"[^\n]*"url":"http/);
+      expect(lock).toMatch(/"kind":"thumbnail"[^\n]*"recordId":"/);
+      // Links of other steps' outputs are signed and may change: none of them is kept.
+      expect(lock).not.toMatch(/\/files\//);
+
+      const again = await apply();
+      expect(again.code, again.err).toBe(0);
+      expect(again.err).toContain('Nothing to do');
+      expect(trial.sandbox.ledger()).toHaveLength(kinds.length);
+      expect(readFileSync(trial.path('campaign.lock.jsonl'), 'utf8')).toBe(lock);
+    });
+
+    test('downloads deleted files again, and repeats no post or upload', async () => {
+      const { trial, apply } = await launch();
+      expect((await apply()).code).toBe(0);
+      const bought = trial.sandbox.ledger().length;
+      const before = readdirSync(trial.path('output')).sort();
+      rmSync(trial.path('output'), { recursive: true });
+      const again = await apply();
+      expect(again.code, again.err).toBe(0);
+      expect(readdirSync(trial.path('output')).sort()).toEqual(before);
+      expect(trial.sandbox.ledger()).toHaveLength(bought);
+    });
+
+    test('a lost answer without recovery waits for a user decision, and other steps continue', async () => {
+      const { trial, apply } = await launch(
+        withFaults([{ on: 'create', match: 'slow push in', do: { type: 'reset', booked: true } }]),
+      );
+      const first = await apply();
+      expect(first.code, first.err).toBe(6);
+      const videos = () => kindsOf(trial).filter((kind) => kind === 'video').length;
+      expect(videos()).toBe(1);
+      expect((await apply()).code).toBe(6);
+      expect(videos()).toBe(1);
+      const job = trial.sandbox.ledger().find(({ kind }) => kind === 'video');
+      const decided = await trial.run([
+        'resolve',
+        'campaign.yaml',
+        'film',
+        '--job',
+        job?.id ?? '',
+        '--credits',
+        String(job?.credits),
+      ]);
+      expect(decided.code, decided.err).toBe(0);
+      const last = await apply();
+      expect(last.code, last.err).toBe(0);
+      expect(videos()).toBe(1);
+    });
+
+    test('a request that does not fit the service’s description is reported before anything is paid', async () => {
+      const { trial, apply } = await launch();
+      trial.write('campaign.yaml', manifest.replace('duration: 2', 'duration: 90'));
+      const refused = await apply();
+      expect(refused.code).toBe(65);
+      expect(refused.err).toContain('duration');
+      expect(trial.sandbox.ledger()).toHaveLength(0);
+    });
   });
 });

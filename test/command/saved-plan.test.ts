@@ -79,18 +79,6 @@ describe('apply of a saved plan', () => {
     expect(readFileSync(trial.path('other.lock.jsonl'), 'utf8')).toContain('hero@lamp');
   });
 
-  test('asks for what it did not know the price of, also when that is known by now', async () => {
-    const trial = await makeCampaign(manifest.replace('prices: { image: 2 }\n', ''));
-    await save(trial);
-    expect((await trial.run(['apply', 'campaign.yaml', '--yes', '-s', 'hero@vase'])).code).toBe(0);
-    const applied = await trial.run(['apply', name]);
-    expect(applied).toMatchObject({
-      code: 5,
-      err: expect.stringContaining('no interactive terminal for the approval'),
-    });
-    expect(booked(trial)).toBe(1);
-  });
-
   test('asks where it does not say what everything costs', async () => {
     const trial = await makeCampaign(manifest.replace('prices: { image: 2 }\n', ''));
     await save(trial);
@@ -240,24 +228,6 @@ describe('apply of a saved plan', () => {
     expect((await trial.run(['forget', 'campaign.yaml', 'hero@lamp'])).code).toBe(0);
     expect((await trial.run(['apply', name, '--yes'])).code).toBe(65);
     expect(booked(trial)).toBe(3);
-  });
-
-  test.each([
-    ['--select', ['-s', 'hero@lamp']],
-    ['--redo', ['--redo', 'hero']],
-    ['--var', ['--var', 'word=ash']],
-    ['--max-credits', ['--max-credits', '99']],
-    ['--sandbox', ['--sandbox']],
-    ['--dry-run', ['--dry-run']],
-  ])('is not planned anew with %s', async (option, given) => {
-    const trial = await makeCampaign();
-    await save(trial);
-    const applied = await trial.run(['apply', name, '--yes', ...given]);
-    expect(applied).toMatchObject({
-      code: 64,
-      err: expect.stringContaining(`${option} cannot be combined with a saved plan`),
-    });
-    expect(booked(trial)).toBe(0);
   });
 
   test.each<[string, [from: string, to: string] | ((text: string) => string), string]>([

@@ -1,6 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { RunEvent } from '../../src/contract/event.ts';
 import { foldEvent } from '../../src/report/run/fold-event.ts';
@@ -9,7 +8,6 @@ import { taskWords } from '../../src/report/run/run-words.ts';
 import { temporaryFolder } from '../rig/command.ts';
 import { described, type Manners, terse } from '../rig/other-service/manners.ts';
 import { OtherService } from '../rig/other-service/other-service.ts';
-import { leaveBought } from './decisions/bought.ts';
 import { runInProcess } from './in-process.ts';
 import { folderWith, header, record, scripted } from './scripted.ts';
 import { workplaceForEach } from './workplace.ts';
@@ -57,52 +55,6 @@ tasks:
     ])('%s', async (selection, addresses) => {
       place.write('campaign.yaml', manifest);
       expect(await selected('-s', selection)).toEqual(addresses);
-    });
-
-    test('every address that a plan prints, with -s, -x and --redo, and in each decision', async () => {
-      leaveBought(place.folder, manifest);
-      const all = await selected();
-      expect(all).toHaveLength(11);
-      for (const address of all) {
-        expect(await selected('-s', address)).toEqual([address]);
-        expect(await selected('-x', address)).toEqual(all.filter((other) => other !== address));
-        const plan = JSON.parse((await place.run('plan', 'campaign.yaml', '--json', '--redo', address)).out);
-        const redone = plan.rows.filter(({ action }: { action: string }) => action === 'redo');
-        expect(redone.map((row: { address: string }) => row.address)).toContain(address);
-        for (const decision of ['pin', 'forget', 'accept']) {
-          const answer = await place.run(decision, 'campaign.yaml', '-s', address, '--dry-run', '--json');
-          const { code, out, err } = answer;
-          if (decision === 'accept') expect(err).toContain(`${address} is up to date`);
-          else
-            expect([code, JSON.parse(out).steps.map((step: { address: string }) => step.address)]).toEqual([
-              0,
-              [address],
-            ]);
-        }
-        const { rows } = JSON.parse((await place.run('status', 'campaign.yaml', '--json', '-s', address)).out);
-        expect(rows.map((row: { address: string }) => row.address)).toEqual([address]);
-        expect((await place.run('explain', 'campaign.yaml', address, '--json')).code).toBe(0);
-      }
-    });
-
-    test('keys as odd as they may be', async () => {
-      const keys = fc.uniqueArray(
-        fc.string({
-          unit: fc.constantFrom('a', '+', ':', '"', "'", '$', '#', '[', '(', '…', 'é', '\u3164', 'tag:'),
-          minLength: 1,
-          maxLength: 4,
-        }),
-        { minLength: 2, maxLength: 5 },
-      );
-      for (const rows of fc.sample(keys, { numRuns: 5, seed: 7 })) {
-        const task = `{ kind: image, foreach: ${JSON.stringify(rows)}, matrix: { way: ["kind:image", "b+"] }, with: { prompt: "{{row}}" } }`;
-        place.write('campaign.yaml', `version: 1\nname: odd\ntasks:\n  pic: ${task}\n`);
-        const all = await selected();
-        expect(all).toHaveLength(rows.length * 2);
-        for (const address of all) expect(await selected('-s', address)).toEqual([address]);
-        const [shown = ''] = (await place.run('plan', 'campaign.yaml', '-s', all[0] ?? '')).out.match(/pic@\S+/) ?? [];
-        expect(await selected('-s', shown)).toEqual([all[0]]);
-      }
     });
   });
 

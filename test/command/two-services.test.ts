@@ -1,8 +1,7 @@
-import { spawn } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { bin, temporaryFolder } from '../rig/command.ts';
+import { temporaryFolder } from '../rig/command.ts';
 import { readResultFiles } from '../rig/media-files.ts';
 import { described, type Manners, odd, terse } from '../rig/other-service/manners.ts';
 import { account, OtherService } from '../rig/other-service/other-service.ts';
@@ -135,30 +134,6 @@ const cases: readonly [string, (standIn: StandIn) => Promise<void>][] = [
     },
   ],
   [
-    'a run that is killed in the middle is taken up, and nothing is paid twice',
-    async (standIn) => {
-      const place = campaign(pictures('a, b, c, d'), standIn);
-      const args = [bin, 'apply', 'campaign.yaml', '--yes', '--concurrency', '1', '--poll-interval', '10'];
-      const child = spawn(process.execPath, args, {
-        cwd: place.path(''),
-        env: { ...process.env, ...standIn.env },
-        stdio: 'ignore',
-      });
-      const ended = new Promise((resolve) => child.on('close', resolve));
-      while (standIn.paid().length < 2 && child.exitCode === null)
-        await new Promise((resolve) => setImmediate(resolve));
-      child.kill('SIGKILL');
-      await ended;
-      const killed = place.lock();
-      const again = await place.apply();
-      expect(again.code, again.err).toBe(0);
-      const told = `${killed}\n${again.err}\n${place.lock()}\n${JSON.stringify(standIn.paid())}`;
-      if (standIn.paid().length !== 4) throw new Error(told);
-      // What was being fetched at the kill may lie beside them, under a name of its own.
-      expect(Object.keys(readResultFiles(place.path('output'))).length).toBeGreaterThanOrEqual(4);
-    },
-  ],
-  [
     'creates that say nothing of what they took fit into a budget that covers them',
     async (standIn) => {
       const covers = (titles: string) =>
@@ -243,17 +218,6 @@ const cases: readonly [string, (standIn: StandIn) => Promise<void>][] = [
       expect(JSON.parse((await place.run('list', 'jobs', '--kind', 'thumbnail', '--json')).out).jobs).toEqual([]);
       const again = await place.run('destroy', 'campaign.yaml', 'cover', '--yes');
       expect([again.code, again.err]).toEqual([0, expect.stringContaining('1 had been removed before')]);
-    },
-  ],
-  [
-    'accounts are listed, and a post goes to one of them once',
-    async (standIn) => {
-      const text = `version: 1\nname: p\ntasks:\n  share: { kind: post, with: { accountIds: ["${standIn.accountId}"], caption: hi } }\n`;
-      const place = campaign(text, standIn);
-      expect((await place.run('list', 'accounts', '--json')).out).toContain(JSON.stringify(standIn.accountId));
-      expect((await place.apply()).code).toBe(0);
-      expect((await place.apply()).code).toBe(0);
-      expect(standIn.paid()).toHaveLength(1);
     },
   ],
 ];

@@ -55,17 +55,6 @@ describe('apply --review', () => {
     expect(place.service.ledger()).toHaveLength(4);
   });
 
-  test('ends when all outputs of a gate are rejected, and prints the command that buys replacements', async () => {
-    const place = await makePlace(manifest);
-    const run = place.start(live);
-    const page = await pageOf(run);
-    await waits(run, 1);
-    await page.judge({ 'hero@warm': 'rejected', 'hero@cold': 'rejected' });
-    expect((await run.ended).code).toBe(0);
-    expect(run.err()).toContain('to buy others: mediabatch apply campaign.yaml --redo hero');
-    expect(place.service.ledger()).toHaveLength(2);
-  });
-
   test('Ctrl-C at a gate leaves everything on record, and apply continues', async () => {
     const place = await makePlace(manifest);
     const run = place.start(live);

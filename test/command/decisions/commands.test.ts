@@ -1,15 +1,18 @@
-import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { readLock } from '../../../src/lock/read.ts';
 import type { StepRecord } from '../../../src/lock/record.ts';
 import type { Reason } from '../../../src/plan/plan.generated.ts';
+import { makeTrial, type Trial } from '../../rig/trial.ts';
+import { type Scripted, scripted } from '../scripted.ts';
 import { workplaceForEach } from '../workplace.ts';
-import { leaveBought, png, sendAt } from './bought.ts';
+import { leaveBought, png } from './bought.ts';
 
-const place = workplaceForEach();
+describe('commands', () => {
+  const place = workplaceForEach();
 
-const before = `version: 1
+  const before = `version: 1
 name: spring
 budget: { credits: 100 }
 tasks:
@@ -19,294 +22,342 @@ tasks:
     with: { prompt: cover, referenceImages: ["{{tasks.hero.url}}"] }
     from: { hero: { key: lamp } }
 `;
-const after = before.replace('a {{row}}', 'a red {{row}}');
+  const after = before.replace('a {{row}}', 'a red {{row}}');
 
-function recordOf(address: string): StepRecord | undefined {
-  return readLock('campaign.lock.jsonl', Buffer.from(place.read('campaign.lock.jsonl'))).lock.steps.get(address);
-}
+  function recordOf(address: string): StepRecord | undefined {
+    return readLock('campaign.lock.jsonl', Buffer.from(place.read('campaign.lock.jsonl'))).lock.steps.get(address);
+  }
 
-interface Row {
-  address: string;
-  action: string;
-  reason: Reason;
-  credits: number | null;
-  wouldCost?: number;
-}
+  interface Row {
+    address: string;
+    action: string;
+    reason: Reason;
+    credits: number | null;
+    wouldCost?: number;
+  }
 
-async function plan(...args: string[]): Promise<{ [address: string]: Row }> {
-  const { code, out, err } = await place.run('plan', 'campaign.yaml', '--json', ...args);
-  expect(code, err).toBe(0);
-  const { rows } = JSON.parse(out) as { rows: Row[] };
-  return Object.fromEntries(rows.map((row) => [row.address, row]));
-}
+  async function plan(...args: string[]): Promise<{ [address: string]: Row }> {
+    const { code, out, err } = await place.run('plan', 'campaign.yaml', '--json', ...args);
+    expect(code, err).toBe(0);
+    const { rows } = JSON.parse(out) as { rows: Row[] };
+    return Object.fromEntries(rows.map((row) => [row.address, row]));
+  }
 
-async function actions(): Promise<{ [address: string]: string }> {
-  return Object.fromEntries(Object.entries(await plan()).map(([address, { action }]) => [address, action]));
-}
+  async function actions(): Promise<{ [address: string]: string }> {
+    return Object.fromEntries(Object.entries(await plan()).map(([address, { action }]) => [address, action]));
+  }
 
-/** What the plan does about an address, its open sends included. */
-async function rows(address: string): Promise<string[]> {
-  const { code, out, err } = await place.run('plan', 'campaign.yaml', '--json');
-  expect(code, err).toBe(0);
-  return (JSON.parse(out) as { rows: Row[] }).rows.filter((row) => row.address === address).map(({ action }) => action);
-}
+  function start(more: Parameters<typeof leaveBought>[2] = {}): void {
+    leaveBought(place.folder, before, more);
+  }
 
-/** The line of an address, as the lock has it now. */
-function lineOf(address: string): string {
-  const line = place
-    .read('campaign.lock.jsonl')
-    .split('\n')
-    .find((one) => one.startsWith(`{"address":"${address}"`));
-  if (line === undefined) throw new Error(`nothing on record for ${address}`);
-  return `${line}\n`;
-}
-
-function start(more: Parameters<typeof leaveBought>[2] = {}): void {
-  leaveBought(place.folder, before, more);
-}
-
-describe('pin, and pin --undo', () => {
-  test('a pinned step is kept despite changes, until it is unpinned', async () => {
-    start();
-    const pinned = await place.run('pin', 'campaign.yaml', 'hero@lamp');
-    expect(pinned).toMatchObject({ code: 0, out: '' });
-    expect(pinned.err).toContain('pinned hero@lamp: keeps job job-hero@lamp (5 credits)');
-    place.write('campaign.yaml', after);
-    expect(await plan()).toMatchObject({
-      'hero@lamp': {
-        action: 'keep',
-        reason: {
-          code: 'pinned',
-          text: 'pinned; prompt: “a lamp” → “a red lamp” (would cost 5)',
-          changes: [{ field: 'prompt', before: 'a lamp', after: 'a red lamp', cause: { is: 'template' } }],
+  describe('pin, and pin --undo', () => {
+    test('a pinned step is kept despite changes, until it is unpinned', async () => {
+      start();
+      const pinned = await place.run('pin', 'campaign.yaml', 'hero@lamp');
+      expect(pinned).toMatchObject({ code: 0, out: '' });
+      expect(pinned.err).toContain('pinned hero@lamp: keeps job job-hero@lamp (5 credits)');
+      place.write('campaign.yaml', after);
+      expect(await plan()).toMatchObject({
+        'hero@lamp': {
+          action: 'keep',
+          reason: {
+            code: 'pinned',
+            text: 'pinned; prompt: “a lamp” → “a red lamp” (would cost 5)',
+            changes: [{ field: 'prompt', before: 'a lamp', after: 'a red lamp', cause: { is: 'template' } }],
+          },
+          wouldCost: 5,
         },
-        wouldCost: 5,
-      },
-      'hero@vase': { action: 'redo' },
-      cover: { action: 'keep' },
+        'hero@vase': { action: 'redo' },
+        cover: { action: 'keep' },
+      });
+      const off = await place.run('pin', 'campaign.yaml', 'hero', '--undo');
+      expect(off.err).toContain('the next apply redoes it for 5 credits');
+      expect(off.err).toContain('unchanged hero@vase: is not pinned');
+      expect(await actions()).toEqual({ 'hero@lamp': 'redo', 'hero@vase': 'redo', cover: 'redo' });
     });
-    const off = await place.run('pin', 'campaign.yaml', 'hero', '--undo');
-    expect(off.err).toContain('the next apply redoes it for 5 credits');
-    expect(off.err).toContain('unchanged hero@vase: is not pinned');
-    expect(await actions()).toEqual({ 'hero@lamp': 'redo', 'hero@vase': 'redo', cover: 'redo' });
+
+    test('status, explain and the plan show it', async () => {
+      start();
+      await place.run('pin', 'campaign.yaml', 'hero@lamp');
+      place.write('campaign.yaml', after);
+      expect((await place.run('status', 'campaign.yaml')).out).toContain(
+        'pinned   1 step kept despite changes: hero@lamp',
+      );
+      const explained = (await place.run('explain', 'campaign.yaml', 'hero@lamp')).out;
+      expect(explained).toContain(
+        'to buy it again costs 5 credits; to remove the pin: mediabatch pin campaign.yaml hero@lamp --undo\n',
+      );
+      expect(explained).toContain('+ prompt: a red lamp');
+      const text = (await place.run('plan', 'campaign.yaml')).out;
+      expect(text).toContain('1 unchanged because of a pin');
+      expect(text).toContain('= hero@lamp');
+    });
   });
 
-  test('--redo of a pinned step is refused, with the next command', async () => {
-    start();
-    await place.run('pin', 'campaign.yaml', '-s', 'tag:launch');
-    const { code, err } = await place.run('plan', 'campaign.yaml', '--redo', 'hero@lamp');
-    expect(code).toBe(64);
-    expect(err).toContain('hero@lamp is pinned');
-    expect(err).toContain('pin campaign.yaml hero@lamp --undo');
-    expect((await place.run('plan', 'campaign.yaml', '--redo', 'cover')).code).toBe(0);
-    place.write('campaign.yaml', before.replace('kind: image, foreach', 'kind: image, pin: true, foreach'));
-    await place.run('pin', 'campaign.yaml', 'hero', '--undo');
-    const byTask = await place.run('plan', 'campaign.yaml', '--redo', 'hero');
-    expect(byTask).toMatchObject({ code: 64 });
-    expect(byTask.err).toContain('pin: true');
+  describe('accept', () => {
+    test('an edited file becomes the recorded output', async () => {
+      start();
+      writeFileSync(join(place.folder, 'output/hero-lamp.png'), png('retouched'));
+      expect(await plan()).toMatchObject({ 'hero@lamp': { action: 'download' } });
+      const { code, err } = await place.run('accept', 'campaign.yaml', 'hero@lamp');
+      expect(code, err).toBe(0);
+      expect(err).toContain('accepted hero@lamp: output/hero-lamp.png as it is now');
+      expect(await actions()).toEqual({ 'hero@lamp': 'keep', 'hero@vase': 'keep', cover: 'keep' });
+      expect(recordOf('hero@lamp')?.purchases[0]).toMatchObject({ revision: 1, jobId: 'job-hero@lamp' });
+    });
   });
 
-  test('status, explain and the plan show it', async () => {
-    start();
-    await place.run('pin', 'campaign.yaml', 'hero@lamp');
-    place.write('campaign.yaml', after);
-    expect((await place.run('status', 'campaign.yaml')).out).toContain(
-      'pinned   1 step kept despite changes: hero@lamp',
+  describe('forget', () => {
+    test('a forgotten step is planned as new; ids and credits stay', async () => {
+      start();
+      const { err } = await place.run('forget', 'campaign.yaml', 'hero@vase');
+      expect(err).toContain('1 job of 5 credits; the budget still counts them. To make it again costs 5 credits');
+      expect(await plan()).toMatchObject({ 'hero@vase': { action: 'create', credits: 5 } });
+      expect(recordOf('hero@vase')?.purchases[0]?.jobId).toBe('job-hero@vase');
+      expect((await place.run('status', 'campaign.yaml')).out).toContain('15 spent · 85 of 100 left');
+    });
+  });
+
+  describe('move', () => {
+    const renamed = before.replace('[lamp, vase]', '[lantern, vase]').replace('key: lamp', 'key: lantern');
+
+    test('moves purchases with their ids when key and input changed at once', async () => {
+      start();
+      place.write('campaign.yaml', renamed);
+      expect(await actions()).toMatchObject({ 'hero@lantern': 'create', 'hero@lamp': 'orphan' });
+      const { code, err } = await place.run('move', 'campaign.yaml', 'hero@lamp', 'hero@lantern');
+      expect(code, err).toBe(0);
+      expect(err).toContain('so the next apply would redo it for 5 credits');
+      expect(recordOf('hero@lamp')).toBeUndefined();
+      expect(recordOf('hero@lantern')?.purchases[0]?.jobId).toBe('job-hero@lamp');
+      expect(await actions()).toEqual({ 'hero@lantern': 'redo', 'hero@vase': 'keep', cover: 'redo' });
+      await place.run('accept', 'campaign.yaml', 'hero@lantern');
+      expect(await actions()).toEqual({ 'hero@lantern': 'move', 'hero@vase': 'keep', cover: 'keep' });
+    });
+  });
+
+  describe('adopt of one job, offline', () => {
+    const into = (address: string, job: string, ...more: string[]) =>
+      place.run('adopt', 'campaign.yaml', address, '--job', job, ...more, '--offline');
+
+    test('an unpurchased step gets the job, and later its charge', async () => {
+      start({ 'hero@lamp': 'not bought' });
+      const { code, err } = await into('hero@lamp', 'paid-1');
+      expect(code, err).toBe(0);
+      expect(err).toContain('its charge is unknown');
+      expect(await actions()).toMatchObject({ 'hero@lamp': 'attach' });
+      expect((await into('hero@lamp', 'paid-1', '--credits', '4')).err).toContain('was charged 4 credits');
+      expect(recordOf('hero@lamp')?.purchases[0]).toMatchObject({ state: 'running', jobId: 'paid-1', credits: 4 });
+      expect(await into('hero@lamp', 'paid-1', '--credits', '9')).toMatchObject({ code: 64 });
+    });
+  });
+
+  describe('all of them', () => {
+    test.each([
+      ['pin', 'hero'],
+      ['pin', 'hero', '--undo'],
+      ['accept', 'hero'],
+      ['forget', 'hero'],
+      ['move', 'hero@lamp', 'hero@lantern'],
+      ['adopt', 'hero@lantern', '--job', 'paid-1', '--offline'],
+    ])('%s --dry-run says what it would do, and leaves the lock as it is', async (command, ...args) => {
+      start();
+      await place.run('pin', 'campaign.yaml', ...(args.includes('--undo') ? ['hero'] : ['cover']));
+      place.write('campaign.yaml', after.replace('[lamp, vase]', '[lamp, vase, lantern]'));
+      const lock = place.read('campaign.lock.jsonl');
+      const { code, out, err } = await place.run(command, 'campaign.yaml', ...args, '--dry-run', '--json');
+      expect(code, err).toBe(0);
+      const verb = args.includes('--undo') ? 'unpin' : command;
+      expect(err).toContain(`would ${verb}`);
+      expect(err).toContain('nothing was recorded');
+      expect(JSON.parse(out)).toMatchObject({ mediabatch: 'decisions', version: 1, command: verb, dryRun: true });
+      expect(place.read('campaign.lock.jsonl')).toBe(lock);
+    });
+
+    test.each(['pin', 'accept', 'forget'])('%s wants to know about which steps', async (command) => {
+      start();
+      expect(await place.run(command, 'campaign.yaml')).toMatchObject({ code: 64 });
+      const typo = await place.run(command, 'campaign.yaml', 'hera');
+      expect(typo).toMatchObject({ code: 64 });
+      expect(typo.err).toContain('near it: hero@lamp');
+    });
+  });
+});
+
+describe('decisions', () => {
+  const manifest = `version: 1
+name: one
+tasks:
+  pic: { kind: image, with: { prompt: a dog, resolution: 1k } }
+`;
+
+  /** A campaign whose only create was sent two days ago and never answered. */
+  async function unresolved(): Promise<Trial> {
+    const trial = await makeTrial(manifest);
+    await trial.apply();
+    const [header, record] = readFileSync(trial.path('campaign.lock.jsonl'), 'utf8').trimEnd().split('\n');
+    const { jobId: _job, credits: _credits, outputs: _outputs, ...open } = JSON.parse(record ?? '{}');
+    const since = new Date(Date.now() - 48 * 3_600_000).toISOString();
+    trial.write(
+      'campaign.lock.jsonl',
+      `${header}\n${JSON.stringify({ ...open, state: 'intent', send: 'lost', since })}\n`,
     );
-    const explained = (await place.run('explain', 'campaign.yaml', 'hero@lamp')).out;
-    expect(explained).toContain(
-      'to buy it again costs 5 credits; to remove the pin: mediabatch pin campaign.yaml hero@lamp --undo\n',
+    return trial;
+  }
+
+  describe('resolve', () => {
+    test('the plan requires a decision, and apply exits with 6 and buys nothing', async () => {
+      const trial = await unresolved();
+      const plan = await trial.run(['plan', 'campaign.yaml']);
+      expect(plan.out).toContain('unresolved');
+      const { code } = await trial.apply();
+      expect(code).toBe(6);
+      expect(trial.sandbox.ledger()).toHaveLength(1);
+    });
+
+    test('--job: the next apply collects it', async () => {
+      const trial = await unresolved();
+      const job = trial.sandbox.ledger()[0]?.id ?? '';
+      const said = await trial.run(['resolve', 'campaign.yaml', 'pic', '--job', job, '--credits', '2', '--json']);
+      expect(said.code, said.err).toBe(0);
+      expect(JSON.parse(said.out)).toMatchObject({
+        mediabatch: 'decisions',
+        steps: [{ address: 'pic', result: 'recorded' }],
+      });
+      const again = await trial.apply();
+      expect(again.code, again.err).toBe(0);
+      expect(trial.sandbox.ledger()).toHaveLength(1);
+    });
+
+    test('a wrong --not-spent: the next apply uses the first key, and pays nothing twice', async () => {
+      const trial = await unresolved();
+      expect((await trial.run(['resolve', 'campaign.yaml', 'pic', '--not-spent'])).code).toBe(0);
+      expect((await trial.apply()).code).toBe(0);
+      expect(trial.sandbox.ledger()).toHaveLength(1);
+    });
+  });
+
+  describe('unlock', () => {
+    test('needs the id that the refusal shows', async () => {
+      const trial = await makeTrial(manifest);
+      mkdirSync(trial.path('.mediabatch'));
+      const note = {
+        mediabatch: 'guard',
+        version: 1,
+        id: 'f00df00df00df00d',
+        host: 'elsewhere',
+        pid: 1,
+        since: '2026-01-01T00:00:00.000Z',
+      };
+      writeFileSync(trial.path('.mediabatch/campaign.lock.jsonl.guard'), JSON.stringify(note));
+      const held = await trial.apply(['--lock-timeout', '0']);
+      expect(held.code).toBe(75);
+      expect(held.err).toContain('unlock campaign.yaml --id f00df00df00df00d');
+      expect((await trial.run(['unlock', 'campaign.yaml', '--id', 'beefbeefbeefbeef'])).code).toBe(64);
+      const unlocked = await trial.run(['unlock', 'campaign.yaml', '--id', 'f00df00df00df00d', '--json']);
+      expect(unlocked.code).toBe(0);
+      expect(JSON.parse(unlocked.out)).toMatchObject({ mediabatch: 'unlocked', run: 'f00df00df00df00d' });
+      expect((await trial.apply()).code).toBe(0);
+    });
+  });
+});
+
+describe('service', () => {
+  const place = workplaceForEach();
+
+  afterEach(() => {
+    delete process.env.MEDIABATCH_BASE_URL;
+    delete process.env.MEDIABATCH_API_KEY;
+  });
+
+  const manifest = `version: 1
+name: films
+tasks:
+  shot: { kind: video, with: { prompt: "Slow push-in", duration: 4 } }
+  say: { kind: voiceover, takes: 2, with: { text: Hello, voice_id: Aria } }
+  pic: { kind: image, with: { prompt: a dog } }
+`;
+
+  async function serve(answers: { [operation: string]: Scripted }) {
+    const service = await scripted(answers);
+    Object.assign(process.env, service.env);
+    place.write('campaign.yaml', manifest);
+    return service;
+  }
+
+  function lockSteps(): { [address: string]: { jobId: string | undefined; credits: number | undefined }[] } {
+    const { lock } = readLock('campaign.lock.jsonl', Buffer.from(place.read('campaign.lock.jsonl')));
+    return Object.fromEntries(
+      [...lock.steps].map(([address, { purchases }]) => [
+        address,
+        purchases.map(({ jobId, credits }) => ({ jobId, credits })),
+      ]),
     );
-    expect(explained).toContain('+ prompt: a red lamp');
-    const text = (await place.run('plan', 'campaign.yaml')).out;
-    expect(text).toContain('1 unchanged because of a pin');
-    expect(text).toContain('= hero@lamp');
-  });
-});
+  }
 
-describe('accept', () => {
-  test('an edited file becomes the recorded output', async () => {
-    start();
-    writeFileSync(join(place.folder, 'output/hero-lamp.png'), png('retouched'));
-    expect(await plan()).toMatchObject({ 'hero@lamp': { action: 'download' } });
-    const { code, err } = await place.run('accept', 'campaign.yaml', 'hero@lamp');
-    expect(code, err).toBe(0);
-    expect(err).toContain('accepted hero@lamp: output/hero-lamp.png as it is now');
-    expect(await actions()).toEqual({ 'hero@lamp': 'keep', 'hero@vase': 'keep', cover: 'keep' });
-    expect(recordOf('hero@lamp')?.purchases[0]).toMatchObject({ revision: 1, jobId: 'job-hero@lamp' });
-  });
+  const video = { id: 'v1', status: 'COMPLETED', prompt: 'Slow push-in', duration: 4, model: 'm', creditsUsed: 16 };
+  const speech = { status: 'COMPLETED', text: 'Hello', voiceId: 'Aria' };
 
-  test('accepts an output for a changed input, and its dependents', async () => {
-    start();
-    place.write('campaign.yaml', after);
-    expect(await actions()).toEqual({ 'hero@lamp': 'redo', 'hero@vase': 'redo', cover: 'redo' });
-    const { err } = await place.run('accept', 'campaign.yaml', 'hero@lamp');
-    expect(err).toContain('its output, although prompt: “a lamp” → “a red lamp”');
-    expect(await actions()).toEqual({ 'hero@lamp': 'keep', 'hero@vase': 'redo', cover: 'keep' });
-    expect((await place.run('status', 'campaign.yaml')).out).toContain('accepted  1 step');
-  });
+  function lists(videos: object[], speeches: object[]): { [operation: string]: Scripted } {
+    return {
+      'GET /videos/all': [200, { success: true, generations: videos, pagination: { hasNextPage: false } }],
+      'GET /voiceovers/all': [200, { success: true, generations: speeches, pagination: { hasNextPage: false } }],
+    };
+  }
 
-  test('an edited file is never deleted or overwritten', async () => {
-    start();
-    const edited = join(place.folder, 'output/hero-vase.png');
-    writeFileSync(edited, png('retouched'));
-    await place.run('accept', 'campaign.yaml', 'hero@vase');
-    place.write('campaign.yaml', before.replace('[lamp, vase]', '[lamp]'));
-    const { code, err } = await place.run('gc', 'campaign.yaml', '--yes');
-    expect(code, err).toBe(0);
-    expect(err).toContain('left alone output/hero-vase.png');
-    expect(readFileSync(edited)).toEqual(png('retouched'));
-    place.write('campaign.yaml', before);
-    rmSync(edited);
-    expect((await plan())['hero@vase']?.reason.text).toContain('was edited by hand and is missing');
-  });
-});
+  describe('adopt', () => {
+    const speeches = [
+      { ...speech, id: 's2', createdAt: '2030-01-01T00:02:00.000Z' },
+      { ...speech, id: 's1', createdAt: '2030-01-01T00:01:00.000Z' },
+    ];
 
-describe('forget', () => {
-  test('a forgotten step is planned as new; ids and credits stay', async () => {
-    start();
-    const { err } = await place.run('forget', 'campaign.yaml', 'hero@vase');
-    expect(err).toContain('1 job of 5 credits; the budget still counts them. To make it again costs 5 credits');
-    expect(await plan()).toMatchObject({ 'hero@vase': { action: 'create', credits: 5 } });
-    expect(recordOf('hero@vase')?.purchases[0]?.jobId).toBe('job-hero@vase');
-    expect((await place.run('status', 'campaign.yaml')).out).toContain('15 spent · 85 of 100 left');
-  });
+    test('exact matches are adopted with their charge; kinds without a list are named', async () => {
+      const { seen } = await serve(lists([video], speeches));
+      const { code, err } = await place.run('adopt', 'campaign.yaml', '--yes');
+      expect(code, err).toBe(0);
+      expect(lockSteps()).toEqual({
+        shot: [{ jobId: 'v1', credits: 16 }],
+        'say/1': [{ jobId: 's1', credits: undefined }],
+        'say/2': [{ jobId: 's2', credits: undefined }],
+      });
+      expect(err).toContain('no list of its image jobs; apply finds image jobs of the last 24 hours by itself');
+      expect(seen.every((operation) => operation.startsWith('GET'))).toBe(true);
+      const again = await place.run('adopt', 'campaign.yaml', '--yes');
+      expect(again).toMatchObject({ code: 0 });
+      expect(again.err).toContain('nothing was recorded');
+    });
 
-  test('an orphan is no longer shown, and not moved to a step that asks for the same', async () => {
-    start();
-    place.write('campaign.yaml', before.replace('[lamp, vase]', '[lamp]'));
-    expect(await actions()).toMatchObject({ 'hero@vase': 'orphan' });
-    const { err } = await place.run('forget', 'campaign.yaml', '--orphans');
-    expect(err).toContain('forgotten hero@vase');
-    expect(err).not.toContain('To make it again');
-    expect(await actions()).not.toHaveProperty('hero@vase');
-    expect((await place.run('status', 'campaign.yaml')).out).not.toContain('orphans');
-    expect((await place.run('forget', 'campaign.yaml', 'hero@vase')).code).toBe(0);
-    expect((await place.run('forget', 'campaign.yaml', '--orphans')).code).toBe(64);
-    place.write('campaign.yaml', before);
-    expect(await plan()).toMatchObject({ 'hero@vase': { action: 'create' } });
+    test('records nothing without a terminal and without consent', async () => {
+      await serve(lists([video], []));
+      const { code, err } = await place.run('adopt', 'campaign.yaml');
+      expect(code).toBe(64);
+      expect(err).toContain('would adopt shot: its job is v1 (16 credits)');
+      expect(() => place.read('campaign.lock.jsonl')).toThrow('ENOENT');
+    });
+
+    test('several candidates are shown, and one of them is chosen by its id', async () => {
+      await serve(lists([video, { ...video, id: 'v2' }], []));
+      const { code, err } = await place.run('adopt', 'campaign.yaml', '--yes');
+      expect(code, err).toBe(0);
+      expect(err).toContain('undecided shot could be:');
+      expect(err).toMatch(/v2 {2}exact/);
+      expect(() => place.read('campaign.lock.jsonl')).toThrow('ENOENT');
+      const other = await place.run('adopt', 'campaign.yaml', '--yes', '--job', 'nobody');
+      expect(other).toMatchObject({ code: 64 });
+      await place.run('adopt', 'campaign.yaml', '--yes', '--job', 'v2');
+      expect(lockSteps()).toEqual({ shot: [{ jobId: 'v2', credits: 16 }] });
+    });
   });
 
-  test('a running job needs --force, and an unresolved create is never forgotten', async () => {
-    start({ 'hero@lamp': { state: 'running' }, 'hero@vase': { state: 'unresolved' } });
-    const running = await place.run('forget', 'campaign.yaml', 'hero@lamp');
-    expect(running).toMatchObject({ code: 64 });
-    expect(running.err).toContain('--force');
-    expect((await place.run('forget', 'campaign.yaml', 'hero@lamp', '--force')).code).toBe(0);
-    expect((await place.run('forget', 'campaign.yaml', 'hero@vase', '--force')).code).toBe(64);
-    expect(recordOf('hero@lamp')?.purchases[0]?.jobId).toBe('job-hero@lamp');
-  });
-});
+  describe('adopt of one job', () => {
+    const status = (data: object): Scripted => [200, { success: true, data }];
 
-describe('move', () => {
-  const renamed = before.replace('[lamp, vase]', '[lantern, vase]').replace('key: lamp', 'key: lantern');
-
-  test('moves purchases with their ids when key and input changed at once', async () => {
-    start();
-    place.write('campaign.yaml', renamed);
-    expect(await actions()).toMatchObject({ 'hero@lantern': 'create', 'hero@lamp': 'orphan' });
-    const { code, err } = await place.run('move', 'campaign.yaml', 'hero@lamp', 'hero@lantern');
-    expect(code, err).toBe(0);
-    expect(err).toContain('so the next apply would redo it for 5 credits');
-    expect(recordOf('hero@lamp')).toBeUndefined();
-    expect(recordOf('hero@lantern')?.purchases[0]?.jobId).toBe('job-hero@lamp');
-    expect(await actions()).toEqual({ 'hero@lantern': 'redo', 'hero@vase': 'keep', cover: 'redo' });
-    await place.run('accept', 'campaign.yaml', 'hero@lantern');
-    expect(await actions()).toEqual({ 'hero@lantern': 'move', 'hero@vase': 'keep', cover: 'keep' });
-  });
-
-  const refused: [name: string, args: [string, string], text: string][] = [
-    ['the new address has a job', ['hero@lamp', 'hero@vase'], 'hero@vase has job job-hero@vase of its own'],
-    ['the old one has nothing', ['hero@rug', 'hero@vase'], 'nothing was bought for hero@rug'],
-    ['the new one is no step', ['hero@lamp', 'hero@rug'], 'the manifest has no step hero@rug'],
-    ['it is a task', ['hero@lamp', 'hero'], 'hero is a task with 2 steps'],
-    ['it is the same', ['hero@lamp', 'hero@lamp'], 'is the same address'],
-    ['the kinds differ', ['hero@lamp', 'song'], 'song is of kind music'],
-  ];
-  test.each(refused)('refused: %s', async (_name, args, text) => {
-    start();
-    appendFileSync(
-      join(place.folder, 'campaign.yaml'),
-      '  song: { kind: music, with: { prompt: x, model: song-7.5 } }\n',
-    );
-    const lock = place.read('campaign.lock.jsonl');
-    const { code, err } = await place.run('move', 'campaign.yaml', ...args);
-    expect(code).toBe(64);
-    expect(err).toContain(text);
-    expect(place.read('campaign.lock.jsonl')).toBe(lock);
-  });
-});
-
-describe('adopt of one job, offline', () => {
-  const into = (address: string, job: string, ...more: string[]) =>
-    place.run('adopt', 'campaign.yaml', address, '--job', job, ...more, '--offline');
-
-  test('an unpurchased step gets the job, and later its charge', async () => {
-    start({ 'hero@lamp': 'not bought' });
-    const { code, err } = await into('hero@lamp', 'paid-1');
-    expect(code, err).toBe(0);
-    expect(err).toContain('its charge is unknown');
-    expect(await actions()).toMatchObject({ 'hero@lamp': 'attach' });
-    expect((await into('hero@lamp', 'paid-1', '--credits', '4')).err).toContain('was charged 4 credits');
-    expect(recordOf('hero@lamp')?.purchases[0]).toMatchObject({ state: 'running', jobId: 'paid-1', credits: 4 });
-    expect(await into('hero@lamp', 'paid-1', '--credits', '9')).toMatchObject({ code: 64 });
-  });
-
-  test('the user names which of several creates it answers', async () => {
-    start({ 'hero@lamp': { state: 'unresolved' } });
-    const other = lineOf('hero@lamp').replace(sendAt('hero@lamp'), 'send-of-another-branch');
-    appendFileSync(join(place.folder, 'campaign.lock.jsonl'), other);
-    const asked = await into('hero@lamp', 'paid-1');
-    expect(asked).toMatchObject({ code: 64 });
-    expect(asked.err).toContain('hero@lamp has several creates whose answer was lost, and the job answers one of them');
-    const advised = /mediabatch resolve campaign\.yaml (hero@lamp --job paid-1 --send \S+)$/m.exec(asked.err)?.[1];
-    expect(asked.err).toContain('--send send-of-another-branch');
-    expect((await place.run('resolve', 'campaign.yaml', ...(advised ?? '').split(' '))).code).toBe(0);
-    expect(await rows('hero@lamp')).toEqual(['attach', 'unresolved']);
-    expect(recordOf('hero@lamp')?.purchases).toHaveLength(2);
-  });
-
-  const refused: [name: string, args: [address: string, job: string], text: string][] = [
-    ['it has one already', ['hero@lamp', 'paid-1'], 'hero@lamp has job job-hero@lamp already'],
-    ['the job is of another step', ['cover', 'job-hero@lamp'], 'it is on record as hero@lamp'],
-    ['there is no such step', ['hero@rug', 'paid-1'], 'the manifest has no step hero@rug'],
-    ['it is no id', ['cover', '../x y'], 'cannot be a job id'],
-  ];
-  test.each(refused)('refused: %s', async (_name, args, text) => {
-    start({ cover: 'not bought' });
-    const { code, err } = await into(...args);
-    expect(code).toBe(64);
-    expect(err).toContain(text);
-  });
-});
-
-describe('all of them', () => {
-  test.each([
-    ['pin', 'hero'],
-    ['pin', 'hero', '--undo'],
-    ['accept', 'hero'],
-    ['forget', 'hero'],
-    ['move', 'hero@lamp', 'hero@lantern'],
-    ['adopt', 'hero@lantern', '--job', 'paid-1', '--offline'],
-  ])('%s --dry-run says what it would do, and leaves the lock as it is', async (command, ...args) => {
-    start();
-    await place.run('pin', 'campaign.yaml', ...(args.includes('--undo') ? ['hero'] : ['cover']));
-    place.write('campaign.yaml', after.replace('[lamp, vase]', '[lamp, vase, lantern]'));
-    const lock = place.read('campaign.lock.jsonl');
-    const { code, out, err } = await place.run(command, 'campaign.yaml', ...args, '--dry-run', '--json');
-    expect(code, err).toBe(0);
-    const verb = args.includes('--undo') ? 'unpin' : command;
-    expect(err).toContain(`would ${verb}`);
-    expect(err).toContain('nothing was recorded');
-    expect(JSON.parse(out)).toMatchObject({ mediabatch: 'decisions', version: 1, command: verb, dryRun: true });
-    expect(place.read('campaign.lock.jsonl')).toBe(lock);
-  });
-
-  test.each(['pin', 'accept', 'forget'])('%s wants to know about which steps', async (command) => {
-    start();
-    expect(await place.run(command, 'campaign.yaml')).toMatchObject({ code: 64 });
-    const typo = await place.run(command, 'campaign.yaml', 'hera');
-    expect(typo).toMatchObject({ code: 64 });
-    expect(typo.err).toContain('near it: hero@lamp');
+    test('queries the service for the job and its charge', async () => {
+      await serve({ ...lists([video], []), 'GET /video/status/v1': status({ id: 'v1', status: 'COMPLETED' }) });
+      const { code, err } = await place.run('adopt', 'campaign.yaml', 'shot', '--job', 'v1');
+      expect(code, err).toBe(0);
+      expect(lockSteps()).toEqual({ shot: [{ jobId: 'v1', credits: 16 }] });
+    });
   });
 });

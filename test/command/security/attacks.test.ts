@@ -4,19 +4,14 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { parse } from 'yaml';
 import { planMarkdown } from '../../../src/report/plan/plan-text.ts';
 import { safeText } from '../../../src/report/safe-text.ts';
-import { createHttp, type Http, type HttpCall, pathWithId } from '../../../src/service/http.ts';
-import { Poller } from '../../../src/service/polling/poller.ts';
-import { watchJob } from '../../../src/service/watch.ts';
+import { createHttp } from '../../../src/service/http.ts';
 import { graphOf, images, TestCampaign } from '../../rig/campaign.ts';
 import { command, root } from '../../rig/command.ts';
+import { readPage } from '../../rig/manual-pages.ts';
 import { makePlace } from '../../rig/place.ts';
-import { VirtualClock } from '../../rig/virtual-clock.ts';
 import { proseOf, spansOf } from '../../rooms/report/read-markdown.ts';
-import { runInProcess } from '../in-process.ts';
-import { folderWith, key, scripted } from '../scripted.ts';
 
 async function serve(body: Buffer, headers: Record<string, string>): Promise<{ url: string; paths: string[] }> {
   const paths: string[] = [];
@@ -121,98 +116,6 @@ tasks:
   expect(lock).not.toContain('127.0.0.1');
 });
 
-const forms = join(root, '.github/ISSUE_TEMPLATE');
-
-interface Form {
-  name: string;
-  description: string;
-  body: { type: string; id?: string; attributes: { label?: string; value?: string } }[];
-}
-
-const readForm = (name: string) => parse(readFileSync(join(forms, name), 'utf8')) as Form;
-
-/** What a service says back: the key, a link with a signature, one with a password. */
-const refusal = `no: ${key} https://user:hunter2@cdn.example/a.png?X-Amz-Signature=abcdef&x=1`;
-const secrets = [key, 'verysecret', 'hunter2', 'abcdef', 'op://vault', 'a brass lamp'];
-
-async function broken() {
-  const { env } = await scripted({
-    'POST /image-generations/create': [400, { success: false, error: refusal }],
-    'GET /accounts': [401, { success: false, error: refusal }],
-  });
-  const folder = folderWith({
-    'campaign.yaml':
-      'version: 1\nname: spring\nprices: { image: 1 }\ntasks: { hero: { kind: image, with: { prompt: a brass lamp } } }\n',
-    '.env': `MEDIABATCH_API_KEY=${key}\nMEDIABATCH_API_KEY_COMMAND=read op://vault\n`,
-  });
-  return { folder, env };
-}
-
-describe('what a report of a mistake asks for', () => {
-  test('are commands that there are', () => {
-    const labels = readForm('bug.yml').body.map(({ attributes }) => attributes.label);
-    expect(labels).toEqual(expect.arrayContaining(['mediabatch doctor --json', 'mediabatch runs show --json ID']));
-  });
-
-  test.each(readdirSync(forms))('%s is a form: every field has a name and words', (name) => {
-    const { name: title, description, body } = readForm(name);
-    expect([typeof title, typeof description]).toEqual(['string', 'string']);
-    for (const { type, id, attributes } of body) {
-      expect(['markdown', 'textarea', 'input', 'dropdown', 'checkboxes']).toContain(type);
-      expect(type === 'markdown' ? attributes.value : id && attributes.label).toEqual(expect.any(String));
-    }
-  });
-
-  test('holds no secret: doctor --json does not, and of runs show see history.test.ts', async () => {
-    const { folder, env } = await broken();
-    const { out, err } = await runInProcess(['doctor', '--json'], env, folder);
-    expect(JSON.parse(out)).toHaveProperty('findings');
-    for (const secret of secrets) expect(out + err).not.toContain(secret);
-  });
-});
-
-test.each(['a/b', '/a//b', 'a?x=1', 'a#b', 'a%2fposts', '100%', "$&$'", '...'])(
-  'the job id %s stays one part of an address',
-  async (jobId) => {
-    const clock = new VirtualClock();
-    const paths: string[] = [];
-    const http: Http = {
-      async call({ path }: HttpCall) {
-        paths.push(path);
-        return { is: 'answer', status: 404, headers: {}, json: { success: false } };
-      },
-      close: async () => {},
-    };
-    await clock.run(
-      watchJob(
-        { kind: 'image', jobId },
-        {
-          clock,
-          poller: new Poller({ http, clock, deadlineMs: 1000 }),
-          health: { failures: 0, countAgainAt: 0 },
-          patienceMs: 60_000,
-          redact: (text) => text,
-        },
-        { signal: new AbortController().signal, onStatus: () => {}, fresh: true, notice: () => {} },
-      ),
-    );
-    const addresses = paths.map((path) => new URL(`https://service.example/api/v1${path}`));
-    expect(addresses).not.toHaveLength(0);
-    for (const { pathname, search, hash } of addresses) {
-      expect(decodeURIComponent(pathname.slice('/api/v1/image/status/'.length))).toBe(jobId);
-      expect(pathname.split('/')).toHaveLength(6);
-      expect(search + hash).toBe('');
-    }
-  },
-);
-
-test.each(['..', '../../posts', '%2e%2e', '%252e%252e', 'a%2f..%2fb'])(
-  'the job id %s gets into no address',
-  (jobId) => {
-    expect(() => pathWithId('/image/status/{id}', jobId)).toThrow('not an id');
-  },
-);
-
 const source = join(root, 'src');
 const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
   .map((path) => path.replaceAll('\\', '/'))
@@ -312,3 +215,43 @@ const writersOfTheirOwn = [
   'cluster/store/store.ts',
   'review/gallery/gallery-folder.ts',
 ];
+
+interface Threat {
+  threat: string;
+  shown: { file: string; title: string }[];
+}
+
+/** `threats.txt`, whose head says what its lines are. */
+const threats: Threat[] = [];
+for (const line of readFileSync(join(import.meta.dirname, 'threats.txt'), 'utf8').split('\n')) {
+  const [, path, title] = /^ {2}(\S+) › (.+)$/.exec(line) ?? [];
+  if (path && title) threats.at(-1)?.shown.push({ file: `test/${path}.test.ts`, title });
+  else if (line !== '' && !line.startsWith('#')) threats.push({ threat: line, shown: [] });
+}
+
+/**
+ * What a line gives a name to: a test, a table of tests, a case with a `name`, or a row of a table or of arguments. A
+ * comment is none of them.
+ */
+const naming = /^\s*(?:(?:test|it|describe)(?:\.each\(.*\))?\(|\}?[\])]+\(|name: |(?=\[?['"]))(['"`]?)(.+)$/;
+
+function titlesOf(file: string): string[] {
+  const lines = readFileSync(join(root, file), 'utf8').split('\n');
+  return lines.flatMap((line) => naming.exec(line)?.[2] ?? []);
+}
+
+test.each(threats)('$threat: its tests are there', ({ shown }) => {
+  const missing = shown.filter(({ file, title }) => !titlesOf(file).some((known) => known.startsWith(title)));
+  expect(missing).toEqual([]);
+  expect(shown).not.toHaveLength(0);
+});
+
+test('no threat is listed twice', () => {
+  const names = threats.map(({ threat }) => threat);
+  expect(new Set(names).size).toBe(names.length);
+});
+
+test('the manual names each of them, so that the page and the tests say the same', () => {
+  const page = readPage('trust');
+  expect(threats.map(({ threat }) => threat).filter((threat) => !page.includes(threat))).toEqual([]);
+});

@@ -1,5 +1,6 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import {
+  chmodSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -7,16 +8,19 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { bin, command, temporaryFolder } from '../../rig/command.ts';
-import { runProgram } from '../../rig/run-program.ts';
+import { type Ended, runProgram } from '../../rig/run-program.ts';
 import { makeTrial, type Trial } from '../../rig/trial.ts';
+import { has, start } from '../../rooms/disk/tools.ts';
 
-const manifest = `version: 1
+describe('named files', () => {
+  const manifest = `version: 1
 name: spring
 budget: { credits: 100 }
 tasks:
@@ -24,243 +28,374 @@ tasks:
   logo: { kind: upload, with: { file: logo.png } }
 `;
 
-async function makeCampaign(): Promise<Trial> {
-  const trial = await makeTrial(manifest);
-  trial.write('rows.csv', 'sku\nlamp\n');
-  trial.write('rows.schema.json', '{"type":"object"}');
-  trial.write('logo.png', 'not much of a picture\0');
-  mkdirSync(trial.path('.git'));
-  return trial;
-}
-
-function folderFor(): string {
-  const folder = temporaryFolder();
-  onTestFinished(() => folder.remove());
-  return folder.path;
-}
-
-const makePipe = (path: string) => execFileSync('mkfifo', [path]);
-
-describe('--events', () => {
-  const redo = ['apply', 'campaign.yaml', '--yes', '--poll-interval', '10', '--redo', 'hero'];
-
-  test('is a new file, or one of events, and a run that is turned away leaves it alone', async () => {
-    const trial = await makeCampaign();
-    expect((await trial.apply()).code).toBe(0);
-    const first = readFileSync(trial.path('events.jsonl'), 'utf8');
-    const note = { mediabatch: 'guard', version: 1, id: 'f00df00df00df00d', host: 'elsewhere', pid: 1, since: 'now' };
-    const guard = trial.path('.mediabatch/campaign.lock.jsonl.guard');
-    writeFileSync(guard, JSON.stringify(note));
-    expect((await trial.apply(['--lock-timeout', '0'])).code).toBe(75);
-    expect(readFileSync(trial.path('events.jsonl'), 'utf8')).toBe(first);
-    rmSync(guard);
-    // A wrong manifest comes to nothing either.
-    trial.write('rows.csv', 'sku\nlamp\nlamp\n');
-    expect((await trial.apply()).code).toBe(65);
-    expect(readFileSync(trial.path('events.jsonl'), 'utf8')).toBe(first);
+  async function makeCampaign(): Promise<Trial> {
+    const trial = await makeTrial(manifest);
     trial.write('rows.csv', 'sku\nlamp\n');
-    expect((await trial.run([...redo, '--events', 'events.jsonl'])).code).toBe(0);
-    expect(trial.events()[0]?.event).toBe('run-started');
-    expect(readFileSync(trial.path('events.jsonl'), 'utf8')).not.toContain(first.slice(0, 60));
-  });
+    trial.write('rows.schema.json', '{"type":"object"}');
+    trial.write('logo.png', 'not much of a picture\0');
+    mkdirSync(trial.path('.git'));
+    return trial;
+  }
 
-  test('is nothing that holds something else, and nothing that a link leads to', async () => {
-    const trial = await makeCampaign();
-    expect((await trial.apply()).code).toBe(0);
-    const outside = folderFor();
-    symlinkSync('campaign.lock.jsonl', trial.path('link.jsonl'));
-    symlinkSync(join(outside, 'new.jsonl'), trial.path('dangling.jsonl'));
-    symlinkSync(outside, trial.path('logs'));
-    symlinkSync('.git', trial.path('tool'));
-    trial.write('notes.jsonl', '{"event":"mine"}\n');
-    trial.write('note.txt', 'mine');
-    const names = ['link.jsonl', 'dangling.jsonl', 'logs/e.jsonl', 'tool/e.jsonl', 'notes.jsonl', 'note.txt', '.'];
-    const kept = ['campaign.lock.jsonl', 'notes.jsonl', 'note.txt'].map(
-      (name) => [name, readFileSync(trial.path(name))] as const,
-    );
-    for (const name of names) {
-      const { code, err } = await trial.run([...redo, '--events', name]);
-      expect([code, err.includes(`--events ${name} is not written`)], err).toEqual([73, true]);
-    }
-    for (const [name, bytes] of kept) expect(readFileSync(trial.path(name)), name).toEqual(bytes);
-    expect([readdirSync(outside), readdirSync(trial.path('.git'))]).toEqual([[], []]);
-    expect(trial.sandbox.ledger()).toHaveLength(1);
-  });
+  function folderFor(): string {
+    const folder = temporaryFolder();
+    onTestFinished(() => folder.remove());
+    return folder.path;
+  }
 
-  test('is never a file of the campaign, under any name, even if empty', async () => {
-    const trial = await makeTrial(
-      manifest.replaceAll('rows.csv', 'rows.jsonl').replace(', schema: rows.schema.json', ''),
-    );
-    trial.write('rows.jsonl', '{"at":"2030-01-01","event":"run-started","sku":"lamp"}\n');
-    trial.write('logo.png', 'x\0');
-    trial.write('kept.jsonl', '');
-    for (const [name, ...args] of [['rows.jsonl'], ['./rows.jsonl'], ['kept.jsonl', '--lock', 'kept.jsonl']]) {
-      const { code, err } = await trial.run(['apply', 'campaign.yaml', '--yes', ...args, '--events', name ?? '']);
-      expect(code, err).toBe(64);
-    }
-    expect(trial.sandbox.ledger()).toHaveLength(0);
-  });
+  const makePipe = (path: string) => execFileSync('mkfifo', [path]);
 
-  test.runIf(process.platform !== 'win32')(
-    'is a pipe where somebody reads it; where nobody does, nothing is waited for (POSIX)',
-    async () => {
+  describe('--events', () => {
+    const redo = ['apply', 'campaign.yaml', '--yes', '--poll-interval', '10', '--redo', 'hero'];
+
+    test('is a new file, or one of events, and a run that is turned away leaves it alone', async () => {
       const trial = await makeCampaign();
-      makePipe(trial.path('pipe'));
-      const unread = await trial.run([...redo, '--events', 'pipe']);
-      expect([unread.code, unread.err.includes('nobody reads that pipe')], unread.err).toEqual([73, true]);
-      const reader = spawn('cat', [trial.path('pipe')], { stdio: ['ignore', 'pipe', 'ignore'] });
-      let text = '';
-      reader.stdout.setEncoding('utf8').on('data', (piece: string) => {
-        text += piece;
-      });
-      const ended = new Promise((resolve) => reader.on('close', resolve));
-      const read = await trial.run([...redo, '--events', 'pipe']);
-      await ended;
-      expect(read.code, read.err).toBe(0);
-      expect(text.split('\n').map((line) => line && (JSON.parse(line) as { event: string }).event)).toContain(
-        'run-ended',
+      expect((await trial.apply()).code).toBe(0);
+      const first = readFileSync(trial.path('events.jsonl'), 'utf8');
+      const note = { mediabatch: 'guard', version: 1, id: 'f00df00df00df00d', host: 'elsewhere', pid: 1, since: 'now' };
+      const guard = trial.path('.mediabatch/campaign.lock.jsonl.guard');
+      writeFileSync(guard, JSON.stringify(note));
+      expect((await trial.apply(['--lock-timeout', '0'])).code).toBe(75);
+      expect(readFileSync(trial.path('events.jsonl'), 'utf8')).toBe(first);
+      rmSync(guard);
+      // A wrong manifest comes to nothing either.
+      trial.write('rows.csv', 'sku\nlamp\nlamp\n');
+      expect((await trial.apply()).code).toBe(65);
+      expect(readFileSync(trial.path('events.jsonl'), 'utf8')).toBe(first);
+      trial.write('rows.csv', 'sku\nlamp\n');
+      expect((await trial.run([...redo, '--events', 'events.jsonl'])).code).toBe(0);
+      expect(trial.events()[0]?.event).toBe('run-started');
+      expect(readFileSync(trial.path('events.jsonl'), 'utf8')).not.toContain(first.slice(0, 60));
+    });
+
+    test('is what is open already, as a shell hands it over, also when its reader takes nothing', async () => {
+      const trial = await makeCampaign();
+      const env = { HOME: process.env.HOME ?? '', ...trial.sandbox.env };
+      const shell = async (line: string) => (await runProgram(['bash', '-c', line], { cwd: trial.folder, env })).said;
+      const run = `"${process.execPath}" "${bin}" ${redo.join(' ')} --events`;
+      expect(await shell(`${run} /dev/fd/3 3>>kept; head -n 1 kept`)).toContain('run-started');
+      expect(await shell(`${run} /dev/stdout | head -n 1`)).toContain('run-started');
+      expect(await shell(`${run} /dev/stderr 2>&1 >/dev/null | grep -c '"event":"run-ended"'`)).toBe('1\n');
+      expect(await shell(`${run} >(sleep 30 & echo $! > reader) >/dev/null 2>&1; echo $?; kill $(cat reader)`)).toBe(
+        '0\n',
       );
-    },
-  );
-
-  test('is what is open already, as a shell hands it over, also when its reader takes nothing', async () => {
-    const trial = await makeCampaign();
-    const env = { HOME: process.env.HOME ?? '', ...trial.sandbox.env };
-    const shell = async (line: string) => (await runProgram(['bash', '-c', line], { cwd: trial.folder, env })).said;
-    const run = `"${process.execPath}" "${bin}" ${redo.join(' ')} --events`;
-    expect(await shell(`${run} /dev/fd/3 3>>kept; head -n 1 kept`)).toContain('run-started');
-    expect(await shell(`${run} /dev/stdout | head -n 1`)).toContain('run-started');
-    expect(await shell(`${run} /dev/stderr 2>&1 >/dev/null | grep -c '"event":"run-ended"'`)).toBe('1\n');
-    expect(await shell(`${run} >(sleep 30 & echo $! > reader) >/dev/null 2>&1; echo $?; kill $(cat reader)`)).toBe(
-      '0\n',
-    );
+    });
   });
-});
 
-describe('every file that a campaign names', () => {
-  const names = ['.env', 'campaign.yaml', 'campaign.lock.jsonl', 'rows.csv', 'rows.schema.json', 'logo.png'];
-  const commands = [
-    ...['validate', 'plan', 'status'].map((name) => [name, 'campaign.yaml']),
-    ...['apply', 'gc'].map((name) => [name, 'campaign.yaml', '--yes']),
-    ...[['doctor'], ['init']],
-  ];
+  describe('every file that a campaign names', () => {
+    const names = ['.env', 'campaign.yaml', 'campaign.lock.jsonl', 'rows.csv', 'rows.schema.json', 'logo.png'];
+    const commands = [
+      ...['validate', 'plan', 'status'].map((name) => [name, 'campaign.yaml']),
+      ...['apply', 'gc'].map((name) => [name, 'campaign.yaml', '--yes']),
+      ...[['doctor'], ['init']],
+    ];
 
-  test.runIf(process.platform !== 'win32').each(names)(
-    'as a pipe that nobody writes to is waited for by no command: %s (POSIX)',
-    async (name) => {
+    test.runIf(process.platform !== 'win32').each(names)(
+      'as a pipe that nobody writes to is waited for by no command: %s (POSIX)',
+      async (name) => {
+        const trial = await makeCampaign();
+        rmSync(trial.path(name), { force: true });
+        makePipe(trial.path(name));
+        for (const args of commands) {
+          // Without an address of the service `.env` counts.
+          const { signal, err } = await command(args, {
+            cwd: trial.folder,
+            env: name === '.env' ? {} : trial.sandbox.env,
+          });
+          expect([signal, err.includes('internal error')], `${args.join(' ')}: ${err}`).toEqual([null, false]);
+        }
+        expect(lstatSync(trial.path(name)).isFIFO()).toBe(true);
+        expect(trial.sandbox.ledger()).toHaveLength(0);
+      },
+    );
+
+    test.each([...names, '.mediabatch'])('as a link out of the tree is neither read nor written: %s', async (name) => {
       const trial = await makeCampaign();
-      rmSync(trial.path(name), { force: true });
-      makePipe(trial.path(name));
+      const outside = folderFor();
+      const secret = join(outside, name === '.mediabatch' ? 'state' : `secret-${name}`);
+      const there = existsSync(trial.path(name));
+      if (there) renameSync(trial.path(name), secret);
+      else if (name === '.mediabatch') mkdirSync(secret);
+      else
+        writeFileSync(secret, `MEDIABATCH_API_KEY=${'s'.repeat(20)}\nMEDIABATCH_BASE_URL=http://127.0.0.1:9/api/v1\n`);
+      symlinkSync(secret, trial.path(name));
+      const before = name === '.mediabatch' ? [] : readFileSync(secret);
       for (const args of commands) {
-        // Without an address of the service `.env` counts.
-        const { signal, err } = await command(args, {
+        const { err, out, code } = await command(args, {
           cwd: trial.folder,
           env: name === '.env' ? {} : trial.sandbox.env,
         });
-        expect([signal, err.includes('internal error')], `${args.join(' ')}: ${err}`).toEqual([null, false]);
+        expect(
+          err.includes('internal error') || /s{20}|127\.0\.0\.1:9/.test(out + err),
+          `${args.join(' ')}: ${err}`,
+        ).toBe(false);
+        if (args[0] === 'apply') expect([65, 73, 77], err).toContain(code);
       }
-      expect(lstatSync(trial.path(name)).isFIFO()).toBe(true);
+      expect(name === '.mediabatch' ? readdirSync(secret) : readFileSync(secret)).toEqual(before);
+      expect(readdirSync(outside)).toHaveLength(1);
       expect(trial.sandbox.ledger()).toHaveLength(0);
-    },
-  );
+    });
 
-  test.each([...names, '.mediabatch'])('as a link out of the tree is neither read nor written: %s', async (name) => {
-    const trial = await makeCampaign();
-    const outside = folderFor();
-    const secret = join(outside, name === '.mediabatch' ? 'state' : `secret-${name}`);
-    const there = existsSync(trial.path(name));
-    if (there) renameSync(trial.path(name), secret);
-    else if (name === '.mediabatch') mkdirSync(secret);
-    else writeFileSync(secret, `MEDIABATCH_API_KEY=${'s'.repeat(20)}\nMEDIABATCH_BASE_URL=http://127.0.0.1:9/api/v1\n`);
-    symlinkSync(secret, trial.path(name));
-    const before = name === '.mediabatch' ? [] : readFileSync(secret);
-    for (const args of commands) {
-      const { err, out, code } = await command(args, {
-        cwd: trial.folder,
-        env: name === '.env' ? {} : trial.sandbox.env,
-      });
-      expect(
-        err.includes('internal error') || /s{20}|127\.0\.0\.1:9/.test(out + err),
-        `${args.join(' ')}: ${err}`,
-      ).toBe(false);
-      if (args[0] === 'apply') expect([65, 73, 77], err).toContain(code);
-    }
-    expect(name === '.mediabatch' ? readdirSync(secret) : readFileSync(secret)).toEqual(before);
-    expect(readdirSync(outside)).toHaveLength(1);
-    expect(trial.sandbox.ledger()).toHaveLength(0);
+    test('is not made public because a link of the tree leads to it', async () => {
+      const trial = await makeCampaign();
+      const outside = folderFor();
+      writeFileSync(join(outside, 'secret'), 'secret');
+      symlinkSync(join(outside, 'secret'), trial.path('harmless.png'));
+      symlinkSync(outside, trial.path('assets'));
+      for (const name of ['harmless.png', 'assets/secret']) {
+        const { code, err } = await trial.run(['upload', 'logo.png', name]);
+        expect([code, err.includes(`${name} cannot be uploaded: a symbolic link leads out`)], err).toEqual([65, true]);
+      }
+      expect((await trial.run(['upload', 'logo.png'])).code).toBe(0);
+    });
+
+    test('in a folder that a link of the tree puts elsewhere is written by no command', async () => {
+      const trial = await makeCampaign();
+      const outside = folderFor();
+      for (const file of ['campaign.yaml', 'rows.csv', 'rows.schema.json', 'logo.png']) {
+        writeFileSync(join(outside, file), readFileSync(trial.path(file)));
+      }
+      const before = readdirSync(outside);
+      symlinkSync(outside, trial.path('linked'));
+      const attempts = [
+        ['apply', 'linked/campaign.yaml', '--yes'],
+        ['plan', 'campaign.yaml', '--out', 'linked/x.plan.json'],
+        ['apply', 'campaign.yaml', '--yes', '--lock', 'linked/other.lock.jsonl'],
+        ['init', 'linked/new'],
+        ['gc', 'linked/campaign.yaml', '--yes'],
+      ];
+      for (const args of attempts) {
+        const { code, err } = await trial.run(args);
+        expect([65, 73], `${args.join(' ')}: ${err}`).toContain(code);
+        expect(err).toMatch(/symbolic link/);
+      }
+      expect(readdirSync(outside)).toEqual(before);
+      expect(trial.sandbox.ledger()).toHaveLength(0);
+      // A control: without the link all of them work.
+      rmSync(trial.path('linked'));
+      renameSync(outside, trial.path('linked'));
+      mkdirSync(outside);
+      for (const args of attempts) {
+        const { code, err } = await trial.run(args);
+        expect(code, `${args.join(' ')}: ${err}`).toBe(0);
+      }
+    });
   });
 
-  test('is not made public because a link of the tree leads to it', async () => {
-    const trial = await makeCampaign();
-    const outside = folderFor();
-    writeFileSync(join(outside, 'secret'), 'secret');
-    symlinkSync(join(outside, 'secret'), trial.path('harmless.png'));
-    symlinkSync(outside, trial.path('assets'));
-    for (const name of ['harmless.png', 'assets/secret']) {
-      const { code, err } = await trial.run(['upload', 'logo.png', name]);
-      expect([code, err.includes(`${name} cannot be uploaded: a symbolic link leads out`)], err).toEqual([65, true]);
-    }
-    expect((await trial.run(['upload', 'logo.png'])).code).toBe(0);
-  });
-
-  test('in a folder that a link of the tree puts elsewhere is written by no command', async () => {
-    const trial = await makeCampaign();
-    const outside = folderFor();
-    for (const file of ['campaign.yaml', 'rows.csv', 'rows.schema.json', 'logo.png']) {
-      writeFileSync(join(outside, file), readFileSync(trial.path(file)));
-    }
-    const before = readdirSync(outside);
-    symlinkSync(outside, trial.path('linked'));
-    const attempts = [
-      ['apply', 'linked/campaign.yaml', '--yes'],
-      ['plan', 'campaign.yaml', '--out', 'linked/x.plan.json'],
-      ['apply', 'campaign.yaml', '--yes', '--lock', 'linked/other.lock.jsonl'],
-      ['init', 'linked/new'],
-      ['gc', 'linked/campaign.yaml', '--yes'],
-    ];
-    for (const args of attempts) {
-      const { code, err } = await trial.run(args);
-      expect([65, 73], `${args.join(' ')}: ${err}`).toContain(code);
-      expect(err).toMatch(/symbolic link/);
-    }
-    expect(readdirSync(outside)).toEqual(before);
-    expect(trial.sandbox.ledger()).toHaveLength(0);
-    // A control: without the link all of them work.
-    rmSync(trial.path('linked'));
-    renameSync(outside, trial.path('linked'));
-    mkdirSync(outside);
-    for (const args of attempts) {
-      const { code, err } = await trial.run(args);
-      expect(code, `${args.join(' ')}: ${err}`).toBe(0);
-    }
+  describe('the state of the sandbox', () => {
+    test.each(['ledger.jsonl', 'sandbox.pid', 'files'])(
+      'is not gone on with when a link or a pipe is in it: %s',
+      async (name) => {
+        const folder = folderFor();
+        writeFileSync(
+          join(folder, 'campaign.yaml'),
+          manifest.replace(/ {2}hero.*\n {2}logo.*/, '  pic: { kind: image, with: { prompt: x } }'),
+        );
+        const data = join(folder, '.mediabatch/sandbox');
+        mkdirSync(data, { recursive: true });
+        const precious = join(folderFor(), 'precious');
+        mkdirSync(precious);
+        const go = () => command(['apply', 'campaign.yaml', '--sandbox', '--yes'], { cwd: folder });
+        for (const make of [
+          (path: string) => symlinkSync(precious, path),
+          ...(process.platform !== 'win32' ? [makePipe] : []),
+        ]) {
+          make(join(data, name));
+          const { code, err } = await go();
+          expect([code, err.includes('the embedded sandbox cannot start')], err).toEqual([73, true]);
+          rmSync(join(data, name));
+        }
+        expect(readdirSync(precious)).toEqual([]);
+        expect((await go()).code).toBe(0);
+      },
+    );
   });
 });
 
-describe('the state of the sandbox', () => {
-  test.each(['ledger.jsonl', 'sandbox.pid', 'files'])(
-    'is not gone on with when a link or a pipe is in it: %s',
-    async (name) => {
-      const folder = folderFor();
-      writeFileSync(
-        join(folder, 'campaign.yaml'),
-        manifest.replace(/ {2}hero.*\n {2}logo.*/, '  pic: { kind: image, with: { prompt: x } }'),
-      );
-      const data = join(folder, '.mediabatch/sandbox');
-      mkdirSync(data, { recursive: true });
-      const precious = join(folderFor(), 'precious');
-      mkdirSync(precious);
-      const go = () => command(['apply', 'campaign.yaml', '--sandbox', '--yes'], { cwd: folder });
-      for (const make of [
-        (path: string) => symlinkSync(precious, path),
-        ...(process.platform !== 'win32' ? [makePipe] : []),
+describe('odd disk', () => {
+  describe('odd disk', () => {
+    const manifest =
+      'version: 1\nname: spring\ntasks:\n  pic: { kind: image, with: { prompt: a lamp, resolution: 1k } }\n';
+
+    function place(): string {
+      const { path, remove } = temporaryFolder();
+      onTestFinished(remove);
+      writeFileSync(join(path, 'campaign.yaml'), manifest);
+      return path;
+    }
+
+    const apply = (folder: string) => [
+      process.execPath,
+      bin,
+      'apply',
+      join(folder, 'campaign.yaml'),
+      '--sandbox',
+      '--yes',
+    ];
+
+    test.runIf(has.strace).each(['EXDEV', 'EMLINK', 'EACCES', 'EPERM', 'ENOSYS'])(
+      'where a link is refused with %s the guard takes the other way',
+      async (code) => {
+        const folder = place();
+        const inject = ['-e', 'trace=link,linkat', '-e', `inject=link,linkat:error=${code}`];
+        const ended = await start(['strace', '-f', '-qq', '-o', '/dev/null', ...inject, ...apply(folder)]).ended;
+        expect([ended.code, ended.err]).toEqual([0, expect.not.stringContaining('internal error')]);
+      },
+      120_000,
+    );
+
+    test.runIf(has.strace)(
+      'a disk that takes no guard at all: words, and exit code 73',
+      async () => {
+        const folder = place();
+        const inject = ['-e', 'trace=link,linkat', '-e', 'inject=link,linkat:error=EIO'];
+        const ended = await start(['strace', '-f', '-qq', '-o', '/dev/null', ...inject, ...apply(folder)]).ended;
+        expect([ended.code, ended.err]).toEqual([73, expect.stringContaining('MB3301')]);
+        expect(ended.err).not.toContain('internal error');
+      },
+      120_000,
+    );
+
+    test.each([['--version'], ['--help'], ['plan', 'campaign.yaml', '--json'], ['status', 'campaign.yaml', '--json']])(
+      'output that cannot be written ends with 73 and one line: %s',
+      async (...words) => {
+        const folder = place();
+        const script = `cd ${folder} && exec "$@" > /dev/full`;
+        const { code, err } = await start(['bash', '-c', script, 'bash', process.execPath, bin, ...words]).ended;
+        expect([code, err]).toEqual([73, expect.stringMatching(/stdout cannot be written: ENOSPC/)]);
+        expect(err).not.toMatch(/^ +at /m);
+      },
+    );
+
+    test('a working folder that was deleted: words, and a code from the table', async () => {
+      const folder = place();
+      const gone = join(folder, 'gone');
+      const run = (...words: string[]) => {
+        mkdirSync(gone);
+        const script = `cd ${gone} && rmdir ${gone} && exec "$@"`;
+        return start(['bash', '-c', script, 'bash', process.execPath, bin, ...words]).ended;
+      };
+      for (const words of [
+        ['plan', 'campaign.yaml'],
+        apply(folder).slice(2),
+        ['init'],
+        ['doctor'],
+        ['status', '--json'],
       ]) {
-        make(join(data, name));
-        const { code, err } = await go();
-        expect([code, err.includes('the embedded sandbox cannot start')], err).toEqual([73, true]);
-        rmSync(join(data, name));
+        const { code, err } = await run(...words);
+        expect([code, err]).toEqual([65, expect.stringContaining('MB3416')]);
+        expect(err).not.toContain('internal error');
       }
-      expect(readdirSync(precious)).toEqual([]);
-      expect((await go()).code).toBe(0);
-    },
-  );
+      for (const words of [['--help'], ['--version'], ['help', 'exit']]) expect((await run(...words)).code).toBe(0);
+    }, 120_000);
+  });
+
+  const manifest = `version: 1
+name: looked-at
+budget: { credits: 20 }
+tasks:
+  pic: { kind: image, foreach: rows.csv, key: "{{row.k}}", with: { prompt: "a {{row.k}}", resolution: 1k } }
+`;
+
+  /** Commands that only look, in a campaign of which some is bought. */
+  const looking = [
+    'validate campaign.yaml',
+    'plan campaign.yaml',
+    'plan campaign.yaml --json',
+    'plan campaign.yaml --sandbox',
+    'apply campaign.yaml --dry-run',
+    'status campaign.yaml --sandbox',
+    'outputs campaign.yaml --sandbox',
+    'explain campaign.yaml pic@a --sandbox',
+    'explain campaign.yaml pic@b',
+    'explain campaign.yaml pic@a --request',
+    'explain campaign.yaml --origins',
+    'pin campaign.yaml pic@a --sandbox --dry-run',
+    'forget campaign.yaml pic@a --sandbox --dry-run',
+  ];
+
+  /** Commands that write, or would. */
+  const writing = ['apply campaign.yaml --sandbox --yes', 'pin campaign.yaml pic@a --sandbox'];
+
+  /** A campaign in which `pic@a` was bought with sandbox credits, and `pic@b` is new. */
+  async function boughtFolder(): Promise<string> {
+    const { path, remove } = temporaryFolder();
+    onTestFinished(remove);
+    writeFileSync(join(path, 'campaign.yaml'), manifest);
+    writeFileSync(join(path, 'rows.csv'), 'k\na\n');
+    const bought = await command(['apply', 'campaign.yaml', '--sandbox', '--yes'], { cwd: path });
+    expect(bought.code, bought.err).toBe(0);
+    writeFileSync(join(path, 'rows.csv'), 'k\na\nb\n');
+    return path;
+  }
+
+  /** Everything below a folder, with the times at which it was changed. */
+  function listing(folder: string): string[] {
+    return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .sort()
+      .map((name) => {
+        const { size, mtimeMs, ctimeMs } = statSync(join(folder, name));
+        return `${name} ${size} ${mtimeMs} ${ctimeMs}`;
+      });
+  }
+
+  function run(words: string[], cwd: string): Promise<Ended> {
+    return runProgram(words, { cwd, env: { HOME: '/nonexistent' } });
+  }
+
+  const nobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', process.execPath, bin];
+
+  function canBeNobody(): boolean {
+    try {
+      const [program = '', ...rest] = nobody;
+      execFileSync(program, [...rest, '--version'], { stdio: 'ignore' });
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** `before`: what a command is started with. */
+  async function expectOnlyLooking(folder: string, before: string[]): Promise<void> {
+    const was = listing(folder);
+    for (const words of looking) {
+      const { code, said } = await run([...before, ...words.split(' ')], folder);
+      expect(code, `${words}: ${said}`).toBe(0);
+      expect(said).not.toMatch(/EROFS|EACCES|internal error/);
+    }
+    expect(listing(folder)).toEqual(was);
+  }
+
+  describe('read-only commands', () => {
+    test.runIf(has.root && has.mounts)('work on a file system that is mounted for reading (root)', async () => {
+      const folder = await boughtFolder();
+      const script = 'mount --bind "$PWD" "$PWD" && mount -o remount,bind,ro "$PWD" && cd "$PWD" && exec "$@"';
+      const before = ['unshare', '--mount', 'sh', '-c', script, 'sh', process.execPath, bin];
+      await expectOnlyLooking(folder, before);
+      const { said } = await run([...before, 'plan', 'campaign.yaml'], folder);
+      expect(said).toContain(
+        'the folder output cannot be written, and pic@a is to be saved there: apply would end with',
+      );
+      for (const words of writing) expect((await run([...before, ...words.split(' ')], folder)).code, words).toBe(73);
+    });
+
+    test.runIf(has.root ? canBeNobody() : true)(
+      'work in somebody else’s folder, whose state nobody may read',
+      async () => {
+        const folder = await boughtFolder();
+        chmodSync(join(folder, '.mediabatch'), 0o000);
+        chmodSync(folder, 0o555);
+        onTestFinished(() => {
+          chmodSync(folder, 0o755);
+          chmodSync(join(folder, '.mediabatch'), 0o755);
+        });
+        const before = has.root ? nobody : [process.execPath, bin];
+        for (const words of looking) {
+          const { code, said } = await run([...before, ...words.split(' ')], folder);
+          expect(code, `${words}: ${said}`).toBe(0);
+        }
+        for (const words of writing) expect((await run([...before, ...words.split(' ')], folder)).code, words).toBe(73);
+      },
+    );
+  });
 });
