@@ -93,7 +93,7 @@ const isKept = (id, importer) => {
   return !importer?.includes('node_modules') && !bundled.includes(packageOf(id));
 };
 
-const entries = ['cli/bin', 'cli/review-thread', 'index', 'sandbox/index', 'sandbox/render-worker'];
+const entries = ['cli/bin', 'index', 'sandbox/index', 'sandbox/render-worker'];
 const { output: built } = await build({
   cwd: root,
   platform: 'node',

@@ -217,8 +217,7 @@ function findPaidOutputs(lock: Lock): Map<string, PaidOutput> {
   return paid;
 }
 
-function chargeOf(paid: Pick<PaidOutput, 'jobId' | 'credits'> | undefined): Pick<PaidOutput, 'jobId' | 'credits'> {
-  const { jobId, credits } = paid ?? {};
+function chargeOf({ jobId, credits }: Pick<PaidOutput, 'jobId' | 'credits'> = {}) {
   return defined({ credits, jobId });
 }
 

@@ -180,43 +180,32 @@ function notWritable({ address, path }: BadPlace): string {
   return `${where} cannot be written, and ${address} is to be saved there: apply would end with exit code 73`;
 }
 
+const moveAway = 'move it away, or choose another `save:`';
+const badPlaces = {
+  symlink: {
+    code: 'MB1605',
+    is: 'is a symbolic link',
+    hint: 'outputs are only written into real folders below the manifest: put a folder there, or choose another `save:`',
+  },
+  'not-a-folder': { code: 'MB1604', is: 'is a file, not a folder', hint: moveAway },
+  'not-a-file': { code: 'MB1604', is: 'is not a plain file', hint: moveAway },
+  'too-long': {
+    code: 'MB1604',
+    is: 'is longer than the system allows',
+    hint: 'move the campaign to a folder with a shorter path, or choose a shorter `save:`',
+  },
+  'not-writable': {
+    code: 'MB3301',
+    is: 'is not writable',
+    hint: 'fix its permissions (or the read-only mount) and run again; nothing was spent',
+  },
+} as const;
+
 function badPlaceError({ address, path, why }: BadPlace): CampaignError {
-  switch (why) {
-    case 'symlink':
-      return new CampaignError({
-        code: 'MB1605',
-        message: `${path} is a symbolic link; ${address} would be saved through it`,
-        hint: 'outputs are only written into real folders below the manifest: put a folder there, or choose another `save:`',
-        path,
-        address,
-      });
-    case 'not-a-folder':
-    case 'not-a-file':
-      return new CampaignError({
-        code: 'MB1604',
-        message: `${path} is ${why === 'not-a-file' ? 'not a plain file' : 'a file, not a folder'}, and ${address} is to be saved there`,
-        hint: 'move it away, or choose another `save:`',
-        path,
-        address,
-      });
-    case 'too-long':
-      return new CampaignError({
-        code: 'MB1604',
-        message: `${address} cannot be saved: the full path ${path} is longer than the system allows`,
-        hint: 'move the campaign to a folder with a shorter path, or choose a shorter `save:`',
-        path,
-        address,
-      });
-    case 'not-writable':
-      return new CampaignError({
-        code: 'MB3301',
-        message: `${address} cannot be saved: the folder ${path} is not writable`,
-        hint: 'fix its permissions (or the read-only mount) and run again; nothing was spent',
-        path,
-      });
-    default:
-      return why satisfies never;
-  }
+  const { is, ...rest } = badPlaces[why];
+  const message = `${address} cannot be saved: ${path} ${is}`;
+  if (rest.code === 'MB3301') return new CampaignError({ ...rest, message, path });
+  return new CampaignError({ ...rest, message, path, address });
 }
 
 const shownAddresses = 5;

@@ -122,31 +122,25 @@ function unknownName({ terms }: Selection, graph: Graph): string | undefined {
 }
 
 function whyNothing({ terms }: Selection, facts: SelectionFacts): string {
-  for (const condition of terms.flat()) {
+  const isEmpty = (condition: Condition) => {
     const found = matchSelection({ terms: [[condition]] }, facts);
-    if (found instanceof Set && found.size === 0) return whyNone(condition, facts.graph);
-  }
-  return 'each of its conditions holds for some steps, but no step has all of them; white space is “or”';
-}
-
-function whyNone(condition: Condition, graph: Graph): string {
-  switch (condition.is) {
+    return found instanceof Set && found.size === 0;
+  };
+  const condition = terms.flat().find(isEmpty);
+  const { tasks, steps } = facts.graph;
+  switch (condition?.is) {
+    case undefined:
+      return 'each of its conditions holds for some steps, but no step has all of them; white space is “or”';
     case 'name':
-      return hintFor(condition.text, graph);
+      return hintFor(condition.text, facts.graph);
     case 'kind':
-      return `kinds: ${[...new Set(graph.tasks.map(({ kind }) => kind))].join(', ')}`;
-    case 'tag': {
-      const tags = [...new Set(graph.steps.flatMap((step) => step.tags))];
-      return tags.length === 0 ? 'no task has tags' : `tags: ${tags.slice(0, 12).join(', ')}`;
-    }
+      return `kinds: ${[...new Set(tasks.map(({ kind }) => kind))].join(', ')}`;
+    case 'tag':
+      return `tags: ${[...new Set(steps.flatMap(({ tags }) => tags))].slice(0, 12).join(', ')}`;
     case 'state':
       return `no step is ${condition.state} now`;
-    case 'cost':
-      return 'no step has such a price now';
-    case 'selector':
-      return `the selector \`${condition.name}\` of the manifest holds for no step now`;
     default:
-      return condition satisfies never;
+      return 'no step fulfils the condition now';
   }
 }
 

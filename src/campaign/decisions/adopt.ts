@@ -30,24 +30,22 @@ export interface LookedAt {
 }
 
 /**
- * Finds paid jobs that are in no lock, and records each at the step with exactly its request. `jobs`: the jobs to use
- * where several match.
+ * Finds paid jobs that are in no lock, and records each at the step with exactly its request.
  */
 export async function adopt(
   campaign: OpenCampaign,
-  choice: { jobs?: readonly string[] | undefined; onLooked?: ((looked: LookedAt) => void) | undefined },
+  { onLooked }: { onLooked?: ((looked: LookedAt) => void) | undefined },
   options: DecideOptions = {},
 ): Promise<Decided> {
   const { service, tell } = campaign;
   return decide(campaign, { ...options, service }, async (held) => {
     const unbought = held.situation.matches.filter(isUnbought);
     tellUnlisted(unbought, tell);
-    const known = () => knownJobs(held.lock, campaign);
-    const { listable, jobs, adoption } = await findListedPurchases(campaign, unbought, { known });
-    const chosen = chooseJobs(adoption, jobs, choice.jobs ?? []);
-    const open = adoption.open.filter(({ match }) => !chosen.some((one) => one.match === match));
-    choice.onLooked?.({ steps: listable.length, jobs: jobs.length, open });
-    return ruleEach([...adoption.adopted, ...chosen], held);
+    const listable = unbought.filter(({ step }) => kinds[step.kind]?.list !== undefined);
+    const jobs = listable.length === 0 ? [] : await listUnknown(campaign, held.lock, listable);
+    const { adopted, open } = matchListed(listable, jobs, fieldsOf);
+    onLooked?.({ steps: listable.length, jobs: jobs.length, open });
+    return ruleEach(adopted, held);
   });
 }
 
@@ -67,43 +65,15 @@ function tellUnlisted(unbought: readonly Match[], tell: Tell): void {
   tell({ is: 'notice', text });
 }
 
-async function knownJobs(lock: Lock, { paths, sandbox }: OpenCampaign): Promise<Set<string>> {
+/** Lists the jobs of these steps' kinds that did not fail and are in no lock of the folder. */
+async function listUnknown(campaign: OpenCampaign, lock: Lock, listable: readonly Match[]): Promise<ListedJob[]> {
+  const { paths, sandbox } = campaign;
   const others = await requireOtherLocks(paths, { sandbox, mayHave: 'any of the jobs', done: 'recorded' });
-  return jobIdsOf([lock, ...others.map((other) => other.lock)]);
-}
-
-function chooseJobs(
-  { open }: Adoption<ListedJob>,
-  jobs: readonly ListedJob[],
-  ids: readonly string[],
-): { match: Match; job: ListedJob }[] {
-  const taken = new Set<Match>();
-  return ids.flatMap((id) => {
-    const fitting = open.filter(
-      ({ match, jobs: found }) => !taken.has(match) && found.some(({ job }) => job.jobId === id),
-    );
-    const [first, second] = fitting;
-    const job = jobs.find(({ jobId }) => jobId === id);
-    const isSameRequest = second === undefined || second.match.step.task === first?.match.step.task;
-    if (first === undefined || job === undefined) {
-      throw new CampaignError({
-        code: 'MB3002',
-        message: `--job ${id}: it is not among the candidates`,
-        hint: '`adopt ADDRESS --job ID` records any paid job at a step; nothing was recorded',
-        name: id,
-      });
-    }
-    if (!isSameRequest || (second !== undefined && first.match.step.take === undefined)) {
-      throw new CampaignError({
-        code: 'MB3005',
-        message: `--job ${id} fits ${first.match.step.address} and ${second?.match.step.address ?? 'others'}`,
-        hint: way('nothing was recorded; name the step, as in', call('adopt', first.match.step.address, '--job', id)),
-        addresses: fitting.map(({ match }) => match.step.address),
-      });
-    }
-    taken.add(first.match);
-    return [{ match: first.match, job }];
-  });
+  const known = jobIdsOf([lock, ...others.map((other) => other.lock)]);
+  const names = [...new Set(listable.map(({ step }) => step.kind))];
+  const limit = mostLookedThrough;
+  const listed = await withLibraryOf(campaign, ({ library }) => listJobs(library, names, { limit }));
+  return listed.filter(({ jobId, status }) => !known.has(jobId) && status !== envelope.states.failed);
 }
 
 function ruleEach(found: readonly { match: Match; job: ListedJob }[], { graph, lock }: Session): Ruling[] {
@@ -195,27 +165,6 @@ async function askFor({ address, kind }: Step, jobId: string, library: Library):
   const credits = facts.credits ?? listed?.credits;
   const recordId = listed?.recordId;
   return defined({ credits, recordId });
-}
-
-interface ListedPurchases {
-  listable: readonly Match[];
-  jobs: readonly ListedJob[];
-  adoption: Adoption<ListedJob>;
-}
-
-async function findListedPurchases(
-  campaign: OpenCampaign,
-  matches: readonly Match[],
-  { known, onUnread }: { known(): Promise<ReadonlySet<string>>; onUnread?(kind: string, error: unknown): void },
-): Promise<ListedPurchases> {
-  const listable = matches.filter((match) => isUnbought(match) && kinds[match.step.kind]?.list !== undefined);
-  const names = [...new Set(listable.map(({ step }) => step.kind))];
-  if (names.length === 0) return { listable, jobs: [], adoption: { adopted: [], open: [] } };
-  const theirs = await known();
-  const limit = mostLookedThrough;
-  const listed = await withLibraryOf(campaign, ({ library }) => listJobs(library, names, { limit, onUnread }));
-  const jobs = listed.filter(({ jobId, status }) => !theirs.has(jobId) && status !== envelope.states.failed);
-  return { listable, jobs, adoption: matchListed(listable, jobs, fieldsOf) };
 }
 
 function isUnbought({ purchase, sharesJobOf, movedFrom, step }: Match): boolean {

@@ -42,7 +42,8 @@ export async function watchOnEngine(engine: Engine, campaign: OpenCampaign, opti
   const { paths, tell } = campaign;
   const mirror = await MirroredLock.open(campaign, loaded, name);
   const ending = { outline, emit: (fact: RunFact) => on({ at: new Date().toISOString(), ...fact }) };
-  const bringer = store === undefined ? undefined : makeBringer(store, campaign, signal);
+  const bringer =
+    store && new FileBringer({ from: store, to: paths.outputs, outputs: outputFilesOf(campaign), tell, signal });
   const kindOf = new Map<string, string>();
   const savedBy = (event: RunEvent): FileToBring[] => {
     if (event.event === 'step-started') kindOf.set(event.address, event.kind);
@@ -79,15 +80,18 @@ export async function watchOnEngine(engine: Engine, campaign: OpenCampaign, opti
     if (record === 'left') return { exit: exitCodes.interrupted, outcomes: new Map() };
     if (record.error !== null && record.state === 'open')
       throw putAside(record.error, { engine, run, lock: paths.lock });
-    if (record.error !== null) tell({ is: 'notice', text: givenUpText(record.error) });
+    if (record.error !== null) {
+      const text = `the run was ${record.error}: its purchases are in this lock, and the next \`apply\` continues from there`;
+      tell({ is: 'notice', text });
+    }
     const now = mirror.lock;
     const { exit, outcomes, end } = record.result ?? { exit: exitCodes.internalError, outcomes: {} };
     const notHere = await filesNotHere(campaign, now, outcomes);
     bringer?.add(notHere);
     await bringer?.end();
     const missing = bringer?.missing ?? notHere.map(({ output }) => output.path);
-    if (missing.length > 0)
-      tell({ is: 'notice', text: bringer === undefined ? notHereText(missing, record) : notBroughtText(bringer) });
+    const trouble = bringer && (bringer.trouble ?? 'the store does not have the bytes that the lock names');
+    if (missing.length > 0) tell({ is: 'notice', text: notHereText(missing, record.store, trouble) });
     await mirror.settle(ending);
     await removeEngineNote(paths.lock);
     const lost = doneWithoutRecord(now, outcomes);
@@ -132,11 +136,6 @@ async function startHand(
   };
 }
 
-function makeBringer(from: StoreFiles, campaign: OpenCampaign, signal: AbortSignal): FileBringer {
-  const { paths, tell } = campaign;
-  return new FileBringer({ from, to: paths.outputs, outputs: outputFilesOf(campaign), tell, signal });
-}
-
 function putAside(error: string, { engine, lock, run }: { engine: Engine; lock: string; run: string }): CampaignError {
   return new CampaignError({
     code: 'MB3704',
@@ -155,10 +154,6 @@ function putAside(error: string, { engine, lock, run }: { engine: Engine; lock: 
 function pausedText(by: string): string {
   const who = by === '' ? '' : ` by ${by}`;
   return `the run is paused${who}: nothing new is sent, and what runs is collected, until \`mediabatch resume\``;
-}
-
-function givenUpText(error: string): string {
-  return `the run was ${error}: its purchases are in this lock, and the next \`apply\` continues from there`;
 }
 
 function unknownRun(run: string, { shown }: Engine): CampaignError {
@@ -204,20 +199,17 @@ async function filesNotHere(
   return outputs.filter(({ output }) => states.get(output.path) === 'missing');
 }
 
-function notBroughtText({ missing, trouble }: Pick<FileBringer, 'missing' | 'trouble'>): string {
-  const why = trouble ?? 'the store does not have the bytes that the lock names';
-  return `${shortList(missing, mostNamed)} did not come from the store: ${why}. ${nextApply}`;
-}
-
-function notHereText(missing: readonly string[], { store }: { store: string | null }): string {
+function notHereText(missing: readonly string[], store: string | null, trouble?: string): string {
   const where = missing.length === 1 ? 'it is' : 'they are';
-  if (store !== null)
-    return `${shortList(missing, mostNamed)} did not come here: ${where} in the store of the run, and no --store was given. ${nextApply}`;
-  return `${shortList(missing, mostNamed)} did not come here: ${where} where another \`apply\` was attached to the run. ${nextApply}`;
+  const why =
+    trouble ??
+    (store === null
+      ? `${where} where another \`apply\` was attached to the run`
+      : `${where} in the store of the run, and no --store was given`);
+  return `${shortList(missing, mostNamed)} did not come here: ${why}. The next \`apply\` fetches what is missing, for 0 credits`;
 }
 
 const mostNamed = 3;
-const nextApply = 'The next `apply` fetches what is missing, for 0 credits';
 
 const filesAtOnce = 16;
 const requestTimeoutMs = 30_000;

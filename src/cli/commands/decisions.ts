@@ -54,7 +54,7 @@ interface ForgetOptions {
 
 interface ResolveOptions {
   /** `adopt` takes several, with `credits` for a single one. */
-  job?: string | string[];
+  job?: string;
   credits?: number;
   notSpent?: boolean;
   spendAgain?: boolean;
@@ -174,14 +174,14 @@ async function whichGates(campaign: OpenCampaign): Promise<CampaignError> {
 }
 
 async function adopt({ campaign, words: [address], options, shared, terminal }: Called): Promise<Decided> {
-  const { yes, credits, offline } = options;
-  const jobs = [options.job ?? []].flat();
-  const [job, another] = jobs;
+  const { yes, credits, offline, job } = options;
   if (address !== undefined) {
-    if (job === undefined || another !== undefined) throw wrongAdoption(`${address} can have only one job`);
+    if (job === undefined) throw wrongAdoption(`the job of ${address} is not given`);
     return importStep(campaign, { address, job, credits, offline }, shared);
   }
-  if (credits !== undefined || offline === true) throw wrongAdoption('--credits and --offline need ADDRESS');
+  if (job !== undefined || credits !== undefined || offline === true) {
+    throw wrongAdoption('--job, --credits and --offline need ADDRESS');
+  }
   const { style, paste } = terminal;
   const onLooked = ({ open: left, steps, jobs: strangers }: LookedAt) => {
     if (left.length > 0) tell(terminal, ...candidatesView(left, paste));
@@ -194,7 +194,7 @@ async function adopt({ campaign, words: [address], options, shared, terminal }: 
     const count = rulings.filter(({ is }) => is === 'recorded').length;
     return askPerson(`Adopt ${countOf(count, 'job')}?`, { yes, terminal });
   };
-  return adoptJobs(campaign, { jobs, onLooked }, { ...shared, confirm });
+  return adoptJobs(campaign, { onLooked }, { ...shared, confirm });
 }
 
 function wrongAdoption(message: string): CampaignError {

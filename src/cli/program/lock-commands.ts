@@ -114,7 +114,7 @@ const decisions: readonly Decision[] = [
     description:
       'Lists jobs at the service that no lock of this folder contains, and records each at the step with exactly its request. Asks first. With ADDRESS it records one job, of any request, after querying the service. The next apply collects it. Costs nothing.',
     options: [
-      ['--job <id>', 'the job, or one of several candidates; may be given several times', { takes: 'texts' }],
+      ['--job <id>', 'with ADDRESS: the job, as the service shows it'],
       ['--credits <n>', 'with ADDRESS: the charge, where the service does not report it', wholeNumber],
       ['--offline', 'with ADDRESS: do not query the service'],
       serviceMovedOption,
@@ -122,7 +122,6 @@ const decisions: readonly Decision[] = [
     ],
     examples: [
       ['mediabatch adopt --sandbox --dry-run', 'which jobs fit; records nothing'],
-      ['mediabatch adopt --job 68d1f0c2', 'of several candidates this one', 'not run'],
       ['mediabatch adopt song@spring --job 68d1f0c2 --credits 5 --offline', 'without querying the service', 'not run'],
     ],
   },

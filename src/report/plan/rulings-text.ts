@@ -97,11 +97,5 @@ export function candidatesView(open: Adoption<ListedRecord & { prompt?: string }
   if (first === undefined || candidate === undefined) return [stack(...lines)];
   const { jobId } = candidate.job;
   const take = call('adopt', first.match.step.address, '--job', jobId);
-  return [
-    stack(
-      ...lines,
-      command('choose as in', paste(call('adopt', '--job', jobId))),
-      command('or, for any step', paste(take)),
-    ),
-  ];
+  return [stack(...lines, command('choose as in', paste(take)))];
 }

@@ -1,8 +1,6 @@
-import { createHash } from 'node:crypto';
-import { dirname, extname, join, relative, resolve } from 'node:path';
+import { dirname, extname, relative, resolve } from 'node:path';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
 import { nameInGit } from '../../campaign/person.ts';
-import { systemClock } from '../../contract/clock.ts';
 import { UnsafeFileError } from '../../contract/errors.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import type { ReportParts } from '../../contract/report.ts';
@@ -10,7 +8,6 @@ import type { ReviewData, ReviewFile } from '../../contract/review.ts';
 import { findWayOut } from '../../disk/fs/own-tree.ts';
 import { lstatOrAbsent, readStart } from '../../disk/fs/plain-file.ts';
 import { replaceFile } from '../../disk/fs/replace.ts';
-import { takeGuard } from '../../disk/lock/guard.ts';
 import { eachAtOnce } from '../../ground/places.ts';
 import { defined, messageOf } from '../../ground/values.ts';
 import { bytesText } from '../../report/numbers.ts';
@@ -70,9 +67,7 @@ export async function makeGallery(campaign: OpenCampaign, options: MakeOptions):
   const thumbs = new Thumbs(campaign.paths.state);
   const isReduced =
     files.reduce((all, { file }) => all + file.bytes, 0) > (options.maxBytes ?? Number.POSITIVE_INFINITY);
-  let release: (() => Promise<void>) | undefined;
   try {
-    if (options.single !== true) release = await holdGallery(campaign.paths.state, { path: options.path, shown });
     const { outputs } = campaign.paths;
     const soundOf = async ({ path, file }: GalleryFile) => {
       const placed = { ...file, path: relative(outputs, path) };
@@ -93,7 +88,6 @@ export async function makeGallery(campaign: OpenCampaign, options: MakeOptions):
     const hint = options.single ? 'name a file in a folder that exists and has room' : undefined;
     throw unwritten(shown, `cannot be written: ${messageOf(error)}`, hint);
   } finally {
-    await release?.();
     await thumbs.close();
   }
 }
@@ -209,36 +203,6 @@ async function placeFiles(
     done += 1;
     onThumb?.(done, all);
   });
-}
-
-/**
- * Takes the exclusive right to write a gallery, because two reports at once would remove each other's files. Returns a
- * function that releases it. Throws MB3301 while another process has it; a killed process does not block. `state`: the
- * campaign's `.mediabatch/`; without write access to it, nothing is locked. `shown`: the path for messages.
- */
-export async function holdGallery(state: string, { path, shown }: Place): Promise<() => Promise<void>> {
-  const name = `report-${createHash('sha256').update(path).digest('hex').slice(0, 16)}`;
-  const answer = await takeGuard(join(dirname(state), name), { waitMs: 0, clock: systemClock }).catch(orUnheld);
-  if (answer?.is === 'held') {
-    const { by, note } = answer;
-    const who = note ?? `process ${by.pid} on ${by.host}, since ${by.since}`;
-    throw unwritten(
-      shown,
-      `is being written by another report: ${who}`,
-      'wait for it, or give another place with --out',
-    );
-  }
-  return async () => answer?.guard.release();
-}
-
-interface Place {
-  path: string;
-  shown: string;
-}
-
-function orUnheld(error: unknown): undefined {
-  if (error instanceof UnsafeFileError || (error instanceof Error && 'syscall' in error)) return undefined;
-  throw error;
 }
 
 /** Maximum size in bytes: mail servers reject larger files, and browsers open them slowly. */

@@ -43,7 +43,7 @@ const published = [
   /^examples\/[a-z-]+\/(?:[\w.-]+\/)*[\w-]+\.(?:yaml|yml|csv|tsv|jsonl?|schema\.json|xlsx|png|jpg|md|webm|wav|mp3|txt)$/,
   /^examples\/engine\/(?:Dockerfile|worker\.env\.example|mediabatch-worker@\.service)$/,
   /^dist\/THIRD-PARTY-NOTICES\.txt$/,
-  /^dist\/(?:index|cli\/bin|cli\/review-thread|sandbox\/index|sandbox\/render-worker|chunks\/[\w-]+)\.js$/,
+  /^dist\/(?:index|cli\/bin|sandbox\/index|sandbox\/render-worker|chunks\/[\w-]+)\.js$/,
   /^dist\/(?:[\w-]+\/)*[\w.-]+\.d\.ts$/,
   /^dist\/(?:manual|report\/diagnostics\/code-pages)\/\w+\.md$/,
   /^dist\/page\/[\w-]+\.(?:js|css|html|svg)$/,

@@ -13,7 +13,7 @@ import { CampaignHost } from '../../../src/review/campaign-host.ts';
 import { listWaits, sumWaits } from '../../../src/review/describe/describe-campaign.ts';
 import { GalleryFolder } from '../../../src/review/gallery/gallery-folder.ts';
 import { folderHtml, pack, safeInHtml, singleHtml } from '../../../src/review/gallery/gallery-html.ts';
-import { holdGallery, SingleFile } from '../../../src/review/gallery/make-gallery.ts';
+import { SingleFile } from '../../../src/review/gallery/make-gallery.ts';
 import { describeChange } from '../../../src/review/serve/describe-change.ts';
 import { serveReview } from '../../../src/review/serve/serve-review.ts';
 import { tellNext, tellReview, tellReviewed } from '../../../src/review/tell.ts';
@@ -115,22 +115,6 @@ describe('a folder', () => {
     const isThere = (name: string) => existsSync(join(path, name));
     expect(['thumbs/mine.jpg', 'notes.txt', 'media/mine.png'].map(isThere)).toEqual([true, true, true]);
     expect([thumb, 'media/lamp-0123456789ab.png', ...left].filter(isThere)).toEqual([]);
-  });
-
-  test('is written by one report at a time', async () => {
-    const [folder, state] = [folderHere(), join(folderHere(), '.mediabatch')];
-    const place = { path: join(folder, 'a.report'), shown: 'a.report' };
-    const release = await holdGallery(state, place);
-    await expect(holdGallery(state, place)).rejects.toThrow(
-      `the gallery a.report is being written by another report: process ${process.pid} on `,
-    );
-    const other = await holdGallery(state, { path: join(folder, 'b.report'), shown: 'b.report' });
-    await release();
-    await (await holdGallery(state, place))();
-    await other();
-    expect(readdirSync(state)).toEqual(['.gitignore']);
-    // Where nothing can be kept, nobody is held off.
-    await (await holdGallery(join(folder, 'none/.mediabatch'), place))();
   });
 
   test('of somebody else, a file, or one behind a link that leads out is refused', async () => {
