@@ -7,7 +7,7 @@ import { RunHistory } from '../disk/state/run-history.ts';
 import type { Json } from '../ground/json.ts';
 import { defined, isMap } from '../ground/values.ts';
 import { type RunStory, tellRun } from '../report/history/run-story.ts';
-import type { Remaining } from '../report/run/run-time.ts';
+import type { Remaining } from '../report/run/remaining-time.ts';
 import type { CampaignPaths } from './paths.ts';
 import { findViolations as findEventViolations } from './validate-event.generated.ts';
 import { findViolations as findLineViolations } from './validate-run-line.generated.ts';

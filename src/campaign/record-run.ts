@@ -7,14 +7,15 @@ import { findCheckedOutCommit } from '../disk/git/git-command.ts';
 import { digestOf } from '../disk/outputs/hash-file.ts';
 import { makeRunId, RunHistory } from '../disk/state/run-history.ts';
 import { RunJournal } from '../disk/state/run-journal.ts';
-import type { Json } from '../ground/json.ts';
-import { defined, isMap, type JsonMap, messageOf } from '../ground/values.ts';
+import { defined, isMap, messageOf } from '../ground/values.ts';
 import type { Lock } from '../lock/record.ts';
 import { maxManifestBytes } from '../manifest/yaml/source.ts';
 import { countSteps } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { Remaining, RunTimes } from '../report/run/run-time.ts';
+import { foldRun } from '../report/history/run-story.ts';
+import type { Remaining, RunTimes } from '../report/run/remaining-time.ts';
 import { safeJson } from '../report/safe-text.ts';
+import { historyLines } from './find-run.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { ownVersion } from './own-version.ts';
 import type { CampaignPaths } from './paths.ts';
@@ -153,21 +154,14 @@ export async function findFinishedJobs(paths: CampaignPaths, lock: Lock): Promis
   let read = 0;
   for (const { id } of await history.list()) {
     if (read === runsToRead) break;
-    const lines = mapsOf(await history.read(id));
-    const header = lines.find(({ mediabatch }) => mediabatch === 'run');
+    const values = (await history.read(id)) ?? [];
+    const header = values.filter((value) => isMap(value)).find(({ mediabatch }) => mediabatch === 'run');
     if (header !== undefined && header.lock !== basename(paths.lock)) continue;
-    const jobOf = new Map<Json | undefined, string>();
-    for (const { event, address, jobId, error } of lines) {
-      if (event === 'job-completed' && typeof jobId === 'string' && running.has(jobId)) jobOf.set(address, jobId);
-      const job = event === 'step-finished' ? jobOf.get(address) : undefined;
-      if (job !== undefined && typeof error === 'string') finished.set(job, finished.get(job) ?? error);
+    for (const { jobId, hasCompletedJob, error } of foldRun(historyLines(values)).stepsByAddress.values()) {
+      const isFinished = jobId !== undefined && hasCompletedJob && running.has(jobId);
+      if (isFinished) finished.set(jobId, finished.get(jobId) ?? error);
     }
-    for (const job of jobOf.values()) if (!finished.has(job)) finished.set(job, undefined);
     read += 1;
   }
   return finished;
-}
-
-function mapsOf(lines: readonly Json[] = []): JsonMap[] {
-  return lines.filter((line) => isMap(line));
 }

@@ -15,7 +15,7 @@ import type { Plan } from '../plan/plan.ts';
 import type { WrittenPrices } from '../plan/prices/prices.ts';
 import { withoutUnneeded } from '../plan/rows/block.ts';
 import { partsOnRecord } from '../plan/situation/parts.ts';
-import type { RunTimes } from '../report/run/run-time.ts';
+import type { RunTimes } from '../report/run/remaining-time.ts';
 import type { LiveRun, LiveRunOptions } from './live-run.ts';
 import type { MakePlanOptions } from './make-plan.ts';
 import { type RehearsalOptions, type RunSettings, settle } from './option-table.ts';

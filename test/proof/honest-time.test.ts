@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { RunFact } from '../../src/contract/event.ts';
 import { wholeRange } from '../../src/report/numbers.ts';
-import { foldEvent } from '../../src/report/run/fold-event.ts';
+import { foldEvent } from '../../src/report/run/run-view.ts';
 import { createRunTimes } from '../../src/report/run/remaining-time.ts';
 import { createRunView } from '../../src/report/run/run-view.ts';
 import { TestCampaign } from '../rig/campaign.ts';

@@ -1,7 +1,6 @@
 import type { HistoryLine, RunClose, RunHeader } from '../../contract/event.ts';
 import { defined } from '../../ground/values.ts';
-import { foldEvent } from '../run/fold-event.ts';
-import { createRunView, hasEnded, type RunView, type StepView } from '../run/run-view.ts';
+import { createRunView, foldEvent, hasEnded, type RunView, type StepView } from '../run/run-view.ts';
 
 /** A run as recorded in its history. Lines of the history may be missing. */
 export interface RunStory
@@ -38,14 +37,21 @@ export interface WholeStory extends RunStory {
   notices: string[];
 }
 
+/** Folds the whole history of a run, and keeps every step. */
+export function foldRun(lines: readonly HistoryLine[]): RunView {
+  const view = createRunView({ keepsDone: true });
+  for (const line of lines) if ('event' in line) foldEvent(view, line);
+  return view;
+}
+
 /** Summarizes a run from the first and last lines of its history; `lines` may be all of them. */
 export function tellRun(id: string, lines: readonly HistoryLine[]): RunStory {
-  return storyOf(id, lines, createRunView());
+  return storyOf(id, lines, foldRun(lines));
 }
 
 /** Summarizes a run like `tellRun`, with every step. `lines`: the whole history. */
 export function tellWholeRun(id: string, lines: readonly HistoryLine[]): WholeStory {
-  const view = createRunView({ keepsDone: true });
+  const view = foldRun(lines);
   const story = storyOf(id, lines, view);
   const steps = [...view.stepsByAddress.values()].map(stepOf);
   const outcomes = Object.keys(story.outcomes).length === 0 ? countOutcomes(steps) : story.outcomes;
@@ -63,8 +69,8 @@ function storyOf(id: string, lines: readonly HistoryLine[], view: RunView): RunS
   let head: Omit<RunStory, 'id' | 'spentNow' | 'outcomes'> = {};
   let close: Omit<Partial<RunClose>, 'mediabatch' | 'version' | 'at'> = {};
   for (const line of lines) {
-    if ('event' in line) foldEvent(view, line);
-    else if (line.mediabatch === 'run') head = headOf(line);
+    if ('event' in line) continue;
+    if (line.mediabatch === 'run') head = headOf(line);
     else if (line.mediabatch === 'run-close') {
       const { mediabatch: _mediabatch, version: _version, at: _at, ...end } = line;
       close = end;

@@ -7,9 +7,8 @@ import type { Plan, PlanRow } from '../../plan/plan.ts';
 import { isPost } from '../../plan/posts/post-record.ts';
 import { describeFollowed } from '../../plan/rows/follow.ts';
 import { countOf, creditsText } from '../numbers.ts';
-import { anonymousText } from '../run/troubles.ts';
 import { safeText } from '../safe-text.ts';
-import { asWanted, type PlanItem, withCanary } from './plan-items.ts';
+import { anonymousText, asWanted, type PlanItem, withCanary } from './plan-items.ts';
 import { postsText } from './post-words.ts';
 
 const shownKeys = 3;

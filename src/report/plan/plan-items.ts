@@ -4,7 +4,6 @@ import { describeWords } from '../../plan/compare/changes.ts';
 import type { Change } from '../../plan/plan.generated.ts';
 import type { Action, Plan, PlanRow } from '../../plan/plan.ts';
 import { findRoot } from '../../plan/rows/follow.ts';
-import { anonymousText } from '../run/troubles.ts';
 
 /** Order of actions in a plan: those that need the most attention first. */
 export const actionOrder: readonly Action[] = [
@@ -158,4 +157,13 @@ function canaryWords({ canary, canaries = [] }: Pick<PlanRow, 'canary' | 'canari
 export function withCanary(text: string, row: Pick<PlanRow, 'canary' | 'canaries'>): string {
   const words = canaryWords(row);
   return words === '' ? text : `${text}; ${words}`;
+}
+
+/** Returns the message without parts that name only this step and its job, so that many steps can share it. */
+export function anonymousText(
+  text: string,
+  { address, jobId }: { address: string; jobId?: string | undefined },
+): string {
+  const without = jobId === undefined ? text : text.replaceAll(jobId, '…');
+  return without.replaceAll(address, '…');
 }

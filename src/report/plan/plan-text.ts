@@ -2,15 +2,18 @@ import { countSteps, hasWork, isHeldBack, isQuiet } from '../../plan/actions.ts'
 import type { Action, Plan, PlanRow, PlanTotals } from '../../plan/plan.ts';
 import { sumPrices } from '../../plan/sum-up.ts';
 import {
+  active,
   type Block,
+  bad,
   type Column,
   type Document,
   facts,
   faint,
+  good,
   heading,
-  type Mark,
   named,
   paragraph,
+  type Span,
   strong,
   type Text,
   warning,
@@ -31,18 +34,18 @@ interface ViewOptions {
   isRehearsal?: boolean;
 }
 
-const marks: { readonly [action in Action]: readonly [glyph: string, mark: Mark] } = {
-  create: ['+', 'good'],
-  redo: ['~', 'warning'],
-  retry: ['^', 'warning'],
-  attach: ['@', 'active'],
-  download: ['v', 'active'],
-  move: ['>', 'active'],
-  keep: ['=', 'faint'],
-  failed: ['!', 'bad'],
-  blocked: ['x', 'warning'],
-  unresolved: ['?', 'warning'],
-  orphan: ['-', 'faint'],
+const glyphs: { readonly [action in Action]: Span } = {
+  create: good('+'),
+  redo: warning('~'),
+  retry: warning('^'),
+  attach: active('@'),
+  download: active('v'),
+  move: active('>'),
+  keep: '=',
+  failed: bad('!'),
+  blocked: warning('x'),
+  unresolved: warning('?'),
+  orphan: '-',
 };
 
 /** Shows actions, steps and reasons, a line for each cause, then the counts. Costs come last, next to the question. */
@@ -116,10 +119,9 @@ export function itemTable(
   const index = indexRows(plan);
   const rows = items.map((item): Text[] => {
     const { rows: own, action, kind = '' } = item;
-    const [glyph, mark] = marks[action];
     const discarded = describeDiscarded(item);
     return [
-      { text: glyph, mark },
+      glyphs[action],
       named(nameOfItem(item)),
       faint(kind),
       own.length === 1 ? '' : countOf(own.length, kind === 'post' ? 'post' : 'step'),

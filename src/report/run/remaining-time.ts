@@ -1,11 +1,21 @@
+import type { RunTime } from '../../contract/event.ts';
 import { defined } from '../../ground/values.ts';
 import { isSpending, waitsFor } from '../../plan/actions.ts';
 import type { Plan, StepOrder } from '../../plan/plan.ts';
 import { type Durations, expectEnd, type OpenStep, samplesOf, timedAs } from '../../plan/time-left.ts';
-import type { Remaining, RunTimes } from './run-time.ts';
 import { hasEnded, type RunView, sinceOf } from './run-view.ts';
 
-export interface RunTimesOptions {
+/** Remaining time. `unknown`: a kind has no duration. `overdue`: the run should have ended by now. */
+export type Remaining = NonNullable<RunTime['remaining']>;
+
+export interface RunTimes {
+  /** Undefined while no time can be given, for example while a run waits for credits. */
+  remaining?(): Remaining | undefined;
+  /** Last result of `remaining`, without a new computation. */
+  shown?(): Remaining | undefined;
+}
+
+interface RunTimesOptions {
   view: RunView;
   /** Returns the plan as it is carried out now, because users may decide during a run. */
   plan(): Pick<Plan, 'rows' | 'concurrency'>;
@@ -88,7 +98,7 @@ function expectRest(planned: PlannedTime, { view, now, durations }: RunTimesOpti
   let isRunning = false;
   for (const [place, { address, name, needs }] of planned.steps.entries()) {
     const seen = view.stepsByAddress.get(address);
-    if (view.settled.addresses.has(address) || !isOpen(view, seen)) continue;
+    if (view.settled.has(address) || !isOpen(view, seen)) continue;
     const known = name !== undefined && seen?.stage !== 'saving' ? (samples.get(name) ?? []) : fetched;
     const longest = known.at(-1);
     if (longest === undefined) return 'unknown';

@@ -3,25 +3,33 @@ import { active, bad, faint, good, type Span, type Text, warning } from '../docu
 import { bytesText, countOf, creditsText, elapsedText, spanText } from '../numbers.ts';
 import { spendText } from '../plan/plan-facts.ts';
 import { inlineText } from '../render/spans.ts';
-import { safeText } from '../safe-text.ts';
+import { safeJson, safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
-import type { RunReporter, RunTimes } from './run-time.ts';
-import type { RunView, StepView } from './run-view.ts';
+import type { RunTimes } from './remaining-time.ts';
+import { noticeText, type RunView, type StepView, settledText } from './run-view.ts';
 import {
-  askedWaitText,
   awaitedGatesText,
   awaitedText,
-  doneIn,
+  countSteps,
   endText,
-  leftText,
-  noticeText,
-  settledText,
   stoppingText,
-  taskWords,
   totalsText,
   waitTexts,
 } from './run-words.ts';
-import { isTrouble } from './troubles.ts';
+
+export interface RunReporter {
+  on(event: RunEvent): void;
+  /** Called after the last event, or when the run is aborted. Resolves when nothing more will be written. */
+  end(): Promise<void>;
+}
+
+/** Writes events unchanged as JSON Lines; `schemas/event.schema.json` describes a line. `end`: the output is closed. */
+export function createEventLines(
+  write: (text: string) => void,
+  end: () => Promise<void> = async () => {},
+): RunReporter {
+  return { on: (event) => write(`${safeJson(event)}\n`), end };
+}
 
 /**
  * Which events are printed. `quiet`: only failures; `screen`: also what a screen does not show; `steps`: also ended
@@ -47,17 +55,15 @@ interface LinesOptions {
 }
 
 const heartbeatMs = 30_000;
-/** Limit of steps up to which each has a line; a larger run has a line for each tenth of a task. */
+/** Number of steps up to which each done step has a line. A larger run shows them in its heartbeats. */
 const mostStepLines = 200;
 
 /**
- * Log of a run for an output that cannot be redrawn: a line for each ended step, or in a large run for each tenth of
- * a task; every failure; the progress every 30 s. A line starts with an address or with words of mediabatch, and has
- * no control characters.
+ * Log of a run for an output that cannot be redrawn: a line for each ended step and each failure, and the progress
+ * every 30 s. A line starts with an address or with words of mediabatch, and has no control characters.
  */
 export function createLines(write: (text: string) => void, options: LinesOptions): RunReporter {
-  const { view, detail = 'steps', now } = options;
-  const steps = new StepLines(options);
+  const { view, detail = 'steps', now, page } = options;
   let startedAt = now();
   let beatAt = startedAt;
   let stopTicking = () => {};
@@ -66,7 +72,9 @@ export function createLines(write: (text: string) => void, options: LinesOptions
   const beat = () => {
     if (detail === 'quiet' || now() - beatAt < heartbeatMs) return;
     beatAt = now();
-    say(options.style.dim(heartbeatText(view, { ...options, elapsedMs: now() - startedAt })));
+    const [wait] = waitTexts(view, now(), page?.());
+    const progress = { isOver: false, elapsedMs: now() - startedAt, remaining: options.times?.remaining?.() };
+    say(options.style.dim(wait ?? totalsText(view, progress).join(' · ')));
   };
 
   return {
@@ -77,7 +85,7 @@ export function createLines(write: (text: string) => void, options: LinesOptions
         stopTicking();
         stopTicking = options.every?.(heartbeatMs, beat) ?? stopTicking;
       }
-      const line = detail === 'events' ? eventLine(event, view, options.page) : steps.lineOf(event);
+      const line = lineOf(event, view, { detail, page });
       if (line !== undefined) say(inlineText(line, options.style));
       beat();
     },
@@ -88,102 +96,58 @@ export function createLines(write: (text: string) => void, options: LinesOptions
   };
 }
 
-/** Returns progress like `213 of 500 done, 34 running · credits 1,182 spent · 4:12`, or what the run waits for. */
-function heartbeatText(view: RunView, { now, page, times, elapsedMs }: LinesOptions & { elapsedMs: number }): string {
-  const [wait] = waitTexts(view, now(), page?.());
-  return wait ?? totalsText(view, { isOver: false, elapsedMs, remaining: times?.remaining?.() }).join(' · ');
+/** Returns the line of an event that was just folded into the view. Undefined if it has none at this detail. */
+export function lineOf(
+  event: RunEvent,
+  view: RunView,
+  { detail, page }: { detail: Detail; page?: (() => string | undefined) | undefined },
+): Text | undefined {
+  if (detail === 'events') return eventLine(event, view, page);
+  if (view.lastEnded !== undefined) {
+    const { end, step } = view.lastEnded;
+    if (detail !== 'steps' || isTrouble(end.outcome)) return isTrouble(end.outcome) ? endLine(end) : undefined;
+    if (end.outcome !== 'done') return endLine(end);
+    return view.steps - countSteps(view, 'kept') > mostStepLines ? undefined : doneLine(end, step, view);
+  }
+  switch (event.event) {
+    case 'spending-stopped':
+      return eventLine(event, view);
+    case 'create-repeated':
+      if (detail === 'quiet' || event.throttled || Date.parse(event.at) !== view.repeatedAt) return undefined;
+      return eventLine(event, view);
+    case 'run-started':
+      return detail === 'steps' ? eventLine(event, view) : undefined;
+    case 'job-retried':
+    case 'create-searched':
+    case 'job-found':
+    case 'send-asked':
+    case 'send-settled':
+    case 'credits-awaited':
+    case 'spending-resumed':
+    case 'output-judged':
+    case 'picks-awaited':
+    case 'noticed':
+      return detail === 'quiet' ? undefined : eventLine(event, view, page);
+    default:
+      return undefined;
+  }
 }
 
-/** Chooses the events that get a line. */
-export class StepLines {
-  readonly #options: Omit<LinesOptions, 'times'>;
-  #askedUntil = 0;
-  #repeatedAt = Number.NEGATIVE_INFINITY;
-  /** Number of tenths that were printed, by task. */
-  readonly #tenths = new Map<string, number>();
+/** Returns whether the failure is the step's own and not of a dependency, so that each failure is printed once. */
+function isTrouble(outcome: StepOutcome): boolean {
+  return outcome === 'failed' || outcome === 'refused' || outcome === 'lost' || outcome === 'unresolved';
+}
 
-  constructor(options: Omit<LinesOptions, 'times'>) {
-    this.#options = options;
-  }
-
-  lineOf(event: RunEvent): Text | undefined {
-    const { view, detail = 'steps' } = this.#options;
-    if (view.lastEnded !== undefined) return this.#ended(view.lastEnded);
-    switch (event.event) {
-      case 'spending-stopped':
-        return eventLine(event, view);
-      case 'create-repeated':
-        return detail === 'quiet' ? undefined : this.#repeated(event);
-      case 'run-started':
-        return detail === 'steps' ? eventLine(event, view) : undefined;
-      case 'job-retried':
-      case 'create-searched':
-      case 'job-found':
-      case 'send-asked':
-      case 'send-settled':
-      case 'credits-awaited':
-      case 'spending-resumed':
-      case 'output-judged':
-      case 'picks-awaited':
-      case 'noticed':
-        return detail === 'quiet' ? undefined : eventLine(event, view, this.#options.page);
-      default:
-        return undefined;
-    }
-  }
-
-  /** Most repetitions have one cause: a wait that the service requests, or its trouble. Printed once a minute. */
-  #repeated(event: Extract<RunEvent, { event: 'create-repeated' }>): Text | undefined {
-    const { view, now, detail } = this.#options;
-    if (!event.throttled) {
-      if (now() < this.#repeatedAt + 60_000) return undefined;
-      this.#repeatedAt = now();
-      return eventLine(event, view);
-    }
-    if (detail === 'screen') return undefined;
-    const text = askedWaitText(view, now());
-    const until = view.askedUntil ?? 0;
-    if (text === '' || until < this.#askedUntil + 60_000) return undefined;
-    this.#askedUntil = until;
-    return [warning('paused'), `  ${text}`];
-  }
-
-  #ended({ end, step }: NonNullable<RunView['lastEnded']>): Text | undefined {
-    if (isTrouble(end.outcome)) return endLine(end);
-    if ((this.#options.detail ?? 'steps') !== 'steps') return undefined;
-    if (this.#isLarge) return this.#tenth(end.task);
-    return end.outcome === 'done' ? this.#done(end, step) : endLine(end);
-  }
-
-  /** Returns whether the run is large. Steps that were up to date before have no lines, so they do not count. */
-  get #isLarge(): boolean {
-    const { steps, settled } = this.#options.view;
-    return steps - (settled.stages.get('kept') ?? 0) > mostStepLines;
-  }
-
-  /** Line like `hero@lamp  done  2 credits, 0:58, images/lamp.png (3 of 10)`. */
-  #done({ address, credits, at }: StepFinished, step: StepView | undefined): Text {
-    const { view } = this.#options;
-    const facts = [
-      credits === null ? 'price unknown' : credits > 0 ? countOf(credits, 'credit') : '',
-      step?.begunAt === undefined ? '' : elapsedText(Date.parse(at) - step.begunAt),
-      safeText(step?.files[0] ?? ''),
-    ];
-    const ended = [...view.tasks.values()].reduce((sum, task) => sum + doneIn(task), 0);
-    const detail = facts.filter((fact) => fact !== '').join(', ');
-    return stepLine(address, good('done'), `${detail} (${creditsText(ended)} of ${creditsText(view.steps)})`);
-  }
-
-  #tenth(id: string): Text | undefined {
-    const task = this.#options.view.tasks.get(id);
-    if (task === undefined) return undefined;
-    const tenth = Math.floor((10 * doneIn(task)) / task.steps);
-    const before = this.#tenths.get(id) ?? Math.floor((10 * (task.stages.get('kept') ?? 0)) / task.steps);
-    if (tenth <= before) return undefined;
-    this.#tenths.set(id, tenth);
-    const words = taskWords(task, { isOver: false });
-    return stepLine(id, good(`${tenth * 10} %`), words.join(', '));
-  }
+/** Returns a line such as `hero@lamp  done  2 credits, 0:58, images/lamp.png (3 of 10)`. */
+function doneLine({ address, credits, at }: StepFinished, step: StepView | undefined, view: RunView): Text {
+  const facts = [
+    credits === null ? 'price unknown' : credits > 0 ? countOf(credits, 'credit') : '',
+    step?.begunAt === undefined ? '' : elapsedText(Date.parse(at) - step.begunAt),
+    safeText(step?.files[0] ?? ''),
+  ];
+  const detail = facts.filter((fact) => fact !== '').join(', ');
+  const ended = countSteps(view, 'done', 'kept', 'unneeded');
+  return stepLine(address, good('done'), `${detail} (${creditsText(ended)} of ${creditsText(view.steps)})`);
 }
 
 /** Returns a line that begins with an address or with words of mediabatch; undefined if none is needed. */
@@ -191,7 +155,7 @@ function eventLine(event: RunEvent, view: RunView, page?: () => string | undefin
   if (view.lastEnded !== undefined) return endLine(view.lastEnded.end);
   switch (event.event) {
     case 'run-started':
-      return `${safeText(event.campaign)}: ${startText(event)}`;
+      return `${safeText(event.campaign)}: ${countOf(event.steps, 'step')}, ${spendText(event.totals)} to spend, ${event.concurrency} at a time`;
     case 'step-started':
       return event.action === 'attach'
         ? stepLine(event.address, active('attached'), 'its job is running')
@@ -211,12 +175,9 @@ function eventLine(event: RunEvent, view: RunView, page?: () => string | undefin
     case 'send-settled':
       return stepLine(event.address, warning('checked'), safeText(settledText(event)));
     case 'job-created': {
-      const left = leftText(view.money);
       const price =
         event.credits === null ? ', price unknown' : event.credits > 0 ? `, ${countOf(event.credits, 'credit')}` : '';
-      const money = price === '' || left === '' ? '' : ` (${left})`;
-      const detail = `job ${safeText(event.jobId, 48)}${price}${money}`;
-      return stepLine(event.address, active('created'), detail);
+      return stepLine(event.address, active('created'), `job ${safeText(event.jobId, 48)}${price}`);
     }
     case 'job-retried':
       return stepLine(event.address, warning('failed'), `${safeText(event.error)}; another job is bought`);
@@ -226,7 +187,11 @@ function eventLine(event: RunEvent, view: RunView, page?: () => string | undefin
     }
     case 'output-saved': {
       const { path, bytes } = event.output;
-      return stepLine(event.address, good(savedWord(event.how)), `${safeText(path)} (${bytesText(bytes)})`);
+      return stepLine(
+        event.address,
+        good(event.how === 'downloaded' ? 'saved' : event.how),
+        `${safeText(path)} (${bytesText(bytes)})`,
+      );
     }
     case 'credits-awaited':
       return [warning('paused'), `  ${awaitedText(event, Date.parse(event.at))} (${safeText(event.detail)})`];
@@ -259,17 +224,8 @@ function endLine({ address, unsaved, outcome, credits, error = '' }: StepFinishe
   return word === undefined ? undefined : stepLine(address, word, `${safeText(error)}${charged}`);
 }
 
-function startText(event: Extract<RunEvent, { event: 'run-started' }>): string {
-  const spending = spendText(event.totals);
-  return `${countOf(event.steps, 'step')}, ${spending} to spend, ${event.concurrency} at a time`;
-}
-
 function stepLine(address: string, word: Span, detail = ''): Text {
   return [`${safeText(address, 300)}  `, word, detail === '' ? '' : `  ${detail}`];
-}
-
-function savedWord(how: 'downloaded' | 'moved' | 'restored'): string {
-  return how === 'downloaded' ? 'saved' : how;
 }
 
 /** Returns undefined for done steps, reported when saved, and for steps not started, counted at the end. */

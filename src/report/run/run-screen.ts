@@ -4,8 +4,8 @@ import { countOf, creditsText } from '../numbers.ts';
 import { FrameWriter, type ScreenStream, sizeOf } from '../render/frame-writer.ts';
 import { blockLines } from '../render/terminal-text.ts';
 import type { Style } from '../style.ts';
-import { StepLines } from './run-lines.ts';
-import type { RunReporter, RunTimes } from './run-time.ts';
+import type { RunTimes } from './remaining-time.ts';
+import { lineOf, type RunReporter } from './run-lines.ts';
 import type { RunView, TaskView } from './run-view.ts';
 import { busyIn, doneIn, queuedIn, stageCounts, stoppingText, totalsText, waitTexts } from './run-words.ts';
 
@@ -27,7 +27,6 @@ interface ScreenOptions {
  */
 export function createScreen(options: ScreenOptions): RunReporter {
   const { view, stream, style, now, times = {} } = options;
-  const messages = new StepLines({ ...options, detail: 'screen' });
   const writer = new FrameWriter(stream);
   const printed = new Set<string>();
   let waiting: Text[] = [];
@@ -47,7 +46,7 @@ export function createScreen(options: ScreenOptions): RunReporter {
 
   return {
     on(event) {
-      const text = messages.lineOf(event);
+      const text = lineOf(event, view, { detail: 'screen', page: options.page });
       if (text !== undefined && !printed.has(wordsOf(text))) {
         printed.add(wordsOf(text));
         waiting.push(text);

@@ -6,16 +6,12 @@
  */
 
 import type { RunEvent, StepFinished, StepOutcome, StopReason } from '../../contract/event.ts';
+import { defined } from '../../ground/values.ts';
+import { stateLeft } from '../../plan/actions.ts';
 import type { Action, Need } from '../../plan/plan.ts';
 
-type RunEnded = Extract<RunEvent, { event: 'run-ended' }>;
-type SettledStage = 'done' | 'kept';
-
-/** Steps done in or before this run: most of a large campaign, so only their numbers are stored. */
-interface SettledSteps {
-  addresses: Set<string>;
-  stages: Map<SettledStage, number>;
-}
+type EventOf<Name extends RunEvent['event']> = Extract<RunEvent, { event: Name }>;
+type RunEnded = EventOf<'run-ended'>;
 
 /** Summary of the files that a run has saved. A large campaign has too many to keep each of them in memory. */
 export interface SavedFiles {
@@ -33,7 +29,8 @@ export interface SavedFiles {
  * without consent, or a step that needs one; `awaits-pick`: a gate is open.
  */
 export type Stage =
-  | SettledStage
+  | 'done'
+  | 'kept'
   | 'working'
   | 'searching'
   | 'running'
@@ -87,7 +84,7 @@ export interface TaskView {
   tookMs: number[];
 }
 
-export interface Money {
+interface Money {
   spentNow: number;
   spentEver: number;
   held: number;
@@ -103,7 +100,8 @@ export interface RunView {
   tasks: Map<string, TaskView>;
   /** Steps that an event has named, except settled ones. */
   stepsByAddress: Map<string, StepView>;
-  settled: SettledSteps;
+  /** Addresses of steps done in or before this run: most of a large campaign, so their facts are not stored. */
+  settled: Set<string>;
   /** The step that the latest event ended, if it did. `step`: undefined if the run does not work on it. */
   lastEnded: { end: StepFinished; step: StepView | undefined } | undefined;
   files: SavedFiles;
@@ -119,6 +117,8 @@ export interface RunView {
   stopped?: { because: StopReason; detail: string; until?: string };
   /** The service asked to wait until this time, in ms since 1970. */
   askedUntil?: number;
+  /** Time of the latest repetition of a create that was news, in ms since 1970. */
+  repeatedAt?: number;
   /** The account is empty. Until `until`, a create request is tried at intervals. */
   awaited?: { until: string; nextTryAt: string };
   /** Number of open gates while the run only waits for decisions. */
@@ -139,10 +139,10 @@ export function createRunView(options: Pick<RunView, 'keepsDone'> = {}): RunView
     steps: 0,
     tasks: new Map(),
     stepsByAddress: new Map(),
-    settled: noSettledSteps(),
+    settled: new Set(),
     lastEnded: undefined,
-    files: noFiles(),
-    movedFiles: noFiles(),
+    files: { count: 0, path: '', folder: [] },
+    movedFiles: { count: 0, path: '', folder: [] },
     scheduledPosts: new Map(),
     money: { spentNow: 0, spentEver: 0, held: 0, budget: null, balance: null },
     waitedMs: 0,
@@ -158,27 +158,249 @@ export function hasEnded(stage: Stage): boolean {
   return stage !== 'working' && stage !== 'searching' && stage !== 'running' && stage !== 'saving';
 }
 
-function noSettledSteps(): SettledSteps {
-  return { addresses: new Set(), stages: new Map() };
+const mostNotices = 100;
+/** Time in ms for which a repeated create is not news, because most repetitions have one cause. */
+const repeatedLastsMs = 60_000;
+const mostDurations = 100;
+
+/** Folds an event into the view. Steps come in any order; late events of an ended step change nothing. */
+export function foldEvent(view: RunView, event: RunEvent): void {
+  view.lastEnded = undefined;
+  switch (event.event) {
+    case 'run-started':
+      startRun(view, event);
+      return;
+    case 'step-started':
+      delete view.awaitedGates;
+      putStep(view, event, {
+        ...{ stage: 'working', begunAt: Date.parse(event.at) },
+        ...(event.action === 'attach' && { isAttached: true }),
+      });
+      return;
+    case 'step-left':
+      leaveStep(view, event);
+      return;
+    case 'create-intended':
+      changeStep(view, event.address, { intended: true });
+      return;
+    case 'create-repeated': {
+      const at = Date.parse(event.at);
+      if (event.throttled) view.askedUntil = Math.max(view.askedUntil ?? 0, at + event.afterMs);
+      else if (at >= (view.repeatedAt ?? 0) + repeatedLastsMs) view.repeatedAt = at;
+      return;
+    }
+    case 'create-searched':
+      changeStep(view, event.address, { stage: 'searching' });
+      return;
+    case 'send-settled':
+      note(view, { address: event.address, message: settledText(event) });
+      return;
+    case 'job-retried':
+      changeStep(view, event.address, {
+        ...{ stage: 'working', begunAt: Date.parse(event.at), createdAt: undefined, madeAt: undefined },
+        isAttached: false,
+      });
+      return;
+    case 'job-created':
+      createJob(view, event);
+      return;
+    case 'job-progressed': {
+      // A finished job may be polled again for a new link, which does not change the stage of the step.
+      if (view.stepsByAddress.get(event.address)?.hasCompletedJob !== true) {
+        changeStep(view, event.address, { stage: 'running', jobId: event.jobId });
+      }
+      return;
+    }
+    case 'job-completed': {
+      const { address, jobId, at } = event;
+      const step = view.stepsByAddress.get(address);
+      const madeAt = step?.madeAt ?? Date.parse(at);
+      if (step !== undefined && step.madeAt === undefined)
+        noteDuration(view, step, madeAt - (step.createdAt ?? madeAt));
+      changeStep(view, address, { stage: 'saving', madeAt, jobId, hasCompletedJob: true });
+      return;
+    }
+    case 'output-saved': {
+      const files = event.how === 'moved' ? 'movedFiles' : 'files';
+      view[files] = addFile(view[files], event.output.path);
+      const saved = [...(view.stepsByAddress.get(event.address)?.files ?? []), event.output.path];
+      changeStep(view, event.address, { files: saved, hasCompletedJob: true });
+      return;
+    }
+    case 'step-finished':
+      finishStep(view, event);
+      return;
+    case 'credits-changed': {
+      const { spentNow, spentEver, held, budget, balance } = event;
+      view.money = { spentNow, spentEver, held, budget, balance };
+      return;
+    }
+    case 'credits-awaited':
+      view.awaited = { until: event.until, nextTryAt: event.nextTryAt };
+      return;
+    case 'spending-resumed':
+      delete view.awaited;
+      view.waitedMs += event.waitedMs;
+      return;
+    case 'spending-stopped':
+      if (event.because !== 'price' && event.because !== 'alike') delete view.awaited;
+      // A reason that ends all purchases replaces the reason that ended those of one price.
+      if (view.stopped === undefined || view.stopped.because === 'price' || view.stopped.because === 'alike') {
+        const { because, detail, until } = event;
+        view.stopped = { because, detail, ...defined({ until }) };
+      }
+      return;
+    case 'job-found':
+    case 'file-uploaded':
+    case 'send-asked':
+    case 'output-judged':
+      return;
+    case 'picks-awaited':
+      view.awaitedGates = event.gates;
+      return;
+    case 'noticed':
+      note(view, event);
+      return;
+    case 'run-ended': {
+      const { spentNow, spentEver, held, balance, exit, elapsedMs, outcomes, unsaved } = event;
+      view.money = { ...view.money, spentNow, spentEver, held, balance };
+      view.end = { exit, elapsedMs, outcomes, ...defined({ unsaved }) };
+      delete view.awaitedGates;
+      if (event.estimated !== undefined) view.estimated = event.estimated;
+      return;
+    }
+    default:
+      event satisfies never;
+  }
 }
 
-function noFiles(): SavedFiles {
-  return { count: 0, path: '', folder: [] };
+function startRun(view: RunView, event: EventOf<'run-started'>): void {
+  const { totals } = event;
+  view.campaign = event.campaign;
+  view.steps = event.steps;
+  if (totals.toSpend !== null) view.toSpend = totals.toSpend;
+  for (const { id, kind, steps } of event.tasks)
+    view.tasks.set(id, { id, kind, steps, stages: new Map(), spent: 0, tookMs: [] });
+  view.money = {
+    spentNow: 0,
+    spentEver: totals.alreadyPaid,
+    held: totals.held,
+    budget: totals.budget ?? null,
+    balance: totals.balance ?? null,
+  };
 }
 
-export function isSettled(stage: string): stage is SettledStage {
+/** A step that is bought again counts the charges of each of its jobs. */
+function createJob(view: RunView, event: EventOf<'job-created'>): void {
+  const { address, jobId, at } = event;
+  const before = view.stepsByAddress.get(address)?.credits ?? null;
+  const credits = before === null || event.credits === null ? null : before + event.credits;
+  changeStep(view, address, { stage: 'running', createdAt: Date.parse(at), jobId, credits });
+  if (event.balance !== null) view.money.balance = event.balance;
+}
+
+function finishStep(view: RunView, event: StepFinished): void {
+  const { address, outcome, credits, error, need, because, recoverable, scheduledFor } = event;
+  const step = view.stepsByAddress.get(address);
+  view.lastEnded = { end: event, step };
+  if (step === undefined || hasEnded(step.stage)) return;
+  if (scheduledFor !== undefined) view.scheduledPosts.set(address, scheduledFor);
+  if (outcome === 'done') {
+    const at = Date.parse(event.at);
+    if (step.jobId === undefined && !step.isAttached) noteDuration(view, step, at - (step.begunAt ?? at));
+  }
+  changeStep(view, address, {
+    stage: outcome === 'running' ? 'stays-paid' : outcome,
+    credits,
+    ...defined({ error, need, because, recoverable, scheduledFor, hasCompletedJob: event.unsaved }),
+  });
+}
+
+function noteDuration(view: RunView, { task }: StepView, ms: number): void {
+  const { tookMs = [] } = view.tasks.get(task) ?? {};
+  if (ms > 0 && tookMs.push(ms) > mostDurations) tookMs.shift();
+}
+
+function note({ notices }: RunView, notice: { address?: string; message: string }): void {
+  if (notices.size < mostNotices) notices.add(noticeText(notice));
+}
+
+/** Orphans are not steps of the manifest, so they are not counted. */
+function leaveStep(view: RunView, event: EventOf<'step-left'>): void {
+  if (event.action === 'orphan') return;
+  const waits = { consent: 'awaits-consent', gate: 'awaits-pick' } as const;
+  const { blockedBy, need, because, jobId } = event;
+  const isWaiting = blockedBy === 'consent' || blockedBy === 'gate';
+  const stage = event.unneeded
+    ? 'unneeded'
+    : isWaiting
+      ? waits[blockedBy]
+      : event.action === 'keep'
+        ? 'kept'
+        : stateLeft(event.action);
+  const why = event.action === 'keep' ? {} : { error: event.reason, ...defined({ need }) };
+  const facts = defined({ because, jobId });
+  putStep(view, event, { stage, ...why, ...facts });
+}
+
+function putStep(
+  view: RunView,
+  step: { address: string; task: string; kind: string; action: Action },
+  change: Pick<StepView, 'stage' | 'begunAt' | 'isAttached' | 'error' | 'need'>,
+): void {
+  const { address, task, kind, action } = step;
+  const before = view.stepsByAddress.get(address);
+  if (view.settled.has(address) || (before !== undefined && before.begunAt !== undefined)) return;
+  // The step's gate was decided during the run, or the step turned out not to be needed.
+  if (before !== undefined) count(view, before, -1);
+  const { stage } = change;
+  count(view, { task, stage }, 1);
+  if (isSettled(stage)) {
+    view.stepsByAddress.delete(address);
+    view.settled.add(address);
+    return;
+  }
+  const put: StepView = { address, task, kind, action, hasCompletedJob: false, credits: 0, files: [], ...change };
+  view.stepsByAddress.set(address, put);
+}
+
+function changeStep(view: RunView, address: string, change: Partial<StepView>): void {
+  const step = view.stepsByAddress.get(address);
+  if (step === undefined || hasEnded(step.stage)) return;
+  count(view, step, -1);
+  const { credits: before } = step;
+  Object.assign(step, change);
+  count(view, step, 1);
+  const task = view.tasks.get(step.task);
+  if (task !== undefined) task.spent += (step.credits ?? 0) - (before ?? 0);
+  if (!isSettled(step.stage)) return;
+  view.settled.add(address);
+  if (!view.keepsDone) view.stepsByAddress.delete(address);
+}
+
+function isSettled(stage: Stage): boolean {
   return stage === 'done' || stage === 'kept';
 }
 
-export function settleStep(settled: SettledSteps, { address, stage }: { address: string; stage: SettledStage }): void {
-  settled.addresses.add(address);
-  settled.stages.set(stage, (settled.stages.get(stage) ?? 0) + 1);
+function count(view: RunView, step: Pick<StepView, 'task' | 'stage'>, by: 1 | -1): void {
+  const stages = view.tasks.get(step.task)?.stages;
+  stages?.set(step.stage, (stages.get(step.stage) ?? 0) + by);
 }
 
-export function addFile(files: SavedFiles, path: string): SavedFiles {
+function addFile(files: SavedFiles, path: string): SavedFiles {
   const names = path.split('/').slice(0, -1);
   if (files.count === 0) return { count: 1, path, folder: names };
   const differs = files.folder.findIndex((name, index) => names[index] !== name);
   const folder = differs === -1 ? files.folder : files.folder.slice(0, differs);
   return { count: files.count + 1, path: files.path, folder };
+}
+
+export function settledText({ outcome, jobId, error }: EventOf<'send-settled'>): string {
+  if (jobId !== undefined) return `an earlier create of this step made job ${jobId}, which is now recorded`;
+  if (outcome === 'done') return 'an earlier create of this step had no effect, and was not charged';
+  return `an earlier create of this step is still unresolved${error === undefined ? '' : `: ${error}`}`;
+}
+
+export function noticeText(notice: { address?: string; message: string }): string {
+  return notice.address === undefined ? notice.message : `${notice.address}: ${notice.message}`;
 }

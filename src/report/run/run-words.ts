@@ -1,10 +1,9 @@
-import type { RunEvent } from '../../contract/event.ts';
 import { noUser } from '../../contract/failure.ts';
 import type { Mark } from '../document.ts';
 import { clockText, countOf, creditsText, elapsedText, rangeText, spanText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
-import type { Remaining } from './run-time.ts';
-import type { Money, RunView, Stage, TaskView } from './run-view.ts';
+import type { Remaining } from './remaining-time.ts';
+import type { RunView, Stage, TaskView } from './run-view.ts';
 
 interface StageCount {
   count: number;
@@ -68,7 +67,7 @@ export function taskWords(task: StageSums, options: { isOver: boolean }): string
 }
 
 /** Returns a text such as `credits 23 spent (5 now) · 6 reserved · of 120 · 0:41`. */
-export function moneyRow(money: Money, elapsedMs: number): string {
+export function moneyRow(money: RunView['money'], elapsedMs: number): string {
   const { spentNow, spentEver, held, budget } = money;
   const now = spentEver === spentNow ? '' : ` (${creditsText(spentNow)} now)`;
   const parts = [`credits ${creditsText(spentEver)} spent${now}`];
@@ -77,19 +76,17 @@ export function moneyRow(money: Money, elapsedMs: number): string {
   return [...parts, elapsedText(elapsedMs)].join(' · ');
 }
 
-/** Returns a text such as `12 of 60 left`, or the service's balance; empty if neither is known. */
-export function leftText(money: Money): string {
-  const { budget, spentEver, held, balance } = money;
-  if (budget !== null) return `${creditsText(Math.max(0, budget - spentEver - held))} of ${creditsText(budget)} left`;
-  return balance === null ? '' : `balance ${creditsText(balance)}`;
+/** Counts the steps of all tasks that are in one of the stages. */
+export function countSteps({ tasks }: Pick<RunView, 'tasks'>, ...stages: readonly Stage[]): number {
+  return [...tasks.values()].reduce((sum, task) => sum + countIn(task, ...stages), 0);
 }
 
 export function progressText(view: RunView, options: { isOver: boolean }): string {
-  const counts = new Map<Stage, number>(view.settled.stages);
-  for (const { stage } of view.stepsByAddress.values()) counts.set(stage, (counts.get(stage) ?? 0) + 1);
-  return taskWords({ steps: view.steps, stages: counts }, options)
-    .map((text, index) => (index === 0 ? `${text} done` : text))
-    .join(', ');
+  const stages = new Map<Stage, number>();
+  for (const task of view.tasks.values())
+    for (const [stage, count] of task.stages) stages.set(stage, (stages.get(stage) ?? 0) + count);
+  const [done, ...others] = taskWords({ steps: view.steps, stages }, options);
+  return [`${done} done`, ...others].join(', ');
 }
 
 /** Text like `waiting for 3 gates · http://127.0.0.1:…/`. People decide on that page, and then the run continues. */
@@ -101,16 +98,7 @@ export function awaitedGatesText(gates: number, page: string | undefined): strin
 export function awaitedText(awaited: NonNullable<RunView['awaited']>, now: number): string {
   const leftMs = Date.parse(awaited.nextTryAt) - now;
   const next = leftMs <= 0 ? 'trying now' : `next try in ${spanText(leftMs)}`;
-  return `${awaitedUntilText(awaited, now)}; ${next}`;
-}
-
-function awaitedUntilText(awaited: { until: string }, now: number): string {
-  const until = new Date(awaited.until);
-  const two = (value: number) => String(value).padStart(2, '0');
-  const time = `${two(until.getHours())}:${two(until.getMinutes())}`;
-  const isToday = until.toDateString() === new Date(now).toDateString();
-  const day = isToday ? '' : ` on ${until.getFullYear()}-${two(until.getMonth() + 1)}-${two(until.getDate())}`;
-  return `waiting for credits until ${time}${day}`;
+  return `waiting for credits until ${clockText(awaited.until, now)}; ${next}`;
 }
 
 export function endText(view: RunView, elapsedMs: number): string {
@@ -141,7 +129,7 @@ export function stopText(stopped: NonNullable<RunView['stopped']>): string {
     case 'unreachable':
       return `nothing more is bought, the service cannot be reached${detail}`;
     case 'throttled':
-      return `nothing more is bought, ${askedText(stopped.until)}`;
+      return `nothing more is bought, the service asks to wait${stopped.until === undefined ? '' : ` until ${clockText(stopped.until)}`}`;
     case 'failure':
       return `nothing more is bought after a failure (--on-error finish)${detail}`;
     case 'alike':
@@ -175,39 +163,19 @@ function isCancelled({ because, detail }: NonNullable<RunView['stopped']>): bool
   return because === 'signal' && detail === 'cancelled';
 }
 
-export function settledText({ outcome, jobId, error }: Extract<RunEvent, { event: 'send-settled' }>): string {
-  if (jobId !== undefined) return `an earlier create of this step made job ${jobId}, which is now recorded`;
-  if (outcome === 'done') return 'an earlier create of this step had no effect, and was not charged';
-  return `an earlier create of this step is still unresolved${error === undefined ? '' : `: ${error}`}`;
-}
-
-export function noticeText(notice: { address?: string; message: string }): string {
-  return notice.address === undefined ? notice.message : `${notice.address}: ${notice.message}`;
-}
-
-function askedText(until: string | undefined): string {
-  return until === undefined ? 'the service asks to wait' : `the service asks to wait until ${clockText(until)}`;
-}
-
-/** Text for a run that waits now, like `the service asks to wait 2 min, until 14:05`. Empty if it need not wait. */
-export function askedWaitText({ askedUntil = 0 }: RunView, now: number): string {
-  const leftMs = askedUntil - now;
-  return leftMs < leastWaitMs
-    ? ''
-    : `the service asks to wait ${spanText(leftMs)}, until ${clockText(askedUntil, now)}`;
-}
-
 /** Shortest wait that is shown, in ms. */
 const leastWaitMs = 10_000;
 
 /** Returns what a run in progress waits for. */
 export function waitTexts(view: RunView, now: number, page: string | undefined): string[] {
-  const { awaited, awaitedGates } = view;
-  const asked = askedWaitText(view, now);
+  const { awaited, awaitedGates, askedUntil = 0 } = view;
+  const leftMs = askedUntil - now;
   return [
     ...(awaitedGates === undefined ? [] : [awaitedGatesText(awaitedGates, page)]),
     ...(awaited === undefined ? [] : [awaitedText(awaited, now)]),
-    ...(asked === '' ? [] : [asked]),
+    ...(leftMs < leastWaitMs
+      ? []
+      : [`the service asks to wait ${spanText(leftMs)}, until ${clockText(askedUntil, now)}`]),
   ];
 }
 

@@ -16,7 +16,7 @@ import {
 import { countOf, creditsText, spanText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import type { RunView, SavedFiles, Stage, StepView } from './run-view.ts';
-import { isNoUser, stopText } from './run-words.ts';
+import { countSteps, isNoUser, stopText } from './run-words.ts';
 import { type TroubleOptions, troubleBlocks } from './summary-troubles.ts';
 
 interface SummaryOptions extends TroubleOptions {
@@ -40,7 +40,7 @@ const shownNotices = 5;
 export function summaryView(view: RunView, options: SummaryOptions): Document {
   const steps = [...view.stepsByAddress.values()];
   const head = stack(
-    headline(view, steps),
+    headline(view),
     facts([
       options.filesStay === true ? storeFact(view.files) : filesFact(view.files, 'saved', options.outputs),
       filesFact(view.movedFiles, 'moved', options.outputs),
@@ -52,23 +52,22 @@ export function summaryView(view: RunView, options: SummaryOptions): Document {
   return [head, noticeBlock(view), ...troubleBlocks(steps, options), stack(...openLines(view, steps, options))];
 }
 
-function headline(view: RunView, steps: StepView[]): Block {
-  const { done, unneeded, kept } = countDone(view, steps);
+function headline(view: RunView): Block {
+  const [done, kept, unneeded] = [countDone(view), countSteps(view, 'kept'), countSteps(view, 'unneeded')];
   const notes = [
     ...(kept > 0 ? [`${creditsText(kept)} of them in earlier runs`] : []),
     ...(unneeded > 0 ? [`${creditsText(unneeded)} not needed`] : []),
   ];
   const before = notes.length > 0 ? ` (${notes.join(', ')})` : '';
-  const isAll = done + kept === view.steps;
-  const count = isAll
-    ? good(`all ${countOf(view.steps, 'step')} done`)
-    : `${creditsText(done + kept)} of ${countOf(view.steps, 'step')} done`;
+  const count =
+    done === view.steps
+      ? good(`all ${countOf(view.steps, 'step')} done`)
+      : `${creditsText(done)} of ${countOf(view.steps, 'step')} done`;
   return line([strong(view.campaign), ': ', count, before]);
 }
 
-function countDone({ settled }: RunView, steps: StepView[]): { done: number; unneeded: number; kept: number } {
-  const unneeded = steps.filter(({ stage }) => stage === 'unneeded').length;
-  return { done: (settled.stages.get('done') ?? 0) + unneeded, unneeded, kept: settled.stages.get('kept') ?? 0 };
+function countDone(view: RunView): number {
+  return countSteps(view, 'done', 'kept', 'unneeded');
 }
 
 interface OpenSteps {
@@ -86,7 +85,7 @@ function countOpen(view: RunView, steps: StepView[]): OpenSteps {
   const sending = inStage('working', 'searching');
   const unsure = sending.filter(({ intended }) => intended).length;
   const idle = sending.length - unsure;
-  const named = view.settled.addresses.size + steps.length;
+  const named = view.settled.size + steps.length;
   return {
     goingOn: inStage('running', 'stays-paid').filter(({ hasCompletedJob }) => !hasCompletedJob).length,
     unsaved: inStage('saving', 'stays-paid').filter(({ hasCompletedJob }) => hasCompletedJob).length,
@@ -125,21 +124,18 @@ function openLines(view: RunView, steps: StepView[], options: SummaryOptions): D
   return [
     isOpen ? line(parts.join(' · ')) : undefined,
     view.waitedMs > 0 ? line(`waited ${spanText(view.waitedMs)} for credits`) : undefined,
-    ...wayFrom(view, steps, { options, isOpen }),
+    ...wayFrom(view, { options, isOpen }),
   ];
 }
 
 /** Returns why the run stopped buying, and the next step if work is left. */
-function wayFrom(
-  view: RunView,
-  steps: StepView[],
-  { options, isOpen }: { options: SummaryOptions; isOpen: boolean },
-): Document {
+function wayFrom(view: RunView, { options, isOpen }: { options: SummaryOptions; isOpen: boolean }): Document {
   const { paste, goingOn = call('apply') } = options;
   if (view.stopped === undefined) return isOpen ? [command('to go on', paste(goingOn))] : [];
-  const { done, kept } = countDone(view, steps);
-  const isWhole = done + kept === view.steps;
-  return [line(stopText(view.stopped)), ...(isWhole ? [] : [...missingLines(view), ...wayOn(view.stopped, options)])];
+  return [
+    line(stopText(view.stopped)),
+    ...(countDone(view) === view.steps ? [] : [...missingLines(view), ...wayOn(view.stopped, options)]),
+  ];
 }
 
 function missingLines({ stopped, toSpend, money: { spentNow, balance } }: RunView): Document {
@@ -214,8 +210,8 @@ function storeFact({ count, path }: SavedFiles): Fact | undefined {
 }
 
 function postsFact(view: RunView): Fact | undefined {
-  const tasks = [...view.tasks.values()].filter(({ kind }) => isPost(kind));
-  const count = (stage: Stage) => tasks.reduce((sum, { stages }) => sum + (stages.get(stage) ?? 0), 0);
+  const tasks = new Map([...view.tasks].filter(([, { kind }]) => isPost(kind)));
+  const count = (stage: Stage) => countSteps({ tasks }, stage);
   const [done, kept, waiting] = [count('done'), count('kept'), count('awaits-consent')];
   const published = done - view.scheduledPosts.size;
   const parts = [

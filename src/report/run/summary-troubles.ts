@@ -1,15 +1,15 @@
-import { call } from '../../ground/advice.ts';
+import { type Call, call } from '../../ground/advice.ts';
 import { likenessOf } from '../../ground/likeness.ts';
 import { groupBy } from '../../ground/values.ts';
 import { isPost } from '../../plan/posts/post-record.ts';
 import { classifyFailure } from '../../plan/purchases/next.ts';
 import { writeName } from '../../plan/select/names.ts';
 import type { Paste } from '../advice-text.ts';
-import { type Block, command, type Document, type Line, line, type Mark, warning } from '../document.ts';
+import { type Block, bad, command, type Document, type Line, line, type Span, warning } from '../document.ts';
 import { countOf } from '../numbers.ts';
+import { anonymousText } from '../plan/plan-items.ts';
 import { safeText, shortList } from '../safe-text.ts';
-import type { Stage, StepView } from './run-view.ts';
-import { anonymousText, sharedText } from './troubles.ts';
+import type { StepView } from './run-view.ts';
 
 export interface TroubleOptions {
   paste: Paste;
@@ -22,97 +22,109 @@ const shownNames = 5;
 
 type Troubled = Pick<StepView, 'address' | 'error' | 'jobId'>;
 
-interface TroublePart {
-  steps: readonly StepView[];
-  mend: Document;
-  /** Selection that matches all of them. */
-  select?: string | undefined;
-}
-
+/** Failures that need the same remedy, under one heading. */
 interface Trouble {
-  word: string;
-  mark: Mark;
-  /** Words about all of them, after the outcome. */
-  note?: string;
-  parts: readonly TroublePart[];
+  title: readonly Span[];
+  has(step: StepView): boolean;
+  /** Selection that matches all of them. */
+  select?: string;
+  mend(steps: readonly StepView[]): Document;
 }
 
 /** Failures, equal ones grouped, each group with a single command that fixes all of them. */
 export function troubleBlocks(steps: readonly StepView[], options: TroubleOptions): Document {
-  const blocks = troublesOf(steps, options).map(({ word, mark, note = '', parts }) =>
-    line(
-      [{ text: word, mark }, note],
-      parts.flatMap(({ steps: own, select, mend }) => groupLines(own, { ...options, select, mends: mend })),
-    ),
-  );
-  return [...blocks, blockedBlock(inStage(steps, 'blocked'))];
-}
-
-function troublesOf(steps: readonly StepView[], options: TroubleOptions): Trouble[] {
-  const all = [
-    failedTrouble(inStage(steps, 'failed', 'lost'), options),
-    refusedTrouble(inStage(steps, 'refused'), options),
-    unresolvedTrouble(
-      inStage(steps, 'unresolved').filter(({ kind, because }) => !isPost(kind) && because !== 'key-known'),
-      { ...options, unknown: 'whether these were charged', ways: '--job and its id, --not-spent or --spend-again' },
-    ),
-    unresolvedTrouble(
-      inStage(steps, 'unresolved').filter(({ kind, because }) => isPost(kind) && because !== 'key-known'),
-      { ...options, unknown: 'whether these were published', ways: '--job and its id, or --not-spent' },
-    ),
-    knownTrouble(
-      inStage(steps, 'unresolved').filter(({ because }) => because === 'key-known'),
-      options,
-    ),
+  const troubled = steps.filter(({ stage }) => stage !== 'blocked');
+  const troubles = troublesOf(troubled, options);
+  const byTrouble = groupBy(troubled, (step) => troubles.findIndex(({ has }) => has(step)));
+  return [
+    ...troubles.map(({ title, select, mend }, index) => {
+      const own = byTrouble.get(index);
+      return own && line(title, groupLines(own, { paste: options.paste, select, mends: mend(own) }));
+    }),
+    blockedBlock(steps.filter(({ stage }) => stage === 'blocked')),
   ];
-  return all.flatMap((trouble) => {
-    const parts = trouble.parts.filter((part) => part.steps.length > 0);
-    return parts.length === 0 ? [] : [{ ...trouble, parts }];
-  });
 }
 
-function inStage(steps: readonly StepView[], ...stages: Stage[]): StepView[] {
-  return steps.filter(({ stage }) => stages.includes(stage));
+/** The kinds of failures, in the order in which they are shown. A step belongs to the first one that has it. */
+function troublesOf(all: readonly StepView[], { paste, unfit }: TroubleOptions): Trouble[] {
+  const run = (to: string, command_: Call): Document => [command(to, paste(command_))];
+  const isFailed = ({ stage }: StepView) => stage === 'failed' || stage === 'lost';
+  const isUnresolved = ({ stage }: StepView) => stage === 'unresolved';
+  const isUnfit = ({ files, address }: StepView) => files.length > 0 || unfit?.has(address) === true;
+  const charged = ', it is not known whether these were charged';
+  const resolve = (ways: string) => (steps: readonly StepView[]) =>
+    run(
+      `to decide${steps.length === 1 ? '' : ', one after the other'}, with ${ways}`,
+      call('resolve', steps[0]?.address ?? ''),
+    );
+  return [
+    {
+      title: [bad('failed'), ', paid, and the file does not fit `expect`'],
+      has: (step) => isFailed(step) && isUnfit(step),
+      select: 'state:failed',
+      mend: (steps) => unfitMends(steps, { paste, areAll: steps.length === all.filter(isFailed).length }),
+    },
+    {
+      title: [bad('failed'), ', paid, and the file is not saved'],
+      has: (step) => isFailed(step) && step.hasCompletedJob,
+      select: 'state:running',
+      mend: ({ length }) => run(`to fetch ${length === 1 ? 'it' : 'them'} again`, call('apply')),
+    },
+    {
+      title: [bad('failed')],
+      has: isFailed,
+      select: 'state:failed state:lost',
+      mend: (steps) => {
+        const redo = steps.length === 1 ? namesOf(steps) : statesOf(steps);
+        const all = steps.length === 1 ? 'it' : `all ${steps.length}`;
+        return run(`${wordsAdvice(steps)}to buy ${all} again`, call('apply', '--redo', redo));
+      },
+    },
+    {
+      title: [bad('refused'), ', nothing was charged; the service does not have the operation'],
+      has: ({ stage, because }) => stage === 'refused' && because === 'no-operation',
+      mend: () => [
+        ...run('which operations the service has', call('doctor')),
+        ...run('what to do', call('help', 'MB1511')),
+      ],
+    },
+    {
+      title: [bad('refused'), ', nothing was charged'],
+      has: ({ stage }) => stage === 'refused',
+      mend: (steps) => run(`${wordsAdvice(steps)}when the cause is fixed`, call('apply')),
+    },
+    {
+      title: [warning('unresolved'), ', bought before and not on record'],
+      has: (step) => isUnresolved(step) && step.because === 'key-known',
+      mend: resolve("--job and its id from the service's dashboard, or --spend-again"),
+    },
+    {
+      title: [warning('unresolved'), ', and the next run can find out whether these were charged'],
+      has: (step) => isUnresolved(step) && step.recoverable === true,
+      select: 'state:unresolved',
+      mend: () => run('to find out, which never pays twice', call('apply')),
+    },
+    {
+      title: [warning('unresolved'), ', it is not known whether these were published'],
+      has: (step) => isUnresolved(step) && isPost(step.kind),
+      select: 'state:unresolved',
+      mend: resolve('--job and its id, or --not-spent'),
+    },
+    {
+      title: [warning('unresolved'), charged],
+      has: isUnresolved,
+      select: 'state:unresolved',
+      mend: resolve('--job and its id, --not-spent or --spend-again'),
+    },
+  ];
 }
 
+/** Advises to change a refused prompt, because the same words are likely to fail again. */
 function wordsAdvice(steps: readonly StepView[]): string {
   const refused = steps.filter(({ error }) => classifyFailure(error) === 'prompt');
   const tasks = new Set(refused.map(({ task }) => `\`${task}\``));
   if (tasks.size === 0) return '';
   return `the same words are likely to fail again: change them in task ${shortList([...tasks], shownNames)}; then `;
-}
-
-/** Groups failed steps. A failed job is bought again only on request; a finished job is only downloaded. */
-function failedTrouble(steps: readonly StepView[], { paste, unfit }: TroubleOptions): Trouble {
-  const isUnfit = (step: StepView) => step.files.length > 0 || unfit?.has(step.address) === true;
-  const kept = steps.filter(isUnfit);
-  const unsaved = steps.filter((step) => !isUnfit(step) && step.hasCompletedJob);
-  const failed = steps.filter((step) => !isUnfit(step) && !step.hasCompletedJob);
-  const them = (some: readonly StepView[]) => (some.length === 1 ? 'it' : 'them');
-  const redo = (words: string) => paste(call('apply', '--redo', words));
-  const all = failed.length === 1 ? 'it' : `all ${failed.length}`;
-  return {
-    word: 'failed',
-    mark: 'bad',
-    parts: [
-      {
-        steps: failed,
-        select: statesOf(failed),
-        mend: [command(`${wordsAdvice(failed)}to buy ${all} again`, redo(failedNames(failed)))],
-      },
-      {
-        steps: unsaved,
-        select: 'state:running',
-        mend: [
-          command(
-            `${unsaved.length === 1 ? 'it is' : 'they are'} paid; to fetch ${them(unsaved)} again`,
-            paste(call('apply')),
-          ),
-        ],
-      },
-      { steps: kept, select: 'state:failed', mend: unfitMends(kept, { paste, areAll: kept.length === steps.length }) },
-    ],
-  };
 }
 
 /** Returns remedies for outputs that do not fit: accept or redo them. `areAll`: nothing else has failed. */
@@ -133,10 +145,6 @@ export function unfitMends(
   ];
 }
 
-function failedNames(steps: readonly StepView[]): string {
-  return steps.length === 1 ? namesOf(steps) : statesOf(steps);
-}
-
 function statesOf(steps: readonly StepView[]): string {
   const states = (['failed', 'lost'] as const).filter((state) => steps.some(({ stage }) => stage === state));
   return states.map((state) => `state:${state}`).join(' ');
@@ -147,74 +155,6 @@ function namesOf(steps: readonly Pick<StepView, 'address'>[]): string {
   // A full address is never interpreted as anything else.
   if (only !== undefined && others.length === 0) return only.address;
   return steps.map(({ address }) => writeName(address)).join(' ');
-}
-
-function refusedTrouble(steps: readonly StepView[], { paste }: TroubleOptions): Trouble {
-  const lacksOperation = ({ because }: StepView) => because === 'no-operation';
-  return {
-    word: 'refused',
-    mark: 'bad',
-    note: ', nothing was charged',
-    parts: [
-      {
-        steps: steps.filter(lacksOperation),
-        mend: [
-          command('which operations the service has', paste(call('doctor'))),
-          command('what to do', paste(call('help', 'MB1511'))),
-        ],
-      },
-      {
-        steps: steps.filter((step) => !lacksOperation(step)),
-        mend: [command(`${wordsAdvice(steps)}when the cause is fixed`, paste(call('apply')))],
-      },
-    ],
-  };
-}
-
-/** `unknown`: missing facts; `ways`: the options that provide them. */
-function unresolvedTrouble(
-  steps: readonly StepView[],
-  { paste, unknown, ways }: TroubleOptions & { unknown: string; ways: string },
-): Trouble {
-  const open = steps.filter(({ recoverable }) => recoverable !== true);
-  const recoverable = steps.filter((step) => step.recoverable === true);
-  const select = 'state:unresolved';
-  const [first] = open;
-  const them = open.length === 1 ? '' : ', one after the other';
-  return {
-    word: 'unresolved',
-    mark: 'warning',
-    note: `, it is not known ${unknown}`,
-    parts: [
-      {
-        steps: recoverable,
-        select,
-        mend: [command('to find out, which never pays twice', paste(call('apply')))],
-      },
-      {
-        steps: open,
-        select,
-        mend: [command(`to decide${them}, with ${ways}`, paste(call('resolve', first?.address ?? '')))],
-      },
-    ],
-  };
-}
-
-/** Groups steps of a lost lock. Only a user can say which jobs they have; no other idempotency key is tried. */
-function knownTrouble(steps: readonly StepView[], { paste }: TroubleOptions): Trouble {
-  const [first] = steps;
-  const them = steps.length === 1 ? '' : ', one after the other';
-  const resolve = paste(call('resolve', first?.address ?? ''));
-  const mend = command(
-    `to decide${them}, with --job and its id from the service's dashboard, or --spend-again`,
-    resolve,
-  );
-  return {
-    word: 'unresolved',
-    mark: 'warning',
-    note: ', bought before and not on record',
-    parts: [{ steps, mend: [mend] }],
-  };
 }
 
 function blockedBlock(steps: readonly StepView[]): Block | undefined {
@@ -239,7 +179,7 @@ export function groupLines(
   steps: readonly Troubled[],
   { paste, select, mends }: Pick<TroubleOptions, 'paste'> & { select: string | undefined; mends: Document },
 ): Document {
-  const groups = [...groupAlike(steps).values()];
+  const groups = [...groupBy(steps, (step) => likenessOf(textOf(step))).values()];
   const lines = groups.slice(0, shownGroups).flatMap((same) => {
     const [first] = same;
     if (first === undefined) return [];
@@ -261,8 +201,14 @@ export function groupLines(
   ];
 }
 
-function groupAlike<Step extends Troubled>(steps: readonly Step[]): Map<string, Step[]> {
-  return groupBy(steps, (step) => likenessOf(textOf(step)));
+/** One text for several similar ones, with `…` in place of each word that differs. */
+function sharedText(texts: readonly string[]): string {
+  const [first = '', ...others] = new Set(texts);
+  const words = first.split(' ');
+  for (const other of others) {
+    for (const [index, word] of other.split(' ').entries()) if (words[index] !== word) words[index] = '…';
+  }
+  return words.join(' ');
 }
 
 function moreGroups(groups: readonly (readonly Troubled[])[]): Line | undefined {

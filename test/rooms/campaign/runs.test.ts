@@ -37,13 +37,21 @@ async function pathsWith(files: Record<string, unknown[]>) {
 }
 
 const header = (lock = 'campaign.lock.jsonl') => ({ mediabatch: 'run', version: 1, lock });
+const madeBy = (name: string) => {
+  const step = { at: '2026-04-01T00:00:00.000Z', address: name };
+  return [
+    { event: 'step-started', ...step, task: name, kind: 'image', action: 'create' },
+    { event: 'job-completed', ...step, jobId: name },
+  ];
+};
+
 test('a job has finished where a run on this lock saw it, however often others of the folder ran since', async () => {
   const busy = Array.from({ length: 5 }, (_, index): [string, unknown[]] => [
     `2026-04-0${index + 1}-0000-dddd`,
-    [header('other.lock.jsonl'), { event: 'job-completed', jobId: 'c' }],
+    [header('other.lock.jsonl'), ...madeBy('c')],
   ]);
   const paths = await pathsWith({
-    [first]: [header(), { event: 'job-completed', jobId: 'a' }, { event: 'job-completed', jobId: 'gone' }],
+    [first]: [header(), ...madeBy('a'), ...madeBy('gone')],
     ...Object.fromEntries(busy),
   });
   const steps = graphOfSteps(['a', 'b', 'c'].map((name) => picture(name))).steps;

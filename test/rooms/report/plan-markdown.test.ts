@@ -67,8 +67,8 @@ describe('planMarkdown', () => {
       | ? | \`voice\` | \`image\` |  |  | \`it is not known whether the create was charged\` |
       | ! | \`clip\` | \`image\` |  |  | \`job j-3 failed: moderated; --redo buys it again\` |
       | x | \`post\` | \`image\` |  |  | \`needs clip, which is failed\` |
-      | \`-\` | \`old@x\` | \`image\` |  |  | \`in the lock, not in the manifest; kept\` |
-      | \`=\` | \`2 tasks\` |  | 3 steps |  | \`up to date\` |
+      | - | \`old@x\` | \`image\` |  |  | \`in the lock, not in the manifest; kept\` |
+      | = | \`2 tasks\` |  | 3 steps |  | \`up to date\` |
 
       **2 to create, 1 to redo, 1 to retry, 1 to collect, 1 to download, 1 to move, 1 unresolved, 1 failed, 1 blocked, 1 no longer in the manifest, 3 up to date**
 
@@ -106,7 +106,7 @@ describe('planMarkdown', () => {
         expect(table).toEqual([
           [[], ['hero'], [shownText(kind)].filter(Boolean), [], [], [expect.any(String)]],
           [[], ['other'], [shownText(kind)].filter(Boolean), [], [], [shownText(reason)].filter(Boolean)],
-          [['='], [shownText(key)].filter(Boolean), [shownText(kind)].filter(Boolean), [], [], expect.anything()],
+          [[], [shownText(key)].filter(Boolean), [shownText(kind)].filter(Boolean), [], [], expect.anything()],
         ]);
         expect(lists.slice(0, 2)).toEqual([
           [shownText(address), shownText(reason)].filter(Boolean),
@@ -135,7 +135,7 @@ describe('planMarkdown', () => {
       '| | task | kind | steps | credits | why |',
       '| --- | --- | --- | ---: | ---: | --- |',
       '| + | `hero` | `image` | 100 steps | 500 | `not bought yet` |',
-      '| `=` | `logo` | `image` | 300 steps |  | `up to date` |',
+      '| = | `logo` | `image` | 300 steps |  | `up to date` |',
     ]);
     expect(markdown.match(/^- `hero@\d+`, 5 credits: `not bought yet`$/gm)).toHaveLength(100);
     expect(markdown).not.toContain('logo@');

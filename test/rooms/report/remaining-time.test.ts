@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { RunFact, StepOutcome } from '../../../src/contract/event.ts';
 import type { Plan, PlanRow, StepOrder, WorkRow } from '../../../src/plan/plan.ts';
-import { foldEvent } from '../../../src/report/run/fold-event.ts';
-import { createRunTimes, type RunTimesOptions } from '../../../src/report/run/remaining-time.ts';
-import { createRunView } from '../../../src/report/run/run-view.ts';
+import { createRunTimes } from '../../../src/report/run/remaining-time.ts';
+import { createRunView, foldEvent } from '../../../src/report/run/run-view.ts';
 import { remainingText } from '../../../src/report/run/run-words.ts';
 import { at, row, runStarted } from './samples.ts';
 
@@ -17,7 +16,10 @@ const jobs = (count: number) => Array.from({ length: count }, (_, index) => job(
 const tenSeconds = Array.from({ length: 20 }, () => 10_000);
 
 /** A run whose clock is moved by hand. */
-function rig(rows: PlanRow[], more: Partial<RunTimesOptions> & Partial<Pick<Plan, 'concurrency' | 'gates'>> = {}) {
+function rig(
+  rows: PlanRow[],
+  more: Partial<Parameters<typeof createRunTimes>[0]> & Partial<Pick<Plan, 'concurrency' | 'gates'>> = {},
+) {
   let nowMs = 0;
   const { concurrency = 2, gates, ...options } = more;
   const plan = { rows, concurrency, ...(gates && { gates }) };

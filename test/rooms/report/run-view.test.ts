@@ -1,7 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import type { RunEvent, RunFact } from '../../../src/contract/event.ts';
-import { foldEvent } from '../../../src/report/run/fold-event.ts';
-import { createRunView, type RunView } from '../../../src/report/run/run-view.ts';
+import { createRunView, foldEvent, type RunView } from '../../../src/report/run/run-view.ts';
 import { moneyRow, progressText, taskWords } from '../../../src/report/run/run-words.ts';
 import { at, boughtStep, eventfulRun, runStarted } from './samples.ts';
 
@@ -124,7 +123,7 @@ test('a step begins after all when its gate is decided during the run', () => {
   const after = foldFacts([oneTask, left, { event: 'picks-awaited', gates: 1, steps: 1 }, ...boughtStep('hero@a')]);
   expect(after.awaitedGates).toBeUndefined();
   expect(Object.fromEntries(after.tasks.get('hero')?.stages ?? [])).toMatchObject({ 'awaits-pick': 0, done: 1 });
-  expect(after.settled.addresses.has('hero@a')).toBe(true);
+  expect(after.settled.has('hero@a')).toBe(true);
 });
 
 test.each([
