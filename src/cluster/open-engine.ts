@@ -8,7 +8,6 @@ export interface Engine {
   database: Database;
   boss: Boss;
   account: string;
-  /** Without credentials, for display. */
   shown: string;
   close(): Promise<void>;
 }

@@ -14,7 +14,6 @@ export class BalanceWatch {
   readonly #onWire = new Set<string>();
   /** Whether any of the create requests now in flight overlapped another one. */
   #isShared = false;
-  /** The create request that is in flight alone, and the balance before it. */
   #alone: { name: string; before: number } | undefined;
 
   /**
@@ -70,9 +69,7 @@ export class AccountGate {
 
   constructor(options: {
     clock: Clock;
-    /** Create requests in flight at once: each may have a connection of its own. */
     places: number;
-    /** How long to wait for credits when the account is empty, in ms. Default: 0, no wait. */
     creditWaitMs?: number;
   }) {
     const { places, creditWaitMs = 0 } = options;
@@ -181,7 +178,6 @@ interface Pause {
   nextTryMs: number;
   intervalMs: number;
   detail: string;
-  /** Address of the step whose create request is being tried. */
   tried?: string;
 }
 
@@ -239,7 +235,6 @@ class CreditWait {
     }
   }
 
-  /** True when `admit` would not resolve at once. */
   holdsBack(address: string): boolean {
     return this.#pause !== undefined && this.#pause.tried !== address;
   }
@@ -292,7 +287,6 @@ export class SharedSlots {
   readonly #places = new Places(1);
   readonly #members = new Map<symbol, number>();
 
-  /** Adds a plan with its `concurrency`. Returns a function that removes it. */
   join(concurrency: number): () => void {
     const member = Symbol();
     this.#members.set(member, concurrency);

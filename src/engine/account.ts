@@ -5,15 +5,13 @@ import { type Price, PriceBook } from '../plan/prices/price-book.ts';
 import { guessText, worstFactor } from '../plan/prices/prices.ts';
 import type { Approval } from './approval.ts';
 
-export type Reservation =
+type Reservation =
   | { is: 'reserved'; credits: number | null }
   /** Wait until `changed()` resolves, then retry: the decision depends on a charge or a price that is not known yet. */
   | { is: 'later' }
   | { is: 'over-budget' }
-  /** The reservation would exceed what the user approved. */
   | { is: 'over-plan' };
 
-/** `credits` is `null` if the price is unknown. */
 interface Held {
   price: Price;
   credits: number | null;
@@ -84,7 +82,6 @@ export class Account {
     this.caps = this.caps.map((cap) => (cap.name === 'budget' ? { ...cap, left: cap.left - credits } : cap));
   }
 
-  /** Credits that the caps leave after all known charges. */
   get unspent(): number {
     return Math.min(...this.caps.map(({ left }) => left)) - this.spentNow;
   }
@@ -148,7 +145,6 @@ export class Account {
     return { is, credits };
   }
 
-  /** Keeps the possible charge of an earlier job of the step held, independent of the next job. */
   #setAside(address: string): void {
     const before = this.#doubtful.get(address);
     if (before === undefined) return;
@@ -192,7 +188,6 @@ export class Account {
     return this.spentNow + sum(this.#doubtful.values(), ({ expected }) => expected);
   }
 
-  /** Returns `null` if the amount is unknown. */
   reserved(address: string): number | null {
     return this.#heldFor(address)?.credits ?? null;
   }
@@ -316,7 +311,6 @@ export class Account {
     this.#flying.delete(address);
   }
 
-  /** Returns the credits held for a possible charge: its reservation, a known price, or a guess. */
   #amountOf({ credits, price }: Held): number {
     return credits ?? (this.prices.charged(price.class) || price.held) ?? this.#heldUnpriced;
   }
@@ -326,7 +320,6 @@ export class Account {
     return credits === null && price.held === undefined && this.prices.charged(price.class) === 0;
   }
 
-  /** Returns the price classes, with repetitions, of possible charges of unknown price. */
   #unpriced(): string[] {
     const held = [...this.#doubtful.values()].filter((one) => this.#isGuessed(one)).map(({ price }) => price.class);
     return [...held, ...this.#lostBefore.filter((name) => this.prices.charged(name) === 0)];

@@ -12,13 +12,11 @@ import type { LocalGate } from './create-gate.ts';
  * cost of the others: they are approved with the usual margin, or the user is asked again.
  */
 export class Approval {
-  /** Approved credits, including what was approved during the run in addition to the plan. */
   #most: number;
   readonly #asksAgain: boolean;
   readonly #prices: PriceBook;
   readonly #gate: Pick<LocalGate, 'closePrice' | 'isClosed'>;
   readonly #emit: (fact: RunFact) => void;
-  /** Prices of purchases that are still to be made, by order id. */
   readonly #open = new Map<string, Price>();
   /** Price classes without an estimate: their share is approved when the first of them is charged. */
   readonly #unpriced = new Set<string>();
@@ -40,7 +38,6 @@ export class Approval {
     this.#closeAsBefore(orders);
   }
 
-  /** Closes the price classes that earlier charges of this run have shown to exceed the plan. */
   #closeAsBefore(orders: readonly StepOrder[]): void {
     let rest = this.#rest;
     for (const { price } of orders) {
@@ -103,7 +100,6 @@ export class Approval {
     this.#emit({ event: 'noticed', address: addressOf(id), message });
   }
 
-  /** Records that the order buys nothing more. */
   ended(id: string): void {
     this.#open.delete(id);
   }

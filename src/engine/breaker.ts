@@ -11,7 +11,6 @@ const mostFailures = 5;
 
 const failures: readonly StepOutcome[] = ['failed', 'refused', 'lost'];
 
-/** State of the steps of one task at one price. */
 interface Group {
   underWay: Set<string>;
   /** Whether one of the steps succeeded, which shows that the failures do not affect all of them. */

@@ -39,17 +39,14 @@ export interface CarryOutOptions {
    * sandbox credits.
    */
   purchases?: PurchaseJournal | undefined;
-  /** Returns a digest of a create request's id and the credential of this run. */
   accountOf(send: string): string | undefined;
   isAlone(): Promise<boolean>;
   times: LookUpTimes;
   /** How long to wait for credits when the account is empty, in ms; 0: no wait. */
   creditWaitMs: number;
-  /** Longest pause between create requests that is accepted from the service. Default: 10 minutes. */
   patienceMs?: number | undefined;
   onUnknown: 'ask' | 'hold';
   onError: OnError;
-  /** Create requests in flight at once. Default: 64. */
   creates?: number;
   goesOn?: DriveOptions['goesOn'];
   ends?: DriveOptions['ends'];
@@ -68,7 +65,6 @@ export interface SharedAccount {
 export interface CarriedOut {
   ledger: LocalLedger;
   gate: LocalGate;
-  /** The running plan. Its `ends` resolve with the end of each step, by address. */
   driven: Drive;
 }
 

@@ -11,10 +11,8 @@ import type { AccountGate } from './account-gate.ts';
  */
 export class LocalGate implements CreateGate {
   readonly #account: AccountGate;
-  /** Prefix that identifies this run in the state shared by the runs of an account. */
   readonly #prefix: string;
   readonly #emit: (fact: RunFact) => void;
-  /** Functions that release the place of each create request in flight, by name. */
   readonly #inside = new Map<string, () => void>();
   readonly #stop = new AbortController();
   #stopped: StopReason | undefined;
@@ -28,7 +26,6 @@ export class LocalGate implements CreateGate {
     account.listeners.add(emit);
   }
 
-  /** Stops listening to the account's events. Called when the run is over. */
   close(): void {
     this.#account.listeners.delete(this.#emit);
   }
@@ -128,7 +125,6 @@ export class LocalGate implements CreateGate {
     this.#emit({ event: 'spending-stopped', because, detail, ...defined({ until }) });
   }
 
-  /** Closes a kind for create requests of all runs while its list is read. */
   get doors(): Pick<AccountGate, 'close'> {
     return this.#account;
   }

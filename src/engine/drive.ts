@@ -45,20 +45,16 @@ interface Link {
   how: StepEnd;
 }
 
-/** One running plan. An order waits for others, becomes ready, takes a slot, frees it, and ends. */
 export class Drive {
-  /** Resolves when every order has ended and no more will be added. */
   readonly ends: Promise<DriveResult>;
   /** Exceptions caused by defects of this program. Each ended only its own step. */
   readonly defects: unknown[] = [];
   readonly #options: DriveOptions;
   readonly #ports: Ports;
-  /** Orders of the run by id, dependencies first. */
   readonly #orders: Map<string, StepOrder>;
   #dependents: ReadonlyMap<string, string[]>;
   /** Gates that were open when the plan was made: reviewers wait for the results of these steps. */
   readonly #gates: Plan['gates'];
-  /** Number of orders that each order still waits for. */
   #waiting: Map<string, number>;
   readonly #begun = new Set<string>();
   readonly #added = new Set<string>();
@@ -97,7 +93,6 @@ export class Drive {
     return this.#underWay;
   }
 
-  /** Returns the order of this step, if it has begun. */
   begun(address: string): StepOrder | undefined {
     return this.#begun.has(address) ? this.#orders.get(address) : undefined;
   }
@@ -142,7 +137,6 @@ export class Drive {
     this.#fillSlots();
   }
 
-  /** Returns the failed dependencies of an order that was added after they ended. */
   #brokenNeeds(order: StepOrder): Link[] {
     if (order.jobId !== undefined) return [];
     return waitsFor(order).flatMap((address) => {
@@ -208,7 +202,6 @@ export class Drive {
     return this.#ready.hasAny({ isIdle: this.#underWay === 0 });
   }
 
-  /** Begins as many orders as there are free slots, and then waits for a slot. */
   #fillSlots(): void {
     const { breaker } = this.#options;
     const givenUp = breaker === undefined ? [] : this.#ready.giveUp(breaker, this.#ended, this.#ports.emit);
@@ -305,7 +298,6 @@ export class Drive {
     }
   }
 
-  /** Returns the dependents of this order, last first. */
   #end(on: StepOrder, how: StepEnd): Link[] {
     const name = orderId(on);
     if (!this.#ended.has(name)) this.#options.onEnd?.(name, how, on);
@@ -341,11 +333,9 @@ export class Drive {
 export type OnError = 'wait' | 'continue' | 'finish';
 
 export interface DriveOptions {
-  /** Jobs that may run at once, including jobs of earlier runs. */
   concurrency: number;
   onError: OnError;
   account: Pick<Account, 'prices' | 'unspent'>;
-  /** Without a breaker, no steps are paused. */
   breaker?: Breaker | undefined;
   /**
    * Called whenever no order is running, until one begins: returns whether the run continues. Without it, a run ends
@@ -357,13 +347,11 @@ export interface DriveOptions {
    * are released or blocked.
    */
   ends?: ReadonlyMap<string, StepEnd> | undefined;
-  /** Slots of the account, shared with other plans. Omitted if this plan has its own. */
   slots?: SharedSlots | undefined;
-  /** Called for each end, before dependents begin. */
   onEnd?: ((id: string, end: StepEnd, order: StepOrder) => void) | undefined;
 }
 
-export type DriveResult = Map<string, StepEnd>;
+type DriveResult = Map<string, StepEnd>;
 
 export function reportSkipped(row: PlanRow, { emit }: Pick<Ports, 'emit'>): void {
   const { address, task, kind, action, blockedBy, send, unneeded } = row;

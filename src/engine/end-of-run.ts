@@ -22,7 +22,6 @@ interface EarlierHeads {
 }
 
 interface About {
-  /** The original plan, from which kept and waiting steps are counted. */
   plan: Plan;
   ends: ReadonlyMap<string, StepEnd>;
   carried: CarriedOut;
@@ -32,7 +31,6 @@ interface About {
   /** Credits held for possible charges of earlier runs. */
   held: number;
   elapsedMs: number;
-  /** Omitted if this process carried out the whole run. */
   earlier?: EarlierHeads;
 }
 

@@ -39,7 +39,6 @@ export function holdPosts(
     if (!accounts.has(id)) accounts.set(id, accountsOf(order.request));
     return accounts.get(id);
   };
-  /** Returns false if the post has to wait for another one. */
   const begin = (order: StepOrder): boolean => {
     const isFree = order.jobId !== undefined || order.sharesJobOf !== undefined;
     // I41 (run)

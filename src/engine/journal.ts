@@ -118,7 +118,6 @@ export class Journal {
     this.#fold(line);
   }
 
-  /** Returns the recorded purchases of this order, at its address or at its former address. */
   purchasesOf({ address, movedFrom, fingerprint, key }: StepOrder): Purchase[] {
     const addresses = [address, ...(movedFrom === undefined ? [] : [movedFrom])];
     return addresses
@@ -149,7 +148,6 @@ export class Journal {
     return [...new Set([id, ...same.map(({ send }) => send)])];
   }
 
-  /** Returns the open create requests of this kind under this idempotency key, at any address. */
   #openSends(kind: string, key: string): AwaitedSend[] {
     const known = ofKind(this.#addressesByKey, kind).get(key) ?? [];
     return (typeof known === 'string' ? [known] : known)
@@ -182,7 +180,6 @@ export class Journal {
     return known === undefined || known === order.key;
   }
 
-  /** Returns the whole purchase history of a renamed step, recorded under its former address. */
   #historyOf(order: StepOrder): { earlier?: Purchase[] } {
     const old = order.movedFrom === undefined ? undefined : this.lock.steps.get(order.movedFrom);
     if (old === undefined) return {};
@@ -214,7 +211,6 @@ function ofKind<Value>(all: Map<string, Map<string, Value>>, kind: string): Map<
 type FactsOf<Fact> = Fact extends Purchase
   ? Omit<Fact, 'kind' | 'fingerprint' | 'generation' | 'attempt' | 'key'>
   : never;
-/** A purchase without the fields that its order contains. */
 export type PurchaseFacts = FactsOf<Purchase>;
 
 export function what(order: StepOrder): Pick<Purchase, 'request' | 'take'> {

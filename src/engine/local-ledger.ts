@@ -39,7 +39,6 @@ import {
   what,
 } from './journal.ts';
 
-/** Compares the planned cost of a run's jobs with their charges. */
 class Estimates {
   readonly #seen: Estimated = { jobs: 0, likely: 0, charged: 0, unpriced: 0 };
 
@@ -56,7 +55,6 @@ class Estimates {
     this.#seen.charged += charged;
   }
 
-  /** `undefined` if nothing was charged. */
   get result(): Estimated | undefined {
     const { jobs, unpriced } = this.#seen;
     return jobs + unpriced === 0 ? undefined : this.#seen;
@@ -122,7 +120,6 @@ export class LocalLedger implements Ledger {
     return this.#journal.lock;
   }
 
-  /** True once anything was recorded in this run. */
   get recorded(): boolean {
     return this.#journal.recorded;
   }
@@ -157,11 +154,13 @@ export class LocalLedger implements Ledger {
       const found = await this.#durably(this.#purchases.reserve(key, question)); // I40 (reserved)
       if (found.is === 'reserved') return { open };
       if (found.is === 'stopped') return { do: 'stop', because: this.#gate.stopped ?? 'signal' };
+      const jobs = found.records.flatMap(({ purchases }) => purchases.flatMap(({ jobId }) => jobId ?? []));
+      const counted = jobs.filter((jobId) => this.#journal.keyOfJob(order.kind, jobId) !== undefined);
       const known = await this.#durably(this.#journal.restore(order, found.records));
       const job = known.filter(isJob).find(({ forgotten }) => forgotten !== true);
       if (job !== undefined) {
         this.#journal.claimJob(order, job.jobId);
-        this.account.countElsewhere(job.credits ?? 0);
+        if (!counted.includes(job.jobId)) this.account.countElsewhere(job.credits ?? 0);
         return attachTo(job.jobId);
       }
       const left = known.find(isOpenSend);
@@ -358,7 +357,6 @@ export class LocalLedger implements Ledger {
     this.#emit({ event: 'spending-stopped', because, detail });
   }
 
-  /** Records users' decisions about steps of the lock. Their purchases stay unchanged. */
   async decide(records: readonly StepRecord[]): Promise<void> {
     await this.#durably(Promise.all(records.map((record) => this.#journal.decide(record))));
   }

@@ -48,7 +48,6 @@ interface Waiting {
   fail(error: unknown): void;
 }
 
-/** State of one kind's search in this run. */
 interface Room {
   waiting: Waiting[];
   searching: boolean;
@@ -57,7 +56,6 @@ interface Room {
   fence: { readAt: number; id: Promise<string | undefined> } | undefined;
 }
 
-/** Holds back create requests of a kind. */
 interface KindDoors {
   close(kind: string): Promise<() => void>;
 }
@@ -78,13 +76,11 @@ export class ListLookUp implements LostCreates {
   readonly #rooms = new Map<string, Room>();
 
   constructor(options: {
-    /** Records of all runs of the account that this process knows. */
     records(): Iterable<StepRecord>;
     service: Pick<Service, 'newestJob' | 'walkJobs'>;
     clock: Clock;
     signal: AbortSignal;
     times: LookUpTimes;
-    /** Whether lost create requests are left to a user. */
     hold: boolean;
     gate: KindDoors;
     /**

@@ -1,7 +1,6 @@
 import type { StepOutcome } from '../contract/event.ts';
 import { isCharged, waitsFor } from '../plan/actions.ts';
 import type { Plan, StepOrder } from '../plan/plan.ts';
-import type { PartCondition } from '../plan/situation/parts.ts';
 import type { StepEnd } from '../run/step-end.ts';
 
 type Orders = ReadonlyMap<string, StepOrder>;
@@ -130,22 +129,13 @@ export function urgencyOf({
  * next purchase is another one.
  */
 export function letsGoOn(dependent: StepOrder, order: StepOrder, end: StepEnd): boolean {
-  if (isCanaryOf(dependent, order)) return provesEnough(order, end, dependent);
+  // A canary that turned out to be unneeded proves nothing.
+  if (isCanaryOf(dependent, order)) return end.outcome === 'done';
   return end.outcome === 'done' || end.outcome === 'unneeded' || (order.asksOnly === true && !end.recoverable);
 }
 
 export function isCanaryOf({ canaries }: StepOrder, { address }: StepOrder): boolean {
   return canaries?.includes(address) === true;
-}
-
-/** True if the steps that wait for this canary can continue. A canary that turned out to be unneeded proves nothing. */
-function provesEnough(canary: StepOrder, end: StepEnd, { parts = [] }: StepOrder): boolean {
-  if (end.outcome === 'done') return true;
-  if (end.outcome !== 'unneeded') return false;
-  // Later parts of the same output are not needed either, and determine that themselves.
-  const isLater = ({ of, fingerprint, index }: PartCondition) =>
-    canary.parts?.some((one) => one.of === of && one.fingerprint === fingerprint && one.index <= index) === true;
-  return parts.some(isLater);
 }
 
 /** Explains why a step that waits for a canary does not start: `waits for its canary: hero@lamp is refused`. */

@@ -14,7 +14,6 @@ import { comparePlaces, isPurchase, type Place, stageOf } from './order-of-work.
 const looks = 16;
 const smallCampaign = 500;
 
-/** An order that could start. `arrival`: sequence number in which it became ready. */
 interface Waiting {
   order: StepOrder;
   arrival: number;
@@ -29,7 +28,6 @@ export class Queue {
   readonly #orders: ReadonlyMap<string, StepOrder>;
   #ranks: ReadonlyMap<string, number>;
   #ends: StepOrder[];
-  /** Orders not bought and not dropped yet, in topological order. */
   readonly #open: Map<string, StepOrder>;
   readonly #account: Pick<Account, 'prices' | 'unspent'>;
   /** Orders that have begun, and are neither bought nor dropped. */
@@ -46,7 +44,6 @@ export class Queue {
   readonly #ready = new Heap<Waiting, Place>(comparePlaces);
   /** Orders that could start if there were enough credits. */
   #held: Waiting[] = [];
-  /** Orders that could start if similar orders did not fail. */
   #apart: Waiting[] = [];
   #arrivals = 0;
 
@@ -246,14 +243,13 @@ export class Queue {
 interface Means {
   /** Credits that may still be spent; infinite while no limit is known. */
   left: number;
-  /** Price of a purchase; `null` if not known yet. */
   priceOf(order: StepOrder): number | null;
   /** True if purchases are in flight, whose cost may not be subtracted from `left` yet. */
   isMoving?: boolean;
 }
 
 /** Which orders may start, and in which order: `all`, in the plan's order, or one chain after the other. */
-export type Allotment =
+type Allotment =
   | { is: 'all'; places?: never }
   /** `places`: position of the chain of each order, for chains that the credits can pay for. Other purchases wait. */
   | { is: 'chains'; places: ReadonlyMap<string, number> };

@@ -98,9 +98,7 @@ export type Bought = { order: StepOrder; jobId: string; credits: number | null; 
 /** A recorded create request. Times are milliseconds since 1970, by the service's clock. */
 export interface Sent {
   id: string;
-  /** Time of the first send. */
   at: number;
-  /** Reason why its answer is unknown. */
   because: string;
   fence?: string | undefined;
   /** True if a list has shown that the first request made no job. */
@@ -124,7 +122,6 @@ export type Create =
 
 export type Ended = { end: Bought | StepEnd } | { next: StepOrder };
 
-/** State of a purchase under one idempotency key. */
 export interface Purchase {
   order: StepOrder;
   ports: Ports;

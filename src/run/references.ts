@@ -7,7 +7,7 @@ import type { StepOrder } from '../plan/plan.ts';
 import { type StepEnd, stopFor } from './step-end.ts';
 
 /** Lists the steps whose outputs a request uses, each with the fingerprint of the intended purchase. */
-export function referencedJobs({
+function referencedJobs({
   request,
   paidRequest,
 }: Pick<StepOrder, 'request' | 'paidRequest'>): { address: string; fingerprint: string }[] {
@@ -28,7 +28,6 @@ export function referencedJobs({
   return [...jobs].map(([address, fingerprint]) => ({ address, fingerprint }));
 }
 
-/** Values of finished steps, by address and output field. */
 type OutputValues = ReadonlyMap<string, { readonly [field: string]: string }>;
 
 interface MissingValue {
@@ -173,7 +172,6 @@ function isFilledList(open: readonly Json[], sent: readonly Json[]): boolean {
   return counts.has(sent.length);
 }
 
-/** True if the fixed text between the values occurs in this order. */
 function isFilledText(parts: readonly Json[], sent: string): boolean {
   let at = 0;
   let isOpen = false;

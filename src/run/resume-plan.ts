@@ -37,7 +37,6 @@ interface ResumeFacts extends SendFacts {
   before: Lock;
   lock: Lock;
   prices: WrittenPrices;
-  /** Recorded ends of orders, by id. */
   ends: ReadonlyMap<string, StepEnd>;
 }
 
@@ -46,7 +45,6 @@ export interface ResumedPlan {
   /** The plan with all rows, what is left of their orders, and current totals. */
   plan: Plan;
   ends: Map<string, StepEnd>;
-  /** Ends that are not on record yet. */
   newEnds: Map<string, StepEnd>;
   spentBefore: number;
   /** Credits charged so far for each order that continues, by id; `null` if unknown. */
@@ -104,7 +102,6 @@ export function resumePlan(plan: Plan, facts: ResumeFacts): ResumedPlan {
   };
 }
 
-/** Lists purchases with a job that were recorded for an order's step since the plan was made. */
 function newJobs({ address }: StepOrder, { before, lock }: ResumeFacts): readonly Purchase[] {
   const known = new Set(before.steps.get(address)?.purchases.map(({ jobId }) => jobId));
   const made = lock.steps.get(address)?.purchases ?? [];
@@ -250,7 +247,6 @@ function resumeSend(order: Carry, act: Extract<Act, { do: 'create' | 'ask' }>, {
   return { ...unsent, attempt: 1, key: idempotencyKey({ campaign, fingerprint, repeat, attempt: 1 }), refused };
 }
 
-/** Resumes an order that uses another step's job, but saves files of its own. */
 function resumeShared(order: Carry, same: readonly Purchase[], before: StepRecord | undefined): Resumed {
   const saved = same.find(({ state, outputs }) => state === 'done' && outputs !== undefined);
   const old = before?.purchases.find(({ jobId }) => jobId === saved?.jobId);

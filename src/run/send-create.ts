@@ -25,7 +25,7 @@ import {
 import { digestOfBody, makeBody } from './references.ts';
 import type { StepEnd } from './step-end.ts';
 
-export async function sendCreate(
+async function sendCreate(
   create: Exclude<Create, { is: 'searching' }>,
   purchase: Purchase,
 ): Promise<{ create: Create } | Ended> {

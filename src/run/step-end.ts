@@ -9,7 +9,6 @@ export interface StepEnd {
   error?: string | undefined;
   /** Set for an `unresolved` step that the next run can resolve, by the same idempotency key or the service's list. */
   recoverable?: true;
-  /** Code that selects the advice shown. */
   because?: StepFinished['because'];
   /** Requirement of `expect` that an output does not meet. */
   unmet?: string;

@@ -22,7 +22,6 @@ import { moveOutputs, recordOutputs, saveOutputs } from './save.ts';
 import { buyJob } from './send-create.ts';
 import { type StepEnd, stopFor } from './step-end.ts';
 
-/** Slot for one of the jobs that may run at once; freed when the job has ended, before its output is downloaded. */
 export interface Slot {
   free(): void;
   /** Current urgency of polling this step: 1 for the step itself, more when steps or other jobs wait for it. */
@@ -63,7 +62,6 @@ function tellEnd(order: StepOrder, ports: Ports, end: StepEnd, jobId?: string): 
   });
 }
 
-/** Looks up a create request whose answer was lost, and records its job. The step does not wait for the job. */
 async function askAboutSend(order: StepOrder, ports: Ports): Promise<StepEnd> {
   const { address, key } = order;
   ports.emit({ event: 'send-asked', address, key });

@@ -14,7 +14,6 @@ export const workChannel = 'mediabatch_work';
 /** Channel with a run's id as payload, notified when the run's records change. */
 export const runChannel = 'mediabatch_run';
 
-/** Job queue (pg-boss), in the same database as our tables. */
 export type Boss = PgBoss;
 
 export function headQueue(account: string): string {
@@ -25,7 +24,6 @@ export function filesQueue(account: string, place: string): string {
   return `files-v${protocol}-${account}-${place}`;
 }
 
-/** Adapts a transaction to the interface of the queue. */
 export function ofBoss(tx: Sql) {
   return {
     executeSql: async (text: string, values?: unknown[]) => ({ rows: await tx.query(text, values) }),

@@ -27,7 +27,6 @@ export interface Database extends Sql {
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /** Repeats `act` until the server answers. For calls of the job queue. */
   persist<T>(act: () => Promise<T>): Promise<T>;
-  /** Executes a statement once, and returns the driver's result. */
   ask(text: string, values?: unknown[]): Promise<unknown>;
   /** `on` receives each notification. It is also called once after each reconnect, when some may have been missed. */
   listen(channel: string, on: (payload: string | undefined) => void): Promise<{ close(): Promise<void> }>;
@@ -40,9 +39,7 @@ export interface DatabaseOptions {
   /** `application_name` of the connections, shown in `pg_stat_activity`. */
   name: string;
   signal?: AbortSignal;
-  /** Maximum number of connections. Default: 8. */
   most?: number;
-  /** Called once per outage, with the error that revealed it. */
   onAway?(error: Error): void;
   onBack?(): void;
 }
@@ -63,7 +60,6 @@ const ownSettings = `SELECT set_config('default_transaction_isolation', 'read co
 const roomMs = 2000;
 /** Timeout of closing, in ms, because a frozen server does not answer. */
 const closingMs = 3000;
-/** Pauses between attempts, in ms; the last one is repeated. */
 const pauses = [50, 100, 250, 500, 1000, 2000];
 
 export async function openDatabase(url: string, options: DatabaseOptions): Promise<Database> {
@@ -258,7 +254,7 @@ const looks = 4;
  * Throws MB3702 when a pooler shares server connections between transactions of different sessions, because LISTEN
  * and session settings such as timeouts would apply to another session.
  */
-export async function refuseSharedSessions(
+async function refuseSharedSessions(
   client: pg.ClientBase,
   { url, open }: { url: string; open(): Promise<pg.Client> },
 ): Promise<void> {
@@ -296,7 +292,7 @@ async function serverOf(client: pg.ClientBase): Promise<number | undefined> {
 }
 
 /** Returns the result of the work, or `undefined` after `ms`; the work then continues in the background. */
-export async function withinMs<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
+async function withinMs<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), ms);

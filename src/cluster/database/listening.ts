@@ -17,6 +17,7 @@ export class Listening {
   readonly #ears = new Map<string, Set<Ear>>();
   #client: Promise<pg.Client> | undefined;
   #isMending = false;
+  #said: Promise<unknown> = Promise.resolve();
 
   constructor(options: ListeningOptions) {
     this.#options = options;
@@ -47,8 +48,7 @@ export class Listening {
     this.#ears.delete(channel);
     if (this.#ears.size === 0) return this.#hangUp();
     // Not awaited, because the server may be frozen.
-    const { quote } = this.#options;
-    void this.#client?.then((client) => client.query(`UNLISTEN ${quote(channel)}`)).catch(() => {});
+    void this.#client?.then((client) => this.#say(client, 'UNLISTEN', channel)).catch(() => {});
   }
 
   async #hangUp(): Promise<void> {
@@ -60,12 +60,19 @@ export class Listening {
   async #tuneIn(channel: string, connection: Promise<pg.Client>): Promise<void> {
     const client = await connection;
     try {
-      await client.query(`LISTEN ${this.#options.quote(channel)}`);
+      await this.#say(client, 'LISTEN', channel);
     } catch (error) {
       this.#giveUp(connection);
       void client.end().catch(() => {});
       throw error;
     }
+  }
+
+  /** Executes one statement at a time, because the driver does not queue them. */
+  #say(client: pg.Client, word: 'LISTEN' | 'UNLISTEN', channel: string): Promise<unknown> {
+    const said = this.#said.catch(() => {}).then(() => client.query(`${word} ${this.#options.quote(channel)}`));
+    this.#said = said;
+    return said;
   }
 
   #open(): Promise<pg.Client> {
@@ -74,6 +81,7 @@ export class Listening {
   }
 
   #connect(): Promise<pg.Client> {
+    this.#said = Promise.resolve();
     const connection = this.#options.open().then((client) => {
       client.on('notification', ({ channel, payload }) => {
         for (const ear of this.#ears.get(channel) ?? []) ear(payload);

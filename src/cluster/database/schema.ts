@@ -111,7 +111,6 @@ const migrations = [
   'ALTER TABLE mediabatch.run ADD COLUMN paused timestamptz',
 ] as const;
 
-/** Key of the advisory lock that prevents concurrent migrations. */
 const migrationLock = 7_268_911_430_215;
 
 /**

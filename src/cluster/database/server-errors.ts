@@ -31,7 +31,6 @@ const passing = new Set([
 /** Conflicts of two concurrent transactions: one of them has to be repeated. */
 const clashes = new Set(['40001', '40P01', '55P03']);
 
-/** The connection limit of the server, the database or the role is reached. */
 const noRoom = '53300';
 
 /** Error codes of a CREATE whose object exists, because another process has created it at the same moment. */
@@ -104,7 +103,6 @@ function codeOf(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException | undefined)?.code;
 }
 
-/** Detects a missing password, which the driver reports in a message without a code. */
 function isPasswordMissing(error: unknown): boolean {
   return /client password must be a (non-empty )?string/.test(messageOf(error));
 }
@@ -195,12 +193,11 @@ export function connectionString(text: string): string {
   return text.replace(/([?&]sslmode=)[^&#]*/, '$1verify-full');
 }
 
-export function userOf(text: string): string {
+function userOf(text: string): string {
   const { username } = new URL(text);
   return decodeURIComponent(username) || process.env.PGUSER || userInfo().username;
 }
 
-/** Returns the URL without credentials, for display. */
 export function showEngine(text: string): string {
   // Without `//`, the URL parser takes a user name for the protocol, and a password for the path.
   if (!/^[a-z]+:\/\//i.test(text) || !URL.canParse(text)) return 'the engine';

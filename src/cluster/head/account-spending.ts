@@ -1,19 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock } from '../../contract/clock.ts';
-import type { PurchaseJournal, Reservation, ReserveOptions } from '../../contract/ports.ts';
-import {
-  type Hold,
-  type HoldAnswer,
-  lowestOf,
-  type SpendingLeft,
-  type SpendingLimits,
-  tightestOf,
-} from '../../contract/spending.ts';
+import type { PurchaseJournal } from '../../contract/ports.ts';
+import { lowestOf, type SpendingLeft, type SpendingLimits, tightestOf } from '../../contract/spending.ts';
 import { isAnswered } from '../../disk/state/purchase-lines.ts';
 import { type SpendingHome, SpendingLedger } from '../../disk/state/spending-ledger.ts';
 import { type Finder, type SpendingLine, SpendingSums, type Verdict } from '../../disk/state/spending-sums.ts';
 import type { Json } from '../../ground/json.ts';
-import type { Lock, LockLine, StepRecord } from '../../lock/record.ts';
+import type { Lock, StepRecord } from '../../lock/record.ts';
 import { isJob, isOpenSend } from '../../lock/sends.ts';
 import type { Database, Sql } from '../database/database.ts';
 import type { RunRecord } from '../runs/run-record.ts';
@@ -25,7 +18,6 @@ const insertLines = `${held},
     SELECT id, $3::text, epoch, $4::bigint, $5::text FROM held ON CONFLICT DO NOTHING) -- I49 (fenced)
   SELECT count(*) AS held FROM held`;
 
-/** Time in ms in which lines that no caller awaits are collected. */
 const gatherMs = 250;
 
 /** Time after the last heartbeat when a worker's row is ignored, and deleted by other workers. */
@@ -98,11 +90,25 @@ export class AccountSpending implements SpendingHome {
     return { at, ...this.#month.sums.spentAt(at) };
   }
 
-  /** Returns the purchase journal of a run. `earlier`: records of earlier runs of the campaign. */
+  /**
+   * Returns the purchase journal of a run. An account has at most one open run per campaign (`one_open_run`), so that
+   * run owns its idempotency keys. The run's own lines are the journal; they are not written twice. `earlier`: records
+   * of earlier runs of the campaign.
+   */
   of({ id, campaign }: RunRecord, earlier: Lock): PurchaseJournal {
     const { clock } = this.#options;
     const server = { now: () => this.#now(), sleep: clock.sleep.bind(clock) };
-    return new RunPurchases(earlier, new SpendingLedger(this, { campaign, path: campaign, by: id, clock: server }));
+    const ledger = new SpendingLedger(this, { campaign, path: campaign, by: id, clock: server });
+    const known = recordsByKey(earlier);
+    return {
+      async reserve(key, options) {
+        const records = known.get(key) ?? [];
+        return isAnswered(records, { ...options, isOurs: true }) ? { is: 'known', records } : { is: 'reserved' }; // I40 (engine)
+      },
+      hold: (purchase) => ledger.hold(purchase),
+      release: (key) => ledger.release(key),
+      add: async (line) => ledger.note(line),
+    };
   }
 
   async add(line: SpendingLine): Promise<Verdict> {
@@ -150,7 +156,6 @@ export class AccountSpending implements SpendingHome {
     }
   }
 
-  /** Resolves when all lines are stored or lost. */
   idle(): Promise<void> {
     return this.#month.idle();
   }
@@ -167,37 +172,6 @@ export class AccountSpending implements SpendingHome {
     const name = laterOf(monthOf(this.#now()), this.#month.name);
     if (name !== this.#month.name) this.#month = new Month(name, this.#options);
     return this.#month;
-  }
-}
-
-/**
- * Purchase journal of a run on an engine. An account has at most one open run per campaign (`one_open_run`), so that
- * run owns its idempotency keys. The run's own lines are the journal; they are not written twice.
- */
-class RunPurchases implements PurchaseJournal {
-  readonly #ledger: SpendingLedger;
-  readonly #records: ReadonlyMap<string, StepRecord[]>;
-
-  constructor(earlier: Lock, ledger: SpendingLedger) {
-    this.#ledger = ledger;
-    this.#records = recordsByKey(earlier);
-  }
-
-  async reserve(key: string, options: ReserveOptions): Promise<Reservation> {
-    const records = this.#records.get(key) ?? [];
-    return isAnswered(records, { ...options, isOurs: true }) ? { is: 'known', records } : { is: 'reserved' }; // I40 (engine)
-  }
-
-  hold(purchase: Hold): Promise<HoldAnswer> {
-    return this.#ledger.hold(purchase);
-  }
-
-  release(key: string): void {
-    this.#ledger.release(key);
-  }
-
-  async add(line: LockLine): Promise<void> {
-    this.#ledger.note(line);
   }
 }
 

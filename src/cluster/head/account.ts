@@ -143,7 +143,6 @@ export class Seat {
     this.#spent = spent;
   }
 
-  /** Resolves with whether this process is still the leader. */
   async beat(): Promise<boolean> {
     const { db, boss, account, job } = this.#options;
     const touched = await db.persist(() => boss.touch(headQueue(account), job));

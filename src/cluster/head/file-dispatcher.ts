@@ -19,12 +19,10 @@ import {
 } from '../worker/serve-files.ts';
 import { held, type Term } from './rows.ts';
 
-/** Interval of polling for results in ms: a fallback for missed notifications. */
 const lookMs = 1000;
 /** Maximum number of files, longest waiting first, whose results one poll reads. After an outage, a poll reads all. */
 const mostLookedAt = 1000;
 const mostWritten = 200;
-/** Time in ms in which reported results are collected, to read them in one statement. */
 const gatherMs = 20;
 /**
  * Time in ms that a file waits for a slot of this process. Worth it, because another fetch worker costs two
@@ -38,7 +36,6 @@ interface FileDispatcherOptions extends Term {
   seal: Seal;
 }
 
-/** Means of the leader to fetch files itself, if it reaches the store. */
 export interface OwnHand {
   store: string;
   slots: Places;
@@ -60,7 +57,6 @@ export class FileDispatcher {
   readonly #new = new Batches<Order>({ write: (orders) => this.#write(orders), mostSize: mostWritten });
   readonly #waiting = new Map<string, Order>();
   readonly #reported = new Set<string>();
-  readonly #leaving = new WeakMap<AbortSignal, Set<() => void>>();
   #reading: Promise<void> | undefined;
   #listening: Promise<{ close(): Promise<void> }> | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -121,32 +117,18 @@ export class FileDispatcher {
   ): Promise<FileReport | undefined> {
     if (signal?.aborted) return undefined;
     await this.#open(queue);
-    const leaving = signal && this.#leavingOf(signal);
     let leave = () => {};
     try {
       return await new Promise<FileReport | undefined>((resolve, reject) => {
         leave = () => resolve(undefined);
-        leaving?.add(leave);
+        signal?.addEventListener('abort', leave, { once: true });
         if (signal?.aborted) leave();
         this.#new.add({ id, run, queue, task, resolve }).catch(reject);
       });
     } finally {
-      leaving?.delete(leave);
+      signal?.removeEventListener('abort', leave);
       this.#waiting.delete(id);
     }
-  }
-
-  /** Adds one listener per signal, because adding or removing one scans all of them. */
-  #leavingOf(signal: AbortSignal): Set<() => void> {
-    const known = this.#leaving.get(signal);
-    if (known !== undefined) return known;
-    const leaving = new Set<() => void>();
-    this.#leaving.set(signal, leaving);
-    const leaveAll = () => {
-      for (const leave of leaving) leave();
-    };
-    signal.addEventListener('abort', leaveAll, { once: true });
-    return leaving;
   }
 
   async #open(queue: string): Promise<void> {
@@ -154,7 +136,11 @@ export class FileDispatcher {
     this.#listening ??= db.listen(fileChannel, (id) => {
       if (id === undefined) return this.#look(this.#waiting.size);
       if (this.#waiting.has(id)) this.#reported.add(id);
-      if (this.#reported.size > 0) this.#gathering ??= setTimeout(() => this.#readReported(), gatherMs);
+      if (this.#reported.size > 0)
+        this.#gathering ??= setTimeout(() => {
+          this.#gathering = undefined;
+          this.#look(0);
+        }, gatherMs);
     });
     await this.#listening;
     this.#timer ??= setInterval(() => this.#look(mostLookedAt), lookMs);
@@ -173,7 +159,6 @@ export class FileDispatcher {
     for (const { id, result } of done) this.#end(id, result);
   }
 
-  /** Resolves with the results that are stored already. */
   async #put(sql: Sql, orders: readonly Order[]): Promise<{ id: string; result: FileReport }[]> {
     const { account, epoch, seal, boss } = this.#options;
     const tasks = orders.map(({ task }) => seal.seal(JSON.stringify(task)));
@@ -194,11 +179,6 @@ export class FileDispatcher {
       await sql.query('SELECT pg_notify($1, $2)', [filesChannel, queue]);
     }
     return rows.filter(({ state }) => state === 'saved');
-  }
-
-  #readReported(): void {
-    this.#gathering = undefined;
-    this.#look(0);
   }
 
   /** Reads reported results, and fills up to `oldest` with the files that have waited longest. */

@@ -19,7 +19,7 @@ import type { Database } from '../database/database.ts';
 import { changedPlan, type RunHeader, type RunRecord, readHeader, readOrders } from '../runs/run-record.ts';
 import { endRun, readEnds, writeEnds } from '../runs/runs.ts';
 import type { Seal } from '../seal.ts';
-import { MarkKeeper, type Marks, refusePutBack } from '../store/run-mark.ts';
+import { keepMark, type Marks, refusePutBack } from '../store/run-mark.ts';
 import type { Seat } from './account.ts';
 import type { AccountSpending } from './account-spending.ts';
 import type { FileDispatcher, OwnHand } from './file-dispatcher.ts';
@@ -41,7 +41,6 @@ export interface HeadRunGround {
   seat: Seat;
   seal: Seal;
   dispatcher: FileDispatcher;
-  /** `undefined` on a worker without a store. */
   own: (OwnHand & { marks: Marks }) | undefined;
   /** Receives the number of steps of a run before they are read from the database. */
   onSize(known: { steps: number }): void;
@@ -56,11 +55,9 @@ export interface HeadRunGround {
   service: Service & Downloads;
   shared: SharedAccount;
   spending: AccountSpending;
-  /** Routes of create requests by kind, which grow with each run. */
   routes: { [kind: string]: CreateRoutes[string] };
 }
 
-/** Time in ms in which events and step ends are collected. */
 const gatherMs = 100;
 
 interface Found {
@@ -107,12 +104,10 @@ export class HeadRun {
     return this.#carried?.ledger.lock.steps.values() ?? [];
   }
 
-  /** Whether this leader may have sent requests of the run. */
   get hasBegun(): boolean {
     return this.#carried !== undefined;
   }
 
-  /** Stops create requests; running jobs are collected. */
   cancel(): void {
     this.#isCancelled = true;
     this.#carried?.gate.stop('signal', 'cancelled');
@@ -144,8 +139,10 @@ export class HeadRun {
     await this.#ends.idle();
     this.#tellBefore(found);
     const lines = openLines(db, this.#term);
-    const keeper = this.#markKeeper(found);
-    const carried = this.#carryOut(found, keeper?.keep(lines) ?? lines);
+    const marks = this.#marks();
+    const lock = () => this.#carried?.ledger.lock ?? found.lock;
+    const marked = marks && keepMark(lines, marks, { run: this.#record.id, lines: found.lines, lock });
+    const carried = this.#carryOut(found, marked ?? lines);
     this.#carried = carried;
     for (const { price, charged } of found.resumed.charges) carried.ledger.estimates.note(price, charged);
     if (this.#isCancelled) this.cancel();
@@ -159,7 +156,7 @@ export class HeadRun {
     } finally {
       carried.gate.close();
       await this.#events.idle();
-      await Promise.all([lines.close(), keeper?.idle()]);
+      await Promise.all([lines.close(), marked?.idle()]);
     }
     if (this.#failure !== undefined) throw this.#failure.error;
   }
@@ -200,17 +197,9 @@ export class HeadRun {
     return { header, resumed, lock, earlier, lines: lines.length, reported };
   }
 
-  /** Returns undefined if this process does not reach the run's store. */
   #marks(): Marks | undefined {
     const { own } = this.#ground;
     return own?.store === this.#record.store ? own.marks : undefined;
-  }
-
-  #markKeeper({ lock, lines }: Found): MarkKeeper | undefined {
-    const marks = this.#marks();
-    return (
-      marks && new MarkKeeper(marks, { run: this.#record.id, lines, lock: () => this.#carried?.ledger.lock ?? lock })
-    );
   }
 
   #fold(lines: readonly string[]): Lock {
@@ -318,7 +307,7 @@ export class HeadRun {
       earlier: {
         spent: resumed.spentBefore,
         stopped: reported.stopped,
-        hasStopped: (because) => reported.hasStopped(because),
+        hasStopped: (because) => reported.stops.has(because),
         balance: reported.balance,
       },
     });

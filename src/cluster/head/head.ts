@@ -15,7 +15,7 @@ import type { CreateRoutes } from '../../service/create.ts';
 import { Durations } from '../../service/polling/durations.ts';
 import { createService } from '../../service/service.ts';
 import { type Boss, workChannel } from '../database/boss.ts';
-import type { ClusterSettings, RunRecord } from '../runs/run-record.ts';
+import type { RunRecord } from '../runs/run-record.ts';
 import { noteRunError, openRunsOf } from '../runs/runs.ts';
 import { makeWakeUp } from '../wake-up.ts';
 import type { HeadOfRuns } from '../worker/worker.ts';
@@ -23,20 +23,6 @@ import { guardCreates } from './account.ts';
 import { AccountSpending } from './account-spending.ts';
 import { FileDispatcher } from './file-dispatcher.ts';
 import { HeadRun, type HeadRunGround } from './head-run.ts';
-
-/** Timeouts of the service that several runs share: the longest ones of all runs so far. They never shrink. */
-export class RunLimits {
-  createTimeoutMs = 0;
-  requestTimeoutMs = 0;
-  patienceMs = 0;
-
-  take(settings: ClusterSettings): void {
-    const { createTimeoutMs, requestTimeoutMs, patienceMs = Number.POSITIVE_INFINITY } = settings;
-    this.createTimeoutMs = Math.max(this.createTimeoutMs, createTimeoutMs);
-    this.requestTimeoutMs = Math.max(this.requestTimeoutMs, requestTimeoutMs);
-    this.patienceMs = Math.max(this.patienceMs, patienceMs);
-  }
-}
 
 export interface HeadOptions extends Omit<HeadRunGround, 'service' | 'shared' | 'routes' | 'dispatcher' | 'spending'> {
   boss: Pick<Boss, 'createQueue' | 'insert'>;
@@ -48,11 +34,9 @@ export interface HeadOptions extends Omit<HeadRunGround, 'service' | 'shared' | 
 interface PutAside {
   run: HeadRun;
   error: unknown;
-  /** Time of the next attempt, in ms since 1970. */
   againAt: number;
 }
 
-/** Interval of polling for submitted or cancelled runs in ms: a fallback for missed notifications. */
 const lookMs = 1000;
 const againAfterMs = 60_000;
 /** Maximum number of the account's create requests in flight. */
@@ -69,7 +53,8 @@ export class Head implements HeadOfRuns {
   readonly #aside = new Map<string, PutAside>();
   /** Ids of paused runs whose running jobs are all collected. */
   readonly #resting = new Set<string>();
-  readonly #limits = new RunLimits();
+  /** Timeouts of the service that the runs share: the longest ones of all runs so far. They never shrink. */
+  readonly #limits = { createTimeoutMs: 0, requestTimeoutMs: 0, patienceMs: 0 };
   readonly #dispatcher: FileDispatcher;
   #gate: AccountGate | undefined;
 
@@ -157,6 +142,14 @@ export class Head implements HeadOfRuns {
     if (failures.length > 0) throw failures[0];
   }
 
+  #share({ settings }: RunRecord): void {
+    const { createTimeoutMs, requestTimeoutMs, patienceMs = Number.POSITIVE_INFINITY } = settings;
+    const limits = this.#limits;
+    limits.createTimeoutMs = Math.max(limits.createTimeoutMs, createTimeoutMs);
+    limits.requestTimeoutMs = Math.max(limits.requestTimeoutMs, requestTimeoutMs);
+    limits.patienceMs = Math.max(limits.patienceMs, patienceMs);
+  }
+
   async #openSpending(): Promise<AccountSpending> {
     const { db, account, clock, seat, limits } = this.#options;
     const drives = (run: string) => this.#runs.has(run);
@@ -181,7 +174,7 @@ export class Head implements HeadOfRuns {
     const term = { account, epoch: seat.epoch, run: record.id };
     try {
       await seat.allowCreates(record.settings.createTimeoutMs);
-      this.#limits.take(record.settings);
+      this.#share(record);
       if (record.error !== null) await noteRunError(db, term, null);
       await run.drive();
     } catch (error) {
@@ -199,7 +192,7 @@ export class Head implements HeadOfRuns {
   ): { ground: HeadRunGround; close(): Promise<void> } {
     const { access, seat, clock } = this.#options;
     const limits = this.#limits;
-    for (const { settings } of first) limits.take(settings);
+    for (const record of first) this.#share(record);
     const routes: { [kind: string]: CreateRoutes[string] } = {};
     const pollIntervalMs = first.find(({ settings }) => settings.pollIntervalMs !== undefined)?.settings.pollIntervalMs;
     const service = createService({

@@ -19,60 +19,40 @@ const ofSome: readonly StopReason[] = ['price', 'alike'];
  * if several leaders began it.
  */
 export class ReportedEvents {
-  readonly #begun = new Set<string>();
-  readonly #ended = new Set<string>();
-  readonly #stops = new Map<StopReason, Set<string>>();
-  readonly #saved = new Set<string>();
-  #isStarted = false;
-  #balance: number | null = null;
-
-  get isStarted(): boolean {
-    return this.#isStarted;
-  }
-
+  readonly begun = new Set<string>();
+  readonly ended = new Set<string>();
+  readonly saved = new Set<string>();
+  readonly stops = new Map<StopReason, Set<string>>();
+  isStarted = false;
   /** `null` if no leader received one. */
-  get balance(): number | null {
-    return this.#balance;
-  }
+  balance: number | null = null;
 
   /** Reason why a leader stopped all spending; undefined if none did. */
   get stopped(): StopReason | undefined {
-    return [...this.#stops.keys()].find((because) => !partial.includes(because));
-  }
-
-  hasStopped(because: StopReason): boolean {
-    return this.#stops.has(because);
-  }
-
-  hasSaved(address: string): boolean {
-    return this.#saved.has(address);
-  }
-
-  hasEnded(address: string): boolean {
-    return this.#ended.has(address);
+    return [...this.stops.keys()].find((because) => !partial.includes(because));
   }
 
   /** Returns false if an equivalent event was already reported. */
   note(fact: RunFact): boolean {
     switch (fact.event) {
       case 'run-started': {
-        const isNews = !this.#isStarted;
-        this.#isStarted = true;
+        const isNews = !this.isStarted;
+        this.isStarted = true;
         return isNews;
       }
       case 'step-started':
       case 'step-left':
-        return add(this.#begun, fact.address);
+        return add(this.begun, fact.address);
       case 'step-finished':
-        return add(this.#ended, fact.address);
+        return add(this.ended, fact.address);
       case 'spending-stopped':
         return this.#noteStop(fact);
       case 'output-saved':
-        this.#saved.add(fact.address);
+        this.saved.add(fact.address);
         return true;
       case 'job-created':
       case 'credits-changed':
-        this.#balance = fact.balance ?? this.#balance;
+        this.balance = fact.balance ?? this.balance;
         return true;
       default:
         return true;
@@ -81,8 +61,8 @@ export class ReportedEvents {
 
   /** Returns whether to report the stop: each new detail for the reasons in `ofSome`, otherwise only the first stop. */
   #noteStop({ because, detail }: Stop): boolean {
-    const details = this.#stops.get(because) ?? new Set();
-    this.#stops.set(because, details);
+    const details = this.stops.get(because) ?? new Set();
+    this.stops.set(because, details);
     const isNews = details.size === 0 || (ofSome.includes(because) && !details.has(detail));
     details.add(detail);
     return isNews;
@@ -142,7 +122,7 @@ export function* factsBefore(
   for (const { order } of plan.rows) {
     if (order === undefined || order.asksOnly) continue;
     const end = ends.get(orderId(order));
-    if (end !== undefined && !reported.hasEnded(order.address)) yield* factsOfEnd(order, end, { lock, reported });
+    if (end !== undefined && !reported.ended.has(order.address)) yield* factsOfEnd(order, end, { lock, reported });
   }
 }
 
@@ -152,7 +132,7 @@ function* factsOfEnd(
   { lock, reported }: { lock: Lock; reported: ReportedEvents },
 ): Generator<RunFact> {
   yield { event: 'step-started', address, task, kind, action };
-  if (outcome === 'done' && !reported.hasSaved(address)) {
+  if (outcome === 'done' && !reported.saved.has(address)) {
     const made = lock.steps.get(address)?.purchases.find((one) => one.fingerprint === fingerprint && one.outputs);
     for (const output of made?.outputs ?? []) yield { event: 'output-saved', address, output, how: 'downloaded' };
   }

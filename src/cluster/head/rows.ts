@@ -89,7 +89,6 @@ export class RowWriter {
     });
   }
 
-  /** Resolves when the text is durable. */
   append(text: string): Promise<void> {
     return this.#batches.add(text);
   }
@@ -162,9 +161,7 @@ export async function insertRows(
 const mostRows = 100;
 
 interface Page {
-  /** Each with its LF. */
   lines: string[];
-  /** Number and epoch of the last row. */
   last: string;
   epoch: string;
 }

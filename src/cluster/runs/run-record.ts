@@ -24,11 +24,9 @@ export interface ClusterSettings {
 
 /** Facts of a plan for events and settling. Orders are stored separately, because they are large. */
 export interface RunHeader {
-  /** Without the orders of its rows. */
   plan: Plan;
   orders: number;
   outline: Omit<GraphOutline, 'addresses'> & { addresses: readonly string[] };
-  /** Paths of create requests in the service's OpenAPI document. */
   createRoutes: Json;
   prices: WrittenPrices;
 }
@@ -58,7 +56,6 @@ export interface RunRecord {
   settings: ClusterSettings;
   totals: PlanTotals;
   origin: RunOrigin;
-  /** Store for the files; `null` for the folder of the attached client. */
   store: string | null;
   /** Identity of the database in which this record was last known to be complete; `null` if that is uncertain. */
   server: string | null;
@@ -84,7 +81,6 @@ export interface Submission {
   origin: RunOrigin;
   store: string | null;
   orders: Iterable<StepOrder>;
-  /** Lines of the lock, each with its LF. */
   lines: Iterable<string>;
 }
 

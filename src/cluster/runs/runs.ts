@@ -84,7 +84,6 @@ export async function findOpenRun(sql: Sql, account: string, campaign: string): 
   return (await sql.query<RunRecord>(text, [account, campaign]))[0];
 }
 
-/** Returns the newest run first. */
 export function lastEndedRuns(
   sql: Sql,
   { account, campaign, most }: { account: string; campaign: string; most: number },
@@ -98,7 +97,6 @@ export async function readRun(sql: Sql, id: string): Promise<RunRecord | undefin
   return (await sql.query<RunRecord>(`SELECT ${columns} FROM mediabatch.run WHERE id = $1`, [id]))[0];
 }
 
-/** Returns the oldest run first. */
 export function openRunsOf(sql: Sql, account: string): Promise<RunRecord[]> {
   const text = `SELECT ${columns} FROM mediabatch.run WHERE account = $1 AND state = 'open' ORDER BY submitted, id`;
   return sql.query<RunRecord>(text, [account]);
@@ -213,7 +211,6 @@ export async function pauseRun(sql: Sql, id: string, by: string): Promise<boolea
   return (await sql.query(text, [id, by])).length > 0;
 }
 
-/** Resolves with `false` if the run was not paused, or has ended. */
 export async function resumeRun(sql: Sql, id: string): Promise<boolean> {
   const text = `UPDATE mediabatch.run SET paused = NULL, origin = origin - 'pausedBy'
     WHERE id = $1 AND state = 'open' AND paused IS NOT NULL

@@ -8,7 +8,6 @@ import { makeWakeUp } from '../wake-up.ts';
 import type { RunRecord } from './run-record.ts';
 import { readRun } from './runs.ts';
 
-/** Polling interval in ms: a fallback for missed notifications. */
 const lookEveryMs = 1000;
 
 interface RunWatcher {
@@ -77,5 +76,5 @@ export async function watchRun(
 }
 
 function isOfOthers(event: RunEvent, reported: ReportedEvents): boolean {
-  return 'address' in event && !reported.hasEnded(event.address);
+  return 'address' in event && !reported.ended.has(event.address);
 }

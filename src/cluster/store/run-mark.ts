@@ -20,48 +20,36 @@ export type Marks = Pick<Store, 'readMark' | 'writeMark'>;
 
 const gatherMs = 200;
 
-export class MarkKeeper {
-  readonly #marks: Marks;
-  readonly #run: string;
-  readonly #lock: () => Lock;
-  #lines: number;
-  #writing: Promise<void> | undefined;
-
-  /** `lines`: number of existing lines; `lock`: returns the lock that they form. */
-  constructor(marks: Marks, { run, lines, lock }: { run: string; lines: number; lock(): Lock }) {
-    this.#marks = marks;
-    this.#run = run;
-    this.#lines = lines;
-    this.#lock = lock;
-  }
-
-  /** Wraps a lock file: soon after a line is durable, the mark counts it. */
-  keep(file: LockFile): LockFile {
-    return {
-      ...file,
-      append: async (line) => {
-        await file.append(line);
-        this.#lines += 1;
-        this.#writing ??= this.#write();
-      },
-    };
-  }
-
-  /** Resolves when the mark is up to date, or the store is away. */
-  async idle(): Promise<void> {
-    await this.#writing;
-  }
-
+/**
+ * Wraps the lock file of a run: soon after a line is durable, the mark counts it. `lines`: number of existing lines;
+ * `lock`: returns the lock that all lines form. `idle` resolves when the mark is up to date, or the store is away.
+ */
+export function keepMark(
+  file: LockFile,
+  marks: Marks,
+  { run, lines, lock }: { run: string; lines: number; lock(): Lock },
+): LockFile & { idle(): Promise<void> } {
+  let count = lines;
+  let writing: Promise<void> | undefined;
   /** Ignores errors: while the store is away it keeps the old mark, and the next line tries again. */
-  async #write(): Promise<void> {
-    for (let marked = -1; marked < this.#lines; ) {
+  const write = async () => {
+    for (let marked = -1; marked < count; ) {
       await wait(gatherMs);
-      marked = this.#lines;
-      const mark = { mediabatch: 'run-mark', version: 1, lines: marked, jobs: countJobs(this.#lock()) };
-      await this.#marks.writeMark(this.#run, `${JSON.stringify(mark)}\n`).catch(() => {});
+      marked = count;
+      const mark = { mediabatch: 'run-mark', version: 1, lines: marked, jobs: countJobs(lock()) };
+      await marks.writeMark(run, `${JSON.stringify(mark)}\n`).catch(() => {});
     }
-    this.#writing = undefined;
-  }
+    writing = undefined;
+  };
+  return {
+    ...file,
+    async append(line) {
+      await file.append(line);
+      count += 1;
+      writing ??= write();
+    },
+    idle: async () => writing,
+  };
 }
 
 /**

@@ -51,7 +51,6 @@ export class BucketError extends Error {
 
 interface ObjectFacts {
   bytes: number;
-  /** SHA-256 in hex; undefined for objects that were not uploaded by us. */
   sha256: string | undefined;
   /** Entity tag, which differs for other content under the same name. */
   tag: string;
@@ -60,7 +59,6 @@ interface ObjectFacts {
 interface FileToPut {
   path: string;
   bytes: number;
-  /** In hex. */
   sha256: string;
   type: string;
 }
@@ -102,7 +100,6 @@ export class Bucket {
     return new Bucket(name, endpoint.replace(/\/+$/, ''), { client, clock });
   }
 
-  /** Returns `undefined` if there is no such object. */
   async head(key: string): Promise<ObjectFacts | undefined> {
     const answer = await this.#ask('HEAD', key);
     return answer.status === 404 ? undefined : factsOf(answer);
@@ -254,7 +251,6 @@ function badEndpoint(endpoint: string): CampaignError {
   });
 }
 
-/** Parses `s3://bucket/prefix`; undefined for another form. */
 export function parseS3(name: string): { bucket: string; prefix: string } | undefined {
   const found = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(name);
   const [, bucket = '', path = ''] = found ?? [];

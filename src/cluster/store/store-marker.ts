@@ -8,7 +8,6 @@ import type { Output } from '../../lock/record.ts';
 export interface Store {
   /** Identifies the store, independent of its path or name on a machine. */
   id: string;
-  /** As given by the user. */
   name: string;
   filesOf(campaign: string): StoreFiles;
   /** Resolves with `undefined` if there is no mark. Rejects when the store is away. */

@@ -31,7 +31,6 @@ export type { Store, StoreFiles } from './store-marker.ts';
 
 const marker = 'store.json';
 const mostBytes = 4096;
-/** Maximum number of reads of an empty marker, 50 ms apart. */
 const mostLooks = 20;
 
 /**

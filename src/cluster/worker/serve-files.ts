@@ -22,15 +22,12 @@ export const filesChannel = 'mediabatch_files';
 /** Channel with a file's id as payload, notified when its result is known. */
 export const fileChannel = 'mediabatch_file';
 
-/** Polling interval of the queue in ms: a fallback for missed notifications. */
 const lookMs = 1000;
-/** Polling interval while no run of the account is open, in ms. */
 const quietLookMs = 30_000;
 /**
  * Heartbeat interval of files in progress, in ms. After ten seconds without one, another fetch worker gets the file.
  */
 const touchMs = 3000;
-/** Time in ms in which results are collected, to report them and free their slots in a few statements. */
 const gatherMs = 20;
 
 export interface ServeFilesOptions {
@@ -45,7 +42,6 @@ export interface ServeFilesOptions {
   slots: Places;
   downloads: Downloads;
   filesOf(campaign: string): OutputFiles;
-  /** Whether no run of the account is open. Default: false. */
   isQuiet?(): boolean;
   /** When aborted, files in progress are returned to the queue at once. */
   signal: AbortSignal;
@@ -247,7 +243,7 @@ export type FileTask =
   | { do: 'measure'; output: Output; aspects: readonly Aspect[] };
 
 /** Result of the task. Contains no link, because it is stored unencrypted. */
-export type FileResult =
+type FileResult =
   | FetchAnswer
   | { is: 'measured'; facts?: MediaFacts }
   /** Storage failed, or the path in it is not allowed. */

@@ -29,7 +29,6 @@ interface StartWorkerOptions {
   access: { baseUrl: string; token: string };
   version: string;
   clock: Clock;
-  /** When aborted, the worker hands over and ends. */
   signal: AbortSignal;
   exitWhenIdle: boolean;
   /** When aborted, the worker ends as soon as no run of the account is open. */
@@ -37,11 +36,8 @@ interface StartWorkerOptions {
   tell(news: WorkerNews): void;
   onSize(known: { steps: number }): void;
   accountOf(send: string): string | undefined;
-  /** As given by the user. */
   store: string | undefined;
-  /** Maximum number of files that are fetched at once. */
   files: number;
-  /** Address on which health is served. Default: not served. */
   port?: { port: number; host: string } | undefined;
   /** Spending limits of this worker, for all campaigns together. */
   limits?: SpendingLimits | undefined;
@@ -128,7 +124,6 @@ async function workThere(options: StartWorkerOptions, port: OperatorPort | undef
   }
 }
 
-/** Timeout for the first byte of a download, in ms. Fixed, because each run has its own setting. */
 const requestTimeoutMs = 30_000;
 
 const storeLookMs = 3000;
@@ -178,7 +173,6 @@ interface HouseOptions {
   clock: Clock;
   account: string;
   keepMs?: number | undefined;
-  /** Whether no run of the account is open. */
   isQuiet(): boolean;
   signal: AbortSignal;
 }
@@ -244,7 +238,7 @@ const idleQueues = `SELECT account.id, queue.name FROM mediabatch_queue.queue
     AND NOT EXISTS (SELECT FROM mediabatch.worker WHERE worker.account = account.id
       AND beat > now() - interval '${forgottenAfter}')`;
 
-export interface OperatorPort {
+interface OperatorPort {
   port: number;
   note(news: WorkerNews): void;
   watch(worker: Watched): void;

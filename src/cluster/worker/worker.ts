@@ -25,20 +25,17 @@ const failurePauses = [2000, 5000, 15_000, 60_000];
 /** The head of an account. `run` resolves when no run is open, or after an abort when open requests are answered. */
 export interface HeadOfRuns {
   run(): Promise<void>;
-  /** Number of create requests that are sent and not answered. */
   creates?(): number;
 }
 
 export interface WorkerOptions extends Registered {
   boss: HeadBoss;
   signal: AbortSignal;
-  /** Ends the worker as soon as no run of the account is open. */
   exitWhenIdle: boolean;
   drain?: AbortSignal | undefined;
   redact(text: string): string;
   tell(news: WorkerNews): void;
   makeHead(seat: Seat, signal: AbortSignal): HeadOfRuns;
-  /** `isQuiet`: whether no run of the account is open. */
   serveFiles?: ((signal: AbortSignal, isQuiet: () => boolean) => Promise<void>) | undefined;
   keepHouse?: ((signal: AbortSignal, isQuiet: () => boolean) => Promise<void>) | undefined;
 }
@@ -93,7 +90,6 @@ export function reasonOf(signal: AbortSignal | undefined): string {
 
 interface State {
   creates(): number;
-  /** Number of open runs of the account at the last check; 1 before the first check. */
   runs: number;
 }
 
@@ -222,7 +218,7 @@ function makeTeller(taker: Taker & { tell(news: WorkerNews): void }) {
   };
 }
 
-export interface Registered {
+interface Registered {
   db: Database;
   clock: Clock;
   id: string;
@@ -244,7 +240,7 @@ const quietBeatMs = 10_000;
 /**
  * Sends heartbeats to this worker's row until the signal is aborted. Removes the row then if the server is available.
  */
-export async function register(
+async function register(
   options: Registered,
   { signal, isQuiet }: { signal: AbortSignal; isQuiet(): boolean },
 ): Promise<void> {

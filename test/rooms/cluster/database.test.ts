@@ -21,7 +21,6 @@ import { losingLine } from '../../rig/losing-line.ts';
 import { pooler, poolerBefore } from '../../rig/pooler.ts';
 import { freshDatabase, openFresh } from '../../rig/postgres.ts';
 import { startPostgres } from '../../rig/postgres-server.ts';
-import { smallServer } from '../../rig/small-postgres.ts';
 import { engineHere, submission } from './engine-here.ts';
 
 const open = (url: string) => openDatabase(url, { name: 'test' });
@@ -222,17 +221,6 @@ describe('an answer that was lost', () => {
     expect(line.lost).toBe(4);
     expect(await readAllLines(direct, 'r')).toEqual(written);
   });
-
-  test('of a migration: the tables are as they were', async () => {
-    const url = await freshDatabase();
-    const line = await losingLine(url);
-    const database = await open(line.url);
-    onTestFinished(() => database.close());
-    line.lose('COMMIT');
-    await migrate(database);
-    expect(line.lost).toBe(1);
-    expect(await database.query('SELECT version FROM mediabatch.meta')).toHaveLength(1);
-  });
 });
 
 test('a transaction whose failed statement was overlooked is not taken for done', async () => {
@@ -294,45 +282,6 @@ test('whoever only looks makes no tables', async () => {
   expect([looked.code, looked.err]).toEqual([0, 'no run is on record on this engine\nno worker is running\n']);
   expect((await run(['workers', '--check'], url)).code).toBe(69);
   expect(await hasTables(await opened(url))).toBe(false);
-});
-
-test('whoever is slower than another in making the queue begins anew', async () => {
-  const database = await opened(await freshDatabase());
-  const races = ['23505', '42P07'];
-  const racing: Pick<Database, 'persist' | 'ask'> = {
-    persist: (act) => database.persist(act),
-    async ask(text, values) {
-      const code = races.pop();
-      if (code === undefined) return database.ask(text, values);
-      throw Object.assign(new Error('duplicate key value violates unique constraint'), { code });
-    },
-  };
-  const boss = await openBoss(racing);
-  onTestFinished(() => boss.stop({ graceful: false }));
-  expect(races).toEqual([]);
-});
-
-test('the owner migrates once, and lets a role work that may create nothing', async () => {
-  const url = await freshDatabase();
-  const owner = await opened(url);
-  const role = `r${new URL(url).pathname.slice(1)}`;
-  await owner.query(`CREATE ROLE ${role} LOGIN PASSWORD 'word'`);
-  onTestFinished(() => owner.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`).then(() => {}));
-  const words = ['engine', 'migrate', '--grant', role];
-  const made = await run(words, url);
-  expect([made.code, made.err]).toEqual([
-    0,
-    expect.stringMatching(/created the tables, version \d+\ngranted the use of the tables to r/),
-  ]);
-  const again = await run(words, url);
-  expect(again.err).toContain('already: nothing was changed');
-  const worker = await opened(Object.assign(new URL(url), { username: role, password: 'word' }).href);
-  await migrate(worker);
-  const boss = await openBoss(worker);
-  onTestFinished(() => boss.stop({ graceful: false }));
-  await boss.createQueue('one');
-  expect(await boss.send('one', {})).toEqual(expect.any(String));
-  await worker.query("INSERT INTO mediabatch.account (id) VALUES ('one')");
 });
 
 /** A worker of today, which ends when it finds nothing to do. */
@@ -496,19 +445,6 @@ describe.runIf(pooler !== undefined)('behind PgBouncer with its defaults', () =>
     await expect(openThrough('transaction')).rejects.toMatchObject({
       failure: { code: 'MB3702', message: expect.stringMatching(/between transactions/) },
     });
-  });
-
-  test('a server that is started anew is waited for', async () => {
-    const server = await smallServer();
-    const { database } = await openThrough('session', server.url);
-    const heard: (string | undefined)[] = [];
-    await database.listen('news', (payload) => heard.push(payload));
-    await server.stop();
-    const asked = database.query('SELECT 7 AS it');
-    asked.catch(() => {});
-    await server.startAgain();
-    expect(await asked).toEqual([{ it: 7 }]);
-    await expect.poll(() => heard).toEqual([undefined, undefined]);
   });
 });
 

@@ -1,4 +1,3 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { type Boss, filesQueue } from '../../../src/cluster/database/boss.ts';
@@ -197,15 +196,6 @@ describe('files that hands fetch', () => {
       });
     }
     expect(filesIn(root)).toEqual([]);
-  });
-
-  test('say what was put aside for them', async () => {
-    hand();
-    mkdirSync(join(root, 'spring/images'), { recursive: true });
-    writeFileSync(join(root, 'spring/images/hero.png'), 'of somebody else');
-    const to = target();
-    expect((await outputs().fetch(to, file, still)).is).toBe('saved');
-    expect(to.notices).toEqual([expect.stringContaining('it is kept as images/hero.changed-')]);
   });
 
   test('are nothing to a hand of another store, account or key', async () => {

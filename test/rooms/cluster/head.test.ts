@@ -173,30 +173,6 @@ test('ended runs go after the time that was said, and otherwise never', async ()
   expect(await left()).toEqual([{ campaign: 'new' }, { campaign: 'open' }]);
 });
 
-test('a head that died before the clock of the server was set back by an hour is noticed, and its job is taken', async () => {
-  const engine = await engineHere();
-  const { db, boss } = engine;
-  await submitRun(db, boss, submission({ account: working }));
-  const take = (worker: string) => takeSeat({ db, boss, account: working, worker });
-  const setBack = async () => {
-    await db.query(`UPDATE mediabatch_queue.job SET start_after = start_after + interval '1 hour',
-      started_on = started_on + interval '1 hour', heartbeat_on = heartbeat_on + interval '1 hour'`);
-    await db.query("UPDATE mediabatch_queue.queue SET monitor_claim_on = now() + interval '1 hour'");
-  };
-  await setBack();
-  const dead = await take('dead');
-  expect(dead).toBeDefined();
-  await setBack();
-  await keepOnce(engine);
-  // From the first look on it counts as any other silence.
-  await db.query(`UPDATE mediabatch_queue.job SET heartbeat_on = heartbeat_on - interval '11 s'`);
-  await db.query("UPDATE mediabatch_queue.queue SET monitor_claim_on = monitor_claim_on - interval '11 s'");
-  expect(await take('next')).toBeUndefined();
-  await keepOnce(engine);
-  expect(await take('next')).toBeDefined();
-  expect(await dead?.beat()).toBe(false);
-});
-
 describe('the seat of an account’s head', () => {
   let db: Database;
   let boss: Boss;

@@ -197,28 +197,3 @@ test('a worker that is started before its store is made waits for it, says so on
   ending.abort('SIGTERM');
   await working;
 });
-
-test.each(['signal', 'drain'] as const)('a %s ends a worker that waits for its store, at once', async (how) => {
-  const store = mkdtempSync(join(tmpdir(), 'mediabatch-store-'));
-  onTestFinished(() => rmSync(store, { recursive: true }));
-  const ending = new AbortController();
-  const news: WorkerNews[] = [];
-  await startWorker({
-    engine: await freshDatabase(),
-    access: { baseUrl: 'http://127.0.0.1:9/api/v1', token: 'key_of_a_test' },
-    version: '0',
-    clock: systemClock,
-    signal: new AbortController().signal,
-    [how]: ending.signal,
-    exitWhenIdle: false,
-    tell: (one) => {
-      news.push(one);
-      if (one.is === 'no store') ending.abort('SIGTERM');
-    },
-    accountOf: () => undefined,
-    store,
-    onSize: () => {},
-    files: 2,
-  });
-  expect(news.slice(1)).toEqual([{ is: 'ending', because: 'SIGTERM' }]);
-});

@@ -13,7 +13,7 @@ import type { Engine } from '../../../src/cluster/open-engine.ts';
 import type { RunHeader, RunRecord, Submission } from '../../../src/cluster/runs/run-record.ts';
 import { readRun, submitRun } from '../../../src/cluster/runs/runs.ts';
 import { makeSeal } from '../../../src/cluster/seal.ts';
-import { MarkKeeper, type Marks } from '../../../src/cluster/store/run-mark.ts';
+import { keepMark, type Marks } from '../../../src/cluster/store/run-mark.ts';
 import { openStore } from '../../../src/cluster/store/store.ts';
 import { systemClock } from '../../../src/contract/clock.ts';
 import { readSeenOnEngine, writeSeenOnEngine } from '../../../src/disk/lock/engine-note.ts';
@@ -211,13 +211,12 @@ test('lines are marked when they are durable, and again after a store was away',
     throw new Error('the store is away');
   };
   const file = { path: 'x', append: async () => {}, replace: async () => {}, close: async () => {} };
-  const keeper = new MarkKeeper(marks, { run: 'r', lines: 5, lock: () => lockOf(1, 2) });
-  const lines = keeper.keep(file);
+  const lines = keepMark(file, marks, { run: 'r', lines: 5, lock: () => lockOf(1, 2) });
   await lines.append('a\n');
-  await keeper.idle();
+  await lines.idle();
   expect(marks.kept.size).toBe(0);
   await lines.append('b\n');
-  await keeper.idle();
+  await lines.idle();
   expect(JSON.parse(marks.kept.get('r') ?? '')).toMatchObject({ lines: 7, jobs: 2 });
 });
 

@@ -1,7 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { parseS3 } from '../../../src/cluster/store/s3.ts';
 import { openStore } from '../../../src/cluster/store/store.ts';
@@ -181,28 +180,6 @@ describe('a file for a bucket', () => {
     expect(third.notices).toEqual([
       `s3://media/team 1: hero.png was not made by this step or was changed since; it is kept as hero.changed-${sha256(other).slice(0, 8)}.png`,
     ]);
-  });
-
-  it('waits until the one that it replaces has been put aside', async () => {
-    const { bucket, files, at } = await openFiles();
-    await files.save(target({ save: 'hero', media: 'image' }), { body: chunks(png) });
-    bucket.asked.length = 0;
-    let release = () => {};
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    const isCopy = ({ method, url }: { method: string; url: string }) => method === 'PUT' && url.includes('changed-');
-    bucket.holdBack = (asked) => (isCopy(asked) ? held : undefined);
-    const other = Buffer.concat([png.subarray(0, 30), Buffer.from('x'), png.subarray(30)]);
-    const saved = files.save(target({ save: 'hero' }), { body: chunks(other) });
-    await vi.waitFor(() => expect(bucket.asked.some(isCopy)).toBe(true), 50_000);
-    // As long as a put that does not wait would take.
-    await wait(100);
-    expect(bucket.asked.filter(({ method }) => method === 'PUT')).toHaveLength(1);
-    release();
-    await saved;
-    expect(at('hero.png')?.bytes.equals(other)).toBe(true);
-    expect(at(`hero.changed-${sha256(png).slice(0, 8)}.png`)?.bytes.equals(png)).toBe(true);
   });
 
   it('does not come where the one that it replaces cannot be put aside', async () => {

@@ -215,31 +215,6 @@ test('a head that is asked to end says what it waits for, and is shown until the
   expect((await readEngineState(engine.db)).workers).toEqual([]);
 });
 
-test('the engine tells its runs, its head and its workers', async () => {
-  const engine = await engineHere();
-  await submitRun(engine.db, engine.boss, submission({ account }));
-  const worker = startWorker(engine, 'one', {
-    store: 'folder',
-    files: 4,
-    clock: { ...systemClock, sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 20), signal) },
-  });
-  await seatOf(worker);
-  let state = await readEngineState(engine.db);
-  while (state.workers[0]?.isHead !== true) state = await readEngineState(engine.db);
-  expect(state).toMatchObject({
-    runs: [
-      {
-        campaign: 'spring',
-        state: 'open',
-        steps: { done: 0, waiting: 0, of: 0 },
-        files: { wanted: 0, saved: 0, failed: 0 },
-      },
-    ],
-    accounts: [{ id: account, head: 'one' }],
-    workers: [{ id: 'one', isHead: true, isSilent: false, files: 4, store: 'folder' }],
-  });
-});
-
 async function addWorker(db: Database, id: string, pid: number): Promise<void> {
   await db.query(
     `INSERT INTO mediabatch.worker (id, account, host, pid, protocol, version, store, files)

@@ -240,21 +240,6 @@ describe('the account', () => {
     expect(counts).toEqual([1, 2, 8, 32, 1, 2]);
   });
 
-  test('steps of prices that held go side by side, with a cap and without', () => {
-    const price = { class: 'image', credits: 2 };
-    const budget = accountOf({ spentEver: 0, heldBefore: 0, total: 100 });
-    const reserve = (names: string[]) => names.map((name) => budget.reserve(name, price).is);
-    expect(reserve(['a', 'b'])).toEqual(['reserved', 'later']);
-    expect(budget.reserve('song', { class: 'song', credits: 4 })).toEqual({ is: 'later' });
-    budget.settle('a', 2);
-    expect(reserve(['b', 'c'])).toEqual(['reserved', 'reserved']);
-    const free = accountOf({ spentEver: 0, heldBefore: 0 });
-    const go = () => ['a', 'b', 'c', 'd'].map((name) => free.reserve(name, price).is);
-    expect(go()).toEqual(['reserved', 'later', 'later', 'later']);
-    free.settle('a', 2);
-    expect(go()).toEqual(['reserved', 'reserved', 'later', 'later']);
-  });
-
   test('creates that have left are asked about together, with a cap and without', () => {
     const price = { class: 'image', credits: 2 };
     for (const caps of [{}, { total: 100 }]) {
@@ -365,30 +350,6 @@ describe('the account', () => {
     budget.settle('a', 20, true);
     for (const name of ['image', 'video']) expect(budget.reserve('b', free(name))).toEqual({ is: 'over-budget' });
     expect(budget.reserve('post', { ...free('post'), source: 'documented' })).toEqual({ is: 'reserved', credits: 0 });
-  });
-
-  test('what was free goes side by side; a refusal proves nothing', () => {
-    const price = { class: 'post', credits: 0 };
-    const budget = accountOf({ spentEver: 0, heldBefore: 0, total: 5 });
-    const reserve = (names: string[]) => names.map((name) => budget.reserve(name, price).is);
-    expect(reserve(['a', 'b'])).toEqual(['reserved', 'later']);
-    budget.settle('a', 0);
-    expect(reserve(['b', 'c'])).toEqual(['reserved', 'later']);
-    budget.settle('b', 0, true);
-    expect(reserve(['c', 'd'])).toEqual(['reserved', 'reserved']);
-    const uploads = ['u', 'v'].map((name) => budget.reserve(name, { class: 'upload', credits: 0 }).is);
-    expect(uploads).toEqual(['reserved', 'reserved']);
-  });
-
-  test('a step of unknown price goes alone under a cap, and its charge prices the rest', () => {
-    const budget = accountOf({ spentEver: 0, heldBefore: 0, total: 10 });
-    const price = { class: 'image', credits: null };
-    expect(budget.reserve('a', price)).toEqual({ is: 'reserved', credits: null });
-    expect(budget.reserve('b', price)).toEqual({ is: 'later' });
-    expect(budget.reserve('song', { class: 'song', credits: 4 })).toEqual({ is: 'later' });
-    budget.settle('a', 4);
-    expect(budget.reserve('b', price)).toEqual({ is: 'reserved', credits: 4 });
-    expect(budget.reserve('c', price)).toEqual({ is: 'over-budget' });
   });
 
   test('a canary whose answer is lost stops nobody: the next one goes alone, and prices it', () => {

@@ -12,8 +12,6 @@ import { situate } from '../../../src/plan/situation/situation.ts';
 import { graphOf, images, type RunOptions, TestCampaign } from '../../rig/campaign.ts';
 import { jobAt, say } from '../../rig/people.ts';
 import { runs } from '../../rig/runs.ts';
-import { completed } from '../../rig/scripted-service.ts';
-import { graphOfSteps, type WrittenStep } from '../../rig/steps.ts';
 
 interface Written {
   rows: string[];
@@ -362,28 +360,6 @@ describe('a run with a canary', () => {
     );
   });
 
-  test('goes first in a large plan, because so many wait for it', async () => {
-    const campaign = new TestCampaign(
-      `version: 1
-name: test
-prices: { image: 3 }
-tasks:
-  other: { kind: image, foreach: [p1, p2, p3, p4], with: { prompt: "other {{row}}" } }
-  pic: { kind: image, foreach: [p1, p2], canary: 1, with: { prompt: "a {{row}}" } }
-`,
-    );
-    await campaign.run({ concurrency: 1 });
-    expect(sent(campaign)[0]).toBe('a p1');
-  });
-
-  test('finds out its price alone, under a cap, and the others follow at it', async () => {
-    const campaign = new TestCampaign(withCanary('2').replace('prices: { image: 3 }', 'budget: { credits: 9 }'));
-    const { outcomes } = await campaign.run();
-    expect(Object.values(outcomes).filter((outcome) => outcome === 'done')).toHaveLength(3);
-    expect(sent(campaign).slice(0, 2)).toEqual(['a p1', 'a p2']);
-    expect(campaign.service.balance).toBe(991);
-  });
-
   test('keeps its seat when it failed, whatever is selected; another request starts over', async () => {
     const campaign = new TestCampaign(withCanary('1'));
     campaign.service.endOf = ({ body }) => (body.includes('a p1') ? { is: 'failed', error: 'boom' } : undefined);
@@ -427,19 +403,6 @@ tasks:
     expect(sent(campaign)).toHaveLength(6);
   });
 
-  test('what follows picks has a canary, too', async () => {
-    const campaign = new TestCampaign(films('gate: approve, '));
-    await campaign.run({
-      async people(live) {
-        await campaign.clock.sleep(whileMs);
-        await say(live, { 'hero@a': 'picked', 'hero@b': 'picked', 'hero@c': 'picked' });
-        await campaign.clock.sleep(1000);
-        expect(sent(campaign).slice(3)).toEqual(['film a']);
-      },
-    });
-    expect(sent(campaign)).toHaveLength(6);
-  });
-
   test.each([
     ['at once', 0],
     ['while the canary runs', 1000],
@@ -458,52 +421,4 @@ tasks:
     expect(sent(campaign).slice(3)).toEqual(['film a']);
     expect(carriedOut.rows.filter(({ blockedBy }) => blockedBy === 'gate')).toEqual([]);
   });
-});
-
-test('a part that turns out not to be there shows nothing to parts of other outputs', async () => {
-  const clip = (of: string, index: number): WrittenStep => ({
-    address: `still@${of}-${index + 1}`,
-    kind: 'image',
-    request: { prompt: `still ${of} ${index}`, referenceImages: [{ $ref: of, field: `clips.${index}.url` }] },
-    part: { of, index },
-  });
-  const stills = [clip('cuts', 0), clip('cuts', 1), clip('bits', 0)];
-  const graph = graphOfSteps(
-    [
-      ...['cuts', 'bits'].map(
-        (address): WrittenStep => ({
-          address,
-          kind: 'clipping',
-          request: { videoUrl: `https://a.example/${address}.mp4` },
-        }),
-      ),
-      ...stills,
-    ],
-    {
-      canaries: [
-        {
-          name: 'canary of still',
-          task: 'still',
-          first: 1,
-          asks: false,
-          members: stills.map(({ address }) => address),
-        },
-      ],
-    },
-  );
-  const campaign = new TestCampaign(graph);
-  campaign.service.endOf = ({ body }) =>
-    body.includes('cuts.mp4')
-      ? completed()
-      : body.includes('bits.mp4')
-        ? completed('https://files.example/b0')
-        : undefined;
-  const first = await campaign.run();
-  expect(first.outcomes).toMatchObject({
-    'still@cuts-1': 'unneeded',
-    'still@cuts-2': 'unneeded',
-    'still@bits-1': 'left',
-  });
-  // The next plan knows it, and lets another one go first.
-  expect(campaign.plan().rows.find(({ address }) => address === 'still@bits-1')).toMatchObject({ action: 'create' });
 });

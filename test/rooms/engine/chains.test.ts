@@ -153,25 +153,6 @@ tasks:
     expect(before).toBeLessThan(80);
   });
 
-  test('with prices that are known from before, but for what is begun before the balance is', async () => {
-    const campaign = new TestCampaign(manifest());
-    campaign.service.creditsOf = creditsOf;
-    campaign.service.balance = 17 + 5 * 17;
-    const first = await campaign.run({ selected: ['hero@p20,1:1', 'hero@p20,9:16', 'film@p20', 'thumb@p20'] });
-    const { outcomes } = await campaign.run({ concurrency: 4 });
-    expect(complete({ ...outcomes, ...first.outcomes })).toHaveLength(6);
-    expect(campaign.service.balance).toBeLessThan(2);
-  });
-
-  test('where there is enough, slots are filled as ever', async () => {
-    const campaign = new TestCampaign(manifest());
-    campaign.service.creditsOf = creditsOf;
-    campaign.service.balance = 10_000;
-    const { outcomes } = await campaign.run({ concurrency: 6 });
-    expect(new Set(Object.values(outcomes))).toEqual(new Set(['done']));
-    expect(campaign.service.mostInFlight).toBe(6);
-  });
-
   test('what fails gives its credits to the next', async () => {
     const campaign = new TestCampaign(manifest());
     campaign.service.creditsOf = creditsOf;

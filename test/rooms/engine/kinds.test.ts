@@ -38,42 +38,6 @@ describe('uploads', () => {
     expect(new Set(urls)).toEqual(new Set(['https://library.example/assets/logo.png']));
   });
 
-  test('what is refused or changed says so, and what needs it waits', async () => {
-    const pic: WrittenStep = {
-      address: 'pic',
-      kind: 'image',
-      request: { prompt: 'a', referenceImages: [url('logo')] },
-    };
-    const campaign = new TestCampaign(graphOfSteps([logo, pic]));
-    campaign.service.uploaded = () => ({ is: 'failed', why: 'changed', message: 'the file has changed' });
-    const { outcomes, events } = await campaign.run();
-    expect(outcomes).toEqual({ logo: 'refused', pic: 'blocked' });
-    expect(events).toContainEqual({
-      ...{ event: 'step-finished', address: 'pic', task: 'pic', outcome: 'blocked', credits: 0 },
-      error: 'needs logo, which is refused',
-      need: { address: 'logo', is: 'refused' },
-    });
-    expect(campaign.service.creates).toHaveLength(0);
-    campaign.service.uploaded = () => undefined;
-    expect((await campaign.run()).outcomes).toEqual({ logo: 'done', pic: 'done' });
-  });
-
-  test('a key that is refused ends all of them', async () => {
-    const many = Array.from(
-      { length: 20 },
-      (_, index): WrittenStep => ({
-        ...logo,
-        address: `logo@${index}`,
-        file: { path: `${index}.png`, sha256: String(index).padStart(64, '0'), bytes: 3 },
-      }),
-    );
-    const campaign = new TestCampaign(graphOfSteps(many));
-    campaign.service.uploaded = () => ({ is: 'failed', why: 'auth', message: 'HTTP 401' });
-    const { outcomes } = await campaign.run({ concurrency: 2 });
-    expect(new Set(Object.values(outcomes))).toEqual(new Set(['left']));
-    expect(campaign.service.requests.length).toBeLessThan(4);
-  });
-
   test('goes up even when nothing is left of the budget', async () => {
     const campaign = new TestCampaign(graphOfSteps([logo], { budget: 0 }));
     expect((await campaign.run()).outcomes).toEqual({ logo: 'done' });
@@ -102,17 +66,6 @@ describe('posts', () => {
     const campaign = new TestCampaign(graphOfSteps([pic('a'), post, after]));
     campaign.service.creditsOf = (body) => (body.includes('caption') ? 0 : 3);
     expect((await campaign.run()).outcomes).toEqual({ 'pic@a': 'done', post: 'done', after: 'done' });
-  });
-
-  test('are never sent again after an answer that was lost', async () => {
-    const campaign = new TestCampaign(graphOfSteps([pic('a'), post]));
-    campaign.service.trouble = (_create, body) =>
-      body.includes('caption') ? { answer: { is: 'ambiguous', message: 'reset' }, booked: true } : undefined;
-    expect((await campaign.run()).outcomes.post).toBe('unresolved');
-    campaign.service.trouble = () => undefined;
-    const again = await campaign.run();
-    expect(actionsOf(again.plan).post).toBe('unresolved');
-    expect(campaign.service.creates.filter(({ body }) => body.includes('caption'))).toHaveLength(1);
   });
 });
 
@@ -177,28 +130,6 @@ describe('parts of an output', () => {
     const body = campaign.service.creates.find((create) => create.body.includes('sheet'))?.body ?? '{}';
     expect(JSON.parse(body).referenceImages).toHaveLength(2);
     expect(actionsOf(campaign.plan())).toMatchObject({ 'thumb@3': 'keep', sheet: 'keep' });
-  });
-
-  test('a file of several that is gone is fetched again, and nothing is bought', async () => {
-    const campaign = new TestCampaign(graphOfSteps(steps));
-    campaign.service.endOf = ({ body }) => (body.includes('videoUrl') ? clips(3) : undefined);
-    await campaign.run();
-    campaign.outputs.files.delete('output/talk-2.png');
-    const again = await campaign.run();
-    expect(actionsOf(again.plan).talk).toBe('download');
-    expect(again.outcomes).toEqual({ talk: 'done' });
-    expect(campaign.outputs.files.has('output/talk-2.png')).toBe(true);
-    expect(campaign.service.creates).toHaveLength(4);
-  });
-
-  test('all of them move when their task is renamed', async () => {
-    const campaign = new TestCampaign(graphOfSteps([talk]));
-    campaign.service.endOf = () => clips(3);
-    await campaign.run();
-    campaign.graph = graphOfSteps([{ ...talk, address: 'speech' }]);
-    expect((await campaign.run()).outcomes).toEqual({ speech: 'done' });
-    expect([...campaign.outputs.files.keys()].sort()).toEqual([1, 2, 3].map((number) => `output/speech-${number}.png`));
-    expect(campaign.service.creates).toHaveLength(1);
   });
 
   test('a job that gives no parts is done', async () => {
@@ -279,17 +210,6 @@ describe('retry', () => {
     expect(new Set(campaign.service.ledger.map(({ key }) => key)).size).toBe(2);
   });
 
-  test('a run that was stopped in between goes on counting', async () => {
-    const campaign = new TestCampaign(graphOfSteps([pic({ attempts: 3 })]));
-    failing(campaign, 99);
-    await campaign.run({ onEvent: (event, abort) => event.event === 'job-created' && abort() });
-    const row = campaign.plan().rows[0];
-    expect(row?.action).toBe('attach');
-    await campaign.run();
-    expect(campaign.service.ledger).toHaveLength(3);
-    expect(new Set(campaign.service.ledger.map(({ key }) => key)).size).toBe(3);
-  });
-
   test('stays within its credits and within the budget', async () => {
     const capped = new TestCampaign(graphOfSteps([pic({ attempts: 5, credits: 3 })]));
     failing(capped, 99);
@@ -350,45 +270,5 @@ describe('expect', () => {
     campaign.graph = graphOfSteps([{ ...pic, expect: { width: { min: 500 } } }, over]);
     expect((await campaign.run()).outcomes).toEqual({ over: 'done' });
     expect(campaign.service.ledger).toHaveLength(2);
-  });
-});
-
-describe('a selection', () => {
-  const steps: WrittenStep[] = [
-    { address: 'a', kind: 'image', request: { prompt: 'a' } },
-    { address: 'b', kind: 'image', request: { prompt: 'b', referenceImages: [url('a')] } },
-    { address: 'c', kind: 'image', request: { prompt: 'c' } },
-  ];
-
-  test('is all that a run does', async () => {
-    const campaign = new TestCampaign(graphOfSteps(steps));
-    const { plan, outcomes } = await campaign.run({ selected: ['c'] });
-    expect(actionsOf(plan)).toEqual({ c: 'create' });
-    expect(outcomes).toEqual({ c: 'done' });
-    expect(actionsOf(campaign.plan())).toEqual({ a: 'create', b: 'create', c: 'keep' });
-  });
-
-  test('a step whose need is neither done nor selected waits for it', async () => {
-    const campaign = new TestCampaign(graphOfSteps(steps));
-    const row = campaign.plan({ selected: ['b'] }).rows[0];
-    expect(row).toMatchObject({ action: 'blocked', reason: { text: expect.stringContaining('not selected') } });
-    expect(row?.reason.need).toEqual({ address: 'a', is: 'unselected' });
-    await campaign.run({ selected: ['a'] });
-    expect(actionsOf(campaign.plan({ selected: ['b'] }))).toEqual({ b: 'create' });
-  });
-});
-
-describe('a timeout', () => {
-  test('is handed to who watches', async () => {
-    const slow: WrittenStep = { address: 'a', kind: 'image', request: { prompt: 'a' }, timeoutMs: 1000 };
-    const campaign = new TestCampaign(graphOfSteps([slow]));
-    const seen: (number | undefined)[] = [];
-    const watch = campaign.service.watch.bind(campaign.service);
-    campaign.service.watch = (job, options: { signal: AbortSignal; patienceMs?: number }) => {
-      seen.push(options.patienceMs);
-      return watch(job, options);
-    };
-    await campaign.run();
-    expect(seen).toEqual([1000]);
   });
 });

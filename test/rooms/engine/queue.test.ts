@@ -143,38 +143,6 @@ it('buys it again, where somebody asks, under the request that was bought', asyn
   expect(campaign.service.ledger.map(({ body }) => body)).toEqual(['{"prompt":"x"}', '{"prompt":"x"}']);
 });
 
-/** A plan with jobs that end when they are told to. */
-function plan(slots: SharedSlots, name: string, begun: string[]) {
-  const ends: (() => void)[] = [];
-  const ask = () =>
-    slots.wait(() => {
-      begun.push(name);
-      return new Promise<void>((end) => ends.push(end));
-    });
-  const end = async () => {
-    ends.shift()?.();
-    await new Promise((resolve) => setImmediate(resolve));
-  };
-  return { ask, end };
-}
-
-test('plans have as many places as the one that asks for the most, in the order in which they ask', async () => {
-  const slots = new SharedSlots();
-  const begun: string[] = [];
-  const [one, other] = [plan(slots, 'one', begun), plan(slots, 'other', begun)];
-  slots.join(1);
-  const leave = slots.join(2);
-  for (const { ask } of [one, one, other, one]) ask();
-  expect([begun, slots.taken]).toEqual([['one', 'one'], 2]);
-  await one.end();
-  expect(begun).toEqual(['one', 'one', 'other']);
-  leave();
-  await one.end();
-  expect([begun, slots.taken]).toEqual([['one', 'one', 'other'], 1]);
-  await other.end();
-  expect(begun).toEqual(['one', 'one', 'other', 'one']);
-});
-
 test('a plan waits while another one has all the places, and does not end with orders left', async () => {
   const slots = new SharedSlots();
   const begun: string[] = [];
@@ -255,22 +223,6 @@ describe('what fails alike', () => {
     expect(all.service.ledger).toHaveLength(20);
   });
 
-  test('holds for refusals, too, and for each task alone', async () => {
-    const campaign = new TestCampaign(`version: 1
-name: two
-tasks:
-  pic: { kind: image, foreach: [${Array.from({ length: 30 }, (_, nth) => `r${nth}`).join(', ')}], with: { prompt: "a {{row}}" } }
-  other: { kind: image, foreach: [x, y, z], with: { prompt: "good {{row}}" } }
-`);
-    campaign.service.trouble = (_create, body) =>
-      body.includes('good')
-        ? undefined
-        : { answer: { is: 'refused', status: 400, why: 'invalid', message: 'prompt was moderated' }, booked: false };
-    const { outcomes } = await campaign.run({ onError, concurrency: 8 });
-    expect(campaign.service.ledger).toHaveLength(3);
-    expect(Object.values(outcomes).filter((outcome) => outcome === 'refused').length).toBeLessThanOrEqual(13);
-  });
-
   test('is tried by one alone in the next run, and goes on when that is done', async () => {
     const campaign = new TestCampaign(images(40));
     campaign.service.endOf = () => failed();
@@ -298,14 +250,6 @@ tasks:
     expect(before).toBeLessThanOrEqual(13);
     await campaign.run({ onError, concurrency: 8 });
     expect(campaign.service.ledger).toHaveLength(before + 1);
-  });
-
-  test('is not bought more often by a run that was killed, and its next one', async () => {
-    const campaign = new TestCampaign(images(40));
-    campaign.service.endOf = () => failed();
-    for (const line of [20, 24, 3]) await campaign.runAndDie({ line, written: true }, { onError, concurrency: 8 });
-    await campaign.run({ onError, concurrency: 8 });
-    expect(campaign.service.ledger.length).toBeLessThanOrEqual(13);
   });
 
   test('is not bought again by `retry:` either, in this run or the next, until one is done', async () => {

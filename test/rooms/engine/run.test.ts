@@ -34,12 +34,6 @@ describe('one run', () => {
     ]);
   });
 
-  test('holds the number of jobs at once, and fills it', async () => {
-    const campaign = new TestCampaign(images(20));
-    await campaign.run({ concurrency: 6 });
-    expect(campaign.service.mostInFlight).toBe(6);
-  });
-
   test('buys no more while a thousand files wait to be saved', async () => {
     const campaign = new TestCampaign(images(1200));
     campaign.service.balance = 1_000_000;
@@ -133,14 +127,6 @@ tasks:
     expect(JSON.parse(over?.body ?? '')).toEqual({ prompt: `like ${link}`, referenceImages: [link] });
     // For the day on which the service knows its key.
     expect([...campaign.bodies.kept.values()]).toEqual([over?.body]);
-  });
-
-  test('an up-to-date campaign asks nothing of the service', async () => {
-    const campaign = new TestCampaign(images(3));
-    await campaign.run();
-    const before = [campaign.service.requests.length, campaign.file.text];
-    await campaign.run();
-    expect([campaign.service.requests.length, campaign.file.text]).toEqual(before);
   });
 });
 
@@ -415,15 +401,6 @@ describe('refusals', () => {
     expectPaidOnce(campaign, 4);
   });
 
-  test('429: everybody waits, nobody gives up, nothing is paid twice', async () => {
-    const campaign = new TestCampaign(images(6));
-    campaign.service.trouble = (create) =>
-      create % 2 === 0 && create < 9 ? { answer: { is: 'throttled', afterMs: 7000, message: 'HTTP 429' } } : undefined;
-    const { outcomes } = await campaign.run();
-    expect(new Set(Object.values(outcomes))).toEqual(new Set(['done']));
-    expectPaidOnce(campaign, 6);
-  });
-
   test('429: creates leave as often as the service bears, and not all at once after each pause', async () => {
     const campaign = new TestCampaign(images(60, 'prices: { image: 3 }'));
     const { clock } = campaign;
@@ -465,13 +442,6 @@ describe('the budget in a run', () => {
     expect(ledger.account.spentEver).toBe(9);
     expect(ledger.overBudget).toBe(true);
     expect(Object.values(outcomes).filter((outcome) => outcome === 'left')).toHaveLength(7);
-  });
-
-  test('one step finds out the price, the others wait for it', async () => {
-    const campaign = new TestCampaign(images(5, 'budget: { credits: 100 }'));
-    const { events } = await campaign.run();
-    const intents = events.flatMap((event) => (event.event === 'create-intended' ? [event.reserved] : []));
-    expect(intents).toEqual([null, 3, 3, 3, 3]);
   });
 
   test('spent and held stay within the budget at every moment', async () => {
@@ -528,17 +498,6 @@ describe('interruptions', () => {
 });
 
 describe('downloads', () => {
-  test('an expired link is asked for again', async () => {
-    const campaign = new TestCampaign(images(1));
-    let opened = 0;
-    campaign.service.opened = () => {
-      opened += 1;
-      return opened === 1 ? { is: 'expired', message: 'HTTP 403' } : undefined;
-    };
-    expect((await campaign.run()).outcomes).toEqual({ 'pic@p1': 'done' });
-    expectPaidOnce(campaign, 1);
-  });
-
   test('a broken body is fetched again, and the job kept if it never comes whole', async () => {
     const campaign = new TestCampaign(images(2));
     campaign.outputs.problems.push(new OutputError('bad-bytes', 'ends early'));
@@ -773,27 +732,6 @@ ${more}`;
     campaign.service.endOf = () => undefined;
     expect((await campaign.run()).outcomes).toEqual({ 'pic@p1': 'done' });
     expectPaidOnce(campaign, 1);
-  });
-
-  test('a refused credential while a link is asked for stops everything', async () => {
-    const campaign = new TestCampaign(`version: 1
-name: chain
-tasks:
-  base: { kind: image, with: { prompt: base } }
-  over: { kind: image, foreach: [a, b], with: { prompt: "{{row}}", referenceImages: ["{{tasks.base.url}}"] } }
-`);
-    campaign.graph.steps.splice(1);
-    await campaign.run();
-    campaign.graph = new TestCampaign(`version: 1
-name: chain
-tasks:
-  base: { kind: image, with: { prompt: base } }
-  over: { kind: image, foreach: [a, b], with: { prompt: "{{row}}", referenceImages: ["{{tasks.base.url}}"] } }
-`).graph;
-    campaign.service.endOf = () => ({ is: 'unwatched', because: 'auth', error: 'HTTP 401' });
-    const { gate, outcomes } = await campaign.run();
-    expect(gate.stopped).toBe('auth');
-    expect(outcomes).toEqual({ 'over@a': 'left', 'over@b': 'left' });
   });
 
   test('credits of the steps add up to what was spent', async () => {

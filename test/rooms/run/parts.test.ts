@@ -2,33 +2,13 @@ import { describe, expect, it, test } from 'vitest';
 import type { JobEnd, UploadAnswer } from '../../../src/contract/answer.ts';
 import { systemClock } from '../../../src/contract/clock.ts';
 import type { OpenRequest } from '../../../src/graph/graph.ts';
-import { emptiesList, fillReferences, makeBody, referencedJobs, takeKeptBody } from '../../../src/run/references.ts';
+import { emptiesList, fillReferences, makeBody, takeKeptBody } from '../../../src/run/references.ts';
 import { nextOrder, uploadFile } from '../../../src/run/step.ts';
 import { stopFor } from '../../../src/run/step-end.ts';
 import { image, orderOf, type Script, tracedPorts } from './traced-ports.ts';
 
 describe('the references of a request', () => {
   const request = { a: { $ref: 'x' }, list: [{ $ref: 'y', field: 'thumbnailUrl' }, 'z'], deep: { n: null, b: [1] } };
-  const paidRequest = {
-    a: { $ref: '1:x' },
-    list: [{ $ref: '1:y', field: 'thumbnailUrl' }, 'z'],
-    deep: { n: null, b: [1] },
-  };
-
-  it('name each step once, with the purchase that is meant', () => {
-    const twice = {
-      request: { ...request, more: { $ref: 'x' } },
-      paidRequest: { ...paidRequest, more: { $ref: '1:x' } },
-    };
-    expect(referencedJobs(twice)).toEqual([
-      { address: 'x', fingerprint: '1:x' },
-      { address: 'y', fingerprint: '1:y' },
-    ]);
-    expect(
-      referencedJobs({ request: { a: [1], b: {}, c: { $ref: 'x' } }, paidRequest: { a: {}, b: [1], c: null } }),
-    ).toEqual([]);
-  });
-
   const values = new Map([
     ['x', { url: 'https://x' }],
     ['y', { url: 'https://y', thumbnailUrl: 'https://t' }],
@@ -41,13 +21,6 @@ describe('the references of a request', () => {
     expect(fillReferences({ t: { $text: ['see ', { $ref: 'x' }, 1] } }, values)).toEqual({
       body: { t: 'see https://x1' },
     });
-  });
-
-  it('are missing where a step gives no such field; the first is told', () => {
-    expect(fillReferences({ a: { $ref: 'x', field: 'toString' }, b: { $ref: 'q' } }, values)).toEqual({
-      missing: { address: 'x', field: 'toString' },
-    });
-    expect(fillReferences({ b: { $ref: 'q' } }, values)).toEqual({ missing: { address: 'q', field: 'url' } });
   });
 
   it('are left out of lists where the step does not exist', () => {
@@ -189,10 +162,6 @@ describe('buying a failed job again', () => {
   ])('%s', (_name, credits, expected) => {
     expect(credits).toBe(expected);
   });
-
-  it('does not happen where the plan does not allow it', () => {
-    expect(nextOrder(orderOf(), failed)).toBeUndefined();
-  });
 });
 
 describe('the real clock', () => {
@@ -209,14 +178,6 @@ describe('the real clock', () => {
     controller.abort();
     await asleep;
     expect(awake).toBe(true);
-  });
-
-  it('wakes by itself, with or without a signal, also from a negative sleep', async () => {
-    await systemClock.sleep(0);
-    await systemClock.sleep(-5, new AbortController().signal);
-    await systemClock.sleep(1, new AbortController().signal);
-    expect(systemClock.now()).toBeGreaterThan(Date.parse('2024-01-01'));
-    expect(systemClock.random()).toBeLessThan(1);
   });
 });
 
@@ -255,14 +216,6 @@ describe('bringing a file into the library', () => {
     const { sent, events } = await upload({ request: { url: 'https://a.example/x', fileName: 7, contentType: null } });
     expect(sent).toEqual([{ url: 'https://a.example/x' }]);
     expect(events).toMatchObject([{ bytes: null }]);
-  });
-
-  it('is a bug without either', async () => {
-    await expect(upload({})).rejects.toThrow('internal error: hero@de has nothing to upload');
-  });
-
-  it('sends nothing where it was done before', async () => {
-    expect(await upload({ file, jobId: 'asset-0' })).toEqual({ end: done, sent: [], told: [], events: [] });
   });
 
   it('shares what another step sent, if that has an address', async () => {
