@@ -3,7 +3,7 @@ import { systemClock } from '../contract/clock.ts';
 import { BrokenRunError } from '../contract/errors.ts';
 import { CampaignError } from '../contract/failure.ts';
 import type { Downloads, Service } from '../contract/ports.ts';
-import { keepDurations, readKeptDurations } from '../disk/state/kept-durations.ts';
+import { keepDurations, readKeptDurations } from '../disk/state/caches.ts';
 import { openPurchases } from '../disk/state/purchase-journal.ts';
 import { createRequestBodies } from '../disk/state/request-bodies.ts';
 import { fetchHere } from '../engine/carry-out.ts';

@@ -3,10 +3,10 @@ import { basename as baseOf, dirname as folderOf } from 'node:path/posix';
 import { systemClock } from '../contract/clock.ts';
 import { CampaignError, orFailure } from '../contract/failure.ts';
 import { CommitTree } from '../disk/git/commit-tree.ts';
-import { findPathAt } from '../disk/git/file-history.ts';
 import { askGit } from '../disk/git/git-command.ts';
 import {
   findMergeBase,
+  findPathAt,
   openRepository,
   pathInRepository,
   type Repository,

@@ -255,7 +255,7 @@ export async function requireService(
   { baseUrl }: Access,
   { clock, tell }: { clock: Clock; tell: Tell },
 ): Promise<void> {
-  const { reachService } = await import('../service/reach.ts');
+  const { reachService } = await import('../service/proxy.ts');
   const slow = setTimeout(() => tell({ is: 'connecting', text: new URL(baseUrl).host }), slowMs);
   const found = await reachService(baseUrl, {
     clock,

@@ -1,6 +1,6 @@
 import { systemClock } from '../contract/clock.ts';
 import { readLockBytes } from '../disk/lock/lock-file.ts';
-import { keepAnswer, readAnswer } from '../disk/state/kept-document.ts';
+import { keepAnswer, readAnswer } from '../disk/state/caches.ts';
 import { checkPosts, type KnownAccount, type PostFacts } from '../graph/check/check-accounts.ts';
 import { type Diagnostic, hasErrors } from '../ground/diagnostic.ts';
 import type { Json } from '../ground/json.ts';
@@ -13,7 +13,7 @@ import { findPosted, isPost, sendsOf } from '../plan/posts/post-record.ts';
 import { countOf } from '../report/numbers.ts';
 import { shortList } from '../report/safe-text.ts';
 import { platformName } from '../report/tables/accounts-text.ts';
-import type { Account } from '../service/read-voices.ts';
+import type { Account } from '../service/library.ts';
 import type { CheckedGraph } from './checked-graph.ts';
 import { readOtherLocks } from './find-locks.ts';
 import { type LoadedManifest, mistakesOf } from './load-manifest.ts';
@@ -116,7 +116,7 @@ async function readAccounts({ sandbox, paths, service, rehearsed }: OpenCampaign
   if (!sandbox) return {};
   const [{ sandboxAnswer }, { readAccounts: read }] = await Promise.all([
     import('./embed-sandbox.ts'),
-    import('../service/read-voices.ts'),
+    import('../service/library.ts'),
   ]);
   return { accounts: read(await sandboxAnswer('/accounts')).map(describe), isSandbox: true };
 }

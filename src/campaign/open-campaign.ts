@@ -1,6 +1,6 @@
 import type { Tell } from '../contract/notice.ts';
 import { StatCache } from '../disk/outputs/stat-cache.ts';
-import { KeptMeasures } from '../disk/state/kept-measures.ts';
+import { KeptMeasures } from '../disk/state/caches.ts';
 import { accountDigest, type Environment, replaysOf, withHiddenKey } from './environment.ts';
 import { type CampaignPaths, campaignPaths, knownService } from './paths.ts';
 import type { ReadDocuments } from './service-facts.ts';

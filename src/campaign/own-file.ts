@@ -4,7 +4,7 @@ import { CampaignError } from '../contract/failure.ts';
 import { findWayOut } from '../disk/fs/own-tree.ts';
 import { readStart } from '../disk/fs/plain-file.ts';
 import { replaceFile } from '../disk/fs/replace.ts';
-import { orForgotten, readJsonFile } from '../disk/state/kept-json.ts';
+import { orForgotten, readJsonFile } from '../disk/state/caches.ts';
 import { type Advice, call, way } from '../ground/advice.ts';
 import type { Json } from '../ground/json.ts';
 import { isMap, messageOf } from '../ground/values.ts';

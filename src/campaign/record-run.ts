@@ -5,8 +5,7 @@ import type { RunClose, RunEvent, RunHeader, RunTime } from '../contract/event.t
 import { readSmallFile } from '../disk/fs/plain-file.ts';
 import { findCheckedOutCommit } from '../disk/git/git-command.ts';
 import { digestOf } from '../disk/outputs/hash-file.ts';
-import { makeRunId, RunHistory } from '../disk/state/run-history.ts';
-import { RunJournal } from '../disk/state/run-journal.ts';
+import { makeRunId, RunHistory, RunJournal } from '../disk/state/run-history.ts';
 import { defined, isMap, messageOf } from '../ground/values.ts';
 import type { Lock } from '../lock/record.ts';
 import { maxManifestBytes } from '../manifest/yaml/source.ts';

@@ -1,5 +1,5 @@
 import { systemClock } from '../contract/clock.ts';
-import { keepAnswer, readAnswer } from '../disk/state/kept-document.ts';
+import { keepAnswer, readAnswer } from '../disk/state/caches.ts';
 import { makeRequestChecker, type RequestChecker } from '../graph/check/request-checker.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { Json } from '../ground/json.ts';

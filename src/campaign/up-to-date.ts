@@ -4,7 +4,7 @@ import { readLockBytes } from '../disk/lock/lock-file.ts';
 import { checkOutputs, type OutputState } from '../disk/outputs/check-outputs.ts';
 import { digestOf } from '../disk/outputs/hash-file.ts';
 import type { StatCache } from '../disk/outputs/stat-cache.ts';
-import { orForgotten } from '../disk/state/kept-json.ts';
+import { orForgotten } from '../disk/state/caches.ts';
 import type { Json } from '../ground/json.ts';
 import { isMap } from '../ground/values.ts';
 import { isQuiet } from '../plan/actions.ts';

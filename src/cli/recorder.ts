@@ -4,7 +4,7 @@ import type { Clock } from '../contract/clock.ts';
 import { exitCodes } from '../contract/exit.ts';
 import { CampaignError } from '../contract/failure.ts';
 import { type EventSink, EventsTargetError, findEventsTarget } from '../disk/events-target.ts';
-import { readKeptDurations } from '../disk/state/kept-durations.ts';
+import { readKeptDurations } from '../disk/state/caches.ts';
 import type { Call } from '../ground/advice.ts';
 import { defined, messageOf } from '../ground/values.ts';
 import { isWork } from '../plan/actions.ts';

@@ -1,16 +1,8 @@
-import {
-  accessSync,
-  closeSync,
-  constants,
-  fstatSync,
-  ftruncateSync,
-  openSync,
-  readSync,
-  type Stats,
-  writeSync,
-} from 'node:fs';
+import { accessSync, closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, type Stats } from 'node:fs';
 import { Socket } from 'node:net';
 import { dirname, resolve } from 'node:path';
+import { messageOf } from '../ground/values.ts';
+import { writeAll } from './fs/durable.ts';
 import { findWayOut } from './fs/own-tree.ts';
 import { isErrno, lstatOrAbsent, noFollow } from './fs/plain-file.ts';
 
@@ -40,11 +32,6 @@ export class EventsTargetError extends Error {
   }
 }
 
-interface EventsTarget {
-  /** Creates the file, or empties an existing one. Only for a run that holds its lock. */
-  open(): EventSink;
-}
-
 /**
  * Examines the target of `--events`, without changing it. An existing file is accepted only if it is empty or contains
  * events; never a link, whose destination a branch may have chosen. `inputs`: files of the campaign, as absolute paths.
@@ -53,7 +40,7 @@ interface EventsTarget {
 export function findEventsTarget(
   path: string,
   { inputs, own }: { inputs: readonly string[]; own: { out(text: string): void; err(text: string): void } },
-): EventsTarget {
+): { /** Creates the file, or empties an existing one. Only for a run that holds its lock. */ open(): EventSink } {
   const descriptor = descriptorOf(path);
   if (descriptor === 1) return { open: () => lasting(own.out) };
   if (descriptor === 2) return { open: () => lasting(own.err) };
@@ -61,8 +48,8 @@ export function findEventsTarget(
   if (/\.(lock\.jsonl|ya?ml|csv)$/i.test(path) || inputs.includes(resolve(path))) {
     throw new EventsTargetError('would overwrite a file of the campaign', newFile, true);
   }
-  check(path);
-  return { open: () => sinkOf(openTarget(path)) };
+  orRefused(() => check(path));
+  return { open: () => sinkOf(orRefused(() => openTarget(path))) };
 }
 
 /** Returns the descriptor that a path means. `/dev/fd/3` and similar links were chosen by the user. */
@@ -73,67 +60,37 @@ function descriptorOf(path: string): number | undefined {
 }
 
 function check(path: string): void {
-  const wayOut = findWayOut(dirname(resolve(path)));
+  const folder = dirname(resolve(path));
+  const wayOut = findWayOut(folder);
   if (wayOut !== undefined) throw refused(wayOut);
-  const stats = lookAt(path);
-  if (stats === undefined) {
-    checkFolder(path);
-    return;
-  }
-  const what = whatIsWrong(stats);
+  const stats = lstatOrAbsent(path);
+  const what = stats && whatIsWrong(stats);
   if (what !== undefined) throw refused(what);
-  if (!stats.isFile()) return;
-  const fd = openFor(path, constants.O_RDONLY);
-  try {
-    checkContent(fd);
-  } finally {
-    closeSync(fd);
-  }
+  if (stats === undefined) accessSync(folder, constants.W_OK);
+  else if (stats.isFile()) closeSync(openChecked(path, constants.O_RDONLY));
 }
 
-function checkFolder(path: string): void {
-  try {
-    accessSync(dirname(resolve(path)), constants.W_OK);
-  } catch (error) {
-    throw cannotWrite(error);
-  }
-}
-
-/** Opens without waiting for a pipe's reader. The opened file is checked again. */
+/** Opens without waiting for a pipe's reader. The content of an existing file is checked again. */
 function openTarget(path: string): number {
-  const found = lookAt(path);
+  const found = lstatOrAbsent(path);
+  if (found !== undefined && !found.isFile()) return openChecked(path, constants.O_WRONLY);
   const created = found === undefined ? constants.O_CREAT | constants.O_EXCL : 0;
-  const isFile = found === undefined || found.isFile();
-  const fd = openFor(path, (isFile ? constants.O_RDWR : constants.O_WRONLY) | created);
+  const fd = openChecked(path, constants.O_RDWR | created);
+  ftruncateSync(fd);
+  return fd;
+}
+
+function openChecked(path: string, flags: number): number {
+  const fd = openSync(path, flags | noFollow | (constants.O_NOCTTY ?? 0), 0o666);
   try {
     const stats = fstatSync(fd);
     const what = whatIsWrong(stats);
     if (what !== undefined) throw refused(what);
-    if (stats.isFile()) {
-      checkContent(fd);
-      ftruncateSync(fd);
-    }
+    if (stats.isFile()) checkContent(fd);
     return fd;
   } catch (error) {
     closeSync(fd);
     throw error;
-  }
-}
-
-function openFor(path: string, flags: number): number {
-  try {
-    return openSync(path, flags | noFollow | (constants.O_NOCTTY ?? 0), 0o666);
-  } catch (error) {
-    if (isErrno(error, 'ENXIO')) throw refused('nobody reads that pipe', 'start its reader first');
-    throw cannotWrite(error);
-  }
-}
-
-function lookAt(path: string): Stats | undefined {
-  try {
-    return lstatOrAbsent(path);
-  } catch (error) {
-    throw cannotWrite(error);
   }
 }
 
@@ -153,17 +110,9 @@ function checkContent(fd: number): void {
 }
 
 function sinkOf(fd: number): EventSink {
-  let stats: Stats;
-  try {
-    stats = fstatSync(fd);
-  } catch (error) {
-    throw cannotWrite(error);
-  }
+  const stats = orRefused(() => fstatSync(fd));
   if (stats.isFIFO() || stats.isSocket()) return streamTo(fd);
-  return lasting((text) => {
-    const bytes = Buffer.from(text);
-    for (let written = 0; written < bytes.length; ) written += writeSync(fd, bytes, written);
-  });
+  return lasting((text) => writeAll(fd, Buffer.from(text)));
 }
 
 function lasting(write: (text: string) => void): EventSink {
@@ -196,7 +145,12 @@ function refused(why: string, hint = newFile): EventsTargetError {
   return new EventsTargetError(`is not written: ${why}`, hint);
 }
 
-function cannotWrite(error: unknown): EventsTargetError {
-  const message = error instanceof Error ? error.message : String(error);
-  return new EventsTargetError(`cannot be written: ${message}`, 'choose a path in an existing folder');
+function orRefused<Result>(work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof EventsTargetError) throw error;
+    if (isErrno(error, 'ENXIO')) throw refused('nobody reads that pipe', 'start its reader first');
+    throw new EventsTargetError(`cannot be written: ${messageOf(error)}`, 'choose a path in an existing folder');
+  }
 }

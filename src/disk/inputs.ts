@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { open, realpath, stat } from 'node:fs/promises';
 import { extname, isAbsolute, relative, resolve, sep } from 'node:path';
+import { messageOf } from '../ground/values.ts';
 import { maxManifestBytes } from '../manifest/yaml/source.ts';
 import { findWayOut } from './fs/own-tree.ts';
 import { isErrno, readFirstBytes } from './fs/plain-file.ts';
@@ -195,8 +196,4 @@ function decodeUtf8(bytes: Uint8Array): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 
 /** Output of a command, or the reason for its failure. */
-export type CommandResult = { is: 'done'; out: string } | { is: 'failed'; why: string; said: string };
+type CommandResult = { is: 'done'; out: string } | { is: 'failed'; why: string; said: string };
 
 const mostBytes = 64 * 1024;
 

@@ -1,8 +1,7 @@
 import type { RunFact, StepOutcome, StopReason } from '../contract/event.ts';
 import { type ExitCode, exitCodes } from '../contract/exit.ts';
 import { defined } from '../ground/values.ts';
-import { hasOpenSends } from '../lock/sends.ts';
-import { spentCredits } from '../lock/spent.ts';
+import { hasOpenSends, spentCredits } from '../lock/sends.ts';
 import type { Plan, PlanRow } from '../plan/plan.ts';
 import type { StepEnd } from '../run/step-end.ts';
 import type { CarriedOut } from './carry-out.ts';

@@ -1,7 +1,7 @@
 import type { Graph } from '../graph/graph.ts';
 import { defined } from '../ground/values.ts';
 import type { Lock } from '../lock/record.ts';
-import { spentCredits } from '../lock/spent.ts';
+import { spentCredits } from '../lock/sends.ts';
 import { isSpending, publishes } from './actions.ts';
 import type { Row } from './plan.generated.ts';
 import type { PlanRow, PlanTotals } from './plan.ts';

@@ -15,7 +15,7 @@ import { findPriceHints } from '../campaign/service-facts.ts';
 import { Session } from '../campaign/session.ts';
 import { CampaignError, failureOf } from '../contract/failure.ts';
 import type { JudgeAnswer, ReviewData, ReviewFile, ReviewHost, WantedVerdict } from '../contract/review.ts';
-import { PlacedFiles } from '../disk/outputs/placed-files.ts';
+import { PlacedFiles } from '../disk/outputs/check-outputs.ts';
 import type { Graph } from '../graph/graph.ts';
 import { defined } from '../ground/values.ts';
 import type { PriceHints } from '../plan/prices/prices.ts';

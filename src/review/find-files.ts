@@ -1,8 +1,8 @@
 import type { Stats } from 'node:fs';
 import type { ReviewFile } from '../contract/review.ts';
 import { statPlainFile } from '../disk/fs/plain-file.ts';
+import { PlacedFiles } from '../disk/outputs/check-outputs.ts';
 import { KeptFiles } from '../disk/outputs/kept-files.ts';
-import { PlacedFiles } from '../disk/outputs/placed-files.ts';
 import type { PlaceOf } from './describe/describe-asset.ts';
 
 export class FileFinder {

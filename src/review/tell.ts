@@ -1,7 +1,7 @@
 import type { OpenCampaign } from '../campaign/open-campaign.ts';
 import { systemClock } from '../contract/clock.ts';
 import type { JudgeAnswer, ReviewCommands, ReviewData, ReviewGroup, WantedVerdict } from '../contract/review.ts';
-import { PlacedFiles } from '../disk/outputs/placed-files.ts';
+import { PlacedFiles } from '../disk/outputs/check-outputs.ts';
 import { call } from '../ground/advice.ts';
 import { defined } from '../ground/values.ts';
 import { kinds } from '../kinds/index.ts';

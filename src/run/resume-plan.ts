@@ -2,7 +2,7 @@ import { defined, groupBy } from '../ground/values.ts';
 import { kinds } from '../kinds/index.ts';
 import { countedPurchases } from '../lock/decisions.ts';
 import type { Job, Lock, Purchase, StepRecord } from '../lock/record.ts';
-import { spentCredits } from '../lock/spent.ts';
+import { spentCredits } from '../lock/sends.ts';
 import { isSpending } from '../plan/actions.ts';
 import { agreementOf, leftUnder } from '../plan/agreement.ts';
 import {

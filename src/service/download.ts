@@ -4,10 +4,9 @@ import { createBrotliDecompress, createUnzip } from 'node:zlib';
 import type { Download, DownloadAnswer } from '../contract/answer.ts';
 import { defined } from '../ground/values.ts';
 import { envelope } from '../kinds/envelope.ts';
-import { judgeLink, RefusedAddressError } from './address-guard.ts';
 import { parseRetryAfter } from './fields.ts';
 import { describeError, mayPass } from './http.ts';
-import { createLinks } from './links.ts';
+import { createLinks, judgeLink, RefusedAddressError } from './links.ts';
 import type { Redact } from './secrets.ts';
 
 const silenceMs = 60_000;

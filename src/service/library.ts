@@ -10,10 +10,8 @@ import { readAt, readCredits, readText } from './fields.ts';
 import { createHttp, type HttpAnswer, pathWithId, requireAnswer } from './http.ts';
 import { createLinks } from './links.ts';
 import { listJobs } from './listing.ts';
-import type { FileToUpload } from './planned-file.ts';
-import { type Account, readAccountList, readAccounts, readVoices, type Voice } from './read-voices.ts';
 import { makeRedact, type Redact } from './secrets.ts';
-import { type Asset, type UploadProgress, uploadFile, uploadFromUrl } from './upload-file.ts';
+import { type Asset, type FileToUpload, type UploadProgress, uploadFile, uploadFromUrl } from './upload-file.ts';
 
 /** Facts from the status of a job. Strings come from the service: show them through `safeText`. */
 interface JobFacts {
@@ -27,10 +25,7 @@ interface JobFacts {
 export type { ListedJob } from '../contract/answer.ts';
 export { ServiceError } from '../contract/errors.ts';
 export type { CatalogModel } from '../kinds/read-catalog.ts';
-export type { FileToUpload } from './planned-file.ts';
-
-export type { Account, Voice } from './read-voices.ts';
-export type { Asset, UploadProgress } from './upload-file.ts';
+export type { Asset, FileToUpload, UploadProgress } from './upload-file.ts';
 
 const { paths } = envelope;
 
@@ -209,4 +204,79 @@ async function findShown(kind: string, ids: JobIds, ports: RemovalPorts): Promis
   if (requireKind(kind).list === undefined) return (await ports.knows(kind, jobId)) ? ids : undefined;
   const isIt = (id: string | undefined) => id !== undefined && (id === jobId || id === recordId);
   return (await ports.list(kind)).find((job) => isIt(job.jobId) || isIt(job.recordId));
+}
+
+export interface Voice {
+  id: string;
+  label: string;
+  description: string;
+  gender: string;
+  accent: string;
+  previewUrl?: string;
+}
+
+export interface Account {
+  id: string;
+  /** Name of the platform; `google` means YouTube. */
+  provider: string;
+  name: string;
+  username: string;
+  /** Date in ISO 8601. */
+  expiresAt?: string;
+}
+
+function readVoices(json: Json): Voice[] {
+  return listIn(json, envelope.voices.lists).flatMap((voice): Voice[] => {
+    const id = readText(voice, 'id');
+    if (id === undefined) return [];
+    const previewUrl = readText(voice, 'previewUrl');
+    return [
+      {
+        id,
+        label: readText(voice, 'label') ?? id,
+        description: readText(voice, 'description') ?? '',
+        gender: readText(voice, 'gender') ?? '',
+        accent: readText(voice, 'accent') ?? '',
+        ...defined({ previewUrl }),
+      },
+    ];
+  });
+}
+
+export function readAccounts(json: Json): Account[] {
+  return readAccountList(json).accounts;
+}
+
+/**
+ * `isWhole`: every account could be read, and no page follows; only then is a missing account proof that it does not
+ * exist.
+ */
+function readAccountList(json: Json): { accounts: Account[]; isWhole: boolean } {
+  const { accounts: names } = envelope;
+  const list = listIn(json, names.lists);
+  const accounts = list.flatMap((account): Account[] => {
+    const found = readAt(account, 'id');
+    const id = typeof found === 'number' ? String(found) : readText(account, 'id');
+    if (id === undefined) return [];
+    const expiresAt = readText(account, 'expiresAt');
+    return [
+      {
+        id,
+        provider: readText(account, 'provider') ?? '',
+        name: readText(account, names.name) ?? '',
+        username: readText(account, names.username) ?? '',
+        ...defined({ expiresAt }),
+      },
+    ];
+  });
+  return { accounts, isWhole: accounts.length === list.length && readAt(json, envelope.page.hasNext) !== true };
+}
+
+function listIn(json: Json, names: readonly string[]): readonly Json[] {
+  if (Array.isArray(json)) return json;
+  for (const name of names) {
+    const list = readAt(json, name);
+    if (Array.isArray(list)) return list;
+  }
+  return [];
 }

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { deliverFile } from '../../src/disk/outputs/deliver-file.ts';
+import { deliverFile } from '../../src/disk/outputs/relocate-output.ts';
 import { BucketStandIn } from '../rig/bucket-stand-in.ts';
 import { bin, command, temporaryFolder } from '../rig/command.ts';
 import { runInProcess } from './in-process.ts';

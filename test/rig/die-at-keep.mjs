@@ -15,20 +15,24 @@ function countOne() {
 
 const isOurs = (path) => /[\\/](?:out|kept)(?:[\\/][^\\/]*)?$/.test(String(path));
 
-for (const name of ['link', 'copyFile', 'rename', 'unlink', 'open']) {
+for (const name of ['link', 'copyFile', 'unlink', 'open']) {
   const own = promises[name];
   promises[name] = (...paths) => {
     if (paths.some(isOurs)) countOne();
     // The control: the old file is not kept, whatever the caller is told.
     if (process.env.DROP_LINKS === '1' && name === 'link' && isOurs(paths[1])) return Promise.resolve();
-    if (process.env.DROP_LINKS === '1' && name === 'rename' && isOurs(paths[1])) return Promise.resolve();
     return own.call(promises, ...paths);
   };
 }
 const { renameSync } = fs;
+const { unlinkSync } = fs;
+fs.unlinkSync = (path) => {
+  if (isOurs(path)) countOne();
+  unlinkSync(path);
+};
 fs.renameSync = (from, to) => {
   if (isOurs(to)) countOne();
-  renameSync(from, to);
+  if (process.env.DROP_LINKS !== '1' || !/[\\/]kept[\\/]/.test(String(to))) renameSync(from, to);
 };
 syncBuiltinESMExports();
 

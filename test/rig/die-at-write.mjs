@@ -5,7 +5,6 @@
 //   DROP_INTENTS the control: intents never reach the disk
 import fs, { promises } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import { promisify } from 'node:util';
 
 const at = Number(process.env.KILL_AT ?? 0);
 const when = process.env.KILL_WHEN ?? 'before';
@@ -36,8 +35,8 @@ async function counted(operation) {
 }
 
 const isLock = (path) => /\.lock\.jsonl$|\.mediabatch-[0-9a-f]+\.tmp$/.test(String(path));
-const { open, rename } = promises;
-/** Descriptors of the lock: it is written by them, at once or by a thread. */
+const { open } = promises;
+/** Descriptors of the lock: it is written by them. */
 const locks = new Set();
 
 promises.open = async (path, ...rest) => {
@@ -66,18 +65,13 @@ fs.writeSync = (fd, data, ...rest) => {
   return written;
 };
 
-const { write } = fs;
-const writeByThread = promisify(write);
-fs.write = Object.assign((...args) => write(...args), {
-  [promisify.custom]: (fd, data, ...rest) => {
-    if (!locks.has(fd)) return writeByThread(fd, data, ...rest);
-    const args = dropIntents ? withoutIntents('write', [data, ...rest]) : [data, ...rest];
-    return counted(() => writeByThread(fd, ...args));
-  },
-});
-
-promises.rename = (from, to) =>
-  isLock(to) ? counted(() => rename.call(promises, from, to)) : rename.call(promises, from, to);
+const { renameSync } = fs;
+fs.renameSync = (from, to) => {
+  if (!isLock(to)) return renameSync(from, to);
+  const end = begin();
+  renameSync(from, to);
+  end();
+};
 
 syncBuiltinESMExports();
 

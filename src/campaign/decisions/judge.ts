@@ -5,7 +5,7 @@ import { CampaignError, orFailure } from '../../contract/failure.ts';
 import type { LockFile } from '../../contract/ports.ts';
 import type { WantedVerdict } from '../../contract/review.ts';
 import { lstatOrAbsent } from '../../disk/fs/plain-file.ts';
-import { orForgotten, readJsonFile } from '../../disk/state/kept-json.ts';
+import { orForgotten, readJsonFile } from '../../disk/state/caches.ts';
 import { type Graph, outlineOf } from '../../graph/graph.ts';
 import type { Json } from '../../ground/json.ts';
 import { isMap, isPlainText } from '../../ground/values.ts';

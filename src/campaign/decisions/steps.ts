@@ -1,5 +1,5 @@
 import { CampaignError } from '../../contract/failure.ts';
-import { lookAtOutput } from '../../disk/outputs/look-at-output.ts';
+import { lookAtOutput } from '../../disk/outputs/check-outputs.ts';
 import { taskOfAddress } from '../../graph/address.ts';
 import { call, way } from '../../ground/advice.ts';
 import { defined, mustGet } from '../../ground/values.ts';

@@ -15,7 +15,7 @@ import { belongingOf } from '../../campaign/read-lock.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { type Finding, failureFinding } from '../../contract/notice.ts';
-import { makeOwnFolder, stateFolder } from '../../disk/state/own-secret.ts';
+import { makeOwn, stateFolder } from '../../disk/state/sealed-file.ts';
 import type { Advice, Call, Shell } from '../../ground/advice.ts';
 import { defined } from '../../ground/values.ts';
 import { countOf, spanText } from '../../report/numbers.ts';
@@ -135,7 +135,7 @@ async function checkUser({ limits }: Environment): Promise<Finding[]> {
     const { credits, per, left } = tightest;
     findings.push(own.ok(`MEDIABATCH_LIMIT is ${credits} credits a ${per} over all campaigns: ${left} are left`));
   }
-  const folder = await makeOwnFolder();
+  const folder = (await makeOwn())?.folder;
   if (folder !== undefined) return [...findings, own.ok(`the purchase journal is in ${folder}`)];
   const text = `the purchase journal cannot be written${stateFolder() === undefined ? '' : `: ${stateFolder()}`}`;
   return [...findings, own.warn(text, 'set XDG_STATE_HOME: without the journal a lost lock is not restored')];

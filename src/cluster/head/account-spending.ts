@@ -2,9 +2,15 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock } from '../../contract/clock.ts';
 import type { PurchaseJournal } from '../../contract/ports.ts';
 import { lowestOf, type SpendingLeft, type SpendingLimits, tightestOf } from '../../contract/spending.ts';
-import { isAnswered } from '../../disk/state/purchase-lines.ts';
-import { type SpendingHome, SpendingLedger } from '../../disk/state/spending-ledger.ts';
-import { type Finder, type SpendingLine, SpendingSums, type Verdict } from '../../disk/state/spending-sums.ts';
+import { isAnswered } from '../../disk/state/purchase-journal.ts';
+import {
+  type Finder,
+  type SpendingHome,
+  SpendingLedger,
+  type SpendingLine,
+  SpendingSums,
+  type Verdict,
+} from '../../disk/state/spending-ledger.ts';
 import type { Json } from '../../ground/json.ts';
 import type { Lock, StepRecord } from '../../lock/record.ts';
 import { isJob, isOpenSend } from '../../lock/sends.ts';

@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { constants, createReadStream, realpathSync, type Stats } from 'node:fs';
+import { createReadStream, readFileSync, realpathSync } from 'node:fs';
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Clock, systemClock } from '../../contract/clock.ts';
 import { OutputError } from '../../contract/errors.ts';
 import type { OutputTarget } from '../../contract/ports.ts';
-import { PacedDisk } from '../../disk/fs/paced-disk.ts';
 import { lstatOrAbsent, readSmallFile } from '../../disk/fs/plain-file.ts';
 import { replaceFile, writeNewFile } from '../../disk/fs/replace.ts';
 import { smallBytes } from '../../disk/outputs/hash-file.ts';
@@ -131,7 +130,6 @@ function goneText(name: string): string {
  * hidden by the next mount.
  */
 function filesBelow(root: string, { name, isThere }: { name: string; isThere(): boolean }): StoreFiles {
-  const disk = new PacedDisk();
   // An existing file may come from another worker, or from this one before a restart, and is kept in both cases.
   const files = createOutputs(root, { kept: 'beside' });
   const placed = (target: OutputTarget) => ({
@@ -147,29 +145,16 @@ function filesBelow(root: string, { name, isThere }: { name: string; isThere(): 
     relocate: (target, ...from) => files.relocate(placed(target), ...from),
     async read({ path }) {
       const full = isOutputPath(path) ? findOutputFile(root, path) : undefined;
-      const stats = full === undefined ? undefined : await statOrNothing(disk, full);
+      const stats = full === undefined ? undefined : await stat(full).catch(() => undefined);
       if (full === undefined || stats?.isFile() !== true) return undefined;
-      return stats.size > smallBytes ? bodyOf(createReadStream(full)) : readSmall(disk, full, stats.size);
+      return stats.size > smallBytes ? bodyOf(createReadStream(full)) : readSmall(full);
     },
   };
 }
 
-async function statOrNothing(disk: PacedDisk, path: string): Promise<Stats | undefined> {
-  try {
-    return await disk.stat(path);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Reads a file in one piece, because a stream costs more for a small file. */
-async function* readSmall(disk: PacedDisk, path: string, size: number): AsyncGenerator<Uint8Array> {
-  const fd = await disk.open(path, constants.O_RDONLY, 0);
-  try {
-    yield await disk.read(fd, size);
-  } finally {
-    await disk.close(fd);
-  }
+async function* readSmall(path: string): AsyncGenerator<Uint8Array> {
+  yield readFileSync(path);
 }
 
 function isMarkedAs(id: string, path: string): boolean {

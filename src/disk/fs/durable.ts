@@ -1,28 +1,35 @@
-import { closeSync, constants, fsync, openSync, write } from 'node:fs';
-import { copyFile, link, open, rename, unlink } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { closeSync, constants, fsync, openSync, renameSync, unlinkSync, writeSync } from 'node:fs';
+import { copyFile, link, open } from 'node:fs/promises';
+import { setImmediate as endOfTurn, setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { hasNoLinks, isErrno } from './plain-file.ts';
 
-const writeSome = promisify(write);
-const syncByThread = promisify(fsync);
+/** Syncs an open file in a thread, because this waits for the disk itself. */
+export const syncFile = promisify(fsync);
 
-/** Writes all of `bytes` to an open file, in as many calls as the system needs. */
-export async function writeAll(fd: number, bytes: Uint8Array): Promise<void> {
-  let written = 0;
-  while (written < bytes.length) {
-    const { bytesWritten } = await writeSome(fd, bytes, written, bytes.length - written, null);
-    if (bytesWritten === 0) throw new Error('the disk accepted no more bytes');
-    written += bytesWritten;
+/** Writes all of `bytes`. Synchronous: a round trip to a thread takes longer than a copy to the system's memory. */
+export function writeAll(fd: number, bytes: Uint8Array): void {
+  for (let written = 0; written < bytes.length; ) {
+    const more = writeSync(fd, bytes, written);
+    if (more === 0) throw new Error('the disk accepted no more bytes');
+    written += more;
   }
 }
 
-/** Syncs a folder, so that added, renamed and removed files survive a power cut. */
-export async function syncFolder(path: string): Promise<void> {
+const folderSyncs = new Map<string, () => Promise<void>>();
+
+/** Syncs a folder, so that changes to names in it survive a power cut. Concurrent calls share a sync. */
+export function syncFolder(path: string): Promise<void> {
+  const sync = folderSyncs.get(path) ?? coalesce(() => syncNow(path));
+  folderSyncs.set(path, sync);
+  return sync();
+}
+
+async function syncNow(path: string): Promise<void> {
   try {
     const fd = openSync(path, constants.O_RDONLY);
     try {
-      await syncByThread(fd);
+      await syncFile(fd);
     } finally {
       closeSync(fd);
     }
@@ -38,24 +45,24 @@ const retriesMs = [20, 50, 100, 200, 400, 500, 500];
 
 /** Retries on Windows, where another program may hold the file open for a moment. */
 export function renameFile(from: string, to: string, platform: string = process.platform): Promise<void> {
-  return orLater(() => rename(from, to), platform);
+  return orLater(() => renameSync(from, to), platform);
 }
 
 /** Retries like `renameFile`. */
 export function unlinkFile(path: string, platform: string = process.platform): Promise<void> {
-  return orLater(() => unlink(path), platform);
+  return orLater(() => unlinkSync(path), platform);
 }
 
-async function orLater(act: () => Promise<void>, platform: string): Promise<void> {
+async function orLater(act: () => void, platform: string): Promise<void> {
   for (const waitMs of platform === 'win32' ? retriesMs : []) {
     try {
-      return await act();
+      return act();
     } catch (error) {
       if (!isErrno(error, 'EPERM', 'EACCES', 'EBUSY')) throw error;
       await sleep(waitMs);
     }
   }
-  await act();
+  act();
 }
 
 /** Gives a file a second name, which must be free; makes a durable copy if the file system has no hard links. */
@@ -77,4 +84,25 @@ export async function copyDurably(source: string, target: string): Promise<void>
   } finally {
     await handle.close();
   }
+}
+
+/**
+ * Coalesces calls: if a function is requested several times in one turn of the event loop, or while it runs, it runs
+ * once for all of these requests. It always begins after it was requested.
+ */
+export function coalesce<Result>(act: () => Promise<Result>): () => Promise<Result> {
+  let current: Promise<unknown> = Promise.resolve();
+  let next: Promise<Result> | undefined;
+  const run = async () => {
+    await current;
+    await endOfTurn();
+    next = undefined;
+    const started = act();
+    current = started.catch(() => undefined);
+    return started;
+  };
+  return () => {
+    next ??= run();
+    return next;
+  };
 }

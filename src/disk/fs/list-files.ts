@@ -1,7 +1,6 @@
 import { readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { foldPath } from '../../graph/check/check-saves.ts';
-import { compileFilePattern } from './file-pattern.ts';
 
 /** Maximum number of files that a pattern may match: more than the rows of any campaign. */
 export const mostFiles = 100_000;
@@ -54,4 +53,42 @@ export async function listFiles(folder: string, given: string): Promise<ListedFi
   } catch (error) {
     return { problem: 'unreadable', detail: error instanceof Error ? error.message : String(error) };
   }
+}
+
+/**
+ * Compiles a pattern to a case-insensitive path test in linear time, because a pattern with many `*` could match a name
+ * in many ways. Throws `PatternProblem` for syntax that is not supported.
+ */
+export async function compileFilePattern(given: string): Promise<(path: string) => boolean> {
+  const pattern = given.replace(/^(?:\.\/)+/, '');
+  const { compileLinearPattern, PatternProblem } = await import('../../manifest/check/linear-pattern.ts');
+  if (pattern.includes('(') || /\{[^{}]*\.\.[^{}]*\}/.test(pattern)) {
+    throw new PatternProblem('has parentheses or a range in it; use `*`, `?`, `[…]` and `{…,…}`');
+  }
+  const { test } = compileLinearPattern(`^${toExpression(foldPath(pattern))}$`);
+  return (path) => test(foldPath(path));
+}
+
+function toExpression(pattern: string): string {
+  let depth = 0;
+  return pattern.replace(/\*\*\/|\*+|\?|\[!?\]?[^\]/]*\]|\\.|[\s\S]/gu, (piece) => {
+    switch (piece) {
+      case '**/':
+        return '(?:[^/]+/)*';
+      case '?':
+        return '[^/]';
+      case '{':
+        depth += 1;
+        return '(?:';
+      case '}':
+        depth -= 1;
+        return depth < 0 ? '\\}' : ')';
+      case ',':
+        return depth > 0 ? '|' : ',';
+      default:
+    }
+    if (piece.startsWith('*')) return piece === '**' ? '.*' : '[^/]*';
+    if (/^\[.+\]$/su.test(piece)) return piece.replace(/^\[!/, '[^').replace(/\\/g, '\\\\');
+    return piece.replace(/^\\/, '').replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+  });
 }

@@ -37,7 +37,7 @@ export async function writeNewFile(
   try {
     let written = 0;
     for (const piece of content instanceof Uint8Array ? [content] : content) {
-      await writeAll(handle.fd, piece);
+      writeAll(handle.fd, piece);
       written += piece.length;
     }
     const { size } = await handle.stat();

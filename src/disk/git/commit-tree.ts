@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { dirname, extname, normalize } from 'node:path/posix';
 import { maxManifestBytes } from '../../manifest/yaml/source.ts';
-import { type ListedFiles, leadsOut, mostFiles, outsidePattern } from '../fs/list-files.ts';
+import { compileFilePattern, type ListedFiles, leadsOut, mostFiles, outsidePattern } from '../fs/list-files.ts';
 import {
   type DataBytes,
   type DataText,
@@ -94,7 +94,7 @@ export class CommitTree {
 
   async files(pattern: string): Promise<ListedFiles> {
     if (leadsOut(pattern)) return outsidePattern;
-    const { compileFilePattern } = await import('../fs/file-pattern.ts');
+
     try {
       const matches = await compileFilePattern(pattern);
       const left = /(^|\/)(node_modules|[^/]*\.sandbox)\//;

@@ -5,11 +5,12 @@ import { basename, dirname, join } from 'node:path';
 import type { Clock } from '../../contract/clock.ts';
 import { UnsafeFileError } from '../../contract/errors.ts';
 import type { Holder } from '../../contract/failure.ts';
-import { coalesce } from '../fs/coalesce.ts';
-import { renameFile, syncFolder, unlinkFile } from '../fs/durable.ts';
-import { hasNoLinks, isErrno, openSeenFile, orAbsent, statPlainFile } from '../fs/plain-file.ts';
-import { temporaryName, writeNewFile } from '../fs/replace.ts';
-import { ignoreItself, isRealFolder } from '../state/state-folder.ts';
+import type { Json } from '../../ground/json.ts';
+import { isMap } from '../../ground/values.ts';
+import { coalesce, syncFolder, unlinkFile } from '../fs/durable.ts';
+import { hasNoLinks, isErrno, lstatOrAbsent, openSeenFile, orAbsent, statPlainFile } from '../fs/plain-file.ts';
+import { replaceFile, temporaryName, writeNewFile } from '../fs/replace.ts';
+import { ignoreItself } from '../state/state-folder.ts';
 import { endedWithItsMachine, identifyThisProcess, isCertainlyDead, type ProcessIdentity } from './process-identity.ts';
 
 /** Content of a guard file: the process that created it. */
@@ -60,16 +61,13 @@ export async function takeGuard(
 
 /** Returns the holder; `undefined` if there is none, or if the guard is unreadable. Changes nothing. */
 export async function readGuardHolder(lockPath: string): Promise<Holder | undefined> {
-  if (!hasFolder(guardPath(lockPath))) return undefined;
   const state = await readState(guardPath(lockPath));
   return state.is === 'held' ? holderOf(state.note) : undefined;
 }
 
 /** Returns the holder; `undefined` if it has certainly ended, because the next run then takes over its guard. */
 export async function readLiveHolder(lockPath: string): Promise<Holder | undefined> {
-  const path = guardPath(lockPath);
-  if (!hasFolder(path)) return undefined;
-  const state = await readState(path);
+  const state = await readState(guardPath(lockPath));
   if (state.is !== 'held') return undefined;
   const self = await identifyThisProcess();
   return (await isCertainlyDead(state.note, self)) ? undefined : holderOf(state.note);
@@ -78,7 +76,6 @@ export async function readLiveHolder(lockPath: string): Promise<Holder | undefin
 /** Removes a guard at a user's request. `other`: it belongs to another run than the given one. */
 export async function removeGuard(lockPath: string, id: string): Promise<'removed' | 'absent' | 'other'> {
   const path = guardPath(lockPath);
-  if (!hasFolder(path)) return 'absent';
   const state = await readState(path);
   if (state.is === 'free') return 'absent';
   if (state.is === 'unreadable' || state.note.id !== id) return 'other';
@@ -109,7 +106,7 @@ async function tryToTake(path: string, note: HolderNote): Promise<Attempt> {
     const now = await readState(path);
     // Another contender was faster, between the first check and this one.
     if (now.is !== 'held' || now.note.id !== holder.id) return tryToTake(path, note);
-    await put(path, note);
+    await replaceFile(path, writeNote(note));
     return { is: 'taken', tookOver: holder };
   } finally {
     await orAbsent(unlinkFile(right));
@@ -144,18 +141,6 @@ async function placeWithoutLinks(path: string, note: HolderNote): Promise<boolea
   }
 }
 
-async function put(path: string, note: HolderNote): Promise<void> {
-  const temporary = join(dirname(path), temporaryName('tmp'));
-  await writeNewFile(temporary, writeNote(note), 0o600);
-  try {
-    await renameFile(temporary, path);
-  } catch (error) {
-    await orAbsent(unlinkFile(temporary));
-    throw error;
-  }
-  await syncFolder(dirname(path));
-}
-
 function makeGuard(path: string, id: string): Guard {
   const stillOurs = async () => {
     const state = await readState(path);
@@ -175,7 +160,9 @@ type GuardState = { is: 'free' } | { is: 'unreadable' } | { is: 'held'; note: Ho
 
 async function readState(path: string): Promise<GuardState> {
   try {
-    const file = statPlainFile(path) === undefined ? undefined : openSeenFile(path);
+    // A link in the place of the folder counts as missing, so that nothing behind it is touched.
+    const isThere = lstatOrAbsent(dirname(path))?.isDirectory() === true && statPlainFile(path) !== undefined;
+    const file = isThere ? openSeenFile(path) : undefined;
     if (file === undefined) return { is: 'free' };
     try {
       const note = parseNote(readFileSync(file.fd, 'utf8'));
@@ -195,16 +182,6 @@ function heldByUnknown(path: string): Extract<GuardAnswer, { is: 'held' }> {
     by: { host: 'unknown', pid: 0, since: 'unknown', id: 'unknown' },
     note: `the guard ${path} cannot be read, so it is not known who holds the lock; if no mediabatch is running on it, remove that file`,
   };
-}
-
-/** Returns whether the guard's folder exists. A link counts as missing, so that nothing behind it is touched. */
-function hasFolder(path: string): boolean {
-  try {
-    return isRealFolder(dirname(path));
-  } catch (error) {
-    if (error instanceof UnsafeFileError) return false;
-    throw error;
-  }
 }
 
 function guardPath(lockPath: string): string {
@@ -242,13 +219,13 @@ export function writeNote(note: HolderNote): Uint8Array {
 
 /** Parses a guard's content; `undefined` for anything that is certainly not written by this program. */
 export function parseNote(text: string): HolderNote | undefined {
-  let fields: unknown;
+  let fields: Json;
   try {
-    fields = JSON.parse(text);
+    fields = JSON.parse(text) as Json;
   } catch {
     return undefined;
   }
-  if (!isRecord(fields) || fields.mediabatch !== 'guard' || fields.version !== 1) return undefined;
+  if (!isMap(fields) || fields.mediabatch !== 'guard' || fields.version !== 1) return undefined;
   const { id, host, pid, since, boot, machine, namespace, started } = fields;
   // The ID becomes part of a file name.
   if (typeof id !== 'string' || !/^[0-9a-f]{16}$/.test(id)) return undefined;
@@ -269,8 +246,4 @@ export function parseNote(text: string): HolderNote | undefined {
 
 export function holderOf({ host, pid, since, id }: HolderNote): Holder {
   return { host, pid, since, id };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -6,7 +6,7 @@
  */
 
 import { createHash, type Hash } from 'node:crypto';
-import { constants } from 'node:fs';
+import { constants, fstatSync, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -14,8 +14,7 @@ import { LockChangedError } from '../../contract/errors.ts';
 import type { LockFile } from '../../contract/ports.ts';
 import { Batches } from '../../ground/batches.ts';
 import { asRunLine, requireOneLine } from '../../lock/split-lines.ts';
-import { syncFolder } from '../fs/durable.ts';
-import { PacedDisk } from '../fs/paced-disk.ts';
+import { syncFolder, writeAll } from '../fs/durable.ts';
 import { noFollow, openPlainFile } from '../fs/plain-file.ts';
 import { piecesOf, replaceFile } from '../fs/replace.ts';
 import { type Digest, readPieces } from '../outputs/hash-file.ts';
@@ -69,7 +68,6 @@ class AppendedFile implements LockFile {
   readonly path: string;
   readonly #header: string;
   readonly #platform: NodeJS.Platform;
-  readonly #disk = new PacedDisk();
   /** `undefined` while there is no file, and after it is closed. */
   #handle: FileHandle | undefined;
   #own: { dev: number; ino: number } | undefined;
@@ -102,7 +100,7 @@ class AppendedFile implements LockFile {
       const isTorn = this.#size < whole.bytes;
       if (isTorn) await handle.truncate(this.#size); // I12
       const isUnfinished = this.#size > 0 && last !== 0x0a;
-      if (isUnfinished) await this.#write('\n');
+      if (isUnfinished) this.#write('\n');
       if (isUnfinished || isTorn) await handle.sync();
     } catch (error) {
       await this.#closeHandle();
@@ -154,11 +152,11 @@ class AppendedFile implements LockFile {
 
   async #writeDurably(text: string): Promise<void> {
     if (this.#handle === undefined) return this.#create(text);
-    await this.#write(this.#size === 0 ? this.#header + text : text);
+    this.#write(this.#size === 0 ? this.#header + text : text);
     await this.#handle.datasync(); // I2
     // If the path now names another file, the next run will not find the line, even if it is durable.
-    const named = await this.#disk.stat(this.path);
-    this.#own ??= await this.#disk.fstat(this.#handle.fd);
+    const named = statSync(this.path, { throwIfNoEntry: false });
+    this.#own ??= fstatSync(this.#handle.fd);
     const isNamed = named?.ino === this.#own.ino && named.dev === this.#own.dev;
     if (!isNamed || named.size !== this.#size) throw new LockChangedError(this.path);
   }
@@ -166,16 +164,16 @@ class AppendedFile implements LockFile {
   async #create(text: string): Promise<void> {
     const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_EXCL | noFollow;
     this.#handle = await open(this.path, flags, 0o666);
-    await this.#write(this.#header + text);
+    this.#write(this.#header + text);
     await this.#handle.sync();
     await syncFolder(dirname(this.path));
   }
 
-  async #write(text: string): Promise<void> {
+  #write(text: string): void {
     if (this.#handle === undefined) throw new Error(`internal error: ${this.path} is not open`);
     const bytes = Buffer.from(text);
     this.#unsure = bytes;
-    await this.#disk.write(this.#handle.fd, bytes);
+    writeAll(this.#handle.fd, bytes);
     this.#unsure = new Uint8Array();
     this.#known.update(bytes);
   }

@@ -52,13 +52,16 @@ export async function hashHandle(handle: FileHandle): Promise<Digest> {
   return { sha256: hash.digest('hex'), bytes };
 }
 
-/** Hashes a file that `statPlainFile` has just seen, synchronously: a thread would take ten times as long. */
-export function hashSmallFile(path: string, buffer: Buffer): Digest | 'large' | undefined {
+/**
+ * Hashes a file that `statPlainFile` has just seen, synchronously: a thread would take ten times as long. `undefined`
+ * if it is gone, or larger than the buffer.
+ */
+export function hashSmallFile(path: string, buffer: Buffer): Digest | undefined {
   const file = openSeenFile(path);
   if (file === undefined) return undefined;
   const { fd, size } = file;
   try {
-    if (size > buffer.length) return 'large';
+    if (size > buffer.length) return undefined;
     let bytes = 0;
     while (bytes < size) {
       const bytesRead = readSync(fd, buffer, bytes, size - bytes, bytes);

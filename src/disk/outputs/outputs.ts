@@ -1,20 +1,24 @@
-import { closeSync, readSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
-import { extname, join } from 'node:path';
-import type { OutputFiles } from '../../contract/ports.ts';
+import { createHash } from 'node:crypto';
+import { closeSync, constants, openSync, readSync } from 'node:fs';
+import { readdir, readFile, unlink } from 'node:fs/promises';
+import { basename, extname, join } from 'node:path';
+import type { Download } from '../../contract/answer.ts';
+import { OutputError } from '../../contract/errors.ts';
+import type { OutputFiles, OutputTarget } from '../../contract/ports.ts';
 import { defined } from '../../ground/values.ts';
 import type { Media } from '../../kinds/kind.ts';
 import { isOutputPath } from '../../lock/check-line.ts';
-import { PacedDisk } from '../fs/paced-disk.ts';
-import { isErrno, openSeenFile, statPlainFile } from '../fs/plain-file.ts';
-import type { Kept } from '../fs/put-in-place.ts';
-import type { KeptMeasures } from '../state/kept-measures.ts';
+import type { Output } from '../../lock/record.ts';
+import { syncFile, writeAll } from '../fs/durable.ts';
+import { isErrno, lstatOrAbsent, noFollow, openSeenFile, statPlainFile } from '../fs/plain-file.ts';
+import { temporaryName } from '../fs/replace.ts';
+import type { KeptMeasures } from '../state/caches.ts';
+import { smallBytes } from './hash-file.ts';
 import { measureFile } from './measure-files.ts';
-import { findOutputFolder, OutputFolders } from './output-path.ts';
-import { relocateOutput } from './relocate-output.ts';
-import { saveOutput } from './save-output.ts';
+import { diskErrors, findOutputFolder, OutputFolders } from './output-path.ts';
+import { type Kept, putInPlace, relocateOutput } from './relocate-output.ts';
 import { SavedFiles } from './saved-files.ts';
-import { knownExtensions, sniffLength, sniffMedia } from './sniff.ts';
+import { describeBytes, isCutShort, knownExtensions, type SniffedMedia, sniffLength, sniffMedia } from './sniff.ts';
 import type { StatCache } from './stat-cache.ts';
 
 export { checkOutputs, type OutputState } from './check-outputs.ts';
@@ -33,15 +37,13 @@ export function createOutputs(
   options: { maxBytes?: number; seen?: StatCache; saved?: SavedFiles; kept?: Kept; measures?: KeptMeasures } = {},
 ): OutputFiles {
   const { maxBytes = defaultMaxBytes, seen, saved = new SavedFiles(), kept, measures } = options;
-  const disk = new PacedDisk();
   const folders = new OutputFolders(root);
   // Moves run one after another, because files that swap names conflict.
   let lastMove: Promise<unknown> = Promise.resolve();
   return {
-    save: (target, download) =>
-      saveOutput({ folders, target, download, maxBytes, disk, saved, kept, ...defined({ seen }) }),
+    save: (target, download) => saveOutput({ folders, target, download, maxBytes, saved, kept, ...defined({ seen }) }),
     relocate(target, from, { remove = false } = {}) {
-      const move = lastMove.then(() => relocateOutput(root, { target, from, remove, disk, saved, kept }));
+      const move = lastMove.then(() => relocateOutput(root, { target, from, remove, saved, kept }));
       lastMove = move.catch(() => undefined);
       return move;
     },
@@ -108,5 +110,227 @@ async function listNames(root: string, parts: readonly string[]): Promise<Set<st
   } catch (error) {
     if (isErrno(error, 'ENOENT', 'ENOTDIR', 'EACCES', 'EPERM')) return new Set();
     throw error;
+  }
+}
+
+/** Streams a download into a temporary file next to its target, verifies it, syncs it and renames it into place. */
+async function saveOutput(order: SaveOrder): Promise<Output> {
+  const chunks = order.download.body[Symbol.asyncIterator]();
+  try {
+    return await saveChunks(chunks, order);
+  } finally {
+    // Called even if iteration never began, because the body occupies a connection, and those are few.
+    await chunks.return?.();
+  }
+}
+
+interface SaveOrder {
+  folders: OutputFolders;
+  target: OutputTarget;
+  download: Download;
+  maxBytes: number;
+  saved: SavedFiles;
+  kept?: Kept | undefined;
+  /** Cache for later checks, so that a file saved by this run is not read again. */
+  seen?: StatCache;
+}
+
+async function saveChunks(
+  chunks: AsyncIterator<Uint8Array>,
+  { folders, target, download, maxBytes, saved, kept, seen }: SaveOrder,
+): Promise<Output> {
+  const { fd, folder, temporary } = await createTemporary(target.save, folders);
+  const base = join(folder, basename(target.save));
+  try {
+    let received: Received;
+    try {
+      received = await receive(fd, chunks, { announced: download.bytes, maxBytes, path: base });
+      await diskErrors(base, () => syncFile(fd));
+    } finally {
+      closeSync(fd);
+    }
+    const found = await checkReceived(target, download, { ...received, temporary });
+    const { sha256, bytes } = received;
+    const full = `${base}${found.extension}`;
+    const path = `${target.save}${found.extension}`;
+    await diskErrors(base, () => putInPlace(temporary, full, { name: path, sha256, target, saved, kept }));
+    // A small file is not cached: reading it is as quick as recording it.
+    const stats = bytes < smallBytes ? undefined : lstatOrAbsent(full);
+    if (stats !== undefined) seen?.noteOwn(path, stats, sha256);
+    return { path, sha256, bytes, type: found.type };
+  } catch (error) {
+    await unlink(temporary).catch(() => undefined);
+    throw error;
+  }
+}
+
+/**
+ * Creates a temporary file in the folder of an output. If the folder was replaced since the last file, for example by a
+ * link, nothing is written there: it is resolved again, which refuses a link.
+ */
+async function createTemporary(
+  save: string,
+  folders: OutputFolders,
+): Promise<{ fd: number; folder: string; temporary: string }> {
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | noFollow;
+  for (let isAgain = false; ; isAgain = true) {
+    const folder = await diskErrors(save, () => folders.prepare(save));
+    const temporary = join(folder, temporaryName('part')); // I11
+    try {
+      const fd = await diskErrors(temporary, () => openSync(temporary, flags, 0o666));
+      if (folders.isSame(save, folder)) return { fd, folder, temporary };
+      closeSync(fd);
+      await unlink(temporary).catch(() => undefined);
+      if (isAgain) throw new OutputError('path', `${folder} was replaced while a file was saved there`);
+    } catch (error) {
+      if (isAgain || folders.isSame(save, folder)) throw error;
+    }
+  }
+}
+
+interface Received {
+  sha256: string;
+  bytes: number;
+  head: Uint8Array;
+  tail: Uint8Array;
+}
+
+async function receive(
+  fd: number,
+  chunks: AsyncIterator<Uint8Array>,
+  { announced, maxBytes, path }: { announced: number | undefined; maxBytes: number; path: string },
+): Promise<Received> {
+  if (announced !== undefined && announced > maxBytes) throw tooLarge(maxBytes);
+  const hash = createHash('sha256');
+  let bytes = 0;
+  let head = Buffer.alloc(0);
+  let tail = Buffer.alloc(0);
+  for (;;) {
+    const chunk = await nextChunk(chunks);
+    if (chunk === undefined) return { sha256: hash.digest('hex'), bytes, head, tail };
+    bytes += chunk.length;
+    if (announced !== undefined && bytes > announced) {
+      throw new OutputError('bad-bytes', `the download has more than the ${announced} bytes that were announced`);
+    }
+    if (bytes > maxBytes) throw tooLarge(maxBytes);
+    await diskErrors(path, () => writeAll(fd, chunk));
+    hash.update(chunk);
+    if (head.length < sniffLength) head = Buffer.concat([head, chunk.subarray(0, sniffLength - head.length)]);
+    tail = Buffer.concat([tail, chunk.subarray(-sniffLength)]).subarray(-sniffLength);
+  }
+}
+
+/** Reads the next chunk. Errors here come from the download, not from the disk. */
+async function nextChunk(chunks: AsyncIterator<Uint8Array>): Promise<Uint8Array | undefined> {
+  try {
+    const next = await chunks.next();
+    return next.done === true ? undefined : next.value;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new OutputError('bad-bytes', `the download broke off: ${why}`, { cause: error });
+  }
+}
+
+async function checkReceived(
+  target: OutputTarget,
+  download: Download,
+  received: Received & { temporary: string },
+): Promise<SniffedMedia> {
+  const { bytes, head, tail } = received;
+  if (download.bytes !== undefined && bytes !== download.bytes) {
+    throw new OutputError('bad-bytes', `the download ended after ${bytes} of ${download.bytes} bytes`);
+  }
+  const found = sniffMedia(head);
+  if (target.asIs && bytes > 0)
+    return found ?? { media: target.media, type: 'application/octet-stream', extension: '.bin' };
+  if (found === undefined) {
+    throw new OutputError('bad-bytes', `the download is ${describeBytes(head)}, not ${articled(target.media)} file`);
+  }
+  if (found.media !== target.media) {
+    throw new OutputError('bad-bytes', `the download is ${found.type}, not ${articled(target.media)} file`);
+  }
+  // Reaching the announced length proves nothing, because the announced length may itself be too short.
+  // I10
+  if (isCutShort(found.type, { head, tail, bytes }) && !(await hasEndWithin(found.type, received))) {
+    throw new OutputError(
+      'bad-bytes',
+      `the download ended after ${bytes} bytes, before the end of the ${found.type} file`,
+    );
+  }
+  return found;
+}
+
+/** Largest picture in bytes that is read again to find its end. */
+const mostPictureBytes = 256 * 1024 ** 2;
+
+/** Returns whether a picture is complete, and only other bytes follow its end, as cameras and phones write them. */
+async function hasEndWithin(
+  type: string,
+  { temporary, bytes }: { temporary: string; bytes: number },
+): Promise<boolean> {
+  const isPicture = ['image/png', 'image/jpeg', 'image/gif'].includes(type);
+  return isPicture && bytes <= mostPictureBytes && hasPictureEnd(type, await readFile(temporary));
+}
+
+function tooLarge(maxBytes: number): OutputError {
+  return new OutputError('bad-bytes', `the download is larger than ${maxBytes} bytes, the maximum`);
+}
+
+function articled(word: string): string {
+  return `${/^[aeiou]/.test(word) ? 'an' : 'a'} ${word}`;
+}
+
+/** Returns whether the structure of a picture leads to its end marker. Markers in a preview do not count. */
+export function hasPictureEnd(type: string, bytes: Buffer): boolean {
+  try {
+    if (type === 'image/png') return hasPngEnd(bytes);
+    if (type === 'image/jpeg') return hasJpegEnd(bytes);
+    return type === 'image/gif' && hasGifEnd(bytes);
+  } catch (error) {
+    // The structure leads beyond the end of the file.
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}
+
+function hasPngEnd(bytes: Buffer): boolean {
+  for (let at = 8; ; at += 12 + bytes.readUInt32BE(at)) {
+    if (bytes.toString('latin1', at + 4, at + 8) === 'IEND') return at + 12 <= bytes.length;
+  }
+}
+
+function hasJpegEnd(bytes: Buffer): boolean {
+  for (let at = 2; ; ) {
+    const marker = bytes.readUInt16BE(at) - 0xff00;
+    if (marker < 0) return false;
+    if (marker === 0xd9) return true;
+    if (marker === 0xff) at += 1;
+    else if (marker <= 1 || (marker >= 0xd0 && marker <= 0xd7)) at += 2;
+    else {
+      at += 2 + bytes.readUInt16BE(at + 2);
+      if (marker === 0xda) at = endOfScan(bytes, at);
+    }
+  }
+}
+
+/** Returns the offset of the next marker after compressed data, where 0 or a restart marker follows each 0xff. */
+function endOfScan(bytes: Buffer, start: number): number {
+  for (let at = bytes.indexOf(0xff, start); at !== -1; at = bytes.indexOf(0xff, at + 2)) {
+    const next = bytes.readUInt8(at + 1);
+    if (next !== 0 && (next < 0xd0 || next > 0xd7)) return at;
+  }
+  return bytes.length;
+}
+
+function hasGifEnd(bytes: Buffer): boolean {
+  const colors = (flags: number) => ((flags & 0x80) === 0 ? 0 : 3 * 2 ** ((flags & 7) + 1));
+  for (let at = 13 + colors(bytes.readUInt8(10)); ; ) {
+    const block = bytes.readUInt8(at);
+    if (block === 0x3b) return true;
+    if (block === 0x21) at += 2;
+    else if (block === 0x2c) at += 11 + colors(bytes.readUInt8(at + 9));
+    else return false;
+    while (bytes.readUInt8(at) !== 0) at += 1 + bytes.readUInt8(at);
+    at += 1;
   }
 }

@@ -1,17 +1,15 @@
-import { unlink } from 'node:fs/promises';
+import { link, unlink } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
-import { UnsafeFileError } from '../../contract/errors.ts';
+import { OutputError, UnsafeFileError } from '../../contract/errors.ts';
 import type { OutputTarget } from '../../contract/ports.ts';
+import { messageOf } from '../../ground/values.ts';
 import type { Output } from '../../lock/record.ts';
-import { diskErrors } from '../fs/disk-errors.ts';
-import { copyDurably, linkOrCopy, syncFolder } from '../fs/durable.ts';
-import type { PacedDisk } from '../fs/paced-disk.ts';
-import { isErrno, lstatOrAbsent } from '../fs/plain-file.ts';
-import { type Kept, putInPlace } from '../fs/put-in-place.ts';
+import { copyDurably, linkOrCopy, renameFile, syncFolder } from '../fs/durable.ts';
+import { hasNoLinks, isErrno, lstatOrAbsent, orAbsent } from '../fs/plain-file.ts';
 import { temporaryName } from '../fs/replace.ts';
-import { hashFile } from './hash-file.ts';
+import { type Digest, digestOf, hashFile } from './hash-file.ts';
 import type { KeptFiles } from './kept-files.ts';
-import { checkOutputPath, findOutputFolder, prepareOutputFolder } from './output-path.ts';
+import { checkOutputPath, diskErrors, findOutputFile, findOutputFolder, prepareOutputFolder } from './output-path.ts';
 import type { SavedFiles } from './saved-files.ts';
 import { knownExtensions } from './sniff.ts';
 
@@ -20,7 +18,6 @@ interface Relocation {
   from: Output;
   /** Whether to remove the old name once the new one is durable, if the file was saved on this machine. */
   remove: boolean;
-  disk: PacedDisk;
   saved: SavedFiles;
   kept?: Kept | undefined;
 }
@@ -28,7 +25,7 @@ interface Relocation {
 /** Puts the bytes of a local file under the target's name; `undefined` if the file is missing, changed or unusable. */
 export async function relocateOutput(
   root: string,
-  { target, from, remove: isUnwanted, disk, saved, kept }: Relocation,
+  { target, from, remove: isUnwanted, saved, kept }: Relocation,
 ): Promise<Output | undefined> {
   const path = `${target.save}${extname(from.path)}`;
   checkOutputPath(path);
@@ -37,7 +34,7 @@ export async function relocateOutput(
   const { source, where } = found;
   if (path === from.path && where === 'in-place') return from;
   const isRemovable = where !== 'kept' && isUnwanted;
-  const remove = isRemovable && saved.has(from.path, from.sha256); // I23
+  const remove = isRemovable && saved.has(from.path, from.sha256); // I23 (moved)
   const { folder, target: place } = await diskErrors(path, () => prepareOutputFolder(root, path));
   const temporary = join(folder, temporaryName('part'));
   try {
@@ -48,7 +45,7 @@ export async function relocateOutput(
       return undefined;
     }
     await diskErrors(path, () =>
-      putInPlace(temporary, place, { name: path, sha256: from.sha256, target, disk, saved, kept }),
+      putInPlace(temporary, place, { name: path, sha256: from.sha256, target, saved, kept }),
     );
   } catch (error) {
     await unlink(temporary).catch(() => undefined);
@@ -120,4 +117,135 @@ async function hasBytes(source: string, from: Output): Promise<boolean> {
 function isStill(source: string, { inode, device }: Found): boolean {
   const stats = lstatOrAbsent(source);
   return stats !== undefined && stats.ino === inode && stats.dev === device;
+}
+
+/**
+ * Renames a finished temporary file into place. An existing file with the same bytes is replaced. Another existing file
+ * is replaced, and kept, only if the target may replace it and it was saved on this machine; otherwise it is renamed
+ * with a digest in its name, and reported. If several machines save (`kept: 'beside'`), a replaceable file is also
+ * renamed, without a notice.
+ */
+export async function putInPlace(temporary: string, path: string, file: Finished): Promise<void> {
+  const { name, sha256, target, saved, kept } = file;
+  const old = await hashFile(path);
+  const isSame = old?.sha256 === sha256;
+  if (old !== undefined && !isSame) {
+    const isRecorded = target.replaces.includes(old.sha256);
+    const isReplaced = kept !== 'beside' && isRecorded && saved.has(name, old.sha256); // I23 (replaced)
+    if (isReplaced) {
+      await keepReplaced(path, old, { target, kept });
+    } else {
+      const why = isRecorded
+        ? 'is on record, but was not saved from here'
+        : 'was not made by this step or was changed since';
+      const aside = await putAside(path, old.sha256);
+      const isExpected = kept === 'beside' && isRecorded;
+      if (!isExpected)
+        target.notice(`${name} ${why}; it is kept as ${name.slice(0, -basename(name).length)}${basename(aside)}`);
+    }
+  }
+  // A file with identical bytes may belong to the user, and is not recorded as saved here. A new file is recorded
+  // first, so that after a kill in between it counts as saved here.
+  if (!isSame) await saved.note(name, sha256);
+  await renameFile(temporary, path);
+  await syncFolder(dirname(path));
+}
+
+/** Destination of a paid file that a newer one replaces. */
+export type Kept = KeptFiles | 'beside';
+
+interface Finished {
+  /** Name relative to the output folder, with its extension. */
+  name: string;
+  sha256: string;
+  target: OutputTarget;
+  saved: SavedFiles;
+  kept?: Kept | undefined;
+}
+
+/**
+ * Keeps the paid file before the new one replaces it: next to it if it cannot be moved to the folder, whose place
+ * something from a branch may occupy. If the disk cannot hold both, the new file is saved all the same.
+ */
+async function keepReplaced(
+  path: string,
+  digest: Digest,
+  { target, kept }: { target: OutputTarget; kept: KeptFiles | undefined },
+): Promise<void> {
+  try {
+    await kept?.keep(path, digest);
+  } catch (error) {
+    if (!isDisk(error)) throw error;
+    const aside = await putAside(path, digest.sha256).catch((worse: unknown) => {
+      if (!isDisk(worse)) throw worse;
+    });
+    const where = aside === undefined ? 'is replaced, and could not be kept' : `is kept as ${basename(aside)}`;
+    target.notice(`the file that was at ${path} ${where}: ${messageOf(error)}`);
+  }
+}
+
+function isDisk(error: unknown): boolean {
+  return error instanceof UnsafeFileError || (error as NodeJS.ErrnoException).code !== undefined;
+}
+
+/** Renames a file to a free name. Never overwrites another file: `link` fails if the name is taken, unlike `rename`. */
+async function putAside(path: string, sha256: string): Promise<string> {
+  const extension = extname(path);
+  const stem = join(dirname(path), basename(path, extension));
+  for (let number = 1; ; number++) {
+    const aside = `${stem}.changed-${sha256.slice(0, 8)}${number === 1 ? '' : `-${number}`}${extension}`;
+    if ((await hashFile(aside))?.sha256 === sha256) return aside;
+    if (await moveToFreeName(path, aside)) return aside;
+  }
+}
+
+async function moveToFreeName(path: string, aside: string): Promise<boolean> {
+  try {
+    await link(path, aside);
+  } catch (error) {
+    if (isErrno(error, 'EEXIST')) return false;
+    if (!hasNoLinks(error)) throw error;
+    // Without hard links on this file system, only a check keeps a rename from replacing another file.
+    if (lstatOrAbsent(aside) !== undefined) return false;
+    await renameFile(path, aside);
+    return true;
+  }
+  await unlink(path);
+  return true;
+}
+
+/** Returns the digest of a delivered file; `undefined` if missing. Throws `OutputError` for a link in its path. */
+export async function lookAtDelivery(root: string, name: string): Promise<Digest | undefined> {
+  let folder = root;
+  for (const part of checkOutputPath(name).slice(0, -1)) {
+    folder = join(folder, part);
+    const stats = lstatOrAbsent(folder);
+    if (stats === undefined) return undefined;
+    if (!stats.isDirectory()) throw new OutputError('path', `${folder} is in the way: it is not a folder`);
+  }
+  const place = findOutputFile(root, name);
+  return place === undefined ? undefined : hashFile(place);
+}
+
+/**
+ * Copies a file to a name below a folder, and replaces an existing file there. The copy is verified before it gets that
+ * name; returns false if its bytes are not the saved ones. The temporary file of an interrupted copy is replaced by the
+ * next copy to that name.
+ */
+export async function deliverFile(
+  source: string,
+  { root, name, sha256 }: { root: string; name: string; sha256: string },
+): Promise<boolean> {
+  const { folder, target } = await prepareOutputFolder(root, name);
+  // Named after the target, because files with the same bytes may be copied into the folder at the same time.
+  const temporary = join(folder, `.mediabatch-${digestOf(Buffer.from(name)).sha256.slice(0, 16)}.part`);
+  await orAbsent(unlink(temporary));
+  await copyDurably(source, temporary);
+  if ((await hashFile(temporary))?.sha256 !== sha256) {
+    await unlink(temporary);
+    return false;
+  }
+  await renameFile(temporary, target);
+  await syncFolder(dirname(target));
+  return true;
 }

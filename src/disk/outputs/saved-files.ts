@@ -1,19 +1,15 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
-import { coalesce } from '../fs/coalesce.ts';
+import { coalesce } from '../fs/durable.ts';
 import { noFollow } from '../fs/plain-file.ts';
-import { replaceFile } from '../fs/replace.ts';
-import { orForgotten } from '../state/kept-json.ts';
-import { makeOwnSecret, readOwnSecret } from '../state/own-secret.ts';
-import { sealOf } from '../state/sealed-file.ts';
+import { orForgotten } from '../state/caches.ts';
+import { findOwn, makeOwn, sealOf } from '../state/sealed-file.ts';
 import { isRealFolder, prepareStateFolder } from '../state/state-folder.ts';
 
 const fileName = 'saved-files';
 const sealLength = 32;
 /** Maximum size of the record in bytes, enough for a million files. */
 const mostBytes = 256 * 1024 ** 2;
-/** Size in bytes above which duplicate lines are removed. */
-const longBytes = 16 * 1024 ** 2;
 
 /**
  * Record of the files that this user's runs on this machine have saved, by path and digest. Because a lock line could
@@ -46,7 +42,7 @@ export class SavedFiles {
   has(path: string, sha256: string): boolean {
     const entry = this.#entry(path, sha256);
     if (this.#state === undefined) return this.#saved.has(entry);
-    const secret = readOwnSecret();
+    const { secret } = findOwn() ?? {};
     if (secret === undefined) return false;
     this.#lines ??= new Set(readText(this.#state).split('\n'));
     return this.#lines.has(lineOf(secret, entry));
@@ -67,18 +63,12 @@ export class SavedFiles {
     const entries = this.#waiting;
     this.#waiting = [];
     await orForgotten(async () => {
-      this.#secret ??= await makeOwnSecret();
+      this.#secret ??= (await makeOwn())?.secret;
       const secret = this.#secret;
       if (secret === undefined) return;
       if (!this.#isPrepared) {
         await prepareStateFolder(state);
-        await shorten(state);
         this.#isPrepared = true;
-      }
-      // Another process may have replaced the file by a shorter one.
-      if (this.#fd !== undefined && fstatSync(this.#fd).nlink === 0) {
-        closeSync(this.#fd);
-        this.#fd = undefined;
       }
       this.#fd ??= openForAppending(join(state, fileName));
       const lines = entries.map((entry) => lineOf(secret, entry));
@@ -91,14 +81,6 @@ export class SavedFiles {
   #entry(path: string, sha256: string): string {
     return `${sha256} ${this.#prefix}${path}`;
   }
-}
-
-async function shorten(state: string): Promise<void> {
-  const text = readText(state);
-  if (text.length < longBytes) return;
-  const lines = new Set(text.split('\n'));
-  lines.delete('');
-  await replaceFile(join(state, fileName), `${[...lines].join('\n')}\n`);
 }
 
 /** Line `SEAL SHA-256 PATH`: each line has its own seal, and a line without a valid seal of this user is ignored. */

@@ -17,21 +17,21 @@ const heicBrands = ['heic', 'heix', 'mif1', 'msf1'];
 export const sniffLength = 512;
 
 const formats: readonly Format[] = [
-  image('image/png', '.png', (head) => startsWith(head, [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])),
-  image('image/jpeg', '.jpg', (head) => startsWith(head, [0xff, 0xd8, 0xff])),
-  image('image/webp', '.webp', (head) => isRiff(head, 'WEBP')),
-  image('image/gif', '.gif', (head) => hasText(head, 0, 'GIF87a') || hasText(head, 0, 'GIF89a')),
-  image('image/avif', '.avif', (head) => hasBrand(head, ['avif', 'avis'])),
-  audio('audio/mpeg', '.mp3', (head) => hasText(head, 0, 'ID3') || isMp3Frame(head)),
-  audio('audio/wav', '.wav', (head) => isRiff(head, 'WAVE')),
-  audio('audio/flac', '.flac', (head) => hasText(head, 0, 'fLaC')),
-  audio('audio/ogg', '.ogg', (head) => hasText(head, 0, 'OggS')),
-  audio('audio/mp4', '.m4a', (head) => hasBrand(head, ['M4A ', 'M4B '])),
-  video('video/webm', '.webm', (head) => isEbml(head, 'webm')),
-  video('video/x-matroska', '.mkv', (head) => isEbml(head, 'matroska')),
-  video('video/quicktime', '.mov', (head) => hasText(head, 4, 'ftypqt')),
+  format('image/png', '.png', (head) => startsWith(head, [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])),
+  format('image/jpeg', '.jpg', (head) => startsWith(head, [0xff, 0xd8, 0xff])),
+  format('image/webp', '.webp', (head) => isRiff(head, 'WEBP')),
+  format('image/gif', '.gif', (head) => hasText(head, 0, 'GIF87a') || hasText(head, 0, 'GIF89a')),
+  format('image/avif', '.avif', (head) => hasBrand(head, ['avif', 'avis'])),
+  format('audio/mpeg', '.mp3', (head) => hasText(head, 0, 'ID3') || isMp3Frame(head)),
+  format('audio/wav', '.wav', (head) => isRiff(head, 'WAVE')),
+  format('audio/flac', '.flac', (head) => hasText(head, 0, 'fLaC')),
+  format('audio/ogg', '.ogg', (head) => hasText(head, 0, 'OggS')),
+  format('audio/mp4', '.m4a', (head) => hasBrand(head, ['M4A ', 'M4B '])),
+  format('video/webm', '.webm', (head) => isEbml(head, 'webm')),
+  format('video/x-matroska', '.mkv', (head) => isEbml(head, 'matroska')),
+  format('video/quicktime', '.mov', (head) => hasText(head, 4, 'ftypqt')),
   // Last of the ISO media files, because audio and still pictures have brands of their own, and match before.
-  video('video/mp4', '.mp4', (head) => hasText(head, 4, 'ftyp') && !hasBrand(head, heicBrands)),
+  format('video/mp4', '.mp4', (head) => hasText(head, 4, 'ftyp') && !hasBrand(head, heicBrands)),
 ];
 
 export const knownExtensions: readonly string[] = formats.map(({ extension }) => extension);
@@ -213,14 +213,6 @@ export function isMp3Frame(head: Uint8Array): boolean {
   return isLayer3 && head.length > 2 && (rates & 0xf0) !== 0xf0 && (rates & 0x0c) !== 0x0c;
 }
 
-function image(type: string, extension: string, matches: Format['matches']): Format {
-  return { media: 'image', type, extension, matches };
-}
-
-function audio(type: string, extension: string, matches: Format['matches']): Format {
-  return { media: 'audio', type, extension, matches };
-}
-
-function video(type: string, extension: string, matches: Format['matches']): Format {
-  return { media: 'video', type, extension, matches };
+function format(type: string, extension: string, matches: Format['matches']): Format {
+  return { media: type.split('/')[0] as Media, type, extension, matches };
 }

@@ -2,17 +2,14 @@ import type { Stats } from 'node:fs';
 import { unlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Json } from '../../ground/json.ts';
-import { defined, isMap } from '../../ground/values.ts';
-import { isOutputPath } from '../../lock/check-line.ts';
+import { defined } from '../../ground/values.ts';
 import type { Output } from '../../lock/record.ts';
 import { lstatOrAbsent } from '../fs/plain-file.ts';
-import { orForgotten } from '../state/kept-json.ts';
-import { readSealedFile, writeSealedFile } from '../state/sealed-file.ts';
+import { readCache, writeCache } from '../state/caches.ts';
 
 /** Stats that change with a file's content (times in ms since 1970, with fractions), and its SHA-256, hex. */
 type Seen = readonly [bytes: number, mtimeMs: number, ctimeMs: number, ino: number, sha256: string];
 
-const mostBytes = 64 * 1024 ** 2;
 /** Coarsest timestamp resolution of any file system, in ms: two changes within it may have the same time. */
 const coarsestStepMs = 2000;
 /** Largest expected difference between the file system's clock and the local clock, in ms. */
@@ -34,18 +31,24 @@ export class StatCache {
   /** Entries to keep: requested earlier entries, and new ones. */
   readonly #after = new Map<string, Seen>();
 
-  private constructor(state: string, name: string, options: Kept & { now: () => number }) {
+  private constructor(
+    state: string,
+    name: string,
+    { files, finding, now }: { files: ReadonlyMap<string, Seen>; finding: Json | undefined; now: () => number },
+  ) {
     this.#state = state;
     this.#name = name;
-    this.#before = options.files;
-    this.finding = options.finding;
-    this.now = options.now;
+    this.#before = files;
+    this.finding = finding;
+    this.now = now;
   }
 
   /** `state`: the folder that is never committed. `lock`: path of the lock with these outputs. Writes nothing. */
   static async open(state: string, lock: string, now: () => number = Date.now): Promise<StatCache> {
     const name = `${basename(lock)}.seen`;
-    return new StatCache(state, name, { ...(await readKept(state, name)), now });
+    const { files, finding } = await readCache(state, name, 1);
+    const seen = new Map(Object.entries((files ?? {}) as { [path: string]: Json & Seen }));
+    return new StatCache(state, name, { files: seen, finding, now });
   }
 
   /** SHA-256 (hex) of the file at `path`, if it has not changed since that was computed. */
@@ -85,47 +88,16 @@ export class StatCache {
       [...this.#after].every(([path, seen]) => this.#before.get(path) === seen);
     if (isAsBefore && finding === undefined) return;
     const files = Object.fromEntries(this.#after);
-    const text = JSON.stringify({ version: 1, ...defined({ finding }), files });
-    await orForgotten(async () => {
-      const startedAt = this.now();
-      if (!(await writeSealedFile(this.#state, this.#name, `${text}\n`))) return;
-      // A network share with another clock sets times that cannot be compared, so its cache is removed.
-      const path = join(this.#state, this.#name);
-      const writtenAt = lstatOrAbsent(path)?.mtimeMs ?? 0;
-      const isOurClock = writtenAt > startedAt - clockDifferenceMs && writtenAt < this.now() + clockDifferenceMs;
-      if (!isOurClock) await unlink(path);
-    });
+    const startedAt = this.now();
+    if (!(await writeCache(this.#state, this.#name, { version: 1, ...defined({ finding }), files }))) return;
+    // A network share with another clock sets times that cannot be compared, so its cache is removed.
+    const path = join(this.#state, this.#name);
+    const writtenAt = lstatOrAbsent(path)?.mtimeMs ?? 0;
+    const isOurClock = writtenAt > startedAt - clockDifferenceMs && writtenAt < this.now() + clockDifferenceMs;
+    if (!isOurClock) await unlink(path).catch(() => undefined);
   }
 }
 
 function isSame([bytes, mtimeMs, ctimeMs, ino]: Seen, stats: Stats): boolean {
   return stats.size === bytes && stats.mtimeMs === mtimeMs && stats.ctimeMs === ctimeMs && stats.ino === ino;
-}
-
-interface Kept {
-  files: ReadonlyMap<string, Seen>;
-  finding: Json | undefined;
-}
-
-async function readKept(state: string, name: string): Promise<Kept> {
-  const kept = await orForgotten(async () => {
-    const bytes = await readSealedFile(state, name, mostBytes);
-    return bytes === undefined ? undefined : check(JSON.parse(bytes.toString('utf8')) as Json);
-  });
-  return kept ?? { files: new Map(), finding: undefined };
-}
-
-/** Returns `undefined` for a document of another version or form. */
-function check(json: Json | undefined): Kept | undefined {
-  if (!isMap(json) || json.version !== 1 || !isMap(json.files)) return undefined;
-  const entries = Object.entries(json.files);
-  return entries.every(isSeen) ? { files: new Map(entries), finding: json.finding } : undefined;
-}
-
-function isSeen(entry: [path: string, seen: Json]): entry is [string, Json & Seen] {
-  const [path, seen] = entry;
-  if (!isOutputPath(path) || !Array.isArray(seen) || seen.length !== 5) return false;
-  const sha256 = seen[4];
-  const isDigest = typeof sha256 === 'string' && /^[0-9a-f]{64}$/.test(sha256);
-  return isDigest && seen.slice(0, 4).every((number) => typeof number === 'number');
 }

@@ -2,33 +2,9 @@ import { realpathSync } from 'node:fs';
 import { readdir, unlink } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Approval } from '../../contract/approval.ts';
-import type { Json } from '../../ground/json.ts';
 import { isErrno, orAbsent } from '../fs/plain-file.ts';
 import { digestOf } from '../outputs/hash-file.ts';
-import { findOwnFolder, makeOwnFolder } from './own-secret.ts';
-import { readSealedFile, writeSealedFile } from './sealed-file.ts';
-
-/** Returns a document of this user's state folder; `undefined` if none was sealed under this name. */
-async function readOwnFile(name: string, mostBytes: number): Promise<Json | undefined> {
-  const own = findOwnFolder();
-  const bytes = own === undefined ? undefined : await readSealedFile(own, name, mostBytes);
-  return bytes === undefined ? undefined : (JSON.parse(bytes.toString('utf8')) as Json);
-}
-
-/** Stores a document in this user's state folder. Returns false if there is no writable state folder. */
-async function keepOwnFile(name: string, document: object): Promise<boolean> {
-  const own = await makeOwnFolder();
-  return own !== undefined && writeSealedFile(own, name, JSON.stringify(document));
-}
-
-async function dropOwnFile(name: string): Promise<void> {
-  const own = findOwnFolder();
-  if (own !== undefined) await orAbsent(unlink(join(own, name)));
-}
-
-function nameIn(folder: string, subject: string): string {
-  return `${folder}/${digestOf(Buffer.from(subject)).sha256.slice(0, 32)}.json`;
-}
+import { findOwn, makeOwn, readSealedFile, writeSealedFile } from './sealed-file.ts';
 
 /** Canonical path of a lock, by which files about it are named: different paths to the same file are equal. */
 export function lockName(path: string): string {
@@ -51,7 +27,7 @@ export function readApproval(of: Pick<Approval, 'digest' | 'lock'>): Promise<App
 
 /** Returns the approvals on this machine, newest first. */
 export async function listApprovals(): Promise<Approval[]> {
-  const own = findOwnFolder();
+  const own = findOwn()?.folder;
   if (own === undefined) return [];
   const names = await readdir(join(own, approvalsFolder)).catch((error: unknown) => {
     if (isErrno(error, 'ENOENT')) return [];
@@ -64,20 +40,24 @@ export async function listApprovals(): Promise<Approval[]> {
 }
 
 /** Stores an approval or its new state. Returns false if this user has no writable state folder. */
-export function keepApproval(approval: Approval): Promise<boolean> {
-  return keepOwnFile(approvalName(approval), approval);
+export async function keepApproval(approval: Approval): Promise<boolean> {
+  const own = (await makeOwn())?.folder;
+  return own !== undefined && writeSealedFile(own, approvalName(approval), JSON.stringify(approval));
 }
 
-export function dropApproval(approval: Approval): Promise<void> {
-  return dropOwnFile(approvalName(approval));
+export async function dropApproval(approval: Approval): Promise<void> {
+  const own = findOwn()?.folder;
+  if (own !== undefined) await orAbsent(unlink(join(own, approvalName(approval))));
 }
 
 /** Returns a name for plan and lock. The seal covers it, so a copy under another name is invalid. */
 function approvalName({ digest, lock }: Pick<Approval, 'digest' | 'lock'>): string {
-  return nameIn(approvalsFolder, `${digest}\0${lock}`);
+  return `${approvalsFolder}/${digestOf(Buffer.from(`${digest}\0${lock}`)).sha256.slice(0, 32)}.json`;
 }
 
 async function readNamed(name: string): Promise<Approval | undefined> {
-  const approval = (await readOwnFile(name, mostApprovalBytes)) as Approval | undefined;
+  const own = findOwn()?.folder;
+  const bytes = own === undefined ? undefined : await readSealedFile(own, name, { mostBytes: mostApprovalBytes });
+  const approval = bytes && (JSON.parse(bytes.toString('utf8')) as Approval);
   return approval?.version === 1 && approvalName(approval) === name ? approval : undefined;
 }

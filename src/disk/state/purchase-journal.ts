@@ -5,8 +5,9 @@ import type { Hold, HoldAnswer, SpendingLimits } from '../../contract/spending.t
 import { isMap, type JsonMap } from '../../ground/values.ts';
 import { joinParts, partOf } from '../../lock/join.ts';
 import type { LockLine, StepRecord } from '../../lock/record.ts';
+import { isJob, isOpenSend } from '../../lock/sends.ts';
 import { writeLine } from '../../lock/write.ts';
-import { coalesce } from '../fs/coalesce.ts';
+import { coalesce } from '../fs/durable.ts';
 import { makeFolders } from '../fs/folders.ts';
 import {
   endedWithItsMachine,
@@ -15,11 +16,10 @@ import {
   type ProcessIdentity,
 } from '../lock/process-identity.ts';
 import { lockName } from './own-files.ts';
-import { findOwnFolder, makeOwnFolder } from './own-secret.ts';
-import { isAnswered, isUnsent } from './purchase-lines.ts';
+import { findOwn, makeOwn } from './sealed-file.ts';
 import { type LinePlace, type LineReader, readSharedLines, SharedLines } from './shared-lines.ts';
 import { SpendingFiles } from './spending-files.ts';
-import { type SpendingClock, SpendingLedger } from './spending-ledger.ts';
+import { isUnsent, type SpendingClock, SpendingLedger } from './spending-ledger.ts';
 
 /** Folder below the user's state folder, with a file for each account and campaign name. */
 const folderName = 'purchases';
@@ -144,7 +144,7 @@ export async function readPurchases(
   name: string,
   isKnown: (key: string, jobId: string) => boolean,
 ): Promise<StepRecord[]> {
-  const own = findOwnFolder();
+  const own = findOwn()?.folder;
   if (own === undefined) return [];
   const records = await readSharedLines(fileOf(own, name), (lines) => {
     const entries = new Entries(isKnown);
@@ -165,7 +165,7 @@ export async function openPurchases(
   name: string,
   { clock, spending }: OpenOptions,
 ): Promise<(PurchaseJournal & { close(): Promise<void> }) | undefined> {
-  const own = await makeOwnFolder();
+  const own = (await makeOwn())?.folder;
   if (own === undefined) return undefined;
   try {
     const folder = join(own, folderName);
@@ -312,4 +312,19 @@ function parseLine(text: string): JsonMap | undefined {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Returns whether an idempotency key must not be sent: it has a job, or a create request of a run that has ended
+ * (`isOurs`: no other run has reserved it). A step that `asks` needs the end of its own create request.
+ */
+export function isAnswered(
+  records: readonly StepRecord[],
+  { fingerprint, asks, isOurs, isClosed }: Omit<ReserveOptions, 'isStopped'> & { isOurs: boolean },
+): boolean {
+  if (asks !== undefined) return records.some(({ closes }) => closes?.includes(asks));
+  const made = records.flatMap(({ purchases }) => purchases.filter((one) => one.fingerprint === fingerprint));
+  return made.some(
+    (one) => (isJob(one) && one.forgotten !== true) || (isOurs && isOpenSend(one) && !isClosed(one.send)),
+  );
 }

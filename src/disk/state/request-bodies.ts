@@ -19,7 +19,7 @@ export function createRequestBodies(state: string): RequestBodies {
     },
     async read(key) {
       try {
-        return (await readSealedFile(state, nameOf(key), longestBody))?.toString('utf8');
+        return (await readSealedFile(state, nameOf(key), { mostBytes: longestBody }))?.toString('utf8');
       } catch (error) {
         // Treated as never stored. Any other error (a failing disk) must not lead to different bytes under the same
         // idempotency key.

@@ -1,9 +1,11 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
-import { closeSync, constants, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { openPlainFile, openSeenFile, statPlainFile } from '../fs/plain-file.ts';
-import { replaceFile } from '../fs/replace.ts';
-import { makeOwnSecret, readOwnSecret } from './own-secret.ts';
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import { link, unlink } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+import { makeFolders } from '../fs/folders.ts';
+import { hasNoLinks, isErrno, noFollow, openSeenFile, orAbsent, statPlainFile } from '../fs/plain-file.ts';
+import { replaceFile, temporaryName, writeNewFile } from '../fs/replace.ts';
 import { hasRealFolders, prepareStateFolder } from './state-folder.ts';
 
 /**
@@ -17,29 +19,14 @@ const headLength = beginning.length + 64 + 1;
  * Reads the content stored under a name (`durations.json`, `bodies/KEY.json`); `undefined` if there is none, or if this
  * user did not write it. Throws `UnsafeFileError` for a link or a device in place of the file or of a folder.
  */
-export async function readSealedFile(state: string, name: string, mostBytes: number): Promise<Buffer | undefined> {
-  const secret = readOwnSecret();
-  if (secret === undefined || !hasRealFolders(state, folderOf(name))) return undefined;
-  const handle = await openPlainFile(join(state, name), constants.O_RDONLY);
-  if (handle === undefined) return undefined;
-  try {
-    const { size } = await handle.stat();
-    if (size > mostBytes + headLength) return undefined;
-    return contentOf(await handle.readFile(), name, secret);
-  } finally {
-    await handle.close();
-  }
-}
-
-/** Reads like `readSealedFile`, but synchronously, for thousands of small files. `secret`: of `readOwnSecret`. */
-export function readSmallSealedFile(
+export async function readSealedFile(
   state: string,
   name: string,
-  { mostBytes, secret }: { mostBytes: number; secret: Buffer },
-): Buffer | undefined {
+  { mostBytes, secret = findOwn()?.secret }: { mostBytes: number; secret?: Buffer | undefined },
+): Promise<Buffer | undefined> {
   const path = join(state, name);
-  if (!hasRealFolders(state, folderOf(name)) || statPlainFile(path) === undefined) return undefined;
-  const file = openSeenFile(path);
+  if (secret === undefined || !hasRealFolders(state, folderOf(name))) return undefined;
+  const file = statPlainFile(path) && openSeenFile(path);
   if (file === undefined) return undefined;
   try {
     return file.size > mostBytes + headLength ? undefined : contentOf(readFileSync(file.fd), name, secret);
@@ -50,7 +37,7 @@ export function readSmallSealedFile(
 
 /** Writes a file with its seal. Returns false, and writes nothing, if it cannot be sealed. */
 export async function writeSealedFile(state: string, name: string, content: string | Uint8Array): Promise<boolean> {
-  const secret = await makeOwnSecret();
+  const { secret } = (await makeOwn()) ?? {};
   if (secret === undefined) return false;
   await prepareStateFolder(state, folderOf(name));
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
@@ -77,4 +64,107 @@ function headOf(secret: Buffer, name: string, content: Uint8Array): string {
 
 function folderOf(name: string): string {
   return name.split('/').slice(0, -1).join('/');
+}
+
+const fileName = 'key';
+const form = /^[0-9a-f]{64}\n$/;
+
+interface Own {
+  /** State folder outside every working tree, for data that no commit may contain. */
+  folder: string;
+  secret: Buffer;
+}
+
+/**
+ * Finds the secret of this user on this machine, which no commit can contain: it proves that this user wrote a file in
+ * `.mediabatch/`. `undefined` if it was not created yet. Writes nothing.
+ */
+export function findOwn(): Own | undefined {
+  const folder = stateFolder();
+  const secret = folder === undefined ? undefined : readSecret(join(folder, fileName));
+  return folder === undefined || secret === undefined ? undefined : { folder, secret };
+}
+
+/** Creates folder and secret if they are missing; `undefined` if this user cannot store files. */
+export async function makeOwn(): Promise<Own | undefined> {
+  const known = findOwn();
+  const folder = stateFolder();
+  if (known !== undefined || folder === undefined) return known;
+  try {
+    await makeFolders(folder, 0o700);
+    await writeSecret(folder, join(folder, fileName));
+  } catch (error) {
+    // The folder is read-only, full, or owned by another user.
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+  }
+  return findOwn();
+}
+
+/** Returns the folder for the state of programs, never a temporary one. `undefined` for a user without a home. */
+export function stateFolder(): string | undefined {
+  const name = 'mediabatch';
+  const { XDG_STATE_HOME: given, LOCALAPPDATA: local } = process.env;
+  if (given !== undefined && isAbsolute(given)) return join(given, name);
+  const home = findHome();
+  if (home === undefined) return undefined;
+  switch (process.platform) {
+    case 'win32':
+      return join(local || join(home, 'AppData', 'Local'), name);
+    case 'darwin':
+      return join(home, 'Library', 'Application Support', name);
+    default:
+      return join(home, '.local', 'state', name);
+  }
+}
+
+/** Returns the home folder; `undefined` for a user without a passwd entry. */
+function findHome(): string | undefined {
+  try {
+    const home = homedir();
+    return isAbsolute(home) ? home : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Writes a new secret atomically, even if two runs do so at once. */
+async function writeSecret(folder: string, path: string): Promise<void> {
+  const temporary = join(folder, temporaryName('tmp'));
+  try {
+    await writeNewFile(temporary, Buffer.from(`${randomBytes(32).toString('hex')}\n`), 0o600);
+    await link(temporary, path);
+  } catch (error) {
+    if (isErrno(error, 'EEXIST')) return;
+    if (!hasNoLinks(error)) throw error;
+    await writeNewFile(path, Buffer.from(`${randomBytes(32).toString('hex')}\n`), 0o600);
+  } finally {
+    await orAbsent(unlink(temporary));
+  }
+}
+
+/**
+ * Reads a secret. Because a home folder may itself be a working tree, the file's modification time, to the nanosecond,
+ * is part of the secret: a checkout gives a committed file another time.
+ */
+function readSecret(path: string): Buffer | undefined {
+  let fd: number;
+  try {
+    fd = openSync(path, constants.O_RDONLY | noFollow);
+  } catch {
+    return undefined;
+  }
+  try {
+    const stats = fstatSync(fd, { bigint: true });
+    if (!stats.isFile() || stats.size !== 65n || !isPrivate(stats)) return undefined;
+    const text = readFileSync(fd, 'utf8');
+    return form.test(text) ? createHmac('sha256', text).update(String(stats.mtimeNs)).digest() : undefined;
+  } catch {
+    return undefined;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function isPrivate({ uid, mode }: { uid: bigint; mode: bigint }): boolean {
+  return process.getuid === undefined || (uid === BigInt(process.getuid()) && (mode & 0o077n) === 0n);
 }

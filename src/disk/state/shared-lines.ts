@@ -1,6 +1,6 @@
 import { constants, readSync, writeSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { coalesce } from '../fs/coalesce.ts';
+import { coalesce } from '../fs/durable.ts';
 import { noFollow, openPlainFile, statPlainFile } from '../fs/plain-file.ts';
 
 const pieceBytes = 1 << 18;

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { UnsafeFileError } from '../../contract/errors.ts';
 import type { SpendingLimits } from '../../contract/spending.ts';
 import type { Json } from '../../ground/json.ts';
-import { coalesce } from '../fs/coalesce.ts';
+import { coalesce } from '../fs/durable.ts';
 import { makeFolders } from '../fs/folders.ts';
 import { isErrno } from '../fs/plain-file.ts';
 import { isCertainlyDead, type ProcessIdentity } from '../lock/process-identity.ts';
-import { findOwnFolder } from './own-secret.ts';
+import { findOwn } from './sealed-file.ts';
 import { readSharedLines, SharedLines } from './shared-lines.ts';
 import type { SpendingClock, SpendingHome } from './spending-ledger.ts';
-import { type Finder, type SpendingLine, SpendingSums, type Verdict } from './spending-sums.ts';
+import { type Finder, type SpendingLine, SpendingSums, type Verdict } from './spending-ledger.ts';
 
 /** Folder below the user's state folder, with a file for each month. */
 const folderName = 'spending';
@@ -97,7 +97,7 @@ class OpenMonth {
 
 /** Sums the credits spent and held on the day and in the month of this time, over all campaigns. */
 export async function readSpent(now: number): Promise<{ day: number; month: number }> {
-  const own = findOwnFolder();
+  const own = findOwn()?.folder;
   if (own === undefined) return { day: 0, month: 0 };
   const folder = join(own, folderName);
   const sums = new SpendingSums();

@@ -1,10 +1,10 @@
 import type { Clock } from '../../contract/clock.ts';
 import type { Hold, HoldAnswer, SpendingLimits } from '../../contract/spending.ts';
-import { defined } from '../../ground/values.ts';
+import type { Json } from '../../ground/json.ts';
+import { defined, isMap } from '../../ground/values.ts';
 import type { LockLine } from '../../lock/record.ts';
 import { randomId } from '../fs/replace.ts';
-import { isUnsent } from './purchase-lines.ts';
-import type { ChargeLine, Finder, HoldLine, SpendingLine, UnknownHold, Verdict } from './spending-sums.ts';
+import type { ProcessIdentity } from '../lock/process-identity.ts';
 
 export type SpendingClock = Pick<Clock, 'now' | 'sleep'>;
 
@@ -124,3 +124,181 @@ export class SpendingLedger {
 }
 
 const unsent = { credits: 0, isUnsent: true } as const;
+
+/** Owner of a price probe: a process of this machine, or a run on an engine. */
+export type Finder = ProcessIdentity | string;
+
+export type SpendingLine = HoldLine | ChargeLine;
+
+interface HoldLine {
+  at: string;
+  hold: string;
+  /** Distinguishes equal idempotency keys of different campaigns. */
+  campaign: string;
+  line: string;
+  /** Reserved credits: the expected amount if the price is unknown. */
+  credits: number;
+  /** Set for an unknown price, which may cost all that is left: owner of the probe, and the lock or campaign. */
+  unknown?: { by: Finder; path: string };
+  /** Whether its create request was sent before and is retried. */
+  isSent?: true;
+  limits?: Pick<SpendingLimits, 'day' | 'month'>;
+}
+
+/** End of a hold: its charge, or that it was not sent. `isLost`: its price probe ended without a result. */
+interface ChargeLine {
+  at: string;
+  charged: string;
+  campaign: string;
+  credits: number;
+  /** Credits counted so far, in the month of its hold. */
+  held?: number;
+  isUnsent?: true;
+  isLost?: true;
+}
+
+/** Result of a hold, given all lines before it. */
+export type Verdict =
+  | { is: 'held' }
+  /** Another purchase probes its price. */
+  | { is: 'later'; other: UnknownHold }
+  /** Another purchase has an unknown charge, which only a run of its campaign can determine. */
+  | { is: 'lost'; path: string }
+  | { is: 'over'; per: 'day' | 'month'; most: number; left: number };
+
+type UnknownHold = HoldLine & Required<Pick<HoldLine, 'unknown'>>;
+
+interface Entry {
+  line: HoldLine;
+  day: string;
+  counts: number;
+  isOpen: boolean;
+  isLost?: true;
+}
+
+/**
+ * Sums of a month, computed from its lines in order, so that every reader evaluates each hold alike and processes need
+ * not query each other. A hold that exceeded the limit at its line is not counted.
+ */
+export class SpendingSums {
+  #at = '';
+  #month = 0;
+  #today = 0;
+  readonly #entries = new Map<string, Entry>();
+  readonly #unknown = new Set<Entry>();
+
+  /** Returns the verdict if the line is a hold. */
+  add(value: Json | undefined): { line: string; verdict: Verdict } | undefined {
+    const line = readLine(value);
+    if (line === undefined) return undefined;
+    this.#passTo(line.at);
+    if ('charged' in line) {
+      this.#charge(line);
+      return undefined;
+    }
+    return { line: line.line, verdict: this.#hold(line) };
+  }
+
+  /** Credits spent and held on this day, and in this month; `at`: ISO 8601. */
+  spentAt(at: string): { day: number; month: number } {
+    return { day: dayOf(at) > dayOf(this.#at) ? 0 : this.#today, month: this.#month };
+  }
+
+  /** Holds of a campaign whose outcome is not recorded. */
+  openOf(campaign: string): HoldLine[] {
+    const entries = [...this.#entries.values()];
+    return entries.flatMap(({ line, isOpen }) => (isOpen && line.campaign === campaign ? [line] : []));
+  }
+
+  #passTo(at: string): void {
+    if (at <= this.#at) return;
+    if (dayOf(at) !== dayOf(this.#at)) this.#today = 0;
+    this.#at = at;
+  }
+
+  #hold(line: HoldLine): Verdict {
+    const name = `${line.campaign} ${line.hold}`;
+    const known = this.#entries.get(name);
+    // A create request under this key was about to leave, or has left: nothing is added.
+    if (known?.isOpen === true) return { is: 'held' };
+    if (known !== undefined && line.isSent === true) {
+      known.isOpen = true;
+      this.#count(known, Math.max(known.counts, line.credits));
+      return { is: 'held' };
+    }
+    const verdict = this.#judge(line);
+    if (verdict.is !== 'held') return verdict;
+    const entry = { line, day: dayOf(this.#at), counts: 0, isOpen: true };
+    this.#entries.set(name, entry);
+    if (line.unknown !== undefined) this.#unknown.add(entry);
+    this.#count(entry, line.credits);
+    return verdict;
+  }
+
+  #judge({ credits, limits = {} }: HoldLine): Verdict {
+    const { day, month } = limits;
+    if (day === undefined && month === undefined) return { is: 'held' };
+    const { line: other, isLost } = this.#findUnknown() ?? {};
+    if (other?.unknown !== undefined) {
+      const { unknown } = other;
+      return isLost === true ? { is: 'lost', path: unknown.path } : { is: 'later', other: { ...other, unknown } };
+    }
+    for (const [per, most, spent] of [
+      ['day', day, this.#today],
+      ['month', month, this.#month],
+    ] as const) {
+      const left = (most ?? Number.POSITIVE_INFINITY) - spent;
+      if (most !== undefined && credits > left) return { is: 'over', per, most, left: Math.max(0, left) }; // I44
+    }
+    return { is: 'held' };
+  }
+
+  /** Returns a purchase of unknown price, preferably one whose probe was lost and will not report its price. */
+  #findUnknown(): Entry | undefined {
+    return [...this.#unknown].find(({ isLost }) => isLost === true) ?? [...this.#unknown][0];
+  }
+
+  /** Applies a charge. The last one counts: a charge held for a killed run becomes known when it is resumed. */
+  #charge({ charged, campaign, credits, held = credits, isLost }: ChargeLine): void {
+    const entry = this.#entries.get(`${campaign} ${charged}`);
+    if (entry === undefined) {
+      const above = Math.max(0, credits - held);
+      this.#month += above;
+      this.#today += above;
+      return;
+    }
+    if (isLost === true) {
+      entry.isLost = true;
+      return;
+    }
+    entry.isOpen = false;
+    this.#unknown.delete(entry);
+    this.#count(entry, credits);
+  }
+
+  #count(entry: Entry, credits: number): void {
+    const more = credits - entry.counts;
+    entry.counts = credits;
+    this.#month += more;
+    if (entry.day === dayOf(this.#at)) this.#today += more;
+  }
+}
+
+function dayOf(at: string): string {
+  return at.slice(0, 10);
+}
+
+function readLine(value: Json | undefined): SpendingLine | undefined {
+  if (!isMap(value) || Number.isNaN(Date.parse(String(value.at)))) return undefined;
+  const { credits, campaign, hold, charged, line, held = 0 } = value;
+  const isNamed = (typeof hold === 'string' && typeof line === 'string') || typeof charged === 'string';
+  if (!isNamed || typeof campaign !== 'string' || typeof credits !== 'number' || credits < 0) return undefined;
+  if (typeof held !== 'number') return undefined;
+  return value as unknown as SpendingLine;
+}
+
+/** Returns whether a line ends a create request without a charge: it was refused, did not leave, or made no job. */
+export function isUnsent(line: LockLine): boolean {
+  if (line.jobId !== undefined) return false;
+  return line.state === 'refused' || ('send' in line && line.closes?.includes(line.send ?? '') === true);
+}

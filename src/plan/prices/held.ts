@@ -1,7 +1,6 @@
 import { defined } from '../../ground/values.ts';
 import type { Lock, Purchase, StepRecord } from '../../lock/record.ts';
-import { closedSends, mayBeCharged } from '../../lock/sends.ts';
-import { chargeName, chargesByJob } from '../../lock/spent.ts';
+import { chargeName, chargesByJob, closedSends, mayBeCharged } from '../../lock/sends.ts';
 import { isSpending } from '../actions.ts';
 import type { PlanRow, Price } from '../plan.ts';
 import { reasonOf } from '../reason.ts';

@@ -1,8 +1,7 @@
 import { defined } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
 import type { Purchase } from '../../lock/record.ts';
-import { isOpenSend } from '../../lock/sends.ts';
-import { spentCredits } from '../../lock/spent.ts';
+import { isOpenSend, spentCredits } from '../../lock/sends.ts';
 import { unfitText } from '../../plan/outputs/expectation.ts';
 import { laterPost, targetOf } from '../../plan/posts/post-accounts.ts';
 import { isPost } from '../../plan/posts/post-record.ts';

@@ -6,8 +6,7 @@ import { UnsafeFileError } from '../../contract/errors.ts';
 import type { ReviewAsset, ReviewData, ReviewFile } from '../../contract/review.ts';
 import { lstatOrAbsent } from '../../disk/fs/plain-file.ts';
 import { type PictureOrder, shrinkPicture, smallSide } from '../../disk/pictures/shrink-picture.ts';
-import { readOwnSecret } from '../../disk/state/own-secret.ts';
-import { readSmallSealedFile, writeSealedFile } from '../../disk/state/sealed-file.ts';
+import { findOwn, readSealedFile, writeSealedFile } from '../../disk/state/sealed-file.ts';
 import { thumbsFolder } from '../../disk/state/state-folder.ts';
 
 const mostBytes = 1 << 20;
@@ -103,8 +102,8 @@ export class Thumbs {
   }
 
   async #readKept(name: string): Promise<Buffer | undefined> {
-    this.#secret ??= readOwnSecret();
-    return this.#secret && readSmallSealedFile(this.#state, name, { mostBytes, secret: this.#secret });
+    this.#secret ??= findOwn()?.secret;
+    return readSealedFile(this.#state, name, { mostBytes, secret: this.#secret });
   }
 }
 

@@ -171,14 +171,10 @@ describe('each guard stands in one place', () => {
   test('an address is judged by one room, wherever a link of somebody else is followed', () => {
     expect(filesWith(/\b(httpRequest|httpsRequest)\b/)).toEqual(['service/links.ts', 'service/proxy.ts']);
     expect(filesWith(/\bexchange\(/)).toEqual(['service/http.ts']);
-    expect(filesWith(/export function (judgeLink|makeCheckedLookup)/)).toEqual(['service/address-guard.ts']);
-    expect(filesWith(/makeCheckedLookup\(/)).toEqual(['service/address-guard.ts', 'service/links.ts']);
+    expect(filesWith(/export function (judgeLink|makeCheckedLookup)/)).toEqual(['service/links.ts']);
+    expect(filesWith(/makeCheckedLookup\(/)).toEqual(['service/links.ts']);
     // `ask` takes only what `judgeLink` allowed.
-    expect(filesWith(/judgeLink\(/)).toEqual([
-      'service/address-guard.ts',
-      'service/download.ts',
-      'service/upload-file.ts',
-    ]);
+    expect(filesWith(/judgeLink\(/)).toEqual(['service/download.ts', 'service/links.ts', 'service/upload-file.ts']);
   });
 
   test('an id of the service gets into an address by one function', () => {

@@ -11,7 +11,7 @@ import { findFinishedJobs } from '../../../src/campaign/record-run.ts';
 import { keepIndex } from '../../../src/campaign/save-outputs-list.ts';
 import { readSandboxFacts } from '../../../src/campaign/service-facts.ts';
 import type { RunEvent } from '../../../src/contract/event.ts';
-import { KeptMeasures } from '../../../src/disk/state/kept-measures.ts';
+import { KeptMeasures } from '../../../src/disk/state/caches.ts';
 import { call, way } from '../../../src/ground/advice.ts';
 import { readLock } from '../../../src/lock/read.ts';
 import { emptyLock, writeHeader } from '../../../src/lock/write.ts';

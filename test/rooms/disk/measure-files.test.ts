@@ -4,13 +4,12 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import sharp from 'sharp';
 import { describe, expect, it, onTestFinished, test } from 'vitest';
-import { lookAtOutput } from '../../../src/disk/outputs/look-at-output.ts';
+import { lookAtOutput } from '../../../src/disk/outputs/check-outputs.ts';
 import { measureFiles } from '../../../src/disk/outputs/measure-files.ts';
-import { checkOutputs } from '../../../src/disk/outputs/outputs.ts';
-import { hasPictureEnd } from '../../../src/disk/outputs/save-output.ts';
+import { checkOutputs, hasPictureEnd } from '../../../src/disk/outputs/outputs.ts';
 import { describeBytes, isCutShort, knownExtensions, sniffMedia } from '../../../src/disk/outputs/sniff.ts';
 import { loadSharp } from '../../../src/disk/pictures/shrink-picture.ts';
-import { KeptMeasures } from '../../../src/disk/state/kept-measures.ts';
+import { KeptMeasures } from '../../../src/disk/state/caches.ts';
 import { temporaryFolder } from '../../rig/command.ts';
 import { makeFolder } from './folder.ts';
 import { jpeg, media, png } from './media.ts';
@@ -144,8 +143,8 @@ test.each([
   ['longer.png', edited('longer.png', Buffer.concat([png, Buffer.from('x')]), 'image/png')],
   ['text.png', { is: 'unusable', why: 'is not a known image, sound or video' }],
   ['empty.png', { is: 'unusable', why: 'is not a known image, sound or video' }],
-  ['folder.png', { is: 'unusable', why: 'is not a plain file' }],
-  ['link.png', { is: 'unusable', why: 'is not a plain file' }],
+  ['folder.png', { is: 'unusable', why: 'is not a readable plain file' }],
+  ['link.png', { is: 'unusable', why: 'is not a readable plain file' }],
   ['../out.png', { is: 'unusable', why: 'is not a plain path' }],
 ])('%s', async (path, seen) => {
   expect(await lookAtOutput(folder(), recorded(path, png))).toEqual(seen);
@@ -220,20 +219,12 @@ describe('whether it is whole', () => {
   });
 });
 
-/** A clock by which every look at a file takes so long. */
-function clockOf(msPerLook: number): () => number {
-  let now = 0;
-  return () => (now += msPerLook);
-}
-
 /** As long as before, and all but the last byte the same. */
 function withOtherEnd(bytes: Uint8Array): Uint8Array {
   return Buffer.concat([bytes.subarray(0, -1), Uint8Array.of(255 - (bytes.at(-1) ?? 0))]);
 }
 
-const clocks = { 'a quick disk': clockOf(0), 'a slow disk': clockOf(100) };
-
-describe.each(Object.entries(clocks))('checking outputs on %s', (_disk, clock) => {
+describe('checking outputs', () => {
   it('tells intact files from missing and changed ones', async () => {
     const root = makeFolder();
     mkdirSync(join(root, 'd'));
@@ -244,7 +235,6 @@ describe.each(Object.entries(clocks))('checking outputs on %s', (_disk, clock) =
     symlinkSync('good.png', join(root, 'd', 'link.png'));
     symlinkSync('d', join(root, 'linked'));
     const expected = {
-      // What a slow disk is known by.
       'd/first.png': 'missing',
       'd/good.png': 'intact',
       'd/other-size.png': 'changed',
@@ -259,9 +249,9 @@ describe.each(Object.entries(clocks))('checking outputs on %s', (_disk, clock) =
       __proto__: 'missing',
     };
     const outputs = Object.keys(expected).map((path) => recorded(path, png));
-    const states = await checkOutputs(root, outputs, { now: clock });
+    const states = await checkOutputs(root, outputs);
     expect(Object.fromEntries(states)).toEqual(expected);
-    expect(await checkOutputs(join(root, 'not-there'), outputs.slice(0, 2), { now: clock })).toEqual(
+    expect(await checkOutputs(join(root, 'not-there'), outputs.slice(0, 2))).toEqual(
       new Map([
         ['d/first.png', 'missing'],
         ['d/good.png', 'missing'],
@@ -282,7 +272,6 @@ describe.each(Object.entries(clocks))('checking outputs on %s', (_disk, clock) =
     const states = await checkOutputs(
       root,
       outputs.map(({ output }) => output),
-      { now: clock },
     );
     expect(Object.fromEntries(states)).toEqual(
       Object.fromEntries(outputs.map(({ output, state }) => [output.path, state])),
@@ -293,24 +282,8 @@ describe.each(Object.entries(clocks))('checking outputs on %s', (_disk, clock) =
     const root = makeFolder();
     writeFileSync(join(root, 'a.png'), png);
     const [first, other] = [recorded('a.png', png), recorded('a.png', jpeg)];
-    expect((await checkOutputs(root, [first, first], { now: clock })).get('a.png')).toBe('intact');
-    expect((await checkOutputs(root, [first, other], { now: clock })).get('a.png')).toBe('changed');
-    expect((await checkOutputs(root, [other, first], { now: clock })).get('a.png')).toBe('changed');
+    expect((await checkOutputs(root, [first, first])).get('a.png')).toBe('intact');
+    expect((await checkOutputs(root, [first, other])).get('a.png')).toBe('changed');
+    expect((await checkOutputs(root, [other, first])).get('a.png')).toBe('changed');
   });
-});
-
-it('lets everything else have its turn while it looks at outputs', async () => {
-  const root = makeFolder();
-  writeFileSync(join(root, 'a.png'), png);
-  let turns = 0;
-  let isOver = false;
-  const takeTurn = () => {
-    turns += 1;
-    if (!isOver) setImmediate(takeTurn);
-  };
-  setImmediate(takeTurn);
-  // Each of them quick, and all of them together not.
-  await checkOutputs(root, Array(1000).fill(recorded('a.png', png)), { now: clockOf(0.25) });
-  isOver = true;
-  expect(turns).toBeGreaterThanOrEqual(20);
 });

@@ -13,11 +13,9 @@ import {
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { SavedFiles } from '../../../src/disk/outputs/saved-files.ts';
-import { keepAnswer, readAnswer } from '../../../src/disk/state/kept-document.ts';
-import { keepDurations, readKeptDurations } from '../../../src/disk/state/kept-durations.ts';
-import { makeOwnSecret, readOwnSecret } from '../../../src/disk/state/own-secret.ts';
+import { keepAnswer, keepDurations, readAnswer, readKeptDurations } from '../../../src/disk/state/caches.ts';
 import { createRequestBodies } from '../../../src/disk/state/request-bodies.ts';
-import { readSealedFile, readSmallSealedFile, writeSealedFile } from '../../../src/disk/state/sealed-file.ts';
+import { findOwn, makeOwn, readSealedFile, writeSealedFile } from '../../../src/disk/state/sealed-file.ts';
 import { makeFolder } from './folder.ts';
 
 let home: string;
@@ -51,22 +49,22 @@ const limit = 1000;
 
 describe('the secret of a person on a machine', () => {
   test('is made once, for this person alone, and only by who writes', async () => {
-    expect(readOwnSecret()).toBeUndefined();
+    expect(findOwn()?.secret).toBeUndefined();
     expect(readdirSync(home)).toEqual([]);
-    const secrets = await Promise.all(Array.from({ length: 5 }, () => makeOwnSecret()));
-    expect(new Set(secrets.map((secret) => secret?.toString('hex'))).size).toBe(1);
-    expect(readOwnSecret()).toEqual(secrets[0]);
+    const own = await Promise.all(Array.from({ length: 5 }, () => makeOwn()));
+    expect(new Set(own.map((one) => one?.secret.toString('hex'))).size).toBe(1);
+    expect(findOwn()).toEqual(own[0]);
     expect([statSync(keyFile()).mode & 0o777, statSync(join(home, 'mediabatch')).mode & 0o777]).toEqual([0o600, 0o700]);
     expect(readdirSync(join(home, 'mediabatch'))).toEqual(['key']);
   });
 
   test('is another one when a checkout has put the file there', async () => {
-    const secret = await makeOwnSecret();
+    const secret = (await makeOwn())?.secret;
     const text = readFileSync(keyFile());
     renameSync(keyFile(), join(home, 'known'));
     writeFileSync(keyFile(), text, { mode: 0o600 });
-    expect(readOwnSecret()).toBeDefined();
-    expect(readOwnSecret()).not.toEqual(secret);
+    expect(findOwn()?.secret).toBeDefined();
+    expect(findOwn()?.secret).not.toEqual(secret);
   });
 
   test.runIf(process.platform !== 'win32').each<[string, () => void]>([
@@ -82,29 +80,18 @@ describe('the secret of a person on a machine', () => {
     ['is cut short', () => writeFileSync(keyFile(), 'f'.repeat(64))],
     ['is no secret', () => writeFileSync(keyFile(), `${'x'.repeat(64)}\n`)],
   ])('a file that %s is none (POSIX)', async (_, spoil) => {
-    await makeOwnSecret();
+    await makeOwn();
     await writeSealedFile(state, 'a.json', 'kept');
-    expect(await readSealedFile(state, 'a.json', limit)).toBeDefined();
+    expect(await readSealedFile(state, 'a.json', { mostBytes: limit })).toBeDefined();
     spoil();
-    expect(readOwnSecret()).toBeUndefined();
-    expect(await readSealedFile(state, 'a.json', limit)).toBeUndefined();
+    expect(findOwn()?.secret).toBeUndefined();
+    expect(await readSealedFile(state, 'a.json', { mostBytes: limit })).toBeUndefined();
   });
 });
 
-type Read = (folder: string, name: string) => Promise<Buffer | undefined>;
+const read = (folder: string, name: string) => readSealedFile(folder, name, { mostBytes: limit });
 
-const readers: [string, Read][] = [
-  ['read alone', (folder, name) => readSealedFile(folder, name, limit)],
-  [
-    'read as one of many',
-    async (folder, name) => {
-      const secret = readOwnSecret();
-      return secret && readSmallSealedFile(folder, name, { mostBytes: limit, secret });
-    },
-  ],
-];
-
-describe.each(readers)('a sealed file, %s,', (_reader, read) => {
+describe('a sealed file', () => {
   test('is read as it was written, also after the folder has moved', async () => {
     await writeSealedFile(state, 'deep/a.json', 'kept ✓');
     const elsewhere = join(makeFolder(), '.mediabatch');
@@ -122,7 +109,7 @@ describe.each(readers)('a sealed file, %s,', (_reader, read) => {
       'sealed by somebody else',
       async () => {
         setHome(makeFolder());
-        await makeOwnSecret();
+        await makeOwn();
       },
     ],
     ['that is too large', (path) => writeFileSync(path, 'x'.repeat(limit), { flag: 'a' })],
@@ -172,7 +159,7 @@ describe('what a branch of somebody else puts into .mediabatch', () => {
     });
     // Another person, who keeps things as well.
     setHome(makeFolder());
-    await makeOwnSecret();
+    await makeOwn();
     expect(await everything(state)).toEqual(nothing);
   });
 

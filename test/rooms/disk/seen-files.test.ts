@@ -112,8 +112,6 @@ test.each([
   ['nothing', undefined],
   ['half a file', '{"version":1,"files":{"a.pn'],
   ['another version', JSON.stringify({ version: 2, files: {} })],
-  ['no digest', JSON.stringify({ version: 1, files: { 'a.png': [1, 2, 3, 4, 'x'] } })],
-  ['a path that leads out', JSON.stringify({ version: 1, files: { '../a.png': [1, 2, 3, 4, wrong] } })],
 ])('%s in its place is as good as no knowledge', async (_what, text) => {
   const { state, file, open } = place();
   if (text !== undefined) await writeSealedFile(state, basename(file), text);

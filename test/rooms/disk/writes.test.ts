@@ -1,8 +1,6 @@
 import {
   chmodSync,
-  closeSync,
   mkdirSync,
-  openSync,
   readdirSync,
   readFileSync,
   statSync,
@@ -10,13 +8,11 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { describe, expect, it, test } from 'vitest';
 import { UnsafeFileError } from '../../../src/contract/errors.ts';
-import { coalesce } from '../../../src/disk/fs/coalesce.ts';
-import { PacedDisk } from '../../../src/disk/fs/paced-disk.ts';
+import { coalesce } from '../../../src/disk/fs/durable.ts';
 import { replaceFile } from '../../../src/disk/fs/replace.ts';
 import { createOutputs, findStrangers } from '../../../src/disk/outputs/outputs.ts';
 import { SavedFiles } from '../../../src/disk/outputs/saved-files.ts';
@@ -59,52 +55,6 @@ test('an act that failed fails for those who asked for it, and for nobody after 
   await settled();
   acts.at(1).answer(2);
   expect(await later).toBe(2);
-});
-
-/** A clock by which so much time passes between two looks. */
-function clockOf(step: { ms: number }) {
-  let now = 0;
-  return { now: () => (now += step.ms), pass: (ms: number) => (now += ms) };
-}
-
-test('a quick disk is written to at once; one that makes its users wait gets threads, and is tried again', async () => {
-  const path = join(makeFolder(), 'file');
-  const handle = await open(path, 'w');
-  const each = { ms: 1.9 };
-  const clock = clockOf(each);
-  const disk = new PacedDisk(clock.now);
-  let expected = '';
-  let count = 0;
-  const write = async () => {
-    const text = `${count++},`;
-    expected += text;
-    const written = disk.write(handle.fd, Buffer.from(text));
-    await written;
-    return written === undefined ? 'at once' : 'by a thread';
-  };
-  for (let index = 0; index < 1000; index += 1) expect(await write()).toBe('at once');
-  each.ms = 80;
-  const slow = [await write(), await write(), await write(), await write(), await write()];
-  expect(slow).toEqual(['at once', 'at once', 'at once', 'by a thread', 'by a thread']);
-  clock.pass(5000);
-  each.ms = 1.9;
-  for (let index = 0; index < 100; index += 1) expect(await write()).toBe('at once');
-  await handle.close();
-  expect(readFileSync(path, 'utf8')).toBe(expected);
-});
-
-test('what the system says is told, at once and by a thread', async () => {
-  const path = join(makeFolder(), 'file');
-  closeSync(openSync(path, 'w'));
-  const handle = await open(path, 'r');
-  const times = [0, 210];
-  const disk = new PacedDisk(() => times.shift() ?? 211);
-  const empty = disk.write(handle.fd, new Uint8Array());
-  expect(empty).toBeUndefined();
-  await expect(disk.write(handle.fd, Buffer.from('a'))).rejects.toThrow(/EBADF/);
-  const quick = new PacedDisk(() => 0);
-  expect(() => quick.write(handle.fd, Buffer.from('a'))).toThrow(/EBADF/);
-  await handle.close();
 });
 
 describe('replacing a file', () => {

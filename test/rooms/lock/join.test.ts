@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { verdictIn } from '../../../src/lock/decisions.ts';
-import { joinInto, joinLocks, joinParts, joinRecords } from '../../../src/lock/join.ts';
-import { factOf } from '../../../src/lock/join-purchases.ts';
+import { factOf, joinInto, joinLocks, joinParts, joinRecords } from '../../../src/lock/join.ts';
 import { readLock } from '../../../src/lock/read.ts';
 import type { Decisions, Lock, Purchase, PurchaseState, StepRecord } from '../../../src/lock/record.ts';
 import { mayBeCharged } from '../../../src/lock/sends.ts';

@@ -6,7 +6,7 @@ import { kinds } from '../../../src/kinds/index.ts';
 import { classifyCreate } from '../../../src/service/create.ts';
 import { readBody } from '../../../src/service/download.ts';
 import { readResult } from '../../../src/service/fields.ts';
-import { readBodyText, toDocumented } from '../../../src/service/lenient.ts';
+import { readBodyText, toDocumented } from '../../../src/service/http.ts';
 import { hasMore, readPageSize, readTotal } from '../../../src/service/listing.ts';
 
 describe('read body', () => {

@@ -1,0 +1,135 @@
+import { constants } from 'node:fs';
+import { UnsafeFileError } from '../../contract/errors.ts';
+import type { KeptDurations } from '../../contract/ports.ts';
+import type { Json } from '../../ground/json.ts';
+import { isMap } from '../../ground/values.ts';
+import type { Aspect, MediaFacts } from '../../plan/outputs/expectation.ts';
+import { openPlainFile } from '../fs/plain-file.ts';
+import { readSealedFile, writeSealedFile } from './sealed-file.ts';
+
+const mostBytes = 64 * 1024 ** 2;
+
+/** Ignores failures of a cache: returns `undefined` if the disk refuses, or if the content is not JSON. */
+export async function orForgotten<T>(work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    const isOfDisk = error instanceof UnsafeFileError || (error as NodeJS.ErrnoException).code !== undefined;
+    // `RangeError`: nested too deeply.
+    if (isOfDisk || error instanceof SyntaxError || error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** Reads JSON, also after a byte order mark. `undefined` if the file is missing or exceeds `mostBytes`. */
+export async function readJsonFile(path: string, mostBytes: number): Promise<Json | undefined> {
+  const handle = await openPlainFile(path, constants.O_RDONLY);
+  if (handle === undefined) return undefined;
+  try {
+    const { size } = await handle.stat();
+    if (size > mostBytes) return undefined;
+    return JSON.parse((await handle.readFile('utf8')).replace(/^\ufeff/, '')) as Json;
+  } finally {
+    await handle.close();
+  }
+}
+
+/**
+ * Reads a sealed object of this version; empty for anything else. Its fields are not checked: the seal proves that this
+ * user wrote it.
+ */
+export async function readCache(state: string, name: string, version: number): Promise<{ [field: string]: Json }> {
+  const kept = await orForgotten(async () => {
+    const bytes = await readSealedFile(state, name, { mostBytes });
+    return bytes && (JSON.parse(bytes.toString('utf8')) as Json);
+  });
+  return isMap(kept) && kept.version === version ? kept : {};
+}
+
+/** Writes a sealed object. Returns false if it cannot be stored: the cache is filled again by a later run. */
+export async function writeCache(
+  state: string,
+  name: string,
+  content: { version: number; [field: string]: unknown },
+): Promise<boolean> {
+  return (await orForgotten(() => writeSealedFile(state, name, `${JSON.stringify(content)}\n`))) === true;
+}
+
+/** Cached answers of a service: its OpenAPI document, its models, and the accounts for posts. */
+type Answer = 'document' | 'catalog' | 'accounts';
+
+/** Reads a cached answer; `undefined` if the service is unknown, or if no answer was cached on this machine. */
+export async function readAnswer(state: string, service: string | undefined, what: Answer): Promise<Json | undefined> {
+  return service === undefined ? undefined : (await readCache(state, nameOf(service, what), 1)).document;
+}
+
+export async function keepAnswer(
+  state: string,
+  service: string | undefined,
+  what: Answer,
+  document: Json,
+): Promise<void> {
+  if (service !== undefined) await writeCache(state, nameOf(service, what), { version: 1, document });
+}
+
+function nameOf(service: string, what: Answer): string {
+  const part = what === 'document' ? '' : `.${what}`;
+  return `service/${service.replace(/[^A-Za-z0-9]/g, '_')}${part}.json`;
+}
+
+/** The state folder, and the file in it with durations of this service. Those of the sandbox depend on its `--speed`. */
+interface Place {
+  state: string;
+  durations: string;
+}
+
+/** Reads durations seen by earlier runs. They only improve polling and time estimates. */
+export async function readKeptDurations({ state, durations: fileName }: Place): Promise<KeptDurations> {
+  const { durations } = await readCache(state, fileName, 1);
+  return isMap(durations) ? (durations as KeptDurations) : {};
+}
+
+export async function keepDurations({ state, durations: fileName }: Place, durations: KeptDurations): Promise<void> {
+  if (Object.keys(durations).length > 0) await writeCache(state, fileName, { version: 1, durations });
+}
+
+/** Measurements of one file, by aspect; empty for an aspect that the file does not state. */
+type Measured = { readonly [aspect in Aspect]?: MediaFacts };
+
+const measuresFile = 'measures.json';
+const measuresVersion = 3;
+
+/** Cache of slow measurements by SHA-256. */
+export class KeptMeasures {
+  readonly #state: string;
+  #known: Promise<Map<string, Measured>> | undefined;
+  #isNewer = false;
+
+  constructor(state: string) {
+    this.#state = state;
+  }
+
+  async get(sha256: string): Promise<Measured | undefined> {
+    return (await this.#open()).get(sha256);
+  }
+
+  async add(sha256: string, measured: Measured): Promise<void> {
+    const known = await this.#open();
+    known.set(sha256, { ...known.get(sha256), ...measured });
+    this.#isNewer = true;
+  }
+
+  async keep(): Promise<void> {
+    if (!this.#isNewer) return;
+    this.#isNewer = false;
+    const measures = Object.fromEntries(await this.#open());
+    await writeCache(this.#state, measuresFile, { version: measuresVersion, measures });
+  }
+
+  #open(): Promise<Map<string, Measured>> {
+    this.#known ??= readCache(this.#state, measuresFile, measuresVersion).then(
+      ({ measures }) => new Map(Object.entries((measures ?? {}) as { [sha256: string]: Measured })),
+    );
+    return this.#known;
+  }
+}
