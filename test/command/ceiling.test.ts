@@ -28,13 +28,14 @@ tasks:
       job.credits = credits(service.books.jobs.length);
     };
     const folder = folderWith({ 'campaign.yaml': text });
+    const quick = (args: string[]) => (args[0] === 'apply' ? [...args, '--poll-interval', '10'] : args);
     return {
       folder,
       service,
-      run: (...args: string[]) => runInProcess(args, service.env, folder),
+      run: (...args: string[]) => runInProcess(quick(args), service.env, folder),
       /** The same where somebody sits. */
       runHere: (seat: ReturnType<typeof sitAtTheKeys>, ...args: string[]) =>
-        runInProcess(args, service.env, folder, seat),
+        runInProcess(quick(args), service.env, folder, seat),
       charged: () => service.books.jobs.reduce((sum, job) => sum + job.credits, 0),
     };
   }
@@ -113,7 +114,7 @@ tasks:
       await run('plan', 'campaign.yaml', '--refresh');
       const agreed = await planned(folder, service);
       const exits = [];
-      for (let nth = 0; nth < 3; nth += 1) exits.push((await apply(agreed)).exit);
+      for (let nth = 0; nth < 3; nth += 1) exits.push((await apply(agreed, { pollIntervalMs: 10 })).exit);
       expect([exits, charged()]).toEqual([[4, 4, 4], 20]);
     });
   });
@@ -123,11 +124,11 @@ tasks:
       const unknown = await dearService(() => 3, manifest.replace('model: alpha-2', 'model: gamma-image-2'));
       const first = await unknown.run('apply', 'campaign.yaml', '--yes');
       expect(first.err).toMatch(/estimate +unknown for 6 jobs · 18 charged/);
-      const rows = Array.from({ length: 60 }, (_, nth) => `r${nth}`).join(', ');
+      const rows = Array.from({ length: 24 }, (_, nth) => `r${nth}`).join(', ');
       const poor = await dearService(() => 3, manifest.replace('a, b, c, d, e, f', rows));
       await poor.run('plan', 'campaign.yaml', '--refresh');
-      poor.service.books.balance = 90;
-      poor.service.fate = ({ nth }) => (nth % 7 === 0 ? 500 : 'book');
+      poor.service.books.balance = 39;
+      poor.service.fate = ({ nth }) => (nth % 3 === 0 ? 500 : 'book');
       const { code, err } = await poor.run('apply', 'campaign.yaml', '--yes', '--concurrency', '4');
       expect(code).not.toBe(0);
       expect(err).toMatch(/estimate +\d+ for \d+ jobs · \d+ charged/);

@@ -1,9 +1,8 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { root } from '../rig/command.ts';
 import { exampleNames } from '../rig/examples.ts';
-import { sheetXml, workbook } from '../rig/workbook.ts';
 import { workplaceForEach } from './workplace.ts';
 
 const workplace = workplaceForEach();
@@ -123,33 +122,6 @@ test.each([
   const { steps } = JSON.parse(out);
   expect(steps.map(({ address }: { address: string }) => address)).toEqual(addresses);
   expect(steps[0].with.prompt).toMatch(prompt);
-});
-
-test.each<[string, string | Buffer, number]>([
-  ['t.csv', 'Spring list;;\n;;\nSKU;Name;Price\na1;Lamp;39,95\nb2;Vase;12,5\n', 3],
-  ['t.csv', 'Spring list\n\nSKU,Name,Price\na1,Lamp,39\nb2,Vase,12\n', 3],
-  ['t.xlsx', workbook({ A: sheetXml([['Spring list'], [], ['SKU', 'Name'], ['a1', 'Lamp'], ['b2', 'Vase']]) }), 3],
-])('--from-csv: in %s a title stands above the names of the columns', async (file, content, header) => {
-  writeFileSync(join(workplace.folder, file), content);
-  const made = await run('init', '.', '--from-csv', file);
-  expect(made.code, made.err).toBe(0);
-  expect(read('campaign.yaml')).toContain(`, header: ${header} }`);
-  const { out } = await run('explain', '--origins', '--json');
-  expect(JSON.parse(out).steps).toMatchObject([{ address: 'picture@a1' }, { address: 'picture@b2' }]);
-});
-
-test('--from-csv: a workbook with two sheets is used by its first', async () => {
-  const sheets = {
-    Scenes: sheetXml([
-      ['id', 'prompt'],
-      ['a', 'A market'],
-    ]),
-    Notes: sheetXml([['x']]),
-  };
-  writeFileSync(join(workplace.folder, 't.xlsx'), workbook(sheets));
-  expect((await run('init', 'new', '--from-csv', 't.xlsx')).code).toBe(0);
-  const { out } = await run('explain', 'new/campaign.yaml', '--origins', '--json');
-  expect(JSON.parse(out).steps).toMatchObject([{ address: 'picture@a', with: { prompt: 'A market' } }]);
 });
 
 test.each<[string, string, string | undefined, number, string]>([

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -106,23 +106,6 @@ tasks:
       expect(out).toMatch(/final .* file missing +the final/);
       expect(err).toMatch(/3 files, 1 missing or changed on this machine/);
       expect(err).toMatch(/to download missing files for free: .*apply campaign\.yaml.* --sandbox/);
-    });
-
-    test('needs only the lock for everything but measures', async () => {
-      const { folder, list } = campaign();
-      const files = await list();
-      for (const name of ['campaign.sandbox', '.mediabatch']) rmSync(join(folder, name), { recursive: true });
-      const alone = await list();
-      const known = ({ width: _w, height: _h, fileState: _f, ...file }: Listed) => file;
-      expect(alone.map(known)).toEqual(files.map(known));
-      expect(alone.every(({ fileState, width }) => fileState === 'missing' && width === undefined)).toBe(true);
-      expect(readdirSync(folder).sort()).toEqual(['campaign.sandbox.lock.jsonl', 'campaign.yaml', 'rows.csv']);
-    });
-
-    test('--picked leaves out what a gate asks about and nobody picked, and keeps what no gate asks about', async () => {
-      const { list } = campaign();
-      const picked = (await list('--picked', '-x', 'pic')).map(({ address }) => address);
-      expect(picked).toEqual(['draft/2', 'final']);
     });
   });
 

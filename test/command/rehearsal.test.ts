@@ -1,8 +1,6 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { creditsToCover, neededJobs } from '../../src/campaign/carry-here.ts';
-import { TestCampaign } from '../rig/campaign.ts';
 import { type CommandResult, command, readLines } from '../rig/command.ts';
 import { readResultFiles } from '../rig/media-files.ts';
 import { described } from '../rig/other-service/manners.ts';
@@ -58,20 +56,6 @@ tasks:
       });
       expect(existsSync(join(place.folder, '.mediabatch'))).toBe(false);
     });
-
-    test('is as large as what may be bought, or the budget', () => {
-      const retried = new TestCampaign(
-        `version: 1
-name: test
-tasks:
-  song: { kind: music, foreach: [a, b], retry: { attempts: 3 }, with: { prompt: "{{row}}", model: song-7.5 } }
-  pic: { kind: image, foreach: ${JSON.stringify(Array.from({ length: 40 }, (_, index) => `p${index}`))}, with: { prompt: "{{row}}" } }
-`,
-      ).plan();
-      expect(creditsToCover(retried)).toBe(2 * 3 * 4 + 40 * 100);
-      expect(creditsToCover({ ...retried, rows: [] })).toBe(1000);
-      expect(creditsToCover({ ...retried, totals: { ...retried.totals, budgetLeft: 6000 } })).toBe(6000);
-    });
   });
 
   describe('a sandbox that is gone', () => {
@@ -96,17 +80,6 @@ tasks:
       });
       expect(forgotten.code, forgotten.err).toBe(0);
       expect(await rehearse()).toMatchObject({ code: 0, err: expect.stringContaining('all 4 steps done') });
-    });
-
-    test('only what a run asks for counts', async () => {
-      const campaign = new TestCampaign(manifest());
-      await campaign.run({ selected: ['pic@a', 'pic@b', 'pic@c'] });
-      const jobOf = (address: string) => campaign.file.read().steps.get(address)?.purchases[0]?.jobId;
-      expect(neededJobs(campaign.plan(), campaign.file.read())).toEqual([{ address: 'pic@a', jobId: jobOf('pic@a') }]);
-      expect(neededJobs(campaign.plan({ redo: ['pic@a'] }), campaign.file.read())).toEqual([]);
-      campaign.outputs.files.delete('out/b.png');
-      const addresses = neededJobs(campaign.plan(), campaign.file.read()).map(({ address }) => address);
-      expect(addresses.sort()).toEqual(['pic@a', 'pic@b']);
     });
   });
 

@@ -1,14 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -365,35 +356,6 @@ tasks:
       expect(picked.out + picked.err).toContain('picked hero@lamp/1');
       expect(picked.out + picked.err).toContain('hero@vase/1: has changed since Ada reviewed it');
       expect((await report('--note', 'x')).err).toContain('--note requires --for');
-    });
-
-    test('missing, damaged, empty and foreign files are shown as what they are', async () => {
-      const { folder, report } = await campaignHere();
-      rmSync(join(folder, 'images/lamp-1.png'));
-      truncateSync(join(folder, 'images/lamp-2.png'));
-      const foreign = readFileSync(join(folder, 'images/vase-1.png'));
-      foreign.fill(7, 30);
-      writeFileSync(join(folder, 'images/vase-1.png'), foreign);
-      const { err } = await report();
-      expect(err).toContain('1 output of 5 steps; 3 files missing or damaged');
-      const { assets } = dataOf(join(folder, 'campaign.report/index.html'));
-      const files = assets.slice(0, 4).map(({ files: [file] }) => file?.problem ?? file?.url);
-      expect(files).toEqual(['missing', 'damaged', 'damaged', '../images/vase-2.png']);
-      expect(assets.slice(0, 3).map(({ files: [file] }) => [file?.url, file?.thumb])).toEqual(
-        Array(3).fill([undefined, undefined]),
-      );
-    });
-
-    test('--single-file has the small pictures in it, and says how many; --select chooses', async () => {
-      const { folder, report } = await campaignHere();
-      const { err } = await report('--single-file', 'gallery.html', '-s', 'hero@vase*');
-      expect(err).toMatch(/2 outputs of 2 steps; 2 small pictures in \d+ kB, without their 2 originals/);
-      const { assets, report: parts } = dataOf(join(folder, 'gallery.html'));
-      expect(assets.map(({ address }) => address)).toEqual(['hero@vase/1', 'hero@vase/2']);
-      expect(assets[0]?.files[0]?.thumb).toMatch(/^data:image\/jpeg;base64,/);
-      expect(assets[0]?.files[0]?.url).toBeUndefined();
-      expect(parts.embedded).toEqual({ thumbs: 2, left: 2 });
-      expect((await report('--single-file', 'gallery.html')).code).toBe(0);
     });
 
     test('never writes over what is not a gallery (73), and refuses what does not go together (64)', async () => {

@@ -110,21 +110,6 @@ describe('the document is asked for where something is made by it', () => {
       );
     },
   );
-
-  test('a mistake that only a kept document of another day finds is none', async () => {
-    const { env, given } = await serviceAt({ document: documentOf({ '/videos/create': post('prompt') }) });
-    const folder = folderWith({ 'campaign.yaml': only('film') });
-    given.document = documentOf({
-      '/videos/create': {
-        post: { requestBody: { content: { 'application/json': { schema: { required: ['seed'] } } } } },
-      },
-    });
-    const refused = await apply(folder, env);
-    expect([refused.code, refused.err]).toEqual([65, expect.stringContaining('seed')]);
-    given.document = documentOf({ '/videos/create': post('prompt') });
-    const done = await apply(folder, env);
-    expect(done.code, done.err).toBe(0);
-  });
 });
 
 describe('a service that makes jobs elsewhere', () => {

@@ -225,23 +225,6 @@ tasks:
       expect(err).toContain('the process of the run is gone');
       expect(err).toContain('mediabatch apply campaign.yaml\n');
     });
-
-    test('foreign lines in the history are not events', async () => {
-      const trial = await makeTrial(manifest, { service: { speed: 5 } });
-      await startRun(trial);
-      const [name] = readdirSync(trial.path('.mediabatch/runs'));
-      const odd = [
-        '{"event":"step-finished","address":"pic@a","task":"pic","outcome":"done","credits":"\\u001b[2J"}',
-        '{"at":"never","event":"noticed","message":"at no time"}',
-        '{"event":"run-started"',
-      ];
-      writeFileSync(trial.path(`.mediabatch/runs/${name}`), `${odd.join('\n')}\n`, { flag: 'a' });
-      const { code, err } = await trial.run(['status', 'campaign.yaml', '--follow']);
-      expect(code, err).toBe(0);
-      expect(err).not.toContain('\u001b[2J');
-      expect(err).not.toContain('at no time');
-      expect(err).toContain('all 3 steps done');
-    });
   });
 
   /** Skipped where there is no python3 to make a terminal with. */

@@ -251,17 +251,6 @@ tasks:
       }
     });
 
-    test('its lock: broken, or newer', async () => {
-      const here = repository();
-      here.write('shop/campaign.lock.jsonl', '{"mediabatch":"lock","version":99}\n');
-      here.commit();
-      here.write('shop/campaign.lock.jsonl', '{"mediabatch":"lock","version":2}\nno\n{}\n');
-      here.commit();
-      rmSync(join(here.folder, 'shop/campaign.lock.jsonl'));
-      expect(await refuse(here, 'HEAD~1')).toMatch(/65 error MB3604 campaign.lock.jsonl at HEAD~1 was made by a newer/);
-      expect(await refuse(here, 'HEAD')).toMatch(/65 error MB3604 campaign.lock.jsonl at HEAD:2/);
-    });
-
     test('its history: cut off in a shallow clone', async () => {
       const here = repository();
       here.commit();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Campaign, makeBranches, makeCampaign, priceOf } from './branches.ts';
+import { type Campaign, makeCampaign, priceOf } from './branches.ts';
 import { expectOpen, expectSettled, idsMissing, openRows } from './checks.ts';
 import type { Tasks } from './working-copy.ts';
 
@@ -175,36 +175,6 @@ test.each(['image', 'video'])('a budget that is all held: %s is asked for, which
   await expectSettled(copy, service, booked(1));
 });
 
-test.each(['image', 'video'])(
-  'takes: the answers of both %s are lost, then one take is wanted no more',
-  async (kind) => {
-    const { studio, copy, subject, known, booked } = await makeCampaign(kind);
-    const { service } = studio;
-    copy.tasks({ ...known, hero: { kind, says: 'a lamp', more: { takes: 2 } } });
-    service.fate = ({ subject: asked }) => (asked === subject ? 'lose' : 'book');
-    service.onBooked = () => {
-      service.isDown = service.idsOf(subject).length === 2;
-    };
-    await copy.apply();
-    Object.assign(service, { isDown: false, fate: () => 'book', onBooked: () => {} });
-    // A film is found in the list before the next one leaves.
-    const lost = idsMissing(copy, service).length;
-    expect(lost).toBeGreaterThan(0);
-    copy.tasks({ ...known, hero: { kind, says: 'a lamp' } });
-    await expectOpen(copy, service, lost * priceOf(kind));
-    await expectSettled(copy, service, booked(service.idsOf(subject).length));
-  },
-);
-
-test.each(['image', 'video'])('the campaign has another name since: %s is asked for by its own key', async (kind) => {
-  const { studio, copy, known, subject, booked } = await makeCampaign(kind);
-  expect(await copy.applyUnanswered(subject)).toBe(true);
-  copy.name = 'autumn';
-  copy.tasks({ ...known, hero: { kind, says: 'a lamp' } });
-  await expectOpen(copy, studio.service, priceOf(kind));
-  await expectSettled(copy, studio.service, booked(1));
-});
-
 test('bytes that hold a link and are not known on this machine are not sent under their key with another link', async () => {
   const { studio, copy } = await makeCampaign('image');
   const { service } = studio;
@@ -224,49 +194,4 @@ test('bytes that hold a link and are not known on this machine are not sent unde
   expect(service.idsOf('image a variant'), err).toHaveLength(1);
   expect(code, err).toBe(6);
   await expectSettled(copy, service, { 'image a lamp': 1, 'image a variant': 1 });
-});
-
-describe('a step that was moved', () => {
-  test.each(['image', 'video', 'influencer'])('%s: renamed and bought on the other branch', async (kind) => {
-    const { studio, copy, subject, known, booked } = await makeBranches(kind);
-    const { service } = studio;
-    expect(await copy.applyUnanswered(subject)).toBe(true);
-    copy.commit('lost');
-    copy.git('checkout', '--quiet', 'theirs');
-    copy.tasks({ ...known, portrait: { kind, says: 'a lamp' } });
-    await copy.apply();
-    copy.commit('renamed, and bought');
-    copy.merge('ours');
-    copy.tasks({ ...known, portrait: { kind, says: 'a lamp' } });
-    const paid = kind === 'image' ? 1 : 2;
-    expect(service.idsOf(subject)).toHaveLength(paid);
-    await expectOpen(copy, service, priceOf(kind));
-    if (kind === 'influencer') {
-      const [job = ''] = idsMissing(copy, service);
-      const { code, err } = await resolveAt(['hero', 'portrait'], copy, ['--job', job, '--credits', '8']);
-      expect(code, err).toBe(0);
-    }
-    await expectSettled(copy, service, booked(paid));
-  });
-
-  test.each(['image', 'video'])('%s: by `move` and answered, then merged with the state before it', async (kind) => {
-    const { studio, copy, subject, known, booked } = await makeCampaign(kind);
-    const { service } = studio;
-    expect(await copy.applyUnanswered(subject)).toBe(true);
-    copy.commit('lost');
-    copy.git('branch', 'old');
-    copy.tasks({ ...known, portrait: { kind, says: 'a lamp' } });
-    await copy.run('move', copy.manifest, 'hero', 'portrait');
-    const { code, err } = await copy.apply();
-    expect(code, err).toBe(0);
-    copy.commit('moved, and found');
-    copy.merge('old');
-    await expectSettled(copy, service, booked(1));
-    copy.git('checkout', '--quiet', 'old');
-    copy.tasks({ ...known, portrait: { kind, says: 'a lamp' }, other });
-    copy.commit('something else');
-    copy.merge('main');
-    copy.tasks({ ...known, portrait: { kind, says: 'a lamp' } });
-    await expectSettled(copy, service, booked(1));
-  });
 });

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { bin } from '../../rig/command.ts';
-import { bringTogether, makeBranches, makeCampaign, type Order, orders, priceOf } from './branches.ts';
+import { bringTogether, makeBranches, type Order, orders, priceOf } from './branches.ts';
 import { expectOpen, expectSettled, idsMissing } from './checks.ts';
 import { makeStudio, type Studio } from './studio.ts';
 import { type Copy, keys, type Tasks } from './working-copy.ts';
@@ -122,60 +122,6 @@ describe('an open create beside the other branch’s job', () => {
   });
 });
 
-describe('the lock of one service, with nothing but refusals in it, used with another', () => {
-  test.each(['image', 'video'])(
-    '%s: power goes when the other has booked; then back, and there again',
-    async (kind) => {
-      const studio = await makeStudio();
-      const copy = studio.copy();
-      const subject = `${kind} a lamp`;
-      copy.tasks({ hero: { kind, says: 'a lamp' } });
-      await applyRefused(studio, copy, 402);
-      const first = studio.service;
-      const second = await studio.useAnotherService();
-      const isBooked = await copy.applyUntilPowerCut(subject);
-      studio.service = first;
-      const back = await copy.apply();
-      studio.service = second;
-      await copy.apply();
-      // Either it is the other's from the moment of the first create, or it stays the first one's.
-      expect(back.code, back.err).toBe(isBooked ? 65 : 0);
-      expect(first.idsOf(subject)).toHaveLength(isBooked ? 0 : 1);
-      expect(second.idsOf(subject)).toHaveLength(isBooked ? 1 : 0);
-      expect(copy.lock).toContain(`"${(isBooked ? second : first).idsOf(subject)[0]}"`);
-    },
-  );
-});
-
-describe('branches that were worked on with two services', () => {
-  test.each(orders)('a merge sends nothing of one to the other; $first first, into $into', async (order) => {
-    const { studio, copy, subject } = await makeBranches('image');
-    const ours = studio.service;
-    const theirs = await studio.useAnotherService();
-    await bringTogether(
-      copy,
-      {
-        ours: () => {
-          studio.service = ours;
-          return copy.applyUnanswered(subject);
-        },
-        theirs: () => {
-          studio.service = theirs;
-          return copy.applyUnanswered(subject);
-        },
-      },
-      order,
-    );
-    const sent = [ours, theirs].map(({ creates }) => creates.length);
-    for (const service of [ours, theirs]) {
-      studio.service = service;
-      const { code, err } = await copy.apply();
-      expect(code, err).toBe(65);
-    }
-    expect([ours, theirs].map(({ creates }) => creates.length)).toEqual(sent);
-  });
-});
-
 const drafts: Tasks = {
   hero: { kind: 'image', says: 'a lamp', more: { takes: 3, gate: { choose: 1 } } },
   card: { kind: 'image', says: 'with {{tasks.hero.url}}' },
@@ -273,13 +219,5 @@ describe('the process killed when its create was booked', () => {
     copy.merge('ours');
     await expectOpen(copy, service, 3);
     await expectSettled(copy, service, booked(1));
-  });
-
-  test('and its step removed', async () => {
-    const { studio, copy, subject, booked } = await makeCampaign('image');
-    await killWhenBooked(copy, studio, subject);
-    copy.tasks({ other: { kind: 'image', says: 'a rug' } });
-    await expectOpen(copy, studio.service, 3);
-    await expectSettled(copy, studio.service, { ...booked(1), 'image a rug': 1 });
   });
 });

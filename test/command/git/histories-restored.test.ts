@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type Campaign, makeBranches, makeCampaign, priceOf } from './branches.ts';
-import { expectOpen, expectSettled, idsMissing } from './checks.ts';
+import { expectOpen, expectSettled } from './checks.ts';
 import type { Copy } from './working-copy.ts';
 
 const lock = 'campaign.lock.jsonl';
@@ -118,93 +118,6 @@ describe('without merge=union', () => {
     copy.git('checkout', '--theirs', '--', lock);
     await expectOpen(copy, studio.service, 10);
     await expectSettled(copy, studio.service, { ...booked(1), ...bought });
-  });
-});
-
-describe('the lock in a stash', () => {
-  test.each(['image', 'influencer'])('%s: popped again, onto what was bought meanwhile', async (kind) => {
-    const { studio, copy, subject, booked } = await makeCampaign(kind, { other });
-    const { service } = studio;
-    await copy.apply('-s', 'other');
-    copy.commit('other');
-    expect(await copy.applyUnanswered(subject)).toBe(true);
-    copy.git('stash', '--quiet');
-    // Nothing is known of it now: an image is the same one by its key, another kind is bought once more.
-    await copy.apply();
-    copy.commit('bought meanwhile');
-    copy.tryGit('stash', 'pop', '--quiet');
-    if (kind === 'influencer') {
-      expect(service.idsOf(subject)).toHaveLength(2);
-      await expectOpen(copy, service, 8);
-      const [missing = ''] = idsMissing(copy, service);
-      const decided = await copy.resolve('hero', '--job', missing, '--credits', '8');
-      expect(decided.code, decided.err).toBe(0);
-    }
-    await expectSettled(copy, service, { ...booked(kind === 'image' ? 1 : 2), ...bought });
-  });
-});
-
-describe('a merge that is taken back', () => {
-  async function mergeAndRevert(kind: string): Promise<Campaign> {
-    const campaign = await makeBranches(kind, { other });
-    const { copy, subject } = campaign;
-    await copy.apply('-s', 'other');
-    copy.commit('other');
-    copy.git('checkout', '--quiet', 'theirs');
-    expect(await copy.applyUnanswered(subject, '-s', 'hero', '--new')).toBe(true);
-    copy.commit('lost');
-    copy.git('checkout', '--quiet', 'ours');
-    copy.merge('theirs');
-    copy.git('revert', '--no-edit', '-m', '1', 'HEAD');
-    return campaign;
-  }
-
-  test('image: what is asked for again is the same one', async () => {
-    const { studio, copy, booked } = await mergeAndRevert('image');
-    await expectSettled(copy, studio.service, { ...booked(1), ...bought });
-  });
-
-  test.each(['image', 'video', 'influencer'])('%s: and then the revert is: all is on record again', async (kind) => {
-    const { studio, copy, subject, booked } = await mergeAndRevert(kind);
-    const { service } = studio;
-    copy.git('revert', '--no-edit', 'HEAD');
-    await expectOpen(copy, service, priceOf(kind));
-    if (kind === 'influencer') {
-      const decided = await copy.resolve('hero', '--job', service.idsOf(subject)[0] ?? '', '--credits', '8');
-      expect(decided.code, decided.err).toBe(0);
-    }
-    await expectSettled(copy, service, { ...booked(1), ...bought });
-  });
-});
-
-describe('an edit and a redo on one branch, while the other has an open create of the old words', () => {
-  const vase = (kind: string) => `${kind} a vase`;
-
-  test.each(
-    ['image', 'video'].flatMap((kind) =>
-      (['ours', 'theirs'] as const).flatMap((into) =>
-        (['old', 'new'] as const).map((words) => ({ kind, into, words })),
-      ),
-    ),
-  )('$kind, merged into $into, with the $words words', async ({ kind, into, words }) => {
-    const { studio, copy, subject, known, booked } = await makeBranches(kind);
-    const { service } = studio;
-    const tasks = (says: string) => copy.tasks({ ...known, hero: { kind, says } });
-    expect(await copy.applyUnanswered(subject)).toBe(true);
-    copy.commit('lost');
-    copy.git('checkout', '--quiet', 'theirs');
-    tasks('a vase');
-    await copy.apply();
-    await copy.apply('--redo', 'hero');
-    expect(service.idsOf(vase(kind))).toHaveLength(2);
-    copy.commit('edited, bought, and bought again');
-    copy.git('checkout', '--quiet', into);
-    copy.merge(into === 'ours' ? 'theirs' : 'ours');
-    tasks(words === 'old' ? 'a lamp' : 'a vase');
-    await expectOpen(copy, service, priceOf(kind));
-    await expectSettled(copy, service, { ...booked(1), [vase(kind)]: 2 });
-    tasks(words === 'old' ? 'a vase' : 'a lamp');
-    await expectSettled(copy, service, { ...booked(1), [vase(kind)]: 2 });
   });
 });
 

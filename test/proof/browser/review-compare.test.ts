@@ -62,27 +62,6 @@ test('zoom and pan move both, and all of it by keys too', async () => {
   expect(await places(page)).toEqual([whole, whole]);
 });
 
-test('two fingers make both larger around the one that stays', async () => {
-  const { page, press } = await openServed(browser, campaign);
-  await press('c');
-  await arePlaced(page);
-  const [whole] = await places(page);
-  await page.evaluate(`(() => {
-    const zoomed = document.querySelector('.pane.left .zoomed');
-    zoomed.setPointerCapture = () => {};
-    const { left, top } = zoomed.getBoundingClientRect();
-    const touch = (type, pointerId, x, y) => zoomed.dispatchEvent(new PointerEvent(type, { pointerId, pointerType: 'touch', clientX: left + x, clientY: top + y, bubbles: true }));
-    touch('pointerdown', 1, 100, 100);
-    touch('pointerdown', 2, 200, 100);
-    touch('pointermove', 2, 300, 100);
-    touch('pointerup', 2, 300, 100);
-    touch('pointerup', 1, 100, 100);
-  })()`);
-  await expect.poll(async () => (await places(page))[0]).not.toBe(whole);
-  const [left, right] = await places(page);
-  expect(right).toBe(left);
-});
-
 test('a verdict is about the active side alone; then the next one comes in against the one that stays', async () => {
   const { page, press, isActive, data } = await openServed(browser, campaign);
   await press('c');
@@ -217,30 +196,6 @@ test('until a picture is there the small one stands in its place, once and whole
   await page.locator('.pane .zoomed-media:not(.unknown)').first().waitFor();
 });
 
-test('takes of a group are compared to the last one, also if only undecided groups are shown', async () => {
-  const { page, press, isActive } = await openReview(browser, products(3, 3));
-  await page.getByRole('button', { name: 'Filters' }).click();
-  await page.getByLabel('Undecided only').check();
-  await press('c', 'p');
-  await isActive('hero@p001,take:3');
-  await press('p');
-  await isActive('hero@p002,take:1');
-});
-
-test('one output is compared with what it is made from', async () => {
-  const draft = asset('draft@a,take:1', { files: [file(1)], usedBy: ['final@a'] });
-  const final = asset('final@a', { files: [file(2)], madeFrom: ['draft@a,take:1'] });
-  const groups = [
-    { name: 'draft@a', assets: [draft] },
-    { name: 'final@a', assets: [final], options: { is: 'approve' as const } },
-  ];
-  const { page, press } = await openReview(browser, campaignOf(groups));
-  await press('p', 'c');
-  expect(await sides(page)).toEqual(['draft@a,take:1', 'final@a']);
-  await press('Escape', '[', 'x');
-  await page.locator('.said').getByText('Gives up final@a, bought for 2 credits').waitFor();
-});
-
 test('the space bar plays the film that is active, and pauses it', async () => {
   const { page, press } = await openServed(browser, campaign);
   await page.locator('[data-asset="clip/1"]').click();
@@ -250,28 +205,4 @@ test('the space bar plays the film that is active, and pauses it', async () => {
   await expect.poll(isPaused).toBe(false);
   await press(' ');
   await expect.poll(isPaused).toBe(true);
-});
-
-test('films play in step', async () => {
-  const { page, press, isActive } = await openServed(browser, campaign);
-  await press(']', ']', ']', 'c');
-  await isActive('clip/1');
-  const states = () =>
-    page.evaluate<number[]>("[...document.querySelectorAll('video')].map((film) => film.readyState)");
-  await expect.poll(async () => Math.min(...(await states()))).toBeGreaterThan(2);
-  await press(' ');
-  const times = () =>
-    page.evaluate<number[]>("[...document.querySelectorAll('.pane video')].map((film) => film.currentTime)");
-  await expect.poll(async () => Math.min(...(await times()))).toBeGreaterThan(0.8);
-  const [a = 0, b = 1] = await times();
-  expect(Math.abs(a - b)).toBeLessThan(0.15);
-  expect(await page.evaluate("[...document.querySelectorAll('.pane video')].map(({ muted }) => muted)")).toEqual([
-    false,
-    true,
-  ]);
-  await press(' ');
-  const stopped = await times();
-  expect(stopped[0]).toBe(stopped[1]);
-  await page.getByRole('slider', { name: 'Time' }).fill('2');
-  expect(await times()).toEqual([2, 2]);
 });

@@ -54,14 +54,6 @@ test('say what is known: credits, job, file, verdict and note', async () => {
   await details.getByText('picked: the calm one').waitFor();
 });
 
-test('mark what differs in its group', async () => {
-  const { page, press, isActive } = await openServed(browser, campaign);
-  await press(']', 'i');
-  await isActive('concept@warm');
-  const request = page.locator('.details .request');
-  expect(await request.locator('.differs dt').allTextContents()).toEqual(['prompt differs in the group']);
-});
-
 test('lead to what it is made from and what is made from it, also past a filter', async () => {
   const { page, press, isActive } = await openServed(browser, campaign);
   await press('i');

@@ -1,7 +1,5 @@
-import { connect } from 'node:net';
 import type { Page } from 'playwright-core';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { CampaignError } from '../../../src/contract/failure.ts';
 import { openChromium } from '../../rig/chromium.ts';
 import { products } from '../../rig/review/campaign.ts';
 import { openReview } from '../../rig/review/open-page.ts';
@@ -55,40 +53,6 @@ test('a store with things of others in it opens the page, and sends none of them
   await expect.poll(() => page.evaluate('localStorage.length')).toBe(0);
 });
 
-test('a page that loses its connection while the manifest has mistakes hears when these are mended', async () => {
-  const { host, running } = await serve();
-  const page = await open(running.url);
-  const mended = host.look.bind(host);
-  host.look = () =>
-    Promise.reject(new CampaignError({ code: 'MB3301', message: 'line 3 has a mistake', hint: 'mend it' }));
-  await crowdOut(running.url);
-  await page.getByText('does not answer').waitFor();
-  await expect.poll(() => page.getByText('does not answer').count()).toBe(0);
-  // Who opens it meanwhile reads why there is nothing to see.
-  const other = await browser.newPage();
-  onTestFinished(() => other.close());
-  await other.goto(running.url);
-  await other.getByText('The campaign cannot be shown: line 3 has a mistake; mend it.').waitFor();
-  host.look = async () => ({ ...(await mended()), run: { is: 'running', text: 'mended' } });
-  host.change();
-  await page.getByText('mended').waitFor();
-});
-
-test('an answer of something between that is no stream does not end the listening', async () => {
-  const { running } = await serve();
-  const page = await open(running.url);
-  let failed = 0;
-  await page.route('**/changes', (route) => {
-    failed += 1;
-    return route.fulfill({ status: 502, body: 'bad gateway' });
-  });
-  await crowdOut(running.url);
-  await page.getByText('does not answer').waitFor();
-  await expect.poll(() => failed).toBe(1);
-  await page.unroute('**/changes');
-  await expect.poll(() => page.getByText('does not answer').count()).toBe(0);
-});
-
 test('tabs that are not seen leave the connections of the browser to the one that is', async () => {
   const { host, running } = await serve();
   for (let count = 0; count < 8; count += 1) {
@@ -113,17 +77,6 @@ function see(page: Page, state: 'hidden' | 'visible'): Promise<void> {
     Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true });
     document.dispatchEvent(new Event('visibilitychange'));
   `);
-}
-
-/** Listens so often that those who listened before have to go. */
-async function crowdOut(url: string): Promise<void> {
-  const { port, pathname } = new URL(url);
-  const sockets = Array.from({ length: 16 }, () => connect(Number(port), '127.0.0.1'));
-  for (const socket of sockets) {
-    socket.write(`GET ${pathname}changes HTTP/1.1\r\nHost: localhost\r\n\r\n`);
-    await new Promise((resolve) => socket.once('data', resolve));
-  }
-  for (const socket of sockets) socket.destroy();
 }
 
 test('the keyboard is where the active asset is, also where its row comes into the page after the view', async () => {

@@ -1,9 +1,6 @@
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ReviewAsset } from '../../../src/contract/review.ts';
 import { openChromium } from '../../rig/chromium.ts';
-import { products } from '../../rig/review/campaign.ts';
-import { openReview } from '../../rig/review/open-page.ts';
 import { openServed, type ServedCampaign, serveCampaign } from '../../rig/review/served.ts';
 
 const { browser, close: closeBrowser } = await openChromium();
@@ -37,14 +34,6 @@ test('rows are keys and columns tasks; cells without a step are empty, and what 
   expect(await words(0, 2)).toContain('not bought yet');
   expect(await words(2, 0)).toBe('');
   expect(await table.locator('.matrix-asset').count()).toBe(4 + 12 + 2);
-});
-
-test('what failed says why in its place', async () => {
-  const data = products(2, 2);
-  data.assets[1] = { ...(data.assets[1] as ReviewAsset), state: 'failed', error: 'the prompt was refused', files: [] };
-  const { page, press } = await openReview(browser, data);
-  await press('m');
-  await page.locator('.matrix-asset.is-failed').getByText('failed: the prompt was refused').waitFor();
 });
 
 test('columns can be the values of an axis', async () => {
@@ -98,17 +87,4 @@ test('arrows walk it, verdicts are about the active one, Enter and a second pres
   await isActive('concept@vase,cold,2k');
   await page.locator('[data-asset="concept@vase,cold,2k"]').click();
   await page.getByRole('main', { name: 'Loupe' }).waitFor();
-});
-
-test('of a thousand keys only those that are near are in the page', async () => {
-  const { page, press, isActive } = await openReview(browser, products(1000, 2));
-  await press('m');
-  await page.getByText('1000 rows').waitFor();
-  const rows = page.locator('.matrix-line');
-  expect(await rows.count()).toBeLessThan(40);
-  for (let n = 0; n < 30; n += 1) await press('ArrowDown');
-  await isActive('hero@p031,take:1');
-  const box = await page.locator('[data-address="hero@p031,take:1"]').boundingBox();
-  expect(box && box.y > 100 && box.y + box.height < 760).toBe(true);
-  expect(await rows.count()).toBeLessThan(40);
 });

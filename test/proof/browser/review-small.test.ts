@@ -132,16 +132,6 @@ test('digits are the numbers of takes, for pictures and sounds alike', async () 
   await page.locator('.said').getByText('There is no 1 here: there is 3 to listen to.').waitFor();
 });
 
-test('what is not on this disk cannot be picked without a word', async () => {
-  const lost = asset('hero@a,take:1', { take: 1, files: [file(1, 'image', { problem: 'missing' })] });
-  const { page, host, press } = await openReview(browser, campaign([{ name: 'hero@a', assets: [lost] }]));
-  await press('p');
-  await page.getByText('the next apply brings it, for 0 credits').waitFor();
-  expect(host.batches).toEqual([]);
-  await press('x');
-  await expect.poll(() => host.data.assets[0]?.verdict?.is).toBe('rejected');
-});
-
 test('a picture that did not come while the connection was gone is asked for again', async () => {
   const { page, host, press, expectTrouble } = await openReview(browser, products(30, 4));
   expectTrouble();
@@ -152,41 +142,6 @@ test('a picture that did not come while the connection was gone is asked for aga
   host.mode = 'open';
   await expect.poll(() => page.getByText('waits for mediabatch').count(), { timeout: 20_000 }).toBe(0);
   await page.locator('[data-address="hero@p015,take:1"] img').waitFor();
-});
-
-test('names of two directions stay apart, and no colour has a tint that would be taken for the picture’s', async () => {
-  const one = asset('look@מנורת-שולחן,take:1', { take: 1, files: [file(1)] });
-  const { page, press } = await openReview(browser, campaign([{ name: 'look@מנורת-שולחן', assets: [one] }]));
-  await press('p');
-  await page.locator('.tile.picked').waitFor();
-  await press('i', 'n');
-  for (const place of ['.active-name', '.said', '.details h2', '.note label']) {
-    await page.locator(place).getByText('take:1').first().waitFor();
-    const inOrder = await page.evaluate(`(() => {
-      const walker = document.createTreeWalker(document.querySelector('${place}'), NodeFilter.SHOW_TEXT);
-      const lefts = ['@', 'ש', ',', 'take'].map((sign) => {
-        walker.currentNode = walker.root;
-        while (walker.nextNode()) {
-          const { textContent: text } = walker.currentNode;
-          const at = text.indexOf(sign);
-          if (at < 0) continue;
-          const range = new Range();
-          range.setStart(walker.currentNode, at);
-          range.setEnd(walker.currentNode, at + 1);
-          return range.getBoundingClientRect();
-        }
-      });
-      return lefts.every(({ left, top }, index) => index === 0 || top > lefts[index - 1].top || left > lefts[index - 1].left);
-    })()`);
-    expect(inOrder, place).toBe(true);
-  }
-  await press('Escape');
-  for (const place of ['body', '.picture', '.tile.picked', '.top']) {
-    const colour = await page.evaluate(`getComputedStyle(document.querySelector('${place}')).backgroundColor`);
-    const [red = '', green, blue] = String(colour).match(/\d+/g) ?? [];
-    expect(red, place).not.toBe('');
-    expect([green, blue], place).toEqual([red, red]);
-  }
 });
 
 test('a tile has the shape of its picture, its digit and verdict on it, and buttons only where one works', async () => {
@@ -221,25 +176,4 @@ test('a tile has the shape of its picture, its digit and verdict on it, and butt
   expect(await seen('story@a,take:2')).toBe('1');
   await press('2');
   expect(await tile('story@a,take:2').locator('.picture .badges').textContent()).toMatch(/^2\s*✓ picked$/);
-});
-
-test('a long name is cut in the middle: what sets it apart is seen', async () => {
-  const name = `hero@${'a-lamp-of-brass-and-'.repeat(6)}glass`;
-  const assets = [1, 2].map((take) => asset(`${name},take:${take}`, { take, files: [file(take)] }));
-  const data = campaign([{ name, assets }], { campaign: `${'spring-campaign-'.repeat(8)}2027-dach` });
-  const { page, press } = await openReview(browser, data);
-  await page.setViewportSize({ width: 1440, height: 700 });
-  const title = page.locator('header h1');
-  const shownEnd = await title.locator('.address > :last-child').boundingBox();
-  const room = await title.boundingBox();
-  expect(await title.locator('.address > :last-child').textContent()).toBe('-2027-dach');
-  expect((shownEnd?.x ?? 0) + (shownEnd?.width ?? 0)).toBeLessThanOrEqual((room?.x ?? 0) + (room?.width ?? 0) + 1);
-  expect(await title.getAttribute('title')).toMatch(/^spring-campaign-.*2027-dach$/);
-  await press('Enter');
-  await page.locator('.loupe').waitFor();
-  await page.setViewportSize({ width: 400, height: 700 });
-  const end = page.locator('.under-stage .address > :last-child');
-  expect(await end.textContent()).toBe('take:1');
-  const [box, place] = [await end.boundingBox(), await page.locator('.under-stage').boundingBox()];
-  expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual((place?.x ?? 0) + (place?.width ?? 0));
 });

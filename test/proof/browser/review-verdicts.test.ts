@@ -1,6 +1,6 @@
-import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { openChromium } from '../../rig/chromium.ts';
-import { asset, campaign, file, products } from '../../rig/review/campaign.ts';
+import { products } from '../../rig/review/campaign.ts';
 import { openReview } from '../../rig/review/open-page.ts';
 
 const { browser, close: closeBrowser } = await openChromium();
@@ -24,43 +24,6 @@ test('verdicts are shown at once and sent in batches, in order', async () => {
   ]);
   expect(host.batches[0]?.[0]).toEqual({ address: at(1, 1), is: 'rejected', job: `job-${at(1, 1)}` });
   await expect.poll(() => page.evaluate(stored)).toBe(0);
-});
-
-test('a pick of another take takes the place of the first, on the page and at the host', async () => {
-  const { page, host, press, isActive } = await openReview(browser, products(2, 3));
-  await press('1');
-  await expect.poll(() => host.batches.length).toBe(1);
-  await press('[', '3');
-  await page
-    .locator('.said')
-    .getByText(`Picked ${at(1, 3)}, instead of ${at(1, 1)}.`)
-    .waitFor();
-  await expect.poll(() => page.locator('.tile.picked').count()).toBe(1);
-  await expect
-    .poll(() => host.data.assets.filter(({ verdict }) => verdict).map(({ address }) => address))
-    .toEqual([at(1, 3)]);
-  await isActive(at(1, 3));
-  await press('Control+z');
-  await isActive(at(1, 3));
-  await expect
-    .poll(() => host.data.assets.filter(({ verdict }) => verdict).map(({ address }) => address))
-    .toEqual([at(1, 1)]);
-});
-
-test('what the host refuses is taken back with a word, and leads to where it was', async () => {
-  const { page, host, press, isActive } = await openReview(browser, products(3, 2));
-  host.refuses.set(at(1, 2), 'was bought anew meanwhile');
-  await press('2', '1');
-  await page
-    .getByRole('alert')
-    .getByText(`Taken back: ${at(1, 2)} was bought anew meanwhile.`)
-    .waitFor();
-  await page.getByText('1 of 3 groups decided').waitFor();
-  expect(await page.locator(`[data-address="${at(1, 2)}"]`).getAttribute('class')).not.toContain('picked');
-  await page.getByRole('button', { name: 'Show' }).click();
-  await isActive(at(1, 2));
-  await page.getByRole('button', { name: 'Dismiss' }).click();
-  expect(await page.getByText('Taken back').count()).toBe(0);
 });
 
 test('while another run has the lock verdicts wait in the page, over a reload too, and are recorded then', async () => {
@@ -113,36 +76,6 @@ test('a page whose host has gone says so, and finds it again', async () => {
   await expect.poll(() => page.getByText('has ended').count()).toBe(0);
 });
 
-test('a verdict kept for an output that was replaced is dropped', async () => {
-  const { page, host, press, expectTrouble } = await openReview(browser, products(3, 2));
-  expectTrouble();
-  host.mode = 'held';
-  await press('2');
-  await page.getByText('1 verdict wait').waitFor();
-  host.data = { ...host.data, assets: host.data.assets.map((one) => ({ ...one, job: `newer-${one.address}` })) };
-  page.on('dialog', (dialog) => dialog.accept().catch(() => undefined));
-  await page.reload();
-  await page.getByText('0 of 3 groups decided').waitFor();
-  expect(await page.evaluate(stored)).toBe(0);
-});
-
-test('later data take the place of what is shown; a verdict that was not recorded stays on top', async () => {
-  const { page, host, press, expectTrouble } = await openReview(browser, products(3, 2));
-  expectTrouble();
-  host.mode = 'held';
-  await press('2');
-  await page.getByText('1 verdict wait').waitFor();
-  host.change((data) => ({
-    ...data,
-    groups: data.groups.map((group, index) =>
-      index === 2 && group.gate ? { ...group, gate: { ...group.gate, state: 'decided' } } : group,
-    ),
-    assets: data.assets.map((one) => (one.address === at(3, 1) ? { ...one, verdict: { is: 'picked' } } : one)),
-  }));
-  await page.getByText('2 of 3 groups decided').waitFor();
-  expect(await page.locator('.tile.picked').count()).toBe(2);
-});
-
 test('two tabs show the same after each other', async () => {
   const first = await openReview(browser, products(3, 2));
   const second = await first.page.context().newPage();
@@ -156,35 +89,4 @@ test('two tabs show the same after each other', async () => {
   await second.keyboard.press('1');
   await first.page.getByText('2 of 3 groups decided').waitFor();
   await second.close();
-});
-
-test('of a gate that takes two a third pick is refused in words', async () => {
-  const assets = [1, 2, 3].map((take) => asset(`teaser,take:${take}`, { files: [file(take)] }));
-  const { page, host, press } = await openReview(
-    browser,
-    campaign([{ name: 'teaser', assets, options: { choose: 2 } }]),
-  );
-  await press('1');
-  await page.getByText('pick 2, 1 so far').waitFor();
-  await press('2', '3');
-  await page.getByText('Not picked: only 2 of teaser can be picked').waitFor();
-  await expect.poll(() => host.batches.flat().length).toBe(2);
-});
-
-test('two tabs that wait with the same verdict send what was decided last, whoever sends it', async () => {
-  const { page, host, press, expectTrouble } = await openReview(browser, products(2, 3));
-  expectTrouble();
-  host.mode = 'held';
-  await press('1');
-  await page.getByText('1 verdict waits in this page').waitFor();
-  const other = await page.context().newPage();
-  onTestFinished(() => other.close());
-  await other.goto(host.url);
-  await other.locator('.tile.picked[data-address="hero@p001,take:1"]').waitFor();
-  await page.bringToFront();
-  await press('Control+z', 'x');
-  await other.locator('.tile.rejected[data-address="hero@p001,take:1"]').waitFor();
-  host.mode = 'open';
-  await page.waitForTimeout(5000);
-  expect(host.data.assets[0]?.verdict?.is).toBe('rejected');
 });

@@ -22,9 +22,9 @@ const purchases = {
 /** Commands that run in the process of their test. */
 const commands = {
   tests: [
-    'test/command/{asked,code-pages,doctor,failure,expand,help,init,leftovers}.test.ts',
-    'test/command/{edited-lock,rehearsal,selections,service-commands,service-moved}.test.ts',
-    'test/command/decisions/{commands,service}.test.ts',
+    'test/command/{asked,code-pages,expand,failure,init,leftovers,manual}.test.ts',
+    'test/command/{rehearsal,resume,selections,service-commands,service-moved}.test.ts',
+    'test/command/decisions/commands.test.ts',
   ],
   leftOut: [],
 };

@@ -252,14 +252,6 @@ describe('pages', () => {
       );
     }
   });
-
-  test('of one model', async () => {
-    const rig = await many();
-    const { body } = await rig.call('GET', '/api/v1/videos/all?model=motion-2-fast&limit=3');
-    expect((body.generations as Item[]).map(({ prompt }) => prompt)).toEqual(['film 25', 'film 20', 'film 15']);
-    expect(body.pagination).toMatchObject({ totalCount: 5, totalPages: 2 });
-    expect(await listOf(rig, 'videos/all?model=other')).toEqual([]);
-  });
 });
 
 describe('lists', () => {

@@ -296,31 +296,3 @@ describe('a signed URL', () => {
     expect(await list(rig)).toHaveLength(1);
   });
 });
-
-describe('an uploaded file over HTTP', () => {
-  test('has ranges, validators and HEAD', async () => {
-    const rig = openRig();
-    const { url } = dataOf((await upload(rig, { base64: png.toString('base64'), fileName: 'a.png' })).body);
-    const { response } = await fetchBytes(rig, url);
-    const etag = response.headers.get('etag') ?? '';
-    expect(etag).toMatch(/^"[0-9a-f]{32}"$/);
-    const part = await fetchBytes(rig, url, { range: 'bytes=4-7' });
-    expect([part.response.status, part.bytes.toString('hex')]).toEqual([206, '0d0a1a0a']);
-    expect(part.response.headers.get('content-range')).toBe(`bytes 4-7/${png.length}`);
-    expect((await fetchBytes(rig, url, { range: 'bytes=99-' })).response.status).toBe(416);
-    expect((await fetchBytes(rig, url, { 'if-none-match': etag })).response.status).toBe(304);
-    const head = await rig.sandbox.fetch(new Request(String(url), { method: 'HEAD' }));
-    expect([head.status, head.headers.get('content-length')]).toEqual([200, String(png.length)]);
-  });
-
-  test('can be used wherever a URL is asked for, also by another name of the host', async () => {
-    const rig = openRig();
-    const asset = dataOf((await upload(rig, { base64: png.toString('base64'), fileName: 'a.png' })).body);
-    const url = String(asset.url).replace('sandbox.test', '127.0.0.1:4010');
-    expect((await rig.createImage({ prompt: 'x', referenceImages: [url] })).status).toBe(200);
-    expect((await rig.create('video', { prompt: 'x', image: url })).status).toBe(200);
-    expect((await rig.create('clipping', { videoUrl: url })).status).toBe(200);
-    const promised = await sign(rig);
-    expect((await rig.create('clipping', { videoUrl: promised.publicUrl })).status).toBe(400);
-  });
-});
