@@ -21,6 +21,6 @@ export function withConsent<Options extends { yes?: boolean | undefined; publish
   return others as Options;
 }
 
-export function approving(path: string): Call {
-  return { ...call('approve', path.startsWith('-') ? `./${path}` : path), bare: true };
+export function approving(path: string, ...words: string[]): Call {
+  return { ...call('approve', path.startsWith('-') ? `./${path}` : path, ...words), bare: true };
 }

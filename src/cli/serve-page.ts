@@ -9,7 +9,7 @@ import type { ReviewHost } from '../contract/review.ts';
 import { messageOf } from '../ground/values.ts';
 import { safeText } from '../report/safe-text.ts';
 import { LiveHost } from '../review/live-host.ts';
-import { type RunningReview, type ServeOptions, serveReview } from '../review/serve/serve-review.ts';
+import { type RunningReview, serveReview } from '../review/serve/serve-review.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
@@ -18,95 +18,52 @@ import type { Terminal } from './terminal.ts';
  */
 export async function servePage(
   host: ReviewHost,
-  {
-    port,
-    open,
-    terminal,
-    about,
-    ...given
-  }: {
-    port: number;
-    open: boolean;
-    state: string;
-    terminal: Terminal;
-    about: string;
-  },
+  given: { port: number; open: boolean; state: string; terminal: Terminal; about: string },
 ): Promise<RunningReview> {
-  const running = await serve(host, { port, ...given }, terminal);
-  terminal.err(`${terminal.style.green('review')}  ${running.url}\n`);
-  terminal.err(terminal.style.dim(`  ${about}\n`));
-  if (open && !(await openPage(running.entrance))) {
-    terminal.err(`  no browser was opened: open the address yourself; --no-open does not try\n`);
-  }
-  return running;
-}
-
-async function serve(
-  host: ReviewHost,
-  { port, ...given }: Pick<ServeOptions, 'state'> & { port: number },
-  terminal: Terminal,
-): Promise<RunningReview> {
-  try {
-    return await serveReview(host, {
-      ...{ port, ...given },
-      paste: terminal.paste,
-      onError(error) {
-        terminal.err(`${terminal.style.red('internal error')} ${safeText(messageOf(error), 500)}\n`);
-      },
-    });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+  const { port, open, state, terminal, about } = given;
+  const { err, style, paste } = terminal;
+  const onError = (error: unknown) => err(`${style.red('internal error')} ${safeText(messageOf(error), 500)}\n`);
+  const running = await serveReview(host, { port, state, paste, onError }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EADDRINUSE') throw error;
     throw new CampaignError({
       code: 'MB3303',
       message: `port ${port} is taken`,
       hint: 'give another port with --port, or omit --port for any free port',
       port,
     });
+  });
+  err(`${style.green('review')}  ${running.url}\n`);
+  err(style.dim(`  ${about}\n`));
+  if (open && !(await openPage(running.entrance))) {
+    err(`  no browser was opened: open the address yourself; --no-open does not try\n`);
   }
+  return running;
 }
 
 /** Time in ms in which a program that cannot open the address fails. A viewer may stay in the foreground for longer. */
 const failsWithinMs = 1500;
 
-/** Opens a page of this machine in the user's browser. Returns false if no program does. */
-async function openPage(url: string): Promise<boolean> {
+/** Opens a page of this machine in the user's browser. Returns false if no program does. No shell is involved. */
+function openPage(url: string): Promise<boolean> {
   // A system's opener may interpret its argument, so only an address of this exact form is passed.
   if (!/^http:\/\/127\.0\.0\.1:\d{1,5}\/[0-9a-f]{32}\/$/.test(url)) throw new Error('internal error: no page of ours');
-  const { program, words } = openerOf(url, process.platform);
-  return (await start(program, words)) === undefined;
-}
-
-/** Returns the program that opens an address, and its arguments. No shell is involved. */
-function openerOf(address: string, platform: NodeJS.Platform): { program: string; words: string[] } {
-  switch (platform) {
-    case 'darwin':
-      return { program: '/usr/bin/open', words: [address] };
-    case 'win32': {
-      // `start` is a builtin of the shell; it calls this program.
-      const program = join(process.env.SystemRoot ?? 'C:\\Windows', 'System32', 'rundll32.exe');
-      return { program, words: ['url.dll,FileProtocolHandler', address] };
-    }
-    default:
-      return { program: 'xdg-open', words: [address] };
-  }
-}
-
-/** Why the program did not start or failed at once; undefined if it did neither. */
-function start(program: string, words: readonly string[]): Promise<string | undefined> {
+  // On Windows `start` is a builtin of the shell; it calls this program.
+  const windows = join(process.env.SystemRoot ?? 'C:\\Windows', 'System32', 'rundll32.exe');
+  const openers: Readonly<Record<string, [program: string, ...words: string[]]>> = {
+    darwin: ['/usr/bin/open'],
+    win32: [windows, 'url.dll,FileProtocolHandler'],
+  };
+  const [program, ...words] = openers[process.platform] ?? ['xdg-open'];
   return new Promise((resolve) => {
-    const child = spawn(program, words, { stdio: 'ignore', detached: true });
-    const timer = setTimeout(() => {
+    const child = spawn(program, [...words, url], { stdio: 'ignore', detached: true });
+    const timer = setTimeout(() => end(true), failsWithinMs);
+    const end = (isOpen: boolean) => {
+      clearTimeout(timer);
       child.unref();
-      resolve(undefined);
-    }, failsWithinMs);
-    child.on('error', (error: NodeJS.ErrnoException) => {
-      clearTimeout(timer);
-      resolve(error.code === 'ENOENT' ? 'it is not installed' : error.message);
-    });
-    child.on('exit', (code) => {
-      clearTimeout(timer);
-      resolve(code === 0 ? undefined : `it ended with ${code ?? 'a signal'}`);
-    });
+      resolve(isOpen);
+    };
+    child.on('error', () => end(false));
+    child.on('exit', (code) => end(code === 0));
   });
 }
 

@@ -4,7 +4,6 @@ import { pickFrom, pick as pickOutputs, reject, unpick } from '../../campaign/de
 import { accept, forget, move, pin, unpin } from '../../campaign/decisions/steps.ts';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
 import { nameInGit } from '../../campaign/person.ts';
-import { Session } from '../../campaign/session.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import { call, way } from '../../ground/advice.ts';
@@ -14,23 +13,18 @@ import type { Ruling } from '../../plan/decisions/ruling.ts';
 import { command } from '../../report/document.ts';
 import { countOf } from '../../report/numbers.ts';
 import { candidatesView, rulingsJson, rulingsView } from '../../report/plan/rulings-text.ts';
-import { safeText, shortList } from '../../report/safe-text.ts';
-import { makeStatus } from '../../report/status/status.ts';
-import { gateText } from '../../report/status/status-text.ts';
+import { safeText } from '../../report/safe-text.ts';
 import { askAboutMove, askPerson, declined } from '../ask-person.ts';
 import { open, type StateOptions } from '../open.ts';
 import { outJson, type Terminal, tell } from '../terminal.ts';
 
-interface SharedOptions extends StateOptions {
+/** Options of all decisions. The row of a command in the program says which of them it has. */
+export interface VerbOptions extends StateOptions {
   /** How long to wait for another run on the lock, in ms. */
   lockTimeout: number;
   dryRun?: boolean;
   json?: boolean;
   select?: string[];
-}
-
-/** Options of `pick` and, except for those that only it has, of `reject` and `pin`. */
-interface PickOptions {
   note?: string;
   by?: string;
   reason?: string;
@@ -39,20 +33,11 @@ interface PickOptions {
   replace?: boolean;
   /** Files with picks that were made elsewhere. */
   from?: string[];
-}
-
-interface AdoptOptions {
   yes?: boolean;
   serviceMoved?: boolean;
   offline?: boolean;
-}
-
-interface ForgetOptions {
   orphans?: boolean;
   force?: boolean;
-}
-
-interface ResolveOptions {
   /** `adopt` takes several, with `credits` for a single one. */
   job?: string;
   credits?: number;
@@ -60,9 +45,6 @@ interface ResolveOptions {
   spendAgain?: boolean;
   send?: string;
 }
-
-/** Options of all decisions. The row of a command in the program says which of them it has. */
-export type VerbOptions = SharedOptions & PickOptions & AdoptOptions & ForgetOptions & ResolveOptions;
 
 interface Called {
   campaign: OpenCampaign;
@@ -135,42 +117,17 @@ async function withWords({ campaign, options, shared }: Called) {
 
 async function pick(called: Called): Promise<Decided> {
   const { campaign, words, options, shared } = called;
-  const { from, select, note, by, replace } = options;
-  if (from === undefined) {
-    if (words.length === 0 && select === undefined) throw await whichGates(campaign);
-    return pickOutputs(campaign, chosenBy(called), { ...(await withWords(called)), replace });
-  }
-  if (words.length > 0 || select !== undefined || [note, by, replace].some((one) => one !== undefined)) {
+  const { from, select, replace } = options;
+  if (from === undefined) return pickOutputs(campaign, chosenBy(called), { ...(await withWords(called)), replace });
+  if (words.length > 0 || select !== undefined) {
     throw new CampaignError({
       code: 'MB3000',
-      message:
-        '--from cannot be combined with steps, -s, --note, --by or --replace: the file states what is picked and by whom',
+      message: '--from cannot be combined with steps or -s: the file states what is picked and by whom',
       hint: 'pick by file and by name in two commands; nothing was recorded',
       options: ['--from'],
     });
   }
   return pickFrom(campaign, from, shared);
-}
-
-const mostGates = 10;
-
-async function whichGates(campaign: OpenCampaign): Promise<CampaignError> {
-  const { situation } = await Session.open(campaign);
-  const { gates } = makeStatus({ situation, present: new Map() });
-  const [first] = gates ?? [];
-  const named = (gates ?? []).map(gateText);
-  return new CampaignError({
-    code: 'MB3000',
-    message:
-      first === undefined
-        ? 'no step is named, and no gate has outputs to review'
-        : `no step is named; open gates: ${shortList(named, mostGates)}`,
-    hint:
-      first === undefined
-        ? way('to see bought and waiting steps', call('status'))
-        : way('pick an output by its address, as in', call('pick', first.toSee[0] ?? first.name)),
-    options: ['--select'],
-  });
 }
 
 async function adopt({ campaign, words: [address], options, shared, terminal }: Called): Promise<Decided> {
@@ -203,7 +160,7 @@ function wrongAdoption(message: string): CampaignError {
 }
 
 /** Reads what the user has found out; undefined if the options contain no finding. */
-function readFinding({ job, credits, notSpent, spendAgain }: ResolveOptions): Finding | undefined {
+function readFinding({ job, credits, notSpent, spendAgain }: VerbOptions): Finding | undefined {
   const [jobId] = [job ?? []].flat();
   if (jobId !== undefined) return { is: 'job', jobId, ...defined({ credits }) };
   if (notSpent === true) return { is: 'not-spent' };

@@ -1,4 +1,4 @@
-import { mistakesOf, requireGraph, requireTracedGraph } from '../../campaign/load-manifest.ts';
+import { mistakesOf, requireTracedGraph } from '../../campaign/load-manifest.ts';
 import { makePlan } from '../../campaign/make-plan.ts';
 import { findFinishedJobs } from '../../campaign/record-run.ts';
 import { requireStep } from '../../campaign/select-steps.ts';
@@ -13,7 +13,7 @@ import { explainView } from '../../report/plan/explain-text.ts';
 import { expandJson, expandText, makeExpansion } from '../../report/plan/requests-text.ts';
 import { loadLocally } from '../load-locally.ts';
 import { open, type StateOptions } from '../open.ts';
-import { outAs, outJson, show, type Terminal, tellOn } from '../terminal.ts';
+import { outAs, outJson, type Terminal, tellOn } from '../terminal.ts';
 
 interface ExplainOptions extends StateOptions {
   request?: boolean;
@@ -36,29 +36,27 @@ export async function explain(file: string, name: string | undefined, context: C
     );
     throw new CampaignError({ code: 'MB3000', message: 'explain: no step is named', hint, options: ['--origins'] });
   }
-  if (options.request === true) return printRequest(file, name, context);
   const campaign = await open(file, options, terminal);
   const { graph, origins } = await requireTracedGraph(campaign);
+  if (options.request === true) {
+    const step = requireStep(name, graph);
+    terminal.err(`${terminal.style.dim(`POST {base_url}${kinds[step.kind]?.create.paths[0] ?? ''}`)}\n`);
+    outJson(terminal, step.request);
+    return exitCodes.done;
+  }
   const session = await Session.open(campaign, { graph });
   const { plan } = await makePlan(session, { origins }, {});
-  const { lock, situation } = session;
-  const step = requireStep(name, situation.graph);
+  const step = requireStep(name, session.situation.graph);
   const { address } = step;
   const row = plan.rows.find((candidate) => candidate.address === address);
   if (row === undefined) throw new Error(`internal error: no row for ${address}`);
-  const record = lock.steps.get(row.order?.movedFrom ?? address);
-  const unsaved = (await findFinishedJobs(campaign.paths, lock)).get(row.order?.jobId ?? '');
+  const record = session.lock.steps.get(row.order?.movedFrom ?? address);
+  const unsaved = (await findFinishedJobs(campaign.paths, session.lock)).get(row.order?.jobId ?? '');
   const explanation = { row, step, ...defined({ unsaved, record }) };
-  if (options.json) outJson(terminal, { mediabatch: 'explanation', version: 1, ...explanation });
-  else show(terminal, explainView(explanation, terminal.paste));
-  return exitCodes.done;
-}
-
-async function printRequest(file: string, name: string, { options, terminal }: Context): Promise<number> {
-  const graph = await requireGraph(await open(file, options, terminal));
-  const step = requireStep(name, graph);
-  terminal.err(`${terminal.style.dim(`POST {base_url}${kinds[step.kind]?.create.paths[0] ?? ''}`)}\n`);
-  outJson(terminal, step.request);
+  await outAs(terminal, options, {
+    text: () => explainView(explanation, terminal.paste),
+    json: () => ({ mediabatch: 'explanation', version: 1, ...explanation }),
+  });
   return exitCodes.done;
 }
 

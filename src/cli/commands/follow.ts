@@ -1,20 +1,20 @@
 import { relative } from 'node:path';
 import { type Followed, followRun } from '../../campaign/find-run.ts';
-import { type CampaignPaths, campaignPaths } from '../../campaign/paths.ts';
+import { campaignPaths } from '../../campaign/paths.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { call } from '../../ground/advice.ts';
 import { bad, command, type Document, faint, line, stack } from '../../report/document.ts';
 import { clockText } from '../../report/numbers.ts';
-import type { Remaining, RunTimes } from '../../report/run/remaining-time.ts';
-import { createLines, type RunReporter } from '../../report/run/run-lines.ts';
+import type { Remaining } from '../../report/run/remaining-time.ts';
+import { createLines } from '../../report/run/run-lines.ts';
 import { createRunView, foldEvent, type RunView } from '../../report/run/run-view.ts';
 import { summaryView } from '../../report/run/summary-text.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { listenForInterruption } from '../signals.ts';
 import { giveCursorBackAtExit, type Terminal, tell } from '../terminal.ts';
 
-interface FollowCommandOptions {
+interface FollowOptions {
   sandbox?: boolean;
   lock?: string;
 }
@@ -23,12 +23,16 @@ interface FollowCommandOptions {
  * Shows a run that is in progress in another terminal, until it ends. Takes no lock; needs no manifest, API key or
  * network; writes nothing.
  */
-export async function follow(file: string, options: FollowCommandOptions, terminal: Terminal): Promise<number> {
+export async function follow(file: string, options: FollowOptions, terminal: Terminal): Promise<number> {
+  const { screen, style, err } = terminal;
   const paths = campaignPaths(file, options);
   const view = createRunView();
-  let remaining: Remaining | undefined;
-  const reporter = await makeReporter({ view, times: { remaining: () => remaining } }, terminal);
-  const cursorIsBack = terminal.screen ? giveCursorBackAtExit() : () => {};
+  let shown: Remaining | undefined;
+  const run = { style, now: () => systemClock.now(), view, times: { remaining: () => shown } };
+  const reporter = screen
+    ? (await import('../../report/run/run-screen.ts')).createScreen({ stream: process.stderr, ...run })
+    : createLines(err, run);
+  const cursorIsBack = screen ? giveCursorBackAtExit() : () => {};
   const interruption = listenForInterruption();
   const followed = await followRun(paths, {
     clock: systemClock,
@@ -37,74 +41,50 @@ export async function follow(file: string, options: FollowCommandOptions, termin
       foldEvent(view, event);
       reporter.on(event);
     },
-    onTime(shown) {
-      remaining = shown;
+    onTime(remaining) {
+      shown = remaining;
     },
     onWait({ host, since }) {
       const began = clockText(since, systemClock.now());
-      terminal.err(`${safeText(`a command on ${host} has held the lock since ${began}; waiting for its run`)}\n`);
+      err(`${safeText(`a command on ${host} has held the lock since ${began}; waiting for its run`)}\n`);
     },
   });
   await reporter.end();
   cursorIsBack();
   interruption.stop();
-  tell(terminal, ...endView(followed, { view, paths, file, options, terminal }));
-  return exitCodes.done;
-}
-
-async function makeReporter(
-  run: { view: RunView; times: RunTimes },
-  { screen, style, err }: Terminal,
-): Promise<RunReporter> {
-  const now = () => systemClock.now();
-  if (!screen) return createLines(err, { style, now, ...run });
-  const { createScreen } = await import('../../report/run/run-screen.ts');
-  return createScreen({ stream: process.stderr, style, now, ...run });
-}
-
-interface EndContext {
-  view: RunView;
-  paths: CampaignPaths;
-  file: string;
-  options: FollowCommandOptions;
-  terminal: Terminal;
-}
-
-function endView(followed: Followed, { view, paths, file, options, terminal }: EndContext): Document {
   const { paste } = terminal;
   const outputs = relative(process.cwd(), paths.outputs);
   const summary = () => summaryView(view, { paste, outputs, sandbox: options.sandbox === true });
+  tell(terminal, stack(...endOf(followed, { file, view, summary, paste })));
+  return exitCodes.done;
+}
+
+function endOf(
+  followed: Followed,
+  { file, view, summary, paste }: { file: string; view: RunView; summary: () => Document } & Pick<Terminal, 'paste'>,
+): Document {
   switch (followed.is) {
     case 'left':
       return [line('stopped watching; the run continues')];
     case 'ended': {
       const { exit = view.end?.exit, how, error } = followed.close;
       const why = error === undefined ? '' : `: ${safeText(error)}`;
-      const end =
-        exit === undefined
-          ? `the run was ${how === 'broken' ? 'aborted' : 'left'}${why}`
-          : `the run ended with exit ${exit}`;
-      return [stack(...summary(), line(faint(end)))];
+      const aborted = `the run was ${how === 'broken' ? 'aborted' : 'left'}${why}`;
+      return [...summary(), line(faint(exit === undefined ? aborted : `the run ended with exit ${exit}`))];
     }
     case 'gone':
       return [
-        stack(
-          ...summary(),
-          line([bad('the process of the run is gone'), ', and recorded no reason; its paid jobs are on record']),
-        ),
+        ...summary(),
+        line([bad('the process of the run is gone'), ', and recorded no reason; its paid jobs are on record']),
       ];
     case 'idle': {
       const { last } = followed;
-      const begin = command('to begin one', paste(call('apply')));
-      if (last === undefined)
-        return [stack(line(`no run of ${file} is in progress, and none is recorded here`), begin)];
-      const end = last.exit === undefined ? 'was aborted' : `ended with exit ${last.exit}`;
+      const end = last?.exit === undefined ? 'was aborted' : `ended with exit ${last.exit}`;
+      const which = last === undefined ? 'none is recorded here' : `the last one, ${last.id}, ${end}`;
       return [
-        stack(
-          line(`no run of ${file} is in progress; the last one, ${last.id}, ${end}`),
-          command('what it did', paste(call('runs show', last.id))),
-          begin,
-        ),
+        line(`no run of ${file} is in progress, and ${which}`),
+        last && command('what it did', paste(call('runs show', last.id))),
+        command('to begin one', paste(call('apply'))),
       ];
     }
     default:

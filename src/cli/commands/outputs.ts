@@ -1,11 +1,5 @@
 import { extname } from 'node:path';
-import {
-  type FoundOutputs,
-  findOutputs,
-  folderFrom,
-  type OutputsOptions,
-  saveOutputsList,
-} from '../../campaign/save-outputs-list.ts';
+import { findOutputs, folderFrom, type OutputsOptions, saveOutputsList } from '../../campaign/save-outputs-list.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import { call } from '../../ground/advice.ts';
@@ -39,47 +33,28 @@ export async function outputs(file: string, options: OutputsCommandOptions, term
   } else {
     const view = { ...found, folder: folderFrom('', paths.outputs) };
     if (format === 'text') show(terminal, outputsView(view));
-    else if (format === 'xlsx') throw noStream();
-    else terminal.out(outputsList(view, format, 'stream'));
+    else if (format !== 'xlsx') terminal.out(outputsList(view, format, 'stream'));
   }
-  tellWhole(found, terminal);
-  return exitCodes.done;
-}
-
-function formatOf({ format, json, out }: OutputsCommandOptions): 'text' | ListFormat {
-  const given = json === true ? 'json' : format;
-  if (out === undefined) return given ?? 'text';
-  const byEnding = listFormatOf(extname(out));
-  if (byEnding === undefined) {
-    throw new CampaignError({
-      code: 'MB3000',
-      message: `--out: ${out} has an unknown extension`,
-      hint: 'use .csv, .xlsx, .json or .jsonl',
-      options: ['--out'],
-    });
-  }
-  if (given === undefined || given === byEnding) return byEnding;
-  if (given === 'csv-semicolon' && byEnding === 'csv') return given;
-  throw new CampaignError({
-    code: 'MB3000',
-    message: `--format ${given} does not match --out ${out}`,
-    hint: 'remove --format: the extension of the file sets the format',
-    options: ['--format', '--out'],
-  });
-}
-
-function noStream(): CampaignError {
-  return new CampaignError({
-    code: 'MB3000',
-    message: '--format xlsx requires --out: a workbook cannot be printed',
-    hint: 'name the file: --out outputs.xlsx',
-    options: ['--format', '--out'],
-  });
-}
-
-function tellWhole(found: FoundOutputs, terminal: Terminal): void {
   terminal.err(outputsFooter(found));
   if (found.files.some(({ fileState }) => fileState === 'missing')) {
     terminal.err(`to download missing files for free: ${terminal.paste(call('apply'))}\n`);
   }
+  return exitCodes.done;
+}
+
+/** The format of the list. The extension of the file sets it, except that CSV can have semicolons. */
+function formatOf({ format, json, out }: OutputsCommandOptions): 'text' | ListFormat {
+  const given = json === true ? 'json' : format;
+  const refuse = (message: string, hint: string) =>
+    new CampaignError({ code: 'MB3000', message, hint, options: ['--format', '--out'] });
+  if (out === undefined) {
+    if (given !== 'xlsx') return given ?? 'text';
+    throw refuse('--format xlsx requires --out: a workbook cannot be printed', 'name the file: --out outputs.xlsx');
+  }
+  const byEnding = listFormatOf(extname(out));
+  if (byEnding === undefined)
+    throw refuse(`--out: ${out} has an unknown extension`, 'use .csv, .xlsx, .json or .jsonl');
+  if (given === undefined || given === byEnding) return byEnding;
+  if (given === 'csv-semicolon' && byEnding === 'csv') return given;
+  throw refuse(`--format ${given} does not match --out ${out}`, 'remove --format: the extension sets the format');
 }

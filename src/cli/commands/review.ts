@@ -1,6 +1,5 @@
 import { nameInGit } from '../../campaign/person.ts';
 import { exitCodes } from '../../contract/exit.ts';
-import type { ReviewData, ReviewHost } from '../../contract/review.ts';
 import { call } from '../../ground/advice.ts';
 import { CampaignHost } from '../../review/campaign-host.ts';
 import { tellReview, tellReviewed } from '../../review/tell.ts';
@@ -38,24 +37,12 @@ export async function review(file: string, options: ReviewOptions, terminal: Ter
     ...{ ...options, state, terminal },
     about: `${tellReview(first)}; Ctrl-C ends it`,
   });
-  await untilAborted(interruption.signal);
+  await interruption.firstSignal;
   interruption.stop();
   await running.close();
-  const last = await lastLook(host, first);
+  // The lock may be missing or damaged by now; decisions are already recorded.
+  const last = await host.look().catch(() => first);
   await host.close();
   terminal.err(tellReviewed(first, last, terminal.paste));
   return exitCodes.done;
-}
-
-/**
- * Reads the campaign a last time. Falls back to the first data if the lock is missing or damaged by now; verdicts are
- * already recorded.
- */
-function lastLook(host: ReviewHost, first: ReviewData): Promise<ReviewData> {
-  return host.look().catch(() => first);
-}
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

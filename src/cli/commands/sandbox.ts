@@ -9,7 +9,6 @@ import {
 } from '../../campaign/embed-sandbox.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
-import { readSmallFile } from '../../disk/fs/plain-file.ts';
 import { call, way } from '../../ground/advice.ts';
 import { defined, messageOf } from '../../ground/values.ts';
 import { faint, good, line } from '../../report/document.ts';
@@ -26,11 +25,8 @@ interface SandboxCommandOptions {
   files?: string;
 }
 
-const longestFaults = 1024 * 1024;
-
 export async function sandbox(options: SandboxCommandOptions, terminal: Terminal): Promise<number> {
-  const faults = options.faults === undefined ? undefined : await requireFaults(options.faults);
-  const running = await start(options, faults);
+  const running = await start(options);
   // Listens before the address is printed, because a caller may end the sandbox as soon as it has read it.
   const interruption = listenForInterruption();
   tell(
@@ -44,52 +40,40 @@ export async function sandbox(options: SandboxCommandOptions, terminal: Terminal
     ),
   );
   terminal.out(`export MEDIABATCH_BASE_URL=${running.url}\nexport MEDIABATCH_API_KEY=${sandboxKey}\n`);
-  await new Promise<void>((done) => interruption.signal.addEventListener('abort', () => done(), { once: true }));
+  await interruption.firstSignal;
   interruption.stop();
   await running.close();
   return exitCodes.done;
 }
 
-async function start(options: SandboxCommandOptions, faults: Fault[] | undefined): Promise<RunningSandbox> {
+async function start(options: SandboxCommandOptions): Promise<RunningSandbox> {
+  const { data, files, port, speed, failRate, credits } = options;
+  const faults = options.faults === undefined ? undefined : await requireFaults(options.faults);
   try {
     return await startSandbox({
-      dataDir: resolve(options.data),
-      ...(options.files !== undefined && { filesDir: resolve(options.files) }),
-      port: options.port,
-      speed: options.speed,
-      failRate: options.failRate,
-      ...defined({ credits: options.credits, faults }),
+      ...{ dataDir: resolve(data), port, speed, failRate },
+      ...defined({ credits, faults, filesDir: files && resolve(files) }),
     });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'EADDRINUSE') {
-      throw new CampaignError({
-        code: 'MB3303',
-        message: `port ${options.port} is taken`,
-        hint: 'give another port with --port; 0 takes any free port',
-        port: options.port,
-      });
+      const hint = 'give another port with --port; 0 takes any free port';
+      throw new CampaignError({ code: 'MB3303', message: `port ${port} is taken`, hint, port });
     }
+    const hint = code === 'EBUSY' ? ['give another folder with --data, or:', ...busyHint] : undefined;
     throw new CampaignError({
       code: 'MB3301',
       message: `the sandbox cannot start: ${message}`,
-      ...(code === 'EBUSY' && { hint: ['give another folder with --data, or:', ...busyHint] }),
+      ...defined({ hint }),
     });
   }
 }
 
-async function requireFaults(path: string): Promise<Fault[]> {
+async function requireFaults(file: string): Promise<Fault[]> {
   try {
-    if (readSmallFile(path, longestFaults) === undefined) {
-      throw new Error(`${path}: the file does not exist or cannot be read`);
-    }
-    return await readFaults(path);
+    return await readFaults(file);
   } catch (error) {
-    throw new CampaignError({
-      code: 'MB3104',
-      message: `--faults ${messageOf(error)}`,
-      hint: way('see an example', call('help', 'sandbox')),
-      file: path,
-    });
+    const hint = way('see an example', call('help', 'sandbox'));
+    throw new CampaignError({ code: 'MB3104', message: `--faults ${messageOf(error)}`, hint, file });
   }
 }

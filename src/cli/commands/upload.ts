@@ -5,7 +5,6 @@ import { CampaignError, type Failure, failures, serviceFailure } from '../../con
 import { findWayOut } from '../../disk/fs/own-tree.ts';
 import { hashFile } from '../../disk/outputs/hash-file.ts';
 import { messageOf } from '../../ground/values.ts';
-import { countOf } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { type UploadRow, uploadsJson, uploadsView } from '../../report/tables/jobs-text.ts';
 import { type Library, ServiceError } from '../../service/library.ts';
@@ -32,15 +31,10 @@ export async function upload(files: string[], options: ServiceOptions, terminal:
   const local: LocalFile[] = [];
   for (const file of files) local.push(await readLocalFile(file));
   const interruption = listenForInterruption(() => terminal.err('\n'));
-  let results: Results;
-  try {
-    results = await withService({ ...options, keeps: true }, ({ library }) =>
-      uploadAll(library, local, { signal: interruption.signal, terminal }),
-    );
-  } finally {
-    interruption.stop();
-  }
-  const { rows, failed, ended } = results;
+  const { signal } = interruption;
+  const { rows, failed, ended } = await withService({ ...options, keeps: true }, ({ library }) =>
+    uploadAll(library, local, { signal, terminal }),
+  ).finally(interruption.stop);
   await outAs(terminal, options, { text: () => uploadsView(rows), json: () => uploadsJson(rows, failed) });
   if (rows.length > 0) tellLinksEnd(options, terminal);
   if (ended === 'interrupted') return exitCodes.interrupted;
@@ -62,18 +56,15 @@ async function readLocalFile(given: string): Promise<LocalFile> {
   // The file becomes public, so a link in a branch must not decide which file is uploaded.
   const wayOut = findWayOut(given);
   if (wayOut !== undefined) throw wrong(wayOut);
-  try {
-    const path = await realpath(given);
-    const digest = await hashFile(path);
-    if (digest === undefined) throw wrong('there is no such file');
-    if (digest.bytes === 0) throw wrong('it is empty');
-    return { given, path, ...digest };
-  } catch (error) {
-    if (error instanceof CampaignError) throw error;
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') throw wrong('there is no such file');
+  const path = await realpath(given).catch(({ code, message }: NodeJS.ErrnoException) => {
+    throw wrong(code === 'ENOENT' || code === 'ENOTDIR' ? 'there is no such file' : message);
+  });
+  const digest = await hashFile(path).catch((error: unknown) => {
     throw wrong(messageOf(error));
-  }
+  });
+  if (digest === undefined) throw wrong('there is no such file');
+  if (digest.bytes === 0) throw wrong('it is empty');
+  return { given, path, ...digest };
 }
 
 async function uploadAll(
@@ -81,6 +72,7 @@ async function uploadAll(
   files: readonly LocalFile[],
   { signal, terminal }: { signal: AbortSignal; terminal: Terminal },
 ): Promise<Results> {
+  const { err, style } = terminal;
   const results: Results = { rows: [], failed: [] };
   const done = new Map<string, UploadRow>();
   for (const [index, { given, path, sha256, bytes }] of files.entries()) {
@@ -88,11 +80,10 @@ async function uploadAll(
     const known = done.get(sha256);
     if (known !== undefined) {
       results.rows.push({ ...known, name });
-      terminal.err(`${safeText(given)} has the same bytes as ${safeText(known.name)}: it is not uploaded again\n`);
+      err(`${safeText(given)} has the same bytes as ${safeText(known.name)}: it is not uploaded again\n`);
       continue;
     }
-    if (terminal.screen)
-      terminal.err(terminal.style.dim(`uploading ${safeText(given)} (${index + 1} of ${files.length})\n`));
+    if (terminal.screen) err(style.dim(`uploading ${safeText(given)} (${index + 1} of ${files.length})\n`));
     try {
       const { id, url } = await library.upload({ path, fileName: name, bytes, sha256 }, signal);
       const row = { name, url, id, bytes };
@@ -102,13 +93,9 @@ async function uploadAll(
       if (signal.aborted) return { ...results, ended: 'interrupted' };
       if (!(error instanceof ServiceError)) throw error;
       // With a wrong API key or an unreachable service, the other files would fail, too.
-      if (error.why === 'auth' || error.why === 'unreachable') {
-        const rest = files.length - index;
-        terminal.err(`${countOf(rest, 'file')} ${rest === 1 ? 'was' : 'were'} not uploaded\n`);
-        return { ...results, ended: serviceFailure(error) };
-      }
+      if (error.why === 'auth' || error.why === 'unreachable') return { ...results, ended: serviceFailure(error) };
       results.failed.push({ name: given, error: error.message });
-      terminal.err(`${terminal.style.red('failed')} ${safeText(given)}: ${safeText(error.message)}\n`);
+      err(`${style.red('failed')} ${safeText(given)}: ${safeText(error.message)}\n`);
     }
   }
   return results;

@@ -34,7 +34,7 @@ const decisions: readonly Decision[] = [
       [
         '--from <picks.json>',
         'picks that the review page saved; of several files, where they agree',
-        { takes: 'paths' },
+        { takes: 'paths', conflicts: ['note', 'by', 'replace'] },
       ],
       ['--replace', 'with a pattern or -s: also change decided groups and rejected outputs'],
       undoOption('undo picks and rejections'),

@@ -115,7 +115,7 @@ function doneOf({ states }: TaskStatus): number {
   return states.done + states.unneeded;
 }
 
-export function gateText({ name, state, choose, toSee, picked }: GateStatus): string {
+function gateText({ name, state, choose, toSee, picked }: GateStatus): string {
   if (state === 'contested') return `${name} (${picked.length} picked, at most ${choose} allowed)`;
   return `${name} (${toSee.length} to see)`;
 }
