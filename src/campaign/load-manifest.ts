@@ -14,7 +14,7 @@ import type { SchemaCompiler } from '../manifest/check/json-schema.ts';
 import { besideManifest } from '../manifest/file-path.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import { type DataFile, dataFiles, parseManifest } from '../manifest/parse.ts';
-import { type PlacedVar, readVarFile } from '../manifest/read-var-file.ts';
+import { type PlacedVar, readVarFile } from '../manifest/yaml/read-yaml.ts';
 import { type Answers, type Asked, type InputReader, ManifestInputs } from './manifest-inputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { refuseOwnFile } from './own-file.ts';

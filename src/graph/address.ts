@@ -1,5 +1,5 @@
 import { BlockList, isIP, isIPv4 } from 'node:net';
-import { flatText } from '../manifest/flat-text.ts';
+import { flatText } from '../manifest/rows/rows.ts';
 import { slug } from '../manifest/template/helpers.ts';
 
 /** Maximum length of a row key, in characters. */

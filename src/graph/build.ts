@@ -8,9 +8,8 @@
 
 import type { Diagnostic, Place } from '../ground/diagnostic.ts';
 import { defined, groupBy, isScalar, type JsonMap, mustGet } from '../ground/values.ts';
-import { dropDefaults } from '../kinds/drop-defaults.ts';
 import { kinds } from '../kinds/index.ts';
-import { priceClass } from '../kinds/price.ts';
+import { dropDefaults, priceClass } from '../kinds/price.ts';
 import { limitDiagnostics, type Manifest, type Task, taskPath } from '../manifest/manifest.ts';
 import { checkSaves } from './check/check-saves.ts';
 import { checkDefaults, checkTask } from './check/check-task.ts';

@@ -1,20 +1,407 @@
 /*
- * One file for each kind: all that is known about the API, as data.
+ * All that is known about the kinds of the API, as data.
  * Takes: nothing, or a catalogue and a document that the service published.
  * Returns: fields, limits, models, list prices, and how a lost answer is recovered.
  * May not know: steps, plans, HTTP. An undocumented fact is omitted, never guessed.
  */
 
-import { clipping } from './clipping.ts';
-import { image } from './image.ts';
-import { influencer } from './influencer.ts';
 import type { Kind } from './kind.ts';
-import { music } from './music.ts';
-import { post } from './post.ts';
-import { thumbnail } from './thumbnail.ts';
-import { upload } from './upload.ts';
-import { video } from './video.ts';
-import { voiceover } from './voiceover.ts';
+
+/** The documented voices of the voiceover generator: gender and accent by `voice_id`. */
+export const voices: Readonly<
+  Record<string, { readonly gender: 'female' | 'male' | 'neutral'; readonly accent: string }>
+> = {
+  Aria: { gender: 'female', accent: 'american' },
+  Roger: { gender: 'male', accent: 'american' },
+  Sarah: { gender: 'female', accent: 'american' },
+  Laura: { gender: 'female', accent: 'american' },
+  Charlie: { gender: 'male', accent: 'australian' },
+  George: { gender: 'male', accent: 'british' },
+  Callum: { gender: 'male', accent: 'american' },
+  River: { gender: 'neutral', accent: 'american' },
+  Liam: { gender: 'male', accent: 'american' },
+  Charlotte: { gender: 'female', accent: 'swedish' },
+  Alice: { gender: 'female', accent: 'british' },
+  Matilda: { gender: 'female', accent: 'american' },
+  Will: { gender: 'male', accent: 'american' },
+  Jessica: { gender: 'female', accent: 'american' },
+  Eric: { gender: 'male', accent: 'american' },
+  Chris: { gender: 'male', accent: 'american' },
+  Brian: { gender: 'male', accent: 'american' },
+  Daniel: { gender: 'male', accent: 'british' },
+  Lily: { gender: 'female', accent: 'british' },
+  Bill: { gender: 'male', accent: 'american' },
+};
+
+const aboutVoices: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(voices).map(([id, { gender, accent }]) => [id, `${gender}, ${accent}`]),
+);
+
+/** One model, under two keys. */
+const beta = {
+  tiers: ['basic', 'high'],
+  allows: {
+    resolution: [],
+    aspectRatio: ['1:1', '4:3', '3:4', '16:9', '9:16', '2:3', '3:2', '21:9'],
+  },
+} as const;
+
+/** The image generator, with the models, values and defaults of the service's documentation. */
+const image: Kind = {
+  name: 'image',
+  description: 'One image, made from a text and, where the model takes them, reference images.',
+  act: 'job',
+  media: 'image',
+  create: { paths: ['/image-generations/create'], documented: true },
+  status: { path: '/image/status/{id}' },
+  recovery: 'replay',
+  fields: {
+    prompt: { description: 'What the image shows.', type: 'string', required: true, free: true },
+    model: { description: 'The model that makes the image.', type: 'string', default: 'alpha-2' },
+    aspectRatio: {
+      description: 'Width to height. Which ratios there are depends on the model; `auto` is the default of the model.',
+      type: 'string',
+      default: 'auto',
+    },
+    resolution: {
+      description: 'Size of the image. Which sizes there are depends on the model; the price depends on it.',
+      type: 'string',
+      default: '2k',
+    },
+    referenceImages: {
+      description: 'Images to go by: public https URLs, or outputs of other tasks. How many depends on the model.',
+      type: 'strings',
+      url: true,
+    },
+  },
+  model: {
+    field: 'model',
+    default: 'alpha-2',
+    tierField: 'quality',
+    models: {
+      'alpha-2': {
+        description: 'The default model; the most aspect ratios.',
+        allows: {
+          resolution: ['1k', '2k', '4k'],
+          aspectRatio: [
+            'auto',
+            '1:1',
+            '16:9',
+            '9:16',
+            '4:3',
+            '3:4',
+            '3:2',
+            '2:3',
+            '4:5',
+            '5:4',
+            '21:9',
+            '1:4',
+            '4:1',
+            '1:8',
+            '8:1',
+          ],
+        },
+      },
+      'alpha-pro': {
+        description: 'No `auto` and no 9:16 among its aspect ratios.',
+        allows: {
+          resolution: ['1k', '2k', '4k'],
+          aspectRatio: ['1:1', '2:3', '3:4', '4:5', '3:2', '4:3', '5:4', '16:9', '21:9'],
+        },
+      },
+      'beta-5.0-pro': {
+        description: 'Has quality tiers instead of a resolution; its values are documented under beta-v5-lite.',
+        ...beta,
+      },
+      'beta-v5-lite': {
+        description: 'An alias of beta-5.0-pro. Has quality tiers instead of a resolution.',
+        aliasOf: 'beta-5.0-pro',
+        ...beta,
+      },
+      'gamma-image-1.5': {
+        description: 'An alias of gamma-image-2. Takes its size in pixels, and no aspect ratio.',
+        aliasOf: 'gamma-image-2',
+        allows: {
+          resolution: ['1024x1024', '1024x1536', '1536x1024'],
+          aspectRatio: [],
+        },
+      },
+      'gamma-image-2': {
+        description: 'Six aspect ratios, `auto` among them.',
+        allows: {
+          resolution: ['1k', '2k', '4k'],
+          aspectRatio: ['auto', '1:1', '9:16', '16:9', '4:3', '3:4'],
+        },
+      },
+    },
+  },
+  pricedBy: ['resolution', 'quality'],
+  outputs: ['url'],
+  typicalMs: 15_000,
+};
+
+/** Every model that makes songs requires lyrics, including `auto`. */
+const song = { requires: ['lyrics'] } as const;
+
+/** The music generator, with the models, lengths and credits of the service's documentation. */
+const music: Kind = {
+  name: 'music',
+  description: 'One piece of music: a song with lyrics, or an instrumental.',
+  act: 'job',
+  media: 'audio',
+  create: { paths: ['/music-generations/create'], documented: true },
+  status: { path: '/music/status/{id}' },
+  remove: { path: '/music-generations/{id}', by: 'job' },
+  recovery: 'replay',
+  fields: {
+    prompt: {
+      description: 'The style: genre, mood, tempo, voice.',
+      type: 'string',
+      free: true,
+      required: true,
+      maxLength: 1024,
+    },
+    lyrics: {
+      description: 'What is sung. Required by every model but song-7.5.',
+      type: 'string',
+      free: true,
+      maxLength: 3000,
+    },
+    model: { description: 'The model that makes the music.', type: 'string', default: 'auto' },
+    output_format: {
+      description: 'Format of the audio file.',
+      type: 'string',
+      values: ['mp3', 'wav', 'flac'],
+      default: 'mp3',
+    },
+  },
+  model: {
+    field: 'model',
+    default: 'auto',
+    models: {
+      auto: { description: 'The same as song-9: a full song with lyrics.', credits: 5, aliasOf: 'song-9', ...song },
+      'song-9': { description: 'A full song with lyrics.', credits: 5, ...song },
+      'song-8': { description: 'A full song with lyrics.', credits: 5, ...song },
+      'song-o2': { description: 'A full song with lyrics.', credits: 6, ...song },
+      'song-7.6': { description: 'A full song with lyrics.', credits: 4, ...song },
+      'song-7.5': { description: 'Instrumental background music; needs no lyrics.', credits: 4 },
+    },
+  },
+  pricedBy: [],
+  outputs: ['url'],
+  typicalMs: 90_000,
+};
+
+/**
+ * The voiceover generator. Its create request is undocumented: the names of `text`, `model` and `output_format` are
+ * inferred from its lists and from the music generator; `voice_id` and the voices are documented.
+ */
+const voiceover: Kind = {
+  name: 'voiceover',
+  description: 'One spoken text, in one of 20 voices.',
+  act: 'job',
+  media: 'audio',
+  create: { paths: ['/voiceovers/create', '/voiceovers'], documented: false },
+  status: { path: '/voiceovers/status/{id}' },
+  list: {
+    path: '/voiceovers/all',
+    items: 'generations',
+    paged: true,
+    jobId: 'id',
+    echoes: { text: 'text', voice_id: 'voiceId', model: 'model', output_format: 'outputFormat' },
+  },
+  recovery: 'list',
+  fields: {
+    text: { description: 'What is spoken.', type: 'string', free: true },
+    voice_id: {
+      description: 'Who speaks.',
+      type: 'string',
+      values: Object.keys(voices),
+      about: aboutVoices,
+      priced: false,
+    },
+    model: { description: 'The model that makes the voiceover.', type: 'string' },
+    output_format: { description: 'Format of the audio file, for example mp3.', type: 'string', priced: false },
+  },
+  pricedBy: 'all',
+  outputs: ['url'],
+  typicalMs: 20_000,
+};
+
+/** The video generator. Its create request is undocumented; the fields are those that its list returns. */
+const video: Kind = {
+  name: 'video',
+  description: 'One video, made from a text and, where the model takes it, a first image.',
+  act: 'job',
+  media: 'video',
+  create: { paths: ['/videos/create', '/videos'], documented: false },
+  status: { path: '/video/status/{id}' },
+  list: {
+    path: '/videos/all',
+    items: 'generations',
+    paged: true,
+    jobId: 'id',
+    echoes: { prompt: 'prompt', model: 'model', ratio: 'ratio', duration: 'duration' },
+  },
+  recovery: 'list',
+  fields: {
+    prompt: { description: 'What happens in the video.', type: 'string', free: true },
+    model: { description: 'The model that makes the video; `mediabatch list models` lists them.', type: 'string' },
+    ratio: { description: 'Width to height, as in 16:9.', type: 'string' },
+    duration: { description: 'Length in seconds.', type: 'number' },
+    image: {
+      description: 'A first image to go by: a public https URL, or the output of another task.',
+      type: 'string',
+      url: true,
+    },
+  },
+  pricedBy: 'all',
+  outputs: ['url', 'thumbnailUrl'],
+  typicalMs: 120_000,
+};
+
+/** Cuts a long video into short clips. Its create request is undocumented; its records return `videoUrl`. */
+const clipping: Kind = {
+  name: 'clipping',
+  description: 'Short clips cut out of one long video.',
+  act: 'job',
+  media: 'video',
+  create: { paths: ['/clippings/create', '/clippings'], documented: false },
+  // This path queries the provider before it answers, while the plain record may be stale.
+  status: { path: '/clippings/status/{id}', alias: '/clippings/refresh/{id}' },
+  list: {
+    path: '/clippings/all',
+    items: 'data',
+    paged: false,
+    jobId: 'id',
+    echoes: { videoUrl: 'videoUrl' },
+    isStale: true,
+  },
+  remove: { path: '/clippings/{id}', by: 'job' },
+  recovery: 'list',
+  fields: {
+    videoUrl: {
+      description: 'The long video: a public https URL, or the output of another task, such as an upload.',
+      type: 'string',
+      url: true,
+    },
+  },
+  pricedBy: 'all',
+  outputs: ['url'],
+  parts: { name: 'clips', most: 100 },
+  typicalMs: 300_000,
+};
+
+/** The thumbnail generator. Its create request is undocumented; the fields are those that its records return. */
+const thumbnail: Kind = {
+  name: 'thumbnail',
+  description: 'One thumbnail for a video.',
+  act: 'job',
+  media: 'image',
+  create: { paths: ['/thumbnails/create', '/thumbnails'], documented: false },
+  status: { path: '/image/status/{id}' },
+  list: {
+    path: '/thumbnails',
+    items: 'data',
+    paged: false,
+    jobId: 'jobId',
+    echoes: { title: 'title', description: 'description', link: 'link' },
+  },
+  remove: { path: '/thumbnails/{id}', by: 'record' },
+  recovery: 'list',
+  fields: {
+    title: { description: 'The title that the thumbnail is for.', type: 'string', free: true },
+    description: { description: 'What it shows.', type: 'string', free: true },
+    link: { description: 'Link to the video of the thumbnail.', type: 'string', free: true },
+    image: {
+      description: 'An image to go by: a public https URL, or the output of another task.',
+      type: 'string',
+      url: true,
+    },
+  },
+  pricedBy: 'all',
+  outputs: ['url'],
+  typicalMs: 20_000,
+};
+
+/** The AI influencer studio. Its create request and a list of its jobs are undocumented. */
+const influencer: Kind = {
+  name: 'influencer',
+  description: 'One image of an AI influencer.',
+  act: 'job',
+  media: 'image',
+  create: { paths: ['/influencer-studio/create', '/influencer-studio'], documented: false },
+  status: { path: '/image/status/{id}' },
+  recovery: 'ask',
+  fields: {
+    prompt: { description: 'What the image shows.', type: 'string', free: true },
+    model: { description: 'The model that makes the image.', type: 'string' },
+    aspectRatio: { description: 'Width to height.', type: 'string' },
+    referenceImages: {
+      description: 'Images to go by: public https URLs, or outputs of other tasks.',
+      type: 'strings',
+      url: true,
+    },
+  },
+  pricedBy: 'all',
+  outputs: ['url'],
+  typicalMs: 20_000,
+};
+
+/** Uploads a file to the media library. Documented in full; it costs no credits. */
+const upload: Kind = {
+  name: 'upload',
+  description: 'A file of yours in the media library, under a public URL that other tasks can use.',
+  act: 'upload',
+  media: 'none',
+  create: { paths: ['/uploads'], documented: true },
+  recovery: 'again',
+  fields: {
+    file: {
+      description: 'Path of a file below the folder of the manifest. The same bytes are uploaded once.',
+      type: 'file',
+    },
+    url: {
+      description: 'Instead of `file`: a public https URL that the service fetches, at most 200 MB.',
+      type: 'string',
+      url: true,
+    },
+    fileName: { description: 'Its name in the library. Default: the name of the file.', type: 'string', free: true },
+    contentType: { description: 'Its media type. Default: by the extension of the file.', type: 'string', free: true },
+  },
+  oneOf: [['file', 'url']],
+  pricedBy: [],
+  free: true,
+  outputs: ['url'],
+  typicalMs: 5_000,
+};
+
+/**
+ * A post on connected social accounts. Its create request is undocumented. Only generation is documented to cost
+ * credits, but if an answer has a charge, the charge is recorded.
+ */
+const post: Kind = {
+  name: 'post',
+  description: 'A post on social accounts. Sent after everything else, at most once.',
+  act: 'post',
+  media: 'none',
+  create: { paths: ['/posts', '/posts/create'], documented: false },
+  recovery: 'ask',
+  fields: {
+    accountIds: { description: 'Which accounts it goes to; `mediabatch list accounts` lists them.', type: 'strings' },
+    caption: { description: 'The text of the post.', type: 'string', free: true },
+    media: { description: 'What it shows: public https URLs, or outputs of other tasks.', type: 'strings', url: true },
+    scheduledAt: {
+      description: 'Time of publication, ISO 8601. Omitted: published immediately.',
+      type: 'string',
+      free: true,
+    },
+  },
+  pricedBy: [],
+  free: true,
+  outputs: [],
+  typicalMs: 5_000,
+};
 
 const all = { image, music, voiceover, video, clipping, thumbnail, influencer, upload, post };
 

@@ -16,7 +16,7 @@ import { hasErrors } from '../../ground/diagnostic.ts';
 import { isMap, messageOf, unknownValue } from '../../ground/values.ts';
 import { writeSeparator } from '../../manifest/rows/read-csv.ts';
 import { readRows } from '../../manifest/rows/read-rows.ts';
-import { readSheet } from '../../manifest/rows/read-sheet.ts';
+import { readSheet } from '../../manifest/rows/read-table.ts';
 import type { Rows } from '../../manifest/rows/rows.ts';
 import { command, line, stack } from '../../report/document.ts';
 import { safeText } from '../../report/safe-text.ts';

@@ -5,7 +5,7 @@ import type { Field, Kind, Model } from '../../kinds/kind.ts';
 import type { ListedKind, Listing } from '../../kinds/listed-model.ts';
 import { modelOf } from '../../kinds/price.ts';
 import { curlyHint, hasCurlyQuotes, listNames, nearestName, suggestName } from '../../manifest/suggest.ts';
-import { isReference } from '../../manifest/template/references.ts';
+import { isReference } from '../../manifest/template/template.ts';
 import { isInward } from '../address.ts';
 import { type RequestChecker, type RequestFault, refreshLearns } from './request-fault.ts';
 

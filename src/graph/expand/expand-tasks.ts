@@ -2,7 +2,7 @@ import { defined, emptyMap, groupBy, type JsonMap, shorten } from '../../ground/
 import { type GateRule, type Manifest, type Task, taskPath } from '../../manifest/manifest.ts';
 import type { Row, Rows } from '../../manifest/rows/rows.ts';
 import { suggestName } from '../../manifest/suggest.ts';
-import { makeReference } from '../../manifest/template/references.ts';
+import { makeReference } from '../../manifest/template/template.ts';
 import { addressPart, stepAddress } from '../address.ts';
 import { Expansion, type GraphFacts } from '../expansion.ts';
 import type { Gate } from '../graph.ts';

@@ -11,10 +11,10 @@ import {
   unknownValue,
 } from '../../ground/values.ts';
 import { findUnsendableInJson, type Unsendable, whyNumberIsUnsendable } from '../../manifest/check/unsendable.ts';
-import type { PlacedVar } from '../../manifest/read-var-file.ts';
 import { listNames, nearestName } from '../../manifest/suggest.ts';
 import { renderTemplate } from '../../manifest/template/render-template.ts';
 import { isTemplate, type Template, type TemplateFault } from '../../manifest/template/template.ts';
+import type { PlacedVar } from '../../manifest/yaml/read-yaml.ts';
 import { checkPaths } from '../check/check-paths.ts';
 import type { Expansion } from '../expansion.ts';
 

@@ -4,13 +4,12 @@ import { emptyMap, isMap, mustGet, ownValue, type Path, shorten, unknownValue } 
 import { kinds } from '../../kinds/index.ts';
 import { isWholeVar } from '../../manifest/check/text-rules.ts';
 import { besideManifest, pathFrom, patternFrom } from '../../manifest/file-path.ts';
-import { explainFileProblem } from '../../manifest/file-problems.ts';
 import { type RowSource, type Table, type Task, taskPath } from '../../manifest/manifest.ts';
 import { nameSeparator } from '../../manifest/rows/read-csv.ts';
 import { readWholeTable } from '../../manifest/rows/read-row-source.ts';
 import { extensionOf, readRows, rowsFromList } from '../../manifest/rows/read-rows.ts';
-import { readSheet } from '../../manifest/rows/read-sheet.ts';
-import type { Rows } from '../../manifest/rows/rows.ts';
+import { readSheet } from '../../manifest/rows/read-table.ts';
+import { explainFileProblem, type Rows } from '../../manifest/rows/rows.ts';
 import { suggestName } from '../../manifest/suggest.ts';
 import { checkRowSchema } from '../check/row-schema.ts';
 import type { Expansion } from '../expansion.ts';

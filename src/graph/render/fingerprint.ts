@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { canonicalJson, type Json } from '../../ground/json.ts';
 import { unknownValue } from '../../ground/values.ts';
-import { flatText } from '../../manifest/flat-text.ts';
+import { flatText } from '../../manifest/rows/rows.ts';
 import type { OpenRequest } from '../graph.ts';
 
 /**

@@ -14,9 +14,15 @@ import type { Kind } from '../../kinds/kind.ts';
 import { findUnsendable } from '../../manifest/check/unsendable.ts';
 import { type Expectation, taskPath } from '../../manifest/manifest.ts';
 import { pathPart, suggestName } from '../../manifest/suggest.ts';
-import { findForeignKey, makePickReference, makeReference } from '../../manifest/template/references.ts';
 import { renderTemplate, type Scope } from '../../manifest/template/render-template.ts';
-import { isTemplate, type NamePath, type TemplateFault } from '../../manifest/template/template.ts';
+import {
+  findForeignKey,
+  isTemplate,
+  makePickReference,
+  makeReference,
+  type NamePath,
+  type TemplateFault,
+} from '../../manifest/template/template.ts';
 import { checkRequest, checkTextLimits } from '../check/check-request.ts';
 import { checkSavePath, defaultSave, writtenExtension } from '../check/check-saves.ts';
 import { placeRequestFault, savesByTake } from '../check/check-task.ts';

@@ -7,10 +7,10 @@ import { renderTemplate, type Scope } from '../../manifest/template/render-templ
 import {
   isTemplate,
   type ParsedTemplate,
+  readTruth,
   type Template,
   type TemplateFault,
 } from '../../manifest/template/template.ts';
-import { readTruth } from '../../manifest/template/truth.ts';
 import type { Places } from '../../manifest/yaml/places.ts';
 
 export interface TemplateSite {

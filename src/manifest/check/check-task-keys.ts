@@ -3,11 +3,11 @@ import type { Json } from '../../ground/json.ts';
 import { describeValue, isMap, type JsonMap, mapOf, ownValue, shorten, unknownValue } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
 import type { Kind } from '../../kinds/kind.ts';
-import { readLimit, readWhen } from '../read-task-limits.ts';
+import { readLimit, readWhen } from '../read-manifest.ts';
 import { classifyForeach, readWholeParts, readWholeTable } from '../rows/read-row-source.ts';
 import { listNames, nearestName } from '../suggest.ts';
 import type { Places } from '../yaml/places.ts';
-import { findFileMistake } from './check-tables.ts';
+import { findFileMistake } from './check-shape.ts';
 
 type TellTask = (
   at: { key: string; part?: string; of: 'key' | 'value' },

@@ -1,10 +1,9 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import type { Diagnostic, Place } from '../../ground/diagnostic.ts';
 import { shorten } from '../../ground/values.ts';
-import { flatText } from '../flat-text.ts';
 import { placeBetween, placeOfLine, type Source } from '../yaml/source.ts';
 import { explainNoHeader, hasValue, readTable, type TableRow } from './read-table.ts';
-import type { Rows } from './rows.ts';
+import { flatText, type Rows } from './rows.ts';
 
 interface CsvRecord {
   cells: string[];

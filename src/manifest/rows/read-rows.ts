@@ -2,13 +2,12 @@ import type { Diagnostic, DiagnosticCode, Place } from '../../ground/diagnostic.
 import type { Json } from '../../ground/json.ts';
 import { describeValue, emptyMap, freshCopy, isMap, isScalar, shorten, unknownValue } from '../../ground/values.ts';
 import { findUnsendableInJson, nulWords } from '../check/unsendable.ts';
-import { flatText } from '../flat-text.ts';
 import type { Places } from '../yaml/places.ts';
 import { dataFaults, readYaml } from '../yaml/read-yaml.ts';
 import { placeBetween, placeOfLine, readSource, type Source } from '../yaml/source.ts';
 import { readCsv } from './read-csv.ts';
 import { cellValue, explainSheetError } from './read-table.ts';
-import type { Row, Rows } from './rows.ts';
+import { flatText, type Row, type Rows } from './rows.ts';
 
 /**
  * Reads a data file by its extension: csv, tsv, json, jsonl, yaml. `separator` and `header` are for csv and tsv. `path`

@@ -2,7 +2,7 @@ import { canonicalJson, type Json } from '../../ground/json.ts';
 import { describeValue, isMap, isScalar, ownValue, shorten } from '../../ground/values.ts';
 import { whyTextIsUnsendable } from '../check/unsendable.ts';
 import { suggestName } from '../suggest.ts';
-import { holds } from './truth.ts';
+import { holds } from './template.ts';
 
 type HelperResult = { value: Json } | { wrong: string } | { missing: string; hint: string };
 

@@ -1,7 +1,22 @@
 import { parse } from 'handlebars/dist/cjs/handlebars/compiler/base.js';
 import { shorten } from '../../ground/values.ts';
-import { reduceTemplate } from './reduce-template.ts';
-import { maxTemplateBytes, type ParsedTemplate, type TemplateFault } from './template.ts';
+import { listNames, nearestName } from '../suggest.ts';
+import { readSource } from '../yaml/source.ts';
+import { helpers } from './helpers.ts';
+import {
+  type Call,
+  type Expression,
+  type LoopName,
+  maxTemplateBytes,
+  maxTemplateDepth,
+  maxTemplateNodes,
+  type NamePath,
+  type ParsedTemplate,
+  type Part,
+  type Span,
+  type Template,
+  type TemplateFault,
+} from './template.ts';
 
 /**
  * Parses a text as Handlebars and keeps only what is allowed: paths, a fixed list of helpers, `if`, `unless`, `each`
@@ -142,4 +157,280 @@ function textOf(text: string, tag: Tag): string {
 function lineEnd(text: string, start: number): number {
   const end = text.indexOf('\n', start);
   return end === -1 ? text.length : end;
+}
+
+type Node = hbs.AST.Node;
+
+const isPath = (node: Node): node is hbs.AST.PathExpression => node.type === 'PathExpression';
+const isSubExpression = (node: Node): node is hbs.AST.SubExpression => node.type === 'SubExpression';
+const isContent = (node: Node): node is hbs.AST.ContentStatement => node.type === 'ContentStatement';
+const isMustache = (node: Node): node is hbs.AST.MustacheStatement => node.type === 'MustacheStatement';
+const isBlock = (node: Node): node is hbs.AST.BlockStatement => node.type === 'BlockStatement';
+const isLoopName = (name: string): name is LoopName['name'] => loopNames.includes(name);
+
+/** Keeps the allowed parts of a syntax tree, and reports a fault for every other part. */
+function reduceTemplate(text: string, program: hbs.AST.Program): ParsedTemplate {
+  return new Reduction(text).reduce(program);
+}
+
+/** Returns whether a value alone keeps its type: a path, or a helper that returns an output or a list. */
+function isTyped(value: Expression): value is NamePath | Call {
+  if (value.is !== 'call') return value.is === 'name';
+  const helper = helpers[value.helper];
+  return helper?.makesStep === true || helper?.givesList === true;
+}
+
+class Reduction {
+  readonly #text: string;
+  readonly #lineStarts: readonly number[];
+  readonly #faults: TemplateFault[] = [];
+  readonly #paths: NamePath[] = [];
+  #nodes = 0;
+  #tooLarge = false;
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#lineStarts = readSource('', text).lineStarts;
+  }
+
+  reduce(program: hbs.AST.Program): ParsedTemplate {
+    const body = this.#program(program, { loops: 0, depth: 0 });
+    const template: Template = { text: this.#text, body, paths: this.#paths };
+    const [first, ...rest] = program.body;
+    const only = body[0];
+    if (first?.type === 'MustacheStatement' && rest.length === 0 && only?.is === 'value' && isTyped(only.value)) {
+      const span = this.#span(first);
+      if (span.start === 0 && span.end === this.#text.length) {
+        template.whole = only.value;
+        if (only.value.is === 'name') only.value.printed = false;
+      }
+    }
+    return {
+      ...(this.#faults.length > 0 ? {} : { template }),
+      faults: this.#faults,
+      paths: this.#tooLarge ? [] : this.#paths,
+    };
+  }
+
+  #program(program: hbs.AST.Program | undefined, at: { loops: number; depth: number }): Part[] {
+    const parts: Part[] = [];
+    for (const statement of program?.body ?? []) {
+      const part = this.#statement(statement, at);
+      if (part !== undefined) parts.push(part);
+    }
+    return parts;
+  }
+
+  #statement(node: hbs.AST.Statement, at: { loops: number; depth: number }): Part | undefined {
+    if (!this.#count(node, at.depth)) return undefined;
+    if (isContent(node)) return { is: 'text', text: node.value };
+    if (node.type === 'CommentStatement') return undefined;
+    if (isMustache(node)) return this.#mustache(node, at);
+    if (isBlock(node)) return this.#block(node, at);
+    this.#refuse(node, `${this.#show(node)} cannot be used`, 'write the text itself');
+    return undefined;
+  }
+
+  #mustache(node: hbs.AST.MustacheStatement, at: { loops: number; depth: number }): Part | undefined {
+    if (/^\{\{~?[{&]/.test(this.#written(node))) {
+      this.#refuse(node, `${this.#show(node)} cannot be used`, 'write {{…}}: nothing is escaped in it');
+      return undefined;
+    }
+    const value = this.#call(node, { ...at, optional: false, direct: true });
+    return value === undefined ? undefined : { is: 'value', value };
+  }
+
+  #block(node: hbs.AST.BlockStatement, at: { loops: number; depth: number }): Part | undefined {
+    const name = isPath(node.path) ? node.path.original : '';
+    const opening = this.#opening(node);
+    if (/^\{\{~?[\^{]/.test(this.#slice(opening)) || (name !== 'if' && name !== 'unless' && name !== 'each')) {
+      const hint = 'there are {{#if}}, {{#unless}} and {{#each}}; write \\{{ for braces that are text';
+      this.#refuseAt(opening, `the block \`${shorten(this.#slice(opening), 40)}\` is not known`, hint);
+      return undefined;
+    }
+    const [value, extra] = node.params;
+    if (value === undefined || extra !== undefined || (node.hash?.pairs.length ?? 0) > 0) {
+      this.#refuseAt(opening, `{{#${name}}} takes exactly one value`, `write {{#${name} row.name}}`);
+      for (const param of node.params) this.#expression(param, { ...at, optional: true });
+      return undefined;
+    }
+    if ((node.program?.blockParams?.length ?? 0) > 0) {
+      this.#refuseAt(opening, 'names with `as |…|` cannot be used', 'inside of {{#each}} the item is `this`');
+      return undefined;
+    }
+    const deeper = { loops: at.loops, depth: at.depth + 1 };
+    const condition = this.#expression(value, { ...deeper, optional: true });
+    const inLoop = name === 'each' ? { ...deeper, loops: at.loops + 1 } : deeper;
+    const then = this.#program(node.program, inLoop);
+    const otherwise = this.#program(node.inverse, deeper);
+    if (condition === undefined) return undefined;
+    if (name === 'each') return { is: 'loop', list: condition, body: then, else: otherwise };
+    return { is: 'choice', condition, negated: name === 'unless', then, else: otherwise };
+  }
+
+  #call(
+    node: hbs.AST.MustacheStatement | hbs.AST.SubExpression,
+    at: { loops: number; depth: number; optional: boolean; direct?: boolean },
+  ): Expression | undefined {
+    const head: Node = node.path;
+    if (!isPath(head)) {
+      this.#refuse(node, `${this.#show(node)} prints a fixed value`, 'write the value as text, without braces');
+      return undefined;
+    }
+    const name = head.original;
+    const helper = Object.hasOwn(helpers, name) ? helpers[name] : undefined;
+    // `row.two words`, `row.Name (EN)`: the path is checked together with the words after it.
+    if (head.parts.length > 1 && node.params.length > 0) this.#path(head, at);
+    const deeper = { loops: at.loops, depth: at.depth + 1, optional: helper?.optional ?? true };
+    const values = node.params.map((param) => this.#expression(param, deeper));
+    if (node.hash !== undefined && node.hash.pairs.length > 0) {
+      this.#refuse(
+        node,
+        `${this.#show(node)} has a named argument`,
+        `write the values in their order, as in ${helper?.usage ?? '{{default row.style "plain"}}'}`,
+      );
+      return undefined;
+    }
+    if (helper === undefined) {
+      if (node.params.length === 0 && node.type !== 'SubExpression') return this.#path(head, at);
+      const known = Object.keys(helpers);
+      const nearest = nearestName(name, known);
+      const guess = nearest === undefined ? '' : `did you mean \`${nearest}\`? `;
+      this.#refuse(head, `\`${shorten(name, 40)}\` is not a helper`, `${guess}Helpers: ${listNames(known)}`);
+      return undefined;
+    }
+    const [fewest, most] = helper.takes;
+    if (node.params.length < fewest || node.params.length > most) {
+      const wanted = fewest === most ? `${fewest}` : `${fewest} to ${most}`;
+      const values = wanted === '1' ? 'value' : 'values';
+      this.#refuse(node, `\`${name}\` takes ${wanted} ${values}, not ${node.params.length}`, `write ${helper.usage}`);
+      return undefined;
+    }
+    if (!values.every((value) => value !== undefined)) return undefined;
+    if (helper.makesStep === true && at.direct !== true) {
+      const hint = `use it alone: ${helper.usage}`;
+      this.#refuse(node, `\`${name}\` cannot be given to a helper or a block`, hint);
+      return undefined;
+    }
+    const call: Call = {
+      is: 'call',
+      helper: name,
+      arguments: values,
+      written: this.#written(node),
+      ...this.#span(node),
+    };
+    return call;
+  }
+
+  #expression(node: Node, at: { loops: number; depth: number; optional: boolean }): Expression | undefined {
+    if (!this.#count(node, at.depth)) return undefined;
+    if (isPath(node)) return this.#path(node, at);
+    if (isSubExpression(node)) return this.#call(node, at);
+    const literal = literalValue(node);
+    if (literal === undefined) throw new Error(`internal error: a template expression of type ${node.type}`);
+    return { is: 'literal', value: literal.value, written: this.#written(node), ...this.#span(node) };
+  }
+
+  #path(
+    node: hbs.AST.PathExpression,
+    at: { loops: number; optional: boolean; direct?: boolean },
+  ): Expression | undefined {
+    const span = this.#span(node);
+    const written = this.#written(node);
+    const parts = node.parts.map(String);
+    const optional = at.optional;
+    if (node.data) {
+      const name = parts[0] ?? '';
+      if (at.loops > 0 && node.depth === 0 && parts.length === 1 && isLoopName(name)) {
+        return { is: 'loop', name, written, ...span };
+      }
+      const hint = 'inside of {{#each}} there are @index, @key, @first and @last; row, vars and matrix need no prefix';
+      this.#refuseAt(span, `\`${written}\` is not known`, hint);
+      return undefined;
+    }
+    const ofItem = node.depth > 0 || /^(?:this(?:$|[./])|\.(?:$|\/))/.test(node.original);
+    if (!ofItem || (node.depth > 0 && node.depth === at.loops && parts.length > 0)) {
+      const path: NamePath = {
+        is: 'name',
+        parts,
+        written,
+        optional,
+        direct: at.direct === true,
+        printed: at.direct === true,
+        ...span,
+      };
+      this.#paths.push(path);
+      return path;
+    }
+    if (node.depth >= at.loops) {
+      this.#refuseAt(
+        span,
+        `\`${written}\` names no item here`,
+        '`this` is the item of {{#each}}; elsewhere write row, vars or matrix',
+      );
+      return undefined;
+    }
+    return { is: 'item', up: node.depth, parts, written, optional, ...span };
+  }
+
+  #count(node: Node, depth: number): boolean {
+    this.#nodes += 1;
+    if (this.#tooLarge) return false;
+    if (this.#nodes <= maxTemplateNodes && depth <= maxTemplateDepth) return true;
+    this.#tooLarge = true;
+    const what = depth > maxTemplateDepth ? 'is nested too deeply' : 'has too many parts';
+    const hint = `a template may have ${maxTemplateNodes} parts and ${maxTemplateDepth} levels; prepare the text in a data file`;
+    this.#faults.push({ code: 'MB1007', message: `the template ${what}`, hint, ...this.#span(node) });
+    return false;
+  }
+
+  #refuse(node: Node, message: string, hint: string): void {
+    this.#refuseAt(this.#span(node), message, hint);
+  }
+
+  #refuseAt(span: Span, message: string, hint: string): void {
+    this.#faults.push({ code: 'MB1202', message, hint, ...span });
+  }
+
+  #span(node: Node): Span {
+    const start = (this.#lineStarts[node.loc.start.line - 1] ?? 0) + node.loc.start.column;
+    const end = (this.#lineStarts[node.loc.end.line - 1] ?? 0) + node.loc.end.column;
+    return { start, end: Math.max(start, end) };
+  }
+
+  #opening(node: Node): Span {
+    const { start } = this.#span(node);
+    const end = this.#text.indexOf('}}', start);
+    return { start, end: end === -1 ? this.#text.length : end + 2 };
+  }
+
+  #slice(span: Span): string {
+    return this.#text.slice(span.start, span.end);
+  }
+
+  #written(node: Node): string {
+    return this.#slice(this.#span(node));
+  }
+
+  #show(node: Node): string {
+    return `\`${shorten(this.#written(node), 40)}\``;
+  }
+}
+
+const loopNames: readonly string[] = ['index', 'key', 'first', 'last'];
+
+function literalValue(node: Node): { value: string | number | boolean | null } | undefined {
+  switch (node.type) {
+    case 'StringLiteral':
+      return { value: (node as hbs.AST.StringLiteral).value.replaceAll('\\n', '\n') };
+    case 'NumberLiteral':
+      return { value: (node as hbs.AST.NumberLiteral).value };
+    case 'BooleanLiteral':
+      return { value: (node as hbs.AST.BooleanLiteral).value };
+    case 'NullLiteral':
+    case 'UndefinedLiteral':
+      return { value: null };
+    default:
+      return undefined;
+  }
 }

@@ -1,11 +1,14 @@
 import type { Json } from '../../ground/json.ts';
 import { describeValue, isMap, isScalar, type JsonMap, ownValue, shorten, unknownValue } from '../../ground/values.ts';
 import { helpers } from './helpers.ts';
-import { holdsReference, isReference, makeReferenceText } from './references.ts';
 import {
   type Call,
   type Expression,
+  holds,
+  holdsReference,
   type ItemPath,
+  isReference,
+  makeReferenceText,
   maxOutputBytes,
   maxTemplateWork,
   type NamePath,
@@ -14,7 +17,6 @@ import {
   type Template,
   type TemplateFault,
 } from './template.ts';
-import { holds } from './truth.ts';
 
 export interface Scope {
   /** Values by root name: `vars`, `row`, `matrix`, `key`, `take`. */

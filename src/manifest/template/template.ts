@@ -1,4 +1,6 @@
 import type { DiagnosticCode } from '../../ground/diagnostic.ts';
+import type { Json } from '../../ground/json.ts';
+import { isMap, type JsonMap } from '../../ground/values.ts';
 
 /** UTF-16 offsets in the text of the template, as read. */
 export interface Span {
@@ -90,4 +92,78 @@ export interface ParsedTemplate {
   template?: Template;
   faults: TemplateFault[];
   paths: NamePath[];
+}
+
+/** Strings that users write for true or false. They are refused as ambiguous. */
+const unclear = /^(?:yes|no|y|n|on|off|ja|nein|oui|non|si|sí|wahr|falsch|vrai|faux|verdadero|falso|vero)$/i;
+
+/**
+ * Parses true and false as spreadsheets and data files write them; an empty cell is false. Undefined for other values.
+ */
+export function readTruth(value: Json | undefined): boolean | undefined {
+  if (value === undefined || value === null) return false;
+  if (typeof value !== 'string') return typeof value === 'boolean' ? value : undefined;
+  const text = value.trim().toLowerCase();
+  if (text === 'true') return true;
+  return text === 'false' || text === '' ? false : undefined;
+}
+
+/**
+ * Evaluates a condition of a template. True and false are parsed by `readTruth`; other values are true, except missing
+ * ones, empty lists and the number 0. Undefined for a string such as `no`.
+ */
+export function holds(value: Json | undefined): boolean | undefined {
+  const truth = readTruth(value);
+  if (truth !== undefined) return truth;
+  if (Array.isArray(value)) return value.length > 0;
+  if (typeof value !== 'string') return Boolean(value);
+  if (/^\s*-?\d+(?:\.\d+)?\s*$/.test(value)) return Number(value) !== 0;
+  return unclear.test(value.trim()) ? undefined : true;
+}
+
+/**
+ * References to outputs of other steps. Only the functions here make them: a map of a data file or a manifest that
+ * looks like a reference is ordinary data, and must never refer to a step.
+ */
+const ours = new WeakSet<object>();
+
+export function makeReference(address: string, field: string): JsonMap {
+  const reference: JsonMap = { $ref: address, field };
+  ours.add(reference);
+  return reference;
+}
+
+/** Refers to the output of the `pick`th picked step of a gate, from 1. The lock determines the step. */
+export function makePickReference(gate: string, field: string, pick: number): JsonMap {
+  const reference: JsonMap = { $ref: gate, field, pick };
+  ours.add(reference);
+  return reference;
+}
+
+export function makeReferenceText(parts: Json[]): JsonMap {
+  const text: JsonMap = { $text: parts };
+  ours.add(text);
+  return text;
+}
+
+export function isReference(value: Json): value is JsonMap {
+  return isMap(value) && ours.has(value);
+}
+
+export function holdsReference(value: Json): boolean {
+  if (value === null || typeof value !== 'object') return false;
+  return isReference(value) || Object.values(value).some(holdsReference);
+}
+
+export function findForeignKey(value: Json): string | undefined {
+  if (value === null || typeof value !== 'object' || isReference(value)) return undefined;
+  if (!Array.isArray(value)) {
+    const own = Object.keys(value).find((key) => key.startsWith('$'));
+    if (own !== undefined) return own;
+  }
+  for (const item of Object.values(value)) {
+    const found = findForeignKey(item);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }

@@ -1,11 +1,12 @@
-import { LineCounter, parseAllDocuments } from 'yaml';
+import { Lexer, LineCounter, parseAllDocuments, type YAMLParseError } from 'yaml';
 import { type Advice, type Shell, shell, way } from '../../ground/advice.ts';
-import type { Diagnostic, DiagnosticCode } from '../../ground/diagnostic.ts';
+import type { Diagnostic, DiagnosticCode, Place } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
+import { describeValue, isMap, shorten } from '../../ground/values.ts';
 import { nulWords } from '../check/unsendable.ts';
+import { curlyHint } from '../suggest.ts';
 import { type FilePlaces, findPlaces } from './places.ts';
-import { placeBetween, readSource, type Source } from './source.ts';
-import { explainYamlErrors } from './yaml-errors.ts';
+import { placeBetween, placeOfLine, readSource, type Source } from './source.ts';
 import { readTree } from './yaml-tree.ts';
 
 interface YamlFaults {
@@ -124,4 +125,255 @@ function startOfDocument(text: string, start: number, after: number): number {
 export function readWholeYaml(file: string, text: string): { value?: Json | undefined; diagnostics: Diagnostic[] } {
   const { value, diagnostics } = readYaml(readSource(file, text), schemaFaults);
   return { value, diagnostics };
+}
+
+/** Messages for the parser's codes, for the author of the file. Other codes have the parser's own messages. */
+const words: { readonly [code: string]: { message: string; hint: string } } = {
+  BAD_INDENT: {
+    message: 'the indentation does not fit the lines above',
+    hint: 'indent with two spaces per level, and close every [ and {',
+  },
+  BLOCK_AS_IMPLICIT_KEY: {
+    message: 'this value has a second `: `, on its line or on a deeper one below',
+    hint: 'quote the text if the colon belongs to it: "…: …"; otherwise check the indentation of the lines below',
+  },
+  MULTILINE_IMPLICIT_KEY: {
+    message: 'this line is not `key: value`',
+    hint: 'look for a missing `: `, a missing quote or a wrong indentation here or one line above',
+  },
+  MISSING_CHAR: {
+    message: 'something is not closed or a `:` is missing',
+    hint: 'look for a missing quote, bracket or colon here or above',
+  },
+  BAD_SCALAR_START: {
+    message: 'an unquoted text cannot start with this character',
+    hint: 'put the text in quotes',
+  },
+  UNEXPECTED_TOKEN: {
+    message: 'unexpected text after the value',
+    hint: 'put the whole text in quotes, or check the indentation',
+  },
+  BAD_DQ_ESCAPE: {
+    message: 'this backslash escape does not exist in double quotes',
+    hint: 'write \\\\ for a backslash, or use single quotes',
+  },
+  BAD_ALIAS: { message: 'the alias is not written correctly', hint: 'an alias is *name, as in `<<: *name`' },
+  RESOURCE_EXHAUSTION: { message: 'the values are nested too deeply', hint: 'write them flatter' },
+};
+
+/**
+ * Explains why a text is not YAML. Only the first error is reported, because the others are usually consequences of it.
+ * Common causes are named: a template without quotes, tabs, a merge conflict.
+ */
+function explainYamlErrors(
+  errors: readonly YAMLParseError[],
+  options: {
+    source: Source;
+    codes: { unquoted: DiagnosticCode; wrong: DiagnosticCode; tooLarge: DiagnosticCode };
+  },
+): Diagnostic[] {
+  const { source, codes } = options;
+  const conflict = /^(<{7}|>{7})( |$)/m.exec(source.text);
+  if (conflict !== null) {
+    return [
+      {
+        code: codes.wrong,
+        severity: 'error',
+        message: 'the file holds merge conflict markers',
+        hint: 'resolve the conflict and remove the lines with <<<<<<<, ======= and >>>>>>>',
+        place: placeBetween(source, conflict.index, conflict.index + 7),
+      },
+    ];
+  }
+  const sorted = [...errors].sort((a, b) => a.pos[0] - b.pos[0]);
+  const unquoted = findUnquotedTemplate(source, sorted);
+  if (unquoted !== undefined) {
+    const line = placeOfLine(source, placeBetween(source, unquoted, unquoted).start.line);
+    const text = source.text.slice(unquoted, line.end.offset);
+    return [
+      {
+        code: codes.unquoted,
+        severity: 'error',
+        message: 'a text that starts with {{ is not quoted, so YAML reads it as a map',
+        hint: `quote the whole text: "${shorten(text).replaceAll('"', '\\"')}"`,
+        place: placeBetween(source, unquoted, line.end.offset),
+      },
+    ];
+  }
+  const first = sorted[0];
+  if (first === undefined) return [];
+  const tab = findTab(source, sorted);
+  if (tab !== undefined) {
+    return [
+      {
+        code: codes.wrong,
+        severity: 'error',
+        message: 'a tab is used for indentation',
+        hint: 'use spaces: two per level; most editors can convert tabs',
+        place: placeBetween(source, tab, tab + 1),
+      },
+    ];
+  }
+  const cause = findCause(source, first);
+  if (cause !== undefined) {
+    const { message, hint, start, end } = cause;
+    const place = placeBetween(source, start, end);
+    return [{ code: codes.wrong, severity: 'error', message: `not valid YAML: ${message}`, hint, place }];
+  }
+  const code = first.code === 'RESOURCE_EXHAUSTION' ? codes.tooLarge : codes.wrong;
+  const known = Object.hasOwn(words, first.code) ? words[first.code] : undefined;
+  return [
+    {
+      code,
+      severity: 'error',
+      message: `not valid YAML: ${known?.message ?? plainSentence(first.message)}`,
+      hint: known?.hint,
+      place: placeBetween(source, first.pos[0], first.pos[1]),
+    },
+  ];
+}
+
+interface Cause {
+  message: string;
+  hint: string;
+  start: number;
+  end: number;
+}
+
+/** Finds the cause of an error, if it is not at the place where the parser found the error. */
+function findCause(source: Source, error: YAMLParseError): Cause | undefined {
+  if (error.code === 'RESOURCE_EXHAUSTION') return undefined;
+  const curly = findCurlyQuote(source, error);
+  if (curly !== undefined) return curly;
+  const unclosed = findUnclosed(source.text);
+  if (unclosed !== undefined && unclosed.start <= error.pos[0]) {
+    const { what, start } = unclosed;
+    const quote = source.text.charAt(start);
+    const hint =
+      what === 'quote'
+        ? `close it with ${quote}; further lines of the text must be indented deeper than its key`
+        : `close it with ${quote === '{' ? '}' : ']'}; further lines in it must be indented deeper than its key`;
+    return { message: `this ${what} is not closed`, hint, start, end: start + 1 };
+  }
+  return undefined;
+}
+
+function findCurlyQuote(source: Source, error: YAMLParseError): Cause | undefined {
+  const line = placeOfLine(source, placeBetween(source, error.pos[0], error.pos[0]).start.line);
+  const text = source.text.slice(line.start.offset, line.end.offset);
+  const before = /^[^"'#“„‘]*?(?::[ \t]+|-[ \t]+|[[{,][ \t]*|^)(?=[“”„‘])/.exec(text)?.[0];
+  if (before === undefined) return undefined;
+  const start = line.start.offset + before.length;
+  return { message: 'curly quotes do not quote a text', hint: curlyHint, start, end: start + 1 };
+}
+
+function findTab(source: Source, errors: readonly YAMLParseError[]): number | undefined {
+  for (const error of errors) {
+    const { line } = placeBetween(source, error.pos[0], error.pos[0]).start;
+    const start = source.lineStarts[line - 1] ?? 0;
+    const indent = /^[ \t]*/.exec(source.text.slice(start))?.[0] ?? '';
+    if (indent.includes('\t')) return start + indent.indexOf('\t');
+  }
+  return undefined;
+}
+
+/** Finds an unquoted template, like `prompt: {{name}} on a table`. The error is after its second brace. */
+function findUnquotedTemplate(source: Source, errors: readonly YAMLParseError[]): number | undefined {
+  for (const error of errors) {
+    const { line } = placeBetween(source, error.pos[0], error.pos[0]).start;
+    for (const candidate of [line, line - 1]) {
+      if (candidate < 1) continue;
+      const start = source.lineStarts[candidate - 1] ?? 0;
+      const text = source.text.slice(start, source.lineStarts[candidate] ?? source.text.length);
+      const found = /^[^"'#]*?(?::|-)[ \t]+(?=\{\{)/.exec(text);
+      if (found !== null) return start + found[0].length;
+    }
+  }
+  return undefined;
+}
+
+function plainSentence(message: string): string {
+  const line = message.split('\n')[0] ?? message;
+  return line.charAt(0).toLowerCase() + line.slice(1);
+}
+
+const openings: { readonly [closing: string]: string } = { '}': '{', ']': '[' };
+/** Tokens of the lexer that are not part of the text: document start, plain or block scalar, early end of brackets. */
+const documentMark = '\u0002';
+const textMark = '\u001f';
+const bracketsEndMark = '\u0018';
+
+/** Finds the first unclosed quote or bracket, by its offset in a text that is not valid YAML. */
+function findUnclosed(text: string): { what: 'quote' | 'bracket'; start: number } | undefined {
+  const open: { bracket: string; start: number }[] = [];
+  let offset = 0;
+  let isText = false;
+  for (const token of new Lexer().lex(text)) {
+    if (token === documentMark) continue;
+    if (token === textMark) {
+      isText = true;
+      continue;
+    }
+    const innermost = open.at(-1);
+    if (token === bracketsEndMark) {
+      if (innermost !== undefined) return { what: 'bracket', start: innermost.start };
+      continue;
+    }
+    if (!isText) {
+      if (/^["']/.test(token) && !isClosed(token)) return { what: 'quote', start: offset };
+      if (token === '{' || token === '[') open.push({ bracket: token, start: offset });
+      const opening = openings[token];
+      if (opening !== undefined && innermost !== undefined) {
+        if (innermost.bracket !== opening) return { what: 'bracket', start: innermost.start };
+        open.pop();
+      }
+    }
+    isText = false;
+    offset += token.length;
+  }
+  const last = open.at(-1);
+  return last === undefined ? undefined : { what: 'bracket', start: last.start };
+}
+
+/** Returns whether a quoted token is complete. A backslash escapes a double quote; a single quote escapes itself. */
+function isClosed(token: string): boolean {
+  const quote = token.charAt(0);
+  const inside = token.slice(1);
+  if (!inside.endsWith(quote)) return false;
+  if (quote === '"') return trailing(inside.slice(0, -1), '\\') % 2 === 0;
+  return trailing(inside, "'") % 2 === 1;
+}
+
+function trailing(text: string, character: string): number {
+  let count = 0;
+  while (text[text.length - 1 - count] === character) count += 1;
+  return count;
+}
+
+export interface PlacedVar {
+  name: string;
+  /** `unknownValue` if it is wrong. */
+  value: Json;
+  place: Place;
+}
+
+const varFaults = { ...dataFaults, emptyHint: 'write one var per line, as in product: Aurora Lamp' };
+
+/** Reads a map in YAML or JSON. Messages show `file` unchanged. */
+export function readVarFile(file: string, text: string): { vars: PlacedVar[]; diagnostics: Diagnostic[] } {
+  const { value, places, diagnostics } = readYaml(readSource(file, text), varFaults);
+  if (value === undefined || places === undefined) return { vars: [], diagnostics };
+  if (!isMap(value)) {
+    const message = `${file} is ${describeValue(value)}, not a map of vars`;
+    const wrong: Diagnostic = {
+      code: 'MB1302',
+      severity: 'error',
+      message,
+      hint: varFaults.emptyHint,
+      place: places.value([]),
+    };
+    return { vars: [], diagnostics: [...diagnostics, wrong] };
+  }
+  const vars = Object.entries(value).map(([name, one]) => ({ name, value: one, place: places.key([name]) }));
+  return { vars, diagnostics };
 }

@@ -1,8 +1,8 @@
 import type { OpenRequest, Step } from '../../graph/graph.ts';
 import { canonicalJson, type Json } from '../../ground/json.ts';
 import { defined, isMap, type Path } from '../../ground/values.ts';
-import { meantValue } from '../../kinds/drop-defaults.ts';
 import { kinds } from '../../kinds/index.ts';
+import { meantValue } from '../../kinds/price.ts';
 import type { Cause, Change } from '../plan.generated.ts';
 
 export interface ChangeFacts {

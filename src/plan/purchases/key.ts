@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { canonicalJson } from '../../ground/json.ts';
 import type { Purchase, StepRecord } from '../../lock/record.ts';
 import { isJob } from '../../lock/sends.ts';
-import { flatText } from '../../manifest/flat-text.ts';
+import { flatText } from '../../manifest/rows/rows.ts';
 import type { Price, Retries } from '../plan.ts';
 import type { Match } from '../situation/find-purchases.ts';
 

@@ -1,8 +1,8 @@
 import type { Gate, Graph, OpenRequest, Step } from '../../graph/graph.ts';
 import { findReferences, fingerprintStep, replaceReferences } from '../../graph/render/fingerprint.ts';
 import { defined, mustGet } from '../../ground/values.ts';
-import { dropDefaults } from '../../kinds/drop-defaults.ts';
 import { kinds } from '../../kinds/index.ts';
+import { dropDefaults } from '../../kinds/price.ts';
 import { countedPurchases, pinnedFingerprint } from '../../lock/decisions.ts';
 import type { Job, Lock, Output, Purchase, StepRecord } from '../../lock/record.ts';
 import { isJob, isOpenSend } from '../../lock/sends.ts';

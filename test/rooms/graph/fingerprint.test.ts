@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { dropDefaults } from '../../../src/kinds/drop-defaults.ts';
 import { kinds } from '../../../src/kinds/index.ts';
+import { dropDefaults } from '../../../src/kinds/price.ts';
 import type { DataFile } from '../../../src/manifest/parse.ts';
 import { runs } from '../../rig/runs.ts';
 import { type Facts, load, steps, summarize, tasks } from '../manifest/load.ts';

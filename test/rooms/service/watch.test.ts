@@ -1,14 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import type { JobEnd } from '../../../src/contract/answer.ts';
 import type { Json } from '../../../src/ground/json.ts';
-import { image } from '../../../src/kinds/image.ts';
-import { video } from '../../../src/kinds/video.ts';
+import { requireKind } from '../../../src/kinds/index.ts';
 import type { Http, HttpAnswer, HttpCall } from '../../../src/service/http.ts';
 import { Durations } from '../../../src/service/polling/durations.ts';
 import { Poller } from '../../../src/service/polling/poller.ts';
 import { findNewest, walkToFences } from '../../../src/service/service.ts';
 import { watchJob } from '../../../src/service/watch.ts';
 import { VirtualClock } from '../../rig/virtual-clock.ts';
+
+const [image, video] = [requireKind('image'), requireKind('video')];
 
 const answer = (status: number, json: unknown, headers: Record<string, string> = {}): HttpAnswer =>
   ({ is: 'answer', status, headers, json }) as HttpAnswer;
