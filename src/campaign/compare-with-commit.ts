@@ -198,18 +198,11 @@ async function readLockAt({ paths }: OpenCampaign, at: NamedCommit): Promise<Com
 }
 
 function notThere(file: string, { ref, isShallow }: { ref: string; isShallow: boolean }): CampaignError {
-  const having = way(
-    'compare with a commit that has it; to list them',
-    shell('git', 'log', '--follow', '--oneline', '--', file),
-  );
-  const whole = way('this clone is shallow; to fetch the rest', shell('git', 'fetch', '--unshallow'));
-  return new CampaignError({
-    code: 'MB3604',
-    message: `${file} is not in ${ref}, and git finds no file there under an earlier name`,
-    hint: isShallow ? [having, whole] : having,
-    file,
-    ref,
-  });
+  const hint = isShallow
+    ? way('this clone is shallow; to fetch the rest', shell('git', 'fetch', '--unshallow'))
+    : way('compare with a commit that has it; to list them', shell('git', 'log', '--follow', '--oneline', '--', file));
+  const message = `${file} is not in ${ref}, and git finds no file there under an earlier name`;
+  return new CampaignError({ code: 'MB3604', message, hint, file, ref });
 }
 
 function unusable(file: string, ref: string, why: string): CampaignError {

@@ -49,11 +49,15 @@ export async function deliver(
   options: DeliverOptions,
   env: NodeJS.Dict<string>,
 ): Promise<Delivered> {
-  const to = requirePlace(options);
+  const { to = '' } = options;
   const place = await openPlace(to, campaign, env);
   const found = await findOutputs(campaign, options);
   requireHere(found.files);
-  const deliveries = nameAll(found.files, options.layout);
+  const deliveries = nameDeliveries(found.files, options.layout);
+  if ('problem' in deliveries) {
+    const { problem, hint } = deliveries;
+    throw new CampaignError({ code: 'MB3000', message: `--layout: ${problem}`, hint, options: ['--layout'] });
+  }
   for (const text of emptyParts(deliveries)) campaign.tell({ is: 'notice', text });
   const listed = readListed((await place.readIndex(deliveryIndex)) ?? '');
   const look = async ({ name, file: { output } }: Delivery): Promise<StateThere> => {
@@ -76,7 +80,16 @@ export async function deliver(
     undecided: found.undecided,
   };
   if (options.dryRun === true) return delivered;
-  await copyAll(wanting, { to, place, outputs: campaign.paths.outputs, look });
+  const placed = new PlacedFiles(campaign.paths.outputs);
+  await eachAtOnce(wanting, atOnce, async (delivery) => {
+    const { file, name } = delivery;
+    const { output } = file;
+    // Another program may have put a file there meanwhile.
+    if ((await look(delivery)) === 'other') throw inTheWay(to, [name]);
+    const source = placed.look(output);
+    const isCopied = typeof source !== 'string' && (await place.put(source.path, name, output));
+    if (!isCopied) throw notDelivered(to, `${output.path} has changed since it was checked`);
+  });
   const files = deliveries.map(({ file, name }) => ({ ...file, output: { ...file.output, path: name } }));
   if (files.length > 0) {
     for (const { name } of deliveries) listed.delete(name);
@@ -109,12 +122,8 @@ type StateThere = 'free' | 'same' | 'earlier' | 'other';
 
 const nameOf = ({ name }: Delivery) => name;
 
-function requirePlace({ to }: DeliverOptions): string {
-  if (to !== undefined && to !== '') return to;
-  throw noPlace('--to is missing: where are the files to go?', 'name a folder: --to delivery');
-}
-
 async function openPlace(to: string, { paths }: OpenCampaign, env: NodeJS.Dict<string>): Promise<DeliveryPlace> {
+  if (to === '') throw noPlace('--to is missing: where are the files to go?', 'name a folder: --to delivery');
   if (/^s3:\/\//i.test(to)) {
     const { bucketPlace } = await import('./on-engine/deliver-to-bucket.ts');
     return bucketPlace(to, { env, fail: (why) => notDelivered(to, why) });
@@ -143,13 +152,6 @@ function requireHere(files: readonly FoundOutput[]): void {
   });
 }
 
-function nameAll(files: readonly FoundOutput[], layout: string | undefined): Delivery[] {
-  const named = nameDeliveries(files, layout);
-  if (!('problem' in named)) return named;
-  const { problem, hint } = named;
-  throw new CampaignError({ code: 'MB3000', message: `--layout: ${problem}`, hint, options: ['--layout'] });
-}
-
 function inTheWay(to: string, names: readonly string[]): CampaignError {
   const what = names.length === 1 ? 'a file of that name' : `${names.length} files of those names`;
   return new CampaignError({
@@ -160,34 +162,8 @@ function inTheWay(to: string, names: readonly string[]): CampaignError {
   });
 }
 
-async function copyAll(
-  deliveries: readonly Delivery[],
-  {
-    to,
-    place,
-    outputs,
-    look,
-  }: { to: string; place: DeliveryPlace; outputs: string; look(delivery: Delivery): Promise<StateThere> },
-): Promise<void> {
-  const placed = new PlacedFiles(outputs);
-  await eachAtOnce(deliveries, atOnce, async (delivery) => {
-    const { file, name } = delivery;
-    const { output } = file;
-    // Another program may have put a file there meanwhile.
-    if ((await look(delivery)) === 'other') throw inTheWay(to, [name]);
-    const source = placed.look(output);
-    const isCopied = typeof source !== 'string' && (await place.put(source.path, name, output));
-    if (!isCopied) throw notDelivered(to, `${output.path} has changed since it was checked`);
-  });
-}
-
-interface FoundThere {
-  bytes: number;
-  sha256?: string | undefined;
-}
-
 interface DeliveryPlace {
-  look(name: string): Promise<FoundThere | undefined>;
+  look(name: string): Promise<{ bytes: number; sha256?: string | undefined } | undefined>;
   /**
    * Copies a file to a name and replaces an existing one. Returns false if the source differs from the recorded output.
    */
@@ -204,11 +180,7 @@ function folderPlace(to: string, { lock }: { lock: string }): DeliveryPlace {
     const message = `--to: cannot deliver to ${to}: ${wayOut}`;
     throw new CampaignError({ code: 'MB3301', message, hint: 'choose another folder', path: to });
   }
-  const own = (name: string) => ({
-    ...ownList('csv'),
-    lock,
-    name: { asked: '--to', path: join(to, name) },
-  });
+  const own = (name: string) => ({ ...ownList('csv'), lock, name: { asked: '--to', path: join(to, name) } });
   return {
     look: (name) => onDisk(to, () => lookAtDelivery(root, name)),
     put: (source, name, { sha256 }) => onDisk(to, () => deliverFile(source, { root, name, sha256 })),

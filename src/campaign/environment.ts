@@ -211,19 +211,16 @@ function checkBaseUrl(text: string): string {
       message: `MEDIABATCH_BASE_URL ${message}`,
       hint: 'it looks like https://host/api/v1',
     });
-  const url = requireSafeUrl(text, wrong, ', because the key travels with every request');
-  if (url.search !== '' || url.hash !== '') throw wrong('must not hold a ? or # part');
-  if (!/\/api\/v1\/?$/.test(url.pathname)) throw wrong(`ends in ${url.pathname}, not in /api/v1`);
-  return url.href.replace(/\/+$/, '');
-}
-
-function requireSafeUrl(text: string, wrong: (problem: string) => CampaignError, because = ''): URL {
   if (!URL.canParse(text)) throw wrong('is not a URL');
   const url = new URL(text);
   const isLocal = url.protocol === 'http:' && isLoopbackHost(url.hostname);
-  if (url.protocol !== 'https:' && !isLocal) throw wrong(`must be https (http only to this machine)${because}`);
+  if (url.protocol !== 'https:' && !isLocal) {
+    throw wrong('must be https (http only to this machine), because the key travels with every request');
+  }
   if (url.username !== '' || url.password !== '') throw wrong('must not hold a login');
-  return url;
+  if (url.search !== '' || url.hash !== '') throw wrong('must not hold a ? or # part');
+  if (!/\/api\/v1\/?$/.test(url.pathname)) throw wrong(`ends in ${url.pathname}, not in /api/v1`);
+  return url.href.replace(/\/+$/, '');
 }
 
 /** Text that shells, `.env` files, CI settings and copied headers leave around a key. */

@@ -33,7 +33,12 @@ export async function holdGuard(
   }
   requireLockFolder(lockPath);
   const first = await takeGuard(lockPath, { waitMs: 0, clock: systemClock });
-  const answer = first.is === 'held' && waitMs > 0 ? await waitForGuard(lockPath, { first, waitMs, tell }) : first;
+  let answer = first;
+  if (first.is === 'held' && waitMs > 0) {
+    const who = first.note === undefined ? `process ${first.by.pid} on ${first.by.host}` : 'another run';
+    tell({ is: 'waiting', text: `for ${who}; ${Math.round(waitMs / 1000)} s at most (--lock-timeout)` });
+    answer = await takeGuard(lockPath, { waitMs, clock: systemClock });
+  }
   if (answer.is === 'held') throw heldError(shown, answer);
   if (answer.tookOver !== undefined) {
     const { host } = answer.tookOver;
@@ -64,36 +69,16 @@ function elsewhereError(shown: string, { engine, since, run }: EngineNote): Camp
   });
 }
 
-async function waitForGuard(
-  lockPath: string,
-  { first, tell, ...wait }: { first: Held; waitMs: number; tell: Tell },
-): Promise<GuardAnswer> {
-  const who = first.note === undefined ? nameOf(first) : 'another run, which cannot be read';
-  const text = `for ${who}; ${Math.round(wait.waitMs / 1000)} s at most (--lock-timeout)`;
-  tell({ is: 'waiting', text });
-  return takeGuard(lockPath, { ...wait, clock: systemClock });
-}
-
 type Held = Extract<GuardAnswer, { is: 'held' }>;
 
-function nameOf({ by }: Held): string {
-  return `process ${by.pid} on ${by.host}, which has run since ${clockText(by.since, systemClock.now())}`;
-}
-
 function heldError(shown: string, { by, note }: Held): CampaignError {
-  if (note !== undefined)
-    return new CampaignError({
-      code: 'MB3401',
-      message: `${shown} may be held by another run`,
-      hint: note,
-      lock: shown,
-    });
+  const message =
+    note === undefined
+      ? `another run holds ${shown}: process ${by.pid} on ${by.host}, since ${clockText(by.since, systemClock.now())}`
+      : `${shown} may be held by another run`;
   return new CampaignError({
-    code: 'MB3401',
-    message: `another run holds ${shown}: process ${by.pid} on ${by.host}, since ${clockText(by.since, systemClock.now())}`,
-    hint: hintOf(by),
-    lock: shown,
-    holder: by,
+    ...{ code: 'MB3401', message, hint: note ?? hintOf(by), lock: shown },
+    ...(note === undefined && { holder: by }),
   });
 }
 

@@ -52,17 +52,6 @@ interface Works {
   emit(fact: RunFact): void;
 }
 
-interface LiveState {
-  graph: Graph;
-  lock: Lock;
-  rows: readonly PlanRow[];
-  selected: ReadonlySet<string> | undefined;
-  is: ReviewRun['is'];
-  gates: number;
-  progress: string;
-  spent: number;
-}
-
 /**
  * A run during which people decide. Verdicts are recorded by the ledger of the run. When they decide a gate, the
  * purchases that the plan named as following it are made in the same run. When no other work is left, the run waits
@@ -102,17 +91,14 @@ export class LiveRun {
     works.signal.addEventListener('abort', () => this.#news.notify(), { once: true });
   }
 
-  state(): LiveState {
+  state() {
     const { graph, lock, selected, agreed } = this.#options;
     const { rows } = this.#now?.plan ?? agreed;
-    const now = { lock: this.#works?.ledger.lock ?? lock, is: this.#is, gates: this.#gates };
     return {
-      graph,
-      rows,
-      selected,
+      ...{ graph, rows, selected, is: this.#is, gates: this.#gates },
+      lock: this.#works?.ledger.lock ?? lock,
       progress: progressText(this.#view, { isOver: this.#is === 'ended' }),
       spent: this.#view.money.spentNow,
-      ...now,
     };
   }
 

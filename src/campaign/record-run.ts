@@ -58,7 +58,10 @@ export async function recordRun(
     on(event);
     journal?.add(safeJson(event));
     const remaining = times?.shown?.();
-    if (remaining !== shown) journal?.add(safeJson(timeLine(event.at, remaining)));
+    if (remaining !== shown) {
+      const line: RunTime = { mediabatch: 'run-time', version: 1, at: event.at, ...defined({ remaining }) };
+      journal?.add(safeJson(line));
+    }
     shown = remaining;
     if (event.event === 'credits-changed' || event.event === 'run-ended') spentNow = event.spentNow;
     if (event.event === 'run-started' && unsaid !== undefined) {
@@ -74,22 +77,17 @@ export async function recordRun(
   };
   try {
     const result = await run(record);
-    const { end } = result;
-    await close(end === undefined ? { how: 'left' } : { how: 'ended', ...endOf(end) });
+    if (result.end === undefined) await close({ how: 'left' });
+    else {
+      const { exit, outcomes, unsaved } = result.end;
+      await close({ how: 'ended', exit, outcomes, ...defined({ unsaved }) });
+    }
     return result;
   } catch (error) {
     progress = 'over';
     await close({ how: 'broken', error: messageOf(error) });
     throw error;
   }
-}
-
-function timeLine(at: string, remaining: Remaining | undefined): RunTime {
-  return { mediabatch: 'run-time', version: 1, at, ...defined({ remaining }) };
-}
-
-function endOf({ exit, outcomes, unsaved }: NonNullable<RunResult['end']>) {
-  return { exit, outcomes, ...defined({ unsaved }) };
 }
 
 async function openJournal(
@@ -121,12 +119,7 @@ async function headerOf(
   const manifest = readSmallFile(paths.manifest, maxManifestBytes);
   const commit = await findCheckedOutCommit(paths.folder);
   return {
-    mediabatch: 'run',
-    version: 1,
-    id,
-    at,
-    tool: ownVersion(),
-    campaign: plan.campaign,
+    ...{ mediabatch: 'run', version: 1, id, at, tool: ownVersion(), campaign: plan.campaign },
     ...defined({ manifest: manifest && digestOf(manifest).sha256, commit }),
     ...defined({ approved: approved && { by: approved.by, at: approved.at } }),
     lock: basename(paths.lock),

@@ -1,14 +1,12 @@
-import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { CampaignError } from '../contract/failure.ts';
-import { findWayOut, isInSameRepository } from '../disk/fs/own-tree.ts';
-import { replaceFile } from '../disk/fs/replace.ts';
+import { isInSameRepository } from '../disk/fs/own-tree.ts';
 import { digestOf } from '../disk/outputs/hash-file.ts';
 import type { Graph } from '../graph/graph.ts';
 import { type Call, call, way } from '../ground/advice.ts';
 import { canonicalJson, type Json } from '../ground/json.ts';
-import { defined, isMap, messageOf } from '../ground/values.ts';
+import { defined, isMap } from '../ground/values.ts';
 import type { Lock } from '../lock/record.ts';
 import { isOpenSend } from '../lock/sends.ts';
 import { isSpending } from '../plan/actions.ts';
@@ -29,8 +27,9 @@ import { sumAfterPicks, sumPrices } from '../plan/sum-up.ts';
 import { planJson } from '../report/plan/plan-json.ts';
 import { safeJson } from '../report/safe-text.ts';
 import type { MakePlanOptions } from './make-plan.ts';
+import type { OpenCampaign } from './open-campaign.ts';
 import { findGiven, flagOf, isKept, type OptionRow, optionsToKeep, wordsOfPlan } from './option-table.ts';
-import { readPlanFile } from './own-file.ts';
+import { readPlanFile, saveOwnFile } from './own-file.ts';
 import { findViolations, type Violation } from './validate-plan.generated.ts';
 
 /** A plan stored by `plan --out`. It is made again when it is applied, and the result must be the same. */
@@ -242,36 +241,22 @@ export function goOnUnder(agreement: Agreement, plan: Plan, lock: Lock): Plan {
 export async function savePlan(
   path: string,
   plan: Plan,
-  from: {
-    file: string;
-    options: object;
-    graph: Graph;
-    service: string | undefined;
-    redo: ReadonlySet<string>;
-  },
+  from: { campaign: OpenCampaign; graph: Graph; options: object; redo: ReadonlySet<string> },
 ): Promise<void> {
+  const { campaign, graph, options, redo } = from;
+  const { file, service, paths } = campaign;
+  const refuse = (why: string, hint: string) => {
+    throw new CampaignError({ code: 'MB3000', message: `--out: ${path} ${why}`, hint, options: ['--out'] });
+  };
   if (!path.endsWith('.json')) {
-    throw unsaved('MB3000', path, {
-      why: 'does not end in .json',
-      hint: 'choose a name such as campaign.plan.json, so that `apply` recognizes it as a plan',
-    });
+    refuse(
+      'does not end in .json',
+      'choose a name such as campaign.plan.json, so that `apply` recognizes it as a plan',
+    );
   }
-  const wayOut = findWayOut(dirname(resolve(path)));
-  if (wayOut !== undefined) {
-    throw unsaved('MB3301', path, { why: `cannot be written: ${wayOut}`, hint: 'choose another name' });
-  }
-  const { file, options, graph, service, redo } = from;
   if (!isInSameRepository(path, file)) {
-    throw unsaved('MB3000', path, {
-      why: 'is in a git repository, but the manifest is outside it',
-      hint: 'save it next to the manifest, or outside any repository',
-    });
-  }
-  if (existsSync(path) && (await readPlanFile(path)) === undefined) {
-    throw unsaved('MB3301', path, {
-      why: 'already exists and is not a saved plan; it was not changed',
-      hint: 'choose another name',
-    });
+    const hint = 'save it next to the manifest, or outside any repository';
+    refuse('is in a git repository, but the manifest is outside it', hint);
   }
   const folder = dirname(resolve(path));
   const near = (other: string) => relative(folder, resolve(other)).split(sep).join('/');
@@ -287,20 +272,11 @@ export async function savePlan(
     ...(redo.size > 0 && { redo: [...redo].sort() }),
   };
   const document = { ...(planJson(plan) as { [key: string]: Json }), saved };
-  try {
-    await replaceFile(path, `${safeJson(document, 2)}\n`);
-  } catch (error) {
-    throw new CampaignError({
-      code: 'MB3301',
-      message: `--out ${path} cannot be written: ${messageOf(error)}`,
-      hint: 'choose a path in an existing folder',
-      path,
-    });
-  }
-}
-
-function unsaved(code: 'MB3000' | 'MB3301', path: string, { why, hint }: { why: string; hint: string }): CampaignError {
-  return new CampaignError({ code, message: `--out: ${path} ${why}`, hint, path });
+  await saveOwnFile(path, `${safeJson(document, 2)}\n`, {
+    lock: paths.lock,
+    isOwn: (start) => /^\s*\{[^{[]*?"mediabatch"\s*:\s*"plan"/.test(start),
+    what: 'saved plan',
+  });
 }
 
 function digestOfSteps(graph: Graph): string {

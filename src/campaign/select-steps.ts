@@ -105,7 +105,7 @@ function narrow(graph: Graph, sample: Sample, chosen?: ReadonlySet<string>): Set
   throw noStep(option, message, `leave ${option} out, or choose steps with --select`);
 }
 
-function noStep(name: string, message: string, hint?: string): CampaignError {
+function noStep(name: string, message: string, hint?: Advice): CampaignError {
   return new CampaignError({ code: 'MB3002', message, ...defined({ hint }), name });
 }
 
@@ -177,7 +177,11 @@ export function chooseSteps(
   for (const name of names) {
     const found = findByName(name, known).map(({ address }) => address);
     const meant = found.length > 0 ? found : findSteps({ text: name, literal: true }, graph);
-    if (meant.length === 0) throw nothingMatched(name, known, lock);
+    if (meant.length === 0 && lock.steps.has(name)) {
+      const hint = 'only what the manifest has can be decided like this; `move` gives it a new address';
+      throw noStep(name, `${name} is in the lock, and no longer in the manifest`, hint);
+    }
+    if (meant.length === 0) throw noStep(name, `there is no step ${name}`, nearTo(name, known));
     for (const address of meant) chosen.add(address);
   }
   return known.map(({ address }) => address).filter((address) => chosen.has(address));
@@ -203,7 +207,10 @@ export function chooseRecorded(
   const chosen = new Set(orphans);
   for (const name of names) {
     const found = findByName(name, known);
-    if (found.length === 0) throw nothingRecorded(name, { known, graph });
+    if (found.length === 0 && findByName(name, graph.steps).length > 0) {
+      throw noStep(name, `nothing was ever bought for ${name}`, 'there is nothing to remove');
+    }
+    if (found.length === 0) throw noStep(name, `the lock has no step ${name}`, nearTo(name, known));
     for (const { address } of found) chosen.add(address);
   }
   return chosen;
@@ -229,43 +236,9 @@ export function requireStep<Any extends Step>(name: string, graph: { steps: read
   const ofTask = graph.steps.filter(({ task }) => task === name);
   if (ofTask.length > 0) {
     const some = ofTask.slice(0, 5).map((one) => one.address);
-    throw new CampaignError({
-      code: 'MB3002',
-      message: `${name} is a task with ${ofTask.length} steps`,
-      hint: `name one: ${some.join(', ')}`,
-      name,
-    });
+    throw noStep(name, `${name} is a task with ${ofTask.length} steps`, `name one: ${some.join(', ')}`);
   }
-  throw new CampaignError({
-    code: 'MB3002',
-    message: `the manifest has no step ${name}`,
-    hint: nearTo(name, graph.steps),
-    name,
-  });
-}
-
-function nothingMatched(name: string, known: readonly Named[], lock: Lock): CampaignError {
-  const isOrphan = lock.steps.has(name);
-  return new CampaignError({
-    code: 'MB3002',
-    message: isOrphan ? `${name} is in the lock, and no longer in the manifest` : `there is no step ${name}`,
-    hint: isOrphan
-      ? 'only what the manifest has can be decided like this; `move` gives it a new address'
-      : nearTo(name, known),
-    name,
-  });
-}
-
-function nothingRecorded(name: string, { known, graph }: { known: readonly Named[]; graph: Graph }): CampaignError {
-  const inManifest = findByName(name, graph.steps).length > 0;
-  const near = nearNames(name, known);
-  const hint = near.length > 0 ? `near it: ${near.join(', ')}` : `the lock has ${known.length} addresses`;
-  return new CampaignError({
-    code: 'MB3002',
-    message: inManifest ? `nothing was ever bought for ${name}` : `the lock has no step ${name}`,
-    hint: inManifest ? 'there is nothing to remove' : hint,
-    name,
-  });
+  throw noStep(name, `the manifest has no step ${name}`, nearTo(name, graph.steps));
 }
 
 export function nearTo(name: string, known: readonly Named[]): Advice {

@@ -354,7 +354,7 @@ describe('plan --out', () => {
     symlinkSync(trial.path(name), trial.path('link.json'));
     for (const [out, code, why] of [
       ['mine.json', 73, 'already exists and is not a saved plan'],
-      ['link.json', 73, 'already exists and is not a saved plan'],
+      ['link.json', 73, 'is a symbolic link'],
       ['plan.yaml', 64, 'does not end in .json'],
       ['nowhere/at.plan.json', 73, 'nowhere'],
     ] as const) {

@@ -95,7 +95,6 @@ export async function pickFrom(
     // Picks of one gate are judged together; notes may differ from step to step. Rejections in the same files free
     // places for them.
     const rejected = new Set(agreed.flatMap(({ address, is }) => (is === 'rejected' ? [address] : [])));
-    const picked = new Set(agreed.flatMap(({ address, is }) => (is === 'picked' ? [address] : [])));
     const roomy = { ...situation, gateOf: gatesByMember(graph.gates.map((gate) => withoutPicks(gate, rejected))) };
     const judged = (['rejected', 'picked'] as const).flatMap((as) => {
       const own = agreed.filter(({ is }) => is === as);
@@ -105,9 +104,8 @@ export async function pickFrom(
       return rulings.map((ruling) => {
         if (ruling.is !== 'recorded') return ruling;
         const text = `by ${words.get(ruling.address)?.by}, ${ruling.text}`;
-        return as === 'picked'
-          ? { ...ruling, text }
-          : sayRejected({ ...ruling, text }, gateOf.get(ruling.address), picked);
+        // The command is called `pick`, even for the rejections in the files.
+        return { ...ruling, text, ...(as === 'rejected' && { as: 'reject' as const }) };
       });
     });
     const refused = judged.filter(({ is }) => is === 'refused');
@@ -125,21 +123,6 @@ function isJob(jobId: string | undefined, named: string): boolean {
 
 function withoutPicks({ state, ...gate }: DecidedGate, rejected: ReadonlySet<string>): DecidedGate {
   return { ...gate, state: { ...state, picked: state.picked.filter((address) => !rejected.has(address)) } };
-}
-
-/**
- * Words a ruling as a rejection, because the command is called `pick` even if its files contain rejections. `picked`:
- * what the files pick.
- */
-function sayRejected(
-  ruling: Extract<Ruling, { is: 'recorded' }>,
-  gate: DecidedGate | undefined,
-  picked: ReadonlySet<string>,
-): Ruling {
-  if (gate?.state.picked.includes(ruling.address) !== true) return { ...ruling, as: 'reject' };
-  const isOpen = gate.is !== 'approve' && !gate.members.some((member) => picked.has(member));
-  const again = isOpen ? `; it was picked, and ${gate.name} is open again` : '; it was picked';
-  return { ...ruling, as: 'reject', text: `${ruling.text}${again}` };
 }
 
 function judge(

@@ -20,7 +20,7 @@ import type { OpenCampaign } from '../open-campaign.ts';
 import { type LoadedLock, requireLock } from '../read-lock.ts';
 import type { ApplyTerms, Carrier, EngineChoice, Held, Running, RunResult } from '../run.ts';
 import {
-  checkStore,
+  findStore,
   findUnseenRun,
   forgetSubmit,
   giveBackLost,
@@ -124,7 +124,7 @@ class EngineCarrier implements Carrier {
       (await findOpenRun(engine.database, engine.account, graph.name)) ??
       (await findUnseenRun(engine, campaign, graph));
     if (run === undefined) {
-      if (options.engine.store !== undefined) await checkStore(options.engine.store);
+      if (options.engine.store !== undefined) await findStore(options.engine.store);
       return undefined;
     }
     const header = await headerOf(this.#ground, run);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Engine, EngineToSee } from '../../cluster/open-engine.ts';
-import type { ClusterSettings, RunHeader, RunRecord, Submission } from '../../cluster/runs/run-record.ts';
+import type { RunHeader, RunRecord, Submission } from '../../cluster/runs/run-record.ts';
 import type { Seal } from '../../cluster/seal.ts';
 import type { Store, StoreFiles } from '../../cluster/store/store.ts';
 import { type Clock, systemClock } from '../../contract/clock.ts';
@@ -49,6 +49,7 @@ export function submissionOf(
   },
 ): Submission {
   const { account, manifest, store, lock, outline, createRoutes, prices, settings, seal } = about;
+  const { publish: _publish, ...ofRun } = settle(settings);
   const orders = plan.rows.flatMap((row) => (row.order === undefined || isForThisMachine(row) ? [] : [row.order]));
   const header: RunHeader = {
     plan: {
@@ -67,35 +68,25 @@ export function submissionOf(
     id: randomUUID(),
     ...{ account, store, header, seal },
     campaign: plan.campaign,
-    settings: settingsOf(plan, settings),
+    // The order of each post says whether it may be published.
+    settings: { ...ofRun, concurrency: plan.concurrency },
     totals: plan.totals,
     origin: { host: hostname(), user: userName() ?? '', manifest, version: ownVersion() },
     orders,
     // A function, because the lines are read again when the transaction has to be repeated.
-    lines: { [Symbol.iterator]: () => linesOf(lock) },
+    lines: {
+      *[Symbol.iterator]() {
+        // The header is left out, because the engine has the service of an account.
+        const lines = writeLines(lock);
+        lines.next();
+        yield* lines;
+      },
+    },
   };
 }
 
-function* linesOf(lock: Lock): Generator<string> {
-  const lines = writeLines(lock);
-  lines.next();
-  yield* lines;
-}
-
-/**
- * Returns the settings of a run on an engine, without `publish`, because the order of each post says whether it may be
- * published.
- */
-function settingsOf({ concurrency }: Plan, given: RunSettings): ClusterSettings {
-  const { publish: _publish, ...settings } = settle(given);
-  return { concurrency, ...settings };
-}
-
-export async function checkStore(name: string): Promise<void> {
-  await findStore(name);
-}
-
-async function findStore(name: string): Promise<Store | undefined> {
+/** Opens the store before the user is asked. Undefined if there is none at its place yet. */
+export async function findStore(name: string): Promise<Store | undefined> {
   const [{ openStore }, { StoreMissingError }] = await Promise.all([
     import('../../cluster/store/store.ts'),
     import('../../cluster/store/store-marker.ts'),

@@ -43,7 +43,7 @@ async function planAlone(file: string, options: PlanCommandOptions, terminal: Te
   endStage('plan');
   tellCredential(made, replays, terminal);
   tellSandboxLock(campaign, options, terminal);
-  if (options.out !== undefined) await savePlan(options.out, made, { file, options, graph, service, redo });
+  if (options.out !== undefined) await savePlan(options.out, made, { campaign, graph, options, redo });
   // I19
   await outAs(terminal, options, {
     text: () => textOf(made, options, terminal),
