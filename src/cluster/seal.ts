@@ -14,36 +14,29 @@ export interface Seal {
   seal(text: string, context?: string): Buffer;
   /** Returns `undefined` if the key or the context differs, or the data was changed. */
   open(sealed: Buffer, context?: string): string | undefined;
-  /** Like `seal`, with compression first: a database cannot compress encrypted data. */
-  sealLong(text: string, context: string): Buffer;
-  openLong(sealed: Buffer, context: string): string | undefined;
 }
 
 /** Makes a seal with AES-256-GCM and a key derived from the API key. */
 export function makeSeal(token: string): Seal {
   const key = Buffer.from(hkdfSync('sha256', token, '', 'mediabatch seal 1', 32));
-  const seal = (bytes: Uint8Array, context = '') => {
-    const nonce = randomBytes(nonceBytes);
-    const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context));
-    return Buffer.concat([nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]); // I36
-  };
-  const open = (sealed: Buffer, context = '') => {
-    if (sealed.length < nonceBytes + tagBytes) return undefined;
-    const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, nonceBytes));
-    decipher.setAAD(Buffer.from(context)).setAuthTag(sealed.subarray(-tagBytes));
-    try {
-      return Buffer.concat([decipher.update(sealed.subarray(nonceBytes, -tagBytes)), decipher.final()]);
-    } catch {
-      return undefined;
-    }
-  };
   return {
-    seal: (text, context) => seal(Buffer.from(text), context),
-    open: (sealed, context) => open(sealed, context)?.toString('utf8'),
-    sealLong: (text, context) => seal(deflateRawSync(text, { level: 1 }), context),
-    openLong(sealed, context) {
-      const bytes = open(sealed, context);
-      return bytes && inflateRawSync(bytes).toString('utf8');
+    seal(text, context = '') {
+      const nonce = randomBytes(nonceBytes);
+      // A database cannot compress encrypted data.
+      const bytes = deflateRawSync(text, { level: 1 });
+      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context));
+      return Buffer.concat([nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]); // I36
+    },
+    open(sealed, context = '') {
+      if (sealed.length < nonceBytes + tagBytes) return undefined;
+      const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, nonceBytes));
+      decipher.setAAD(Buffer.from(context)).setAuthTag(sealed.subarray(-tagBytes));
+      try {
+        const bytes = Buffer.concat([decipher.update(sealed.subarray(nonceBytes, -tagBytes)), decipher.final()]);
+        return inflateRawSync(bytes).toString('utf8');
+      } catch {
+        return undefined;
+      }
     },
   };
 }

@@ -2,15 +2,16 @@ import type { Database, Sql } from '../../cluster/database/database.ts';
 import type { Shown } from '../../cluster/engine-state.ts';
 import type { EngineToSee } from '../../cluster/open-engine.ts';
 import type { RunRecord } from '../../cluster/runs/run-record.ts';
+import type { StartWorkerOptions } from '../../cluster/worker/start-worker.ts';
 import { systemClock } from '../../contract/clock.ts';
-import type { EngineState, WorkerNews } from '../../contract/engine-state.ts';
+import type { EngineState } from '../../contract/engine-state.ts';
 import { CampaignError } from '../../contract/failure.ts';
-import type { SpendingLeft, SpendingLimits } from '../../contract/spending.ts';
+import type { SpendingLeft } from '../../contract/spending.ts';
 import { type EngineNote, readEngineNote, removeEngineNote } from '../../disk/lock/engine-note.ts';
 import { readLock } from '../../lock/read.ts';
 import { type Lock, lockVersion } from '../../lock/record.ts';
 import { writeHeader } from '../../lock/write.ts';
-import { type Access, accountDigest, requireAccess } from '../environment.ts';
+import { accountDigest, requireAccess } from '../environment.ts';
 import { holdGuard } from '../hold-guard.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 import { whoIsHere } from '../person.ts';
@@ -48,9 +49,8 @@ export function actOnRun(
   { name, act }: { name: string; act: RunAct },
 ): Promise<{ run: RunRecord; isDone: boolean; shown: string } | undefined> {
   return withRun(url, campaign, name, async (run, { database, shown }) => {
-    const { cancelRun, pauseRun, resumeRun } = await import('../../cluster/runs/runs.ts');
-    const acts = { cancel: cancelRun, pause: pauseRun, resume: resumeRun };
-    return { run, shown, isDone: await acts[act](database, run.id, whoIsHere()) };
+    const { actOn } = await import('../../cluster/runs/runs.ts');
+    return { run, shown, isDone: await actOn(database, run.id, { act, by: whoIsHere() }) };
   });
 }
 
@@ -155,25 +155,7 @@ export async function migrateEngine(engine: string, grantTo: string | undefined)
   }
 }
 
-interface WorkOnEngineOptions {
-  engine: string;
-  access: Access;
-  store: string | undefined;
-  files: number;
-  port: { port: number; host: string } | undefined;
-  limits?: SpendingLimits | undefined;
-  /** Ended runs of the account are removed after this time, in ms. */
-  keepMs?: number | undefined;
-  exitWhenIdle: boolean;
-  /** Aborted when the worker has to end as soon as its account has no open run. */
-  drain?: AbortSignal | undefined;
-  version: string;
-  signal: AbortSignal;
-  tell(news: WorkerNews): void;
-  onSize(known: { steps: number }): void;
-}
-
-export async function workOnEngine(options: WorkOnEngineOptions): Promise<void> {
+export async function workOnEngine(options: Omit<StartWorkerOptions, 'accountOf' | 'clock'>): Promise<void> {
   const { startWorker } = await import('../../cluster/worker/start-worker.ts');
   const { access } = options;
   const accountOf = (send: string) => accountDigest(send, false, access);

@@ -20,10 +20,7 @@ import {
 import { held, type Term } from './rows.ts';
 
 const lookMs = 1000;
-/** Maximum number of files, longest waiting first, whose results one poll reads. After an outage, a poll reads all. */
-const mostLookedAt = 1000;
 const mostWritten = 200;
-const gatherMs = 20;
 /**
  * Time in ms that a file waits for a slot of this process. Worth it, because another fetch worker costs two
  * transactions.
@@ -60,7 +57,6 @@ export class FileDispatcher {
   #reading: Promise<void> | undefined;
   #listening: Promise<{ close(): Promise<void> }> | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #gathering: NodeJS.Timeout | undefined;
 
   constructor(options: FileDispatcherOptions) {
     this.#options = options;
@@ -103,7 +99,6 @@ export class FileDispatcher {
 
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    clearTimeout(this.#gathering);
     await (await this.#listening?.catch(() => undefined))?.close();
   }
 
@@ -133,17 +128,9 @@ export class FileDispatcher {
 
   async #open(queue: string): Promise<void> {
     const { db, boss } = this.#options;
-    this.#listening ??= db.listen(fileChannel, (id) => {
-      if (id === undefined) return this.#look(this.#waiting.size);
-      if (this.#waiting.has(id)) this.#reported.add(id);
-      if (this.#reported.size > 0)
-        this.#gathering ??= setTimeout(() => {
-          this.#gathering = undefined;
-          this.#look(0);
-        }, gatherMs);
-    });
+    this.#listening ??= db.listen(fileChannel, (id) => this.#look(id === undefined ? this.#waiting.keys() : [id]));
     await this.#listening;
-    this.#timer ??= setInterval(() => this.#look(mostLookedAt), lookMs);
+    this.#timer ??= setInterval(() => this.#look(this.#waiting.keys()), lookMs);
     let opened = this.#queues.get(queue);
     if (opened === undefined) {
       opened = db.persist(() => boss.createQueue(queue, filesQueueOptions));
@@ -181,21 +168,18 @@ export class FileDispatcher {
     return rows.filter(({ state }) => state === 'saved');
   }
 
-  /** Reads reported results, and fills up to `oldest` with the files that have waited longest. */
-  #look(oldest: number): void {
-    const ids = [...this.#reported];
-    for (const id of this.#waiting.keys()) {
-      if (ids.length >= oldest) break;
-      if (!this.#reported.has(id)) ids.push(id);
-    }
-    if (ids.length === 0 || this.#reading !== undefined) return;
-    for (const id of ids) this.#reported.delete(id);
-    this.#reading = this.#read(ids)
+  /** Reads the results of these files. What is reported during a read is read after it, in one statement. */
+  #look(ids: Iterable<string>): void {
+    for (const id of ids) if (this.#waiting.has(id)) this.#reported.add(id);
+    if (this.#reported.size === 0 || this.#reading !== undefined) return;
+    const reported = [...this.#reported];
+    this.#reported.clear();
+    this.#reading = this.#read(reported)
       // The database is closed or refuses. The leader's own statements report that.
       .catch(() => {})
       .finally(() => {
         this.#reading = undefined;
-        if (this.#reported.size > 0) this.#look(0);
+        this.#look([]);
       });
   }
 

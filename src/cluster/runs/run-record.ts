@@ -88,14 +88,14 @@ export interface Submission {
 type BoundFacts = Pick<RunRecord, 'id' | 'campaign' | 'store' | 'settings' | 'totals'>;
 
 export function sealHeader(seal: Seal, header: RunHeader, facts: BoundFacts): Buffer {
-  return seal.sealLong(JSON.stringify(header), contextOf(facts));
+  return seal.seal(JSON.stringify(header), contextOf(facts));
 }
 
 /** Reads and decrypts the header of a run. Throws MB3704 if the header or a bound fact was changed since the submit. */
 export async function readHeader(sql: Sql, seal: Seal, run: BoundFacts): Promise<RunHeader> {
   const [row] = await sql.query<{ header: Buffer }>('SELECT header FROM mediabatch.run WHERE id = $1', [run.id]);
   if (row === undefined) throw new Error(`internal error: no run ${run.id}`);
-  const opened = seal.openLong(row.header, contextOf(run));
+  const opened = seal.open(row.header, contextOf(run));
   if (opened === undefined) throw changedPlan(run); // I50
   return JSON.parse(opened) as RunHeader;
 }
@@ -128,7 +128,7 @@ interface Run {
 export async function insertOrders(sql: Sql, { id, seal }: Run, orders: readonly StepOrder[]): Promise<void> {
   for (let no = 0; no * ordersPerPart < orders.length; no += 1) {
     const part = orders.slice(no * ordersPerPart, (no + 1) * ordersPerPart);
-    const sealed = seal.sealLong(JSON.stringify(part), `orders ${id} ${no}`);
+    const sealed = seal.seal(JSON.stringify(part), `orders ${id} ${no}`);
     await sql.query('INSERT INTO mediabatch.part (run, no, orders, count, purchases) VALUES ($1, $2, $3, $4, $5)', [
       ...[id, no, sealed, part.length],
       part.flatMap(purchaseOf),
@@ -142,7 +142,7 @@ export async function* readOrders(sql: Sql, { id, campaign, seal }: Run): AsyncG
     const text = 'SELECT orders FROM mediabatch.part WHERE run = $1 AND no = $2';
     const [part] = await sql.query<{ orders: Buffer }>(text, [id, no]);
     if (part === undefined) return;
-    const opened = seal.openLong(part.orders, `orders ${id} ${no}`);
+    const opened = seal.open(part.orders, `orders ${id} ${no}`);
     if (opened === undefined) throw changedPlan({ id, campaign }); // I50 (orders)
     yield* JSON.parse(opened) as StepOrder[];
   }

@@ -187,35 +187,27 @@ export async function noteRunError(database: Database, { run, ...term }: RunTerm
   await writeAsHead(database, term, updateError, [run, error]);
 }
 
-/**
- * Cancels a run: create requests stop, running jobs are collected. `by`: the user; the first one is kept. Resolves with
- * `false` if the run has ended.
- */
-export async function cancelRun(sql: Sql, id: string, by: string): Promise<boolean> {
-  const text = `UPDATE mediabatch.run SET cancelled = coalesce(cancelled, now()),
-      origin = jsonb_build_object('cancelledBy', $2::text) || origin, paused = NULL
-    WHERE id = $1 AND state = 'open'
-    RETURNING account, pg_notify('${runChannel}', id), pg_notify('${workChannel}', account)`;
-  return (await sql.query(text, [id, by])).length > 0;
-}
-
-/**
- * Pauses a run: nothing new is sent until it is resumed, running jobs are collected. `by`: the user, for display; the
- * first one is kept. Resolves with `false` if the run has ended or is cancelled.
- */
-export async function pauseRun(sql: Sql, id: string, by: string): Promise<boolean> {
-  const text = `UPDATE mediabatch.run SET paused = coalesce(paused, now()),
+const acts = {
+  cancel: `cancelled = coalesce(cancelled, now()), paused = NULL,
+      origin = jsonb_build_object('cancelledBy', $2::text) || origin WHERE true`,
+  pause: `paused = coalesce(paused, now()),
       origin = CASE WHEN paused IS NULL THEN origin || jsonb_build_object('pausedBy', $2::text) ELSE origin END
-    WHERE id = $1 AND state = 'open' AND cancelled IS NULL
+    WHERE cancelled IS NULL`,
+  resume: `paused = NULL, origin = origin - 'pausedBy' WHERE paused IS NOT NULL AND $2::text IS NOT NULL`,
+};
+
+/**
+ * Cancels a run (create requests stop, running jobs are collected), pauses it, or resumes it. `by`: the user, for
+ * display; the first one is kept. Resolves with `false` if there was nothing to do.
+ */
+export async function actOn(
+  sql: Sql,
+  id: string,
+  { act, by }: { act: keyof typeof acts; by: string },
+): Promise<boolean> {
+  const text = `UPDATE mediabatch.run SET ${acts[act]} AND id = $1 AND state = 'open'
     RETURNING account, pg_notify('${runChannel}', id), pg_notify('${workChannel}', account)`;
   return (await sql.query(text, [id, by])).length > 0;
-}
-
-export async function resumeRun(sql: Sql, id: string): Promise<boolean> {
-  const text = `UPDATE mediabatch.run SET paused = NULL, origin = origin - 'pausedBy'
-    WHERE id = $1 AND state = 'open' AND paused IS NOT NULL
-    RETURNING account, pg_notify('${runChannel}', id), pg_notify('${workChannel}', account)`;
-  return (await sql.query(text, [id])).length > 0;
 }
 
 /**

@@ -24,7 +24,7 @@ import { spread } from '../wake-up.ts';
 import { serveFiles } from './serve-files.ts';
 import { reasonOf, work } from './worker.ts';
 
-interface StartWorkerOptions {
+export interface StartWorkerOptions {
   engine: string;
   access: { baseUrl: string; token: string };
   version: string;

@@ -6,15 +6,7 @@ import { readEngineState } from '../../../src/cluster/engine-state.ts';
 import { type HeadBoss, leaseMs, offerHead, type Seat, takeSeat } from '../../../src/cluster/head/account.ts';
 import { Head } from '../../../src/cluster/head/head.ts';
 import { type RunHeader, type Submission, sealHeader } from '../../../src/cluster/runs/run-record.ts';
-import {
-  cancelRun,
-  endRun,
-  openRunsOf,
-  pauseRun,
-  readRun,
-  resumeRun,
-  submitRun,
-} from '../../../src/cluster/runs/runs.ts';
+import { actOn, endRun, openRunsOf, readRun, submitRun } from '../../../src/cluster/runs/runs.ts';
 import { watchRun } from '../../../src/cluster/runs/watch-run.ts';
 import { accountOf, makeSeal } from '../../../src/cluster/seal.ts';
 import { keepHouse } from '../../../src/cluster/worker/start-worker.ts';
@@ -125,7 +117,7 @@ test('whoever takes over waits for the longest create, of a run submitted later 
   });
   await outcomeOf(engine, patient.id);
   // That run has ended; what was sent under its time-out may still be on its way.
-  await cancelRun(engine.db, id, 'me on here');
+  await actOn(engine.db, id, { act: 'cancel', by: 'me on here' });
   await engine.db.query(`UPDATE mediabatch_queue.job SET state = 'retry' WHERE state = 'active'`);
   const next = await takeSeat({ db: engine.db, boss: engine.boss, account, worker: 'two' });
   onTestFinished(() => next?.lease.lose());
@@ -404,15 +396,15 @@ tasks:
   test('who paused a run first is kept; a run that was cancelled, or has ended, is not paused', async () => {
     const { db, boss } = await engineHere();
     const { id } = await submitRun(db, boss, submission({ account: 'a'.repeat(32) }));
-    expect(await pauseRun(db, id, 'me on here')).toBe(true);
-    expect(await pauseRun(db, id, 'you on there')).toBe(true);
+    expect(await actOn(db, id, { act: 'pause', by: 'me on here' })).toBe(true);
+    expect(await actOn(db, id, { act: 'pause', by: 'you on there' })).toBe(true);
     expect(await readRun(db, id)).toMatchObject({ paused: expect.any(Date), origin: { pausedBy: 'me on here' } });
-    expect(await resumeRun(db, id)).toBe(true);
-    expect(await resumeRun(db, id)).toBe(false);
+    expect(await actOn(db, id, { act: 'resume', by: '' })).toBe(true);
+    expect(await actOn(db, id, { act: 'resume', by: '' })).toBe(false);
     expect((await readRun(db, id))?.origin.pausedBy).toBeUndefined();
-    await pauseRun(db, id, 'me on here');
-    await cancelRun(db, id, 'me on here');
+    await actOn(db, id, { act: 'pause', by: 'me on here' });
+    await actOn(db, id, { act: 'cancel', by: 'me on here' });
     expect(await readRun(db, id)).toMatchObject({ paused: null, cancelled: expect.any(Date) });
-    expect(await pauseRun(db, id, 'me on here')).toBe(false);
+    expect(await actOn(db, id, { act: 'pause', by: 'me on here' })).toBe(false);
   });
 });

@@ -26,7 +26,7 @@ import {
   sealHeader,
 } from '../../../src/cluster/runs/run-record.ts';
 import {
-  cancelRun,
+  actOn,
   endRun,
   findOpenRun,
   lastEndedRuns,
@@ -169,13 +169,13 @@ describe('a run', () => {
     const { db, run, term } = await runHere();
     expect(await findOpenRun(db, account, 'spring')).toMatchObject({ id: run, cancelled: null });
     expect(await findOpenRun(db, 'b'.repeat(32), 'spring')).toBeUndefined();
-    expect(await cancelRun(db, run, 'me on here')).toBe(true);
+    expect(await actOn(db, run, { act: 'cancel', by: 'me on here' })).toBe(true);
     const first = (await readRun(db, run))?.cancelled;
-    expect(await cancelRun(db, run, 'you on there')).toBe(true);
+    expect(await actOn(db, run, { act: 'cancel', by: 'you on there' })).toBe(true);
     expect((await readRun(db, run))?.cancelled).toEqual(first);
     expect((await readRun(db, run))?.origin).toMatchObject({ host: 'here', cancelledBy: 'me on here' });
     await endRun(db, term, { exit: 3, outcomes: { hero: 'failed' } });
-    expect(await cancelRun(db, run, 'me on here')).toBe(false);
+    expect(await actOn(db, run, { act: 'cancel', by: 'me on here' })).toBe(false);
     expect(await openRunsOf(db, account)).toEqual([]);
     expect(await readRun(db, run)).toMatchObject({ state: 'ended', result: { exit: 3 } });
   });
