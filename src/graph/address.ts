@@ -2,7 +2,6 @@ import { BlockList, isIP, isIPv4 } from 'node:net';
 import { flatText } from '../manifest/rows/rows.ts';
 import { slug } from '../manifest/template/helpers.ts';
 
-/** Maximum length of a row key, in characters. */
 export const maxKeyLength = 100;
 
 /** Characters that are invisible, or that have a meaning in addresses, selections or file names. */
@@ -28,7 +27,6 @@ export function stepAddress(
   return flatText(task, cell, take);
 }
 
-/** Returns the task in an address, whether or not the task exists. */
 export function taskOfAddress(address: string): string {
   return /^[^@/]*/.exec(address)?.[0] ?? address;
 }

@@ -216,7 +216,6 @@ function assemble(
   };
 }
 
-/** Renders descriptions, which may use only vars and are the same for all steps of a task. */
 function renderDescriptions(expansion: Expansion): Map<string, string> {
   const { manifest, templates, vars } = expansion;
   const descriptions = new Map<string, string>();
@@ -242,7 +241,6 @@ interface MadeUpload {
   place: Place;
 }
 
-/** Adds the fingerprint to a step. `fingerprintOf` must already know the steps that it needs. */
 function finishStep(
   rendered: RenderedStep,
   from: {

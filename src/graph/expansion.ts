@@ -13,28 +13,19 @@ import { placeFault, Templates } from './render/templates.ts';
 import { type FileAnswer, readPath, Uploads } from './uploads.ts';
 
 export interface GraphFacts {
-  /** Data files that `dataFiles` asks for, by path. */
   data: ReadonlyMap<string, DataFile>;
   vars: Readonly<Record<string, string>>;
-  /** Values of declared vars from files, in the order of the files. Values in `vars` take precedence. */
   varFiles?: readonly PlacedVar[] | undefined;
-  /** The known files to upload, by path. */
   files?: ReadonlyMap<string, FileAnswer> | undefined;
   texts?: ReadonlyMap<string, DataFile> | undefined;
-  /** Required when a task has a schema for its rows. */
   schemaCompiler?: SchemaCompiler | undefined;
-  /** Checks requests that only the service's own description documents. */
   checker?: RequestChecker | undefined;
-  /** Lists of the service, with names that this version does not know. */
   listings?: readonly Listing[] | undefined;
-  /** Receives the rows of each step, as its templates see them. */
   rows?: Map<string, StepRows> | undefined;
 }
 
 export interface StepRows {
-  /** Row of `foreach`. A part of another step's output has none. */
   row?: Json;
-  /** Rows of joined tables that its templates use, by table. */
   tables?: { [name: string]: Json };
 }
 
@@ -49,21 +40,16 @@ export class Expansion {
   readonly uploads: Uploads;
   readonly unreadTexts = new Map<string, Place>();
   readonly diagnostics: Diagnostic[] = [];
-  /** Assumptions that the manifest does not state. */
   readonly notices: string[] = [];
-  /** The kind of each task, if it is valid. */
   readonly kinds: ReadonlyMap<string, string | undefined>;
 
   /** Set by `resolveVars`; a wrong var is `unknownValue`. */
   vars: JsonMap = emptyMap();
-  /** Rows of the data files that were read, by path, separator and sheet. */
   readonly files = new Map<string, 'unknown' | Rows>();
   readonly cellErrors: CellError[] = [];
   readonly tables = new Map<string, ReadTable>();
   readonly rows = new Map<string, TaskRows>();
-  /** Set by `expandMatrix`; missing when the matrix is wrong. */
   readonly cells = new Map<string, Cells>();
-  /** Steps by task, set by `expandTask`, in topological order of the tasks. */
   readonly expanded = new Map<string, ExpandedTask>();
 
   constructor(manifest: Manifest, facts: GraphFacts) {

@@ -46,14 +46,12 @@ export interface Step {
   file?: FileFact & { path: string };
   /** The part of another step's output that this step uses. If there are fewer parts, this step is not needed. */
   part?: { of: string; fingerprint: string; index: number };
-  /** Maximum time in ms for which its job is polled. */
   timeoutMs?: number;
   /**
    * A failed job is bought again, up to `attempts` purchases in total, and up to `credits` for those after the first.
    */
   retry?: { attempts: number; credits?: number };
   expect?: Expectation;
-  /** `pin: true` of its task: the step keeps its purchase, even if its input changes. */
   pin?: true;
   /** The request could not be checked, because it is not documented and the service's own description is not known. */
   unchecked?: true;
@@ -79,13 +77,9 @@ export interface Gate {
    * are canaries.
    */
   is: 'approve' | 'choose' | 'canary';
-  /** Number of steps to pick. */
   choose: number;
-  /** Addresses in the order in which they are written. */
   members: string[];
-  /** Criterion of the choice, as the manifest states it. */
   note?: string;
-  /** Reasons for which an output may be rejected, as the manifest states them. */
   reasons?: readonly string[];
 }
 
@@ -104,7 +98,6 @@ export interface Canary {
    * True if the others wait until users have picked the canaries, false if only until these are done and fit `expect`.
    */
   asks: boolean;
-  /** Addresses of all steps of the group, in the order of the graph. */
   members: string[];
 }
 
@@ -114,7 +107,6 @@ export interface GraphTask {
   description?: string;
   steps: number;
   tags?: string[];
-  /** Rights to its outputs: those of the campaign and of the task. */
   rights?: Rights;
 }
 
@@ -122,9 +114,7 @@ export interface GraphTask {
 export interface Graph {
   name: string;
   steps: Step[];
-  /** Tasks in the order in which they are written. */
   tasks: GraphTask[];
-  /** Limit in credits for all runs together. */
   budget?: number | undefined;
   concurrency?: number | undefined;
   /** Path of the list of files that each run writes, relative to the output folder. Omitted when no list is written. */
@@ -133,16 +123,12 @@ export interface Graph {
   /** Credits by price class, or by a prefix of one, as written in the manifest. */
   prices: { [priceClass: string]: number };
   warnings: Diagnostic[];
-  /** Gates in the order in which their steps are written. Omitted when there are none. */
   gates?: readonly Gate[];
   canaries?: readonly Canary[];
-  /** Descriptions of assumptions about files. */
   notices?: readonly string[];
 }
 
-/** Facts about a file that a step uploads. */
 export interface FileFact {
-  /** In hexadecimal. */
   sha256: string;
   bytes: number;
 }

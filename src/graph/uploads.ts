@@ -8,13 +8,11 @@ export const uploadTask = 'upload';
 export type FileAnswer = FileFact | { problem: string; hint?: string };
 
 interface At {
-  /** Folder of the file that contains the path. */
   folder: string;
   place: Place;
 }
 
 export class Uploads {
-  /** Files that still have to be read, with the place that names each. */
   readonly unread = new Map<string, Place>();
   readonly #facts: ReadonlyMap<string, FileAnswer>;
   readonly #made = new Map<string, { path: string; place: Place }>();

@@ -11,9 +11,7 @@ import { sumPrices } from './sum-up.ts';
 export interface Agreement {
   /** Approved purchases by address, with the price of one purchase; `null`: the price is unknown. */
   purchases: ReadonlyMap<string, Purchases & { credits: number | null }>;
-  /** Purchases that may be made after gates are decided, by address. */
   afterPicks: ReadonlyMap<string, LaterPurchase>;
-  /** Plan rows as the user saw them, by address. */
   shown: ReadonlyMap<string, Row>;
   /** IDs of unresolved create requests that have a row of their own. */
   sends: ReadonlySet<string>;
@@ -92,7 +90,6 @@ function saidOf({ purchases, afterPicks, shown }: Agreement, address: string, { 
   return { first: named.repeat, following: named.retries ?? [], price: named.credits, retryPrice };
 }
 
-/** Returns whether the agreement covers everything that this row may buy, including retries. */
 export function covers(agreement: Agreement, row: PlanRow): boolean {
   const { address, kind, action, credits, mayRetry = null, order } = row;
   if (order === undefined) return true;
@@ -204,7 +201,6 @@ export function holdToCeilings(agreement: Agreement, given: Plan): Plan {
  */
 export function leftUnder(agreement: Agreement, { rows }: Pick<Plan, 'rows'>, lock: Lock): number {
   const { purchases, afterPicks, shown, ceiling } = agreement;
-  /** Returns whether this is a purchase after `retry:` or a pick; `undefined`: the agreement does not name it. */
   const follows = (address: string, one: Pick<StepOrder, 'fingerprint' | 'generation' | 'repeat'>) => {
     const named = purchases.get(address);
     const first = afterPicks.get(address)?.generation ?? Number.POSITIVE_INFINITY;

@@ -51,13 +51,11 @@ import { type Durations, expectTime } from './time-left.ts';
 export interface PlanFacts extends SendFacts {
   situation: SeenSituation;
   concurrency: number;
-  /** Limit in credits for this run only. */
   maxCredits?: number;
   /** The account that pays: its lowest limit across campaigns, and its balance as a run last saw it. */
   account?: { limit?: NonNullable<PlanTotals['limit']>; lastBalance?: NonNullable<PlanTotals['lastBalance']> };
   /** Steps beyond the limit when the user approved. They are not bought, even if the limit allows them now. */
   leftOut?: ReadonlySet<string>;
-  /** Omitted where causes are not shown. */
   causeOf?: ChangeFacts['causeOf'] | undefined;
   /** Price estimates from sources other than the manifest and the lock. */
   hints?: PriceHints;
@@ -69,7 +67,6 @@ export interface PlanFacts extends SendFacts {
   journal?: { restored?: ReadonlySet<string>; sentHere?: ReadonlyMap<string, number> };
   /** The service's lists of models, if they were read again for this plan. */
   lists?: readonly RefreshedList[];
-  /** Durations of earlier jobs. Omitted where the time is not shown. */
   durations?: Durations;
 }
 
@@ -166,7 +163,6 @@ function askAboutSends(draft: Draft, about: About): void {
   draft.asks = openSendRows(about, draft.inRun);
 }
 
-/** Blocks the rows that the credits do not cover. Returns possible charges, and how everything fits into the budget. */
 function giveOutMoney(draft: Draft, about: About): { doubts: Doubts; fit: PlanTotals['fit'] } {
   const { graph, lock, priceOf, hints, maxCredits, account, leftOut } = about;
   if (leftOut !== undefined) leaveOut(draft, leftOut);
@@ -184,7 +180,6 @@ function giveOutMoney(draft: Draft, about: About): { doubts: Doubts; fit: PlanTo
   return { doubts: { ...doubts, held: [...heldPurchases(lock, priceOf, sendsAsked(draft))] }, fit };
 }
 
-/** Makes the row of each step, regardless of other steps and of limits of money. */
 function makeRows(about: About): PlanRow[] {
   const { graph, lock, matches } = about;
   const shared = { ...about, postedAs: findPosted(lock), addressOf: boughtAtIn(lock) };
@@ -272,7 +267,6 @@ function digestsOf(order: StepOrder | undefined): string[] {
   return order?.outputs?.map(({ sha256 }) => sha256) ?? [];
 }
 
-/** Returns the cost of the newest finished or running purchase of a record, which buying again discards. */
 function discardedCredits(record: StepRecord | undefined): number {
   const paid = (record === undefined ? [] : countedPurchases(record)).find(
     ({ state }) => state === 'done' || state === 'running',

@@ -32,7 +32,6 @@ function withhold(plan: Plan, waits: (row: PlanRow) => boolean, words: { why: Re
   return { ...plan, rows, totals: withoutWithheld(plan.totals, rows) };
 }
 
-/** Lists the steps that a row needs. Empty unless its step is still to be made or shares another step's job. */
 function needOf({ action, order }: PlanRow): string[] {
   if (order === undefined || !(isSpending(action) || order.sharesJobOf !== undefined)) return [];
   return order.needs;

@@ -22,20 +22,16 @@ export interface DecisionFacts extends SendFacts, ChangeFacts {
   files: SeenFiles;
   unfit: ReadonlyMap<string, Unfit>;
   redo: boolean;
-  /** Omitted where prices do not matter. */
   priceOf?: PriceOf;
   postedAs?(fingerprint: string): string | undefined;
 }
 
-/** Action for one step, before money and other steps are considered. */
 export interface Decision {
   action: Exclude<Action, 'blocked' | 'orphan'>;
   reason: Reason;
-  /** For spending actions: the purchase to make. */
   purchase?: { generation: number; repeat: number };
   /** Unresolved create request to settle first. `purchase` is then omitted. */
   asks?: OpenSend;
-  /** For `keep`: the step was posted, and its input has changed since. */
   changedSince?: true;
 }
 
@@ -75,7 +71,6 @@ export function decide(match: Match, facts: DecisionFacts): Decision {
   }
 }
 
-/** Shared by all new steps. */
 const notBought = Object.freeze(reasonOf('not-bought', 'not bought yet'));
 const notPosted = Object.freeze(reasonOf('not-bought', 'not posted yet'));
 
@@ -223,7 +218,6 @@ interface PostDecision {
   action: 'keep' | 'redo' | 'failed' | 'unresolved';
   reason: Reason;
   purchase?: { generation: number; repeat: number };
-  /** The post was published and its input has changed since. What is online stays as it is. */
   changedSince?: true;
 }
 

@@ -6,7 +6,6 @@ import type { PartCondition } from './situation/parts.ts';
 
 export type { Action, Need, Post as PostTarget, Totals as PlanTotals } from './plan.generated.ts';
 
-/** The actions for which a run sends a create request, which costs credits. */
 export type SpendingAction = 'create' | 'redo' | 'retry';
 
 /**
@@ -19,7 +18,6 @@ export type Price = RowPrice;
 /** Work that a run does for a step. Plain JSON, because it may be sent to another machine. */
 export type StepOrder = Carry | Ask;
 
-/** Fields that all orders need to ask the service for a purchase and to record it. */
 interface Order {
   campaign: string;
   address: string;
@@ -43,10 +41,8 @@ interface Order {
   paidRequest: OpenRequest;
   /** Output path without extension, relative to the output folder. */
   save: string;
-  /** Steps that must be done first. */
   needs: string[];
   price: Readonly<Price>;
-  /** The address of this step's purchase in the lock, if it differs. */
   movedFrom?: string;
   /** SHA-256 digests of files that this step may replace, because they are its own earlier outputs. */
   replaces: string[];
@@ -66,15 +62,12 @@ export interface AskedSend {
   isStrange?: true;
 }
 
-/** Everything needed to carry out one step. */
 export interface Carry extends Order {
   asksOnly?: never;
   action: SpendingAction | 'attach' | 'download' | 'move';
   send?: AskedSend;
-  /** ID of the existing job, so no create request is sent. */
   jobId?: string;
   credits?: number;
-  /** Another step with the same request, whose job this step shares. */
   sharesJobOf?: string;
   /** Files in the lock, which `download` restores and `move` renames. Usually one; none for uploads and posts. */
   outputs?: Output[];
@@ -82,13 +75,10 @@ export interface Carry extends Order {
   file?: { path: string; sha256: string; bytes: number };
   /** Steps of this run that go first: they must be done and fit `expect` before this one is bought. */
   canaries?: readonly string[];
-  /** Parts of other steps' outputs without which this step is not needed. */
   parts?: PartCondition[];
   /** Members of lists in the request that may turn out not to exist; the list is then shorter. */
   optional?: { [address: string]: PartCondition[] };
-  /** Maximum time in ms for which the job is polled. */
   timeoutMs?: number;
-  /** Purchases that may follow in this run when its job fails. */
   retries?: Retries;
   /** A user accepted the file of this job, even if it fails the checks. */
   asIs?: true;
@@ -114,7 +104,6 @@ export interface Retries {
   repeat: number;
 }
 
-/** A row as it is printed, with the data that a run needs. */
 export type PlanRow = WorkRow | BlockedRow | RestingRow;
 
 type Work = Pick<Row, 'mayRetry' | 'unchecked' | 'canary' | 'canaries'> & {
@@ -125,7 +114,6 @@ type Work = Pick<Row, 'mayRetry' | 'unchecked' | 'canary' | 'canaries'> & {
 type Waiting = Pick<Row, 'wouldRetry' | 'beside' | 'would'> & {
   /** For a step that waits at a gate: the purchase that may follow the pick. This plan does not make it. */
   later?: LaterPurchase;
-  /** Parts of other steps' outputs without which this step is not needed. */
   parts?: PartCondition[];
   /** For a post that may be a duplicate of another (`beside`): its row once a user says that it is not. */
   asked?: WorkRow;
@@ -135,7 +123,6 @@ export type RowFacts = Omit<Row, 'action' | 'credits' | 'blockedBy' | keyof Work
 
 type None<Facts> = { [field in keyof Facts]?: never };
 
-/** Row of a step that a run buys or collects, or whose file it restores or renames. */
 export interface WorkRow extends RowFacts, Work, None<Waiting> {
   action: StepOrder['action'];
   credits: number | null;
@@ -149,7 +136,6 @@ export interface BlockedRow extends RowFacts, Waiting, None<Work> {
   blockedBy: NonNullable<Row['blockedBy']>;
 }
 
-/** Row of a step for which nothing is to be done, or only users can do it. */
 export interface RestingRow extends RowFacts, None<Work>, None<Waiting> {
   action: Exclude<Action, StepOrder['action'] | 'blocked'>;
   credits: 0;
@@ -177,6 +163,5 @@ export function addressOf(id: string): string {
 
 /** An action, a reason and a price for every step. `apply` does exactly this. */
 export interface Plan extends Omit<WrittenPlan, 'rows' | 'saved'> {
-  /** Rows in the order of the graph, then those of open sends that no step asks about, then orphans. */
   rows: PlanRow[];
 }

@@ -17,9 +17,7 @@ interface Means {
 
 export interface Doubts {
   held: readonly HeldPurchase[];
-  /** Price classes whose price this plan finds out. */
   lostPrices: readonly string[];
-  /** Credits held for each possible charge for which no price of its kind is known. */
   heldUnpriced: number;
 }
 
@@ -55,7 +53,6 @@ export function budgetCap({ graph, lock }: Means, doubts: Doubts): number | unde
   return Math.max(0, graph.budget - spentCredits(lock) - sumDoubts(doubts, graph.budget) - found);
 }
 
-/** Sums the credits held for possible charges, including guessed amounts where a budget counts them. */
 export function sumDoubts(doubts: Doubts, budget: number | undefined): number {
   const guessed = budget === undefined ? 0 : findGuessed(doubts).length;
   return sumHeld(doubts.held).credits + guessed * doubts.heldUnpriced;

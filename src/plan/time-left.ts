@@ -2,15 +2,12 @@ import { kinds } from '../kinds/index.ts';
 import { isSpending, waitsFor } from './actions.ts';
 import type { PlanRow, PlanTotals, StepOrder } from './plan.ts';
 
-/** Durations of finished jobs, in ms, by kind and model. */
 export type Durations = { readonly [kindAndModel: string]: readonly number[] };
 
 export interface OpenStep {
   /** Durations of similar steps in ms, ascending, at least one. One array for all steps of a kind and model. */
   samples: readonly number[];
-  /** Open steps that must end before this one starts. They come before it in the list of steps. */
   after: readonly OpenStep[];
-  /** Time since its job started, in ms. Omitted while it waits for a slot. */
   ageMs?: number;
 }
 
@@ -58,7 +55,6 @@ interface Remaining {
   variance: number;
 }
 
-/** Returns how much longer the job of a step takes. */
 function remainingOf({ samples, ageMs }: OpenStep): Remaining {
   if (ageMs === undefined) {
     const seen = spreads.get(samples) ?? spreadOf(samples);
@@ -75,7 +71,6 @@ function spreadOf(values: readonly number[]): Remaining {
   return { meanMs, variance: values.reduce((sum, ms) => sum + (ms - meanMs) ** 2, 0) / values.length };
 }
 
-/** Estimates how long a plan takes; no estimate if one of its kinds and models was never timed. */
 export function expectTime(
   rows: readonly PlanRow[],
   { concurrency, durations }: { concurrency: number; durations: Durations },

@@ -8,7 +8,6 @@ import { refreshLearns } from './request-fault.ts';
 export interface KnownAccount {
   id: string;
   name: string;
-  /** In ms since 1970; omitted when the service does not state it. */
   expiresAt?: number;
 }
 
@@ -22,15 +21,12 @@ interface Found {
 }
 
 export interface PostFacts {
-  /** Omitted when unknown. */
   accounts?: readonly KnownAccount[];
   /** The accounts are those of the sandbox. Because the service has others, an unknown account is only a warning. */
   isSandbox?: boolean;
-  /** In ms since 1970. */
   now: number;
 }
 
-/** Finds posts to unknown accounts, to accounts that expire before the post, and posts scheduled in the past. */
 export function checkPosts(
   steps: readonly Step[],
   { accounts, isSandbox = false, manifest, now }: PostFacts & { manifest: Manifest },

@@ -5,25 +5,20 @@ import { listNames, nearestName, pathPart, suggestName } from '../../manifest/su
 import { explainUnprintable } from '../../manifest/template/render-template.ts';
 import type { NamePath, TemplateFault } from '../../manifest/template/template.ts';
 
-/** The form of a task's rows. `unknown`: they could not be read. */
 export type RowShape = 'none' | 'unknown' | { label: string; columns?: readonly string[] | undefined };
 
 export type RootName = 'vars' | 'row' | 'matrix' | 'key' | 'take' | 'tasks';
 
 export interface KnownNames {
-  /** Description of the place for messages, for example `the key of task hero`. */
   what: string;
   roots: readonly RootName[];
   vars: JsonMap;
   row?: RowShape;
-  /** Axes of the matrix; `unknown` when the matrix is wrong. */
   axes?: readonly string[] | 'unknown' | undefined;
   hasKey?: boolean;
   hasTakes?: boolean;
-  /** Attributes of the values of an axis, if the values are maps. */
   axisColumns?: ReadonlyMap<string, readonly string[]>;
   tables?: ReadonlyMap<string, RowShape>;
-  /** The kind of each task; `undefined` when it is wrong. */
   tasks?: ReadonlyMap<string, string | undefined>;
 }
 
@@ -172,7 +167,6 @@ function checkRow(path: NamePath, { row = 'none' }: KnownNames): Fault | undefin
   return checkColumn(path, row.label, row.columns ?? []);
 }
 
-/** Checks a path into a table, which is joined by row and cell: both must be known there. */
 function checkTable(path: NamePath, table: RowShape, known: KnownNames): Fault | undefined {
   if (!known.roots.includes('matrix')) {
     const message = `\`${path.written}\` cannot be used in ${known.what}: it has no row there`;

@@ -48,7 +48,6 @@ export function checkRequest(
   return faults;
 }
 
-/** Finds fields that are only missing because of a typo. The typo is reported at the misspelled field. */
 function meantFields(kind: Kind, request: JsonMap): Set<string> {
   const known = Object.keys(kind.fields);
   const meant = new Set<string>();

@@ -12,7 +12,6 @@ interface Save {
   path: string;
 }
 
-/** Finds steps with the same output path, files where another step needs a folder, and paths of input files. */
 export function checkSaves(saves: readonly Save[], expansion: Expansion): void {
   const { manifest } = expansion;
   const inputs = inputFiles(manifest);
@@ -99,7 +98,6 @@ function inputFiles(manifest: Manifest): Map<string, string> {
   return inputs;
 }
 
-/** Lists the parent folders of a path, outermost first. */
 function parentsOf(path: string): string[] {
   const parents: string[] = [];
   for (let at = path.indexOf('/'); at !== -1; at = path.indexOf('/', at + 1)) parents.push(path.slice(0, at));
@@ -122,13 +120,11 @@ const encoder = new TextEncoder();
 /** Device names of Windows, reserved with any extension. */
 const reserved = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)$/i;
 
-/** Returns the default output path, without the take, for example `output/hero-a1-9-16`. */
 export function defaultSave(draft: Draft): string {
   const names = [...(draft.key === undefined ? [] : [draft.key]), ...Object.values(draft.matrix)];
   return `output/${[draft.task.id, ...names.map(slug)].join('-')}`;
 }
 
-/** Explains why a path, in NFC and without extension, cannot be an output on some operating system. */
 export function checkSavePath(path: string): { code: DiagnosticCode; message: string; hint: string } | undefined {
   const escapes = (message: string, hint: string) => ({ code: 'MB1601', message, hint }) as const;
   const notPortable = (message: string, hint: string) => ({ code: 'MB1602', message, hint }) as const;
@@ -213,7 +209,6 @@ function checkSegment(segment: string): { what: string; hint: string } | undefin
   return undefined;
 }
 
-/** Returns the extension of a media file at the end of a path, if the user wrote one. */
 export function writtenExtension(path: string): string | undefined {
   return /\.(png|jpe?g|webp|gif|avif|mp3|wav|flac|ogg|m4a|mp4|webm|mov)$/i.exec(path)?.[0];
 }

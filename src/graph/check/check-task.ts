@@ -69,7 +69,6 @@ export function checkTask(task: Task, expansion: Expansion): void {
     expansion.report(placeRequestFault(fault, task, manifest));
 }
 
-/** Finds wrong fields of `defaults` for kinds that no task uses. */
 export function checkDefaults(expansion: Expansion): void {
   const { manifest, templates } = expansion;
   for (const [name, fields] of Object.entries(manifest.defaults)) {
@@ -87,7 +86,6 @@ export function checkDefaults(expansion: Expansion): void {
   }
 }
 
-/** Places a mistake of a request where the field is written: in the task, or in the defaults. */
 export function placeRequestFault(fault: RequestFault, task: Task, manifest: Manifest): Diagnostic {
   const { code, message, hint, at, severity = 'error', meant } = fault;
   const [name, ...deeper] = at;
@@ -101,7 +99,6 @@ export function placeRequestFault(fault: RequestFault, task: Task, manifest: Man
   return { ...error, place, fix: meant === undefined ? undefined : { place, text: meant } };
 }
 
-/** Returns whether the name of the field is wrong, and not its value. */
 function isAboutField({ code }: Pick<RequestFault, 'code'>): boolean {
   return code === 'MB1501';
 }
@@ -220,7 +217,6 @@ function explainJoin(
   return undefined;
 }
 
-/** Returns the template of the axis or column with this name, or with the most similar one. */
 function sourceOf(name: string, { columns, axes }: { columns: readonly string[]; axes: readonly string[] }): string {
   const axis = axes.includes(name) ? name : columns.includes(name) ? undefined : nearestName(name, axes);
   const column = nearestName(name, columns) ?? columns[0] ?? 'sku';

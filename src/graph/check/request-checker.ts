@@ -14,7 +14,6 @@ interface GatheredProblem extends SchemaProblem {
 
 export type { RequestChecker } from './request-fault.ts';
 
-/** Stands for an output of another step, which will be a public link. */
 const placeholder = 'https://example.com/output';
 
 /**
@@ -60,7 +59,6 @@ export function makeRequestChecker(
   return check;
 }
 
-/** Finds fields that are wrong by the documentation. These were reported before. */
 function wrongFields(name: string, request: Json): Set<string | number | undefined> {
   const kind = kinds[name];
   if (kind === undefined || !isMap(request)) return new Set();
@@ -77,7 +75,6 @@ function oneForEachPlace(faults: readonly RequestFault[]): RequestFault[] {
   });
 }
 
-/** Finds fields that are only missing because of a typo. The typo is reported at the misspelled field. */
 function meantFields(problems: readonly SchemaProblem[], fields: readonly string[]): Set<string> {
   const unknown = problems.flatMap(({ rule, path, params }) =>
     rule === 'additionalProperties' && path.length === 0 ? [String(params.additionalProperty)] : [],
@@ -179,7 +176,6 @@ function describeSchemaProblem(problem: GatheredProblem, about: About): RequestF
   return { code: 'MB1506', message, hint: guess === undefined ? source : `${guess}; ${source}`, at };
 }
 
-/** Lists the fields in a schema, in all of its forms. */
 function fieldNames(schema: Json, depth = 0): string[] {
   if (!isMap(schema) || depth > 4) return [];
   const own = isMap(schema.properties) ? Object.keys(schema.properties) : [];
@@ -264,9 +260,7 @@ function asText(value: unknown): string {
 
 interface ListedFields {
   byName: Map<string, Json[]>;
-  /** True if the schema states that other fields are allowed. */
   isOpen: boolean;
-  /** True if the schema rejects other fields itself, so that its validation reports them. */
   isClosed: boolean;
 }
 

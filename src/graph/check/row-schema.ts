@@ -9,7 +9,6 @@ import { nearestName } from '../../manifest/suggest.ts';
 import { readWholeYaml } from '../../manifest/yaml/read-yaml.ts';
 import type { Expansion } from '../expansion.ts';
 
-/** A JSON Schema of rows. `path` and `data` are relative to the main manifest's folder. */
 interface RowSchema {
   path: string;
   data: string;

@@ -5,7 +5,6 @@ import type { Table, Task } from '../../manifest/manifest.ts';
 import type { Row, Rows } from '../../manifest/rows/rows.ts';
 import type { Gate } from '../graph.ts';
 
-/** The rows of a task. `none`: it has no `foreach`; `unknown`: they are wrong, which was reported. */
 export type TaskRows = 'none' | 'unknown' | Rows;
 
 export interface ReadTable {
@@ -32,12 +31,10 @@ export interface Draft {
   address: string;
   task: Task;
   key?: string | undefined;
-  /** The values of its cell as strings, by axis. */
   matrix: { [axis: string]: string };
   cell: Cell;
   take?: number | undefined;
   row?: Row | undefined;
-  /** The part of another step's output that it uses, counted from 0. */
   part?: { of: string; index: number } | undefined;
 }
 
@@ -52,11 +49,9 @@ export interface ExpandedTask {
   axes: string[];
   hasKey: boolean;
   drafts: Draft[];
-  /** Steps that are not made because their `when` is false. */
   leftOut: Draft[];
   complete: boolean;
   find(conditions: readonly Condition[]): readonly Draft[];
-  /** Omitted when it has none. */
   gates?: readonly Gate[];
   /** The task as other tasks see it if its gate makes a choice: its steps are named like the gates. */
   offered?: ExpandedTask;
@@ -87,7 +82,6 @@ export function trailOf(of: {
   ];
 }
 
-/** `column`: the cell of the row that is wrong, if it is known. */
 export function withTrail(diagnostic: Diagnostic, draft: Draft, column?: string): Diagnostic {
   const { task, row, matrix, take } = draft;
   const related = row === undefined ? [] : [{ message: row.label, place: row.place(column) }];
@@ -98,14 +92,12 @@ export function withTrail(diagnostic: Diagnostic, draft: Draft, column?: string)
 
 const mostNamed = 5;
 
-/** Names tasks as a part of a trail, for example `tasks hero, teaser`. */
 export function nameTasks(tasks: readonly string[]): string {
   if (tasks.length === 1) return `task ${tasks[0]}`;
   const named = tasks.slice(0, mostNamed).join(', ');
   return tasks.length > mostNamed ? `${tasks.length} tasks: ${named} …` : `tasks ${named}`;
 }
 
-/** Maximum length of a title, in UTF-16 code units. */
 const longestTitle = 60;
 
 const addressOrFile = /^https?:|\.\w{2,4}$/;

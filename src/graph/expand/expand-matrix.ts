@@ -28,7 +28,6 @@ export function expandMatrix(task: Task, expansion: Expansion): Cells | undefine
   return new MatrixReading(task, task.matrix, expansion).run();
 }
 
-/** One value of an axis. `row`: its attributes other than its ID. */
 interface AxisValue {
   value: Scalar;
   row?: Row;

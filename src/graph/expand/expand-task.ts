@@ -10,7 +10,6 @@ import { type Cell, type Cells, type Draft, type ExpandedTask, type TaskRows, tr
 import { indexSteps } from './join.ts';
 import { scopeOf } from './tables.ts';
 
-/** Returns the maximum number of steps that a task can make. `countOf` returns it for another task. */
 export function countSteps(task: Task, rows: TaskRows, cells: Cells, countOf: (task: string) => number): number {
   const ofParts = task.rows.from === 'parts' ? countOf(task.rows.task) * task.rows.most : undefined;
   const rowCount = ofParts ?? (typeof rows === 'object' ? rows.rows.length : rows === 'none' ? 1 : 0);
@@ -66,7 +65,6 @@ function range(count: number): number[] {
   return Array.from({ length: count }, (_, index) => index + 1);
 }
 
-/** Applies the conditions of a task. A step with a wrong condition is reported and left out. */
 function applyConditions(task: Task, drafts: Draft[], expansion: Expansion): { kept: Draft[]; leftOut: Draft[] } {
   const conditions = conditionKeys.filter((key) => task[key] !== undefined && task[key] !== true);
   if (conditions.length === 0) return { kept: drafts, leftOut: [] };
@@ -217,14 +215,12 @@ function slugged(key: string): string {
   return `"{{slug ${path ?? 'row.name'}}}"`;
 }
 
-/** Returns whether a key does not depend on the row, so that all rows would have the same one. */
 function isSameForAll(task: Task, { templates }: Expansion): boolean {
   if (task.key === undefined || !templates.isSound(taskPath(task.id, 'key'))) return false;
   if (!isTemplate(task.key)) return checkKey(task.key) === undefined;
   return templates.get(task.key)?.paths.every((path) => path.parts[0] !== 'row') === true;
 }
 
-/** Guesses the row key: the column with the written name, or else one with distinct values. */
 function rowKey(written: string, rows: Rows): string {
   if (rows.columns === undefined) return '"{{row}}"';
   const name = written.trim().replace(/^row\./, '');

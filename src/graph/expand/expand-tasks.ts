@@ -36,7 +36,6 @@ export function beginExpansion(
   return expansion;
 }
 
-/** Expands tasks in this order: tasks over parts need the steps that make the parts. */
 export function expandTasks(order: readonly Task[], expansion: Expansion): void {
   for (const task of order) {
     const expanded = expandTask(task, rowsForSteps(task, expansion), expansion);
@@ -143,7 +142,6 @@ function rowsOfParts(
   return { ...shapeOfParts(source), rows };
 }
 
-/** Returns a name of the step for row keys, unique within its task. */
 function nameForKeys(draft: Draft): string {
   const names = [...(draft.key === undefined ? [] : [draft.key]), ...Object.values(draft.matrix).map(addressPart)];
   return [...names, ...(draft.take === undefined ? [] : [String(draft.take)])].join('-').slice(0, 90);
@@ -218,7 +216,6 @@ function withoutChoice(draft: Draft, { name, gate, axes }: { name: string; gate:
   };
 }
 
-/** Returns whether the attribute that a gate chooses by exists. An unknown axis is reported. */
 function isAxisKnown({ task, axes }: ExpandedTask, expansion: Expansion): boolean {
   const { gate, id } = task;
   if (gate?.is !== 'choose' || gate.among.by !== 'axis' || axes.includes(gate.among.axis)) return true;
@@ -235,7 +232,6 @@ function isAxisKnown({ task, axes }: ExpandedTask, expansion: Expansion): boolea
   return false;
 }
 
-/** Reports, once, a gate that asks for more picks than it has steps. */
 function checkChoices({ task, complete }: ExpandedTask, gates: readonly Gate[], expansion: Expansion): void {
   const few = complete ? gates.find(({ choose, members }) => members.length < choose) : undefined;
   if (few === undefined) return;

@@ -68,7 +68,6 @@ export function attributeOf(draft: Draft, name: string): string {
   return draft.matrix[name] ?? '';
 }
 
-/** Explains why a reference does not match exactly one step, and how to write it so that it does. */
 export function explainJoin(
   path: { written: string; task: string; output: string },
   found: { candidates: readonly Draft[]; producer: ExpandedTask; conditions: readonly Condition[] },
@@ -103,7 +102,6 @@ export function explainJoin(
   return { message, hint: `it could be ${listAddresses(candidates)}; ${way}, or ${list}` };
 }
 
-/** Finds a step that would meet the conditions, but was left out by its `when`. */
 export function findLeftOut(producer: ExpandedTask, conditions: readonly Condition[]): Draft | undefined {
   return producer.leftOut.find((draft) => conditions.every(({ name, value }) => attributeOf(draft, name) === value));
 }

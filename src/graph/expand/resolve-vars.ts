@@ -61,10 +61,8 @@ function setFromOutside(vars: JsonMap, { name, text }: { name: string; text: str
 }
 
 class DeclaredVars {
-  /** The values known so far, including those from outside. */
   readonly #vars: JsonMap;
   readonly #expansion: Expansion;
-  /** Vars that are being resolved, outermost first. */
   readonly #open: string[] = [];
 
   constructor(vars: JsonMap, expansion: Expansion) {
@@ -107,7 +105,6 @@ class DeclaredVars {
     return unknownValue;
   }
 
-  /** Resolves the vars that a template names; returns false for a var that depends on itself. */
   #resolveNames(template: Template, site: { text: string; path: Path }): boolean {
     const { vars: declared } = this.#expansion.manifest;
     for (const { parts, start, end } of template.paths) {
@@ -153,7 +150,6 @@ function setVarsOfFiles(vars: JsonMap, expansion: Expansion): void {
   }
 }
 
-/** Returns whether a value has the type of the declared one. A var that is declared as `null` accepts any type. */
 function isOfType(value: Json, declared: Json): boolean {
   return declared === null || typeOf(value) === typeOf(declared);
 }
@@ -182,7 +178,6 @@ function hintForUndeclared(name: string, declared: readonly string[]): string {
   return `${guess} it under \`vars:\`, or use a declared var: ${listNames(declared)}`;
 }
 
-/** Converts a string from outside to the type of the declared value. */
 function readOverride(declared: Json, text: string): { value: Json } | { wanted: string } | { unsendable: Unsendable } {
   // Text that is not UTF-8, from the command line or the environment, contains this character.
   if (text.includes('\ufffd')) {

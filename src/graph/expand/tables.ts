@@ -23,7 +23,6 @@ export function readTables(expansion: Expansion): void {
   }
 }
 
-/** Indexes rows by their join values. Undefined when the table cannot be joined, which was reported. */
 function indexRows(table: Table, rows: Rows, expansion: Expansion): Map<string, Row> | undefined {
   const { places } = expansion.manifest;
   const columns = rows.columns ?? [];
@@ -156,7 +155,6 @@ function findJoined(read: ReadTable, draft: Draft, expansion: Expansion): Row | 
 
 const mostMissing = 5;
 
-/** Lists the values for which a table has no row, as one mistake for all steps. */
 function missingText({ table, missed }: ReadTable): string {
   const [first = [], ...others] = [...missed].map((id) => JSON.parse(id) as string[]);
   const message = `table \`${table.name}\` has no row for ${nameValues(table, first)}`;

@@ -56,7 +56,6 @@ export function orderTasks(expansion: Expansion): Task[] | undefined {
   return circles > 0 ? undefined : order;
 }
 
-/** `last`: the edge that closes the cycle. */
 function describeCircle(last: Edge, circle: readonly Edge[]): Diagnostic {
   const first = last.to;
   const names = [first, ...circle.map((edge) => edge.to)].join(' → ');

@@ -80,7 +80,6 @@ function readRowsOf(task: Task, expansion: Expansion): TaskRows {
   }
 }
 
-/** Returns the value of `{{vars.name}}` and its path. Undefined when the value is wrong, which was reported. */
 export function readVar(text: string, at: Path, expansion: Expansion): { value: Json; path: Path } | undefined {
   if (!isWholeVar(text)) return undefined;
   const { manifest, vars } = expansion;
@@ -103,7 +102,6 @@ export function readVar(text: string, at: Path, expansion: Expansion): { value: 
   return { value, path: ['vars', ...parts] };
 }
 
-/** Returns the table of `{{tables.name}}`. Undefined when there is none, which was reported. */
 export function findTable(text: string, at: Path, expansion: Expansion): ReadTable | undefined {
   const name = readWholeTable(text) ?? '';
   const found = expansion.tables.get(name);
@@ -285,7 +283,6 @@ function rowsOfFile(
   return keepRows({ ...read, diagnostics: read.diagnostics.map((one) => ({ ...one, ...users })) }, expansion);
 }
 
-/** Returns the name of the table whose file is named at this place. */
 function tableAt([section, name]: Path): string | undefined {
   return section === 'tables' ? String(name) : undefined;
 }

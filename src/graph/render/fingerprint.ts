@@ -20,7 +20,6 @@ export function fingerprintChoice(members: readonly string[]): string {
   return fingerprintStep({ kind: 'gate', paidRequest: { members: [...members] } });
 }
 
-/** Replaces every `$ref` of a request, without changing anything else. */
 export function replaceReferences(request: OpenRequest, replace: (address: string) => string): OpenRequest {
   const visit = (value: Json): Json => {
     if (Array.isArray(value)) return value.map(visit);

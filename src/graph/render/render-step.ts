@@ -50,7 +50,6 @@ export interface RenderedStep {
   request: JsonMap;
   save: string;
   title?: string;
-  /** Addresses of steps, and names of gates. */
   needs: string[];
   file?: FileFact & { path: string };
   unchecked?: true;
@@ -153,7 +152,6 @@ class StepRendering {
     this.#report(diagnostic, column);
   }
 
-  /** Warns of text that looks like a template but is sent unchanged. */
   #warnOfTemplates(field: string, { written, value, path }: { written: Json; value: Json; path: Path }): void {
     const left =
       findTemplateText(value) ?? (typeof written === 'string' ? /\$\{\{[^{}]*\}\}/.exec(written)?.[0] : undefined);
@@ -164,7 +162,6 @@ class StepRendering {
     this.#report({ code: 'MB1202', severity: 'warning', message, hint, place });
   }
 
-  /** Checks a request against the service's own description, if that is the only documentation. */
   #checkByDocument(kind: string, request: JsonMap): void {
     const faults = this.#expansion.facts.checker?.(kind, request) ?? 'unchecked';
     if (faults === 'unchecked') {
@@ -258,7 +255,6 @@ class StepRendering {
     return undefined;
   }
 
-  /** Returns the title of its gate, else the first short text of its row. */
   title(): string | undefined {
     const { task, row } = this.#draft;
     if (task.gate?.title === undefined) return row && titleOf(row.value);
@@ -354,7 +350,6 @@ class StepRendering {
     return Array.from({ length: choose }, (_, index) => makePickReference(address, field, index + 1));
   }
 
-  /** Renders the picks of `from` for a task: one set of conditions, or one for each value of a list. */
   #picksFor(producer: ExpandedTask): Condition[][] | 'unknown' {
     const { id } = producer.task;
     const known = this.#picks.get(id);
@@ -430,7 +425,6 @@ class StepRendering {
     return this.#lookupOf(name)?.column ?? (written && columnIn(written.value, this.#expansion.templates));
   }
 
-  /** Returns the column that a field gets by `{{lookup row …}}`. */
   #lookupOf(name: string): { column: string; text: string } | undefined {
     const text = this.#draft.task.with.find(({ field }) => field === name)?.value;
     if (typeof text !== 'string') return undefined;

@@ -67,7 +67,6 @@ export function findTemplates(value: Json, path: Path): TemplateSite[] {
   return sites;
 }
 
-/** Returns the column of the row that a value with templates depends on. Undefined for none, and for several. */
 export function columnIn(value: Json, templates: Templates): string | undefined {
   const paths = findTemplates(value, []).flatMap(({ text }) => templates.get(text)?.paths ?? []);
   const [column, another] = new Set(
@@ -91,7 +90,6 @@ export function renderValue(
   path: Path,
   using: {
     templates: Templates;
-    /** If omitted, templates are not rendered and count as unknown. */
     scopeAt?: (site: { text: string; path: Path }) => Scope;
     onFault?: (fault: TemplateFault, site: { text: string; path: Path }) => void;
   },
@@ -155,7 +153,6 @@ function asText(value: Json): Json {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
 }
 
-/** Reads a plain number, for example `5` or `-0.5`. Undefined for other values. */
 function readNumber(value: Json): number | undefined {
   return typeof value === 'string' && /^\s*-?\d{1,15}(?:\.\d{1,15})?\s*$/.test(value) ? Number(value) : undefined;
 }

@@ -11,15 +11,11 @@ import { findRowAtHand, scopeOf } from '../expand/tables.ts';
 import { orderTasks } from '../expand/task-edges.ts';
 import type { Expansion, GraphFacts } from '../expansion.ts';
 
-/** Place in the campaign from which a value of a request comes, or came before. */
 export interface Origin {
   is: 'template' | 'default' | 'variable' | 'data' | 'matrix';
-  /** For example `tasks.hero.with.prompt`, `defaults.image.model`, `vars.product`, a column, or an axis. */
   name: string;
-  /** Path relative to the working folder. */
   file: string;
   line: number;
-  /** Sheet of a workbook. Its rows count as lines. */
   sheet?: string;
 }
 
@@ -31,7 +27,6 @@ export interface Difference {
 }
 
 export interface Origins {
-  /** Finds the change that made a value differ; `undefined` where the campaign does not show it. */
   trace(address: string, difference: Difference): Origin | undefined;
   /** Finds the origins of a field: the place where it is written, then those of values filled in. */
   find(address: string, field: string): readonly Origin[];
@@ -146,7 +141,6 @@ function positionOf({ file, start, sheet }: Place): { file: string; line: number
 /** A piece of a rendered text: written in the template, or filled in from the names in `sources`. */
 export interface Piece {
   text: string;
-  /** Names such as `row.mood`. Omitted for the template's own words. */
   sources?: readonly string[];
 }
 

@@ -13,7 +13,6 @@ export interface ChangeFacts {
 
 export interface Changes {
   changes: Change[];
-  /** Steps that this step uses and that were, or will be, created again. */
   follows: string[];
 }
 
@@ -42,7 +41,6 @@ export function findChanges(
 interface Values {
   before: Json | undefined;
   after: Json | undefined;
-  /** The new value with references by address. */
   written: Json | undefined;
 }
 

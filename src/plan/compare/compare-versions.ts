@@ -17,24 +17,20 @@ export interface Version {
   origins?: Origins | undefined;
 }
 
-/** A step that differs between two versions of a campaign. */
 export interface ComparedStep {
   change: 'added' | 'removed' | 'changed' | 'moved';
   address: string;
-  /** `moved`: its address in the other version. */
   movedFrom?: string;
   task: string;
   kind: string;
   text: string;
   changes?: Change[];
-  /** Changed steps that this step uses. */
   follows?: string[];
   /**
    * Its price in each version: omitted if the step does not exist there, 0 if it shares another step's job, `null` if
    * it is unknown.
    */
   credits: { there?: number | null; here?: number | null };
-  /** Credits of paid work in the other version that this one discards. */
   discards?: number;
 }
 
@@ -46,14 +42,12 @@ export interface PriceSum {
 /** Changes of one version of a campaign (`here`) from another (`there`). Empty if the two are equal. */
 export interface Comparison {
   steps: ComparedStep[];
-  /** Cost of the whole campaign at the prices known or estimated in this version. */
   there: PriceSum & { steps: number; budget?: number };
   here: PriceSum & { steps: number; budget?: number };
   toBuy: PriceSum;
   /** Jobs and unresolved create requests that are on record in one version only. */
   bought: Charge[];
   boughtThere: Charge[];
-  /** Credits of purchases that steps have in the other version and none has in this one. */
   discarded: number;
 }
 

@@ -60,7 +60,6 @@ export function forgetRecord(
   return { is: 'recorded', address, text, records: [{ ...record, purchases: purchases.map(asForgotten) }] };
 }
 
-/** Marks one purchase as forgotten. Purchases made at this address on another branch are not affected. */
 export function asForgotten(purchase: Purchase): Purchase {
   return purchase.writtenOff ? purchase : { ...purchase, forgotten: true };
 }

@@ -69,7 +69,6 @@ export function judgeSteps(
   return refused.size > 0 ? [...refused.values()] : rulings;
 }
 
-/** Returns why a pattern does not pick an output, unless `replaces` is set. */
 function whyLeftAlone(
   match: Match,
   { name, state }: DecidedGate,
@@ -160,7 +159,6 @@ function withVerdict(
   return [{ address, kind: record.kind, purchases: [purchase], decisions }];
 }
 
-/** Shortens the list, because a gate may have thousands of steps that are each refused. */
 function listOf(addresses: readonly string[]): string {
   const more = addresses.length - mostNamed;
   return more > 0 ? `${addresses.slice(0, mostNamed).join(', ')} … and ${more} more` : addresses.join(', ');
@@ -198,7 +196,6 @@ function limitPicks(
   });
 }
 
-/** Decision of one reviewer about one output. `job`: the reviewed job. */
 export interface Opinion {
   by: string;
   address: string;
@@ -208,7 +205,6 @@ export interface Opinion {
   job?: string;
 }
 
-/** Outputs on which reviewers agree, and on which they differ: `text` lists their decisions. */
 interface Compared {
   agreed: { address: string; is: 'picked' | 'rejected'; note?: string; reason?: string; by: string }[];
   differing: { address: string; text: string }[];

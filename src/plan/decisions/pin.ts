@@ -90,7 +90,6 @@ export function findOwn(match: Match): { record: StepRecord; purchase: Job } | R
 export type SeenOutput =
   | { is: 'intact' }
   | { is: 'missing' }
-  /** `why`: the words that follow the path in a message. */
   | { is: 'unusable'; why: string }
   /** The content differs from the record. `output` has its present digest, size and media type. */
   | { is: 'edited'; output: Output };
@@ -116,7 +115,6 @@ export function findAcceptable(
   );
 }
 
-/** Accepts the file of a job that is not saved yet: `apply` then saves it even if it fails a check. */
 function acceptAsIs(address: string, { record, purchase }: { record: StepRecord; purchase: Job }): Ruling {
   const { fingerprint, jobId } = purchase;
   if (isAcceptedAsIs(record, purchase)) return { is: 'unchanged', address, text: 'is accepted already' };
@@ -125,7 +123,6 @@ function acceptAsIs(address: string, { record, purchase }: { record: StepRecord;
   return { is: 'recorded', address, text, records: [{ ...record, decisions: { accepted: [accepted] } }] };
 }
 
-/** Returns whether a user accepted the file of this job before it was saved. */
 export function isAcceptedAsIs({ decisions }: StepRecord, { fingerprint, jobId }: Purchase): boolean {
   return decisions?.accepted?.some((one) => one.wanted === fingerprint && one.job === jobId) === true;
 }
@@ -191,7 +188,6 @@ function acceptedPurchase(
   return { ...purchase, outputs, revision: Math.min((purchase.revision ?? 0) + 1, mostRevision) };
 }
 
-/** Returns `undefined` when the purchase is of the manifest's present request, or is already accepted for it. */
 function newAcceptance({ step }: Match, record: StepRecord, { fingerprint }: Job): Acceptance | undefined {
   if (step.decided?.accepted === true) return undefined;
   const wanted = wantedBy(step);

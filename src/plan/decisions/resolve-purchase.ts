@@ -15,10 +15,8 @@ export function decidedText(kind: string): string {
   return `decided: ${isPost(kind) ? 'it is not out' : 'it was not charged'}`;
 }
 
-/** A user's finding about an unresolved create request. */
 export type Finding =
   | { is: 'job'; jobId: string; credits?: number; recordId?: string }
-  /** The request never reached the service, so nothing was charged. */
   | { is: 'not-spent' }
   /** The outcome is unknown: buy the step again, even if that pays twice. */
   | { is: 'spend-again' };

@@ -6,7 +6,6 @@ import type { Situation } from '../situation/situation.ts';
 
 /** Result of a user's decision about one step. `text` is printed after the step's address. */
 export type Ruling =
-  /** `records`: records to merge into the lock. */
   | {
       is: 'recorded';
       address: string;
@@ -15,7 +14,6 @@ export type Ruling =
       /** The verdict, if it is not the command's own: a file given to `pick` can also reject. */
       as?: 'reject';
     }
-  /** The same decision is on record already. */
   | { is: 'unchanged'; address: string; text: string }
   | { is: 'refused'; address: string; text: string; hint: Advice };
 

@@ -8,18 +8,14 @@ import { countPosts, sumAfterPicks, sumPrices } from '../sum-up.ts';
 
 interface OwnSteps {
   begun(address: string): StepOrder | undefined;
-  /** Returns whether the run makes, or has made, the purchase of this order. */
   makes(order: StepOrder): boolean;
-  /** Returns whether the user's approval, and that of a saved plan, covers this row. */
   covers(row: PlanRow): boolean;
 }
 
 export interface Added {
   /** Rows that the run may carry out in addition to its plan, in the order of the graph. */
   rows: PlanRow[];
-  /** Rows that no longer wait at gates but are left for another run, each with the reason. */
   left: PlanRow[];
-  /** Steps of the run whose input is no longer picked. */
   outdated: PlanRow[];
 }
 
@@ -88,7 +84,6 @@ export function waitingRows({ rows }: Plan): Map<string, PlanRow> {
   return new Map(rows.flatMap((row) => (row.blockedBy === 'gate' ? [[row.address, row] as const] : [])));
 }
 
-/** Drops rows that need an output that this run does not make, or makes from another pick. */
 function dropUnmet(
   candidates: Map<string, PlanRow>,
   { byAddress, own, found }: { byAddress: ReadonlyMap<string, PlanRow>; own: OwnSteps; found: Added },

@@ -56,7 +56,6 @@ export function blockAtGates(draft: Draft, { graph: { gates }, matches }: Pick<S
   }
 }
 
-/** Returns whether nothing can be picked at a gate, now or after this run. `unselected`: rows that are not selected. */
 function isOutOfSight({ members }: Gate, draft: Draft, unselected: ReadonlySet<string>): boolean {
   return members.every((address) => {
     const row = draft.at(address);
@@ -65,7 +64,6 @@ function isOutOfSight({ members }: Gate, draft: Draft, unselected: ReadonlySet<s
   });
 }
 
-/** Returns a blocked row that keeps the future purchase, so that a saved plan can name it. */
 function heldBack(row: PlanRow, text: string, discards?: number): BlockedRow {
   const { order, action, mayRetry, price: shown, post } = row;
   const held = blocked(row, 'gate', reasonOf('gate', text));

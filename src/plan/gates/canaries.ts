@@ -9,13 +9,10 @@ import { findConditions, findMissingPart, partCounter } from '../situation/parts
 import type { DecidedCampaign } from '../situation/verdicts.ts';
 import { stateOfGate } from './gates.ts';
 
-/** The canaries of a task, chosen by the lock and the selection: steps that go first for similar steps. */
 interface SeatedCanary {
   canary: Canary;
-  /** Addresses of the canaries: as many as the manifest requests, or fewer if there are not enough steps. */
   seats: readonly string[];
   others: readonly string[];
-  /** True when no other step has to wait for the canaries. */
   isProven: boolean;
 }
 
@@ -23,7 +20,6 @@ interface SeatedCanary {
 export interface Limits {
   /** Addresses to buy again. Earlier acceptances and verdicts about them do not count. */
   redo: ReadonlySet<string>;
-  /** Addresses that the run is limited to. Defaults to all. */
   selected?: ReadonlySet<string> | undefined;
   /** Addresses that a run is carrying out already, regardless of the lock. They stay canaries. */
   underWay?: ReadonlySet<string> | undefined;

@@ -22,7 +22,6 @@ export function seeAtGates(matches: readonly Match[], verdicts: Verdicts, gates:
   return new Map(asked.map((match) => [match.step.address, verdicts.seen(match)]));
 }
 
-/** Returns the bought steps that are rejected, or that are not picked at a decided gate. */
 export function unpickedAt(gates: readonly DecidedGate[], seen: SeenAtGates): Set<string> {
   const unpicked = gates.flatMap(({ members, state }) =>
     members.filter((address) => {
@@ -99,7 +98,6 @@ export class GateKeeper {
     return this.#byName.get(need) ?? this.#byMember.get(need);
   }
 
-  /** Returns the steps that a need refers to: at a decided gate, only the picked ones. */
   #pickedOf(need: string): readonly string[] {
     const gate = this.#gateOf(need);
     const state = gate && this.stateOf(gate);
@@ -118,7 +116,6 @@ export class GateKeeper {
     return state;
   }
 
-  /** Returns the gates with their states. Call it after every step was seen. */
   decided(): DecidedGate[] {
     return this.#gates.map((gate) => ({ ...gate, state: this.stateOf(gate) }));
   }
@@ -150,7 +147,6 @@ export function gatesByMember<Any extends Gate>(gates: readonly Any[]): Map<stri
   return new Map(gates.flatMap((gate) => gate.members.map((address) => [address, gate] as const)));
 }
 
-/** Returns the state of a gate. `seenOf` must know each of its steps. */
 export function stateOfGate({ choose, members }: Gate, seenOf: (address: string) => Seen): GateState {
   const seen = members.map((address) => ({ address, is: seenOf(address) }));
   const picked = seen.flatMap(({ address, is }) => (is === 'picked' ? [address] : []));
@@ -160,7 +156,6 @@ export function stateOfGate({ choose, members }: Gate, seenOf: (address: string)
   return { is: toSee < choose ? 'rejected' : 'open', picked, toSee };
 }
 
-/** Describes what a gate waits for, for example `waits for a pick: hero@lamp, 4 to see`. */
 export function describeWait(gate: DecidedGate): string {
   const { name, is, choose, members, state } = gate;
   if (is === 'canary') return describeCanary(gate);

@@ -2,28 +2,22 @@ import type { Output } from '../../lock/record.ts';
 import type { Expectation, Range } from '../../manifest/manifest.ts';
 import type { Match } from '../situation/find-purchases.ts';
 
-/** Measurements that are made together: stated size, loudness, waveform, picture, or content credentials. */
 export type Aspect = 'size' | 'sound' | 'wave' | 'looks' | 'credentials';
 
 const aspects = ['size', 'sound', 'looks'] as const satisfies readonly Aspect[];
 
 /** Measurements of a media file. Facts that could not be measured are omitted. */
 export interface MediaFacts {
-  /** In pixels. */
   width?: number;
   height?: number;
   durationSeconds?: number;
   /** Integrated loudness in LUFS; -70 for silence. Omitted for sounds shorter than 0.4 s. */
   lufs?: number;
-  /** Largest sample in dBFS. */
   peakDb?: number;
-  /** Duration of the longest silence at any position. */
   silentSeconds?: number;
   /** Waveform of a sound, as `ground/wave.ts` writes it. */
   wave?: string;
-  /** The picture has a single color. */
   isBlank?: boolean;
-  /** The file contains content credentials (C2PA). */
   hasCredentials?: boolean;
 }
 

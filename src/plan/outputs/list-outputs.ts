@@ -20,15 +20,12 @@ import type { Situation } from '../situation/situation.ts';
 import { type StepState, stateOfStep } from '../situation/step-state.ts';
 import type { Said } from '../situation/verdicts.ts';
 
-/** A purchased file, with facts from manifest and lock. */
 interface OutputEntry {
   address: string;
   task: string;
   kind: string;
   key?: string;
-  /** Values of the row from which the step was made: its columns, or a single value. */
   row?: Json;
-  /** Rows of joined tables, by table. */
   tables?: { [name: string]: Json };
   matrix: { readonly [axis: string]: string };
   take?: number;
@@ -61,17 +58,14 @@ export interface FoundOutput extends OutputEntry {
   width?: number;
   height?: number;
   seconds?: number;
-  /** The file contains content credentials (C2PA). They were not verified. */
   contentCredentials?: 'present';
 }
 
-/** A post that is, or may be, published. It has no file. */
 export type PostEntry = Omit<OutputEntry, 'output' | 'part' | 'verdict'>;
 
 interface ListedOutputs {
   entries: OutputEntry[];
   posts: PostEntry[];
-  /** Number of steps that should have files but have none saved. */
   without: number;
   /** With `picked`: the undecided gates, whose files are omitted. */
   undecided: string[];
@@ -79,9 +73,7 @@ interface ListedOutputs {
 
 interface ListFacts {
   situation: Situation;
-  /** Addresses to list. Defaults to all. */
   selected?: ReadonlySet<string> | undefined;
-  /** `picked` drops files that are not picked at their gate. */
   which: 'all' | 'picked';
   rows: ReadonlyMap<string, StepRows>;
 }
@@ -133,7 +125,6 @@ export function listOutputs({ situation, selected, which, rows }: ListFacts): Li
   return { entries, posts, without, undecided: [...undecided] };
 }
 
-/** Returns the purchase of a step's files: that of its present request, else the last that has files. */
 export function findSaved({ purchase, record }: Match): { purchase?: Purchase | undefined; isEarlier: boolean } {
   if (purchase?.outputs !== undefined) return { purchase, isEarlier: false };
   const counted = record === undefined ? [] : countedPurchases(record);
@@ -200,7 +191,6 @@ export function readableRequest(bought: OpenRequest, boughtAt: BoughtAt): OpenRe
   return replaceReferences(bought, (fingerprint) => boughtAt(fingerprint) ?? fingerprint);
 }
 
-/** A file, and its path within the delivery folder. */
 export interface NamedDelivery<File extends OutputEntry = OutputEntry> {
   file: File;
   name: string;

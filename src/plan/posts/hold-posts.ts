@@ -15,7 +15,6 @@ import { isPost, sendsOf } from './post-record.ts';
 
 interface PostFeatures {
   words: ReadonlySet<string>;
-  /** Features other than words: links, references and times. */
   others: ReadonlySet<string>;
 }
 
@@ -60,7 +59,6 @@ function describeOpen({ address, accounts }: Pick<KnownPost, 'address' | 'accoun
   return `waits for ${address}, which may be out: it went ${where}, and its answer was lost; look there, then \`resolve\` it`;
 }
 
-/** Finds published posts whose words are no longer in the manifest, or no longer at the same address. */
 function findLost(matches: readonly Match[], lock: Lock): KnownPost[] {
   const lost = [...orphanRecords(matches, lock), ...replacedRecords(matches, lock)].flatMap((record) =>
     knownPost(record),

@@ -51,7 +51,6 @@ export function targetOf(request: OpenRequest): PostTarget {
   };
 }
 
-/** Returns the plan with the names of the accounts of its posts, as far as they are known. */
 export function nameAccounts(plan: Plan, accounts: readonly { id: string; name: string }[]): Plan {
   const byId = new Map(accounts.map(({ id, name }) => [id, name]));
   const rows = plan.rows.map((row) => {
@@ -77,7 +76,6 @@ function textsOf(value: Json): string[] {
   return (Array.isArray(value) ? value : Object.values(value)).flatMap(textsOf);
 }
 
-/** Returns the words of a post in the order of its fields, without links, accounts and times. */
 export function wordsOfPost(request: OpenRequest): string {
   const written = (value: Json): string[] => {
     if (typeof value === 'string') return /^https?:\/\/\S*$/.test(value) ? [] : [value];

@@ -7,7 +7,6 @@ export function isPost(kind: string): boolean {
   return kinds[kind]?.act === 'post';
 }
 
-/** Returns whether a post waits for a user to decide whether it is the same as a published one. */
 export function isAskedAbout({ reason, beside }: Pick<Row, 'reason' | 'beside'>): boolean {
   return reason.code === 'post-lost' && beside !== undefined;
 }
@@ -26,7 +25,6 @@ function hasLeft(purchase: Purchase): boolean {
   return purchase.jobId !== undefined || mayBeCharged(purchase);
 }
 
-/** Recognizes a purchase that made a file, which no post does. */
 function hasFiles({ outputs, url }: Purchase): boolean {
   return (outputs !== undefined && outputs.length > 0) || url !== undefined;
 }

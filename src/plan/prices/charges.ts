@@ -20,14 +20,12 @@ export type Whereabouts = 'delivered' | 'running' | 'failed' | 'superseded' | 'h
 export interface Charge {
   /** Name of the charge, which is the same in every version of the lock. */
   name: string;
-  /** ID of the job, or of the send without an answer. */
   id: string;
   address: string;
   task: string;
   kind: string;
   /** `null`: the request is no longer in the lock. */
   model: string | null;
-  /** `null`: the step or its task is no longer in the manifest. */
   tags: readonly string[] | null;
   went: Whereabouts;
   /** `null`: the charge is held, and its price is unknown. */
@@ -69,7 +67,6 @@ function isFruitless(state: Purchase['state']): boolean {
   return state === 'failed' || state === 'lost';
 }
 
-/** Returns the jobs that steps of the manifest have now, by name, each with the step that owns it. */
 function findUsers(
   matches: readonly Match[],
   unfit: Situation['unfit'],
@@ -115,7 +112,6 @@ export type CostDimension = (typeof costDimensions)[number];
 export type CostSums = { [went in Whereabouts]: number } & { spent: number; heldUnknown: number };
 
 export interface CostRow {
-  /** A value for each dimension, in the order of the dimensions; `null` if unknown. */
   keys: (string | null)[];
   jobs: number;
   credits: CostSums;
@@ -163,7 +159,6 @@ function compareKeys(a: readonly (string | null)[], b: readonly (string | null)[
   return 0;
 }
 
-/** Cost of all work for the picked outputs. */
 export interface Approved {
   assets: number;
   /** Spent on tasks with gates, including drafts, rejected outputs and redone ones. */

@@ -5,7 +5,6 @@ import { reasonOf } from '../reason.ts';
 import { blocked, type Draft } from '../rows/draft.ts';
 import type { Situation } from '../situation/situation.ts';
 
-/** Dependencies between the rows that credits are allocated to. */
 interface Hangs {
   /** Addresses that a row waits for, and names of groups with members that it needs. */
   needsOf(row: PlanRow): readonly string[];
@@ -40,7 +39,6 @@ function isLater({ blockedBy }: Pick<PlanRow, 'blockedBy'>): boolean {
 class Funding {
   readonly #spending: readonly PlanRow[];
   readonly #wanted: ReadonlyMap<string, PlanRow>;
-  /** The rows that spend, by group; rows without a group are under `undefined`. */
   readonly #groups: ReadonlyMap<string | undefined, readonly PlanRow[]>;
   readonly #hangs: Hangs;
   readonly #funded = new Set<string>();
@@ -270,7 +268,6 @@ export interface Cap {
   left: number;
 }
 
-/** Lists the limits that are set. `budget`: its remaining credits. */
 export function capsOf({ budget, maxCredits, limit }: Caps): Cap[] {
   const all: [Cap['name'], number | undefined][] = [
     ['budget', budget],
@@ -282,7 +279,6 @@ export function capsOf({ budget, maxCredits, limit }: Caps): Cap[] {
 
 type Caps = { [name in 'budget' | 'maxCredits' | 'limit']?: PlanTotals[name] | undefined };
 
-/** Returns the cap with the fewest credits left; of equal ones the first. Undefined without caps. */
 export function tightestCap(caps: readonly Cap[]): Cap | undefined {
   return caps.toSorted((a, b) => a.left - b.left)[0];
 }

@@ -9,7 +9,6 @@ import type { PriceOf } from './prices.ts';
 
 export interface Held {
   credits: number;
-  /** Number of possible charges for whose kind no price is known. */
   unknownPrices: number;
 }
 
@@ -36,9 +35,7 @@ export interface HeldPurchase {
   name: string;
   record: StepRecord;
   purchase: Purchase;
-  /** Its price. Omitted if its request is unknown. */
   price?: Readonly<Price>;
-  /** Credits held for it; `null`: no price of its kind is known. */
   credits: number | null;
 }
 

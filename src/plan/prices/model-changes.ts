@@ -7,7 +7,6 @@ import type { ModelChange } from '../plan.generated.ts';
 import type { PlanRow } from '../plan.ts';
 import type { Match } from '../situation/find-purchases.ts';
 
-/** A list of the service as it was stored before a refresh, and as it is now. */
 export interface RefreshedList {
   before?: Listing | undefined;
   now?: Listing | undefined;

@@ -8,7 +8,6 @@ export class PriceBook {
   changes = 0;
   readonly #charged = new Map<string, number>();
 
-  /** Returns the highest charge of a class, or 0 if unknown. */
   charged(priceClass: string): number {
     return this.#charged.get(priceClass) ?? 0;
   }

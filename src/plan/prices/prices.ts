@@ -62,7 +62,6 @@ export function pricesFrom(lock: Lock, written: WrittenPrices = {}, hints: Price
   };
 }
 
-/** Returns the credits to hold for a charge that the service does not state, if no price of its kind is known. */
 export function heldWhereUnpriced(lock: Lock, written: WrittenPrices = {}, hints: PriceHints = {}): number {
   return worstFactor * highestOfAll({ charged: chargedPrices([lock]), written, hints });
 }
@@ -90,7 +89,6 @@ export function isWithin(credits: number | null, shown: number | null): boolean 
   return shown === null || (credits !== null && credits <= shown);
 }
 
-/** Splits a price class. Names of models are normalized, so that each model has one name in price classes. */
 function partsOf(name: string): string[] {
   const [kindName = '', model, ...fields] = name.split('/');
   const kind = kinds[kindName];
@@ -128,7 +126,6 @@ export function guessText(guesses: readonly { address: string; class: string }[]
   return `${each} credits are reserved for ${which}, a guess: no charge is on record, and nothing states a price of ${kinds.join(' or ')}; ${written} would`;
 }
 
-/** Lowest, most frequent (of several, the highest) and highest charge for jobs of one price class. */
 interface ChargedPrice {
   low: number;
   likely: number;
@@ -148,7 +145,6 @@ export type WrittenPrices = { readonly [priceClass: string]: number };
 
 /** Sources of prices in addition to the manifest and its lock. They give estimates, for which nothing is reserved. */
 export interface PriceHints {
-  /** Prices from other locks, charged by the same service. */
   elsewhere?: ChargedPrices | undefined;
   listings?: readonly Listing[] | undefined;
 }

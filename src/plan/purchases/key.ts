@@ -26,7 +26,6 @@ export function idempotencyKey(purchase: {
   return flatText('mb1-', hash('sha256', text).slice(0, 40));
 }
 
-/** Counts the idempotency keys of a purchase, from the first, that are on record as refused. */
 export function countRefused(
   purchases: readonly Purchase[],
   purchase: { campaign: string; fingerprint: string; repeat: number },
@@ -59,7 +58,6 @@ export function nextPurchase(purchases: Purchase[], fingerprint: string): { gene
   return { generation, repeat: repeatOf(purchases, { fingerprint, generation }) };
 }
 
-/** Returns what `retry:` leaves for a step; `undefined`: it has none. */
 export function retriesLeft({ step, record }: Match): Pick<Retries, 'left' | 'credits'> | undefined {
   const { retry } = step;
   if (retry === undefined) return undefined;
@@ -83,14 +81,12 @@ export function retriesAfter(
   };
 }
 
-/** Returns the maximum additional cost of the retries; `null`: unknown. */
 export function costOfRetries(retries: Retries, price: Pick<Price, 'credits'>): number | null {
   if (price.credits === null) return retries.credits;
   const all = retries.left * price.credits;
   return retries.credits === null ? all : Math.min(all, retries.credits);
 }
 
-/** Counts the jobs of this exact request so far, and sums the charges of all but the first. */
 function countPurchases({ step, record }: { step: Match['step']; record: StepRecord | undefined }): {
   made: number;
   spent: number;

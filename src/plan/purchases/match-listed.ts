@@ -3,13 +3,10 @@ import { canonicalJson, type Json } from '../../ground/json.ts';
 import { groupBy } from '../../ground/values.ts';
 import type { Match } from '../situation/find-purchases.ts';
 
-/** The part of a job in a list of the service that can be compared with a request. */
 export interface ListedRecord {
   kind: string;
   jobId: string;
-  /** The fields of the request that the list returns, by their names in the request. */
   echoes: { [field: string]: Json };
-  /** Time of creation, in ISO 8601. */
   createdAt?: string;
 }
 
@@ -47,7 +44,6 @@ export function compareListed(
 }
 
 export interface Adoption<Job extends ListedRecord> {
-  /** Certain matches: these jobs belong to these steps. */
   adopted: { match: Match; job: Job }[];
   /** Possible matches that a user must decide: exact ones that several steps share, and near ones. */
   open: { match: Match; jobs: { job: Job; likeness: Exclude<Likeness, 'other'> }[] }[];
@@ -108,7 +104,6 @@ function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Compares a requested value with a returned one: strings in any Unicode form, other values as canonical JSON. */
 export function isSameField(wanted: Json, seen: Json | undefined): boolean {
   if (seen === undefined) return false;
   if (typeof wanted === 'string' && typeof seen === 'string') return wanted.normalize('NFC') === seen.normalize('NFC');

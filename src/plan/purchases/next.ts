@@ -16,7 +16,6 @@ export interface SendFacts {
 
 interface RetryFacts {
   retries: { left: number; credits: number | null } | undefined;
-  /** Expected cost of another purchase; `null` if unknown. */
   price: number | null;
   /**
    * True if an unresolved create request stands next to the job (`hasOpenSend`): nothing is bought before it is
@@ -36,7 +35,6 @@ export type Act =
   /** Its job is running, or the service no longer knew it: the job is polled. */
   | { do: 'collect'; job: Job }
   | { do: 'save'; job: Job }
-  /** Its job is over, and another purchase is allowed. */
   | { do: 'again'; job: Job }
   | { do: 'end'; job: Job; why: RetryRefusal };
 
@@ -106,7 +104,6 @@ export function hasOpenSend(
 /** Reason why a failed job is not bought again: an open send, nobody asked for it, or a limit of `retry:`. */
 export type RetryRefusal = 'open-send' | 'not-asked' | 'prompt' | 'attempts' | 'credits';
 
-/** Returns why a failed job may not be bought again; `undefined`: it may. */
 export function whyNotAgain(
   retries: RetryFacts['retries'],
   failed: { error: string | undefined; charged: number | null | undefined; price: number | null },
@@ -159,7 +156,6 @@ export function isOwnSend({ send, account }: OpenSend, accountOf: SendFacts['acc
   return own === undefined || own === account; // I21
 }
 
-/** Error text for a create request whose key the service knows. `said`: the service's message. */
 export function knownKeyError(said?: string): string {
   const words = said === undefined ? '' : ` (${said})`;
   return `the service has a purchase under the same key, but does not name its job${words}`;
@@ -173,7 +169,6 @@ export type Settling =
   | { by: 'replay' | 'search'; reason: string }
   | { by: 'person'; reason: string; isKeyKnown?: true };
 
-/** Decides how an open send is settled; `reason` is a sentence without full stop. */
 export function settlingOf(purchase: OpenSend, facts: SendFacts): Settling {
   const person = (reason: string) => ({ by: 'person' as const, reason });
   if (facts.onUnknown === 'hold') {

@@ -131,7 +131,6 @@ function describeStep(purchase: OpenSend, match: Match | undefined, isPlanned: b
   return match.step.fingerprint === purchase.fingerprint ? 'another create of it: ' : 'of an earlier input: ';
 }
 
-/** Lists the unresolved create requests of one address, newest first. */
 export function openSendsOf(record: StepRecord | undefined): AwaitedSend[] {
   return record?.purchases.filter(isOpenSend) ?? [];
 }

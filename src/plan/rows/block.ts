@@ -15,7 +15,6 @@ export function dependentRows(rows: readonly PlanRow[], matches: readonly Match[
   return rows.filter(({ address, action }) => isSpending(action) || sharing.has(address));
 }
 
-/** Blocks a step that would be bought if it needs one that will not be done. */
 export function blockDependents(draft: Draft, { matches }: { matches: readonly Match[] }): void {
   const waiting = new Set(dependentRows(draft.inRun, matches));
   // A step comes after the steps that it needs, but may come before the step whose job it shares.

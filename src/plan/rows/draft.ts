@@ -3,20 +3,17 @@ import type { BlockedRow, PlanRow, RowFacts } from '../plan.ts';
 
 /** The rows of a plan while passes work on them. A pass replaces rows. */
 export class Draft {
-  /** Rows of open sends to ask about, beside the rows of their steps. */
   asks: PlanRow[] = [];
   readonly #rows: PlanRow[];
   readonly #places: ReadonlyMap<string, number>;
   readonly #selected: ReadonlySet<string> | undefined;
 
-  /** `selected`: addresses of the run. Defaults to all. */
   constructor(rows: PlanRow[], selected?: ReadonlySet<string>) {
     this.#rows = rows;
     this.#places = new Map(rows.map(({ address }, place) => [address, place]));
     this.#selected = selected;
   }
 
-  /** Returns the current row of each step, in the order of the graph. */
   get all(): readonly PlanRow[] {
     return this.#rows;
   }

@@ -6,7 +6,6 @@ import { reasonOf } from '../reason.ts';
 import type { Match } from '../situation/find-purchases.ts';
 import type { Draft } from './draft.ts';
 
-/** Completes the reasons of steps that are redone because other steps are: names the changes that caused it. */
 export function tellFollowing(draft: Draft): void {
   const rows = draft.all;
   const following = rows.filter(({ reason }) => reason.code === 'changed' && reason.follows !== undefined);

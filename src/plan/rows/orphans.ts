@@ -10,7 +10,6 @@ import { reasonOf } from '../reason.ts';
 import type { Match } from '../situation/find-purchases.ts';
 import type { Situation } from '../situation/situation.ts';
 
-/** Makes a row for each record of `orphanRecords`. */
 export function orphanRows(matches: readonly Match[], lock: Lock): RestingRow[] {
   return orphanRecords(matches, lock).flatMap((record): RestingRow[] => {
     const { address, kind } = record;
@@ -77,7 +76,6 @@ export function withoutMovedAway(given: Lock, { addresses }: Pick<GraphOutline, 
   return { ...lock, steps };
 }
 
-/** Moves facts and decisions about purchases to the addresses that have the purchases now. */
 function bequeath(
   steps: Map<string, StepRecord>,
   { kind, purchases, decisions, ...record }: StepRecord,
@@ -121,7 +119,6 @@ function isHeld(record: StepRecord, held: ReadonlyMap<string, string>): boolean 
   return record.purchases.every((purchase) => purchase.state === 'refused' || held.has(nameOf(purchase)));
 }
 
-/** Names a purchase. The name is the same at every address where the purchase is recorded. */
 function nameOf(purchase: Purchase): string {
   if (isJob(purchase)) return `job ${purchase.fingerprint} ${purchase.jobId}`;
   return mayBeCharged(purchase) ? `send ${purchase.send}` : `key ${purchase.key}`;

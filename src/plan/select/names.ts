@@ -4,7 +4,6 @@ import { nearestName } from '../../manifest/suggest.ts';
 /** A name of steps as a user writes it: an address or a task, either with `*` as a wildcard. */
 export interface Name {
   text: string;
-  /** Every character is literal, even `*`. */
   literal: boolean;
 }
 

@@ -19,19 +19,16 @@ export interface Selection {
 
 type Term = Condition[];
 
-/** `needs` adds the steps that the matched steps need; `users` adds the steps that need them. */
 export type Condition = Criterion & { needs: boolean; users: boolean };
 
 type Criterion =
   | ({ is: 'name' | 'kind' | 'tag' } & Name)
   | { is: 'state'; state: StepState }
-  /** `credits` is `null` for an unknown price. */
   | { is: 'cost'; operator: '>' | '>=' | '<' | '<=' | '='; credits: number | null }
   | { is: 'selector'; name: string };
 
 interface SelectionProblem {
   problem: string;
-  /** UTF-16 offset in the text. */
   at: number;
 }
 
@@ -193,7 +190,6 @@ function skipSpace(text: string, from: number): number {
 export interface SelectionFacts {
   graph: Graph;
   stateOf(address: string): StepState;
-  /** Returns the credits of the step's next purchase; `null`: unknown. */
   costOf(address: string): number | null | undefined;
   /** Returns the step whose job this step shares. It must be done first, like the steps that this one needs. */
   ownerOf?(address: string): string | undefined;
@@ -231,7 +227,6 @@ class Matching {
     this.#gates = gates.filter(({ name }) => !addresses.has(name));
   }
 
-  /** `trail`: names of the enclosing named selections. */
   match(selection: Selection, trail: readonly string[]): Set<string> | { problem: string } {
     const chosen = new Set<string>();
     for (const term of selection.terms) {

@@ -10,9 +10,7 @@ export interface Match {
   step: DecidedStep;
   /** Everything bought under this address and `movedFrom`: the numbers of repeats and attempts continue from it. */
   record?: StepRecord;
-  /** The purchase of exactly this step's request, if there is one. */
   purchase?: Purchase;
-  /** The address of `purchase` in the lock; omitted when it is the step's own address. */
   movedFrom?: string;
   /** Another step of the manifest with the same fingerprint, whose job this step shares. */
   sharesJobOf?: string;
@@ -127,7 +125,6 @@ export function purchaseOf(record: StepRecord, fingerprint: string): Purchase | 
 
 export type BoughtAt = (fingerprint: string) => string | undefined;
 
-/** Makes a finder that builds its index when it is first called. */
 export function boughtAtIn(lock: Lock): BoughtAt {
   let addresses: Map<string, string> | undefined;
   return (fingerprint) => {
@@ -143,7 +140,6 @@ export function boughtAtIn(lock: Lock): BoughtAt {
 /** A graph to which users' decisions from a lock are applied. Only `situate` makes one. */
 export interface DecidedGraph extends Graph {
   steps: DecidedStep[];
-  /** Gates in the order in which their steps are written; gates of canaries are last. */
   gates: readonly DecidedGate[];
   /** Marks the graph, because decisions must not be applied twice. */
   decided: true;
@@ -164,7 +160,6 @@ export type Seen = 'picked' | 'rejected' | 'undecided' | 'none';
 
 /** The decision that fixes a step to a purchase. The step then has its `paidRequest` and `fingerprint`. */
 export interface Decided {
-  /** Where the step is pinned; omitted when it is fixed by an acceptance alone. */
   pinned?: 'manifest' | 'lock';
   accepted?: true;
   /** The request that the manifest asks for now, if it differs from the purchase. */

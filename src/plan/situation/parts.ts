@@ -15,7 +15,6 @@ export interface PartCondition {
   index: number;
 }
 
-/** Returns how many parts the output of a step has; `undefined` while unknown. */
 export type CountParts = (address: string, fingerprint: string) => number | undefined;
 
 /** Finds the steps that may turn out not to be needed, and the parts on which that depends, directly or not. */

@@ -24,15 +24,11 @@ import { type DecidedCampaign, Verdicts } from './verdicts.ts';
 export interface Situation extends Limits {
   lock: Lock;
   written: Graph;
-  /** The graph with users' decisions applied, and with gates for canaries that need a pick. */
   graph: DecidedGraph;
-  /** Purchases of each step, in the order of the graph. */
   matches: readonly Match[];
   byAddress: ReadonlyMap<string, Match>;
-  /** Gate of each step, by the step's address. Steps without a gate are left out. */
   gateOf: ReadonlyMap<string, DecidedGate>;
   verdicts: Verdicts;
-  /** Steps with a file that does not fit `expect`. Omitted when the files were not checked. */
   unfit?: ReadonlyMap<string, Unfit>;
   unneeded: ReadonlySet<string>;
 }
@@ -59,9 +55,7 @@ export function situate(
 
 export interface SeenFiles {
   fileState(output: Output): FileState;
-  /** Returns whether an intact copy of a missing or changed output is stored. If omitted, no copies exist. */
   isKept?(output: Output): boolean;
-  /** Measurements of a file; asked for only where `expect:` is written. */
   mediaFacts?(output: Output): MediaFacts | undefined;
 }
 
@@ -130,7 +124,6 @@ function decideAtGates(
   }
 }
 
-/** Marks the steps whose outputs are rejected, or not picked at a decided gate. */
 function markUnpicked(matches: readonly Match[], unwanted: ReadonlySet<string>): readonly Match[] {
   if (unwanted.size === 0) return matches;
   return matches.map((match): Match => {
@@ -232,7 +225,6 @@ function hold(step: Step, { fingerprint, request }: Job, by: Omit<Decided, 'want
   return { ...rest, fingerprint, paidRequest: bought, decided: { ...by, wanted } };
 }
 
-/** A paid request with documented defaults written out. */
 interface Form {
   fingerprint: string;
   request: OpenRequest;
@@ -258,7 +250,6 @@ class KeptForms {
     return this.#anywhere.size === 0;
   }
 
-  /** Returns the step with the request as it was paid for, or the step itself if the two do not differ. */
   apply(step: Step): Step {
     if (this.isEmpty) return step;
     const form = this.#formOf(step);

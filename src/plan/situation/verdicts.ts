@@ -65,7 +65,6 @@ export class Verdicts {
     return this.on(match)?.is ?? 'undecided';
   }
 
-  /** Returns the current verdict about the output of a step, unless it was withdrawn. */
   on(bought: Bought): Said | undefined {
     const { is, note, reason, by } = this.newest(bought) ?? {};
     if (is === undefined) return undefined;
@@ -127,7 +126,6 @@ export function gatesToDecide(
   });
 }
 
-/** A campaign with users' decisions applied. */
 export interface DecidedCampaign {
   graph: DecidedGraph;
   matches: readonly Match[];
