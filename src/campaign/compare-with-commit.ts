@@ -24,12 +24,10 @@ import { assemblePlan } from '../plan/assemble.ts';
 import { type Comparison, compareVersions } from '../plan/compare/compare-versions.ts';
 import type { PlanTotals } from '../plan/plan.ts';
 import {
-  type Approved,
   type CostDimension,
   type CostRow,
   type CostSums,
   listCharges,
-  sumApproved,
   sumCharges,
   tallyCharges,
 } from '../plan/prices/charges.ts';
@@ -221,8 +219,6 @@ export interface Cost {
   by: readonly CostDimension[];
   rows: CostRow[];
   totals: CostSums;
-  /** Cost of picked outputs. Omitted without picks. */
-  approved?: Approved;
 }
 
 export interface CostOptions {
@@ -233,7 +229,6 @@ export async function sumUpCost(campaign: OpenCampaign, graph: Graph, { by }: Co
   const { situation: recorded } = await Session.open(campaign, { graph, isOnlyRead: true });
   const situation = withFiles(recorded, await seeExpected(recorded, campaign));
   const charges = listCharges(situation);
-  const approved = sumApproved(situation, charges);
   const sums = { rows: tallyCharges(charges, by), totals: sumCharges(charges) };
-  return { campaign: graph.name, by, ...sums, ...(approved !== undefined && { approved }) };
+  return { campaign: graph.name, by, ...sums };
 }

@@ -7,7 +7,7 @@ import { deliverFile, lookAtDelivery } from '../disk/outputs/relocate-output.ts'
 import { checkSavePath } from '../graph/check/check-saves.ts';
 import { call, way } from '../ground/advice.ts';
 import { eachAtOnce } from '../ground/places.ts';
-import { groupBy, type JsonMap, messageOf } from '../ground/values.ts';
+import { type JsonMap, messageOf } from '../ground/values.ts';
 import type { Output } from '../lock/record.ts';
 import type { FoundOutput } from '../plan/outputs/list-outputs.ts';
 import { type NamedDelivery, nameDeliveries } from '../plan/outputs/list-outputs.ts';
@@ -58,7 +58,6 @@ export async function deliver(
     const { problem, hint } = deliveries;
     throw new CampaignError({ code: 'MB3000', message: `--layout: ${problem}`, hint, options: ['--layout'] });
   }
-  for (const text of emptyParts(deliveries)) campaign.tell({ is: 'notice', text });
   const listed = readListed((await place.readIndex(deliveryIndex)) ?? '');
   const look = async ({ name, file: { output } }: Delivery): Promise<StateThere> => {
     const { sha256, bytes } = (await place.look(name)) ?? {};
@@ -105,17 +104,6 @@ async function stillThere(place: DeliveryPlace, listed: ReadonlyMap<string, Json
     if (checkSavePath(name) === undefined && (await place.look(name))?.sha256 === sha256) found.add(name);
   });
   return [...listed].flatMap(([name, line]) => (found.has(name) ? [line] : []));
-}
-
-function emptyParts(deliveries: readonly Delivery[]): string[] {
-  const parts = groupBy(
-    deliveries.filter(({ empty }) => empty !== undefined),
-    ({ empty }) => empty,
-  );
-  return [...parts].map(([part, those]) => {
-    const addresses = those.map(({ file }) => file.address);
-    return `--layout: ${part} is empty for ${shortList(addresses, most)}`;
-  });
 }
 
 type StateThere = 'free' | 'same' | 'earlier' | 'other';

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { RunFact } from '../../src/contract/event.ts';
 import { wholeRange } from '../../src/report/numbers.ts';
-import { foldEvent } from '../../src/report/run/run-view.ts';
 import { createRunTimes } from '../../src/report/run/remaining-time.ts';
-import { createRunView } from '../../src/report/run/run-view.ts';
+import { createRunView, foldEvent } from '../../src/report/run/run-view.ts';
 import { TestCampaign } from '../rig/campaign.ts';
 import { logNormal, seeded } from '../rig/random.ts';
 import { runStarted } from '../rooms/report/samples.ts';

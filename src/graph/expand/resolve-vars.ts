@@ -1,5 +1,6 @@
 import type { Json } from '../../ground/json.ts';
 import {
+  defined,
   describeValue,
   emptyMap,
   freshCopy,
@@ -24,40 +25,51 @@ import type { Expansion } from '../expansion.ts';
  */
 export function resolveVars(expansion: Expansion): JsonMap {
   const vars = emptyMap();
-  setVarsOfFiles(vars, expansion);
-  for (const [name, text] of Object.entries(expansion.facts.vars)) setFromOutside(vars, { name, text }, expansion);
-  const declared = new DeclaredVars(vars, expansion);
-  for (const name of Object.keys(expansion.manifest.vars)) declared.resolve(name);
+  const { vars: declared, places } = expansion.manifest;
+  for (const given of expansion.facts.varFiles ?? []) setVar(vars, given, expansion);
+  for (const [name, text] of Object.entries(expansion.facts.vars)) {
+    const place = places.key(Object.hasOwn(declared, name) ? ['vars', name] : ['vars']);
+    setVar(vars, { name, place, text, ...readText(text, declared[name] ?? null) }, expansion);
+  }
+  const resolving = new DeclaredVars(vars, expansion);
+  for (const name of Object.keys(declared)) resolving.resolve(name);
   return vars;
 }
 
-function setFromOutside(vars: JsonMap, { name, text }: { name: string; text: string }, expansion: Expansion): void {
-  const { vars: declared, places } = expansion.manifest;
-  const isDeclared = Object.hasOwn(declared, name);
-  const result = isDeclared ? readOverride(declared[name] ?? null, text) : undefined;
-  if (result !== undefined && 'value' in result) {
-    vars[name] = result.value;
+/** `text`: the value as written, if it is not from a file. */
+interface GivenVar extends PlacedVar {
+  text?: string;
+  unsendable?: Unsendable;
+}
+
+function setVar(vars: JsonMap, { name, value, place, text, unsendable }: GivenVar, expansion: Expansion): void {
+  const { vars: declared } = expansion.manifest;
+  const type = declared[name] ?? null;
+  if (!Object.hasOwn(declared, name)) {
+    const message = `the var \`${shorten(name)}\` is not declared by the manifest`;
+    expansion.reportError({ code: 'MB1101', message, hint: hintForUndeclared(name, Object.keys(declared)), place });
     return;
   }
-  // The declaration is wrong, which was reported, so the expected type is unknown.
-  if (declared[name] === unknownValue) return;
-  const place = places.key(isDeclared ? ['vars', name] : ['vars']);
-  if (result === undefined) {
-    const message = `the var \`${shorten(name)}\` is set from outside, but the manifest does not declare it`;
-    const hint = hintForUndeclared(name, Object.keys(declared));
-    expansion.reportError({ code: 'MB1101', message, hint, place });
-    return;
-  }
-  vars[name] = unknownValue;
-  if ('unsendable' in result) {
-    const { written, problem, hint } = result.unsendable;
+  // One of the two values is wrong, which was reported.
+  if (type === unknownValue) return;
+  const isRight = unsendable === undefined && (type === null || typeOf(value) === typeOf(type));
+  vars[name] = isRight ? value : unknownValue;
+  if (isRight || value === unknownValue) return;
+  if (unsendable !== undefined) {
+    const { written, problem, hint } = unsendable;
     const message = `the var \`${name}\` is set from outside, and ${written ?? 'its text'} ${problem}`;
     expansion.reportError({ code: 'MB1106', message, hint, place });
-  } else {
-    const message = `the var \`${name}\` is set from outside to "${shorten(text)}", which is not ${result.wanted}`;
-    const hint = hintForOverride(name, declared[name] ?? null);
-    expansion.reportError({ code: 'MB1103', message, hint, place });
+    return;
   }
+  const wanted = typeOf(type);
+  const message = `the var \`${name}\` is ${describeValue(value)}, and the manifest declares it as ${wanted}`;
+  const hint =
+    text !== undefined
+      ? hintForText(name, type)
+      : wanted === 'a text' && isScalar(value)
+        ? `put it in quotes: "${value}"`
+        : `write ${wanted}, or change the declaration`;
+  expansion.reportError({ code: 'MB1103', message, hint, place });
 }
 
 class DeclaredVars {
@@ -127,41 +139,10 @@ class DeclaredVars {
   }
 }
 
-function hintForOverride(name: string, declared: Json): string {
+function hintForText(name: string, declared: Json): string {
   const isList = isMap(declared) || Array.isArray(declared);
   const word = `${name}=${shorten(isList ? JSON.stringify(declared) : String(declared), 200)}`;
   return `write it as in --var ${/^[\w.=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`}`;
-}
-
-/** Sets vars from files. If several files have a var, the last one counts. */
-function setVarsOfFiles(vars: JsonMap, expansion: Expansion): void {
-  const { vars: declared } = expansion.manifest;
-  for (const given of expansion.facts.varFiles ?? []) {
-    const { name, value, place } = given;
-    if (!Object.hasOwn(declared, name)) {
-      const message = `the var \`${shorten(name)}\` is not declared by the manifest`;
-      expansion.reportError({ code: 'MB1101', message, hint: hintForUndeclared(name, Object.keys(declared)), place });
-      continue;
-    }
-    // One of the two values is wrong, which was reported.
-    if (declared[name] === unknownValue) continue;
-    vars[name] = isOfType(value, declared[name] ?? null) ? value : unknownValue;
-    if (vars[name] === unknownValue && value !== unknownValue) reportType(given, declared[name] ?? null, expansion);
-  }
-}
-
-function isOfType(value: Json, declared: Json): boolean {
-  return declared === null || typeOf(value) === typeOf(declared);
-}
-
-function reportType({ name, value, place }: PlacedVar, declared: Json, expansion: Expansion): void {
-  const wanted = typeOf(declared);
-  const message = `the var \`${name}\` is ${describeValue(value)}, and the manifest declares it as ${wanted}`;
-  const hint =
-    wanted === 'a text' && isScalar(value)
-      ? `put it in quotes: "${value}"`
-      : `write ${wanted}, or change the declaration`;
-  expansion.reportError({ code: 'MB1103', message, hint, place });
 }
 
 function typeOf(value: Json): string {
@@ -178,31 +159,30 @@ function hintForUndeclared(name: string, declared: readonly string[]): string {
   return `${guess} it under \`vars:\`, or use a declared var: ${listNames(declared)}`;
 }
 
-function readOverride(declared: Json, text: string): { value: Json } | { wanted: string } | { unsendable: Unsendable } {
+/** Reads a text as a value of the declared type. A text that is none stays a text, and its type is then wrong. */
+function readText(text: string, declared: Json): Pick<GivenVar, 'value' | 'unsendable'> {
   // Text that is not UTF-8, from the command line or the environment, contains this character.
   if (text.includes('\ufffd')) {
-    const problem = 'is not UTF-8 text';
-    return { unsendable: { problem, hint: 'give it in UTF-8; a file in another encoding has to be converted first' } };
+    const hint = 'give it in UTF-8; a file in another encoding has to be converted first';
+    return { value: text, unsendable: { problem: 'is not UTF-8 text', hint } };
   }
-  if (declared === null || typeof declared === 'string') return { value: text };
-  if (typeof declared === 'number') {
-    const number = Number(text);
-    if (text.trim() === '' || Number.isNaN(number) || !/\d/.test(text)) return { wanted: 'a number' };
-    const unsendable = whyNumberIsUnsendable(number, text.trim());
-    return unsendable === undefined ? { value: number } : { unsendable };
+  switch (typeof declared) {
+    case 'string':
+      return { value: text };
+    case 'boolean':
+      return { value: text === 'true' || (text === 'false' ? false : text) };
+    case 'number': {
+      const number = Number(text);
+      if (Number.isNaN(number) || !/\d/.test(text)) return { value: text };
+      return { value: number, ...defined({ unsendable: whyNumberIsUnsendable(number, text.trim()) }) };
+    }
+    default:
   }
-  if (typeof declared === 'boolean') {
-    return text === 'true' || text === 'false' ? { value: text === 'true' } : { wanted: '`true` or `false`' };
-  }
-  const wanted = `${describeValue(declared)} written as JSON`;
+  if (declared === null) return { value: text };
   try {
     const value = freshCopy(JSON.parse(text) as Json);
-    if (typeof value !== 'object' || value === null || Array.isArray(value) !== Array.isArray(declared)) {
-      return { wanted };
-    }
-    const [unsendable] = findUnsendableInJson(text);
-    return unsendable === undefined ? { value } : { unsendable };
+    return { value, ...defined({ unsendable: [...findUnsendableInJson(text)][0] }) };
   } catch {
-    return { wanted };
+    return { value: text };
   }
 }

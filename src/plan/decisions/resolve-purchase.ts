@@ -208,8 +208,6 @@ export function importJob(
   const { step } = match;
   const { address } = step;
   const { campaign, lock } = context;
-  const charge = recordCharge(match, job);
-  if (charge !== undefined) return charge;
   const why = whyNotAdopt(match, job.jobId, lock);
   if (why !== undefined) return why;
   const charged = job.credits === undefined ? unknownCharge : creditsOf(job.credits);
@@ -228,16 +226,7 @@ export function importJob(
   return { is: 'recorded', address, text, records: [newRecord(step, job, { own, campaign })] };
 }
 
-const unknownCharge = 'its charge is unknown: adopt it again with --credits N once you know';
-
-/** Adds the charge to a job that is already on record. A known charge is never overwritten. */
-function recordCharge({ record, purchase }: Match, job: { jobId: string; credits?: number }): Ruling | undefined {
-  const { jobId, credits } = job;
-  if (record === undefined || credits === undefined || purchase === undefined || !isJob(purchase)) return undefined;
-  if (!record.purchases.includes(purchase) || purchase.jobId !== jobId || purchase.credits !== undefined)
-    return undefined;
-  return chargeRuling(record, purchase, credits);
-}
+const unknownCharge = 'its charge is unknown: record it with `resolve` and --credits N';
 
 function newRecord(
   step: Step,

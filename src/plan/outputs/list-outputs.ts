@@ -194,8 +194,6 @@ export function readableRequest(bought: OpenRequest, boughtAt: BoughtAt): OpenRe
 export interface NamedDelivery<File extends OutputEntry = OutputEntry> {
   file: File;
   name: string;
-  /** The first value of the layout that is empty for this file, as written. */
-  empty?: string;
 }
 
 const layoutNames = ['row', 'matrix', 'key', 'task', 'kind', 'take', 'part', 'path'] as const;
@@ -229,7 +227,7 @@ export function nameDeliveries<File extends OutputEntry>(
       return { problem: `${other} and ${file.address} would both be ${name}`, hint };
     }
     owners.set(same, file.address);
-    named.push({ file, name, ...defined({ empty: findEmpty(template, file) }) });
+    named.push({ file, name });
   }
   return named;
 }
@@ -260,16 +258,6 @@ function render(template: Template, file: OutputEntry): string | Problem {
   const path = String(value);
   const wrong = checkSavePath(path);
   return wrong === undefined ? path : { problem: `for ${file.address}: ${wrong.message}`, hint: wrong.hint };
-}
-
-function findEmpty(template: Template, file: OutputEntry): string | undefined {
-  const names = namesOf(file);
-  for (const part of template.body) {
-    if (part.is !== 'value') continue;
-    if (renderTemplate({ text: '', body: [part], paths: [] }, { names }).value === '')
-      return `{{${part.value.written.replaceAll(/^\{\{|\}\}$/g, '')}}}`;
-  }
-  return undefined;
 }
 
 function namesOf(file: OutputEntry): JsonMap {

@@ -158,24 +158,3 @@ function compareKeys(a: readonly (string | null)[], b: readonly (string | null)[
   }
   return 0;
 }
-
-export interface Approved {
-  assets: number;
-  /** Spent on tasks with gates, including drafts, rejected outputs and redone ones. */
-  credits: number;
-}
-
-export function sumApproved(
-  { graph: { gates }, gateOf, matches, verdicts }: Situation,
-  charges: readonly Charge[],
-): Approved | undefined {
-  if (gates.length === 0) return undefined;
-  const tasks = new Set(gates.map(({ task }) => task));
-  const picked = matches.filter(
-    (match) =>
-      gateOf.has(match.step.address) && match.purchase?.state === 'done' && verdicts.on(match)?.is === 'picked',
-  );
-  const spent = charges.filter(({ task, went }) => tasks.has(task) && went !== 'held');
-  const credits = spent.reduce((sum, charge) => sum + (charge.credits ?? 0), 0);
-  return picked.length === 0 ? undefined : { assets: picked.length, credits };
-}

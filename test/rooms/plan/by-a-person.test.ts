@@ -321,7 +321,7 @@ describe('import job', () => {
     return importJob(matchOf(given, lock, 'a'), found, { campaign: 'spring', lock });
   }
 
-  const unknown = 'its charge is unknown: adopt it again with --credits N once you know';
+  const unknown = 'its charge is unknown: record it with `resolve` and --credits N';
   const told = (charge: string) => `its job is job-7 (${charge}); the next apply collects it`;
   const purchase: Purchase = {
     fingerprint: a.fingerprint,
@@ -420,19 +420,8 @@ describe('import job', () => {
     });
   });
 
-  describe('a charge that becomes known', () => {
+  describe('a job that is on record', () => {
     const { credits: _credits, ...uncharged } = saved(a, { jobId: 'job-7', generation: 2 });
-    const others = [job(a, { state: 'failed' })];
-
-    test('is recorded, and nothing else changes', () => {
-      const lock = lockOf({ a: [uncharged, ...others] });
-      expect(imported(graph, lock, { jobId: 'job-7', credits: 5 })).toStrictEqual({
-        is: 'recorded',
-        address: 'a',
-        text: 'its job job-7 was charged 5 credits',
-        records: [{ address: 'a', kind: 'music', purchases: [{ ...uncharged, credits: 5 }, ...others] }],
-      });
-    });
 
     test.each<[string, Lock, Parameters<typeof importJob>[1], string]>([
       [

@@ -7,7 +7,6 @@ import type { Lock, Verdict } from '../../../src/lock/record.ts';
 import { writeRecord } from '../../../src/lock/write.ts';
 import { comparePicks, type Judgement, judgeSteps, type Opinion } from '../../../src/plan/decisions/judge.ts';
 import type { Ruling } from '../../../src/plan/decisions/ruling.ts';
-import { listCharges, sumApproved } from '../../../src/plan/prices/charges.ts';
 import { withoutMovedAway } from '../../../src/plan/rows/orphans.ts';
 import { situate } from '../../../src/plan/situation/situation.ts';
 import { runs } from '../../rig/runs.ts';
@@ -199,17 +198,6 @@ describe('a verdict', () => {
     expect(rulings[0]).toMatchObject({ is: 'refused', text: expect.stringMatching(says) });
     expect(lock.steps).toEqual(before);
   });
-});
-
-test('what was picked has its price: all of its task, drafts included', () => {
-  const lock = freshLock();
-  const approved = () => sumApproved(situate(graph, lock), listCharges(situate(graph, lock)));
-  expect(approved()).toBeUndefined();
-  judge(lock, 'picked', ['one/2']);
-  judge(lock, 'picked', ['two/1', 'two/3']);
-  judge(lock, 'rejected', ['one/1']);
-  // Three takes of one and of two, and a running one of late, at 4 each; `free` has no gate.
-  expect(approved()).toEqual({ assets: 3, credits: 28 });
 });
 
 describe('what several people picked', () => {
