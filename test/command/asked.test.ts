@@ -7,7 +7,7 @@ import { bin } from '../rig/command.ts';
 import type { Booking } from '../rig/oracle.ts';
 import { type Deed, hasTerminals, runOnTerminal } from '../rig/terminal.ts';
 import { makeTrial } from '../rig/trial.ts';
-import { sitAtTheKeys } from './at-the-keys.ts';
+import { sitAtTheKeys } from './buffer-terminal.ts';
 
 describe('asked', () => {
   const question = 'Spend 3 credits?';

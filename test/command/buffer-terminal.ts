@@ -1,3 +1,5 @@
+import { PassThrough } from 'node:stream';
+import { onTestFinished } from 'vitest';
 import { notCalled, type Terminal } from '../../src/cli/terminal.ts';
 import { makeStyle } from '../../src/report/style.ts';
 
@@ -21,4 +23,29 @@ export function bufferTerminal(): { terminal: Terminal; said: { out: string; err
     ...notCalled,
   };
   return { terminal, said };
+}
+
+/** Somebody sits at the terminal of this process until the test ends. `onQuestion` hears each prompt that asks for yes or no. */
+export function sitAtTheKeys(onQuestion: (keys: PassThrough) => void = () => {}): {
+  terminal: Terminal;
+  said: { out: string; err: string };
+  /** What is written into it is typed. */
+  keys: PassThrough;
+} {
+  const [keys, screen] = [new PassThrough(), new PassThrough()];
+  screen.on('data', (text: Buffer) => {
+    if (text.includes('[y/N]')) onQuestion(keys);
+  });
+  for (const [name, value] of [
+    ['stdin', keys],
+    ['stderr', screen],
+  ] as const) {
+    const before = Object.getOwnPropertyDescriptor(process, name);
+    Object.defineProperty(process, name, { value, configurable: true });
+    onTestFinished(() => {
+      if (before !== undefined) Object.defineProperty(process, name, before);
+    });
+  }
+  const { terminal, said } = bufferTerminal();
+  return { terminal: { ...terminal, interactive: true }, said, keys };
 }

@@ -8,10 +8,9 @@ import { terse } from '../rig/other-service/manners.ts';
 import { OtherService } from '../rig/other-service/other-service.ts';
 import { serviceHere } from '../rig/service-here.ts';
 import { makeTrial } from '../rig/trial.ts';
-import { sitAtTheKeys } from './at-the-keys.ts';
-import { runInProcess } from './in-process.ts';
+import { sitAtTheKeys } from './buffer-terminal.ts';
+import { manifest, products, runInProcess, workplaceForEach } from './in-process.ts';
 import { folderWith } from './scripted.ts';
-import { manifest, products, workplaceForEach } from './workplace.ts';
 
 describe('ceiling', () => {
   const manifest = `version: 1

@@ -11,9 +11,8 @@ import { command, readLines, root, temporaryFolder } from '../rig/command.ts';
 import { gitEnvironment } from '../rig/git-environment.ts';
 import { makePlace, pictures, until } from '../rig/place.ts';
 import { bufferTerminal } from './buffer-terminal.ts';
-import { runInProcess } from './in-process.ts';
+import { runInProcess, workplaceForEach } from './in-process.ts';
 import { folderWith, key, scripted } from './scripted.ts';
-import { workplaceForEach } from './workplace.ts';
 
 describe('documents', () => {
   const place = workplaceForEach();

@@ -10,7 +10,7 @@ import { dumpedPrograms, emptyServer, freePort, makeMedia } from '../rig/dumped-
 import { blocksOf } from '../rig/manual-pages.ts';
 import { freshDatabase } from '../rig/postgres.ts';
 import { startPostgres } from '../rig/postgres-server.ts';
-import { type Terminal, typeInto } from '../rig/terminals.ts';
+import { type Terminal, typeInto } from '../rig/terminal.ts';
 import { temporary } from '../rig/used-campaigns.ts';
 import { bufferTerminal } from './buffer-terminal.ts';
 

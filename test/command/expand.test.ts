@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { root } from '../rig/command.ts';
 import { exampleNames, openExample } from '../rig/examples.ts';
-import { manifest, products, workplaceForEach } from './workplace.ts';
+import { manifest, products, workplaceForEach } from './in-process.ts';
 
 describe('expand', () => {
   const { run, write } = workplaceForEach();

@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { root } from '../rig/command.ts';
 import { leaveBought } from './decisions/bought.ts';
-import { manifest, products, workplaceForEach } from './workplace.ts';
+import { manifest, products, workplaceForEach } from './in-process.ts';
 
 describe('graph', () => {
   const place = workplaceForEach();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { root } from '../rig/command.ts';
 import { exampleNames } from '../rig/examples.ts';
-import { workplaceForEach } from './workplace.ts';
+import { workplaceForEach } from './in-process.ts';
 
 const workplace = workplaceForEach();
 const { run, write, read } = workplace;

@@ -6,7 +6,7 @@ import { namedCommands } from '../../src/cli/program/command-row.ts';
 import { isAboutManifest, nameManifest } from '../../src/cli/program/name-manifest.ts';
 import { makeProgram } from '../../src/cli/program/program.ts';
 import { bufferTerminal } from './buffer-terminal.ts';
-import { manifest, products, workplaceForEach } from './workplace.ts';
+import { manifest, products, workplaceForEach } from './in-process.ts';
 
 describe('manifest named', () => {
   const place = workplaceForEach();

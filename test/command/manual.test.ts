@@ -14,7 +14,7 @@ import { displayWidth } from '../../src/report/text-width.ts';
 import { root } from '../rig/command.ts';
 import { blocksOf, codeSpansOf, pageNames, readPage, slugOf } from '../rig/manual-pages.ts';
 import { bufferTerminal } from './buffer-terminal.ts';
-import { products, workplaceForEach } from './workplace.ts';
+import { products, workplaceForEach } from './in-process.ts';
 
 describe('manual', () => {
   const { run, write } = workplaceForEach();

@@ -8,7 +8,7 @@ import { makeProgram } from '../../src/cli/program/program.ts';
 import { call } from '../../src/ground/advice.ts';
 import { root } from '../rig/command.ts';
 import { bufferTerminal } from './buffer-terminal.ts';
-import { workplaceForEach } from './workplace.ts';
+import { workplaceForEach } from './in-process.ts';
 
 describe('next steps', () => {
   const place = workplaceForEach();

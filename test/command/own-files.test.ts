@@ -11,7 +11,7 @@ import { systemClock } from '../../src/contract/clock.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import { temporaryFolder } from '../rig/command.ts';
 import { bufferTerminal } from './buffer-terminal.ts';
-import { manifest, products, workplaceForEach } from './workplace.ts';
+import { manifest, products, workplaceForEach } from './in-process.ts';
 
 describe('own files', () => {
   const place = workplaceForEach();

@@ -7,7 +7,7 @@ import { described } from '../rig/other-service/manners.ts';
 import { OtherService } from '../rig/other-service/other-service.ts';
 import { firstAccount, type ServiceOptions } from '../rig/service-here.ts';
 import { makeTrial, type Trial, withFaults } from '../rig/trial.ts';
-import { workplaceForEach } from './workplace.ts';
+import { workplaceForEach } from './in-process.ts';
 
 describe('rehearsal', () => {
   const place = workplaceForEach();

@@ -7,9 +7,8 @@ import { taskWords } from '../../src/report/run/run-words.ts';
 import { temporaryFolder } from '../rig/command.ts';
 import { described, type Manners, terse } from '../rig/other-service/manners.ts';
 import { OtherService } from '../rig/other-service/other-service.ts';
-import { runInProcess } from './in-process.ts';
+import { runInProcess, workplaceForEach } from './in-process.ts';
 import { folderWith, header, record, scripted } from './scripted.ts';
-import { workplaceForEach } from './workplace.ts';
 
 describe('selections', () => {
   const place = workplaceForEach();

@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto';
-import { listPaths, prices, statusPaths } from '../../rig/booking-kinds.ts';
-import { type BookedJob, BookingService, type Fate, type IncomingCreate } from '../../rig/booking-service.ts';
+import {
+  type BookedJob,
+  BookingService,
+  type Fate,
+  type IncomingCreate,
+  listPaths,
+  prices,
+  statusPaths,
+} from '../../rig/booking-service.ts';
 
 /** A request; of creates, of one job or of a list only a head makes any. */
 export interface Asked {

@@ -5,8 +5,8 @@ import { readLock } from '../../../src/lock/read.ts';
 import type { StepRecord } from '../../../src/lock/record.ts';
 import type { Reason } from '../../../src/plan/plan.generated.ts';
 import { makeTrial, type Trial } from '../../rig/trial.ts';
+import { workplaceForEach } from '../in-process.ts';
 import { type Scripted, scripted } from '../scripted.ts';
-import { workplaceForEach } from '../workplace.ts';
 import { leaveBought, png } from './bought.ts';
 
 describe('commands', () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Fate } from '../../rig/booking-service.ts';
 import { seeded } from '../../rig/random.ts';
-import { idsMissing, paidTimes } from './checks.ts';
+import { idsMissing, paidTimes } from './branches.ts';
 import { RandomHistory } from './random-history.ts';
 import { findWrong, makeTeam, type Repository } from './repositories.ts';
 import { makeStudio, type Studio } from './studio.ts';

@@ -1,8 +1,17 @@
 import { cpSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { bringTogether, type Campaign, makeBranches, makeCampaign, orders, priceOf } from './branches.ts';
-import { expectOpen, expectSettled, idsMissing } from './checks.ts';
+import {
+  bringTogether,
+  type Campaign,
+  expectOpen,
+  expectSettled,
+  idsMissing,
+  makeBranches,
+  makeCampaign,
+  orders,
+  priceOf,
+} from './branches.ts';
 import { keys } from './working-copy.ts';
 
 /** A create whose answer was lost, sent with this credential. */

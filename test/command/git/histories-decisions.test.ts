@@ -1,6 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { bringTogether, makeBranches, makeCampaign, type Order, orders, priceOf } from './branches.ts';
-import { expectOpen, expectSettled, openRows } from './checks.ts';
+import {
+  bringTogether,
+  expectOpen,
+  expectSettled,
+  makeBranches,
+  makeCampaign,
+  type Order,
+  openRows,
+  orders,
+  priceOf,
+} from './branches.ts';
 import { makeStudio, type Studio } from './studio.ts';
 import type { Tasks } from './working-copy.ts';
 

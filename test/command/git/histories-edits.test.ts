@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Campaign, makeCampaign, priceOf } from './branches.ts';
-import { expectOpen, expectSettled, idsMissing, openRows } from './checks.ts';
+import { type Campaign, expectOpen, expectSettled, idsMissing, makeCampaign, openRows, priceOf } from './branches.ts';
 import type { Tasks } from './working-copy.ts';
 
 const hour = 3_600_000;

@@ -2,8 +2,16 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { bin } from '../../rig/command.ts';
-import { bringTogether, makeBranches, type Order, orders, priceOf } from './branches.ts';
-import { expectOpen, expectSettled, idsMissing } from './checks.ts';
+import {
+  bringTogether,
+  expectOpen,
+  expectSettled,
+  idsMissing,
+  makeBranches,
+  type Order,
+  orders,
+  priceOf,
+} from './branches.ts';
 import { makeStudio, type Studio } from './studio.ts';
 import { type Copy, keys, type Tasks } from './working-copy.ts';
 

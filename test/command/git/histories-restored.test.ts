@@ -1,8 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type Campaign, makeBranches, makeCampaign, priceOf } from './branches.ts';
-import { expectOpen, expectSettled } from './checks.ts';
+import { type Campaign, expectOpen, expectSettled, makeBranches, makeCampaign, priceOf } from './branches.ts';
 import type { Copy } from './working-copy.ts';
 
 const lock = 'campaign.lock.jsonl';

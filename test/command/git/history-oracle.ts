@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { BookedJob, BookingService } from '../../rig/booking-service.ts';
 import type { VirtualTime } from '../../rig/virtual-time.ts';
-import type { Copy } from './working-copy.ts';
+import type { Copy, Tasks } from './working-copy.ts';
 
 const hour = 3_600_000;
 const replayed = ['image', 'music'];
@@ -167,4 +167,110 @@ function accountsOf({ body }: BookedJob): readonly unknown[] {
 
 function creditsOf(jobs: readonly BookedJob[]): number {
   return jobs.reduce((sum, { credits }) => sum + credits, 0);
+}
+
+/** Somebody who looks at the accounts, and says what is true of every post that waits. */
+export class PostPerson {
+  readonly #copy: Copy;
+  readonly #service: BookingService;
+  readonly #oracle: HistoryOracle;
+  readonly #posts: readonly Slot[];
+
+  constructor(copy: Copy, given: { service: BookingService; oracle: HistoryOracle; posts: readonly Slot[] }) {
+    this.#copy = copy;
+    this.#service = given.service;
+    this.#oracle = given.oracle;
+    this.#posts = given.posts;
+  }
+
+  async decide(act: string): Promise<void> {
+    for (const post of this.#posts) for (const name of post.names) await this.#resolve(post, name);
+    if (this.#posts.length === 0) return;
+    for (const { address, beside } of await this.#copy.plan()) {
+      const post = this.#posts.find(({ names }) => names.includes(address));
+      if (beside === undefined || post === undefined || (await this.#move(post, beside.address))) continue;
+      await this.#oracle.watch(act, () => this.#copy.apply('--redo', address, '--publish'));
+    }
+  }
+
+  /** Those of its creates of which nobody knows. */
+  async #resolve(post: Slot, name: string): Promise<void> {
+    for (let code = 0; code === 0; ) {
+      // Those that this branch has sent come first.
+      const out = [...this.#oracle.known(), ...this.#service.ledger].filter((job) => slotOf(job) === post.id);
+      const lost = out.find((job) => !this.#oracle.isOnRecord(job));
+      const truth = lost === undefined ? ['--not-spent'] : ['--job', lost.id, '--credits', '0'];
+      code = (await this.#copy.resolve(name, ...truth)).code;
+    }
+  }
+
+  /** True: it is out, and has its name back. */
+  async #move(post: Slot, beside: string): Promise<boolean> {
+    if (!this.#oracle.known().some((job) => slotOf(job) === post.id)) return false;
+    const names = post.names.slice(0, -1).sort((a, b) => Number(b === beside) - Number(a === beside));
+    for (const name of names) {
+      if ((await this.#copy.run('move', this.#copy.manifest, name, nameOf(post))).code === 0) return true;
+    }
+    return false;
+  }
+}
+
+/** The words of a video that everybody has from the start. */
+export const firstWords = 'first words';
+
+/** What is wanted once, whatever it is called and says now. */
+export interface Slot {
+  /** Its kind; of a post, what it is about. */
+  readonly id: string;
+  readonly kind: string;
+  /** Of a post: where it goes. */
+  readonly accountIds?: readonly string[];
+  /** The task's names; the last is the one that it has now. */
+  names: string[];
+  says: string;
+  isThere: boolean;
+}
+
+export const words = ['a lamp', 'a vase'] as const;
+
+export function makeSlot(kind: string, name: string): Slot {
+  return { id: kind, kind, names: [name], says: words[0], isThere: true };
+}
+
+/** Both go to one account, and the second to another one, too. */
+export function makePosts(): Slot[] {
+  return Object.entries({ launch: ['acc_shop'], offer: ['acc_shop', 'acc_team'] }).map(([id, accountIds]) => ({
+    ...makeSlot('post', id),
+    id,
+    accountIds,
+  }));
+}
+
+export function nameOf({ names }: Slot): string {
+  return names.at(-1) ?? '';
+}
+
+/** What the service calls it. */
+export function subjectOf({ id, kind, says }: Slot): string {
+  return `${kind} ${kind === 'post' ? id : says}`;
+}
+
+/** What the service may call it, whatever it says. */
+export function subjectsOf(slot: Slot): string[] {
+  return [...new Set(words.map((says) => subjectOf({ ...slot, says })))];
+}
+
+export function slotOf({ subject, kind }: BookedJob): string {
+  if (kind === 'post') return subject.replace('post ', '');
+  return subject === `video ${firstWords}` ? 'first' : kind;
+}
+
+export function tasksOf(slots: readonly Slot[]): Tasks {
+  const tasks: Tasks = { first: { kind: 'video', says: firstWords } };
+  for (const slot of slots.filter(({ isThere }) => isThere)) {
+    const { id, kind, says, accountIds } = slot;
+    const more = accountIds && { with: { accountIds, caption: `${id}: ${says}` } };
+    tasks[nameOf(slot)] = { kind, says, ...(more && { more }) };
+  }
+  return tasks;
 }

@@ -3,19 +3,19 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { BookedJob, BookingService, Fate } from '../../rig/booking-service.ts';
 import { seeded } from '../../rig/random.ts';
-import { HistoryOracle } from './history-oracle.ts';
 import {
+  HistoryOracle,
   makePosts,
   makeSlot,
   nameOf,
+  PostPerson,
   type Slot,
   slotOf,
   subjectOf,
   subjectsOf,
   tasksOf,
   words,
-} from './history-slots.ts';
-import { PostPerson } from './post-person.ts';
+} from './history-oracle.ts';
 import { makeStudio, type Studio } from './studio.ts';
 import { type Copy, keys, type Ran } from './working-copy.ts';
 

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { prices } from '../../rig/booking-kinds.ts';
+import { expect } from 'vitest';
+import { prices } from '../../rig/booking-service.ts';
 import { gitEnvironment } from '../../rig/git-environment.ts';
-import { compareNumbers, type Numbers } from './compare-numbers.ts';
 import type { Studio } from './studio.ts';
 
 /** Credentials, of two accounts. */
@@ -244,4 +244,32 @@ function requestOf(kind: string, says: string): { [field: string]: string } {
     default:
       return { prompt: says };
   }
+}
+
+/** Numbers of the campaign, by the command that tells them. */
+export interface Numbers {
+  status: { credits: Credits };
+  plan: { totals: { alreadyPaid: number; held: number; budget?: number; budgetLeft?: number } };
+  cost: { totals: { spent: number } };
+  /** The run that the summary is of; absent where none was recorded. */
+  run: string | undefined;
+  runs: { runs: { id: string; spentNow: number }[] };
+}
+
+/** One run, one campaign: its summary, status, next plan, costs and the list of runs say the same of it. */
+export function compareNumbers(summary: string, { status, plan, cost, run, runs }: Numbers): void {
+  const number = (pattern: RegExp) => Number(pattern.exec(summary)?.[1]?.replaceAll('\u202f', ''));
+  const { spent, held, heldUnknown, left } = status.credits;
+  expect({
+    summary: number(/([\d\u202f]+) over all runs/),
+    plan: plan.totals.alreadyPaid,
+    cost: cost.totals.spent,
+  }).toEqual({ summary: spent, plan: spent, cost: spent });
+  if (run !== undefined) {
+    const spentNow = runs.runs.find(({ id }) => id === run)?.spentNow;
+    expect({ run: spentNow }, summary).toEqual({ run: number(/([\d\u202f]+) spent now/) });
+  }
+  if (left === undefined) return;
+  expect({ summary: number(/([\d\u202f]+) of [\d\u202f]+ left/) }, summary).toEqual({ summary: left });
+  if (held + heldUnknown === 0) expect(plan.totals.budgetLeft).toBe(left);
 }

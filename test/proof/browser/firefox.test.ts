@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { hasFirefox, openFirefox } from '../../rig/firefox.ts';
 import { products } from '../../rig/review/campaign.ts';
-import { startPageHost } from '../../rig/review/page-host.ts';
+import { startPageHost } from '../../rig/review/open-page.ts';
 
 /** Keys as WebDriver writes them. */
 const keys = { enter: '\uE007', esc: '\uE00C' };

@@ -5,8 +5,7 @@ import { afterAll, expect, onTestFinished, test } from 'vitest';
 import type { ReviewData } from '../../../src/contract/review.ts';
 import { openChromium } from '../../rig/chromium.ts';
 import { asset, campaign, file } from '../../rig/review/campaign.ts';
-import { galleryData } from '../../rig/review/gallery.ts';
-import { openGallery } from '../../rig/review/open-gallery.ts';
+import { galleryData, openGallery } from '../../rig/review/gallery.ts';
 
 const { browser, close: closeBrowser } = await openChromium();
 afterAll(closeBrowser);

@@ -1,8 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { openChromium } from '../../rig/chromium.ts';
-import { axeFindings, hasAxe } from '../../rig/review/axe.ts';
-import { galleryData } from '../../rig/review/gallery.ts';
-import { openGallery } from '../../rig/review/open-gallery.ts';
+import { galleryData, openGallery } from '../../rig/review/gallery.ts';
+import { axeFindings, hasAxe } from '../../rig/review/open-page.ts';
 
 const { browser, close: closeBrowser } = await openChromium();
 afterAll(closeBrowser);

@@ -2,8 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openChromium } from '../../rig/chromium.ts';
 import { asset, campaign as campaignOf } from '../../rig/review/campaign.ts';
-import { openReview } from '../../rig/review/open-page.ts';
-import { openServed, type ServedCampaign, serveCampaign } from '../../rig/review/served.ts';
+import { openReview, openServed, type ServedCampaign, serveCampaign } from '../../rig/review/open-page.ts';
 
 const manifest = `version: 1
 name: looks

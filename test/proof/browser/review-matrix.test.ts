@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openChromium } from '../../rig/chromium.ts';
-import { openServed, type ServedCampaign, serveCampaign } from '../../rig/review/served.ts';
+import { openServed, type ServedCampaign, serveCampaign } from '../../rig/review/open-page.ts';
 
 const { browser, close: closeBrowser } = await openChromium();
 let campaign: ServedCampaign;

@@ -1,9 +1,8 @@
 import { afterAll, expect, test } from 'vitest';
 import type { ReviewData } from '../../../src/contract/review.ts';
 import { openChromium } from '../../rig/chromium.ts';
-import { axeFindings, hasAxe } from '../../rig/review/axe.ts';
 import { asset, campaign, file } from '../../rig/review/campaign.ts';
-import { openReview } from '../../rig/review/open-page.ts';
+import { axeFindings, hasAxe, openReview } from '../../rig/review/open-page.ts';
 
 const { browser, close: closeBrowser } = await openChromium();
 afterAll(closeBrowser);

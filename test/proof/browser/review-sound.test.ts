@@ -5,8 +5,13 @@ import type { ReviewData } from '../../../src/contract/review.ts';
 import { openChromium } from '../../rig/chromium.ts';
 import { root } from '../../rig/command.ts';
 import { asset, campaign as campaignOf, file } from '../../rig/review/campaign.ts';
-import { complaintsOf, openReview } from '../../rig/review/open-page.ts';
-import { openServed, type ServedCampaign, serveCampaign } from '../../rig/review/served.ts';
+import {
+  complaintsOf,
+  openReview,
+  openServed,
+  type ServedCampaign,
+  serveCampaign,
+} from '../../rig/review/open-page.ts';
 
 const { browser, close: closeBrowser } = await openChromium();
 let campaign: ServedCampaign;

@@ -1,7 +1,16 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { documentPath } from './document.ts';
-import { type Answer, apiKey, bodyFor, createsPerMinute, openRig, type Rig, textAt, tokenOf } from './rig.ts';
+import {
+  type Answer,
+  apiKey,
+  bodyFor,
+  createsPerMinute,
+  documentPath,
+  openRig,
+  type Rig,
+  textAt,
+  tokenOf,
+} from './rig.ts';
 
 let rig: Rig;
 beforeAll(async () => {

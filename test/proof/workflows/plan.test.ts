@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { CampaignRepository } from '../../command/git/campaign-repository.ts';
 import { temporaryFolder } from '../../rig/command.ts';
-import { GitHub } from './github.ts';
-import { type Job, packageFiles, readSteps, runJob } from './runner.ts';
+import { GitHub, type Job, packageFiles, readSteps, runJob } from './runner.ts';
 
 const hasGh = process.platform !== 'win32' && spawnSync('gh', ['--version']).status === 0;
 

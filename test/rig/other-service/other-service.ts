@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { mediaOf } from '../booking-kinds.ts';
+import { mediaOf } from '../booking-service.ts';
 import { createdAnswer, type Facts, listItem, problem, type Reply, statusView } from './answers.ts';
 import { type Body, type Booked, Books, prices } from './books.ts';
 import { describeOther, otherCatalog } from './document.ts';

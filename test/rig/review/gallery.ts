@@ -1,6 +1,14 @@
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { expect, onTestFinished } from 'vitest';
 import type { ReportParts } from '../../../src/contract/report.ts';
 import type { ReviewAsset, ReviewData, ReviewGroup } from '../../../src/contract/review.ts';
+import { root, temporaryFolder } from '../command.ts';
 import { asset, file } from './campaign.ts';
+import { complaintsOf } from './open-page.ts';
+import { drawPng, silentWav } from './png.ts';
 
 /** When the run of every gallery here began. */
 const started = Date.UTC(2026, 10, 20, 9, 0, 0);
@@ -143,3 +151,80 @@ const report: ReportParts = {
   made: started + 3_600_000,
   compare: { ref: 'main', commit: '3b04d52f00aa11bb22cc33dd44ee55ff66778899' },
 };
+
+const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; base-uri 'none'; form-action 'none'";
+
+/** Writes a gallery as a folder for a browser on this disk, and returns the URL of its page. Pictures repeat after 64. */
+export function writeGallery(folder: string, data: ReviewData): string {
+  for (const name of ['gallery.js', 'gallery.css', 'icon.svg'])
+    cpSync(join(root, 'dist/page', name), join(folder, name));
+  for (const kind of ['media', 'thumb']) {
+    mkdirSync(join(folder, kind));
+    for (let number = 0; number < 64; number += 1) {
+      const size = kind === 'thumb' ? 192 : 512;
+      writeFileSync(join(folder, kind, `${number}.png`), drawPng(size, size * 0.75, (number * 37) % 256));
+    }
+  }
+  writeFileSync(join(folder, 'media', 'sound.wav'), silentWav(3));
+  const json = JSON.stringify(data)
+    .replaceAll('<', '\\u003c')
+    .replace(/"(media|thumb)\/(\d+)"/g, (_, kind, number) => `"${kind}/${Number(number) % 64}.png"`)
+    .replace(/("is":"(?:audio|video)"[^}]*?"url":")media\/\d+\.png"/g, '$1media/sound.wav"');
+  const path = join(folder, 'index.html');
+  writeFileSync(
+    path,
+    `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<title>gallery</title><link rel="icon" href="icon.svg"><link rel="stylesheet" href="gallery.css"></head><body><div id="app"></div>
+<script type="application/json" id="data">${json}</script><script src="gallery.js"></script></body></html>`,
+  );
+  return pathToFileURL(path).href;
+}
+
+export interface OpenGallery {
+  page: Page;
+  folder: string;
+  /** Opens the page anew with this after `#`, as a link does that somebody was sent. */
+  follow(hash: string): Promise<void>;
+  press(...keys: string[]): Promise<void>;
+  isActive(address: string): Promise<void>;
+  /** Complaints like this are expected: something is broken on purpose. */
+  expectTrouble(like: RegExp): void;
+}
+
+/** Opens a gallery as a folder on this disk. Fails the test when it complains, or asks for anything but its own files. */
+export async function openGallery(
+  browser: Browser | BrowserContext,
+  data: ReviewData,
+  hash = '',
+): Promise<OpenGallery> {
+  const folder = temporaryFolder();
+  const url = writeGallery(folder.path, data);
+  const page = await browser.newPage();
+  const complaints = complaintsOf(page, pathToFileURL(folder.path).href);
+  let expected = /^$/;
+  onTestFinished(async () => {
+    await page.close();
+    folder.remove();
+    expect(complaints.filter((one) => one !== 'asked about:blank' && !expected.test(one))).toEqual([]);
+  });
+  const follow = async (to: string) => {
+    await page.goto('about:blank');
+    await page.goto(`${url}${to}`);
+    await page.locator('main').waitFor();
+  };
+  await follow(hash);
+  return {
+    page,
+    folder: folder.path,
+    follow,
+    async press(...keys) {
+      for (const key of keys) await page.keyboard.press(key);
+    },
+    isActive: (address) => page.locator(`.active[data-address=${JSON.stringify(address)}]`).waitFor(),
+    expectTrouble(like) {
+      expected = like;
+    },
+  };
+}
