@@ -29,7 +29,7 @@ import { approving, type Consent, consentIn, withConsent } from './consent.ts';
 import { engineFor } from './engine-choice.ts';
 import { applyingPlan, nextOfPlan, nextOfRun, showingCall, tellWaiting } from './next-steps.ts';
 import type { ApplyOptions } from './open.ts';
-import { findUnselected, tellCredential, tellUnselected } from './plan-notices.ts';
+import { tellCredential, tellUnselected } from './plan-notices.ts';
 import { makeRecorder, openEvents } from './recorder.ts';
 import { listenForInterruption, listenForStrayErrors } from './signals.ts';
 import { type Terminal, tell } from './terminal.ts';
@@ -155,7 +155,6 @@ async function carryOut(round: Round): Promise<Applied | 'no' | 'interrupted'> {
  */
 async function agree({ made, misspelt }: Held, round: Round): Promise<Plan | 'no' | 'interrupted'> {
   const { options, campaign, session, terminal, saved, isAskedAgain } = round;
-  const unselected = findUnselected(made, { options, graph: session.checked.graph, command: 'apply' });
   // Checked while the lock is held, because another run may have used the approval up.
   if (saved !== undefined && !isAskedAgain) {
     round.approved = await findApproval(saved, { campaign, now: systemClock.now() });
@@ -169,7 +168,8 @@ async function agree({ made, misspelt }: Held, round: Round): Promise<Plan | 'no
     tell(terminal, line([good('approved'), ` by ${safeText(by, 100)} at ${clockText(at)}: ${safeText(what, 500)}`]));
   }
   showPlan(plan, round);
-  tellUnselected(unselected, terminal, { ends: true });
+  const { graph } = session.checked;
+  tellUnselected(made, { options, graph, command: 'apply', terminal, ends: true });
   tellCredential(plan, campaign.replays, terminal);
   const spends = await agreeToSpend(plan, misspelt, round);
   if (spends === 'no' || spends === 'interrupted') return spends;

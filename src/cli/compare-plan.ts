@@ -17,14 +17,14 @@ import {
   isSame,
 } from '../report/plan/compare-text.ts';
 import { planMarkdown } from '../report/plan/plan-text.ts';
-import { open, type PlanCommandOptions } from './open.ts';
+import { type ApplyOptions, open } from './open.ts';
 import { formOf, outAs, type Terminal } from './terminal.ts';
 
 /**
  * Runs `plan --compare`: shows the changes of the working tree relative to a commit. Nothing is sent, written or
  * checked out.
  */
-export async function comparePlan(file: string, options: PlanCommandOptions, terminal: Terminal): Promise<number> {
+export async function comparePlan(file: string, options: ApplyOptions, terminal: Terminal): Promise<number> {
   refuseOthers(options);
   const campaign = await open(file, options, terminal);
   const { compare: ref = '', refresh, serviceMoved } = options;
@@ -69,7 +69,7 @@ function pathInTree(file: string): string {
   return (repository === undefined ? file : relative(repository, path)).replaceAll(sep, '/');
 }
 
-function refuseOthers(options: PlanCommandOptions): void {
+function refuseOthers(options: ApplyOptions): void {
   const isRefused = ({ settles, compared }: OptionRow) =>
     (compared ?? (settles === 'plan' ? 'refused' : 'ignored')) === 'refused';
   const [given] = findGiven(options, isRefused);

@@ -39,12 +39,11 @@ function openOptions({ sandbox, lock, var: vars, varFile, strict }: StateOptions
   };
 }
 
-type ScopeOptions = StateOptions & Values<typeof selectionOptions & typeof scopeOptions>;
-
-export type PlanCommandOptions = ScopeOptions & Values<typeof sharedOptions & typeof planOptions>;
-
-/** Options as they were typed, without defaults. */
-export type ApplyOptions = PlanCommandOptions & Values<typeof applyOptions>;
+/** Options of `plan` and `apply` as they were typed, without defaults. */
+export type ApplyOptions = StateOptions &
+  Values<
+    typeof selectionOptions & typeof scopeOptions & typeof sharedOptions & typeof planOptions & typeof applyOptions
+  >;
 
 const prefix = 'MEDIABATCH_VAR_';
 

@@ -9,44 +9,27 @@ import { countOf } from '../report/numbers.ts';
 import { type Terminal, tellNotice } from './terminal.ts';
 
 interface Selecting {
-  select?: string[] | undefined;
-  exclude?: string[] | undefined;
+  options: { select?: string[] | undefined; exclude?: string[] | undefined };
+  graph: Graph;
+  command: 'plan' | 'apply';
+  terminal: Terminal;
 }
 
-interface Unselected {
-  addresses: readonly string[];
-  text: string;
-  advice: Advice;
-  /** Whether no other selected step can be done or is done. */
-  isStuck: boolean;
-}
-
-/** Finds selected steps that need steps which are neither done nor selected, and the options that would add those. */
-export function findUnselected(
-  plan: Plan,
-  context: { options: Selecting; graph: Graph; command: 'plan' | 'apply' },
-): Unselected | undefined {
-  const waiting = plan.rows.filter(({ blockedBy }) => blockedBy === 'selection');
-  const addresses = waiting.map(({ address }) => address);
-  if (addresses.length === 0) return undefined;
+/**
+ * Reports selected steps that need steps which are neither done nor selected. `ends`: ends the command if no other
+ * selected step can be done or is done.
+ */
+export function tellUnselected(plan: Plan, context: Selecting & { ends: boolean }): void {
+  const addresses = plan.rows.flatMap((row) => (row.blockedBy === 'selection' ? [row.address] : []));
+  if (addresses.length === 0) return;
   const text = `${countOf(addresses.length, 'selected step')} ${addresses.length === 1 ? 'needs' : 'need'} steps that are neither done nor selected`;
-  const isStuck = plan.rows.every((row) => !isWork(row) && row.action !== 'keep');
-  return { addresses, text, advice: howToGoOn(context.options, context), isStuck };
+  const hint = howToGoOn(context);
+  if (context.ends && plan.rows.every((row) => !isWork(row) && row.action !== 'keep'))
+    throw new CampaignError({ code: 'MB3006', message: `${text}, so nothing can be done`, hint, addresses });
+  tellNotice(context.terminal, text, hint);
 }
 
-/** Reports them. `ends`: if no step can be done, ends the command. */
-export function tellUnselected(found: Unselected | undefined, terminal: Terminal, { ends }: { ends: boolean }): void {
-  if (found === undefined) return;
-  const { addresses, text, advice, isStuck } = found;
-  if (isStuck && ends)
-    throw new CampaignError({ code: 'MB3006', message: `${text}, so nothing can be done`, hint: advice, addresses });
-  tellNotice(terminal, text, advice);
-}
-
-function howToGoOn(
-  { select, exclude }: Selecting,
-  { graph, command }: { graph: Graph; command: 'plan' | 'apply' },
-): Advice {
+function howToGoOn({ options: { select, exclude }, graph, command }: Selecting): Advice {
   if (select === undefined) return 'exclude fewer steps: the steps that a step needs must be done before it';
   const vocabulary = vocabularyOf(graph);
   const wider = select.map((text) => withNeeds(text, vocabulary));

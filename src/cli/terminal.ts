@@ -11,7 +11,6 @@ import { failureText } from '../report/failure-text.ts';
 import { terminalText } from '../report/render/terminal-text.ts';
 import { inertText, safeJson, safeText } from '../report/safe-text.ts';
 import { makeStyle, type Style, wantsColor, wantsScreen } from '../report/style.ts';
-import type { Called } from './paste.ts';
 
 /** Output of a command: data goes to `out`, all messages for users go to `err`. */
 export interface Terminal {
@@ -27,8 +26,11 @@ export interface Terminal {
   interactive: boolean;
   /** Writes commands to the runner of GitHub Actions; undefined elsewhere. `err` escapes such commands in its text. */
   github?: (text: string) => void;
-  /** How this command was called; known once the command line has been read. */
-  called: Called;
+  /**
+   * How this command was called, which printed commands repeat: options by commander's names. Known once the command
+   * line has been read.
+   */
+  called: { file: string | undefined; options: { readonly [name: string]: unknown } };
   /** Prints commands that continue from this call. */
   paste: Paste;
 }

@@ -11,9 +11,8 @@ import {
   settle,
   wordsOf,
 } from '../../src/campaign/option-table.ts';
-import { pasteAfter } from '../../src/cli/paste.ts';
-import { typedOptions } from '../../src/cli/program/options.ts';
-import { makeProgram } from '../../src/cli/program/program.ts';
+import { typedOptions } from '../../src/cli/program/command-row.ts';
+import { makeProgram, pasteAfter } from '../../src/cli/program/program.ts';
 import { temporaryFolder } from '../rig/command.ts';
 import { bufferTerminal } from './buffer-terminal.ts';
 import { runInProcess } from './in-process.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { pasteAfter } from '../../src/cli/paste.ts';
+import { pasteAfter } from '../../src/cli/program/program.ts';
 import { writeEngineNote } from '../../src/disk/lock/engine-note.ts';
 import { images } from '../rig/campaign.ts';
 import { command, root, temporaryFolder } from '../rig/command.ts';

@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
-import type { Example } from '../../src/cli/program/command-row.ts';
+import type { CommandRow } from '../../src/cli/program/command-row.ts';
 import { bin, command, temporaryFolder } from './command.ts';
 import { gitEnvironment } from './git-environment.ts';
 
@@ -69,7 +69,7 @@ export async function gatedDrafts(): Promise<string> {
 /** Types a line into a shell. `how`: it is ended as Ctrl-C does, once it has said something. */
 export function typeLine(
   line: string,
-  { folder, how }: { folder: string; how: Example[2] },
+  { folder, how }: { folder: string; how: CommandRow['examples'][number][2] },
 ): Promise<{ code: number | null; said: string }> {
   const script = `mediabatch() { '${process.execPath}' '${bin}' "$@"; }\n${line}\n`;
   const env = { PATH: process.env.PATH ?? '', HOME: folder, XDG_STATE_HOME: process.env.XDG_STATE_HOME ?? '' };

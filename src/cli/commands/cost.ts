@@ -1,13 +1,15 @@
 import { sumUpCost } from '../../campaign/compare-with-commit.ts';
 import { requireGraph } from '../../campaign/load-manifest.ts';
 import { exitCodes } from '../../contract/exit.ts';
-import type { CostDimension } from '../../plan/prices/charges.ts';
+import { costDimensions } from '../../plan/prices/charges.ts';
 import { costCsv, costJson, costView } from '../../report/cost-text.ts';
 import { open, type StateOptions } from '../open.ts';
+import { unknownName } from '../program/unknown-command.ts';
 import { outAs, type Terminal } from '../terminal.ts';
 
 interface CostCommandOptions extends StateOptions {
-  by: CostDimension[];
+  /** Dimensions, separated by commas. */
+  by: string;
   json?: boolean;
   format?: 'text' | 'json' | 'csv';
 }
@@ -15,7 +17,12 @@ interface CostCommandOptions extends StateOptions {
 /** Shows the credits spent, grouped as requested. Needs no network and writes nothing. */
 export async function cost(file: string, options: CostCommandOptions, terminal: Terminal): Promise<number> {
   const campaign = await open(file, options, terminal);
-  const found = await sumUpCost(campaign, await requireGraph(campaign), options);
+  const by = options.by.split(',').map((name) => {
+    const found = costDimensions.find((one) => one === name.trim());
+    if (found === undefined) throw unknownName('no dimension', name, costDimensions);
+    return found;
+  });
+  const found = await sumUpCost(campaign, await requireGraph(campaign), { by: [...new Set(by)] });
   await outAs(terminal, options, {
     text: () => costView(found),
     csv: () => costCsv(found),

@@ -19,7 +19,7 @@ import { open, type StateOptions } from '../open.ts';
 import { outJson, type Terminal, tell } from '../terminal.ts';
 
 /** Options of all decisions. The row of a command in the program says which of them it has. */
-export interface VerbOptions extends StateOptions {
+interface VerbOptions extends StateOptions {
   /** How long to wait for another run on the lock, in ms. */
   lockTimeout: number;
   dryRun?: boolean;

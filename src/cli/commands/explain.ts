@@ -11,9 +11,9 @@ import { defined } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
 import { explainView } from '../../report/plan/explain-text.ts';
 import { expandJson, expandText, makeExpansion } from '../../report/plan/requests-text.ts';
-import { loadLocally } from '../load-locally.ts';
 import { open, type StateOptions } from '../open.ts';
 import { outAs, outJson, type Terminal, tellOn } from '../terminal.ts';
+import { loadLocally } from './validate.ts';
 
 interface ExplainOptions extends StateOptions {
   request?: boolean;

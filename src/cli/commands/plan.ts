@@ -12,15 +12,15 @@ import { planJson } from '../../report/plan/plan-json.ts';
 import { planMarkdown, planText } from '../../report/plan/plan-text.ts';
 import { inertText, safeText } from '../../report/safe-text.ts';
 import { approving, consentIn } from '../consent.ts';
-import { open, type PlanCommandOptions, tellSandboxLock } from '../open.ts';
-import { findUnselected, tellCredential, tellUnselected } from '../plan-notices.ts';
+import { type ApplyOptions, open, tellSandboxLock } from '../open.ts';
+import { tellCredential, tellUnselected } from '../plan-notices.ts';
 import { formOf, outAs, type Terminal } from '../terminal.ts';
 import { endStage } from '../timing.ts';
 
 /**
  * Shows the plan, made from manifest, lock and disk alone. Sends no request, needs no API key, and writes only `--out`.
  */
-export async function plan(file: string, options: PlanCommandOptions, terminal: Terminal): Promise<number> {
+export async function plan(file: string, options: ApplyOptions, terminal: Terminal): Promise<number> {
   try {
     if (options.compare === undefined) return await planAlone(file, options, terminal);
     return await (await import('../compare-plan.ts')).comparePlan(file, options, terminal);
@@ -30,7 +30,7 @@ export async function plan(file: string, options: PlanCommandOptions, terminal: 
   }
 }
 
-async function planAlone(file: string, options: PlanCommandOptions, terminal: Terminal): Promise<number> {
+async function planAlone(file: string, options: ApplyOptions, terminal: Terminal): Promise<number> {
   endStage('load');
   const campaign = await open(file, options, terminal);
   const { service, replays } = campaign;
@@ -64,13 +64,12 @@ async function planAlone(file: string, options: PlanCommandOptions, terminal: Te
       : `apply it: ${terminal.paste(apply)}`;
     terminal.err(`${terminal.style.green('saved')}  ${safeText(options.out)}; ${way}\n`);
   }
-  const unselected = findUnselected(made, { options, graph, command: 'plan' });
   // A program reads this from the rows.
-  tellUnselected(unselected, terminal, { ends: formOf(options) !== 'json' });
+  tellUnselected(made, { options, graph, command: 'plan', terminal, ends: formOf(options) !== 'json' });
   return options.detailedExitcode === true ? detailedExit(made) : exitCodes.done;
 }
 
-function textOf(made: Plan, options: PlanCommandOptions, terminal: Terminal): string {
+function textOf(made: Plan, options: ApplyOptions, terminal: Terminal): string {
   const { outStyle: style, outWidth: width, github } = terminal;
   const text = planText(made, {
     ...{ style, width, now: systemClock.now() },

@@ -14,7 +14,9 @@ interface Context {
   terminal: Terminal;
 }
 
-export async function runs(file: string, { options, terminal }: Context): Promise<number> {
+/** Lists earlier runs, or shows the named one. */
+export async function runs(file: string, name: string | undefined, { options, terminal }: Context): Promise<number> {
+  if (name !== undefined) return showRun(file, name, { options, terminal });
   const { stories: all, running } = await readRuns(file, options);
   const stories = eachRunOnce(all);
   if (options.json) {
@@ -28,7 +30,7 @@ export async function runs(file: string, { options, terminal }: Context): Promis
   return exitCodes.done;
 }
 
-export async function showRun(file: string, name: string, { options, terminal }: Context): Promise<number> {
+async function showRun(file: string, name: string, { options, terminal }: Context): Promise<number> {
   const { stories, running, history, folder } = await readRuns(file, options);
   const { id } = findRun(name, stories);
   const whole = tellWholeRun(id, historyLines((await history.read(id)) ?? []));

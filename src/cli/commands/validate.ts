@@ -1,15 +1,18 @@
+import { type LoadedManifest, loadManifest } from '../../campaign/load-manifest.ts';
+import type { OpenCampaign } from '../../campaign/open-campaign.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { failureOf } from '../../contract/failure.ts';
 import type { Graph } from '../../graph/graph.ts';
 import { call } from '../../ground/advice.ts';
 import { hasErrors } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
+import { isPost } from '../../plan/posts/post-record.ts';
 import { adviceLines } from '../../report/advice-text.ts';
 import { diagnosticsGithub, diagnosticsJson } from '../../report/diagnostics/diagnostics-json.ts';
 import { countOf } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
-import { type LoadedLocally, loadLocally } from '../load-locally.ts';
-import type { StateOptions } from '../open.ts';
+import { fitHeap } from '../fit-heap.ts';
+import { collectVars, open, type StateOptions } from '../open.ts';
 import { formOf, outJson, type Terminal, tellOn, toCheckoutPath } from '../terminal.ts';
 
 interface ValidateOptions extends Pick<StateOptions, 'sandbox' | 'var' | 'varFile' | 'strict'> {
@@ -94,4 +97,43 @@ async function tryToLoad(file: string, options: ValidateOptions, terminal: Termi
     const diagnostic = { code, severity: 'error', message, ...advice } as const;
     return { diagnostics: [diagnostic], sources: new Map(), asked: [], hasDocument: false };
   }
+}
+
+interface LoadedLocally extends LoadedManifest {
+  /** Whether the manifest was checked against the service's own document. */
+  hasDocument: boolean;
+}
+
+/**
+ * Loads a manifest for commands that do not query the service. Checks it, like a plan, against the stored document of
+ * the service in the environment, or that of the sandbox; and checks unpublished posts against the clock.
+ */
+export async function loadLocally(
+  file: string,
+  options: Pick<StateOptions, 'sandbox' | 'var' | 'varFile' | 'strict'>,
+  terminal: Terminal,
+): Promise<LoadedLocally> {
+  const { varFile: varFiles, strict } = options;
+  const plain = async () => {
+    const loaded = await loadManifest(file, { vars: collectVars(options.var), varFiles, strict, onSize: fitHeap });
+    return { ...loaded, hasDocument: false };
+  };
+  let campaign: OpenCampaign;
+  try {
+    campaign = await open(file, options, terminal);
+  } catch (error) {
+    // A wrong environment is no mistake of the manifest.
+    if (failureOf(error) === undefined) throw error;
+    return plain();
+  }
+  const loaded = campaign.service === undefined ? await plain() : await loadByDocument(campaign);
+  if (hasErrors(loaded.diagnostics) || loaded.graph?.steps.some(({ kind }) => isPost(kind)) !== true) return loaded;
+  const { checkUnsent } = await import('../../campaign/look-at-posts.ts');
+  return { ...loaded, diagnostics: [...loaded.diagnostics, ...(await checkUnsent(campaign, loaded))] };
+}
+
+async function loadByDocument(campaign: OpenCampaign): Promise<LoadedLocally> {
+  const { loadChecked } = await import('../../campaign/checked-graph.ts');
+  const checked = await loadChecked(campaign, {});
+  return { ...checked, hasDocument: checked.facts.document !== undefined };
 }

@@ -1,25 +1,25 @@
-import { InvalidArgumentError } from 'commander';
-import { applyOptions, planOptions, portRange } from '../../campaign/option-table.ts';
-import { usualValidMs } from '../../contract/approval.ts';
-import { type CostDimension, costDimensions } from '../../plan/prices/charges.ts';
-import type { CommandRow } from './command-row.ts';
-import { defaultManifest, manifestArgument } from './name-manifest.ts';
 import {
-  age,
-  bytes,
-  type CommandOption,
-  jsonOption,
-  lockOption,
-  planning,
-  sandboxOption,
-  selecting,
-  state,
-  strictOption,
-  typedOptions,
-  variables,
-} from './options.ts';
+  applyOptions,
+  optionTable,
+  planOptions,
+  portRange,
+  scopeOptions,
+  selectionOptions,
+  sharedOptions,
+  varOptions,
+} from '../../campaign/option-table.ts';
+import { usualValidMs } from '../../contract/approval.ts';
+import { type CommandGroup, type CommandOption, type CommandRow, state, typedOptions } from './command-row.ts';
+import { defaultManifest, manifestArgument } from './name-manifest.ts';
 
-export const languageCommands: readonly CommandRow[] = [
+const selecting: readonly CommandOption[] = Object.values(selectionOptions);
+const planning: readonly CommandOption[] = [
+  ...state,
+  ...selecting,
+  ...Object.values({ ...scopeOptions, ...sharedOptions }),
+];
+
+const languageCommands: readonly CommandRow[] = [
   {
     name: 'init',
     isEveryday: true,
@@ -52,9 +52,9 @@ export const languageCommands: readonly CommandRow[] = [
     options: [
       ['--format <format>', 'output format; github annotates lines', { words: ['text', 'json', 'github'] }],
       ['--json', 'the same as --format json'],
-      sandboxOption,
-      strictOption,
-      ...variables,
+      optionTable.sandbox,
+      optionTable.strict,
+      ...Object.values(varOptions),
     ],
     examples: [
       ['mediabatch validate', 'campaign.yaml of this folder'],
@@ -85,7 +85,7 @@ export const languageCommands: readonly CommandRow[] = [
   },
 ];
 
-export const runCommands: readonly CommandRow[] = [
+const runCommands: readonly CommandRow[] = [
   {
     name: 'plan',
     isEveryday: true,
@@ -113,7 +113,11 @@ export const runCommands: readonly CommandRow[] = [
       'Shows a saved plan and asks for approval. `apply` then runs that exact plan once without prompting. The approval is signed and stored in your user state directory.',
     arguments: [['[plan]', 'a plan that was saved with plan --out']],
     options: [
-      ['--valid <age>', 'how long the approval is valid: 12h, 30d', { read: age, standard: usualValidMs, shown: '7d' }],
+      [
+        '--valid <age>',
+        'how long the approval is valid: 12h, 30d',
+        { takes: 'age', standard: usualValidMs, shown: '7d' },
+      ],
       ['--by <name>', 'name of the approver (default: git user.name, else the user name)'],
       ['--rows', 'print the request of every step, and ask nothing', { conflicts: ['valid', 'by', 'list', 'revoke'] }],
       ['--list', 'list the approvals on this machine', { conflicts: ['valid', 'by', 'revoke'] }],
@@ -158,7 +162,7 @@ export const runCommands: readonly CommandRow[] = [
     arguments: [manifestArgument],
     options: [
       ['--list', 'one line for each step, with its job, credits, file and error'],
-      jsonOption,
+      optionTable.json,
       [
         '--graph',
         'dependencies and states as a Mermaid graph; with --list: of each step',
@@ -221,7 +225,7 @@ export const runCommands: readonly CommandRow[] = [
       [
         '--max-size <size>',
         'copy, and shrink pictures to stay below this size, as in 20MB',
-        { read: bytes, conflicts: 'singleFile' },
+        { takes: 'bytes', conflicts: 'singleFile' },
       ],
       ['--single-file <file>', 'one HTML file with small pictures only, 20 MB at most', { conflicts: ['out', 'copy'] }],
       [
@@ -230,7 +234,7 @@ export const runCommands: readonly CommandRow[] = [
         { words: ['client'], conflicts: 'compare' },
       ],
       ['--note <text>', 'with --for: a line above the pictures, such as the sender and a deadline', { needs: 'for' }],
-      jsonOption,
+      optionTable.json,
       ['--compare <ref>', 'a commit: compare each output with that commit'],
       ...state,
       ...selecting,
@@ -251,7 +255,7 @@ export const runCommands: readonly CommandRow[] = [
       'Explains what a run would do with a step, field by field. With --request it prints the step’s request, with --origins its resolved values and where each comes from. Needs no network and writes nothing.',
     arguments: [manifestArgument, ['[address]', 'the step, as the plan shows it; omitted with --origins: every step']],
     options: [
-      jsonOption,
+      optionTable.json,
       ['--request', 'the request as it is sent'],
       ['--origins', 'all values, resolved, and where each comes from', { conflicts: 'request' }],
       ...state,
@@ -267,9 +271,13 @@ export const runCommands: readonly CommandRow[] = [
   },
 ];
 
-const runsOptions: readonly CommandOption[] = [['--sandbox', 'runs of the sandbox'], lockOption, jsonOption];
+const runsOptions: readonly CommandOption[] = [
+  ['--sandbox', 'runs of the sandbox'],
+  optionTable.lock,
+  optionTable.json,
+];
 
-export const historyCommands: readonly CommandRow[] = [
+const historyCommands: readonly CommandRow[] = [
   {
     name: 'outputs',
     isEveryday: true,
@@ -333,13 +341,9 @@ export const historyCommands: readonly CommandRow[] = [
       'Shows the credits spent, by task or another dimension, and their use: delivered, superseded, charged for failures, reserved. Needs no network and writes nothing.',
     arguments: [manifestArgument],
     options: [
-      [
-        '--by <what>',
-        `one or several of ${costDimensions.join(', ')}`,
-        { read: dimensions, standard: ['task'], shown: 'task' },
-      ],
+      ['--by <what>', 'one or several of task, kind, model, tag', { standard: 'task' }],
       ['--format <format>', 'how to print it', { words: ['text', 'json', 'csv'] }],
-      jsonOption,
+      optionTable.json,
       ...state,
     ],
     examples: [
@@ -360,7 +364,8 @@ export const historyCommands: readonly CommandRow[] = [
       ['mediabatch runs', 'when, how they ended, what they cost'],
       ['mediabatch runs --sandbox --json', 'rehearsals, for a program'],
     ],
-    run: async (terminal, file, options) => (await import('../commands/runs.ts')).runs(file, { options, terminal }),
+    run: async (terminal, file, options) =>
+      (await import('../commands/runs.ts')).runs(file, undefined, { options, terminal }),
   },
   {
     name: 'runs show',
@@ -374,15 +379,12 @@ export const historyCommands: readonly CommandRow[] = [
     ],
     // An option that the parent command has, too, is parsed by the parent.
     run: async (terminal, file, id, _options, command) =>
-      (await import('../commands/runs.ts')).showRun(file, id, { options: command.optsWithGlobals(), terminal }),
+      (await import('../commands/runs.ts')).runs(file, id, { options: command.optsWithGlobals(), terminal }),
   },
 ];
 
-/** Parses `kind,model`. */
-function dimensions(text: string): CostDimension[] {
-  const names = [...new Set(text.split(',').map((name) => name.trim()))];
-  const known = names.flatMap((name) => costDimensions.find((one) => one === name) ?? []);
-  if (known.length < names.length)
-    throw new InvalidArgumentError(`give one or several of ${costDimensions.join(', ')}`);
-  return known;
-}
+export const campaignGroups: readonly CommandGroup[] = [
+  ['Write a campaign:', languageCommands],
+  ['Run a campaign:', runCommands],
+  ['Look back:', historyCommands],
+];

@@ -1,21 +1,14 @@
-import type { Verb, VerbOptions } from '../commands/decisions.ts';
-import type { CommandRow } from './command-row.ts';
+import { optionTable } from '../../campaign/option-table.ts';
+import type { Verb } from '../commands/decisions.ts';
+import { type CommandOption, type CommandRow, state } from './command-row.ts';
 import { manifestArgument } from './name-manifest.ts';
-import {
-  type CommandOption,
-  jsonOption,
-  lockOption,
-  lockTimeoutOption,
-  serviceMovedOption,
-  state,
-  wholeNumber,
-  yesOption,
-} from './options.ts';
 
 /** A command that records a decision of a user in the lock. None of them costs credits. */
 interface Decision extends CommandRow {
   name: Exclude<Verb, `un${string}`>;
 }
+
+const yesOption: CommandOption = ['-y, --yes', 'do not ask'];
 
 const noteOptions: readonly CommandOption[] = [
   ['--note <text>', 'why, for the record'],
@@ -115,9 +108,9 @@ const decisions: readonly Decision[] = [
       'Lists jobs at the service that no lock of this folder contains, and records each at the step with exactly its request. Asks first. With ADDRESS it records one job, of any request, after querying the service. The next apply collects it. Costs nothing.',
     options: [
       ['--job <id>', 'with ADDRESS: the job, as the service shows it'],
-      ['--credits <n>', 'with ADDRESS: the charge, where the service does not report it', wholeNumber],
+      ['--credits <n>', 'with ADDRESS: the charge, where the service does not report it', { takes: 'whole' }],
       ['--offline', 'with ADDRESS: do not query the service'],
-      serviceMovedOption,
+      optionTable.serviceMoved,
       yesOption,
     ],
     examples: [
@@ -133,7 +126,7 @@ const decisions: readonly Decision[] = [
     description: 'Records what a person has found out about a create whose answer was lost. Spends nothing itself.',
     options: [
       ['--job <id>', 'the create was charged, and this is its job'],
-      ['--credits <n>', 'with --job: charge of the job', { ...wholeNumber, needs: 'job' }],
+      ['--credits <n>', 'with --job: charge of the job', { takes: 'whole', needs: 'job' }],
       ['--not-spent', 'it was not charged', { conflicts: ['job', 'spendAgain'] }],
       ['--spend-again', 'buy the step in any case', { conflicts: 'job' }],
       ['--send <id>', 'id of the create, if the address has several unresolved ones'],
@@ -162,8 +155,8 @@ export const lockCommands: readonly CommandRow[] = [
     options: [
       ['--id <id>', 'id of the run, as shown by the refused command'],
       ['--sandbox', 'the lock of the sandbox runs'],
-      lockOption,
-      jsonOption,
+      optionTable.lock,
+      optionTable.json,
       ['--force', 'for a run on an engine: even if it is open there, or the engine does not answer'],
     ],
     examples: [
@@ -182,8 +175,8 @@ export const lockCommands: readonly CommandRow[] = [
       ['--kept', 'delete replaced outputs in .mediabatch/ instead'],
       ['--dry-run', 'list only'],
       yesOption,
-      jsonOption,
-      lockTimeoutOption,
+      optionTable.json,
+      optionTable.lockTimeoutMs,
       ...state,
     ],
     examples: [
@@ -205,10 +198,10 @@ export const lockCommands: readonly CommandRow[] = [
     ],
     options: [
       ['--orphans', 'what the manifest no longer has'],
-      serviceMovedOption,
+      optionTable.serviceMoved,
       yesOption,
-      jsonOption,
-      lockTimeoutOption,
+      optionTable.json,
+      optionTable.lockTimeoutMs,
       ...state,
     ],
     examples: [
@@ -238,12 +231,12 @@ function asCommand(row: Decision): CommandRow {
       ...(row.options ?? []),
       ...state,
       ['--dry-run', 'show what would be decided, record nothing'],
-      jsonOption,
-      lockTimeoutOption,
+      optionTable.json,
+      optionTable.lockTimeoutMs,
     ],
     async run(terminal, file, ...given) {
       // Commander passes the arguments first, then options and command.
-      const options: VerbOptions = given.at(-2);
+      const options = given.at(-2);
       const words: string[] = given
         .slice(0, -2)
         .flat()

@@ -31,7 +31,7 @@ function hasManifest(command: Command, words: readonly string[]): boolean {
   const others = command.registeredArguments.slice(1);
   if (others.at(-1)?.variadic !== true && words.length > others.length) return true;
   // The text after `@` is the key of a row, which may end like the name of a file.
-  return /^\.{0,2}\//.test(first) || (/\.(?:ya?ml|json)$/i.test(first) && !/^[\w-]+@/.test(first));
+  return /^\.{0,2}\//.test(first) || (/\.(?:ya?ml|jsonl?)$/i.test(first) && !/^[\w-]+@/.test(first));
 }
 
 /** Finds the command of a line, and the index of its first word. */

@@ -1,16 +1,17 @@
 import { statSync } from 'node:fs';
 import { Command, type ParseOptions } from 'commander';
+import { flagOf, type OptionRow, optionTable, wordsOf } from '../../campaign/option-table.ts';
 import { facts, line, table } from '../../report/document.ts';
 import { terminalText } from '../../report/render/terminal-text.ts';
 import { safeText } from '../../report/safe-text.ts';
+import { shellWord } from '../../report/shell-word.ts';
 import { makeStyle } from '../../report/style.ts';
-import { pasteAfter, readCall } from '../paste.ts';
 import type { Terminal } from '../terminal.ts';
-import { historyCommands, languageCommands, runCommands } from './campaign-commands.ts';
-import { addCommands, addExamples, type CommandRow, type ProgramContext, rowOf } from './command-row.ts';
+import { campaignGroups } from './campaign-commands.ts';
+import { addCommands, type CommandGroup, type CommandRow, type ProgramContext, rowOf } from './command-row.ts';
 import { lockCommands } from './lock-commands.ts';
 import { defaultManifest, nameManifest, noManifest } from './name-manifest.ts';
-import { engineCommands, serviceCommands } from './service-commands.ts';
+import { serviceGroups } from './service-commands.ts';
 
 const helpCommand: CommandRow = {
   name: 'help',
@@ -28,13 +29,10 @@ const helpCommand: CommandRow = {
     (await import('../commands/help.ts')).help(topic, command.parent, terminal),
 };
 
-const commandGroups: readonly (readonly [heading: string, rows: readonly CommandRow[]])[] = [
-  ['Write a campaign:', languageCommands],
-  ['Run a campaign:', runCommands],
-  ['Look back:', historyCommands],
+const commandGroups: readonly CommandGroup[] = [
+  ...campaignGroups,
   ['Decide and tidy up:', lockCommands],
-  ['The service:', serviceCommands],
-  ['Several machines:', engineCommands],
+  ...serviceGroups,
   ['Help:', [helpCommand]],
 ];
 
@@ -90,9 +88,8 @@ export function makeProgram(context: ProgramContext): Command {
     if (isMissing) throw noManifest(command.name());
   });
   terminal.paste = (command) => pasteAfter(program, terminal.called)(command);
-  for (const [group, rows] of commandGroups) addCommands(program, group, rows, context);
+  for (const group of commandGroups) addCommands(program, group, context);
   program.helpCommand(false);
-  addExamples(program, () => terminal.outStyle);
   return program;
 }
 
@@ -138,4 +135,52 @@ function firstScreen(program: Command): string {
 function sayUsage(text: string, { style }: Terminal): string {
   const safe = text.split('\n').map((line) => safeText(line, 2000));
   return safe.join('\n').replace(/^error: /, `${style.red('error')} MB3000 `);
+}
+
+/**
+ * Returns whether a suggested command repeats an option. Without the limits of the plan it would do more than this
+ * command.
+ */
+function isCarried({ settles, printed }: OptionRow, command: string): boolean {
+  const where = printed ?? ({ campaign: 'always', plan: 'apply', run: 'never', here: 'never' } as const)[settles]; // I25
+  return where === 'always' || (where === 'apply' && command === 'apply');
+}
+
+/** Reads how `command` was called, without default values. */
+function readCall(command: Command): Terminal['called'] {
+  const given = Object.entries(command.opts()).filter(([name]) => command.getOptionValueSource(name) === 'cli');
+  const file: unknown = isAboutFile(command) ? command.processedArgs[0] : undefined;
+  return { file: typeof file === 'string' ? file : undefined, options: Object.fromEntries(given) };
+}
+
+export function pasteAfter(program: Command, called: Terminal['called']): Terminal['paste'] {
+  return ({ call: name, words, file = called.file ?? defaultManifest, bare }) => {
+    let command: Command | undefined = program;
+    for (const word of name.split(' ')) command = command?.commands.find((one) => one.name() === word);
+    if (command === undefined) throw new Error(`internal error: there is no command ${name}`);
+    const carried = Object.values(optionTable).flatMap((row) => (isCarried(row, name) ? [flagOf(row)] : []));
+    const flags = command.options.flatMap((option) => {
+      const { long, short } = option;
+      const isGiven = words.some((word) => word === long || word === short);
+      if (long == null || bare === true || isGiven || !carried.includes(long)) return [];
+      return wordsOf(long, shownValue(option.attributeName(), called));
+    });
+    const subject = isAboutFile(command) ? [file.startsWith('-') ? `./${file}` : file] : [];
+    return ['mediabatch', name, ...[...subject, ...flags, ...words].map((word) => shellWord(word))].join(' ');
+  };
+}
+
+/** Value of an option as it may be shown. Credentials of an engine are removed. */
+function shownValue(name: string, { options }: Terminal['called']): unknown {
+  const value = options[name];
+  if (name !== 'engine') return value;
+  if (typeof value !== 'string' || !/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value)) return undefined;
+  const url = new URL(value);
+  url.password = '';
+  for (const secret of ['password', 'sslpassword']) url.searchParams.delete(secret);
+  return url.href;
+}
+
+function isAboutFile(command: Command): boolean {
+  return command.registeredArguments[0]?.name() === 'file';
 }

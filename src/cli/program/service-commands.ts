@@ -1,11 +1,10 @@
-import { applyOptions, portRange } from '../../campaign/option-table.ts';
-import type { CommandRow } from './command-row.ts';
+import { applyOptions, optionTable, portRange } from '../../campaign/option-table.ts';
+import { type CommandGroup, type CommandOption, type CommandRow, state } from './command-row.ts';
 import { manifestArgument } from './name-manifest.ts';
-import { age, type CommandOption, engineOption, jsonOption, state, wholeNumber } from './options.ts';
 
-const asking: readonly CommandOption[] = [['--sandbox', 'ask the embedded service of this folder'], jsonOption];
+const asking: readonly CommandOption[] = [['--sandbox', 'ask the embedded service of this folder'], optionTable.json];
 
-export const serviceCommands: readonly CommandRow[] = [
+const serviceCommands: readonly CommandRow[] = [
   {
     name: 'list',
     alsoCalled: ['kinds'],
@@ -97,7 +96,7 @@ export const serviceCommands: readonly CommandRow[] = [
       ['mediabatch upload --sandbox logo.png', 'prints its URL'],
       ['mediabatch upload --sandbox --json logo.png', 'for a program'],
     ],
-    run: async (terminal, paths, options) => (await import('../commands/upload.ts')).upload(paths, options, terminal),
+    run: async (terminal, paths, options) => (await import('../commands/list.ts')).upload(paths, options, terminal),
   },
   {
     name: 'doctor',
@@ -116,7 +115,7 @@ export const serviceCommands: readonly CommandRow[] = [
     description: 'Serves a local stand-in for the service: real jobs, credits and files, no account.',
     options: [
       ['--port <port>', 'port on 127.0.0.1; 0 takes a free one', { takes: 'number', range: portRange, standard: 4010 }],
-      ['--credits <n>', 'balance of a new sandbox', wholeNumber],
+      ['--credits <n>', 'balance of a new sandbox', { takes: 'whole' }],
       [
         '--speed <factor>',
         'speed of jobs relative to real time',
@@ -139,14 +138,14 @@ export const serviceCommands: readonly CommandRow[] = [
   },
 ];
 
-export const engineCommands: readonly CommandRow[] = [
+const engineCommands: readonly CommandRow[] = [
   {
     name: 'worker',
     summary: 'run a worker for an engine until it is stopped',
     description:
       'Carries out runs that `apply --engine` submitted for the account of MEDIABATCH_API_KEY. One worker leads: it creates jobs and polls them. All workers with the run’s --store download its files. Start any number, on any machine. Ctrl-C or SIGTERM hands over.',
     options: [
-      engineOption,
+      optionTable.engine,
       ['--store <folder>', 'where files go: a folder that all workers share, or s3://bucket/prefix'],
       ['--files <n>', 'files at once', { takes: 'number', range: { least: 1, most: 64, whole: true }, standard: 8 }],
       ['--exit-when-idle', 'end as soon as no run of the account is open'],
@@ -158,7 +157,7 @@ export const engineCommands: readonly CommandRow[] = [
       ],
       ['--drain', 'at a signal, end only when no run of the account is open; at a second signal, hand over'],
       ['--log <form>', 'format of its log: text or JSON', { words: ['text', 'json'], standard: 'text' }],
-      ['--keep <age>', 'delete runs of the account that ended longer ago (12h, 30d; default: never)', { read: age }],
+      ['--keep <age>', 'delete runs of the account that ended longer ago (12h, 30d; default: never)', { takes: 'age' }],
     ],
     examples: [
       ['mediabatch worker', 'MEDIABATCH_ENGINE is set', 'not run'],
@@ -183,11 +182,11 @@ export const engineCommands: readonly CommandRow[] = [
     summary: 'show the runs, leaders and workers of an engine',
     description: 'Shows the runs of an engine with their leaders, workers, throughput, waiting files and failures.',
     options: [
-      engineOption,
+      optionTable.engine,
       ['--check', 'print only problems, and exit with 69 if there are any'],
       ['--campaign <name>', 'only runs of this campaign'],
       ['--state <state>', 'only runs in this state', { words: ['open', 'paused', 'stopping', 'ended'] }],
-      jsonOption,
+      optionTable.json,
     ],
     examples: [
       ['mediabatch workers', 'as it is now', 'not run'],
@@ -210,7 +209,7 @@ export const engineCommands: readonly CommandRow[] = [
     description:
       'Creates the tables of an engine, or upgrades those of an older version. Workers and `apply` do this themselves if their role may create schemas in the database; `workers`, `status` and `cancel` never do.',
     options: [
-      engineOption,
+      optionTable.engine,
       ['--grant <role>', 'let this role use the tables: for workers and submitters that do not own them'],
     ],
     examples: [
@@ -231,7 +230,7 @@ function runAct(act: 'cancel' | 'pause' | 'resume', summary: string, description
     summary,
     description,
     arguments: [manifestArgument],
-    options: [engineOption, ...state],
+    options: [optionTable.engine, ...state],
     examples: [
       [`mediabatch ${act}`, 'MEDIABATCH_ENGINE is set', 'not run'],
       [`mediabatch ${act} shop.yaml --engine postgres://me@db/media`, 'that of another campaign', 'not run'],
@@ -240,3 +239,8 @@ function runAct(act: 'cancel' | 'pause' | 'resume', summary: string, description
       (await import('../commands/engine.ts')).changeRun(act, file, { options, terminal }),
   };
 }
+
+export const serviceGroups: readonly CommandGroup[] = [
+  ['The service:', serviceCommands],
+  ['Several machines:', engineCommands],
+];
