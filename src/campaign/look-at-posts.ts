@@ -12,7 +12,7 @@ import { nameAccounts } from '../plan/posts/post-accounts.ts';
 import { findPosted, isPost, sendsOf } from '../plan/posts/post-record.ts';
 import { countOf } from '../report/numbers.ts';
 import { shortList } from '../report/safe-text.ts';
-import { platformName } from '../report/tables/accounts-text.ts';
+import { platformName } from '../report/tables/lists.ts';
 import type { Account } from '../service/library.ts';
 import type { CheckedGraph } from './checked-graph.ts';
 import { readOtherLocks } from './find-locks.ts';

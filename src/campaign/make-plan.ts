@@ -18,7 +18,7 @@ import type { PriceHints } from '../plan/prices/prices.ts';
 import { wantedPath } from '../plan/select/names.ts';
 import type { DecidedGraph, Match } from '../plan/situation/find-purchases.ts';
 import { limit } from '../plan/situation/situation.ts';
-import { shellWord } from '../report/shell-word.ts';
+import { shellWord } from '../report/advice-text.ts';
 import type { CheckedGraph } from './checked-graph.ts';
 import { tightestLimit } from './environment.ts';
 import { lookAtPosts } from './look-at-posts.ts';

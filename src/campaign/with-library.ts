@@ -4,7 +4,7 @@ import type { Json } from '../ground/json.ts';
 import { kinds } from '../kinds/index.ts';
 import { readServiceDocument } from '../kinds/service-document.ts';
 import { isAssetUrl } from '../lock/check-line.ts';
-import type { UploadRow } from '../report/tables/jobs-text.ts';
+import type { UploadRow } from '../report/tables/lists.ts';
 import { readRecord } from '../service/fields.ts';
 import { createHttp, requireAnswer } from '../service/http.ts';
 import { createLibrary, type Library, type ListedJob } from '../service/library.ts';

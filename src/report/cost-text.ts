@@ -1,6 +1,6 @@
 import type { Json } from '../ground/json.ts';
 import type { CostDimension, CostRow, CostSums } from '../plan/prices/charges.ts';
-import { type Document, heading, paragraph, stack, table } from './document.ts';
+import { type Document, heading, jsonOf, paragraph, stack, table } from './document.ts';
 import { countOf, creditsText } from './numbers.ts';
 import { csvText, safeText } from './safe-text.ts';
 
@@ -73,7 +73,7 @@ export function costJson({ rows, ...facts }: CostFacts): Json {
     jobs,
     credits,
   }));
-  return { mediabatch: 'cost', version: 1, ...facts, rows: named } as unknown as Json;
+  return jsonOf('cost', { ...facts, rows: named });
 }
 
 const sums = ['spent', 'delivered', 'running', 'superseded', 'failed', 'held', 'heldUnknown'] as const;

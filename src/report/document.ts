@@ -1,3 +1,4 @@
+import type { Json } from '../ground/json.ts';
 import { defined } from '../ground/values.ts';
 
 /** Role of a part of a text. `name`: from a campaign or the service, so it is escaped in Markdown, as is faint text. */
@@ -81,6 +82,19 @@ export function facts(all: readonly (Fact | undefined)[]): Block {
 
 export function table(columns: readonly Column[], rows: readonly (readonly Text[])[]): Block {
   return { is: 'table', columns, rows };
+}
+
+/** Returns a table whose columns read their cells from the rows. */
+export function listOf<Row>(rows: readonly Row[], columns: readonly (Column & { of(row: Row): Text })[]): Block {
+  return table(
+    columns,
+    rows.map((row) => columns.map(({ of }) => of(row))),
+  );
+}
+
+/** Returns the JSON document of this name. */
+export function jsonOf(mediabatch: string, facts: object): Json {
+  return { mediabatch, version: 1, ...facts } as unknown as Json;
 }
 
 export function strong(text: string): Span {

@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { namedCommands } from '../../src/cli/program/command-row.ts';
 import { makeProgram } from '../../src/cli/program/program.ts';
 import type { EngineRun } from '../../src/contract/engine-state.ts';
-import { workersJson } from '../../src/report/tables/workers-text.ts';
+import { jsonOf } from '../../src/report/document.ts';
 import { command, readLines, root, temporaryFolder } from '../rig/command.ts';
 import { gitEnvironment } from '../rig/git-environment.ts';
 import { makePlace, pictures, until } from '../rig/place.ts';
@@ -182,7 +182,7 @@ tasks:
       ...{ id: 'w', account: 'a', host: 'h', pid: 1, protocol: 1, version: '1', store: 's3://b', files: 2, beatMs: 3 },
       ...{ isSilent: false, isHead: true },
     };
-    expectDescribed(workersJson({ runs: [run], accounts: [account], workers: [worker] }) as never, 'workers');
+    expectDescribed(jsonOf('workers', { runs: [run], accounts: [account], workers: [worker] }) as never, 'workers');
   });
 });
 

@@ -11,8 +11,7 @@ import { readEngineNote, removeEngineNote } from '../../disk/lock/engine-note.ts
 import type { Graph } from '../../graph/graph.ts';
 import type { Scope } from '../../ground/scope.ts';
 import type { Plan } from '../../plan/plan.ts';
-import { adviceLines } from '../../report/advice-text.ts';
-import { shellWord } from '../../report/shell-word.ts';
+import { adviceLines, shellWord } from '../../report/advice-text.ts';
 import { runningHere } from '../carry-here.ts';
 import { type Access, requireAccess, requireService } from '../environment.ts';
 import { holdGuard } from '../hold-guard.ts';

@@ -19,7 +19,7 @@ import { makeOwn, stateFolder } from '../../disk/state/sealed-file.ts';
 import type { Advice, Call, Shell } from '../../ground/advice.ts';
 import { defined } from '../../ground/values.ts';
 import { countOf, spanText } from '../../report/numbers.ts';
-import { doctorJson, doctorView } from '../../report/tables/doctor-text.ts';
+import { doctorJson, doctorView } from '../../report/tables/local-state.ts';
 import { ServiceError } from '../../service/library.ts';
 import { proxyFor } from '../../service/proxy.ts';
 import { readCredential } from '../../service/secrets.ts';

@@ -12,9 +12,10 @@ import { ownVersion } from '../../campaign/own-version.ts';
 import { systemClock } from '../../contract/clock.ts';
 import type { EngineRun, WorkerNews } from '../../contract/engine-state.ts';
 import { exitCodes } from '../../contract/exit.ts';
+import { jsonOf } from '../../report/document.ts';
 import { clockText } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
-import { troublesOf, troublesView, workersJson, workersView } from '../../report/tables/workers-text.ts';
+import { troublesOf, troublesView, workersView } from '../../report/tables/workers-text.ts';
 import { workerJsonLine, workerLine } from '../../report/worker-text.ts';
 import { fitHeap } from '../fit-heap.ts';
 import { open, type StateOptions } from '../open.ts';
@@ -75,7 +76,7 @@ export async function workers(options: WorkersOptions, terminal: Terminal): Prom
   const state = await lookAtEngine(requireEngine(options.engine, process.env), { campaign, state: wanted });
   const isServed = state.workers.some(({ isSilent }) => !isSilent);
   if (options.json) {
-    outJson(terminal, workersJson(state));
+    outJson(terminal, jsonOf('workers', { runs: state.runs, accounts: state.accounts, workers: state.workers }));
   } else {
     show(terminal, check ? troublesView(state) : workersView(state));
     if (!check && state.runs.length === 0) terminal.err('no run is on record on this engine\n');

@@ -27,9 +27,10 @@ import { checkOutputs } from '../../disk/outputs/outputs.ts';
 import { SavedFiles } from '../../disk/outputs/saved-files.ts';
 import { defined } from '../../ground/values.ts';
 import { findOrphans } from '../../plan/rows/orphans.ts';
+import { jsonOf } from '../../report/document.ts';
 import { bytesText, countOf } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
-import { chargesText, destroyJson, gcJson, leftoversView, recordsView } from '../../report/tables/leftovers-text.ts';
+import { chargesText, destroyJson, leftoversView, recordsView } from '../../report/tables/local-state.ts';
 import { type Library, ServiceError } from '../../service/library.ts';
 import { askAboutMove, askPerson, declined } from '../ask-person.ts';
 import { type Consent, consentIn, withConsent } from '../consent.ts';
@@ -107,7 +108,8 @@ async function deleteAll({ found, remove }: Findings, options: GcOptions, termin
   const { files, kept } = found;
   const { err } = terminal;
   const report = (rows: (Leftover & { deleted: boolean })[]) => {
-    if (options.json) outJson(terminal, gcJson(rows, kept));
+    const bytesFreed = rows.reduce((total, { bytes, deleted }) => total + (deleted ? bytes : 0), 0);
+    if (options.json) outJson(terminal, jsonOf('gc', { files: rows, kept, bytesFreed }));
   };
   const leave = (path: string, why: string) =>
     err(`${terminal.style.yellow('left alone')} ${safeText(`${path}: ${why}`)}\n`);

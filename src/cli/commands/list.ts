@@ -22,26 +22,21 @@ import { jobStates } from '../../kinds/envelope.ts';
 import { voices as documentedVoices, kinds } from '../../kinds/index.ts';
 import { kindName } from '../../kinds/read-catalog.ts';
 import { isAssetUrl } from '../../lock/check-line.ts';
+import { jsonOf } from '../../report/document.ts';
 import { countOf } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
-import { accountsJson, accountsView } from '../../report/tables/accounts-text.ts';
 import {
+  accountsJson,
+  accountsView,
   type JobRow,
-  jobsJson,
   jobsView,
-  type UploadRow,
-  uploadsJson,
-  uploadsView,
-} from '../../report/tables/jobs-text.ts';
-import {
   type ModelRow,
-  modelsJson,
   modelsView,
-  type Source,
+  type UploadRow,
+  uploadsView,
   type VoiceRow,
-  voicesJson,
   voicesView,
-} from '../../report/tables/models-text.ts';
+} from '../../report/tables/lists.ts';
 import { type CatalogModel, type Library, type ListedJob, ServiceError } from '../../service/library.ts';
 import { mostLookedThrough } from '../../service/listing.ts';
 import { listenForInterruption } from '../signals.ts';
@@ -77,7 +72,7 @@ async function askService<Listed>(
   what: 'models' | 'voices',
   { documented, ask }: { documented: Listed; ask: (library: Library) => Promise<Listed> },
   { options, terminal }: { options: ServiceOptions; terminal: Terminal },
-): Promise<{ listed: Listed; source: Source }> {
+): Promise<{ listed: Listed; source: 'service' | 'documented' }> {
   const fallBack = (why: string) => {
     tellNotice(terminal, `${why}; these are the ${what} that its documentation lists`);
     return { listed: documented, source: 'documented' as const };
@@ -122,7 +117,10 @@ export async function models(options: ServiceOptions & { kind?: string }, termin
     of: ({ kind }) => kind,
     known: Object.keys(kinds),
   });
-  await outAs(terminal, options, { text: () => modelsView(rows), json: () => modelsJson(rows, source) });
+  await outAs(terminal, options, {
+    text: () => modelsView(rows),
+    json: () => jsonOf('models', { source, models: rows }),
+  });
   return exitCodes.done;
 }
 
@@ -199,7 +197,10 @@ export async function voices(options: VoicesOptions, terminal: Terminal): Promis
   const { listed, source } = await askService<VoiceRow[]>('voices', { documented, ask }, { options, terminal });
   const ofGender = filterBy(listed, gender, { name: 'gender', of: (voice) => voice.gender });
   const rows = filterBy(ofGender, accent, { name: 'accent of these voices', of: (voice) => voice.accent });
-  await outAs(terminal, options, { text: () => voicesView(rows), json: () => voicesJson(rows, source) });
+  await outAs(terminal, options, {
+    text: () => voicesView(rows),
+    json: () => jsonOf('voices', { source, voices: rows }),
+  });
   return exitCodes.done;
 }
 
@@ -223,7 +224,10 @@ export async function uploads(options: ServiceOptions, terminal: Terminal): Prom
     });
   }
   const now = systemClock.now();
-  await outAs(terminal, options, { text: () => uploadsView(rows, now), json: () => uploadsJson(rows) });
+  await outAs(terminal, options, {
+    text: () => uploadsView(rows, now),
+    json: () => jsonOf('uploads', { uploads: rows, failed: [] }),
+  });
   if (rows.length === 0) terminal.err('the media library is empty\n');
   return exitCodes.done;
 }
@@ -268,7 +272,11 @@ export async function jobs(options: JobsOptions, terminal: Terminal): Promise<nu
   const unlisted = kind === undefined ? made.map(({ name }) => name).filter((name) => !listable.includes(name)) : [];
   await outAs(terminal, options, {
     text: () => jobsView(shown, systemClock.now()),
-    json: () => jobsJson({ jobs: shown, more, unlisted, locks: locks.map((lock) => lock.shown) }),
+    json: () =>
+      jsonOf('jobs', {
+        jobs: shown.map(({ step = null, ...job }) => ({ ...job, step })),
+        ...{ more, unlisted, locks: locks.map((lock) => lock.shown) },
+      }),
   });
   if (options.json === true) return exitCodes.done;
   const strangers = shown.filter(({ step }) => step === undefined).length;
@@ -323,7 +331,10 @@ export async function upload(files: string[], options: ServiceOptions, terminal:
   const { rows, failed, ended } = await withService({ ...options, keeps: true }, ({ library }) =>
     uploadAll(library, local, { signal, terminal }),
   ).finally(interruption.stop);
-  await outAs(terminal, options, { text: () => uploadsView(rows), json: () => uploadsJson(rows, failed) });
+  await outAs(terminal, options, {
+    text: () => uploadsView(rows),
+    json: () => jsonOf('uploads', { uploads: rows, failed }),
+  });
   if (rows.length > 0) tellLinksEnd(options, terminal);
   if (ended === 'interrupted') return exitCodes.interrupted;
   if (ended !== undefined) {

@@ -2,8 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { exitCodes } from '../../contract/exit.ts';
 import { kinds } from '../../kinds/index.ts';
 import { pageText } from '../../report/manual/page-text.ts';
-import { kindReference } from '../../report/manual/references.ts';
-import { kindsJson } from '../../report/tables/kinds-json.ts';
+import { kindReference, kindsJson } from '../../report/manual/references.ts';
 import { unknownName } from '../program/unknown-command.ts';
 import { outAs, type Terminal } from '../terminal.ts';
 

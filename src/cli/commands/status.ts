@@ -15,11 +15,12 @@ import { defined } from '../../ground/values.ts';
 import { joinLocks } from '../../lock/join.ts';
 import type { Lock } from '../../lock/record.ts';
 import type { Situation } from '../../plan/situation/situation.ts';
+import { jsonOf } from '../../report/document.ts';
 import { mermaidLimits, mermaidText } from '../../report/mermaid.ts';
 import { clockText, countOf, limitText } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { makeStatus, type RunStatus } from '../../report/status/status.ts';
-import { statusJson, statusView, stepsView } from '../../report/status/status-text.ts';
+import { statusView, stepsView } from '../../report/status/status-text.ts';
 import { open, type StateOptions, tellSandboxLock } from '../open.ts';
 import { outJson, show, type Terminal, tellNotice } from '../terminal.ts';
 
@@ -60,7 +61,7 @@ export async function status(file: string, options: StatusOptions, terminal: Ter
   });
   if (options.json) {
     const { nextOfStatus } = await import('../next-steps.ts');
-    outJson(terminal, { ...statusJson(view), ...nextOfStatus(view, terminal) });
+    outJson(terminal, jsonOf('status', { ...view, ...nextOfStatus(view, terminal) }));
   } else if (options.list) show(terminal, stepsView(view.rows));
   else {
     const { paste } = terminal;

@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
 import { Command, type ParseOptions } from 'commander';
 import { flagOf, type OptionRow, optionTable, wordsOf } from '../../campaign/option-table.ts';
+import { shellWord } from '../../report/advice-text.ts';
 import { facts, line, table } from '../../report/document.ts';
 import { terminalText } from '../../report/render/terminal-text.ts';
 import { safeText } from '../../report/safe-text.ts';
-import { shellWord } from '../../report/shell-word.ts';
 import { makeStyle } from '../../report/style.ts';
 import type { Terminal } from '../terminal.ts';
 import { campaignGroups } from './campaign-commands.ts';

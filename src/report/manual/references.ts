@@ -2,11 +2,12 @@ import { exitCodes } from '../../contract/exit.ts';
 import { failures, titles } from '../../contract/failure.ts';
 import { fieldSchemas } from '../../graph/check/request-checker.ts';
 import type { Json } from '../../ground/json.ts';
-import { groupBy, isMap, type JsonMap, mapOf } from '../../ground/values.ts';
+import { defined, groupBy, isMap, type JsonMap, mapOf } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
 import type { Field, Kind } from '../../kinds/kind.ts';
 import { listValues, type ServiceDocument } from '../../kinds/service-document.ts';
 import { listNames } from '../../manifest/suggest.ts';
+import { jsonOf } from '../document.ts';
 import { safeText } from '../safe-text.ts';
 import { topicGroups } from './topics.ts';
 
@@ -285,4 +286,31 @@ function flow(value: Json): string {
   if (typeof value !== 'string') return String(value);
   if (value === '\t') return '"\\t"';
   return /^\d*[A-Za-z][\w ./-]*$/.test(value) ? value : `"${value}"`;
+}
+
+export function kindsJson(kinds: readonly Kind[]): Json {
+  return jsonOf('kinds', {
+    kinds: kinds.map((kind) => ({
+      name: kind.name,
+      description: kind.description,
+      media: kind.media,
+      documented: kind.create.documented,
+      fields: Object.entries(kind.fields).map(([name, field]) => ({
+        name,
+        description: field.description,
+        type: field.type,
+        required: field.required === true,
+        ...defined({ values: field.values && [...field.values], default: field.default, maxLength: field.maxLength }),
+      })),
+      ...(kind.model !== undefined && {
+        models: Object.entries(kind.model.models).map(([name, { description, credits, aliasOf }]) => ({
+          name,
+          description,
+          ...defined({ credits, aliasOf }),
+        })),
+      }),
+      outputs: [...kind.outputs],
+      ...(kind.parts !== undefined && { parts: { name: kind.parts.name, most: kind.parts.most } }),
+    })),
+  });
 }

@@ -4,7 +4,7 @@ import { readCsv } from '../../manifest/rows/read-csv.ts';
 import { columnName } from '../../manifest/rows/read-table.ts';
 import { readSource } from '../../manifest/yaml/source.ts';
 import type { FoundOutput, PostEntry } from '../../plan/outputs/list-outputs.ts';
-import { bad, type Document, good, type Text, table, warning } from '../document.ts';
+import { bad, type Document, good, jsonOf, listOf, type Text, warning } from '../document.ts';
 import { bytesText, countOf, creditsText, elapsedText } from '../numbers.ts';
 import { csvText, safeJson, safeText } from '../safe-text.ts';
 
@@ -23,21 +23,17 @@ const byteOrderMark = '\ufeff';
  * are escaped.
  */
 export function outputsList(view: OutputsList, format: Exclude<ListFormat, 'xlsx'>, into: 'file' | 'stream'): string {
-  switch (format) {
-    case 'csv':
-    case 'csv-semicolon': {
-      const text = csvText(outputsTable(view, into === 'file' ? asItIs : harmless), format === 'csv' ? ',' : ';');
-      return into === 'file' ? byteOrderMark + text : text;
-    }
-    case 'json':
-      return `${safeJson(outputsJson(view), 2)}\n`;
-    case 'jsonl':
-      return [...view.files.map((file) => outputJson(file, view)), ...view.posts.map((post) => postJson(post, view))]
-        .map((line) => `${safeJson(line)}\n`)
-        .join('');
-    default:
-      return format satisfies never;
+  if (format === 'json') return `${safeJson(outputsJson(view), 2)}\n`;
+  if (format === 'jsonl') {
+    const { campaign, folder } = view;
+    const lines = [
+      ...view.files.map((file) => jsonOf('output', { campaign, ...fileJson(file, folder) })),
+      ...view.posts.map((post) => jsonOf('post', { campaign, ...entryJson(post) })),
+    ];
+    return lines.map((line) => `${safeJson(line)}\n`).join('');
   }
+  const text = csvText(outputsTable(view, into === 'file' ? undefined : harmless), format === 'csv' ? ',' : ';');
+  return into === 'file' ? byteOrderMark + text : text;
 }
 
 /** Returns whether a text begins a list of this format. JSON Lines may be empty. */
@@ -45,7 +41,7 @@ export function isOwnList(format: ListFormat, start: string): boolean {
   switch (format) {
     case 'csv':
     case 'csv-semicolon':
-      return /^[^\r\n]*/.exec(start)?.[0].replaceAll(';', ',').includes(ownHeader) === true;
+      return firstLine(start).replaceAll(';', ',').includes(ownHeader);
     case 'xlsx':
       return start.startsWith('PK') && start.includes('<Application>mediabatch</Application>');
     case 'json':
@@ -59,7 +55,7 @@ export function isOwnList(format: ListFormat, start: string): boolean {
 
 /** Returns the lines of a CSV list of outputs by path. Empty for any other text. */
 export function readListed(list: string): Map<string, JsonMap> {
-  const separator = /^[^\r\n]*/.exec(list)?.[0].includes(ownHeader) === false ? ';' : ',';
+  const separator = firstLine(list).includes(ownHeader) ? ',' : ';';
   const { rows } = readCsv(readSource('', list), '', { separator });
   const found = new Map<string, JsonMap>();
   for (const { value } of rows?.rows ?? []) {
@@ -68,14 +64,14 @@ export function readListed(list: string): Map<string, JsonMap> {
   return found;
 }
 
+function firstLine(text: string): string {
+  return /^[^\r\n]*/.exec(text)?.[0] ?? '';
+}
+
 const plain = /^(?!.*(?:##|::))[ -~]*$/;
 
 function harmless(text: string): string {
   return plain.test(text) ? text : safeText(text, Number.POSITIVE_INFINITY);
-}
-
-function asItIs(text: string): string {
-  return text;
 }
 
 type Cell = string | number;
@@ -129,7 +125,7 @@ const ownHeader = 'task,kind,key,take';
  */
 export function outputsTable(
   { files, posts, folder, delivered }: OutputsList,
-  textOf: (text: string) => string = asItIs,
+  textOf: (text: string) => string = (text) => text,
 ): (string | number)[][] {
   const entries: readonly Entry[] = [...files, ...posts];
   const all = [...columnsOf(entries), ...ownColumns, ...rightsOf(entries)];
@@ -155,38 +151,29 @@ function joinEarlier([head = [], ...rows]: (string | number)[][], earlier: reado
 
 /** Returns the columns of rows, joined tables and matrix axes, each in the order of first appearance. */
 function columnsOf(entries: readonly Entry[]): TableColumn[] {
-  const ofRows = namesOf(entries, ({ row }) => (isMap(row) ? row : row === undefined ? {} : { row }));
-  const ofAxes = namesOf(entries, ({ matrix }) => matrix);
-  const rows = ofRows.map(
-    (name): TableColumn => ({
-      name: ownNames.has(name) ? `row.${name}` : name,
-      of: ({ row }) => cellOf(isMap(row) ? row[name] : name === 'row' ? row : undefined),
+  const rowOf = ({ row }: Entry) => (isMap(row) ? row : row === undefined ? {} : { row });
+  const ofRows = namesOf(entries, rowOf);
+  const isTaken = (name: string) => ownNames.has(name) || ofRows.includes(name);
+  return [
+    ...ofRows.map((name): TableColumn => {
+      const title = ownNames.has(name) ? `row.${name}` : name;
+      return { name: title, of: (entry) => cellOf((rowOf(entry) as JsonMap)[name]) };
     }),
-  );
-  const joined = namesOf(entries, ({ tables }) => tables ?? {}).flatMap((table) =>
-    namesOf(entries, ({ tables }) => mapOf(tables?.[table])).map(
-      (name): TableColumn => ({
-        name: `${table}.${name}`,
-        of: ({ tables }) => cellOf(mapOf(tables?.[table])[name]),
+    ...namesOf(entries, ({ tables }) => tables ?? {}).flatMap((table) =>
+      namesOf(entries, ({ tables }) => mapOf(tables?.[table])).map((name): TableColumn => {
+        return { name: `${table}.${name}`, of: ({ tables }) => cellOf(mapOf(tables?.[table])[name]) };
       }),
     ),
-  );
-  const axes = ofAxes.map(
-    (name): TableColumn => ({
-      name: ownNames.has(name) || ofRows.includes(name) ? `matrix.${name}` : name,
-      of: ({ matrix }) => matrix[name],
+    ...namesOf(entries, ({ matrix }) => matrix).map((name): TableColumn => {
+      return { name: isTaken(name) ? `matrix.${name}` : name, of: ({ matrix }) => matrix[name] };
     }),
-  );
-  return [...rows, ...joined, ...axes];
+  ];
 }
 
-function rightsOf(entries: readonly Entry[]) {
-  return namesOf(entries, ({ rights }) => rights ?? {}).map(
-    (name): TableColumn => ({
-      name: `rights.${name}`,
-      of: ({ rights }) => cellOf(rights?.[name]),
-    }),
-  );
+function rightsOf(entries: readonly Entry[]): TableColumn[] {
+  return namesOf(entries, ({ rights }) => rights ?? {}).map((name) => {
+    return { name: `rights.${name}`, of: ({ rights }) => cellOf(rights?.[name]) };
+  });
 }
 
 function namesOf(entries: readonly Entry[], valuesOf: (entry: Entry) => object): string[] {
@@ -213,41 +200,35 @@ function isCalculable(text: string): boolean {
 }
 
 export function outputsView({ files, posts, folder }: OutputsList): Document {
-  const columns = [
-    { title: 'step', least: 8, cut: 'middle' as const },
-    { title: 'file', least: 12, cut: 'middle' as const },
-    { title: 'measures', spare: true as const },
-    { title: 'size', align: 'right' as const },
-    { title: 'credits', align: 'right' as const },
-    { title: 'verdict' },
-    { title: 'note', least: 6 },
-    { title: 'state' },
-    { title: 'prompt', least: 16, spare: true as const },
+  return [
+    listOf<Entry>(
+      [...files, ...posts],
+      [
+        { title: 'step', least: 8, cut: 'middle', of: ({ address }) => address },
+        {
+          title: 'file',
+          least: 12,
+          cut: 'middle',
+          of: ({ output, job }) => (output === undefined ? `post ${job ?? ''}` : `${folder}${output.path}`),
+        },
+        { title: 'measures', spare: true, of: measuresText },
+        { title: 'size', align: 'right', of: ({ output }) => (output === undefined ? '' : bytesText(output.bytes)) },
+        { title: 'credits', align: 'right', of: ({ credits }) => creditsText(credits) },
+        { title: 'verdict', of: verdictCell },
+        { title: 'note', least: 6, of: ({ verdict }) => verdict?.note ?? '' },
+        { title: 'state', of: stateCell },
+        { title: 'prompt', least: 16, spare: true, of: ({ prompt = '' }) => prompt },
+      ],
+    ),
   ];
-  const cells = files.map((file): Text[] => [
-    file.address,
-    `${folder}${file.output.path}`,
-    measuresText(file),
-    bytesText(file.output.bytes),
-    creditsText(file.credits),
-    verdictCell(file),
-    file.verdict?.note ?? '',
-    stateCell(file),
-    file.prompt ?? '',
-  ]);
-  const published = posts.map((post): Text[] => [
-    ...[post.address, `post ${post.job ?? ''}`, '', '', creditsText(post.credits), '', ''],
-    ...[stateCell(post), post.prompt ?? ''],
-  ]);
-  return [table(columns, [...cells, ...published])];
 }
 
-function measuresText({ width, height, seconds }: FoundOutput): string {
+function measuresText({ width, height, seconds }: Entry): string {
   const size = width === undefined || height === undefined ? [] : [`${width}×${height}`];
   return [...size, ...(seconds === undefined ? [] : [elapsedText(seconds * 1000)])].join(' ');
 }
 
-function verdictCell({ verdict }: FoundOutput): Text {
+function verdictCell({ verdict }: Entry): Text {
   if (verdict === undefined) return '';
   return (verdict.is === 'picked' ? good : bad)(verdict.is);
 }
@@ -283,52 +264,37 @@ export interface OutputsList {
 }
 
 function outputsJson({ campaign, files, posts, folder }: OutputsList): Json {
-  return {
-    ...{ mediabatch: 'outputs', version: 1, campaign, files: files.map((file) => fileJson(file, folder)) },
-    ...defined({ posts: posts.length === 0 ? undefined : posts.map((post) => entryJson(post)) }),
-  };
-}
-
-function postJson(post: PostEntry, { campaign }: OutputsList): Json {
-  return { mediabatch: 'post', version: 1, campaign, ...entryJson(post) };
-}
-
-/** Formats a single file as a line of JSON Lines. */
-function outputJson(file: FoundOutput, { campaign, folder }: Pick<OutputsList, 'campaign' | 'folder'>): Json {
-  return { mediabatch: 'output', version: 1, campaign, ...fileJson(file, folder) };
+  return jsonOf('outputs', {
+    campaign,
+    files: files.map((file) => fileJson(file, folder)),
+    ...(posts.length > 0 && { posts: posts.map((post) => entryJson(post)) }),
+  });
 }
 
 function fileJson(file: FoundOutput, folder: string): { [field: string]: Json } {
   const { path, sha256, bytes, type, edited, accepted } = file.output;
+  const { fileState, width, height, seconds, part, contentCredentials, verdict } = file;
   return entryJson(file, {
-    ...{ path: `${folder}${path}`, fileState: file.fileState, type, sha256, bytes },
-    ...defined({ width: file.width, height: file.height, seconds: file.seconds, part: file.part }),
-    ...defined({ contentCredentials: file.contentCredentials }),
-    ...defined({ edited, accepted, verdict: file.verdict && { ...file.verdict } }),
+    ...{ path: `${folder}${path}`, fileState, type, sha256, bytes },
+    ...defined({ width, height, seconds, part, contentCredentials, edited, accepted }),
+    ...defined({ verdict: verdict && { ...verdict } }),
   });
 }
 
 function entryJson(entry: PostEntry, ofFile: { [field: string]: Json } = {}): { [field: string]: Json } {
   const { verdict, ...facts } = ofFile;
+  const { address, task, kind, key, row, tables, matrix, take, state, job, credits, model, prompt, request } = entry;
   return {
-    ...{ address: entry.address, task: entry.task, kind: entry.kind },
-    ...defined({
-      key: entry.key,
-      row: entry.row,
-      tables: entry.tables,
-      matrix: some({ ...entry.matrix }),
-      take: entry.take,
-    }),
+    ...{ address, task, kind },
+    ...defined({ key, row, tables, matrix: some({ ...matrix }), take }),
     ...facts,
-    state: entry.state,
-    ...defined({ verdict, job: entry.job }),
-    credits: entry.credits,
+    state,
+    ...defined({ verdict, job }),
+    credits,
     madeFrom: [...entry.madeFrom],
-    ...defined({ model: entry.model, prompt: entry.prompt, request: entry.request }),
-    ...defined({
-      tags: entry.tags.length === 0 ? undefined : [...entry.tags],
-      rights: entry.rights && { ...entry.rights },
-    }),
+    ...defined({ model, prompt, request }),
+    ...(entry.tags.length > 0 && { tags: [...entry.tags] }),
+    ...defined({ rights: entry.rights && { ...entry.rights } }),
   };
 }
 

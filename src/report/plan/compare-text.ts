@@ -12,6 +12,7 @@ import {
   type Fact,
   facts,
   heading,
+  jsonOf,
   named,
   paragraph,
   strong,
@@ -194,23 +195,11 @@ function chargesText(charges: readonly Charge[]): string {
 
 export function compareJson(view: CompareView): Json {
   const { campaign, ref, commit, steps, there, here, toBuy, bought, boughtThere, discarded, fit } = view;
-  const json = {
-    mediabatch: 'comparison',
-    version: 1,
-    campaign,
-    ref,
-    commit,
-    steps,
-    there,
-    here,
-    difference: here.credits - there.credits,
-    toBuy,
-    ...defined({ fit }),
-    bought: bought.map(chargeJson),
-    boughtThere: boughtThere.map(chargeJson),
-    discarded,
-  };
-  return json as unknown as Json;
+  const difference = here.credits - there.credits;
+  return jsonOf('comparison', {
+    ...{ campaign, ref, commit, steps, there, here, difference, toBuy, ...defined({ fit }) },
+    ...{ bought: bought.map(chargeJson), boughtThere: boughtThere.map(chargeJson), discarded },
+  });
 }
 
 function chargeJson({ id, address, task, kind, model, went, credits }: Charge): Json {

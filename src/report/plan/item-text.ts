@@ -8,8 +8,8 @@ import { isPost } from '../../plan/posts/post-record.ts';
 import { describeFollowed } from '../../plan/rows/follow.ts';
 import { countOf, creditsText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
+import { postsText } from './plan-facts.ts';
 import { anonymousText, asWanted, type PlanItem, withCanary } from './plan-items.ts';
-import { postsText } from './post-words.ts';
 
 const shownKeys = 3;
 

@@ -1,5 +1,4 @@
 import { call } from '../../ground/advice.ts';
-import type { Json } from '../../ground/json.ts';
 import { isPost } from '../../plan/posts/post-record.ts';
 import type { StepState } from '../../plan/situation/step-state.ts';
 import type { Paste } from '../advice-text.ts';
@@ -14,22 +13,20 @@ import {
   facts,
   faint,
   line,
+  listOf,
   type Mark,
   type Span,
   strong,
-  type Text,
-  table,
   warning,
 } from '../document.ts';
 import { clockText, countOf, creditsText } from '../numbers.ts';
 import { groupLines, unfitMends } from '../run/summary-troubles.ts';
 import { safeText, shortList } from '../safe-text.ts';
-import type { GateStatus, StatusView, TaskStatus } from './status.ts';
-import type { StepStatus } from './step-status.ts';
+import type { GateStatus, StatusView, StepStatus, TaskStatus } from './status.ts';
 
 const shownNames = 10;
 
-export interface StatusOptions {
+interface StatusOptions {
   paste: Paste;
   /** Whether the user selected the steps, so that they are listed. */
   isSelection?: boolean;
@@ -137,10 +134,6 @@ function failedLines(failed: readonly StepStatus[], paste: Paste): Document {
   return groupLines(failed, { paste, select, mends });
 }
 
-export function statusJson(view: StatusView): { [key: string]: Json } {
-  return { mediabatch: 'status', version: 1, ...(view as unknown as { [key: string]: Json }) };
-}
-
 function tasksTable(tasks: readonly TaskStatus[]): Block {
   const columns: Column[] = [
     { title: 'task', least: 12, cut: 'middle' },
@@ -208,25 +201,24 @@ function sum(tasks: TaskStatus[], pick: (task: TaskStatus) => number): number {
 }
 
 export function stepsView(steps: readonly StepStatus[]): Document {
-  const rows = steps.map((step): Text[] => [
-    step.address,
-    step.kind,
-    { text: step.unsaved ? 'finished, not saved' : step.state, mark: marks[step.state] },
-    step.credits === undefined ? '' : creditsText(step.credits),
-    step.jobId ?? '',
-    fileText(step),
-    safeText(step.error ?? '', 500),
-  ]);
-  const columns: Column[] = [
-    { title: 'step' },
-    { title: 'kind', least: 4 },
-    { title: 'state' },
-    { title: 'credits', align: 'right' },
-    { title: 'job', least: 8 },
-    { title: 'file', least: 12, cut: 'middle' },
-    { title: 'error', least: 20 },
+  return [
+    listOf(steps, [
+      { title: 'step', of: ({ address }) => address },
+      { title: 'kind', least: 4, of: ({ kind }) => kind },
+      {
+        title: 'state',
+        of: ({ unsaved, state }) => ({ text: unsaved ? 'finished, not saved' : state, mark: marks[state] }),
+      },
+      {
+        title: 'credits',
+        align: 'right',
+        of: ({ credits }) => (credits === undefined ? '' : creditsText(credits)),
+      },
+      { title: 'job', least: 8, of: ({ jobId = '' }) => jobId },
+      { title: 'file', least: 12, cut: 'middle', of: fileText },
+      { title: 'error', least: 20, of: ({ error = '' }) => safeText(error, 500) },
+    ]),
   ];
-  return [table(columns, rows)];
 }
 
 const marks: { readonly [state in StepState]: Mark } = {

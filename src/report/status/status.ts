@@ -3,6 +3,7 @@ import { kinds } from '../../kinds/index.ts';
 import type { Purchase } from '../../lock/record.ts';
 import { isOpenSend, spentCredits } from '../../lock/sends.ts';
 import { unfitText } from '../../plan/outputs/expectation.ts';
+import type { PostTarget } from '../../plan/plan.ts';
 import { laterPost, targetOf } from '../../plan/posts/post-accounts.ts';
 import { isPost } from '../../plan/posts/post-record.ts';
 import { heldCredits } from '../../plan/prices/held.ts';
@@ -12,8 +13,38 @@ import { findOrphans } from '../../plan/rows/orphans.ts';
 import type { DecidedGate, Match } from '../../plan/situation/find-purchases.ts';
 import type { Situation } from '../../plan/situation/situation.ts';
 import { type StepState, stateOfStep } from '../../plan/situation/step-state.ts';
-import type { Verdicts } from '../../plan/situation/verdicts.ts';
-import { describePurchase, type StepStatus } from './step-status.ts';
+import type { Said, Verdicts } from '../../plan/situation/verdicts.ts';
+
+export interface StepStatus {
+  address: string;
+  task: string;
+  kind: string;
+  key?: string;
+  matrix?: { readonly [axis: string]: string };
+  take?: number;
+  state: StepState;
+  verdict?: Said;
+  jobId?: string;
+  credits?: number;
+  /** Path of the step's file, or of the first of several, relative to the working folder. */
+  file?: string;
+  /** Paths of all files, if there are several. */
+  files?: string[];
+  fileState?: FileState;
+  /** The job of the step has finished, as seen by a run, and its files are not saved. */
+  unsaved?: true;
+  /** The next `apply` recovers the lost answer of its create. */
+  recoverable?: true;
+  /** Account and time of a post that was not sent yet. */
+  post?: PostTarget;
+  /** Time at which the service will publish a post that it has accepted. */
+  scheduledFor?: string;
+  error?: string;
+  /**
+   * The service's own code (`moderated`), or one of mediabatch: `http-402`, `refused`, `failed`, `lost`, `no-answer`.
+   */
+  code?: string;
+}
 
 export interface TaskStatus {
   id: string;
@@ -70,7 +101,9 @@ export interface RunStatus {
 }
 
 /** State on disk of the outputs of the lock, by path. */
-export type PresentFiles = ReadonlyMap<string, 'intact' | 'missing' | 'changed'>;
+export type PresentFiles = ReadonlyMap<string, FileState>;
+
+type FileState = 'intact' | 'missing' | 'changed';
 
 interface StatusFacts {
   situation: Situation;
@@ -98,7 +131,9 @@ export function makeStatus(facts: StatusFacts): StatusView {
     const { task, kind, unpicked } = match.step;
     const row = statusOf(match, facts);
     const counted = { state: row.state, purchase: match.purchase, mayLack: unpicked === true };
-    countStep(taskOf(tasks, task, kind), counted, facts);
+    const counts = tasks.get(task) ?? emptyTask(task, kind);
+    tasks.set(task, counts);
+    countStep(counts, counted, facts);
     rows.push(unpicked === true ? withoutMissing(row) : row);
   }
   const { credits: held, unknownPrices: heldUnknown } = heldCredits(lock, pricesFrom(lock, graph.prices, facts.hints));
@@ -182,14 +217,6 @@ function emptyTask(id: string, kind: string): TaskStatus {
   return { id, kind, steps: 0, states, unsaved: 0, filesMissing: 0 };
 }
 
-function taskOf(tasks: Map<string, TaskStatus>, id: string, kind: string): TaskStatus {
-  const known = tasks.get(id);
-  if (known !== undefined) return known;
-  const task = emptyTask(id, kind);
-  tasks.set(id, task);
-  return task;
-}
-
 function countStep(
   task: TaskStatus,
   { state, purchase, mayLack = false }: { state: StepState; purchase: Purchase | undefined; mayLack?: boolean },
@@ -205,4 +232,42 @@ function countStep(
     return is === 'changed' || (is === 'missing' && !mayLack);
   }).length;
   task.filesMissing += outputs.length === 0 ? 1 : missing;
+}
+
+function describePurchase(
+  { state, jobId, credits, error, outputs }: Purchase,
+  facts: Pick<StatusFacts, 'present' | 'folder' | 'finishedJobs'>,
+): Partial<StepStatus> {
+  const paths = (outputs ?? []).map(({ path }) => `${facts.folder ?? ''}${path}`);
+  const [file] = paths;
+  const worst = outputs?.find(({ path }) => facts.present.get(path) !== 'intact') ?? outputs?.[0];
+  const code = codeOf(state, error);
+  const isUnsaved = state === 'running' && jobId !== undefined && facts.finishedJobs?.has(jobId) === true;
+  return {
+    ...defined({ jobId, credits, file }),
+    ...(paths.length > 1 && { files: paths }),
+    ...(worst !== undefined && { fileState: facts.present.get(worst.path) ?? 'missing' }),
+    ...(isUnsaved && { unsaved: true as const }),
+    ...defined({ error, code }),
+  };
+}
+
+function codeOf(state: Purchase['state'], error = ''): string | undefined {
+  switch (state) {
+    case 'done':
+    case 'running':
+      return undefined;
+    case 'intent':
+    case 'unresolved':
+      return 'no-answer';
+    case 'refused':
+    case 'failed':
+    case 'lost': {
+      const own = /\[([^\s\]]{1,60})\]$/.exec(error)?.[1];
+      const status = /^HTTP (\d{3})\b/.exec(error)?.[1];
+      return own ?? (status === undefined ? state : `http-${status}`);
+    }
+    default:
+      return state satisfies never;
+  }
 }

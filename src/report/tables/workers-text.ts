@@ -1,5 +1,4 @@
 import type { EngineRun, EngineState, EngineWorker } from '../../contract/engine-state.ts';
-import type { Json } from '../../ground/json.ts';
 import {
   type Block,
   bad,
@@ -7,10 +6,10 @@ import {
   faint,
   good,
   line,
+  listOf,
   stack,
   strong,
   type Text,
-  table,
   warning,
 } from '../document.ts';
 import { limitText, spanText } from '../numbers.ts';
@@ -23,35 +22,20 @@ export function workersView(state: EngineState): Document {
   return [runsTable(state.runs), workersTable(state.workers), stack(...limits), ...troublesView(state)];
 }
 
-export function workersJson({ runs, accounts, workers }: EngineState): Json {
-  const plain = { runs, accounts, workers } as unknown as { [name: string]: Json };
-  return { mediabatch: 'workers', version: 1, ...plain };
-}
-
 function runsTable(runs: readonly EngineRun[]): Block {
-  const columns = [
-    { title: 'campaign', least: 12 },
-    { title: 'state' },
-    ...['done', 'failed', 'waiting', 'left', 'credits'].map((title) => ({ title, align: 'right' as const })),
-    { title: 'submitted' },
-    { title: 'from', least: 12 },
-    { title: 'account' },
-    { title: 'run' },
-  ];
-  const cells = runs.map((run) => [
-    strong(run.campaign),
-    stateCell(run),
-    `${run.steps.done} of ${run.steps.of}`,
-    bad(numberText(run.steps.failed)),
-    numberText(run.steps.waiting),
-    numberText(run.steps.left),
-    numberText(run.credits),
-    `${spanText(run.submittedMs)} ago`,
-    `${run.host}:${run.manifest}`,
-    run.account.slice(0, 8),
-    run.id.slice(0, 8),
+  return listOf(runs, [
+    { title: 'campaign', least: 12, of: ({ campaign }) => strong(campaign) },
+    { title: 'state', of: stateCell },
+    { title: 'done', align: 'right', of: ({ steps }) => `${steps.done} of ${steps.of}` },
+    { title: 'failed', align: 'right', of: ({ steps }) => bad(numberText(steps.failed)) },
+    { title: 'waiting', align: 'right', of: ({ steps }) => numberText(steps.waiting) },
+    { title: 'left', align: 'right', of: ({ steps }) => numberText(steps.left) },
+    { title: 'credits', align: 'right', of: ({ credits }) => numberText(credits) },
+    { title: 'submitted', of: ({ submittedMs }) => `${spanText(submittedMs)} ago` },
+    { title: 'from', least: 12, of: ({ host, manifest }) => `${host}:${manifest}` },
+    { title: 'account', of: ({ account }) => account.slice(0, 8) },
+    { title: 'run', of: ({ id }) => id.slice(0, 8) },
   ]);
-  return table(columns, cells);
 }
 
 /** Formats a number. Empty for zero and unknown, so that the other numbers are easier to see. */
@@ -72,23 +56,17 @@ function stateCell({ state, exit, endedMs, error, cancelled, paused }: EngineRun
 }
 
 function workersTable(workers: readonly EngineWorker[]): Block {
-  const columns = [
-    { title: 'worker', least: 12 },
-    { title: 'is' },
-    { title: 'files', align: 'right' as const },
-    { title: 'account' },
-    { title: 'version' },
-    { title: 'last seen' },
-  ];
-  const cells = workers.map((worker) => [
-    `${worker.host} ${worker.pid}`,
-    roleCell(worker),
-    worker.files === 0 ? '' : String(worker.files),
-    worker.account.slice(0, 8),
-    worker.version,
-    worker.isSilent ? bad(`${spanText(worker.beatMs)} ago`) : `${spanText(worker.beatMs)} ago`,
+  return listOf(workers, [
+    { title: 'worker', least: 12, of: ({ host, pid }) => `${host} ${pid}` },
+    { title: 'is', of: roleCell },
+    { title: 'files', align: 'right', of: ({ files }) => numberText(files) },
+    { title: 'account', of: ({ account }) => account.slice(0, 8) },
+    { title: 'version', of: ({ version }) => version },
+    {
+      title: 'last seen',
+      of: ({ isSilent, beatMs }) => (isSilent ? bad(`${spanText(beatMs)} ago`) : `${spanText(beatMs)} ago`),
+    },
   ]);
-  return table(columns, cells);
 }
 
 function roleCell({ isHead, isSilent, files }: EngineWorker): Text {

@@ -30,7 +30,7 @@ import { createOutputs } from '../../../src/disk/outputs/outputs.ts';
 import { SavedFiles } from '../../../src/disk/outputs/saved-files.ts';
 import { createRequestBodies } from '../../../src/disk/state/request-bodies.ts';
 import type { Output } from '../../../src/lock/record.ts';
-import { shellWord } from '../../../src/report/shell-word.ts';
+import { shellWord } from '../../../src/report/advice-text.ts';
 import { temporaryFolder } from '../../rig/command.ts';
 import { makeFolder } from './folder.ts';
 import { run } from './tools.ts';

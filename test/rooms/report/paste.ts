@@ -1,5 +1,5 @@
 import type { Paste } from '../../../src/report/advice-text.ts';
-import { shellWord } from '../../../src/report/shell-word.ts';
+import { shellWord } from '../../../src/report/advice-text.ts';
 
 /** Commands about this manifest, as they are written after a call without options. */
 export function pasteFor(file: string): Paste {

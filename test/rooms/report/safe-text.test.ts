@@ -2,21 +2,20 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import type { Finding } from '../../../src/contract/notice.ts';
 import { situate } from '../../../src/plan/situation/situation.ts';
+import { shellWord } from '../../../src/report/advice-text.ts';
 import { type Column, type Text, table } from '../../../src/report/document.ts';
 import { mermaidText } from '../../../src/report/mermaid.ts';
 import { ageText, spanText } from '../../../src/report/numbers.ts';
 import { safeJson, safeText } from '../../../src/report/safe-text.ts';
-import { shellWord } from '../../../src/report/shell-word.ts';
-import { accountsJson, accountsView, expiryOf } from '../../../src/report/tables/accounts-text.ts';
-import { doctorJson, doctorView } from '../../../src/report/tables/doctor-text.ts';
-import { jobsView } from '../../../src/report/tables/jobs-text.ts';
+import { accountsJson, accountsView, jobsView } from '../../../src/report/tables/lists.ts';
 import {
   chargesText,
   destroyJson,
-  gcJson,
+  doctorJson,
+  doctorView,
   leftoversView,
   recordsView,
-} from '../../../src/report/tables/leftovers-text.ts';
+} from '../../../src/report/tables/local-state.ts';
 import { displayWidth } from '../../../src/report/text-width.ts';
 import { graphOf } from '../../rig/campaign.ts';
 import { paste } from './paste.ts';
@@ -288,7 +287,8 @@ describe('accounts', () => {
     ['2030-02-07T12:00:00Z', 'soon'],
     ['2030-02-07T12:00:01Z', 'valid'],
   ])('one that expires at %s is %s', (expiresAt, expiry) => {
-    expect(expiryOf(expiresAt, now)).toBe(expiry);
+    const row = { id: 'a', provider: 'x', name: '', username: '', ...(expiresAt !== undefined && { expiresAt }) };
+    expect(accountsJson([row], now)).toMatchObject({ accounts: [{ expiry }] });
   });
 
   test('are shown with what to write into a post, and when they end', () => {
@@ -353,7 +353,7 @@ test('records that are to be removed: what they cost, and what would be lost', (
   });
 });
 
-test('leftovers, and only deleted ones count as freed', () => {
+test('leftovers, and what was paid for them', () => {
   const output = { path: 'a.png', bytes: 10, is: 'output' as const, address: 'hero', credits: 2, jobId: 'j' };
   const partial = { path: 'b.part', bytes: 5, is: 'partial' as const };
   expect(textOf(leftoversView([output, partial], 0))).toMatchInlineSnapshot(`
@@ -363,14 +363,6 @@ test('leftovers, and only deleted ones count as freed', () => {
     "
   `);
   expect(chargesText([output, { ...output, path: 'a-2.png' }, partial])).toBe('2 credits');
-  const json = gcJson(
-    [
-      { ...output, deleted: true },
-      { ...partial, deleted: false },
-    ],
-    [],
-  );
-  expect(json).toMatchObject({ mediabatch: 'gc', version: 1, bytesFreed: 10 });
 });
 
 test('what is kept, by the name that it had', () => {
