@@ -122,7 +122,10 @@ function keyRows(task: Task, rows: 'none' | Rows, expansion: Expansion): KeyedRo
     expansion.reportError({
       code: 'MB1402',
       message: `the key of task \`${task.id}\` is the same for every row`,
-      hint: `write ${rowKey(task.key ?? '', rows)}`,
+      hint:
+        rows.columns === undefined
+          ? 'write "{{row}}"'
+          : `use a column of the row, as in "{{row.${keyColumn(rows) ?? 'id'}}}"`,
       place: places.value(taskPath(task.id, 'key')),
     });
     return [];
@@ -138,7 +141,7 @@ function keyRows(task: Task, rows: 'none' | Rows, expansion: Expansion): KeyedRo
       const hint =
         task.key === undefined
           ? 'add `key: "{{slug row}}"`'
-          : `use another value, or {{slug …}}, as in ${slugged(task.key)}`;
+          : 'use another value, or {{slug …}}, as in "{{slug row.name}}"';
       expansion.reportError({
         code: 'MB1401',
         message: wrong,
@@ -210,23 +213,10 @@ function nameCharacter(character: string): string {
   return `the character ${character}`;
 }
 
-function slugged(key: string): string {
-  const path = /\{\{\s*([\w.-]+(?:\[[^\]]+\])?)\s*\}\}/.exec(key)?.[1];
-  return `"{{slug ${path ?? 'row.name'}}}"`;
-}
-
 function isSameForAll(task: Task, { templates }: Expansion): boolean {
   if (task.key === undefined || !templates.isSound(taskPath(task.id, 'key'))) return false;
   if (!isTemplate(task.key)) return checkKey(task.key) === undefined;
   return templates.get(task.key)?.paths.every((path) => path.parts[0] !== 'row') === true;
-}
-
-function rowKey(written: string, rows: Rows): string {
-  if (rows.columns === undefined) return '"{{row}}"';
-  const name = written.trim().replace(/^row\./, '');
-  const column = rows.columns.includes(name) ? name : keyColumn(rows);
-  if (column === undefined) return 'a template with a column in it, as in "{{row.id}}"';
-  return `"{{row.${/^[\p{L}_][\p{L}\p{N}_-]*$/u.test(column) ? column : `[${column}]`}}}"`;
 }
 
 function keyColumn(rows: 'none' | Rows): string | undefined {

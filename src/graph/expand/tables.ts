@@ -163,26 +163,16 @@ function missingText({ table, missed }: ReadTable): string {
   return `${message}, and for ${others.length} more: ${named.join('; ')}${others.length > mostMissing ? ' …' : ''}`;
 }
 
-/** Names similar rows: those that only differ in the last value, or in case and white space. */
+/** Names the row whose values differ only in case and white space. */
 function hintForMissing({ table, rows, byValues }: ReadTable, values: readonly string[]): string {
   const label = rows === 'unknown' ? table.name : rows.label;
-  const add = `add it to ${label}`;
-  const last = table.on.at(-1);
-  const others: string[] = [];
   for (const id of byValues?.keys() ?? []) {
     const known = JSON.parse(id) as string[];
     if (known.every((value, index) => plain(value) === plain(values[index] ?? ''))) {
       return `${label} has a row for ${nameValues(table, known)}: write both alike`;
     }
-    if (values.length > 1 && known.slice(0, -1).every((value, index) => value === values[index]))
-      others.push(known.at(-1) ?? '');
   }
-  if (others.length === 0) return add;
-  const shown = others
-    .slice(0, 8)
-    .map((value) => shorten(value, 40))
-    .join(', ');
-  return `${add}, which has it for ${last?.column} ${shown}${others.length > 8 ? ` and ${others.length - 8} more` : ''}`;
+  return `add it to ${label}`;
 }
 
 function plain(value: string): string {

@@ -1,5 +1,4 @@
 import type { OpenRequest } from '../../graph/graph.ts';
-import { canonicalJson, type Json } from '../../ground/json.ts';
 import { defined, shorten } from '../../ground/values.ts';
 import type { Lock, Purchase, StepRecord } from '../../lock/record.ts';
 import { openSends } from '../../lock/sends.ts';
@@ -13,16 +12,11 @@ import type { Situation } from '../situation/situation.ts';
 import { accountsOf, mayMeet, type PostAccounts, wordsOfPost } from './post-accounts.ts';
 import { isPost, sendsOf } from './post-record.ts';
 
-interface PostFeatures {
-  words: ReadonlySet<string>;
-  others: ReadonlySet<string>;
-}
-
 interface KnownPost {
   address: string;
   accounts: PostAccounts;
   purchase: Purchase;
-  features: PostFeatures;
+  words: ReadonlySet<string>;
   /** Similarity of the step that has its address now; omitted when there is none. */
   likeOwn?: number;
 }
@@ -67,10 +61,10 @@ function findLost(matches: readonly Match[], lock: Lock): KnownPost[] {
   const retaken = matches.flatMap(({ step }): KnownPost[] => {
     const record = lock.steps.get(step.address);
     if (record === undefined || !isPost(step.kind) || hasPosted(record, step.fingerprint)) return [];
-    const own = featuresOf(step.paidRequest);
+    const own = postWords(step.paidRequest);
     return knownPost(record)
       .filter(({ purchase }) => !wanted.has(purchase.fingerprint))
-      .map((one) => ({ ...one, likeOwn: likenessOf(one.features, own) }));
+      .map((one) => ({ ...one, likeOwn: likenessOf(one.words, own) }));
   });
   return [...lost, ...retaken];
 }
@@ -97,7 +91,7 @@ function knownPost(record: StepRecord): KnownPost[] {
       address: record.address,
       accounts: isKnown ? new Set(accounts.flatMap((one) => [...(one ?? [])])) : undefined,
       purchase,
-      features: featuresOf(purchase.request),
+      words: postWords(purchase.request),
     },
   ];
 }
@@ -119,11 +113,11 @@ function holdLost(draft: Draft, news: readonly WorkRow[], known: readonly KnownP
   const pairs = news.flatMap((row): Pair[] => {
     const { request, paidRequest } = row.order ?? {};
     const accounts = accountsOf(request);
-    const features = featuresOf(paidRequest);
+    const words = postWords(paidRequest);
     return known
       .filter((one) => mayMeet(one.accounts, accounts))
       .slice(0, mostOfEach)
-      .map((one) => ({ row, known: one, likeness: likenessOf(one.features, features) }))
+      .map((one) => ({ row, known: one, likeness: likenessOf(one.words, words) }))
       .filter(({ known: { likeOwn }, likeness }) => {
         return likeOwn === undefined || likeness > Math.max(likeOwn, leastLikeness); // I41 (retaken)
       });
@@ -159,32 +153,14 @@ function heldBeside(
 
 const mostWords = 300;
 
-function featuresOf(request: OpenRequest | undefined): PostFeatures {
-  if (request === undefined) return { words: new Set(), others: new Set() };
-  const others = new Set<string>();
-  const visit = (value: Json): void => {
-    if (typeof value === 'string' && /^https?:|^\d{4}-\d\d-\d\dT/.test(value)) others.add(value);
-    if (value === null || typeof value !== 'object') return;
-    if (!Array.isArray(value) && typeof value.$ref === 'string') others.add(canonicalJson(value));
-    else for (const item of Object.values(value)) visit(item);
-  };
-  visit(request);
-  const words: string[] =
-    wordsOfPost(request)
-      .toLowerCase()
-      .match(/[\p{L}\p{N}]+/gu) ?? [];
-  // Includes pairs of neighboring words, because the same words in another order are another text.
-  const pairs = words.slice(1).map((word, index) => `${words[index]} ${word}`);
-  return { words: new Set([...words, ...pairs]), others };
+/** Returns the words of a post and its pairs of neighboring words, because words in another order are another text. */
+function postWords(request: OpenRequest | undefined): ReadonlySet<string> {
+  const words = (request === undefined ? '' : wordsOfPost(request)).toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  return new Set([...words, ...words.slice(1).map((word, index) => `${words[index]} ${word}`)]);
 }
 
-/** Returns the similarity of two posts, 0 to 1: mostly of words, then of media and times if either has any. */
-function likenessOf(one: PostFeatures, other: PostFeatures): number {
-  const words = shareOf(one.words, other.words);
-  return one.others.size + other.others.size === 0 ? words : 0.7 * words + 0.3 * shareOf(one.others, other.others);
-}
-
-function shareOf(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
+/** Returns the similarity of two posts, 0 to 1. */
+function likenessOf(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
   const [small, large] = one.size <= other.size ? [one, other] : [other, one];
   let shared = 0;
   for (const item of small) if (large.has(item)) shared += 1;

@@ -43,21 +43,13 @@ export class Draft {
 
 /** Returns the facts of a row that stay true when nothing is done for its step. */
 export function lastingFacts(row: PlanRow): RowFacts {
-  const { address, task, kind, reason } = row;
-  const facts: RowFacts = { address, task, kind, reason };
-  if (row.key !== undefined) facts.key = row.key;
-  if (row.matrix !== undefined) facts.matrix = row.matrix;
-  if (row.take !== undefined) facts.take = row.take;
-  if (row.tags !== undefined) facts.tags = row.tags;
-  if (row.send !== undefined) facts.send = row.send;
-  if (row.jobId !== undefined) facts.jobId = row.jobId;
-  if (row.output !== undefined) facts.output = row.output;
-  if (row.pinned !== undefined) facts.pinned = row.pinned;
-  if (row.accepted !== undefined) facts.accepted = row.accepted;
-  if (row.wouldCost !== undefined) facts.wouldCost = row.wouldCost;
-  if (row.changedSince !== undefined) facts.changedSince = row.changedSince;
-  return facts;
+  return Object.fromEntries(lasting.flatMap((name) => (row[name] === undefined ? [] : [[name, row[name]]]))) as never;
 }
+
+const lasting = [
+  ...(['address', 'task', 'kind', 'reason', 'key', 'matrix', 'take', 'tags', 'send'] as const),
+  ...(['jobId', 'output', 'pinned', 'accepted', 'wouldCost', 'changedSince'] as const),
+];
 
 export function blocked(row: PlanRow, blockedBy: BlockedRow['blockedBy'], reason: Reason): BlockedRow {
   const held: BlockedRow = { ...lastingFacts(row), action: 'blocked', blockedBy, reason, credits: 0 };

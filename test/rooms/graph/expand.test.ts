@@ -39,10 +39,6 @@ it('rows, then cells, then takes', () => {
   expect(list[3] && trailOf(list[3])).toEqual(['task hero', 'row 1 of p.csv', 'ratio 9:16', 'size 1k', 'take 2']);
 });
 
-it('one take is no take', () => {
-  expect(addresses(tasks('  hero: { kind: image, takes: 1, with: { prompt: x } }'))).toEqual(['hero']);
-});
-
 it('exclude removes and include adds cells', () => {
   const text = tasks(
     '  a:',
@@ -55,13 +51,6 @@ it('exclude removes and include adds cells', () => {
     '    with: { prompt: "{{matrix.r}} {{matrix.s}}" }',
   );
   expect(addresses(text)).toEqual(['a@x,1', 'a@y,2', 'a@z,3', 'a@x,3']);
-});
-
-it('include alone makes the matrix', () => {
-  const text = tasks(
-    '  a: { kind: image, matrix: { include: [{ r: x, s: 1 }, { r: y, s: 1 }] }, with: { prompt: x } }',
-  );
-  expect(addresses(text)).toEqual(['a@x,1', 'a@y,1']);
 });
 
 it('an axis may be a var, and its values are slugged where an address cannot have them', () => {
@@ -134,28 +123,6 @@ tasks:
   const list = steps(text, { data: { 'p.json': '[{"__proto__": "k", "hasOwnProperty": "h"}]' } });
   expect(list.map((step) => step.address)).toEqual(['toString@x', '__proto__@k,toString']);
   expect(list[1]?.request.prompt).toEqual({ $text: ['cphtoString', { $ref: 'toString@x', field: 'url' }] });
-});
-
-it('ten thousand steps', () => {
-  const rows = Array.from({ length: 2500 }, (_, index) => `S${index},Name ${index}`).join('\n');
-  const text = tasks(
-    '  hero:',
-    '    kind: image',
-    '    foreach: p.csv',
-    '    key: "{{row.sku}}"',
-    '    matrix: { ratio: ["1:1", "9:16"] }',
-    '    with: { prompt: "{{row.name}}", aspectRatio: "{{matrix.ratio}}" }',
-    '  teaser:',
-    '    kind: image',
-    '    foreach: p.csv',
-    '    key: "{{row.sku}}"',
-    '    matrix: { ratio: ["9:16", "1:1"] }',
-    '    with: { prompt: x, referenceImages: ["{{tasks.hero.url}}"] }',
-  );
-  const list = steps(text, { data: { 'p.csv': `sku,name\n${rows}\n` } });
-  expect(list).toHaveLength(10_000);
-  expect(new Set(list.map((step) => step.address)).size).toBe(10_000);
-  expect(list.at(-1)?.needs).toEqual(['hero@S2499,1:1']);
 });
 
 it('says how a save path is made, in one form for every system', () => {

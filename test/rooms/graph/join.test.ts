@@ -199,26 +199,6 @@ it('references are what the next stages expect', () => {
   expect(step?.paidRequest).toEqual({ prompt: { $text: ['like ', paid, ', larger'] }, referenceImages: [paid] });
 });
 
-it('a reference in a branch that is not taken is no need of the step', () => {
-  const list = steps(
-    tasks(
-      '  logo: { kind: image, with: { prompt: x } }',
-      '  use: { kind: image, foreach: [A, B], with: { prompt: "{{#if (eq row \\"A\\")}}{{tasks.logo.url}}{{else}}none{{/if}}" } }',
-    ),
-  );
-  expect(list.map((step) => step.needs)).toEqual([[], ['logo'], []]);
-});
-
-it('steps stand in a stable order: what is needed first, then as written', () => {
-  const text = tasks(
-    '  d: { kind: image, with: { prompt: x } }',
-    '  c: { kind: image, needs: [a], with: { prompt: "{{tasks.b.url}}" } }',
-    '  b: { kind: image, with: { prompt: x } }',
-    '  a: { kind: image, with: { prompt: x } }',
-  );
-  expect(steps(text).map((step) => step.address)).toEqual(['d', 'b', 'a', 'c']);
-});
-
 it('a circle is told with every reference in it', () => {
   const { diagnostics } = load(
     tasks(

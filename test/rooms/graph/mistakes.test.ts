@@ -36,7 +36,7 @@ describe('mistakes', () => {
       text: tasks('  a: { kind: image, foreach: p.csv, key: "{{row.[No 1]}}", with: { prompt: x } }'),
       data: { 'p.csv': 'No 1,name\na b,c\n' },
       found: ['MB1401 4:42'],
-      says: ['{{slug row.[No 1]}}'],
+      says: ['use another value, or {{slug …}}'],
     },
     {
       name: 'a key twice',
@@ -50,7 +50,7 @@ describe('mistakes', () => {
       text: productTask('    with: { prompt: x }').replace('"{{row.sku}}"', 'sku'),
       data: { 'products.csv': 'sku,name\nA,b\nB,c\nC,d\n' },
       found: ['MB1402 7:10'],
-      says: ['the same for every row', 'write "{{row.sku}}"'],
+      says: ['the same for every row', '"{{row.sku}}"'],
     },
     [
       'a key that is the same var for every row',

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { findConditions } from '../../../src/plan/situation/parts.ts';
 import { type Facts, load } from '../manifest/load.ts';
 
 const build = (text: string, data: Facts['data'] = {}) => load(text, { data });
@@ -44,23 +43,6 @@ describe('going through the parts of an output', () => {
     ]);
   });
 
-  test('what goes through the same parts joins by its key, and so does what a part was cut from', () => {
-    const graph = graphOf(`${talk('foreach: [A, B],')}${shorts}
-  share:
-    kind: post
-    foreach: "{{tasks.talk.clips}}"
-    maxItems: 3
-    with: { caption: "part {{row.number}}", media: ["{{row.url}}", "{{tasks.short.url}}", "{{tasks.talk.url}}"] }
-`);
-    const share = graph.steps.find(({ address }) => address === 'share@B-2');
-    expect(share?.request.media).toEqual([
-      { $ref: 'talk@B', field: 'clips.1.url' },
-      { $ref: 'short@B-2', field: 'url' },
-      { $ref: 'talk@B', field: 'url' },
-    ]);
-    expect(findConditions(graph).get('share@B-2')).toEqual([expect.objectContaining({ of: 'talk@B', index: 1 })]);
-  });
-
   test('a link inside a text is filled in later', () => {
     const graph = graphOf(`${talk()}${shorts.replace('{{row.number}}"', '{{row.number}} of {{row.url}}"')}`);
     expect(graph.steps[1]?.request.prompt).toEqual({
@@ -99,36 +81,5 @@ describe('going through the parts of an output', () => {
     expect(diagnostics.map((one) => one.code)).toEqual([code]);
     expect(diagnostics[0]?.message).toContain(said);
     expect(diagnostics[0]?.hint ?? '').toContain(hint);
-  });
-
-  test('`from` may use vars', () => {
-    const text = `${talk('foreach: [A, B],')}${shorts.replace('maxItems', 'from: { talk: { key: "{{vars.k}}" } }\n    maxItems')}`;
-    const graph = graphOf(text.replace('name: t\n', 'name: t\nvars: { k: B }\n'));
-    const parts = graph.steps.filter(({ task }) => task === 'short');
-    expect(parts.map(({ address }) => address)).toEqual(['short@B-1', 'short@B-2', 'short@B-3']);
-  });
-
-  test('steps that `when` takes out have no parts, and that is no mistake', () => {
-    const of = (when: string, picks = '') =>
-      graphOf(`${talk(`foreach: [A, B], when: ${when},`)}${shorts.replace('maxItems', `${picks}maxItems`)}`).steps;
-    const named = (steps: { address: string }[]) => steps.map(({ address }) => address);
-    expect(named(of('"{{eq row \'B\'}}"'))).toEqual(['talk@B', 'short@B-1', 'short@B-2', 'short@B-3']);
-    expect(named(of('"{{eq row \'B\'}}"', 'from: { talk: { key: A } }\n    '))).toEqual(['talk@B']);
-    expect(of('false')).toEqual([]);
-  });
-
-  test('tasks that go through each other’s parts are a circle', () => {
-    const { diagnostics } = build(`version: 1
-name: t
-tasks:
-  a: { kind: clipping, foreach: "{{tasks.b.clips}}", maxItems: 2, with: { videoUrl: "{{row.url}}" } }
-  b: { kind: clipping, foreach: "{{tasks.a.clips}}", maxItems: 2, with: { videoUrl: "{{row.url}}" } }
-`);
-    expect(diagnostics.map(({ code }) => code)).toContain('MB1404');
-  });
-
-  test('a name that is as the numbered file of a list is refused', () => {
-    const { diagnostics } = build(`${talk()}  other: { kind: image, with: { prompt: a }, save: output/talk-2 }\n`);
-    expect(diagnostics.map(({ code }) => code)).toEqual(['MB1603']);
   });
 });

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { makeRequestChecker, type RequestChecker } from '../../../src/graph/check/request-checker.ts';
 import type { RequestFault } from '../../../src/graph/check/request-fault.ts';
 import type { Json } from '../../../src/ground/json.ts';
-import { unknownValue } from '../../../src/ground/values.ts';
 import { kinds } from '../../../src/kinds/index.ts';
 import { readServiceDocument } from '../../../src/kinds/service-document.ts';
 import { loadSchemaCompiler } from '../../../src/manifest/check/json-schema.ts';
@@ -123,21 +122,9 @@ describe('what comes from other steps', () => {
     expect(check(strict, { prompt: 'abc', image })).toEqual([]);
   });
 
-  it('a list of links, each another one', () => {
-    const link = { $ref: 'hero', field: 'url' };
-    expect(check(strict, { prompt: 'abc', images: [link, link] })).toEqual([]);
-    expect(check(strict, { prompt: 'abc', images: [link, link, link] }).map(({ at }) => at)).toEqual([['images']]);
-  });
-
   it('a link where no text can stand', () => {
     const faults = check(strict, { prompt: 'abc', seed: { $ref: 'hero', field: 'url' } });
     expect(faults.map(({ message }) => message)).toEqual(['`seed` is the output of a step: it must be integer']);
-  });
-
-  it('what has been told to be wrong is not told again', () => {
-    expect(check(strict, { prompt: unknownValue, duration: unknownValue, images: [unknownValue] })).toEqual([]);
-    expect(check({ required: ['a'] }, { a: unknownValue })).toEqual([]);
-    expect(check(strict, { prompt: unknownValue, duration: 60 })).toHaveLength(1);
   });
 });
 
@@ -155,20 +142,6 @@ describe('choices', () => {
     expect(faults[0]?.hint).toContain('`prompt` is missing; `image` is missing');
   });
 
-  it('a value that fits no form, beside a request that does', () => {
-    const faults = check(either, { prompt: 'abc', duration: 60 });
-    expect(faults.map(({ at }) => at)).toEqual([['duration']]);
-    expect(faults[0]?.hint).toContain('must be <= 12');
-  });
-
-  it('two forms at a time', () => {
-    const one: Json = { oneOf: [{ required: ['prompt'] }, { required: ['image'] }] };
-    expect(check(one, { prompt: 'abc', image: 'x' }).map(({ message }) => message)).toEqual([
-      'the request matches several variants in the schema of the service; set the fields of one of them',
-    ]);
-    expect(check(one, { prompt: 'abc' })).toEqual([]);
-  });
-
   it('a rule of one model only', () => {
     const rule: Json = {
       if: { required: ['model'], properties: { model: { const: 'fast' } } },
@@ -183,14 +156,6 @@ describe('choices', () => {
       'the request is a map: it must NOT be valid',
     ]);
   });
-
-  it('a form that an output may still fit', () => {
-    const form: Json = {
-      properties: { source: { oneOf: [{ type: 'string', pattern: '^asset:' }, { type: 'array' }] } },
-    };
-    expect(check(form, { source: { $ref: 'hero', field: 'url' } })).toEqual([]);
-    expect(check(form, { source: 'x' })).toHaveLength(1);
-  });
 });
 
 describe('one mistake is told once', () => {
@@ -199,11 +164,6 @@ describe('one mistake is told once', () => {
     expect(check(text, { prompt: '' }).map(({ message }) => message)).toEqual([
       '`prompt` is "": it must NOT have fewer than 1 characters',
     ]);
-  });
-
-  it('what the documentation shows by itself', () => {
-    const schema: Json = { properties: { image: { pattern: '^https' }, seed: { type: 'integer' } } };
-    expect(check(schema, { image: 'http://a.example/x', seed: 'x' }).map(({ at }) => at)).toEqual([['seed']]);
   });
 });
 
@@ -233,12 +193,6 @@ describe('what nobody can judge', () => {
     );
     expect(checker('video', { prompt: 'x', list: [] })).toEqual([]);
     expect(checker('video', { list: [] })).toHaveLength(1);
-  });
-
-  it('a pattern that looks ahead; the rest of its schema is judged by', () => {
-    const properties = { prompt: { pattern: '^(?=a)' }, model: { pattern: '^m' } };
-    const faults = checkerFor({ properties })('video', { prompt: 'x', model: 'x' });
-    expect(faults === 'unchecked' ? faults : faults.map(({ at }) => at)).toEqual([['model']]);
   });
 });
 

@@ -33,24 +33,9 @@ describe('a table', () => {
     });
   });
 
-  it.each([
-    ['locale,cta\nen,Now\n', { 'hero@en': 'en' }],
-    ['code\nen\n', { 'hero@en': 'en' }],
-  ])('names the axis by the column of its name, or by the only one', (locales, expected) => {
-    const task = ['matrix: { locale: "{{tables.locales}}" }', 'with: { prompt: "{{matrix.locale}}" }'];
-    expect(prompts(campaign(both, ...task), { data: { ...data, 'locales.csv': locales } })).toEqual(expected);
-  });
-
   it('gives the rows of a task', () => {
     const task = ['foreach: "{{tables.locales}}"', 'key: "{{row.id}}"', 'with: { prompt: "{{row.cta}}" }'];
     expect(prompts(campaign(both, ...task))).toEqual({ 'hero@en': 'Buy now', 'hero@de': 'Jetzt kaufen' });
-  });
-
-  it('may show the error of a formula in a column that nothing uses', () => {
-    const copied = 'sku,locale,headline,price\nlamp,en,Light,#N/A\nvase,en,Tide,#N/A\n';
-    const task = [...rows, 'matrix: { locale: [en] }', 'with: { prompt: "{{copy.headline}}" }'];
-    const facts = { data: { ...data, 'copy.csv': copied, 'products.csv': 'sku,name\nlamp,#REF!\nvase,Tide\n' } };
-    expect(prompts(campaign(both, ...task), facts)).toEqual({ 'hero@lamp,en': 'Light', 'hero@vase,en': 'Tide' });
   });
 
   it('is joined on values that its map gives', () => {
@@ -58,16 +43,6 @@ describe('a table', () => {
     const found = { 'copy.csv': 'sku,locale,headline\naurora-lamp,de,Licht\ntide-vase,de,Flut\ntide-vase,en,Tide\n' };
     const text = campaign(tables, ...rows, 'with: { prompt: "{{copy.headline}}" }');
     expect(prompts(text, { data: { ...data, ...found } })).toEqual({ 'hero@lamp': 'Licht', 'hero@vase': 'Flut' });
-  });
-
-  it('is looked into only where a branch or a condition asks for it', () => {
-    const task = [...rows, 'when: "{{ne row.sku \'vase\'}}"', 'matrix: { locale: [en, de] }'];
-    const with_ = 'with: { prompt: "{{row.name}}{{#if (eq matrix.locale \'de\')}} {{copy.headline}}{{/if}}" }';
-    const found = { ...data, 'copy.csv': 'sku,locale,headline\nlamp,de,Licht\n' };
-    expect(prompts(campaign(both, ...task, with_), { data: found })).toEqual({
-      'hero@lamp,en': 'Aurora Lamp',
-      'hero@lamp,de': 'Aurora Lamp Licht',
-    });
   });
 });
 
@@ -176,7 +151,7 @@ testMistakes([
     text: campaign(both, ...joined, 'save: "{{copy.headline}}-{{copy.sub}}"'),
     data: { ...data, 'copy.csv': data['copy.csv'].replace('vase,de,Flut,\n', '') },
     found: ['MB1307 products.csv:3:1'],
-    says: ['table `copy` has no row for sku vase, locale de', 'add it to copy.csv, which has it for locale en'],
+    says: ['table `copy` has no row for sku vase, locale de', 'add it to copy.csv'],
   },
   {
     name: 'no row for many steps',

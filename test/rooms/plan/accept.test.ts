@@ -74,19 +74,6 @@ describe('an output is accepted', () => {
     );
   });
 
-  test('as it was edited once more', () => {
-    const purchase = saved(a, { ...two, revision: 4 });
-    expect(accept(lockOf({ a: [purchase] }), { is: 'edited', output: edited })).toMatchObject({
-      records: [{ purchases: [{ revision: 5, outputs: [edited, output('x/2.mp3')] }] }],
-    });
-  });
-
-  test('although its input has changed', () => {
-    expect(accept(lockOf({ a: [saved(was)] }), { is: 'intact' })).toStrictEqual(
-      recorded(changedText, [saved(was)], acceptance(1)),
-    );
-  });
-
   test('as it was edited, although its input has changed', () => {
     expect(accept(lockOf({ a: [saved(was, two)] }), { is: 'intact' }, { is: 'edited', output: edited }).text).toBe(
       `x/2.mp3 as it is now; ${changedText}`,
@@ -114,11 +101,6 @@ describe('an output is accepted', () => {
       ],
     });
     expect(accept(lock)).toStrictEqual(recorded(changedText, [saved(was)], acceptance(3)));
-  });
-
-  test('for the input of now, where a pin holds it', () => {
-    const lock = deciding(lockOf({ a: [saved(was)] }), 'a', { pin: { fingerprint: was.fingerprint, revision: 1 } });
-    expect(accept(lock)).toStrictEqual(recorded(changedText, [saved(was)], acceptance(1)));
   });
 
   test('and edited afterwards: that is accepted, too, and no new input', () => {

@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Graph } from '../../../src/graph/graph.ts';
 import type { Lock } from '../../../src/lock/record.ts';
-import { outputsToCheck } from '../../../src/plan/assemble.ts';
 import type { PlanRow } from '../../../src/plan/plan.ts';
-import { situate } from '../../../src/plan/situation/situation.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import {
   clips,
@@ -39,36 +37,6 @@ function lastRow(given: Graph, lock: Lock, facts: GivenFacts = {}): Told<PlanRow
 }
 
 const tell = (rows: PlanRow[]) => rows.map(({ address, action, reason }) => [address, action, reason.text]);
-
-describe('the files that are looked at before a plan', () => {
-  test('are those of finished purchases; they are measured where the manifest expects something of that', () => {
-    const steps = graphOfSteps([
-      song('plain'),
-      song('sized', { expect: { bytes: { min: 1 } } }),
-      song('timed', { expect: { durationSeconds: { max: 60 } } }),
-      song('running'),
-      song('unsaved'),
-      song('new'),
-    ]);
-    const done = (address: string) => [saved(stepOf(steps, address))];
-    const lock = lockOf({
-      plain: done('plain'),
-      sized: done('sized'),
-      timed: [
-        saved(stepOf(steps, 'timed'), { outputs: [output('x/1.mp3'), output('x/2.mp3')] }),
-        saved(earlier(stepOf(steps, 'timed'))),
-      ],
-      running: [job(stepOf(steps, 'running'), { outputs: [output('half.mp3')] })],
-      unsaved: [job(stepOf(steps, 'unsaved'), { state: 'done' })],
-    });
-    expect(outputsToCheck(situate(steps, lock).matches)).toEqual([
-      { output: output('output/plain.mp3'), aspects: [] },
-      { output: output('output/sized.mp3'), aspects: [] },
-      { output: output('x/1.mp3'), aspects: ['size'] },
-      { output: output('x/2.mp3'), aspects: ['size'] },
-    ]);
-  });
-});
 
 describe('what a plan row says', () => {
   const row = { address: 'a', task: 'a', kind: 'music', credits: 0 };
@@ -170,19 +138,6 @@ describe('what a plan row says', () => {
     expect(lastRow(unchecked, empty).unchecked).toBe(true);
     expect(lastRow(unchecked, lockOf({ a: [saved(a)] }))).not.toHaveProperty('unchecked');
   });
-
-  test('there is an order for what is carried out, and only for that', () => {
-    const ordered = (lock: Lock, facts: GivenFacts = {}) => lastRow(graph, lock, facts).order?.action;
-    expect([ordered(empty), ordered(lockOf({ a: [job(a)] })), ordered(lockOf({ old: [saved(a)] }))]).toEqual([
-      'create',
-      'attach',
-      'move',
-    ]);
-    expect([ordered(lockOf({ a: [saved(a)] })), ordered(lockOf({ a: [job(a, { state: 'lost' })] }))]).toEqual([
-      undefined,
-      'attach',
-    ]);
-  });
 });
 
 describe('a step that is about one part of an output', () => {
@@ -267,11 +222,6 @@ describe('files that move', () => {
       ['create', []],
     ]);
   });
-
-  test('leave steps alone that have nothing to do', () => {
-    const plan = planOf(steps, lockOf({ old: [saved(a)], b: [saved(b)], c: [job(c, { state: 'failed' })] }));
-    expect(plan.rows.map(({ action }) => action)).toEqual(['move', 'keep', 'failed']);
-  });
 });
 
 describe('what the credits are not enough for', () => {
@@ -286,14 +236,6 @@ describe('what the credits are not enough for', () => {
     ]);
   });
 
-  test('says what it costs', () => {
-    const steps = graphOfSteps([picture('p'), song('a')]);
-    expect(tell(planOf(steps, empty, { maxCredits: 0 }).rows)).toEqual([
-      blocked('p', '--max-credits is not enough: it costs an unknown number'),
-      blocked('a', '--max-credits is not enough: it costs 4'),
-    ]);
-  });
-
   test('says what it lacks, where it would be free itself', () => {
     const post = { address: 'post', kind: 'post', request: { media: [urlOf('logo'), urlOf('a')] } };
     const logo = { address: 'logo', kind: 'upload', request: { url: 'https://a.example/l.png' } };
@@ -303,47 +245,6 @@ describe('what the credits are not enough for', () => {
       blocked('a', '--max-credits is not enough: it costs 4'),
       blocked('post', '--max-credits is not enough for a'),
     ]);
-  });
-
-  test('loses everything that only a purchase has, but for why it would be bought', () => {
-    const steps = graphOfSteps([song('a', { retry: { attempts: 2 } })]);
-    const unchecked = { ...steps, steps: steps.steps.map((step) => ({ ...step, unchecked: true as const })) };
-    const plan = planOf(unchecked, lockOf({ a: [saved(earlier(a))] }), { maxCredits: 3 });
-    expect(plan.rows).toEqual([
-      {
-        address: 'a',
-        task: 'a',
-        kind: 'music',
-        action: 'blocked',
-        blockedBy: 'budget',
-        reason: { code: 'run-limit', text: '--max-credits is not enough: it costs 4' },
-        credits: 0,
-        wouldCost: 4,
-        would: {
-          action: 'redo',
-          reason: {
-            code: 'changed',
-            text: 'prompt: before → a',
-            changes: [{ field: 'prompt', before: 'before', after: 'a' }],
-          },
-        },
-      },
-    ]);
-    expect(withoutEstimate(plan.totals)).toStrictEqual({
-      toSpend: 0,
-      ceiling: 0,
-      knownPrices: 0,
-      unknownPrices: 0,
-      alreadyPaid: 4,
-      held: 0,
-      discarded: 0,
-      maxCredits: 3,
-    });
-  });
-
-  test('is never what costs nothing', () => {
-    const plan = planOf(graphOfSteps([song('a'), song('b')]), lockOf({ a: [job(a)] }), { maxCredits: 0 });
-    expect(plan.rows.map(({ action }) => action)).toEqual(['attach', 'blocked']);
   });
 
   test.each([
@@ -505,33 +406,6 @@ describe('a step that needs one that is not going to be done', () => {
       ['other', 'create', 'not bought yet'],
     ]);
   });
-
-  test.each<[string, Lock, GivenFacts]>([
-    ['create', empty, {}],
-    ['redo', lockOf({ a: [saved(earlier(a))] }), {}],
-    ['retry', lockOf({ a: [job(a, { state: 'failed' })] }), { redo: new Set(['a']) }],
-    ['attach', lockOf({ a: [job(a)] }), {}],
-  ])(
-    'goes on where the other one is done in this run, and not where it is not selected (%s)',
-    (action, lock, facts) => {
-      const plan = planOf(chain, lock, facts);
-      expect(plan.rows.map((row) => row.action)).toEqual([action, 'create']);
-      expect(tell(planOf(chain, lock, { ...facts, selected: new Set(['b']) }).rows)).toEqual([
-        ['b', 'blocked', 'needs a, which is not done and not selected'],
-      ]);
-    },
-  );
-
-  test.each<[string, Lock, GivenFacts]>([
-    ['keep', lockOf({ a: [saved(a)] }), {}],
-    ['download', lockOf({ a: [saved(a)] }), { fileState: () => 'missing' }],
-    ['move', lockOf({ old: [saved(a)] }), {}],
-  ])('goes on without what is paid, whether that is selected or not (%s)', (action, lock, facts) => {
-    expect(planOf(chain, lock, facts).rows.map((row) => row.action)).toEqual([action, 'create']);
-    expect(planOf(chain, lock, { ...facts, selected: new Set(['b']) }).rows.map((row) => row.action)).toEqual([
-      'create',
-    ]);
-  });
 });
 
 describe('orphans', () => {
@@ -565,11 +439,6 @@ describe('orphans', () => {
       { ...orphan, address: 'gone@1', jobId: 'g-1', output: 'output/a.mp3' },
       { ...orphan, address: 'gone@2', jobId: 'g-2' },
     ]);
-  });
-
-  test('are no part of a run of some steps', () => {
-    const plan = planOf(graph, lockOf({ gone: [saved(gone)] }), { selected: new Set(['a']) });
-    expect(plan.rows.map(({ address }) => address)).toEqual(['a']);
   });
 
   test('that are pinned say so', () => {

@@ -17,7 +17,7 @@ import { type RetryRefusal, whyNotAgain } from '../../../src/plan/purchases/next
 import { openSendsOf } from '../../../src/plan/purchases/open-sends.ts';
 import type { Match } from '../../../src/plan/situation/find-purchases.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
-import { create, deciding, earlier, forgotten, job, lockOf, matchOf, saved, sendIn, song, stepOf } from './facts.ts';
+import { create, deciding, earlier, job, lockOf, matchOf, saved, sendIn, song, stepOf } from './facts.ts';
 
 describe('retry', () => {
   const plain = stepOf(graphOfSteps([song('a')]), 'a');
@@ -82,11 +82,6 @@ describe('retry', () => {
       if (first === undefined || second === undefined) throw new Error('there are two');
       const { credits: _credits, ...unknown } = second;
       expect(answerTo(matchOf({ attempts: 9, credits: 1 }, [unknown, first]))).toBe('again');
-    });
-
-    test('another costs at least its price, even if the failed one was not charged', () => {
-      const match = matchOf({ attempts: 9, credits: 3 }, failures(0));
-      expect([3, 4].map((price) => answerTo(match, price))).toEqual(['again', 'credits']);
     });
   });
 
@@ -344,14 +339,6 @@ describe('import job', () => {
       expect(imported(graph, lockOf({}), { jobId: 'job-7' })).toStrictEqual(recorded(told(unknown), purchase));
     });
 
-    test('brings along what is known of it', () => {
-      const taken = { ...graph, steps: [{ ...a, take: 1 }] };
-      const found = { jobId: 'job-7', credits: 1, recordId: 'rec-1' };
-      expect(imported(taken, lockOf({}), found)).toStrictEqual(
-        recorded(told('1 credit'), { ...purchase, credits: 1, recordId: 'rec-1', take: 1 }),
-      );
-    });
-
     test('comes after what was bought before', () => {
       const lock = lockOf({ a: [job(a, { generation: 2, state: 'failed' }), saved(earlier(a))] });
       const key = idempotencyKey({ campaign: 'spring', fingerprint: a.fingerprint, repeat: 2, attempt: 1 });
@@ -398,25 +385,6 @@ describe('import job', () => {
     test('is the first purchase of a step that was only refused before', () => {
       const lock = lockOf({ a: [create(a, { state: 'refused', attempt: 2 })] });
       expect(imported(graph, lock, { jobId: 'job-7' })).toStrictEqual(recorded(told(unknown), purchase));
-    });
-
-    test('of another kind may have the same number', () => {
-      const lock = lockOf({ b: [{ ...saved(earlier(a), { jobId: 'job-7' }), kind: 'video' }] });
-      expect(imported(graph, lock, { jobId: 'job-7' }).is).toBe('recorded');
-      const own = lockOf({ b: [{ ...saved(earlier(a), { jobId: 'job-7' }), kind: 'music' }] }, { kind: 'video' });
-      expect(imported(graph, own, { jobId: 'job-7' }).is).toBe('refused');
-    });
-
-    test('is no answer to a create of another request', () => {
-      const lock = lockOf({ a: [create(earlier(a), { since: '2030-01-01T00:00:00.000Z' })] });
-      expect(imported(graph, lock, { jobId: 'job-7' })).toStrictEqual(
-        recorded(told(unknown), { ...purchase, generation: 2 }),
-      );
-    });
-
-    test('may come back after it was forgotten', () => {
-      const lock = lockOf({ old: [forgotten(saved(earlier(a), { jobId: 'job-7' }))] });
-      expect(imported(graph, lock, { jobId: 'job-7' }).is).toBe('recorded');
     });
   });
 

@@ -1,10 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import type { Graph } from '../../../src/graph/graph.ts';
 import type { Lock, Purchase, StepRecord, Verdict } from '../../../src/lock/record.ts';
-import { judgeSteps } from '../../../src/plan/decisions/judge.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
-import { situate } from '../../../src/plan/situation/situation.ts';
-import { makeStatus } from '../../../src/report/status/status.ts';
 import { graphOf } from '../../rig/campaign.ts';
 import { create, type GivenFacts, job, lockOf, planOf, saved, stepOf } from './facts.ts';
 
@@ -55,14 +52,6 @@ describe('check: the others follow in the same run', () => {
     ]);
     expect(planOf(check, lockOf({})).totals).toMatchObject({ knownPrices: 16 });
     expect(planOf(check, lockOf({})).rows[1]?.order?.canaries).toEqual(['hero@a']);
-  });
-
-  test.each<[name: string, canary: string, expected: string[]]>([
-    ['two', '2', ['create first', 'create first', 'create < hero@a hero@b', 'create < hero@a hero@b']],
-    ['as many as there are', '4', ['create', 'create', 'create', 'create']],
-    ['more than there are', '{ first: 20 }', ['create', 'create', 'create', 'create']],
-  ])('%s', (_name, canary, expected) => {
-    expect(plain(graphOf(heroes(canary))).map((line) => line.slice('hero@a '.length))).toEqual(expected);
   });
 
   it('is asked of each price by itself', () => {
@@ -152,18 +141,6 @@ tasks:
     ]);
   });
 
-  it('goes with the steps that the run is about; one that was tried keeps its seat', () => {
-    const some = { selected: new Set(['hero@c', 'hero@d']) };
-    expect(plain(check, lockOf({}), some)).toEqual(['hero@c create first', 'hero@d create < hero@c']);
-    expect(plain(check, lockWith(check, { 'hero@a': failed }), some)).toEqual([
-      'hero@c step: waits for its canary: hero@a failed',
-      'hero@d step: waits for its canary: hero@a failed',
-    ]);
-    expect(plain(check, lockWith(check, { 'hero@a': job }), some)[0]).toBe(
-      'hero@c selection: waits for its canary: hero@a is neither done nor selected',
-    );
-  });
-
   it('shares the fate of what it is made from, and of the credits', () => {
     const lines = heroes('1').replace(
       'tasks:',
@@ -248,21 +225,6 @@ describe('ask: people pick the canaries first', () => {
       'hero@a keep',
       'hero@b create',
     ]);
-  });
-
-  it('is one gate for `pick`, and of others it says which decides', () => {
-    const lock = lockWith(ask, { 'hero@a': saved, 'hero@c': saved });
-    const situation = situate(ask, lock);
-    const judge = (address: string) =>
-      judgeSteps(
-        situation.matches.filter(({ step }) => step.address === address),
-        { as: 'picked', wordsOf: () => ({}) },
-        situation,
-      );
-    expect(judge('hero@a')).toMatchObject([{ is: 'recorded' }]);
-    expect(judge('hero@c')).toMatchObject([{ is: 'refused', hint: 'decide about hero@a' }]);
-    const { gates: open } = makeStatus({ situation, present: new Map() });
-    expect(open).toEqual([{ name: 'canary of hero', state: 'open', choose: 1, toSee: ['hero@a'], picked: [] }]);
   });
 
   it('asks about what a run can buy: not about steps behind another gate while others are free', () => {

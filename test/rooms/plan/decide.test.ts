@@ -4,7 +4,7 @@ import type { Lock, OpenSend, Purchase } from '../../../src/lock/record.ts';
 import { type Decision, type DecisionFacts, decide } from '../../../src/plan/decide.ts';
 import type { MediaFacts } from '../../../src/plan/outputs/expectation.ts';
 import { type SeenFiles, situate, withFiles } from '../../../src/plan/situation/situation.ts';
-import { graphOfSteps, type WrittenStep } from '../../rig/steps.ts';
+import { graphOfSteps } from '../../rig/steps.ts';
 import {
   clips,
   create,
@@ -108,15 +108,6 @@ describe('what is done with one step', () => {
       expect(forget([create(a, { state: 'refused', attempt: 2 }), saved(a)])).toMatchObject({
         reason: 'its purchase was forgotten',
       });
-    });
-
-    test.each([
-      [0, 'not bought yet'],
-      [1, 'not bought yet; needed if talk gives 2 or more'],
-      [4, 'not bought yet; needed if talk gives 5 or more'],
-    ])('part %i of an output that is not there yet', (index, reason) => {
-      const parts = graphOfSteps([clips('talk'), song('a', { part: { of: 'talk', index } })]);
-      expect(decideOn(parts, lockOf({}))).toEqual({ action: 'create', reason, purchase: nth(1) });
     });
   });
 
@@ -333,13 +324,6 @@ describe('what is done with one step', () => {
         reason: 'job a-3 failed: no; all 3 attempts of `retry` were made (--redo buys it again)',
       });
     });
-
-    test('a job that runs under an old address is said to', () => {
-      expect(decideOn(graph, lockOf({ old: [job(a)] }))).toEqual({
-        action: 'attach',
-        reason: 'job a-1 is running (bought as old)',
-      });
-    });
   });
 
   describe('that is done', () => {
@@ -354,16 +338,6 @@ describe('what is done with one step', () => {
         action: 'download',
         reason: `paid; output/a.mp3 ${said} (bought as old)${end}`,
       });
-    });
-
-    test('an edited file that is missing is replaced by the bought one, and that is said', () => {
-      const edited = saved(a, { outputs: [output('output/a.mp3', { edited: true })] });
-      expect(decideA([edited], { fileState: () => 'missing' }).reason).toBe(
-        'paid; output/a.mp3 was edited by hand and is missing; the original is downloaded',
-      );
-      expect(decideA([edited], { fileState: () => 'changed' }).reason).toBe(
-        `paid; output/a.mp3 is not the file that was saved; ${renamed}`,
-      );
     });
 
     test('what was not saved yet is downloaded', () => {
@@ -393,17 +367,6 @@ describe('what is done with one step', () => {
       const moved = { action: 'move', reason: 'was old' };
       expect(decideOn(graph, lockOf({ old: [saved(a)] }))).toEqual(moved);
       expect(decideOn(graph, lockOf({ old: [saved(a, { outputs: [output('x.mp3')] })] }))).toEqual(moved);
-    });
-
-    test('a step without a file is kept, or moved', () => {
-      const logo: WrittenStep = { address: 'logo', kind: 'upload', request: { url: 'https://a.example/l.png' } };
-      const uploads = graphOfSteps([logo]);
-      const uploaded = job(stepOf(uploads, 'logo'), { state: 'done' });
-      expect(decideOn(uploads, lockOf({ logo: [uploaded] }))).toEqual(keep);
-      expect(decideOn(uploads, lockOf({ sign: [uploaded] }))).toEqual({
-        action: 'move',
-        reason: 'was sign',
-      });
     });
 
     describe('a list of files', () => {

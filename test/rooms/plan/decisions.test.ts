@@ -3,10 +3,9 @@ import type { Graph, Step } from '../../../src/graph/graph.ts';
 import { fingerprintStep } from '../../../src/graph/render/fingerprint.ts';
 import type { Decisions, Lock, Purchase } from '../../../src/lock/record.ts';
 import type { Decided } from '../../../src/plan/situation/find-purchases.ts';
-import { findKept, situate } from '../../../src/plan/situation/situation.ts';
+import { situate } from '../../../src/plan/situation/situation.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import {
-  clips,
   create,
   deciding,
   earlier,
@@ -113,23 +112,6 @@ describe('what people decided about a step', () => {
     expect(decided(given, lock)).toStrictEqual(expected);
   });
 
-  test.each<[string, Purchase]>([
-    ['a job that runs', job(a, { generation: 2 })],
-    ['a create that was never answered', create(a, { generation: 2 })],
-    ['a create that is unresolved', create(a, { generation: 2, state: 'unresolved' })],
-  ])('does not hide %s for the present request', (_name, purchase) => {
-    expect(decided(graph, pinned([purchase, saved(was)]))).toEqual(held(a, { pinned: 'lock' }));
-    expect(decided(graph, accepted([purchase, saved(was)]))).toEqual(held(a, undefined));
-  });
-
-  test('does not count for a step of another kind', () => {
-    const lock = pinned([saved(was)]);
-    const record = lock.steps.get('a');
-    if (record === undefined) throw new Error('there is a record');
-    const image = { ...lock, steps: new Map([['a', { ...record, kind: 'image' }]]) };
-    expect(decided(graph, image)).toEqual(held(a, undefined));
-  });
-
   test('an acceptance does not count where the step is to be bought again, a pin does', () => {
     expect(decided(graph, accepted([saved(was)]), ['a'])).toEqual(held(a, undefined));
     expect(decided(graph, accepted([saved(was)]), ['b'])).toEqual(held(was, { accepted: true, wanted }));
@@ -140,11 +122,6 @@ describe('what people decided about a step', () => {
     const patient = { ...graph, steps: [{ ...a, retry: { attempts: 3 } }] };
     expect(stepOf(situate(patient, pinned([saved(was)])).graph, 'a')).not.toHaveProperty('retry');
     expect(stepOf(situate(patient, pinned([saved(a)], a.fingerprint)).graph, 'a').retry).toEqual({ attempts: 3 });
-  });
-
-  test('a purchase whose request is not kept holds all the same', () => {
-    const { request: _request, ...unexplained } = saved(was);
-    expect(decided(graph, pinned([unexplained]))).toMatchObject({ fingerprint: was.fingerprint, paidRequest: {} });
   });
 
   test('is applied once', () => {
@@ -167,7 +144,6 @@ describe('a step that uses one that is held', () => {
   ]);
   const lock = pinned([saved(was)]);
   const { steps } = situate(used, lock).graph;
-  const fingerprintOf = (address: string) => steps.find((step) => step.address === address)?.fingerprint ?? '';
 
   test('refers to what was really bought, and so do those that use it', () => {
     const film = { audio: { $ref: was.fingerprint, field: 'url' }, prompt: 'go' };
@@ -186,53 +162,6 @@ describe('a step that uses one that is held', () => {
         fingerprint: fingerprintStep({ kind: 'video', paidRequest: last }),
       },
     ]);
-  });
-
-  test('keeps the bytes of its file, and its take', () => {
-    expect(steps.at(-1)?.paidRequest).toEqual({
-      audio: { $ref: was.fingerprint, field: 'url' },
-      file: { $sha256: 'ab' },
-    });
-    const takes = { ...used, steps: used.steps.map((step) => (step.address === 'film' ? { ...step, take: 2 } : step)) };
-    const film = stepOf(situate(takes, lock).graph, 'film');
-    expect(film.fingerprint).toBe(fingerprintStep({ kind: 'video', paidRequest: film.paidRequest, take: 2 }));
-    expect(film.fingerprint).not.toBe(fingerprintOf('film'));
-  });
-
-  test('others stay as they are', () => {
-    expect(steps[3]).toBe(used.steps[3]);
-  });
-
-  test('is about the parts of what was really bought', () => {
-    const parts = graphOfSteps([
-      clips('a'),
-      picture('still', { part: { of: 'a', index: 1 } }),
-      song('other', { part: { of: 'elsewhere', index: 0 } }),
-    ]);
-    const talk = stepOf(parts, 'a');
-    const before = earlier(talk);
-    const record = deciding(lockOf({ a: [saved(before)] }, { kind: 'clipping' }), 'a', {
-      pin: { fingerprint: before.fingerprint, revision: 1 },
-    });
-    expect(situate(parts, record).graph.steps.map(({ part }) => part)).toEqual([
-      undefined,
-      { of: 'a', index: 1, fingerprint: before.fingerprint },
-      stepOf(parts, 'other').part,
-    ]);
-  });
-});
-
-describe('the purchase that is kept', () => {
-  const done = saved(was, { generation: 2 });
-
-  test.each<[string, Purchase[], string | undefined, Purchase | undefined]>([
-    ['is one that is done before one that runs', [job(a, { generation: 3 }), done, saved(a)], undefined, done],
-    ['may run', [job(a, { state: 'failed', generation: 3 }), job(a)], undefined, job(a)],
-    ['is of the request that is meant', [done, saved(a)], a.fingerprint, saved(a)],
-    ['is none where there are only failures', [job(a, { state: 'failed' }), create(a)], undefined, undefined],
-    ['is none where the request that is meant was not bought', [done], a.fingerprint, undefined],
-  ])('%s', (_name, purchases, fingerprint, expected) => {
-    expect(findKept(purchases, fingerprint)).toEqual(expected);
   });
 });
 

@@ -7,15 +7,7 @@ import { agreementFrom, agreementOf, covers } from '../../../src/plan/agreement.
 import { blockAtGates, findBehind } from '../../../src/plan/gates/block-at-gates.ts';
 import type { PlanRow } from '../../../src/plan/plan.ts';
 import { Draft } from '../../../src/plan/rows/draft.ts';
-import {
-  matchSelection,
-  parseSelection,
-  type SelectionFacts,
-  sampleSteps,
-  vocabularyOf,
-} from '../../../src/plan/select/select.ts';
 import { situate } from '../../../src/plan/situation/situation.ts';
-import { gatesToDecide } from '../../../src/plan/situation/verdicts.ts';
 import { planText } from '../../../src/report/plan/plan-text.ts';
 import { makeStyle } from '../../../src/report/style.ts';
 import { load, tasks } from '../manifest/load.ts';
@@ -182,20 +174,6 @@ describe('what hangs on a gate', () => {
       expect(rowOf(plan, `film@${other}`).action).toBe('create');
       expect(plan.totals.knownPrices).toBe(8);
     });
-  });
-
-  it('counts paid work that is given up with what it is made from', () => {
-    const lock = bought({ ...undecided, 'hero/2': 'picked', poster: 'picked', clip: 'undecided' });
-    const changed = graphOf(text.replace('after {{', 'behind {{'));
-    expect(planOf(changed, lock).totals.discarded).toBe(8);
-  });
-
-  it('is told at what a list says, where nobody knows better', () => {
-    const pictures = graphOf(text.replaceAll('kind: music, with: { model: song-7.5,', 'kind: image, with: {'));
-    const { totals, rows } = planOf(pictures, lockOf({}));
-    expect(totals.afterPicks).toEqual({ steps: 2, credits: 0, unknownPrices: 2, likely: 0, unpriced: 2 });
-    const row = rows.find(({ address }) => address === 'poster');
-    expect(row).toMatchObject({ wouldCost: null, price: { credits: null, source: 'unknown' } });
   });
 
   it('may be bought again by `retry`, which the total after picks says', () => {
@@ -403,34 +381,6 @@ describe('how far the budget carries a campaign with gates', () => {
     const less = planOf(products(5, 31), lockOf({}));
     expect(boughtNow(less)).toHaveLength(4);
   });
-
-  test('a budget that carries everything says so, and no budget says nothing', () => {
-    expect(planOf(products(2, 24), lockOf({})).totals.fit).toEqual({
-      carries: 'all',
-      missing: 0,
-      afterPicks: [{ task: 'hero', steps: 2, carried: 2 }],
-    });
-    expect(planOf(graph, lockOf({})).totals).not.toHaveProperty('fit');
-  });
-
-  test('where a price is known to nobody, it does not say that everything is carried', () => {
-    const unknown = (what: string) =>
-      graphOf(
-        tasks(
-          `  draft: { ${what === 'now' ? '' : 'takes: 2, gate: { choose: 1 }, '}kind: image, with: { prompt: a, resolution: 1k } }`,
-          `  hero: { ${song} "after {{tasks.draft.url}}" } }`,
-        ).replace('name:', 'budget: { credits: 99 }\nname:'),
-      );
-    for (const what of ['now', 'later']) {
-      expect(planOf(unknown(what), lockOf({})).totals.fit, what).toMatchObject({ carries: 'unknown', missing: 0 });
-    }
-  });
-
-  test('--max-credits holds back what this run may not buy, and takes nothing from what the budget carries', () => {
-    const plan = planOf(products(2, 24), lockOf({}), { maxCredits: 9 });
-    expect(boughtNow(plan)).toEqual(['draft@p0/1', 'draft@p0/2']);
-    expect(plan.totals.fit).toMatchObject({ carries: 'all', missing: 0 });
-  });
 });
 
 describe('behind gates', () => {
@@ -460,22 +410,6 @@ describe('behind gates', () => {
     const { gates = [] } = planOf(graph, lockOf({}));
     expect(gates.map(({ members }) => members)).toEqual([['hero@a']]);
     expect([...findBehind(graph, gates)].sort()).toEqual(['card@a', 'card@b', 'card@c', 'hero@b', 'hero@c']);
-  });
-
-  test('a pinned take can be decided about, although all are to be bought anew', () => {
-    const graph = graphOf(`hero: { takes: 2, gate: { choose: 1 }, ${song} a } }`);
-    const addresses = ['hero/1', 'hero/2'];
-    const lock = lockOf(Object.fromEntries(addresses.map((address) => [address, [saved(stepOf(graph, address))]])));
-    const [record] = lock.steps.values();
-    const redo = new Set(addresses);
-    const namesOf = () => {
-      const decided = situate(graph, lock, { redo });
-      return gatesToDecide(planOf(graph, lock, { redo }), { graph: decided.graph, lock, redo }).map(({ name }) => name);
-    };
-    expect(namesOf()).toEqual([]);
-    const { fingerprint } = stepOf(graph, 'hero/1');
-    if (record !== undefined) record.decisions = { pin: { fingerprint, revision: 1 } };
-    expect(namesOf()).toEqual(['hero']);
   });
 });
 
@@ -538,21 +472,5 @@ describe('gates of many', () => {
       expect(told.filter(({ task, action }) => task === 'use' && action === rest)).toHaveLength(many);
       expect(reads()).toBeLessThan(20 * many);
     }
-  });
-
-  test('selections and trials go through a gate once', () => {
-    const { graph, reads } = counted(graphOf(`${song} "{{row}} {{tasks.hero.url}}" }`));
-    const facts: SelectionFacts = { graph, stateOf: () => 'not-bought', costOf: () => 4 };
-    const find = (text: string) => {
-      const selection = parseSelection(text, vocabularyOf(graph));
-      if ('problem' in selection) throw new Error(selection.problem);
-      const found = matchSelection(selection, facts);
-      return found instanceof Set ? found.size : found.problem;
-    };
-    expect(find('+use')).toBe(2 * many);
-    expect(find('+use@r3')).toBe(many + 1);
-    expect(find('hero@r3+')).toBe(many + 1);
-    expect(sampleSteps(graph, { is: 'first', count: 1 })?.size).toBe(many + 1);
-    expect(reads()).toBeLessThan(20 * many);
   });
 });

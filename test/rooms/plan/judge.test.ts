@@ -92,17 +92,6 @@ describe('a verdict', () => {
     expect(JSON.parse(text)).toMatchObject({ decisions: { verdicts: [said] } });
   });
 
-  test('keeps its note when it is given again without one, and loses it to an empty one', () => {
-    const lock = freshLock();
-    const note = () => lock.steps.get('one/1')?.decisions?.verdicts?.[0]?.note;
-    judge(lock, 'picked', ['one/1'], 'calm');
-    expect(judge(lock, 'picked', ['one/1'])).toMatchObject([{ is: 'unchanged' }]);
-    expect(note()).toBe('calm');
-    expect(judge(lock, 'picked', ['one/1'], '')).toMatchObject([{ is: 'recorded', text: 'job one/1-1 (4 credits)' }]);
-    expect(note()).toBeUndefined();
-    expect(judge(lock, 'picked', ['one/1'], '')).toMatchObject([{ is: 'unchanged' }]);
-  });
-
   test('settles a gate at which two branches picked, also by the one that is picked already', () => {
     const lock = freshLock();
     judge(lock, 'picked', ['one/1']);
@@ -249,21 +238,6 @@ describe('what several people picked', () => {
       compared.agreed.map(({ address, is }) => `${address} ${is}`).sort(),
     );
   });
-});
-
-test('a pattern picks what is there, and takes no pick away for an output that is not', () => {
-  const lock = lockOf(
-    Object.fromEntries(['one/1', 'two/2'].map((address) => [address, [saved(stepOf(graph, address))]])),
-  );
-  judge(lock, 'picked', ['one/1']);
-  const pick = (addresses: string[]) => {
-    const situation = situate(graph, lock);
-    const chosen = situation.matches.filter(({ step }) => addresses.includes(step.address));
-    return judgeSteps(chosen, { as: 'picked', isPattern: true, wordsOf: () => ({}) }, situation).map(({ is }) => is);
-  };
-  expect(pick(['one/2', 'two/2'])).toEqual(['unchanged', 'recorded']);
-  expect(pick(['one/1', 'one/2', 'one/3'])).not.toContain('refused');
-  expect(situate(graph, lock).graph.gates[0]?.state.picked).toEqual(['one/1']);
 });
 
 describe('verdicts', () => {

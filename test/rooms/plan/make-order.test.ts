@@ -3,9 +3,8 @@ import type { Graph } from '../../../src/graph/graph.ts';
 import type { Lock } from '../../../src/lock/record.ts';
 import type { StepOrder } from '../../../src/plan/plan.ts';
 import { idempotencyKey } from '../../../src/plan/purchases/key.ts';
-import { graphOfSteps, type WrittenStep } from '../../rig/steps.ts';
+import { graphOfSteps } from '../../rig/steps.ts';
 import {
-  clips,
   create,
   earlier,
   type GivenFacts,
@@ -13,14 +12,12 @@ import {
   lockOf,
   now,
   output,
-  picture,
   planOf,
   rowOf,
   saved,
   sendIn,
   song,
   stepOf,
-  urlOf,
 } from './facts.ts';
 
 const graph = graphOfSteps([song('a@x')]);
@@ -76,13 +73,6 @@ describe('the order of a step', () => {
     });
   });
 
-  test('that was refused', () => {
-    const refused = [2, 1].map((attempt) => create(a, { state: 'refused', attempt, key: keyOf(1, attempt) }));
-    expect(orderOf(graph, lockOf({ 'a@x': refused }))).toStrictEqual({ ...first, refused: 2 });
-    // Another clone's first attempt must not be skipped: a refusal is free, another key is not.
-    expect(orderOf(graph, lockOf({ 'a@x': refused.slice(0, 1) }))).toStrictEqual(first);
-  });
-
   test('that was refused after it was bought', () => {
     const again = create(a, { state: 'refused', generation: 2, key: keyOf(2, 1) });
     const lock = lockOf({ 'a@x': [again, job(a, { state: 'failed' })] });
@@ -94,11 +84,6 @@ describe('the order of a step', () => {
       refused: 1,
       key: keyOf(2, 1),
     });
-  });
-
-  test('that was refused under another name', () => {
-    const refused = create(a, { state: 'refused', key: keyOf(1, 1) });
-    expect(orderOf(graph, lockOf({ old: [refused] }))).toStrictEqual({ ...first, refused: 1, movedFrom: 'old' });
   });
 
   test('whose create was never answered', () => {
@@ -137,11 +122,6 @@ describe('the order of a step', () => {
     });
   });
 
-  test('whose job runs, and whose charge nobody knows', () => {
-    const { credits: _credits, ...unknown } = job(a);
-    expect(orderOf(graph, lockOf({ 'a@x': [unknown] }))).not.toHaveProperty('credits');
-  });
-
   test('that shares the job of another step', () => {
     const same = { model: 'song-7.5', prompt: 'same' };
     const twins = graphOfSteps([
@@ -161,43 +141,6 @@ describe('the order of a step', () => {
     });
     const needed = graphOfSteps([song('b', { request: same }), song('a@x', { request: same, needs: ['b'] })]);
     expect(orderOf(needed, empty).needs).toStrictEqual(['b']);
-  });
-
-  test('says what the manifest says about it', () => {
-    const more: Partial<WrittenStep> = { timeoutMs: 900, expect: { bytes: { min: 1 } }, needs: ['logo'] };
-    const told = graphOfSteps([song('logo'), song('a@x', more)]);
-    const taken = { ...told, steps: told.steps.map((step) => ({ ...step, take: 2 })) };
-    expect(orderOf(taken, empty)).toStrictEqual({
-      ...first,
-      take: 2,
-      timeoutMs: 900,
-      expect: { bytes: { min: 1 } },
-      needs: ['logo'],
-    });
-  });
-
-  test('has the file that goes up', () => {
-    const file = { path: 'logo.png', sha256: 'ab', bytes: 2 };
-    const uploads = graphOfSteps([{ address: 'logo', kind: 'upload', request: { file: file.path }, file }]);
-    expect(orderOf(uploads, empty)).toMatchObject({ file, save: '', paidRequest: { file: { $sha256: 'ab' } } });
-  });
-
-  test('names the parts that it hangs on, and the members of its lists that may not exist', () => {
-    const parts = graphOfSteps([
-      clips('talk'),
-      picture('still@1', { part: { of: 'talk', index: 0 } }),
-      picture('still@2', { part: { of: 'talk', index: 1 } }),
-      picture('wall', { request: { referenceImages: [urlOf('still@1'), urlOf('still@2')] } }),
-    ]);
-    const { fingerprint } = stepOf(parts, 'talk');
-    const plan = planOf(parts, empty);
-    const [one, two] = [0, 1].map((index) => ({ of: 'talk', fingerprint, index }));
-    expect(plan.rows.map(({ order }) => [order?.parts, order?.optional])).toStrictEqual([
-      [undefined, undefined],
-      [[one], undefined],
-      [[two], undefined],
-      [undefined, { 'still@1': [one], 'still@2': [two] }],
-    ]);
   });
 });
 

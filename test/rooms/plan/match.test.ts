@@ -5,7 +5,7 @@ import { kinds } from '../../../src/kinds/index.ts';
 import type { Decisions, Lock, Purchase, PurchaseState, StepRecord } from '../../../src/lock/record.ts';
 import { emptyLock } from '../../../src/lock/write.ts';
 import { compareListed, type ListedRecord, matchListed } from '../../../src/plan/purchases/match-listed.ts';
-import { orphanRows, withoutMovedAway } from '../../../src/plan/rows/orphans.ts';
+import { withoutMovedAway } from '../../../src/plan/rows/orphans.ts';
 import { purchaseOf } from '../../../src/plan/situation/find-purchases.ts';
 import { situate } from '../../../src/plan/situation/situation.ts';
 import { graphOf } from '../../rig/campaign.ts';
@@ -429,66 +429,6 @@ describe('orphans', () => {
       const { steps } = withoutMovedAway(lockOf({ old: [one], a: [moved] }), outlineOf(graph));
       expect(steps.get('a')?.purchases).toMatchObject([{ generation: 5, jobId: 'one' }]);
       expect(steps.size).toBe(1);
-    });
-  });
-
-  describe('rows of what the manifest no longer has', () => {
-    const rows = (lock: Lock) =>
-      orphanRows(situate(graph, lock).matches, lock).map(({ address, kind, jobId, output, reason }) => ({
-        address,
-        kind,
-        ...(jobId !== undefined && { jobId }),
-        ...(output !== undefined && { output }),
-        reason: reason.text,
-      }));
-    const kept = 'in the lock, not in the manifest; kept';
-    const gone = saved(earlier(b), { jobId: 'gone' });
-
-    test('takes of a task without a key are of that task', () => {
-      const lock = lockOf({ 'tune/1': [gone], 'tune/2': [saved(earlier(b), { jobId: 'too' })], 'old@x,y/3': [two] });
-      expect(orphanRows(situate(graph, lock).matches, lock).map(({ task }) => task)).toEqual(['old', 'tune', 'tune']);
-    });
-
-    test.each<[string, Lock, object[]]>([
-      ['nothing', lockOf({ a: [one] }), []],
-      [
-        'what was bought, sorted',
-        lockOf({ z: [gone], y: [{ ...gone, jobId: 'y' }] }, { kind: 'image' }),
-        [
-          { address: 'y', kind: 'image', jobId: 'y', output: 'output/b.mp3', reason: kept },
-          { address: 'z', kind: 'image', jobId: 'gone', output: 'output/b.mp3', reason: kept },
-        ],
-      ],
-      ['nothing that a step takes over', lockOf({ old: [one] }), []],
-      ['nothing that stands at another address', lockOf({ old: [one], a: [one] }), []],
-      ['nothing that is forgotten', lockOf({ old: [forgotten(gone)] }), []],
-      ['nothing that was only refused', lockOf({ old: [create(earlier(b), { state: 'refused' })] }), []],
-      ['nothing that is open: it has a row of its own', lockOf({ old: [create(earlier(b))] }), []],
-      [
-        'what was bought beside something open',
-        lockOf({ old: [create(earlier(b), { generation: 2 }), gone] }),
-        [{ address: 'old', kind: 'music', jobId: 'gone', output: 'output/b.mp3', reason: kept }],
-      ],
-      [
-        'nothing that was written off, and nothing else is there',
-        lockOf({ old: [create(earlier(b), { writtenOff: true })] }),
-        [],
-      ],
-      [
-        'what was pinned, which holds nothing any more',
-        deciding(lockOf({ old: [gone] }), 'old', { pin: { fingerprint: gone.fingerprint, revision: 1 } }),
-        [
-          {
-            address: 'old',
-            kind: 'music',
-            jobId: 'gone',
-            output: 'output/b.mp3',
-            reason: `${kept}; it was pinned: \`move\` gives it to another step`,
-          },
-        ],
-      ],
-    ])('%s', (_name, lock, expected) => {
-      expect(rows(lock)).toEqual(expected);
     });
   });
 });

@@ -52,50 +52,6 @@ describe('what stands on record for one address becomes that of another', () => 
       ],
     });
   });
-
-  const moved = 'now has the purchases of old: 1 job, 4 credits';
-  const redone = 'so the next apply would redo it for 4 credits: `accept` or `pin` keeps it';
-  const { request: _request, ...unexplained } = saved(was);
-  const { credits: _credits, ...uncharged } = saved(step);
-
-  test.each<[string, StepRecord, Partial<Parameters<typeof moveRecord>[1]>, string]>([
-    ['another input', old([saved(was)]), {}, `${moved}; prompt: before → new, ${redone}`],
-    ['an input that nobody knows', old([unexplained]), {}, `${moved}; its input changed, ${redone}`],
-    [
-      'an unknown price',
-      old([unexplained]),
-      { price: null },
-      `${moved}; its input changed, ${redone.replace('4', 'an unknown number of')}`,
-    ],
-    [
-      'a pin',
-      old([saved(was)], { pin: { fingerprint: was.fingerprint, revision: 1 } }),
-      {},
-      `${moved}; its input changed, and the step stays pinned`,
-    ],
-    ['nothing but a failure', old([job(was, { state: 'failed' })]), {}, moved],
-    ['a charge that nobody knows', old([uncharged]), {}, 'now has the purchases of old: 1 job, 0 credits'],
-    [
-      'an address that stays in the manifest',
-      old([saved(step)]),
-      { oldStep: stepOf(graph, 'old') },
-      `${moved}; old, still in the manifest, counts as not bought`,
-    ],
-    [
-      'a send at the new address that was written off',
-      old([saved(step)]),
-      { record: recordOf('new', [create(step, { writtenOff: true })]) },
-      moved,
-    ],
-    [
-      'a refusal at the new address',
-      old([saved(step)]),
-      { record: recordOf('new', [create(step, { state: 'refused' })]) },
-      moved,
-    ],
-  ])('and it is told: %s', (_name, record, to, text) => {
-    expect(moveRecord(record, { ...target, ...to })).toMatchObject({ is: 'recorded', text });
-  });
 });
 
 describe('what is not moved', () => {

@@ -75,13 +75,6 @@ describe('a pin', () => {
     });
     expect(pinStep(matchOf(graph, lock, 'a'), 4).text).toBe(`keeps job a-1 (4 credits); ${cost} 4 credits`);
   });
-
-  test.each<[string, Graph, Lock, string]>([
-    ['the manifest', byManifest, lockOf({ a: [saved(a)] }), '`pin: true` of task `a` pins it already'],
-    ['the lock', graph, pinned([saved(a)], a.fingerprint), 'is pinned already'],
-  ])('that %s has is left as it is', (_name, given, lock, text) => {
-    expect(pinStep(matchOf(given, lock, 'a'), 4)).toEqual({ is: 'unchanged', address: 'a', text });
-  });
 });
 
 describe('a pin is taken off', () => {
@@ -108,14 +101,6 @@ describe('a pin is taken off', () => {
     expect(unpinStep(matchOf(given, lock, 'a'), price)).toEqual(
       ruling({ text, records: [record(purchases, { pin: { revision: 4 } })] }),
     );
-  });
-
-  test('of what was accepted: nothing is redone', () => {
-    const lock = deciding(lockOf({ a: [saved(was)] }), 'a', {
-      pin: { fingerprint: was.fingerprint, revision: 1 },
-      accepted: [{ wanted: a.fingerprint, fingerprint: was.fingerprint, revision: 1 }],
-    });
-    expect(unpinStep(matchOf(graph, lock, 'a'), 4).text).toBe(again);
   });
 
   test.each<[string, Graph, Lock, Ruling]>([
@@ -178,16 +163,6 @@ describe('the purchase that can be decided about', () => {
     expect(findOwn(matchOf(given, lock, 'a'))).toEqual({ is: 'refused', address: 'a', ...said });
     expect(pinStep(matchOf(given, lock, 'a'), 4)).toEqual({ is: 'refused', address: 'a', ...said });
   });
-
-  test('is the one of the present request before an older one', () => {
-    const purchases = [saved(was, { generation: 2 }), job(a)];
-    expect(findOwn(matchOf(graph, lockOf({ a: purchases }), 'a'))).toMatchObject({ purchase: purchases[1] });
-  });
-
-  test('is an older one of its own before a job that is shared', () => {
-    const lock = lockOf({ b: [saved(stepOf(twins, 'b'))], a: [saved(was)] });
-    expect(findOwn(matchOf(twins, lock, 'a'))).toMatchObject({ purchase: saved(was) });
-  });
 });
 
 describe('forget', () => {
@@ -241,11 +216,6 @@ describe('forget', () => {
       });
     });
 
-    test('only what was bought since it was forgotten last is told', () => {
-      const record = recordOf([saved(a, { generation: 2, credits: 7 }), forgotten(saved(a))]);
-      expect(forgetRecord(record, { force: false }).text).toBe('1 job of 7 credits; the budget still counts them');
-    });
-
     test('and what another branch has bought meanwhile is not forgotten with it', () => {
       const ours = recordOf([refused]);
       const ruling = forgetRecord(ours, { force: false, price: 4 });
@@ -257,15 +227,6 @@ describe('forget', () => {
       ]) {
         expect(countedPurchases(both)).toMatchObject([{ jobId: 'a-1' }, { send: sendIn(a) }]);
       }
-    });
-
-    test('an orphan may be pinned; there is nothing that it would hold', () => {
-      const record = recordOf([saved(a)], pin(a.fingerprint));
-      expect(forgetRecord(record, { force: false, isPinnedByTask: true }).is).toBe('recorded');
-    });
-
-    test('a pin of another purchase does not count', () => {
-      expect(forgetRecord(recordOf([saved(a)], pin('1:other')), { force: false, price: 4 }).is).toBe('recorded');
     });
   });
 

@@ -11,7 +11,6 @@ import type { Price } from '../../../src/plan/plan.ts';
 import { type CostDimension, listCharges, sumCharges, tallyCharges } from '../../../src/plan/prices/charges.ts';
 import { type Held, heldCredits } from '../../../src/plan/prices/held.ts';
 import {
-  ceilingOf,
   listedCharge,
   type PriceHints,
   plausiblePrices,
@@ -129,18 +128,6 @@ describe('the prices of the manifest', () => {
       expect(creditsOf(kind, request, { written: prices })).toBe(credits);
     });
   });
-
-  test('name a kind first, and nothing that the class does not have', () => {
-    expect(creditsOf('image', {}, { written: { 'alpha-2': 7 } })).toBeNull();
-    expect(creditsOf('image', {}, { written: { 'image/alpha-2/resolution=8k': 7 } })).toBeNull();
-    expect(creditsOf('image', {}, { written: { 'image/alpha': 7 } })).toBeNull();
-  });
-
-  test('say the same however often they are asked', () => {
-    const priceOf = pricesFrom(lockOf({}), { image: 3, 'image/alpha-pro': 5 });
-    const asked = [{}, { model: 'alpha-pro' }, {}, { model: 'alpha-pro' }];
-    expect(asked.map((request) => priceOf('image', request).credits)).toEqual([3, 5, 3, 5]);
-  });
 });
 
 describe('what to expect of a price', () => {
@@ -176,15 +163,6 @@ describe('what to expect of a price', () => {
     expect(tell(known)).toEqual([undefined, undefined, 3, 9]);
     expect(tell(free)).toEqual([undefined, 0, 1, 9]);
     expect(tell(unknown)).toEqual([undefined, undefined, 1, 9]);
-  });
-
-  test('is bounded by nobody but those who vouch for it', () => {
-    const capped = [listingOf({ 'alpha-2': { credits: 3, maxCredits: 8 } })];
-    expect(priceOf({ listings: capped })).toMatchObject({ credits: null, likely: 3, high: 8 });
-    expect(ceilingOf(priceOf({ listings: capped }))).toBe(8);
-    expect(ceilingOf(priceOf({ listings }))).toBeUndefined();
-    expect(ceilingOf(priceOf({ elsewhere }))).toBeUndefined();
-    expect(ceilingOf(priceOf({}, { written: { image: 4 } }))).toBe(4);
   });
 
   test('is nothing that a lock of somebody else makes absurd', () => {

@@ -140,21 +140,6 @@ describe('the state of a step', () => {
   ])('%s', (_name, purchases, state) => {
     expect(stateOf(graph, lockOf(purchases.length === 0 ? {} : { a: purchases }), 'a')).toBe(state);
   });
-
-  test('nobody has bought what is forgotten', () => {
-    expect(stateOf(graph, lockOf({ a: [forgotten(saved(a))] }), 'a')).toBe('not-bought');
-  });
-
-  test('a step that the campaign does not have is not bought', () => {
-    expect(stateOf(graph, lockOf({}), 'b')).toBe('not-bought');
-  });
-
-  test('a step stands where the job stands that it shares', () => {
-    const twins = graphOfSteps([song('a'), song('b', { request: { prompt: 'a' } })]);
-    expect(stateOf(twins, lockOf({ a: [job(a)] }), 'b')).toBe('running');
-    expect(stateOf(twins, lockOf({ a: [job(a)], b: [saved(earlier(a))] }), 'b')).toBe('running');
-    expect(stateOf(twins, lockOf({}), 'b')).toBe('not-bought');
-  });
 });
 
 /** Messages of real services, and of the sandbox. */

@@ -110,35 +110,10 @@ describe('what a selection names', () => {
     expect(select(text)).toEqual(addresses);
   });
 
-  test.each([
-    ['', 'it is empty'],
-    ['  ', 'it is empty'],
-    ['hero,', 'there is nothing before or after a comma'],
-    ['+', '`+` needs a name or a condition, as in +teaser or +tag:launch'],
-    ['++', '`+` needs a name or a condition, as in +teaser or +tag:launch'],
-    ['kind:', 'there is nothing after `kind:`'],
-    ['colour:red', '`colour:` is not known; there are kind:, tag:, state:, cost: and selector:'],
-    ['state:ready', expect.stringContaining('`ready` is not a state; states: done, running')],
-    ['cost:many', expect.stringContaining('cost:>50')],
-    ['selector:none', 'there is no selector `none`; there are launch, big, round, trip, broken'],
-    ['selector:constructor', 'there is no selector `constructor`; there are launch, big, round, trip, broken'],
-    [
-      'logo,selector:broken',
-      'in the selector `broken`: write a cost as cost:>50, cost:<=3, cost:5, or cost:? for an unknown one',
-    ],
-    ['selector:round', 'selectors use each other in a circle: round → trip → round'],
-  ])('%j is told what is wrong with it', (text, problem) => {
-    expect(select(text)).toEqual(problem);
-  });
-
   test('a manifest without selectors is told apart from one that has others', () => {
     expect(select('selector:none', { ...facts, graph: { ...graph, selectors: {} } })).toBe(
       'there is no selector `none`; the manifest has no `selectors`',
     );
-  });
-
-  test('a step whose next purchase nobody can price has an unknown cost', () => {
-    expect(select('cost:? logo', { ...facts, costOf: () => undefined })).toHaveLength(graph.steps.length);
   });
 
   test('any text is either read or told', () => {
@@ -152,15 +127,6 @@ describe('what a selection names', () => {
   test('many stars do not take long', () => {
     expect(select(`${'*a'.repeat(2000)}*b`)).toEqual([]);
   });
-});
-
-test('named selections that double each other are each read once', () => {
-  const doubled = Array.from({ length: 200 }, (_, index) => [
-    `a${index + 1}`,
-    `selector:a${index} +selector:a${index}+`,
-  ]);
-  const selectors = { a0: 'hero', ...Object.fromEntries(doubled) };
-  expect(select('selector:a200', { ...facts, graph: { ...graph, selectors } })).toEqual(select('hero +hero+'));
 });
 
 const alone = { needs: false, users: false };
