@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, test } from 'vitest';
 import { KeptFiles } from '../../../src/disk/outputs/kept-files.ts';
 import { createOutputs } from '../../../src/disk/outputs/outputs.ts';
@@ -136,8 +136,6 @@ function makeState(): string {
   return join(folder, '.mediabatch');
 }
 
-const keptFile = (state: string) => join(state, 'service', readdirSync(join(state, 'service'))[0] ?? '');
-
 it('what was kept is read, each service by itself', async () => {
   const state = makeState();
   expect(await readAnswer(state, service, 'document')).toBeUndefined();
@@ -150,35 +148,6 @@ it('what was kept is read, each service by itself', async () => {
 });
 
 const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
-it.each<[string, (text: string) => string]>([
-  ['empty', () => ''],
-  ['cut', (text) => text.slice(0, -9)],
-  ['another document', (text) => text.replace('/videos/create', '/videos')],
-  ['a list', () => '[]'],
-  ['nothing', () => 'null'],
-  ['nested without end', () => `{"sha256":"x","document":${deep}}`],
-  ['too large', (text) => text + ' '.repeat(8 * 1024 * 1024)],
-])('a damaged one is none: %s', async (_name, damage) => {
-  const state = makeState();
-  await keepAnswer(state, service, 'document', document);
-  const path = keptFile(state);
-  writeFileSync(path, damage(readFileSync(path, 'utf8')));
-  expect(await readAnswer(state, service, 'document')).toBeUndefined();
-  await keepAnswer(state, service, 'document', document);
-  expect(await readAnswer(state, service, 'document')).toEqual(document);
-});
-
-it.each([
-  ['without a document', '{}'],
-  ['a list', '[]'],
-  ['nothing', 'null'],
-  ['nested without end', `{"document":${deep}`],
-])('one that was kept here by another version is none: %s', async (_name, text) => {
-  const state = makeState();
-  await keepAnswer(state, service, 'document', document);
-  await writeSealedFile(state, relative(state, keptFile(state)), text);
-  expect(await readAnswer(state, service, 'document')).toBeUndefined();
-});
 
 it.each<[string, Json]>([['is nested without end', JSON.parse(deep) as Json]])(
   'a document that %s is not kept',
@@ -189,37 +158,6 @@ it.each<[string, Json]>([['is nested without end', JSON.parse(deep) as Json]])(
     expect(await readAnswer(state, service, 'document')).toEqual(document);
   },
 );
-
-it.each<[string, (state: string, elsewhere: string) => void]>([
-  ['the state folder', (state, elsewhere) => symlinkSync(elsewhere, state)],
-  [
-    'the folder in it',
-    (state, elsewhere) => {
-      mkdirSync(state);
-      symlinkSync(elsewhere, join(state, 'service'));
-    },
-  ],
-  ['a file', (state) => writeFileSync(state, 'x')],
-])('nothing is written or read through a link: %s', async (_name, prepare) => {
-  const state = makeState();
-  const elsewhere = join(state, '..', 'elsewhere');
-  mkdirSync(elsewhere);
-  prepare(state, elsewhere);
-  await keepAnswer(state, service, 'document', document);
-  expect(readdirSync(elsewhere)).toEqual([]);
-  expect(await readAnswer(state, service, 'document')).toBeUndefined();
-});
-
-it('a link in place of the file is not followed', async () => {
-  const state = makeState();
-  await keepAnswer(state, service, 'document', document);
-  const path = keptFile(state);
-  const other = join(state, 'other.json');
-  writeFileSync(other, readFileSync(path));
-  rmSync(path);
-  symlinkSync(other, path);
-  expect(await readAnswer(state, service, 'document')).toBeUndefined();
-});
 
 const durations = 'durations.json';
 

