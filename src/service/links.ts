@@ -139,7 +139,7 @@ export class RefusedAddressError extends Error {}
  * compared literally (`localhost` differs from `127.0.0.1`), on any port, because a local service may keep files in a
  * second container.
  */
-export function ownHostOf(baseUrl: string): string | undefined {
+function ownHostOf(baseUrl: string): string | undefined {
   const { hostname } = new URL(baseUrl);
   return isLoopbackHost(hostname) ? hostname : undefined;
 }

@@ -57,7 +57,7 @@ export function readPageSize(body: Json, count: number): number | undefined {
   return typeof limit === 'number' && Number.isInteger(limit) && limit >= Math.max(1, count) ? limit : undefined;
 }
 
-export function readTotal(body: Json): number | undefined {
+function readTotal(body: Json): number | undefined {
   const total = readAt(body, names.records);
   return typeof total === 'number' && Number.isInteger(total) && total >= 0 ? total : undefined;
 }

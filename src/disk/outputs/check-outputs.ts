@@ -99,7 +99,7 @@ export async function checkOutputs(
     const { path, bytes, sha256 } = output;
     const found = placed.find(output);
     if (typeof found === 'string') {
-      note(output, found === 'missing' ? 'missing' : 'changed');
+      note(output, found === 'missing' ? 'missing' : 'changed'); // I10
       continue;
     }
     const known = seen?.recall(path, found.stats);
@@ -114,7 +114,7 @@ export async function checkOutputs(
         // Not the equal text of the new digest: the cache keeps one for each file.
         const kept = digest === sha256 ? sha256 : digest;
         if (kept !== undefined) seen?.note(path, found.stats, { sha256: kept, readAt });
-        note(output, digest === sha256 ? 'intact' : 'changed'); // I10
+        note(output, digest === sha256 ? 'intact' : 'changed');
       } catch (error) {
         note(output, stateAfter(error) === 'missing' ? 'missing' : 'changed');
       }
