@@ -4,7 +4,7 @@ import { exitCodes } from '../../contract/exit.ts';
 import { costDimensions } from '../../plan/prices/charges.ts';
 import { costCsv, costJson, costView } from '../../report/cost-text.ts';
 import { open, type StateOptions } from '../open.ts';
-import { unknownName } from '../program/unknown-command.ts';
+import { unknownName } from '../program/usage-errors.ts';
 import { outAs, type Terminal } from '../terminal.ts';
 
 interface CostCommandOptions extends StateOptions {

@@ -23,7 +23,7 @@ import {
 } from '../../report/manual/references.ts';
 import { topicGroups, topics } from '../../report/manual/topics.ts';
 import { namedCommands } from '../program/command-row.ts';
-import { nearestCommand } from '../program/unknown-command.ts';
+import { nearestCommand } from '../program/usage-errors.ts';
 import { show, type Terminal } from '../terminal.ts';
 
 const pages = new URL('../../manual/', import.meta.url);

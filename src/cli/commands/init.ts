@@ -21,7 +21,7 @@ import type { Rows } from '../../manifest/rows/rows.ts';
 import { command, line, stack } from '../../report/document.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { defaultManifest } from '../program/name-manifest.ts';
-import { unknownName } from '../program/unknown-command.ts';
+import { unknownName } from '../program/usage-errors.ts';
 import { type Terminal, tell } from '../terminal.ts';
 import { readAgentsPage } from './help.ts';
 

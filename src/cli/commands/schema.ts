@@ -3,7 +3,7 @@ import { exitCodes } from '../../contract/exit.ts';
 import { kinds } from '../../kinds/index.ts';
 import { pageText } from '../../report/manual/page-text.ts';
 import { kindReference, kindsJson } from '../../report/manual/references.ts';
-import { unknownName } from '../program/unknown-command.ts';
+import { unknownName } from '../program/usage-errors.ts';
 import { outAs, type Terminal } from '../terminal.ts';
 
 const folder = new URL('../../../schemas/', import.meta.url);

@@ -10,7 +10,7 @@ import type { Terminal } from '../terminal.ts';
 import { campaignGroups } from './campaign-commands.ts';
 import { addCommands, type CommandGroup, type CommandRow, type ProgramContext, rowOf } from './command-row.ts';
 import { lockCommands } from './lock-commands.ts';
-import { defaultManifest, nameManifest, noManifest } from './name-manifest.ts';
+import { defaultManifest, nameManifest } from './name-manifest.ts';
 import { serviceGroups } from './service-commands.ts';
 
 const helpCommand: CommandRow = {
@@ -53,7 +53,7 @@ class CommandLine extends Command {
     const argv = short.length === 0 ? given : [...given.slice(0, at), ...short, ...given.slice(at + 1)];
     const word = argv.find((one) => !one.startsWith('-'));
     if (word !== undefined && this.commands.every((command) => command.name() !== word)) {
-      throw (await import('./unknown-command.ts')).unknownCommand(this, word);
+      throw (await import('./usage-errors.ts')).unknownCommand(this, word);
     }
     const named = nameManifest(this, argv);
     this.assumes = named !== argv;
@@ -85,7 +85,7 @@ export function makeProgram(context: ProgramContext): Command {
     if (process.env.MEDIABATCH_SANDBOX !== undefined) await rehearse(command);
     terminal.called = readCall(command);
     const isMissing = program.assumes && statSync(defaultManifest, { throwIfNoEntry: false }) === undefined;
-    if (isMissing) throw noManifest(command.name());
+    if (isMissing) throw (await import('./usage-errors.ts')).noManifest(command.name());
   });
   terminal.paste = (command) => pasteAfter(program, terminal.called)(command);
   for (const group of commandGroups) addCommands(program, group, context);

@@ -1,8 +1,11 @@
+import { readdirSync } from 'node:fs';
 import type { Command } from 'commander';
 import { CampaignError } from '../../contract/failure.ts';
+import { readSmallFile } from '../../disk/fs/plain-file.ts';
 import { call, way } from '../../ground/advice.ts';
 import { nearestName } from '../../manifest/suggest.ts';
 import { rowOf } from './command-row.ts';
+import { defaultManifest } from './name-manifest.ts';
 
 /** Suggests the command with the name nearest to an unknown word. Never suggests a destructive command. */
 export function nearestCommand(program: Command, word: string): string | undefined {
@@ -33,4 +36,34 @@ export function unknownName(what: string, name: string, names: readonly string[]
     value: name,
     known: names,
   });
+}
+
+/** Limit of manifests that are listed, and of bytes that are read of each file. */
+const mostNamed = 3;
+const mostBytes = 1 << 20;
+
+export function noManifest(command: string): CampaignError {
+  const [first, ...others] = findManifests();
+  const here = others.length === 0 ? [] : [`or ${others.slice(0, mostNamed).join(', ')}`];
+  const asIn = way('name it, as in', { ...call(command), file: `path/to/${defaultManifest}` });
+  return new CampaignError({
+    code: 'MB1001',
+    message: `no manifest is named, and there is no ${defaultManifest} in this folder (${process.cwd()})`,
+    hint:
+      first === undefined
+        ? [asIn, way('or make one to start from', call('init', 'my-campaign'))]
+        : [way('name it', { ...call(command), file: first }), ...here],
+    file: defaultManifest,
+  });
+}
+
+function findManifests(): string[] {
+  try {
+    return readdirSync('.')
+      .filter((name) => /\.ya?ml$/i.test(name))
+      .filter((name) => /^tasks:/m.test(readSmallFile(name, mostBytes)?.toString('utf8') ?? ''))
+      .sort();
+  } catch {
+    return [];
+  }
 }
