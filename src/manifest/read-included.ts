@@ -1,9 +1,17 @@
 import type { Diagnostic, DiagnosticCode, Place } from '../ground/diagnostic.ts';
 import type { Json } from '../ground/json.ts';
-import { describeValue, emptyMap, isMap, type JsonMap, ownValue, shorten, unknownValue } from '../ground/values.ts';
+import {
+  describeValue,
+  emptyMap,
+  isMap,
+  type JsonMap,
+  mapOf,
+  ownValue,
+  shorten,
+  unknownValue,
+} from '../ground/values.ts';
 import { fitsRange } from '../ground/version.ts';
 import { kinds } from '../kinds/index.ts';
-import type { Kind } from '../kinds/kind.ts';
 import { checkShape, checkTables } from './check/check-shape.ts';
 import { checkTaskKeys } from './check/check-task-keys.ts';
 import { checkKinds, checkTemplatePlaces, findCutTexts } from './check/text-rules.ts';
@@ -133,10 +141,6 @@ class Walk {
     if (start === -1 && last.from !== to) return false;
     const edges = [...(start === -1 ? [] : this.#way.slice(start)), last];
     const names = [...edges.map(({ from }) => this.#shown(from)), this.#shown(to)];
-    const related = edges.slice(0, -1).map((edge) => ({
-      message: `${this.#shown(edge.from)} includes ${this.#shown(edge.to)}`,
-      place: edge.place,
-    }));
     const message =
       edges.length === 1
         ? `${names[0]} includes itself`
@@ -147,7 +151,6 @@ class Walk {
       message,
       hint: 'remove one of these entries from `include`; move shared keys into a file of their own',
       place: last.place,
-      ...(related.length === 0 ? {} : { related }),
     });
     return true;
   }
@@ -166,33 +169,17 @@ function nameOf(file: string): string {
   return file.replace(/^.*[/\\]/, '');
 }
 
-type IncludePath = { path: string } | { message: string; hint: string };
-
-function readIncludePath(written: string, folder: string): IncludePath {
+function readIncludePath(written: string, folder: string): { path: string } | { message: string; hint: string } {
   const shown = shorten(written);
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(written)) {
-    const message = `${shown} is a web address, and manifests are included from files only`;
-    return { message, hint: 'download it into the folder of the campaign, read it, and include the file' };
-  }
-  if (isAbsolutePath(written) || written.startsWith('~')) {
-    const message = `${shown} is not a relative path`;
-    return { message, hint: 'name a file below the folder of the campaign, relative to this file' };
-  }
-  if (written.includes('\\')) {
-    return { message: `${shown} has a backslash`, hint: `write / between folders: ${shown.replaceAll('\\', '/')}` };
-  }
-  if (/[*?[\]{}]/.test(written)) {
-    return { message: `${shown} is a pattern, and \`include\` names files`, hint: 'write one path for each file' };
-  }
   const path = normalizePath(`${folder}${written}`);
-  if (path === '..' || path.startsWith('../')) {
-    const message = `${shown} is outside the folder of the main manifest`;
-    return { message, hint: 'move it below that folder, or run the campaign from a manifest that stands higher up' };
+  if (isAbsolutePath(written) || /^~|[*?[\]{}\\]|:\/\//.test(written) || !/\.(?:ya?ml|json)$/i.test(path)) {
+    const message = `${shown} is not the relative path of a YAML file`;
+    const hint = 'name one .yaml file below the folder of the campaign, relative to this file, with / between folders';
+    return { message, hint };
   }
-  if (!/\.(?:ya?ml|json)$/i.test(path)) {
-    return { message: `${shown} is not the path of a yaml file`, hint: 'name a file that ends in .yaml or .yml' };
-  }
-  return { path };
+  if (!path.startsWith('../')) return { path };
+  const message = `${shown} is outside the folder of the main manifest`;
+  return { message, hint: 'move it below that folder, or run the campaign from a manifest that stands higher up' };
 }
 
 /** Keys about the whole campaign, which are only allowed in its main manifest. */
@@ -284,55 +271,29 @@ function withoutMainKeys(
 
 /** Finds keys that are no price class: a kind, its model, and fields, as in `image/alpha-2/resolution=4k`. */
 function checkPrices(value: Json, places: Places): Diagnostic[] {
-  const prices = ownValue(value, 'prices');
-  return Object.keys(isMap(prices) ? prices : {}).flatMap((name) => {
-    const fault = findFault(name);
-    if (fault === undefined) return [];
-    const place = places.key(['prices', name]);
-    return [{ code: fault.code, severity: 'error', message: fault.message, hint: fault.hint, place }];
+  return Object.keys(mapOf(ownValue(value, 'prices'))).flatMap((name) => {
+    if (isPriceClass(name)) return [];
+    const [kind = '', model = ''] = name.split('/');
+    const { models } = kinds[kind]?.model ?? {};
+    const hint =
+      kinds[kind] === undefined
+        ? suggestName(kind, Object.keys(kinds), { what: 'kinds' })
+        : models !== undefined && /^[^=~]+$/.test(model) && !Object.hasOwn(models, model)
+          ? suggestName(model, Object.keys(models), { what: 'models', prefix: `${kind}/` })
+          : 'write a kind, then a model, then fields that the price depends on: image/alpha-2/resolution=4k';
+    const message = `\`${shorten(name)}\` in \`prices\` is not a price class`;
+    return [{ code: 'MB1101', severity: 'error', message, hint, place: places.key(['prices', name]) }];
   });
 }
 
-type Fault = { code: 'MB1101' | 'MB1103'; message: string; hint: string };
-
-function findFault(name: string): Fault | undefined {
+function isPriceClass(name: string): boolean {
   const [kindName = '', ...parts] = name.split('/');
   const kind = kinds[kindName];
-  if (kind === undefined) {
-    const message = `\`${shorten(name)}\` in \`prices\` does not begin with a kind`;
-    return { code: 'MB1101', message, hint: suggestName(kindName, Object.keys(kinds), { what: 'kinds' }) };
-  }
-  if (kind.free === true) {
-    const message = `\`${shorten(name)}\` in \`prices\` has no price: a task of kind ${kind.name} takes no credits`;
-    return { code: 'MB1103', message, hint: 'remove it' };
-  }
-  for (const [index, part] of parts.entries()) {
-    const fault = findPartFault(kind, { part, index, name });
-    if (fault !== undefined) return fault;
-  }
-  return undefined;
-}
-
-function findPartFault(kind: Kind, at: { part: string; index: number; name: string }): Fault | undefined {
-  const { part, index } = at;
-  const name = shorten(at.name);
-  const field = /^([^=~]+)(?:=.+|~[0-9]+)$/.exec(part)?.[1];
-  if (field === undefined) {
-    if (index > 0 || part === '' || /[=~]/.test(part)) {
-      const message = `\`${name}\` in \`prices\` cannot be read at "${shorten(part)}"`;
-      const hint = 'write a kind, then a model, then fields with their values: image/alpha-2/resolution=4k';
-      return { code: 'MB1103', message, hint };
-    }
-    const models = kind.model === undefined ? undefined : Object.keys(kind.model.models);
-    if (models === undefined || models.includes(part)) return undefined;
-    const message = `\`${name}\` in \`prices\` names a model that ${kind.name} does not have: ${shorten(part)}`;
-    return { code: 'MB1101', message, hint: suggestName(part, models, { what: 'models', prefix: `${kind.name}/` }) };
-  }
-  if (kind.pricedBy === 'all' || kind.pricedBy.includes(field)) return undefined;
-  const message = `\`${name}\` in \`prices\` names \`${shorten(field)}\`, and the price of ${kind.name} does not depend on it`;
-  const hint =
-    kind.pricedBy.length === 0
-      ? `write ${kind.name}, or ${kind.name}/ and a model`
-      : suggestName(field, kind.pricedBy, { what: 'it depends on', prefix: `${kind.name}/` });
-  return { code: 'MB1101', message, hint };
+  if (kind === undefined || kind.free === true) return false;
+  return parts.every((part, index) => {
+    const field = /^([^=~]+)(?:=.+|~[0-9]+)$/.exec(part)?.[1];
+    if (field !== undefined) return kind.pricedBy === 'all' || kind.pricedBy.includes(field);
+    const models = kind.model?.models;
+    return index === 0 && /^[^=~]+$/.test(part) && (models === undefined || Object.hasOwn(models, part));
+  });
 }

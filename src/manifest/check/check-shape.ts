@@ -209,17 +209,11 @@ function isUnknown(root: Json, path: Path): boolean {
   return false;
 }
 
-/** Misplaced keys for the service's address. */
-const addressKeys: readonly string[] = ['url', 'baseurl', 'base', 'endpoint', 'host', 'server'];
-
-/** Misplaced keys for the API key. */
-const credentialKeys: readonly string[] = ['key', 'apikey', 'token', 'bearer', 'authorization', 'secret', 'password'];
-
-/** Returns the environment variable to use instead of a misplaced key, for the message. */
+/** Returns the environment variable to use instead of a misplaced address or key of the service. */
 function environmentVariableFor(key: string): 'MEDIABATCH_BASE_URL' | 'MEDIABATCH_API_KEY' | undefined {
   const plain = key.toLowerCase().replaceAll(/[-_]/g, '');
-  if (addressKeys.includes(plain)) return 'MEDIABATCH_BASE_URL';
-  return credentialKeys.includes(plain) ? 'MEDIABATCH_API_KEY' : undefined;
+  if (/^(?:(?:base)?url|base|endpoint|host|server)$/.test(plain)) return 'MEDIABATCH_BASE_URL';
+  return /^(?:(?:api)?key|token|bearer|authorization|secret|password)$/.test(plain) ? 'MEDIABATCH_API_KEY' : undefined;
 }
 
 /** Names that templates use for something else, so that no table can have them. */

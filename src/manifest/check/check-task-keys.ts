@@ -67,32 +67,28 @@ function checkForeach(owner: string, task: JsonMap, tell: TellTask): void {
     tell({ key: 'foreach', part: found.part, of: found.part === 'file' ? 'value' : 'key' }, found);
   }
   if (typeof foreach !== 'string') return;
-  const at = { key: 'foreach', of: 'value' } as const;
-  const kind = classifyForeach(foreach);
-  switch (kind) {
-    case 'template':
-    case 'file':
-    case 'files':
-      return;
-    case 'list in quotes': {
-      const message = `\`foreach\` of ${owner} is a list in quotes, which is a text`;
-      tell(at, { message, hint: `remove the quotes: ${shorten(foreach)}` });
-      return;
-    }
-    case 'template with one brace': {
-      const message = `\`foreach\` of ${owner} has single braces, so it is not a template`;
-      tell(at, { message, hint: `write two of them, in quotes: "{${shorten(foreach.trim())}}"` });
-      return;
-    }
-    case 'web address': {
-      const message = `\`foreach\` of ${owner} is a web address, and rows are read from files only`;
-      tell(at, { message, hint: 'download the file into the folder of the campaign and name it by a relative path' });
-      return;
-    }
-    default:
-      kind satisfies never;
-  }
+  const wrong = wrongForeach[classifyForeach(foreach)]?.(shorten(foreach.trim()));
+  if (wrong === undefined) return;
+  const message = `\`foreach\` of ${owner} ${wrong.is}`;
+  tell({ key: 'foreach', of: 'value' }, { message, hint: wrong.hint });
 }
+
+const wrongForeach: {
+  readonly [form in ReturnType<typeof classifyForeach>]?: (written: string) => { is: string; hint: string };
+} = {
+  'list in quotes': (written) => ({
+    is: 'is a list in quotes, which is a text',
+    hint: `remove the quotes: ${written}`,
+  }),
+  'template with one brace': (written) => ({
+    is: 'has single braces, so it is not a template',
+    hint: `write two of them, in quotes: "{${written}}"`,
+  }),
+  'web address': () => ({
+    is: 'is a web address, and rows are read from files only',
+    hint: 'download the file into the folder of the campaign and name it by a relative path',
+  }),
+};
 
 function checkMaxItems(owner: string, task: JsonMap, tell: TellTask): void {
   const foreach = ownValue(task, 'foreach');
@@ -190,21 +186,16 @@ function checkExpectation(id: string, task: JsonMap, defaults: JsonMap, tell: Te
   const exact = typeof type === 'string' && type.includes('/') ? type : askedType(task, defaults);
   for (const { name, of, needs, decoded } of measured) {
     if (ownValue(expect, name) === undefined) continue;
-    const at = { key: 'expect', part: name, of: 'key' } as const;
-    const what = `\`expect.${name}\` of task \`${id}\``;
-    if (!of.includes(media)) {
-      const message = `${what} can never be met: a task of kind ${kindName} gives ${media} files, and these have no ${needs}`;
-      tell(at, { message, hint: 'remove it' });
-    } else if (decoded !== undefined && media === 'video') {
-      const message = `${what} cannot be measured: a task of kind ${kindName} gives films, and there is no decoder of films here`;
-      tell(at, {
-        message,
-        hint: 'remove it; of a film `width`, `height`, `ratio`, `duration` and `bytes` are measured',
-      });
-    } else if (decoded !== undefined && exact !== undefined && !decoded.includes(exact)) {
-      const message = `${what} cannot be measured of ${exact}: there is a decoder of ${decoded.join(', ')} only`;
-      tell(at, { message, hint: 'remove it, or have another type made' });
-    }
+    const why = !of.includes(media)
+      ? `a task of kind ${kindName} gives ${media} files, and these have no ${needs}`
+      : decoded !== undefined && media === 'video'
+        ? 'films are not decoded here'
+        : decoded !== undefined && exact !== undefined && !decoded.includes(exact)
+          ? `only ${decoded.join(', ')} are decoded here`
+          : undefined;
+    if (why === undefined) continue;
+    const message = `\`expect.${name}\` of task \`${id}\` cannot be measured: ${why}`;
+    tell({ key: 'expect', part: name, of: 'key' }, { message, hint: 'remove it' });
   }
 }
 

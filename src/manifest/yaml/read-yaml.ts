@@ -6,7 +6,7 @@ import { describeValue, isMap, shorten } from '../../ground/values.ts';
 import { nulWords } from '../check/unsendable.ts';
 import { curlyHint } from '../suggest.ts';
 import { type FilePlaces, findPlaces } from './places.ts';
-import { placeBetween, placeOfLine, readSource, type Source } from './source.ts';
+import { placeBetween, readSource, type Source } from './source.ts';
 import { readTree } from './yaml-tree.ts';
 
 interface YamlFaults {
@@ -100,7 +100,9 @@ export function readYaml(
   }
   const errors = list.flatMap((one) => one.errors);
   if (errors.length > 0) {
-    return { diagnostics: explainYamlErrors(errors, { source, codes: faults }) };
+    const { code = 'wrong', message, hint, start, end } = explainYamlErrors(errors, source);
+    const place = placeBetween(source, start, end);
+    return { diagnostics: [{ code: faults[code], severity: 'error', message, hint, place }] };
   }
   if (second !== undefined) {
     const start = startOfDocument(source.text, second.range?.[0] ?? 0, document.range?.[2] ?? 0);
@@ -161,132 +163,85 @@ const words: { readonly [code: string]: { message: string; hint: string } } = {
   RESOURCE_EXHAUSTION: { message: 'the values are nested too deeply', hint: 'write them flatter' },
 };
 
-/**
- * Explains why a text is not YAML. Only the first error is reported, because the others are usually consequences of it.
- * Common causes are named: a template without quotes, tabs, a merge conflict.
- */
-function explainYamlErrors(
-  errors: readonly YAMLParseError[],
-  options: {
-    source: Source;
-    codes: { unquoted: DiagnosticCode; wrong: DiagnosticCode; tooLarge: DiagnosticCode };
-  },
-): Diagnostic[] {
-  const { source, codes } = options;
-  const conflict = /^(<{7}|>{7})( |$)/m.exec(source.text);
-  if (conflict !== null) {
-    return [
-      {
-        code: codes.wrong,
-        severity: 'error',
-        message: 'the file holds merge conflict markers',
-        hint: 'resolve the conflict and remove the lines with <<<<<<<, ======= and >>>>>>>',
-        place: placeBetween(source, conflict.index, conflict.index + 7),
-      },
-    ];
-  }
-  const sorted = [...errors].sort((a, b) => a.pos[0] - b.pos[0]);
-  const unquoted = findUnquotedTemplate(source, sorted);
-  if (unquoted !== undefined) {
-    const line = placeOfLine(source, placeBetween(source, unquoted, unquoted).start.line);
-    const text = source.text.slice(unquoted, line.end.offset);
-    return [
-      {
-        code: codes.unquoted,
-        severity: 'error',
-        message: 'a text that starts with {{ is not quoted, so YAML reads it as a map',
-        hint: `quote the whole text: "${shorten(text).replaceAll('"', '\\"')}"`,
-        place: placeBetween(source, unquoted, line.end.offset),
-      },
-    ];
-  }
-  const first = sorted[0];
-  if (first === undefined) return [];
-  const tab = findTab(source, sorted);
-  if (tab !== undefined) {
-    return [
-      {
-        code: codes.wrong,
-        severity: 'error',
-        message: 'a tab is used for indentation',
-        hint: 'use spaces: two per level; most editors can convert tabs',
-        place: placeBetween(source, tab, tab + 1),
-      },
-    ];
-  }
-  const cause = findCause(source, first);
-  if (cause !== undefined) {
-    const { message, hint, start, end } = cause;
-    const place = placeBetween(source, start, end);
-    return [{ code: codes.wrong, severity: 'error', message: `not valid YAML: ${message}`, hint, place }];
-  }
-  const code = first.code === 'RESOURCE_EXHAUSTION' ? codes.tooLarge : codes.wrong;
-  const known = Object.hasOwn(words, first.code) ? words[first.code] : undefined;
-  return [
-    {
-      code,
-      severity: 'error',
-      message: `not valid YAML: ${known?.message ?? plainSentence(first.message)}`,
-      hint: known?.hint,
-      place: placeBetween(source, first.pos[0], first.pos[1]),
-    },
-  ];
-}
-
 interface Cause {
+  code?: 'unquoted' | 'tooLarge';
   message: string;
-  hint: string;
+  hint: string | undefined;
   start: number;
   end: number;
 }
 
-/** Finds the cause of an error, if it is not at the place where the parser found the error. */
-function findCause(source: Source, error: YAMLParseError): Cause | undefined {
-  if (error.code === 'RESOURCE_EXHAUSTION') return undefined;
-  const curly = findCurlyQuote(source, error);
-  if (curly !== undefined) return curly;
-  const unclosed = findUnclosed(source.text);
-  if (unclosed !== undefined && unclosed.start <= error.pos[0]) {
-    const { what, start } = unclosed;
-    const quote = source.text.charAt(start);
-    const hint =
-      what === 'quote'
-        ? `close it with ${quote}; further lines of the text must be indented deeper than its key`
-        : `close it with ${quote === '{' ? '}' : ']'}; further lines in it must be indented deeper than its key`;
-    return { message: `this ${what} is not closed`, hint, start, end: start + 1 };
-  }
-  return undefined;
+/**
+ * Explains why a text is not YAML. Only one cause is reported, because other errors are usually consequences of it.
+ * Common causes are named: a template without quotes, tabs, a merge conflict.
+ */
+function explainYamlErrors(errors: readonly YAMLParseError[], source: Source): Cause {
+  const sorted = errors.toSorted((a, b) => a.pos[0] - b.pos[0]);
+  const [first] = sorted as [YAMLParseError, ...YAMLParseError[]];
+  const known = Object.hasOwn(words, first.code) ? words[first.code] : undefined;
+  const [start, end] = first.pos;
+  const isTooLarge = first.code === 'RESOURCE_EXHAUSTION';
+  return (
+    findConflict(source) ??
+    findUnquotedTemplate(source, sorted) ??
+    findTab(source, sorted) ??
+    (isTooLarge ? undefined : (findCurlyQuote(source, start) ?? findUnclosed(source.text, start))) ?? {
+      ...(isTooLarge && { code: 'tooLarge' }),
+      message: `not valid YAML: ${known?.message ?? plainSentence(first.message)}`,
+      hint: known?.hint,
+      start,
+      end,
+    }
+  );
 }
 
-function findCurlyQuote(source: Source, error: YAMLParseError): Cause | undefined {
-  const line = placeOfLine(source, placeBetween(source, error.pos[0], error.pos[0]).start.line);
-  const text = source.text.slice(line.start.offset, line.end.offset);
-  const before = /^[^"'#“„‘]*?(?::[ \t]+|-[ \t]+|[[{,][ \t]*|^)(?=[“”„‘])/.exec(text)?.[0];
+function findConflict({ text }: Source): Cause | undefined {
+  const start = text.search(/^(<{7}|>{7})( |$)/m);
+  if (start === -1) return undefined;
+  const hint = 'resolve the conflict and remove the lines with <<<<<<<, ======= and >>>>>>>';
+  return { message: 'the file holds merge conflict markers', hint, start, end: start + 7 };
+}
+
+function lineAt({ text, lineStarts }: Source, number: number): { start: number; text: string } {
+  const start = lineStarts[number - 1] ?? 0;
+  return { start, text: text.slice(start, lineStarts[number]).trimEnd() };
+}
+
+function lineNumberAt(source: Source, offset: number): number {
+  return placeBetween(source, offset, offset).start.line;
+}
+
+function findCurlyQuote(source: Source, offset: number): Cause | undefined {
+  const line = lineAt(source, lineNumberAt(source, offset));
+  const before = /^[^"'#“„‘]*?(?::[ \t]+|-[ \t]+|[[{,][ \t]*|^[ \t]*)(?=[“”„‘])/.exec(line.text)?.[0];
   if (before === undefined) return undefined;
-  const start = line.start.offset + before.length;
-  return { message: 'curly quotes do not quote a text', hint: curlyHint, start, end: start + 1 };
+  const start = line.start + before.length;
+  return { message: 'not valid YAML: curly quotes do not quote a text', hint: curlyHint, start, end: start + 1 };
 }
 
-function findTab(source: Source, errors: readonly YAMLParseError[]): number | undefined {
-  for (const error of errors) {
-    const { line } = placeBetween(source, error.pos[0], error.pos[0]).start;
-    const start = source.lineStarts[line - 1] ?? 0;
-    const indent = /^[ \t]*/.exec(source.text.slice(start))?.[0] ?? '';
-    if (indent.includes('\t')) return start + indent.indexOf('\t');
+function findTab(source: Source, errors: readonly YAMLParseError[]): Cause | undefined {
+  for (const { pos } of errors) {
+    const line = lineAt(source, lineNumberAt(source, pos[0]));
+    const tab = /^[ \t]*/.exec(line.text)?.[0].indexOf('\t') ?? -1;
+    if (tab === -1) continue;
+    const hint = 'use spaces: two per level; most editors can convert tabs';
+    const start = line.start + tab;
+    return { message: 'a tab is used for indentation', hint, start, end: start + 1 };
   }
   return undefined;
 }
 
 /** Finds an unquoted template, like `prompt: {{name}} on a table`. The error is after its second brace. */
-function findUnquotedTemplate(source: Source, errors: readonly YAMLParseError[]): number | undefined {
-  for (const error of errors) {
-    const { line } = placeBetween(source, error.pos[0], error.pos[0]).start;
-    for (const candidate of [line, line - 1]) {
-      if (candidate < 1) continue;
-      const start = source.lineStarts[candidate - 1] ?? 0;
-      const text = source.text.slice(start, source.lineStarts[candidate] ?? source.text.length);
-      const found = /^[^"'#]*?(?::|-)[ \t]+(?=\{\{)/.exec(text);
-      if (found !== null) return start + found[0].length;
+function findUnquotedTemplate(source: Source, errors: readonly YAMLParseError[]): Cause | undefined {
+  for (const { pos } of errors) {
+    const number = lineNumberAt(source, pos[0]);
+    for (const line of [number, number - 1].filter((one) => one > 0).map((one) => lineAt(source, one))) {
+      const before = /^[^"'#]*?(?::|-)[ \t]+(?=\{\{)/.exec(line.text)?.[0];
+      if (before === undefined) continue;
+      const text = shorten(line.text.slice(before.length)).replaceAll('"', '\\"');
+      const message = 'a text that starts with {{ is not quoted, so YAML reads it as a map';
+      const [start, end] = [line.start + before.length, line.start + line.text.length];
+      return { code: 'unquoted', message, hint: `quote the whole text: "${text}"`, start, end };
     }
   }
   return undefined;
@@ -303,8 +258,18 @@ const documentMark = '\u0002';
 const textMark = '\u001f';
 const bracketsEndMark = '\u0018';
 
-/** Finds the first unclosed quote or bracket, by its offset in a text that is not valid YAML. */
-function findUnclosed(text: string): { what: 'quote' | 'bracket'; start: number } | undefined {
+/** Finds the first unclosed quote or bracket of a text that is not valid YAML, if it is before the place of the error. */
+function findUnclosed(text: string, before: number): Cause | undefined {
+  const start = findOpen(text);
+  if (start === undefined || start > before) return undefined;
+  const mark = text.charAt(start);
+  const closing = { '{': '}', '[': ']' }[mark] ?? mark;
+  const message = `not valid YAML: this ${closing === mark ? 'quote' : 'bracket'} is not closed`;
+  const hint = `close it with ${closing}; further lines must be indented deeper than its key`;
+  return { message, hint, start, end: start + 1 };
+}
+
+function findOpen(text: string): number | undefined {
   const open: { bracket: string; start: number }[] = [];
   let offset = 0;
   let isText = false;
@@ -316,23 +281,22 @@ function findUnclosed(text: string): { what: 'quote' | 'bracket'; start: number 
     }
     const innermost = open.at(-1);
     if (token === bracketsEndMark) {
-      if (innermost !== undefined) return { what: 'bracket', start: innermost.start };
+      if (innermost !== undefined) return innermost.start;
       continue;
     }
     if (!isText) {
-      if (/^["']/.test(token) && !isClosed(token)) return { what: 'quote', start: offset };
+      if (/^["']/.test(token) && !isClosed(token)) return offset;
       if (token === '{' || token === '[') open.push({ bracket: token, start: offset });
       const opening = openings[token];
       if (opening !== undefined && innermost !== undefined) {
-        if (innermost.bracket !== opening) return { what: 'bracket', start: innermost.start };
+        if (innermost.bracket !== opening) return innermost.start;
         open.pop();
       }
     }
     isText = false;
     offset += token.length;
   }
-  const last = open.at(-1);
-  return last === undefined ? undefined : { what: 'bracket', start: last.start };
+  return open.at(-1)?.start;
 }
 
 /** Returns whether a quoted token is complete. A backslash escapes a double quote; a single quote escapes itself. */

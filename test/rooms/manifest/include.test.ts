@@ -172,19 +172,22 @@ describe('include mistakes', () => {
     ],
     ['a template', including('"{{vars.x}}.yaml"'), 'MB1202 3:11', 'cannot be a template'],
     ['a template without quotes', including('{{vars.x}}'), 'MB1008 3:11'],
-    {
-      name: 'a web address',
-      text: including('"https://example.com/a.yaml"'),
-      found: ['MB1010 3:11'],
-      says: ['is a web address', 'download it'],
-    },
-    ['an absolute path', including('/etc/a.yaml'), 'MB1010 3:11', 'not a relative path'],
-    ['a drive', including("'C:\\a.yaml'"), 'MB1010 3:11', 'not a relative path'],
-    ['a home folder', including('"~/a.yaml"'), 'MB1010 3:11'],
-    ['a backslash', including("'shared\\a.yaml'"), 'MB1010 3:11', 'shared/a.yaml'],
-    ['a pattern', including('"shared/*.yaml"'), 'MB1010 3:11', 'is a pattern'],
+    ...[
+      '"https://example.com/a.yaml"',
+      '/etc/a.yaml',
+      "'C:\\a.yaml'",
+      '"~/a.yaml"',
+      "'shared\\a.yaml'",
+      '"shared/*.yaml"',
+      'shared/',
+      'p.csv',
+    ].map((path): [string, string, string, string] => [
+      path,
+      including(path),
+      'MB1010 3:11',
+      'is not the relative path of a YAML file',
+    ]),
     ['a file outside', including('shared/../../a.yaml'), 'MB1010 3:11', 'outside the folder'],
-    ['a folder', including('shared/'), 'MB1010 3:11', 'ends in .yaml'],
     {
       name: 'a folder that is named like a file',
       text: including('a.yaml'),
@@ -192,7 +195,6 @@ describe('include mistakes', () => {
       found: ['MB1010 3:11'],
       says: ['a.yaml is not a regular file (it is a folder)'],
     },
-    ['a data file', including('p.csv'), 'MB1010 3:11', 'not the path of a yaml file'],
     ['a file that is missing', including('a.yaml'), 'MB1010 3:11', 'a.yaml does not exist'],
     {
       name: 'a link that leads out',
@@ -265,7 +267,7 @@ describe('include mistakes', () => {
     },
   ]);
 
-  it('a circle is told with each of its edges', () => {
+  it('a circle is told with each of its files', () => {
     const { diagnostics } = parse(including('a.yaml', oneTask), {
       file: 'launch/campaign.yaml',
       data: { 'a.yaml': 'include: [sub/b.yaml]\n', 'sub/b.yaml': 'include: [../a.yaml, ../campaign.yaml]\n' },
@@ -278,17 +280,6 @@ describe('include mistakes', () => {
       [
         'MB1404 launch/sub/b.yaml:1:22',
         'manifests include each other in a circle: launch/campaign.yaml → launch/a.yaml → launch/sub/b.yaml → launch/campaign.yaml',
-      ],
-    ]);
-    expect(
-      diagnostics.map(({ related }) =>
-        related?.map(({ message, place }) => `${place.file}:${place.start.line} ${message}`),
-      ),
-    ).toEqual([
-      ['launch/a.yaml:1 launch/a.yaml includes launch/sub/b.yaml'],
-      [
-        'launch/campaign.yaml:3 launch/campaign.yaml includes launch/a.yaml',
-        'launch/a.yaml:1 launch/a.yaml includes launch/sub/b.yaml',
       ],
     ]);
   });
