@@ -159,56 +159,46 @@ function readRecords(text: string, separator: string): CsvRecord[] {
 
 function explainCsvError(
   error: CsvError,
-  from: { text: string; label: string; fail: (line: number, message: string, hint: string) => Diagnostic },
+  {
+    text,
+    label,
+    fail,
+  }: { text: string; label: string; fail: (line: number, message: string, hint: string) => Diagnostic },
 ): Diagnostic {
-  const { text, label, fail } = from;
   const line = typeof error.lines === 'number' ? error.lines : 1;
+  const twice = 'write a quote inside of a quoted text twice: ""';
   switch (error.code) {
-    case 'CSV_QUOTE_NOT_CLOSED':
-      return fail(
-        lineOfOpenQuote(text),
-        `a double quote in ${label} is not closed`,
-        'close it with another double quote; a quote inside of a text is written twice: ""',
-      );
+    case 'CSV_QUOTE_NOT_CLOSED': {
+      const hint = `close it with another double quote; ${twice}`;
+      return fail(lineOfOpenQuote(text), `a double quote in ${label} is not closed`, hint);
+    }
     case 'CSV_INVALID_CLOSING_QUOTE':
-      return fail(
-        line,
-        `a text in ${label} continues after its closing quote`,
-        'write a quote inside of a quoted text twice: ""',
-      );
-    case 'INVALID_OPENING_QUOTE':
-      return fail(
-        line,
-        `a double quote in ${label} stands inside of an unquoted value`,
-        isPreceded.test(text.split('\n')[line - 1] ?? '')
-          ? 'remove the space or `=` before the first quote of a value'
-          : 'put the whole value in double quotes, and write the quote in it twice: ""',
-      );
-    default:
-      return fail(
-        line,
-        `${label} is not valid CSV: ${shorten(error.message, 120)}`,
-        'the first line names the columns; values with commas or line breaks stand in double quotes',
-      );
+      return fail(line, `a text in ${label} continues after its closing quote`, twice);
+    case 'INVALID_OPENING_QUOTE': {
+      const hint = isPreceded.test(text.split('\n')[line - 1] ?? '')
+        ? 'remove the space or `=` before the first quote of a value'
+        : 'put the whole value in double quotes, and write the quote in it twice: ""';
+      return fail(line, `a double quote in ${label} stands inside of an unquoted value`, hint);
+    }
+    default: {
+      const hint = 'the first line names the columns; values with commas or line breaks stand in double quotes';
+      return fail(line, `${label} is not valid CSV: ${shorten(error.message, 120)}`, hint);
+    }
   }
 }
 
 /** A quoted value after a space, or written as a formula (`="007"`). */
 const isPreceded = /(?:^|[,;|\t])(?: +|=)"/;
 
-/** Returns the line of an unclosed quote, which is the last quote because all before it are paired. */
+/** Returns the line of an unclosed quote, which is the last opening one because all before it are paired. */
 function lineOfOpenQuote(text: string): number {
-  return text.slice(0, lastOpening(text)).split('\n').length;
-}
-
-function lastOpening(text: string): number {
   let open = -1;
   for (let at = text.indexOf('"'); at !== -1; at = text.indexOf('"', at + 1)) {
     if (open === -1) open = at;
     else if (text[at + 1] === '"') at += 1;
     else open = -1;
   }
-  return open === -1 ? text.length : open;
+  return text.slice(0, open === -1 ? text.length : open).split('\n').length;
 }
 
 function count(number: number, what: string): string {

@@ -3,20 +3,21 @@ import { shorten } from '../../ground/values.ts';
 import { listNames, nearestName } from '../suggest.ts';
 import { readSource } from '../yaml/source.ts';
 import { helpers } from './helpers.ts';
-import {
-  type Call,
-  type Expression,
-  type LoopName,
-  maxTemplateBytes,
-  maxTemplateDepth,
-  maxTemplateNodes,
-  type NamePath,
-  type ParsedTemplate,
-  type Part,
-  type Span,
-  type Template,
-  type TemplateFault,
+import type {
+  Call,
+  Expression,
+  LoopName,
+  NamePath,
+  ParsedTemplate,
+  Part,
+  Span,
+  Template,
+  TemplateFault,
 } from './template.ts';
+
+const maxTemplateBytes = 64 * 1024;
+const maxTemplateNodes = 2000;
+const maxTemplateDepth = 20;
 
 /**
  * Parses a text as Handlebars and keeps only what is allowed: paths, a fixed list of helpers, `if`, `unless`, `each`
@@ -32,9 +33,9 @@ export function parseTemplate(text: string): ParsedTemplate {
   try {
     program = parse(text);
   } catch {
-    return { faults: [explainSyntax(text, parses)], paths: [] };
+    return { faults: [explainSyntax(text)], paths: [] };
   }
-  return reduceTemplate(text, program);
+  return new Reduction(text).reduce(program);
 }
 
 function parses(text: string): boolean {
@@ -46,29 +47,22 @@ function parses(text: string): boolean {
   }
 }
 
-interface Tag {
-  start: number;
-  end: number;
+interface Tag extends Span {
   /** Text between the braces, without `~` and surrounding white space. */
   inside: string;
 }
 
-/**
- * Explains why and where a template cannot be parsed, because the parser names only a line. `parses` returns whether a
- * text alone is a template, by which the wrong tag is found.
- */
-function explainSyntax(text: string, parses: (text: string) => boolean): TemplateFault {
+/** Explains why and where a template cannot be parsed, because the parser names only a line. */
+function explainSyntax(text: string): TemplateFault {
   const { tags, open } = findTags(text);
-  if (open !== undefined) {
-    return {
-      code: 'MB1201',
-      message: `\`${shorten(text.slice(open), 40)}\` has no closing }}`,
-      hint: 'close it with }}, or write \\{{ for two braces that are text',
-      start: open,
-      end: Math.min(text.length, lineEnd(text, open)),
-    };
-  }
-  return findUnbalanced(text, tags) ?? findWrongTag(text, tags, parses) ?? wholeText(text);
+  if (open === undefined) return findUnbalanced(text, tags) ?? findWrongTag(text, tags) ?? wholeText(text);
+  const message = `\`${shorten(text.slice(open), 40)}\` has no closing }}`;
+  const hint = 'close it with }}, or write \\{{ for two braces that are text';
+  return syntaxFault({ start: open, end: lineEnd(text, open) }, message, hint);
+}
+
+function syntaxFault({ start, end }: Span, message: string, hint: string): TemplateFault {
+  return { code: 'MB1201', message, hint, start, end };
 }
 
 function findTags(text: string): { tags: Tag[]; open?: number } {
@@ -105,49 +99,32 @@ function findUnbalanced(text: string, tags: readonly Tag[]): TemplateFault | und
         ? `${textOf(text, tag)} closes a block that is not open`
         : `${textOf(text, tag)} closes \`${closed[1]}\`, but the open block is ${textOf(text, last.tag)}`;
     const hint = last === undefined ? 'remove it, or open the block before it' : `write {{/${last.name}}} here`;
-    return { code: 'MB1201', message, hint, start: tag.start, end: tag.end };
+    return syntaxFault(tag, message, hint);
   }
   const last = open.pop();
   if (last === undefined) return undefined;
-  return {
-    code: 'MB1201',
-    message: `${textOf(text, last.tag)} is not closed`,
-    hint: `write {{/${last.name}}} where the block ends`,
-    start: last.tag.start,
-    end: last.tag.end,
-  };
+  const hint = `write {{/${last.name}}} where the block ends`;
+  return syntaxFault(last.tag, `${textOf(text, last.tag)} is not closed`, hint);
 }
 
-function findWrongTag(
-  text: string,
-  tags: readonly Tag[],
-  parses: (text: string) => boolean,
-): TemplateFault | undefined {
-  for (const tag of tags) {
+/** Finds the first tag that alone is not a template. */
+function findWrongTag(text: string, tags: readonly Tag[]): TemplateFault | undefined {
+  const wrong = tags.find((tag) => {
     const block = /^#\s*([^\s}|]+)/.exec(tag.inside);
-    if (/^(else\b|\/|\^)/.test(tag.inside)) continue;
     const alone = text.slice(tag.start, tag.end);
-    if (parses(block === null ? alone : `${alone}{{/${block[1]}}}`)) continue;
-    return {
-      code: 'MB1201',
-      message: `${textOf(text, tag)} is not a template expression`,
-      hint: 'write {{row.name}}, {{helper row.name}} or {{#if row.name}}…{{/if}}; texts in it go in double quotes; a name with other characters is row.[the name]',
-      start: tag.start,
-      end: tag.end,
-    };
-  }
-  return undefined;
+    return !/^(else\b|\/|\^)/.test(tag.inside) && !parses(block === null ? alone : `${alone}{{/${block[1]}}}`);
+  });
+  if (wrong === undefined) return undefined;
+  const hint =
+    'write {{row.name}}, {{helper row.name}} or {{#if row.name}}…{{/if}}; texts in it go in double quotes; a name with other characters is row.[the name]';
+  return syntaxFault(wrong, `${textOf(text, wrong)} is not a template expression`, hint);
 }
 
 function wholeText(text: string): TemplateFault {
   const start = Math.max(0, text.indexOf('{{'));
-  return {
-    code: 'MB1201',
-    message: `\`${shorten(text.slice(start), 40)}\` cannot be parsed as a template`,
-    hint: 'check that every {{#block}} has its {{/block}} and that {{else}} stands inside of one',
-    start,
-    end: lineEnd(text, start),
-  };
+  const message = `\`${shorten(text.slice(start), 40)}\` cannot be parsed as a template`;
+  const hint = 'check that every {{#block}} has its {{/block}} and that {{else}} stands inside of one';
+  return syntaxFault({ start, end: lineEnd(text, start) }, message, hint);
 }
 
 function textOf(text: string, tag: Tag): string {
@@ -168,11 +145,6 @@ const isMustache = (node: Node): node is hbs.AST.MustacheStatement => node.type 
 const isBlock = (node: Node): node is hbs.AST.BlockStatement => node.type === 'BlockStatement';
 const isLoopName = (name: string): name is LoopName['name'] => loopNames.includes(name);
 
-/** Keeps the allowed parts of a syntax tree, and reports a fault for every other part. */
-function reduceTemplate(text: string, program: hbs.AST.Program): ParsedTemplate {
-  return new Reduction(text).reduce(program);
-}
-
 /** Returns whether a value alone keeps its type: a path, or a helper that returns an output or a list. */
 function isTyped(value: Expression): value is NamePath | Call {
   if (value.is !== 'call') return value.is === 'name';
@@ -180,6 +152,7 @@ function isTyped(value: Expression): value is NamePath | Call {
   return helper?.makesStep === true || helper?.givesList === true;
 }
 
+/** Keeps the allowed parts of a syntax tree, and reports a fault for every other part. */
 class Reduction {
   readonly #text: string;
   readonly #lineStarts: readonly number[];

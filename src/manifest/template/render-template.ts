@@ -9,14 +9,16 @@ import {
   type ItemPath,
   isReference,
   makeReferenceText,
-  maxOutputBytes,
-  maxTemplateWork,
   type NamePath,
   type Part,
   type Span,
   type Template,
   type TemplateFault,
 } from './template.ts';
+
+const maxOutputBytes = 256 * 1024;
+/** Maximum number of evaluations in one rendering, so that nested loops end. */
+const maxTemplateWork = 200_000;
 
 export interface Scope {
   /** Values by root name: `vars`, `row`, `matrix`, `key`, `take`. */

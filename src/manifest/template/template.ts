@@ -80,13 +80,6 @@ export function isTemplate(text: string): boolean {
   return text.includes('{{');
 }
 
-export const maxTemplateBytes = 64 * 1024;
-export const maxTemplateNodes = 2000;
-export const maxTemplateDepth = 20;
-export const maxOutputBytes = 256 * 1024;
-/** Maximum number of evaluations in one rendering, so that nested loops end. */
-export const maxTemplateWork = 200_000;
-
 /** Paths are included even if something is wrong, so that they can be checked. */
 export interface ParsedTemplate {
   template?: Template;
