@@ -8,7 +8,7 @@ import { exitCodes } from '../contract/exit.ts';
 import { type Failure, failureOf, failures } from '../contract/failure.ts';
 import { defined, messageOf } from '../ground/values.ts';
 import { diagnosticsGithub } from '../report/diagnostics/diagnostics-json.ts';
-import { failureJson } from '../report/failure-text.ts';
+import { failureJson } from '../report/diagnostics/diagnostics-text.ts';
 import { safeText } from '../report/safe-text.ts';
 import { makeProgram } from './program/program.ts';
 import { outJson, processTerminal, sayFailure, type Terminal, toCheckoutPath } from './terminal.ts';

@@ -5,7 +5,7 @@ import { beforeEach, onTestFinished } from 'vitest';
 import { main } from '../../src/cli/main.ts';
 import { makeProgram } from '../../src/cli/program/program.ts';
 import { failureOf, failures } from '../../src/contract/failure.ts';
-import { failureText } from '../../src/report/failure-text.ts';
+import { failureText } from '../../src/report/diagnostics/diagnostics-text.ts';
 import { temporaryFolder } from '../rig/command.ts';
 import { keepListeners } from '../rig/command-here.ts';
 import { bufferTerminal } from './buffer-terminal.ts';

@@ -4,8 +4,7 @@ import { campaignPaths } from '../../campaign/paths.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { readLiveHolder } from '../../disk/lock/guard.ts';
 import { RunHistory } from '../../disk/state/run-history.ts';
-import { tellWholeRun } from '../../report/history/run-story.ts';
-import { runsView, runView } from '../../report/history/run-text.ts';
+import { runsView, runView, tellWholeRun } from '../../report/history/run-story.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { outJson, show, type Terminal } from '../terminal.ts';
 

@@ -6,6 +6,7 @@ import type { PlanRow } from '../../plan/plan.ts';
 import { isPost } from '../../plan/posts/post-record.ts';
 import type { Charge } from '../../plan/prices/charges.ts';
 import type { Paste } from '../advice-text.ts';
+import { failureText } from '../diagnostics/diagnostics-text.ts';
 import {
   type Block,
   type Document,
@@ -18,7 +19,6 @@ import {
   strong,
   type Text,
 } from '../document.ts';
-import { failureText } from '../failure-text.ts';
 import { countOf, creditsText, signedText } from '../numbers.ts';
 import { markdownText } from '../render/markdown-text.ts';
 import { terminalText } from '../render/terminal-text.ts';

@@ -22,9 +22,17 @@ import { countOf, creditsText, priceText } from '../numbers.ts';
 import { markdownText } from '../render/markdown-text.ts';
 import { terminalText } from '../render/terminal-text.ts';
 import type { Style } from '../style.ts';
-import { describeDiscarded, describeItem, indexRows, nameOfItem } from './item-text.ts';
 import { limitCodes, limitFacts, modelFacts, moneyFacts, postFacts, timeFacts } from './plan-facts.ts';
-import { actionOrder, groupPlan, type PlanItem, withCanary } from './plan-items.ts';
+import {
+  actionOrder,
+  describeDiscarded,
+  describeItem,
+  groupPlan,
+  indexRows,
+  nameOfItem,
+  type PlanItem,
+  withCanary,
+} from './plan-items.ts';
 
 interface ViewOptions {
   /** Whether to show every row: kept steps one by one, long lists in full. */

@@ -1,8 +1,17 @@
-import { type Block, type Document, type Fact, faint, type Text } from '../document.ts';
+import {
+  type Block,
+  type Column,
+  type Document,
+  type Fact,
+  faint,
+  type Mark,
+  spansOf,
+  type Text,
+  wordsOf,
+} from '../document.ts';
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
-import { paintLine, type Screen, widthOfText, wrap } from './spans.ts';
-import { tableLines } from './table-lines.ts';
+import { cutMiddle, cutToWidth, displayWidth } from '../text-width.ts';
 
 export interface Look {
   style: Style;
@@ -101,4 +110,337 @@ function codeLines({ text, language, name }: Extract<Block, { is: 'code' }>, sty
     return comment === '' ? code : `${code}${style.dim(comment)}`;
   });
   return [...(name === undefined ? [] : [style.dim(`  ${name}`)]), ...indented(lines, codeIndent)];
+}
+
+type Table = Extract<Block, { is: 'table' }>;
+
+interface Shown {
+  column: Column;
+  cells: Text[];
+  title: Text;
+  /** Width in columns if nothing is cut. */
+  width: number;
+}
+
+const mostLines = 20;
+const belowIndent = 4;
+
+/**
+ * Rows in columns. If the terminal is too narrow, spare columns are cut and omitted first. Next, columns that may be
+ * below their row are moved there. Then the widest column is cut, and finally each row becomes a block of lines.
+ */
+function tableLines({ columns, rows, hasHead }: Table, screen: Screen): string[] {
+  const all = columns.flatMap((column, index): Shown[] => {
+    const cells = rows.map((row) => trimmed(row[index] ?? ''));
+    const title = hasHead === false ? '' : faint(column.title);
+    if (cells.every((cell) => wordsOf(cell) === '')) return [];
+    return [{ column, cells, title, width: widest([title, ...cells], (text) => widthOfText(text, screen)) }];
+  });
+  if (all.length === 0) return [];
+  const shown = withoutSpare(all, screen);
+  const isBelow = ({ column }: Shown) => column.below === true;
+  const widths = fitWidths(
+    shown,
+    screen,
+    [isSpare, isBelow].find((is) => shown.some(is)),
+  );
+  if (widths !== undefined) return linesIn(shown, widths, screen);
+  const beside = shown.filter((one) => !isBelow(one));
+  const narrow = beside.length < shown.length ? fitWidths(beside, screen) : undefined;
+  if (narrow === undefined) return rowBlocks(all, rows.length, screen);
+  const under = shown.filter(isBelow);
+  return linesIn(beside, narrow, screen, (row) => {
+    const text = under.flatMap(({ cells }) => cells[row] ?? []);
+    const lines =
+      wordsOf(text) === ''
+        ? []
+        : wrap(text, { ...screen, room: screen.room - belowIndent }, { mark: 'faint', isHard: true });
+    return lines.map((line) => ' '.repeat(belowIndent) + paintLine(line, screen.style));
+  });
+}
+
+const isSpare = ({ column }: Shown) => column.spare === true;
+
+/** Omits spare columns, the last one first, until the other columns fit uncut. */
+function withoutSpare(shown: readonly Shown[], screen: Screen): readonly Shown[] {
+  const last = shown.findLast(isSpare);
+  if (last === undefined || fitWidths(shown, screen, isSpare) !== undefined) return shown;
+  return withoutSpare(
+    shown.filter((one) => one !== last),
+    screen,
+  );
+}
+
+function trimmed(cell: Text): Text {
+  return typeof cell === 'string' ? cell.trim() : cell;
+}
+
+function fitWidths(
+  shown: readonly Shown[],
+  screen: Screen,
+  mayShrink: (shown: Shown) => boolean = () => true,
+): number[] | undefined {
+  const widths = shown.map(({ width }) => width);
+  const gaps = shown.slice(1).reduce((sum, _, index) => sum + gapAfter(shown[index]), 0);
+  const total = () => widths.reduce((sum, width) => sum + width, gaps);
+  if (total() <= screen.room) return widths;
+  const least = shown.map((one) => {
+    const { column, cells, title } = one;
+    if (!mayShrink(one)) return Number.POSITIVE_INFINITY;
+    if (column.least !== undefined) return Math.max(column.least, widthOfText(title, screen));
+    return column.cut === 'wrap'
+      ? widest([title, ...cells], (text) => widestWord(text, screen))
+      : Number.POSITIVE_INFINITY;
+  });
+  for (let excess = total() - screen.room; excess > 0; excess -= 1) {
+    const free = widths.map((width, index) => (width > (least[index] ?? 0) ? width : 0));
+    const index = free.indexOf(Math.max(...free));
+    if (free[index] === 0) return undefined;
+    widths[index] = (widths[index] ?? 0) - 1;
+  }
+  return widths;
+}
+
+function gapAfter(shown: Shown | undefined): number {
+  return shown?.column.close === true ? 1 : gap;
+}
+
+function widest(texts: readonly Text[], widthOf: (text: Text) => number): number {
+  return texts.reduce((most, text) => Math.max(most, widthOf(text)), 0);
+}
+
+function linesIn(
+  shown: readonly Shown[],
+  widths: readonly number[],
+  screen: Screen,
+  below: (row: number) => string[] = () => [],
+): string[] {
+  const linesOf = (texts: readonly Text[]) => {
+    const cells = texts.map((text, index) =>
+      fitCell(text, shown[index]?.column, { ...screen, room: widths[index] ?? 0 }),
+    );
+    const height = cells.reduce((most, { length }) => Math.max(most, length), 1);
+    return Array.from({ length: height }, (_, at) =>
+      cells
+        .map((lines, index) => placed(lines[at], shown[index], widths[index] ?? 0, screen))
+        .join('')
+        .trimEnd(),
+    );
+  };
+  const head = shown.some(({ title }) => wordsOf(title) !== '') ? linesOf(shown.map(({ title }) => title)) : [];
+  const count = shown[0]?.cells.length ?? 0;
+  const body = Array.from({ length: count }, (_, row) => [
+    ...linesOf(shown.map(({ cells }) => cells[row] ?? '')),
+    ...below(row),
+  ]);
+  return [...head, ...body.flat()];
+}
+
+function fitCell(text: Text, column: Column | undefined, screen: Screen): Line[] {
+  if (column?.cut === 'wrap') return wrap(text, screen, { most: mostLines, isHard: true });
+  return [cut(text, screen, column?.cut ?? 'end')];
+}
+
+function placed(line: Line | undefined, shown: Shown | undefined, width: number, { style }: Screen): string {
+  const space = ' '.repeat(Math.max(0, width - (line?.width ?? 0)));
+  const text = line === undefined ? '' : paintLine(line, style);
+  const between = ' '.repeat(gapAfter(shown));
+  return shown?.column.align === 'right' ? space + text + between : text + space + between;
+}
+
+function rowBlocks(shown: readonly Shown[], count: number, screen: Screen): string[] {
+  const room = widest(
+    shown.map(({ title }) => title),
+    (title) => widthOfText(title, screen),
+  );
+  return Array.from({ length: count }, (_, row) => {
+    const own = shown.flatMap(({ title, cells, column }) => {
+      const cell = cells[row] ?? '';
+      if (wordsOf(cell) === '') return [];
+      const inner = { ...screen, room: screen.room - room - gap };
+      const lines =
+        column.cut === 'wrap' ? wrap(cell, inner) : [cut(cell, { ...screen, room: Number.POSITIVE_INFINITY }, 'end')];
+      return lines.map((line, at) => {
+        const label = at === 0 ? cut(title, screen, 'end') : { pieces: [], width: 0 };
+        return `${paintLine(label, screen.style)}${' '.repeat(room - label.width + gap)}${paintLine(line, screen.style)}`;
+      });
+    });
+    return row === 0 ? own : ['', ...own];
+  }).flat();
+}
+
+/** A part of a line with one style, already escaped. */
+interface Painted {
+  text: string;
+  mark: Mark | undefined;
+}
+
+interface Line {
+  pieces: Painted[];
+  width: number;
+}
+
+interface Screen {
+  style: Style;
+  /** Available width in columns. */
+  room: number;
+}
+
+const longestSpan = 2000;
+/** Length up to which a code is not broken at its spaces, in columns. */
+const longestWhole = 40;
+
+function widthOfText(text: Text, { style }: Pick<Screen, 'style'>): number {
+  return widthOf(piecesOf(text, style));
+}
+
+function widestWord(text: Text, { style }: Pick<Screen, 'style'>): number {
+  return splitWords(piecesOf(text, style)).reduce((most, word) => Math.max(most, widthOf(word)), 0);
+}
+
+interface Wrapping {
+  /** Number of columns by which the lines after the first are shorter. */
+  hang?: number;
+  /** Limit of lines. If there are more, the last one ends in `…`. */
+  most?: number;
+  /** Whether to break words that are longer than a line. Otherwise they stay whole, so that they can be copied. */
+  isHard?: boolean;
+  mark?: Mark;
+}
+
+export function wrap(text: Text, { style, room }: Screen, options: Wrapping = {}): Line[] {
+  const { hang = 0, most = Number.POSITIVE_INFINITY, isHard = false, mark } = options;
+  const lines: Line[] = [{ pieces: [], width: 0 }];
+  let spaces = 0;
+  const limit = () => (lines.length === 1 ? room : room - hang);
+  for (const whole of splitWords(piecesOf(text, style, mark))) {
+    const parts = isHard && widthOf(whole) > limit() ? breakWord(whole, room - hang) : [whole];
+    for (const [part, word] of parts.entries()) {
+      const line = lines.at(-1) as Line;
+      const fits = part === 0 && line.width + 1 + spaces + widthOf(word) <= limit();
+      if (line.width === 0) append(line, word);
+      else if (word.length === 0) spaces += 1;
+      else if (fits) {
+        append(line, [{ text: ' '.repeat(1 + spaces), mark: undefined }, ...word]);
+        spaces = 0;
+      } else {
+        spaces = 0;
+        if (lines.length === most) return [...lines.slice(0, -1), ended(line, limit())];
+        lines.push({ pieces: [], width: 0 });
+        append(lines.at(-1) as Line, word);
+      }
+    }
+  }
+  return lines;
+}
+
+/** Ends a line with `…`, because the text continues. */
+function ended(line: Line, room: number): Line {
+  const text = line.pieces.map((piece) => piece.text).join('');
+  return { pieces: [{ text: cutToWidth(`${text} …`, room), mark: line.pieces[0]?.mark }], width: room };
+}
+
+/** Cuts a text to the width of the screen. A text that is cut has the mark of its first part. */
+function cut(text: Text, { style, room }: Screen, part: 'middle' | 'end'): Line {
+  const pieces = piecesOf(text, style);
+  const line: Line = { pieces: [], width: 0 };
+  if (widthOf(pieces) <= room) append(line, pieces);
+  else {
+    const whole = pieces.map((piece) => piece.text).join('');
+    append(line, [{ text: (part === 'middle' ? cutMiddle : cutToWidth)(whole, room), mark: pieces[0]?.mark }]);
+  }
+  return line;
+}
+
+function append(line: Line, pieces: readonly Painted[]): void {
+  for (const piece of pieces.filter(({ text }) => text !== '')) {
+    const { text } = piece;
+    const last = line.pieces.at(-1);
+    const isSpace = last?.mark === undefined && last?.text.trim() === '';
+    const beforeSpace = isSpace && text.trim() !== '' ? line.pieces.at(-2) : undefined;
+    if (beforeSpace !== undefined && beforeSpace.mark === piece.mark) {
+      line.pieces.pop();
+      beforeSpace.text += (last?.text ?? '') + text;
+    } else if (last !== undefined && last.mark === piece.mark) last.text += text;
+    else line.pieces.push({ text, mark: piece.mark });
+    line.width += displayWidth(text);
+  }
+}
+
+function breakWord(word: readonly Painted[], room: number): Painted[][] {
+  const text = word.map((piece) => piece.text).join('');
+  const parts: Painted[][] = [];
+  for (let rest = text; rest !== ''; rest = inert(rest.slice(parts.at(-1)?.[0]?.text.length))) {
+    const head = displayWidth(rest) <= room ? rest : cutToWidth(rest, Math.max(room, 3)).replace(/…$/, '');
+    parts.push([{ text: head === '' ? rest : head, mark: word[0]?.mark }]);
+  }
+  return parts;
+}
+
+/** Makes a text safe at the beginning of a line: some build systems read a line that begins with `::` as a command. */
+function inert(text: string): string {
+  return text.replace(/^:(?=:)/, '\\x3a');
+}
+
+/** Returns the pieces of a text. Without colours, code is in backticks. */
+function piecesOf(text: Text, style: Style, other?: Mark): Painted[] {
+  const hasColor = style.cyan(' ') !== ' ';
+  return spansOf(text).map((span): Painted => {
+    if (typeof span === 'string') return { text: inert(safeText(span, longestSpan)), mark: other };
+    const shown = inert(safeText(span.text, longestSpan));
+    return {
+      text: span.mark === 'code' && !hasColor ? `\`${shown}\`` : shown,
+      mark: span.mark === 'name' ? other : span.mark,
+    };
+  });
+}
+
+function widthOf(pieces: readonly Painted[]): number {
+  return pieces.reduce((sum, { text }) => sum + displayWidth(text), 0);
+}
+
+/** Splits pieces into words, which may have several styles. Two spaces have an empty word between them. */
+function splitWords(pieces: readonly Painted[]): Painted[][] {
+  const words: Painted[][] = [[]];
+  for (const { text, mark } of pieces) {
+    const isWhole = mark === 'code' && displayWidth(text) <= longestWhole;
+    for (const [index, part] of (isWhole ? [text] : text.split(' ')).entries()) {
+      if (index > 0) words.push([]);
+      if (part !== '') words.at(-1)?.push({ text: inert(part), mark });
+    }
+  }
+  return words;
+}
+
+export function inlineText(text: Text, style: Style): string {
+  return wrap(text, { style, room: Number.POSITIVE_INFINITY })
+    .map((line) => paintLine(line, style))
+    .join('');
+}
+
+export function paintLine({ pieces }: Line, style: Style): string {
+  return pieces.map((piece) => paint(piece, style)).join('');
+}
+
+function paint({ text, mark }: Painted, style: Style): string {
+  switch (mark) {
+    case 'strong':
+      return style.bold(text);
+    case 'faint':
+      return style.dim(text);
+    case 'good':
+      return style.green(text);
+    case 'active':
+    case 'code':
+      return style.cyan(text);
+    case 'warning':
+      return style.yellow(text);
+    case 'bad':
+      return style.red(text);
+    case 'name':
+    case undefined:
+      return text;
+    default:
+      return mark satisfies never;
+  }
 }

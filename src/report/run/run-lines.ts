@@ -2,7 +2,7 @@ import type { RunEvent, StepFinished, StepOutcome } from '../../contract/event.t
 import { active, bad, faint, good, type Span, type Text, warning } from '../document.ts';
 import { bytesText, countOf, creditsText, elapsedText, spanText } from '../numbers.ts';
 import { spendText } from '../plan/plan-facts.ts';
-import { inlineText } from '../render/spans.ts';
+import { inlineText } from '../render/terminal-text.ts';
 import { safeJson, safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
 import type { RunTimes } from './remaining-time.ts';

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Cause, Change, Reason } from '../../../src/plan/plan.generated.ts';
 import type { Action, PlanRow } from '../../../src/plan/plan.ts';
-import { describeItem, indexRows } from '../../../src/report/plan/item-text.ts';
-import { actionOrder, groupPlan } from '../../../src/report/plan/plan-items.ts';
+import { actionOrder, describeItem, groupPlan, indexRows } from '../../../src/report/plan/plan-items.ts';
 import { type RowFacts, row } from './samples.ts';
 
 /** Few of everything, so that equal causes are frequent. */

@@ -4,7 +4,7 @@ import type { PostTarget } from '../../../src/plan/plan.ts';
 import { bytesText, countOf, creditsText, elapsedText } from '../../../src/report/numbers.ts';
 import { capText, postsText } from '../../../src/report/plan/plan-facts.ts';
 import { planMarkdown, planText } from '../../../src/report/plan/plan-text.ts';
-import { paintLine, wrap } from '../../../src/report/render/spans.ts';
+import { paintLine, wrap } from '../../../src/report/render/terminal-text.ts';
 import { makeStyle, wantsColor, wantsScreen } from '../../../src/report/style.ts';
 import { cutMiddle, cutToWidth, displayWidth } from '../../../src/report/text-width.ts';
 import { noColor, plan, row } from './samples.ts';
