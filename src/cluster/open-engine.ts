@@ -2,7 +2,7 @@ import { type Boss, openBoss } from './database/boss.ts';
 import { type Database, openDatabase } from './database/database.ts';
 import { hasTables, migrate } from './database/schema.ts';
 import { showEngine } from './database/server-errors.ts';
-import { type AccountFacts, accountOf } from './seal.ts';
+import { accountOf } from './seal.ts';
 
 export interface Engine {
   database: Database;
@@ -20,7 +20,7 @@ interface EngineEars {
 /** Opens the engine. All calls end when `signal` aborts. Throws MB3701 to MB3705. */
 export async function openEngine(
   url: string,
-  account: AccountFacts,
+  account: Parameters<typeof accountOf>[0],
   { onAway, onBack, signal }: EngineEars & { signal: AbortSignal },
 ): Promise<Engine> {
   const database = await openDatabase(url, { name: 'mediabatch-apply', onAway, onBack, signal });
@@ -45,7 +45,7 @@ export type EngineToSee = Omit<Engine, 'boss'>;
 /** Opens the engine for reading; undefined if its tables do not exist. Throws as `openEngine` does. */
 export async function openToSee(
   url: string,
-  account: AccountFacts,
+  account: Parameters<typeof accountOf>[0],
   { onAway, onBack }: EngineEars,
 ): Promise<EngineToSee | undefined> {
   const database = await openDatabase(url, { name: 'mediabatch', most: 1, onAway, onBack });

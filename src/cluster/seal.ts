@@ -41,16 +41,11 @@ export function makeSeal(token: string): Seal {
   };
 }
 
-export interface AccountFacts {
-  token: string;
-  baseUrl: string;
-}
-
 /**
  * Returns the name of an account on an engine, 32 hex digits. It is a keyed hash, so the API key cannot be derived or
  * guessed from it.
  */
-export function accountOf({ token, baseUrl }: AccountFacts): string {
+export function accountOf({ token, baseUrl }: { token: string; baseUrl: string }): string {
   const of = sameAddress(baseUrl) ?? baseUrl;
   return createHmac('sha256', accountName(token)).update(`mediabatch account\n${of}`).digest('hex').slice(0, 32);
 }

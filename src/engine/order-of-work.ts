@@ -74,40 +74,6 @@ export function rankOrders(
   return ranks;
 }
 
-/** Position of an order among those that could start, compared number by number. The lowest starts first. */
-export type Place = readonly [stage: number, chain: number, rank: number, arrival: number];
-
-export function comparePlaces(a: Place, b: Place): number {
-  for (let index = 0; index < a.length; index += 1) {
-    const one = a[index] ?? 0;
-    const other = b[index] ?? 0;
-    if (one !== other) return one < other ? -1 : 1;
-  }
-  return 0;
-}
-
-/**
- * Returns the stage of an order. Paid orders come first: attached jobs, then downloads, then open create requests,
- * and only then new create requests.
- */
-export function stageOf({ action, jobId, send }: StepOrder): number {
-  switch (action) {
-    case 'attach':
-      return 0;
-    case 'download':
-    case 'move':
-      return 1;
-    case 'create':
-    case 'redo':
-    case 'retry':
-      // An earlier leader of the run created its job, which counts among those that an account may have at once.
-      if (jobId !== undefined) return 0;
-      return send === undefined ? 3 : 2;
-    default:
-      return action satisfies never;
-  }
-}
-
 /**
  * Returns the urgency of polling a job; 1 for a job polled on its own. While others wait for slots, a finished job
  * that is not noticed delays them all. Otherwise it delays the dependent steps, if any; after that only the last job

@@ -5,7 +5,7 @@ import { orderId, type StepOrder } from '../plan/plan.ts';
 import { chainOf, endsOf } from '../plan/prices/fund.ts';
 import type { Account } from './account.ts';
 import type { Breaker } from './breaker.ts';
-import { comparePlaces, isPurchase, type Place, stageOf } from './order-of-work.ts';
+import { isPurchase } from './order-of-work.ts';
 
 /**
  * In a large campaign the allotment is recomputed about this many times, not after every answer. Answers may arrive out
@@ -302,4 +302,38 @@ export function findEnds(orders: ReadonlyMap<string, StepOrder>): StepOrder[] {
   const open = [...orders.values()].filter(({ jobId, asksOnly }) => jobId === undefined && !asksOnly);
   const ends = endsOf(open, { namesOf: ({ address }) => [address], needsOf: (order: StepOrder) => waitsFor(order) });
   return ends.filter(isPurchase).sort((a, b) => placeOf(a) - placeOf(b));
+}
+
+/** Position of an order among those that could start, compared number by number. The lowest starts first. */
+type Place = readonly [stage: number, chain: number, rank: number, arrival: number];
+
+function comparePlaces(a: Place, b: Place): number {
+  for (let index = 0; index < a.length; index += 1) {
+    const one = a[index] ?? 0;
+    const other = b[index] ?? 0;
+    if (one !== other) return one < other ? -1 : 1;
+  }
+  return 0;
+}
+
+/**
+ * Returns the stage of an order. Paid orders come first: attached jobs, then downloads, then open create requests,
+ * and only then new create requests.
+ */
+function stageOf({ action, jobId, send }: StepOrder): number {
+  switch (action) {
+    case 'attach':
+      return 0;
+    case 'download':
+    case 'move':
+      return 1;
+    case 'create':
+    case 'redo':
+    case 'retry':
+      // An earlier leader of the run created its job, which counts among those that an account may have at once.
+      if (jobId !== undefined) return 0;
+      return send === undefined ? 3 : 2;
+    default:
+      return action satisfies never;
+  }
 }

@@ -18,13 +18,9 @@ interface Seats {
   account: string;
 }
 
-/** Creates the queue for heads. Call it once before waiting for leadership, and in each submit. */
-export async function openHeadQueue({ db, boss, account }: Seats): Promise<void> {
-  await db.persist(() => boss.createQueue(headQueue(account), headQueueOptions));
-}
-
 /** Queues the head's job again if it was lost. Does nothing if a head is working or its job is queued. */
 export async function offerHead({ db, boss, account }: Seats): Promise<void> {
+  await db.persist(() => boss.createQueue(headQueue(account), headQueueOptions));
   await db.persist(() => boss.send(headQueue(account), { account }));
 }
 

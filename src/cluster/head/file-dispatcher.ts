@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { FetchAnswer } from '../../contract/answer.ts';
 import { HeadLostError, OutputError } from '../../contract/errors.ts';
 import type { Downloads, OutputFiles, Outputs } from '../../contract/ports.ts';
@@ -12,9 +13,7 @@ import {
   type FileTask,
   fetchNamed,
   fileChannel,
-  fileId,
   filesChannel,
-  jobIdOf,
   placeOf,
 } from '../worker/serve-files.ts';
 import { held, type Term } from './rows.ts';
@@ -223,4 +222,20 @@ async function useSoon<T>(slots: Places, work: () => Promise<T>): Promise<T | un
     if (patience.signal.aborted) return undefined;
     throw error;
   });
+}
+
+/** Returns the id of a file. The next leader computes the same one and finds earlier results by it. */
+function fileId(...facts: (string | number)[]): string {
+  return hash('sha256', JSON.stringify(facts));
+}
+
+/**
+ * Returns the job id, in UUID form, for the n-th attempt at a file. Being deterministic, it prevents queueing an
+ * attempt twice.
+ */
+function jobIdOf(file: string, tries: number): string {
+  const hex = hash('sha256', `${file} ${tries}`);
+  return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(
+    '-',
+  );
 }

@@ -31,7 +31,7 @@ export interface RunHeader {
   prices: WrittenPrices;
 }
 
-export interface RunOrigin {
+interface RunOrigin {
   host: string;
   user: string;
   manifest: string;
@@ -41,7 +41,7 @@ export interface RunOrigin {
   pausedBy?: string;
 }
 
-export interface RunResultRecord {
+interface RunResultRecord {
   exit: ExitCode;
   outcomes: { readonly [step: string]: StepOutcome };
   end?: Extract<RunEvent, { event: 'run-ended' }>;

@@ -6,16 +6,8 @@ import type { StepEnd } from '../../run/step-end.ts';
 import { type Boss, headQueue, headQueueOptions, ofBoss, protocol, runChannel, workChannel } from '../database/boss.ts';
 import type { Database, Sql } from '../database/database.ts';
 import { held, insertRows, type RunTerm, raisedEpoch, repeatable, writeAsHead } from '../head/rows.ts';
-import { firstGivenBack, whichServer } from '../store/run-mark.ts';
-import {
-  insertOrders,
-  purchaseOf,
-  type RunOrigin,
-  type RunRecord,
-  type RunResultRecord,
-  type Submission,
-  sealHeader,
-} from './run-record.ts';
+import { whichServer } from '../store/run-mark.ts';
+import { insertOrders, purchaseOf, type RunRecord, type Submission, sealHeader } from './run-record.ts';
 
 const columns = `id, account, protocol, campaign, state, settings, totals, origin, store, server, cancelled, paused, submitted,
   ended, result, error`;
@@ -129,7 +121,11 @@ const updateRun = `${held}, written AS (
   SELECT count(*) AS held, pg_notify('${runChannel}', $3) FROM held`;
 
 /** Ends a run, and deletes its request bodies, links and unfetched files. */
-export async function endRun(database: Database, { run, ...term }: RunTerm, result: RunResultRecord): Promise<void> {
+export async function endRun(
+  database: Database,
+  { run, ...term }: RunTerm,
+  result: NonNullable<RunRecord['result']>,
+): Promise<void> {
   await writeAsHead(database, term, updateRun, [run, JSON.stringify(result)]);
 }
 
@@ -156,7 +152,8 @@ export function giveBack(
   return database.transaction(async (sql) => {
     const open = await takeFromHead(sql, id);
     if (open === undefined) return;
-    await insertRows(sql, id, lines, { epoch: open.epoch, no: firstGivenBack });
+    // Restored lines are numbered downwards.
+    await insertRows(sql, id, lines, { epoch: open.epoch, no: -1 });
     await sql.query('UPDATE mediabatch.run SET error = NULL, server = $2 WHERE id = $1', [id, server]);
     await sql.query('SELECT pg_notify($1, $2), pg_notify($3, $4)', [runChannel, id, workChannel, open.account]);
   });
@@ -164,7 +161,7 @@ export function giveBack(
 
 /** Ends an open run at once. The epoch rises, so later writes of the previous leader are rejected. */
 export function giveUp(database: Database, id: string, because: string): Promise<void> {
-  const result: RunResultRecord = { exit: exitCodes.interrupted, outcomes: {} };
+  const result: NonNullable<RunRecord['result']> = { exit: exitCodes.interrupted, outcomes: {} };
   return database.transaction(async (sql) => {
     const open = await takeFromHead(sql, id);
     if (open === undefined) return;
@@ -218,7 +215,7 @@ export async function actOn(
 async function refuseTwin(sql: Sql, { account, campaign, orders }: Submission): Promise<void> {
   await sql.query("SELECT pg_advisory_xact_lock(hashtext('mediabatch campaign'), hashtext($1))", [campaign]);
   const mine = new Map([...orders].flatMap((order) => purchaseOf(order).map((digest) => [digest, order])));
-  const others = await sql.query<{ origin: RunOrigin; purchases: string[] }>(
+  const others = await sql.query<{ origin: RunRecord['origin']; purchases: string[] }>(
     `SELECT origin, purchases FROM mediabatch.run JOIN mediabatch.part ON part.run = run.id
      WHERE campaign = $1 AND account <> $2 AND state = 'open' AND purchases && $3::text[]`,
     [campaign, account, [...mine.keys()]],
@@ -231,7 +228,7 @@ async function refuseTwin(sql: Sql, { account, campaign, orders }: Submission): 
 
 function twinError(
   { address }: StepOrder,
-  { campaign, origin }: { campaign: string; origin: RunOrigin },
+  { campaign, origin }: { campaign: string; origin: RunRecord['origin'] },
 ): CampaignError {
   const { user, host, manifest } = origin;
   return new CampaignError({

@@ -79,9 +79,6 @@ export async function refusePutBack(
 const anotherServerText =
   'the database was restored from a copy, or another server took over, and no store confirms that the record of this run is complete. Nothing is bought until the clone that watched it attaches';
 
-/** Number of the first restored line; restored lines are numbered downwards. */
-export const firstGivenBack = -1;
-
 async function hasGivenBack(sql: Sql, run: string): Promise<boolean> {
   return (await sql.query('SELECT FROM mediabatch.line WHERE run = $1 AND no < 0 LIMIT 1', [run])).length > 0;
 }

@@ -55,23 +55,6 @@ export function unusable(name: string, why: string): CampaignError {
   return new CampaignError(unusableFailure(name, why));
 }
 
-/** Returns the error for an empty store name: as a path, it would mean the working directory. */
-export function unnamedStore(): CampaignError {
-  return new CampaignError({
-    code: 'MB3705',
-    message: '--store is empty, and names no store',
-    hint: 'give a folder, or s3://BUCKET/PREFIX; where a variable names it, that one is not set',
-  });
-}
-
-export function noStore(name: string): CampaignError {
-  return new CampaignError({
-    code: 'MB3705',
-    message: `the store ${name} is neither a folder nor s3://BUCKET/PREFIX`,
-    hint: 'storage other than that of AWS is s3://, too: its address goes into AWS_ENDPOINT_URL_S3',
-  });
-}
-
 export function missing(name: string): StoreMissingError {
   const why = 'has no .mediabatch/store.json, so nothing was ever saved there';
   return new StoreMissingError(unusableFailure(name, why));

@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Clock, systemClock } from '../../contract/clock.ts';
 import { OutputError } from '../../contract/errors.ts';
+import { CampaignError } from '../../contract/failure.ts';
 import type { OutputTarget } from '../../contract/ports.ts';
 import { lstatOrAbsent, readSmallFile } from '../../disk/fs/plain-file.ts';
 import { replaceFile, writeNewFile } from '../../disk/fs/replace.ts';
@@ -16,12 +17,10 @@ import type { Marks } from './run-mark.ts';
 import {
   bodyOf,
   missing,
-  noStore,
   placeOfMark,
   readMarker,
   type Store,
   type StoreFiles,
-  unnamedStore,
   unusable,
   writeMarker,
 } from './store-marker.ts';
@@ -189,4 +188,21 @@ async function makeMarker(name: string, state: string): Promise<string | undefin
     return there;
   }
   return id;
+}
+
+/** Returns the error for an empty store name: as a path, it would mean the working directory. */
+function unnamedStore(): CampaignError {
+  return new CampaignError({
+    code: 'MB3705',
+    message: '--store is empty, and names no store',
+    hint: 'give a folder, or s3://BUCKET/PREFIX; where a variable names it, that one is not set',
+  });
+}
+
+function noStore(name: string): CampaignError {
+  return new CampaignError({
+    code: 'MB3705',
+    message: `the store ${name} is neither a folder nor s3://BUCKET/PREFIX`,
+    hint: 'storage other than that of AWS is s3://, too: its address goes into AWS_ENDPOINT_URL_S3',
+  });
 }

@@ -271,19 +271,3 @@ export function fetchNamed(downloads: Downloads, files: OutputFiles): Outputs {
 export function placeOf({ store, campaign }: { store: string | null; campaign: string }): string {
   return store ?? `own-${hash('sha256', campaign).slice(0, 16)}`;
 }
-
-/** Returns the id of a file. The next leader computes the same one and finds earlier results by it. */
-export function fileId(...facts: (string | number)[]): string {
-  return hash('sha256', JSON.stringify(facts));
-}
-
-/**
- * Returns the job id, in UUID form, for the n-th attempt at a file. Being deterministic, it prevents queueing an
- * attempt twice.
- */
-export function jobIdOf(file: string, tries: number): string {
-  const hex = hash('sha256', `${file} ${tries}`);
-  return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(
-    '-',
-  );
-}

@@ -8,7 +8,7 @@ import type { Json } from '../../ground/json.ts';
 import { messageOf } from '../../ground/values.ts';
 import { protocol as ownProtocol, workChannel } from '../database/boss.ts';
 import type { Database } from '../database/database.ts';
-import { type HeadBoss, longestSittingMs, offerHead, openHeadQueue, type Seat, takeSeat } from '../head/account.ts';
+import { type HeadBoss, longestSittingMs, offerHead, type Seat, takeSeat } from '../head/account.ts';
 import { forgottenAfter } from '../head/account-spending.ts';
 import { makeWakeUp, spread } from '../wake-up.ts';
 
@@ -71,7 +71,6 @@ export async function work(options: WorkerOptions): Promise<void> {
   signal.addEventListener('abort', onSignal, { once: true });
   options.drain?.addEventListener('abort', onDrain, { once: true });
   try {
-    await unlessAway(openHeadQueue(options), { db, signal: either });
     await lookForWork(options, { signal: either, wakeUp, state });
     if (signal.aborted) tell({ is: 'ending', because: reasonOf(signal) });
   } finally {
