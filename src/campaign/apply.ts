@@ -9,7 +9,7 @@ import { systemClock } from '../contract/clock.ts';
 import type { RunEvent } from '../contract/event.ts';
 import { CampaignError, failureOf, orFailure } from '../contract/failure.ts';
 import type { Tell } from '../contract/notice.ts';
-import { type Graph, outlineOf } from '../graph/graph.ts';
+import { outlineOf } from '../graph/graph.ts';
 import { call, way } from '../ground/advice.ts';
 import { Scope } from '../ground/scope.ts';
 import { defined, messageOf } from '../ground/values.ts';
@@ -144,7 +144,11 @@ export class ApplySession {
   static async open(campaign: OpenCampaign, checked: CheckedGraph, terms: ApplyTerms): Promise<ApplySession> {
     const scope = new Scope();
     try {
-      const carrier = await openCarrier(campaign, checked.graph, { terms, scope });
+      const { engine } = terms;
+      const open = engine && (await import('./on-engine/carry-on-engine.ts')).carryOnEngine;
+      const carrier = open
+        ? await open(campaign, checked.graph, { terms: { ...terms, engine }, scope })
+        : carryHere(campaign, terms, scope);
       return new ApplySession(checked, { campaign, terms, carrier, scope });
     } catch (error) {
       await scope.close();
@@ -261,15 +265,4 @@ export class ApplySession {
       }),
     };
   }
-}
-
-async function openCarrier(
-  campaign: OpenCampaign,
-  graph: Graph,
-  { terms, scope }: { terms: ApplyTerms; scope: Scope },
-): Promise<Carrier> {
-  const { engine } = terms;
-  if (engine === undefined) return carryHere(campaign, terms, scope);
-  const { carryOnEngine } = await import('./on-engine/carry-on-engine.ts');
-  return carryOnEngine(campaign, graph, { terms: { ...terms, engine }, scope });
 }

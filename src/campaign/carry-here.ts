@@ -226,7 +226,7 @@ async function rehearse(
   }
 }
 
-export function creditsToCover({ rows, totals }: Plan, { withPicks = false }: { withPicks?: boolean } = {}): number {
+function creditsToCover({ rows, totals }: Plan, { withPicks = false }: { withPicks?: boolean } = {}): number {
   let most = 0;
   for (const { action, order, later, wouldCost } of rows) {
     if (later !== undefined && withPicks) most += (1 + (later.retries ?? 0)) * (wouldCost ?? mostForOne);
@@ -242,7 +242,7 @@ interface NeededJob {
   jobId: string;
 }
 
-export function neededJobs({ rows }: Plan, lock: Lock): NeededJob[] {
+function neededJobs({ rows }: Plan, lock: Lock): NeededJob[] {
   const needed = new Map<string, string>();
   const spending = new Set(rows.filter(({ action }) => isSpending(action)).map(({ address }) => address));
   for (const { address, action, order } of rows) {

@@ -28,16 +28,9 @@ export async function readFaults(path: string): Promise<Fault[]> {
 }
 
 /** Starts the embedded service on loopback. The only function of the runner that starts the sandbox. */
-export async function startSandbox(options: {
-  dataDir: string;
-  filesDir?: string;
-  port: number;
-  credits?: number;
-  speed?: number;
-  failRate?: number;
-  faults?: Fault[];
-  rehearsal?: NonNullable<SandboxOptions['rehearsal']>;
-}): Promise<RunningSandbox> {
+export async function startSandbox(
+  options: Omit<SandboxOptions, 'apiKey'> & { dataDir: string; port: number },
+): Promise<RunningSandbox> {
   // The sandbox writes to this folder, and a branch may contain links and pipes in it.
   const odd = findWayOut(options.dataDir) ?? (await findOddFile(options.dataDir));
   if (odd !== undefined) throw new Error(`${odd}; remove it, or take another folder`);

@@ -8,9 +8,11 @@ import type { ReadDocuments } from './service-facts.ts';
 /** A campaign whose files are not read yet: its paths, options and service. */
 export interface OpenCampaign {
   file: string;
+  /** Whether to use the embedded service, with its own lock and output folder. */
   sandbox: boolean;
   paths: CampaignPaths;
   environment: Environment;
+  /** Values for variables that the manifest declares. */
   vars: Record<string, string>;
   /**
    * Paths of files with such values, relative to the working folder. A later file overrides an earlier one, and
@@ -27,6 +29,7 @@ export interface OpenCampaign {
   seen: StatCache;
   measures: KeptMeasures;
   documents: ReadDocuments;
+  /** Whether request fields that neither this version nor the service lists are errors instead of warnings. */
   strict: boolean;
   tell: Tell;
   /**
@@ -36,24 +39,13 @@ export interface OpenCampaign {
   onSize(known: { characters: number } | { steps: number }): void;
 }
 
-export interface OpenOptions {
-  /** Whether to use the embedded service, with its own lock and output folder. */
-  sandbox?: boolean | undefined;
+type Given = 'sandbox' | 'vars' | 'varFiles' | 'strict' | 'environment' | 'tell' | 'onSize';
+
+/** Without `environment` there is neither address nor key of the service; `sandbox` ignores both. */
+export type OpenOptions = { [Name in Given]?: OpenCampaign[Name] | undefined } & {
   /** Path of the lock. Defaults to the manifest's folder. */
   lock?: string | undefined;
-  vars?: Record<string, string> | undefined;
-  /**
-   * Files with values for declared variables, in YAML or JSON. A later file overrides an earlier one, and `vars`
-   * overrides all files.
-   */
-  varFiles?: readonly string[] | undefined;
-  /** Whether request fields that neither this version nor the service lists are errors instead of warnings. */
-  strict?: boolean | undefined;
-  /** Address and key of the service; ignored with `sandbox`. Defaults to none. */
-  environment?: Environment | undefined;
-  tell?: Tell | undefined;
-  onSize?: OpenCampaign['onSize'] | undefined;
-}
+};
 
 export async function openCampaign(file: string, options: OpenOptions = {}): Promise<OpenCampaign> {
   const { sandbox = false, lock, vars = {}, varFiles = [], tell = () => {}, onSize = () => {} } = options;

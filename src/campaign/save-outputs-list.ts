@@ -103,7 +103,7 @@ export interface OutputsOptions extends Pick<PlanningOptions, 'select' | 'exclud
   picked?: boolean | undefined;
 }
 
-export interface FoundOutputs {
+interface FoundOutputs {
   campaign: string;
   files: FoundOutput[];
   posts: PostEntry[];

@@ -44,7 +44,7 @@ const busyWords = {
   MB3402: 'the lock was changed by another program just now, and what waits is recorded in a moment',
 } as const;
 
-export interface CampaignHostOptions {
+interface CampaignHostOptions {
   select?: string[] | undefined;
   exclude?: string[] | undefined;
   paste: Paste;

@@ -131,13 +131,7 @@ export async function lookAtEngine(engine: string, shown?: Shown): Promise<Engin
   }
 }
 
-/** Versions of the tables before and after the migration; 0 if there were none. */
-interface Migrated {
-  before: number;
-  now: number;
-}
-
-export async function migrateEngine(engine: string, grantTo: string | undefined): Promise<Migrated> {
+export async function migrateEngine(engine: string, grantTo: string | undefined) {
   const [{ openDatabase }, { migrate, grant }, { openBoss }] = await Promise.all([
     import('../../cluster/database/database.ts'),
     import('../../cluster/database/schema.ts'),
@@ -157,8 +151,7 @@ export async function migrateEngine(engine: string, grantTo: string | undefined)
 
 export async function workOnEngine(options: Omit<StartWorkerOptions, 'accountOf' | 'clock'>): Promise<void> {
   const { startWorker } = await import('../../cluster/worker/start-worker.ts');
-  const { access } = options;
-  const accountOf = (send: string) => accountDigest(send, false, access);
+  const accountOf = (send: string) => accountDigest(send, false, options.access);
   await startWorker({ ...options, accountOf, clock: systemClock });
 }
 

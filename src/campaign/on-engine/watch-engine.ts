@@ -9,7 +9,7 @@ import { CampaignError } from '../../contract/failure.ts';
 import type { Tell } from '../../contract/notice.ts';
 import type { OutputFiles } from '../../contract/ports.ts';
 import { removeEngineNote, writeSeenOnEngine } from '../../disk/lock/engine-note.ts';
-import { checkOutputs, type OutputState } from '../../disk/outputs/outputs.ts';
+import { checkOutputs } from '../../disk/outputs/outputs.ts';
 import type { GraphOutline } from '../../graph/graph.ts';
 import { call, way } from '../../ground/advice.ts';
 import { Places } from '../../ground/places.ts';
@@ -319,22 +319,13 @@ export class FileBringer {
     this.#places = places;
   }
 
+  /** Queues files of the store. Each is copied once. */
   add(files: readonly FileToBring[]): void {
-    const wanted = files.filter(({ output }) => {
-      const name = `${output.sha256} ${output.path}`;
-      if (!isOutputPath(output.path) || this.#taken.has(name)) return false;
-      this.#taken.add(name);
-      return true;
-    });
-    if (wanted.length === 0) return;
-    const states = checkOutputs(
-      this.#places.to,
-      wanted.map(({ output }) => output),
-    );
-    // The error is passed on by those that await the promise.
-    states.catch(() => {});
-    for (const file of wanted) {
-      const brought = this.#queue.use(async () => this.#bring(file, await states));
+    for (const file of files) {
+      const { path, sha256 } = file.output;
+      if (!isOutputPath(path) || this.#taken.has(`${sha256} ${path}`)) continue;
+      this.#taken.add(`${sha256} ${path}`);
+      const brought = this.#queue.use(() => this.#bring(file));
       // The error is reported by `end`.
       brought.catch(() => {});
       this.#brought.push(brought);
@@ -345,11 +336,11 @@ export class FileBringer {
     await Promise.all(this.#brought);
   }
 
-  async #bring(file: FileToBring, states: ReadonlyMap<string, OutputState>): Promise<void> {
-    const { address, kind, output, replaces = [] } = file;
-    const { tell } = this.#places;
+  async #bring({ address, kind, output, replaces = [] }: FileToBring): Promise<void> {
+    const { to, tell } = this.#places;
     const media = kinds[kind]?.media;
-    if (media === undefined || media === 'none' || states.get(output.path) === 'intact') return;
+    const isWanted = media !== undefined && media !== 'none';
+    if (!isWanted || (await checkOutputs(to, [output])).get(output.path) === 'intact') return;
     const save = output.path.replace(/\.[^./]+$/, '');
     const notice = (text: string) => tell({ is: 'notice', text });
     if (!(await this.#copy(output, { address, media, save, replaces, notice }))) this.missing.push(output.path);
@@ -378,25 +369,15 @@ export class FileBringer {
  * Passes the bytes on. Throws at the end if they differ from the digest in the lock, so that no such file gets its
  * final name.
  */
-function checked(
+async function* checked(
   body: AsyncIterable<Uint8Array>,
   { output, signal }: { output: Output; signal: AbortSignal },
-): AsyncIterable<Uint8Array> {
+): AsyncGenerator<Uint8Array> {
   const digest = createHash('sha256');
-  const chunks = body[Symbol.asyncIterator]();
-  return {
-    [Symbol.asyncIterator]: () => ({
-      async next() {
-        if (signal.aborted) throw new Error('interrupted');
-        const next = await chunks.next();
-        if (next.done !== true) digest.update(next.value);
-        else if (digest.digest('hex') !== output.sha256) throw new Error(`${output.path} has other bytes in the store`);
-        return next;
-      },
-      async return() {
-        await chunks.return?.();
-        return { done: true, value: undefined };
-      },
-    }),
-  };
+  for await (const chunk of body) {
+    if (signal.aborted) throw new Error('interrupted');
+    digest.update(chunk);
+    yield chunk;
+  }
+  if (digest.digest('hex') !== output.sha256) throw new Error(`${output.path} has other bytes in the store`);
 }

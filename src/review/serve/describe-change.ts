@@ -72,7 +72,7 @@ function isSameSet(before: ReviewData, now: ReviewData): boolean {
   );
 }
 
-export function isOther(one: unknown, before: unknown): boolean {
+function isOther(one: unknown, before: unknown): boolean {
   return one !== before && textOf(one) !== textOf(before);
 }
 

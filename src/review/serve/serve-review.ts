@@ -7,13 +7,23 @@ import type { ReviewChange, ReviewData, ReviewHost } from '../../contract/review
 import { defined } from '../../ground/values.ts';
 import { adviceText, type Paste } from '../../report/advice-text.ts';
 import { largeSide, ThumbFiller, Thumbs } from '../thumbs/thumbs.ts';
-import { answer, answerJson, answerProblem, answerZipped, Changes, refuse, type Zipped, zip } from './answer.ts';
+import {
+  answer,
+  answerJson,
+  answerProblem,
+  answerZipped,
+  Changes,
+  refuse,
+  sendFile,
+  WholeFiles,
+  type Zipped,
+  zip,
+} from './answer.ts';
 import { describeChange, NumberedFiles } from './describe-change.ts';
 import { indexHtml, pageFiles, readPageFile } from './page-files.ts';
 import { checkRequest, readBody, readVerdicts } from './read-request.ts';
-import { sendFile, WholeFiles } from './send-file.ts';
 
-export interface ServeOptions {
+interface ServeOptions {
   port?: number | undefined;
   state: string;
   paste: Paste;
