@@ -154,14 +154,10 @@ class MatrixReading {
   }
 
   #checkAxisName(name: string, at: Path): boolean {
-    if (name === 'key' || name === 'take') {
-      const hint = 'choose another name: `from` would read this one as the key or the take of a step';
-      this.#report('MB1103', at, `an axis cannot be named \`${name}\``, hint);
-      return false;
-    }
-    if (/^[A-Za-z_][A-Za-z0-9_-]{0,99}$/.test(name)) return true;
-    const hint = 'use letters, digits, `_` and `-`, starting with a letter or `_`';
-    this.#report('MB1103', at, `\`${shorten(name)}\` cannot be the name of an axis`, hint);
+    if (name !== 'key' && name !== 'take' && /^[A-Za-z_][A-Za-z0-9_-]{0,99}$/.test(name)) return true;
+    const hint =
+      'use letters, digits, `_` and `-`, starting with a letter or `_`; `key` and `take` have a meaning of their own';
+    this.#report('MB1103', at, `an axis cannot be named \`${shorten(name)}\``, hint);
     return false;
   }
 
@@ -193,25 +189,13 @@ class MatrixReading {
   #exclude(cells: Cell[], axes: readonly Axis[]): Cell[] {
     for (const [index, pattern] of this.#matrix.exclude.entries()) {
       for (const [axis, value] of Object.entries(pattern)) {
-        const known = axes.find((one) => one.name === axis);
-        const path = ['exclude', index, axis];
-        if (known === undefined) {
-          const hint = suggestName(
-            axis,
-            axes.map((one) => one.name),
-            { what: 'axes' },
-          );
-          this.#report('MB1103', path, `\`exclude\` names the axis \`${shorten(axis)}\`, which does not exist`, hint);
-        } else if (!known.values.some((one) => String(one.value) === String(value))) {
-          const names = known.values.map((one) => String(one.value));
-          const hint = suggestName(String(value), names, { what: 'values' });
-          this.#report(
-            'MB1103',
-            path,
-            `\`exclude\` names ${axis} "${shorten(String(value))}", which the axis does not have`,
-            hint,
-          );
-        }
+        const known = axes.find((one) => one.name === axis)?.values.map((one) => String(one.value));
+        if (known?.includes(String(value)) === true) continue;
+        const [what, name] = known === undefined ? ['the axis ', axis] : [`${axis} `, String(value)];
+        const names = known ?? axes.map((one) => one.name);
+        const hint = suggestName(name, names, { what: known === undefined ? 'axes' : 'values' });
+        const message = `\`exclude\` names ${what}\`${shorten(name)}\`, which the matrix does not have`;
+        this.#report('MB1103', ['exclude', index, axis], message, hint);
       }
     }
     return cells.filter((cell) => !this.#matrix.exclude.some((pattern) => matches(cell, pattern)));
@@ -220,26 +204,16 @@ class MatrixReading {
   #include(cells: Cell[], axes: readonly string[]): Cell[] {
     const all = new Map(cells.map((cell) => [nameOf(cell, axes), cell]));
     for (const [index, written] of this.#matrix.include.entries()) {
+      const wrong = (message: string, hint: string) =>
+        this.#report('MB1103', ['include', index], `cell ${index + 1} of \`include\` ${message}`, hint);
       const odd = Object.keys(written).find((axis) => !axes.includes(axis));
-      const missing = axes.find((axis) => !Object.hasOwn(written, axis));
-      const path = ['include', index];
+      const missing = axes.find((axis) => (written[axis] ?? '') === '');
       if (odd !== undefined) {
-        const hint = `every cell has the same axes. ${suggestName(odd, axes, { what: 'Axes' })}`;
-        this.#report(
-          'MB1103',
-          [...path, odd],
-          `\`include\` names the axis \`${shorten(odd)}\`, which does not exist`,
-          hint,
-        );
+        wrong(`has the axis \`${shorten(odd)}\`, which does not exist`, suggestName(odd, axes, { what: 'axes' }));
       } else if (missing !== undefined) {
-        const message = `cell ${index + 1} of \`include\` has no value for the axis \`${missing}\``;
-        this.#report('MB1103', path, message, `add \`${missing}:\` to it; every cell has the same axes`);
-      } else if (axes.some((axis) => written[axis] === '')) {
-        const hint = 'write a value: it is a part of the address of the step';
-        this.#report('MB1103', path, `a value in cell ${index + 1} of \`include\` is empty`, hint);
+        wrong(`has no value for the axis \`${missing}\``, 'write one: every cell has a value for each axis');
       } else if (all.has(nameOf(written, axes))) {
-        const message = `cell ${index + 1} of \`include\` exists already: ${nameOf(written, axes)}`;
-        this.#report('MB1103', path, message, 'remove it');
+        wrong(`exists already: ${nameOf(written, axes)}`, 'remove it');
       } else {
         const cell = emptyCell();
         for (const axis of axes) cell[axis] = written[axis] ?? '';

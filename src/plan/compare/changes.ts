@@ -11,7 +11,7 @@ export interface ChangeFacts {
   causeOf?: ((address: string, difference: { path: Path; before: Json; after: Json }) => Cause | undefined) | undefined;
 }
 
-export interface Changes {
+interface Changes {
   changes: Change[];
   follows: string[];
 }

@@ -11,7 +11,7 @@ import { type Situation, situate } from '../situation/situation.ts';
 import { stateOfStep } from '../situation/step-state.ts';
 import { describeChanges, findChanges } from './changes.ts';
 
-export interface Version {
+interface Version {
   graph: Graph;
   lock: Lock;
   origins?: Origins | undefined;
