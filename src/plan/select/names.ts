@@ -16,10 +16,8 @@ export interface Named {
 export function readName(text: string, isAddress: (text: string) => boolean): Name {
   const exact = findAddress(text, isAddress);
   if (exact !== undefined) return { text: exact, literal: true };
-  const quoted = readQuoted(text, 0);
-  return quoted !== undefined && quoted.end === text.length
-    ? { text: quoted.text, literal: true }
-    : { text, literal: false };
+  const [, quoted] = /^"((?:\\.|[^"\\])*)"$/s.exec(text) ?? [];
+  return quoted === undefined ? { text, literal: false } : { text: quoted.replaceAll(/\\(.)/gs, '$1'), literal: true };
 }
 
 /** Finds the address written here, either literally or as messages print it, with escapes for invisible characters. */
@@ -43,18 +41,6 @@ export function writeName(address: string): string {
 
 /** Matches a comma after which the text cannot be the rest of an address. */
 const startsOther = /,\+?(?:(?:kind|tag|state|cost|selector):|")|,(?:,|$)/;
-
-/** Reads double-quoted text from `start`, in which `\` escapes a quote; `undefined` when the quotes do not close. */
-export function readQuoted(text: string, start: number): { text: string; end: number } | undefined {
-  if (text[start] !== '"') return undefined;
-  let read = '';
-  for (let at = start + 1; at < text.length; at += 1) {
-    if (text[at] === '"') return { text: read, end: at + 1 };
-    if (text[at] === '\\' && at + 1 < text.length) at += 1;
-    read += text[at];
-  }
-  return undefined;
-}
 
 /** Finds the items that a name matches: the one with exactly this address, else all that match by address or task. */
 export function findNamed<T extends Named>(name: Name, among: readonly T[]): T[] {

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { type Gate, type Graph, needFinder, type Step } from '../../graph/graph.ts';
 import { groupBy } from '../../ground/values.ts';
 import { type StepState, stepStates } from '../situation/step-state.ts';
-import { findAddress, findNamed, fits, type Name, readQuoted, writeName } from './names.ts';
+import { findAddress, findNamed, fits, type Name, writeName } from './names.ts';
 
 /**
  * A selection of steps, for example `hero@A*,9:16  tag:launch,kind:video  +teaser`. It matches steps that match any of
@@ -32,50 +32,59 @@ interface SelectionProblem {
   at: number;
 }
 
-export interface Vocabulary {
-  isAddress(text: string): boolean;
-  isTag(text: string): boolean;
-}
+/** Returns whether a text is the address of a step. */
+export type Vocabulary = (text: string) => boolean;
 
-/** Parses a selection. A problem names the violated rule, and can be shown as it is. */
-export function parseSelection(text: string, vocabulary: Vocabulary): Selection | SelectionProblem {
-  const whole = findAddress(text.trim(), vocabulary.isAddress);
-  if (whole !== undefined) return { terms: [[exactly(whole, { needs: false, users: false })]] };
+/** Parses a selection. A problem names the violated rule and its offset, and can be shown as it is. */
+export function parseSelection(text: string, isAddress: Vocabulary): Selection | SelectionProblem {
+  const whole = findAddress(text.trim(), isAddress);
+  if (whole !== undefined) return { terms: [[{ is: 'name', text: whole, literal: true, needs: false, users: false }]] };
   const terms: Term[] = [];
   for (let at = skipSpace(text, 0); at < text.length; at = skipSpace(text, at)) {
     const term: Term = [];
     for (;;) {
-      const read = readCondition(text, at, vocabulary);
-      if ('problem' in read) return read;
+      const read = readQuotedCondition(text, at) ?? readCondition(text, at, isAddress);
+      if (typeof read.condition === 'string') return { problem: read.condition, at: read.end };
       term.push(read.condition);
       at = read.end;
       if (text[at] !== ',') break;
       at += 1;
     }
-    if (at < text.length && !isSpace(text[at])) return { problem: 'after a quote comes a comma or white space', at };
+    if (at < text.length && skipSpace(text, at) === at) {
+      return { problem: 'after a quote comes a comma or white space', at };
+    }
     terms.push(term);
   }
   return terms.length === 0 ? { problem: 'it is empty', at: 0 } : { terms };
 }
 
-type Read = { condition: Condition; end: number } | SelectionProblem;
+/** A condition and the offset after it, or a problem and its offset. */
+type Read = { condition: Condition | string; end: number };
 
-function readCondition(text: string, at: number, vocabulary: Vocabulary): Read {
-  const opening = /(\+?)(?:([a-z]+):)?(?=")/y;
-  opening.lastIndex = at;
-  const opened = opening.exec(text);
-  if (opened !== null) return readQuotedCondition(text, at, opened);
-  const word = /\S*/y;
-  word.lastIndex = at;
-  const rest = word.exec(text)?.[0] ?? '';
+const quotedForm = /(\+?)(?:([a-z]+):)?"((?:\\.|[^"\\])*)("?)(\+?)/sy;
+
+function readQuotedCondition(text: string, at: number): Read | undefined {
+  quotedForm.lastIndex = at;
+  const found = quotedForm.exec(text);
+  if (found === null) return undefined;
+  const [all, needs, method, quoted = '', end, users] = found;
+  if (end === '') return { condition: 'a quote is opened and not closed', end: at + all.indexOf('"') };
+  if (quoted === '') return { condition: 'there is nothing in the quotes', end: at };
+  const name = { text: quoted.replaceAll(/\\(.)/gs, '$1'), literal: true };
+  const condition = makeCondition(method, name, { needs: needs === '+', users: users === '+' });
+  return { condition, end: typeof condition === 'string' ? at : at + all.length };
+}
+
+function readCondition(text: string, at: number, isAddress: Vocabulary): Read {
+  const [rest = ''] = /^\S*/.exec(text.slice(at)) ?? [];
   const ends = endsIn(rest);
   for (const end of ends.toReversed()) {
-    const exact = readExact(rest.slice(0, end), vocabulary);
+    const exact = readExact(rest.slice(0, end), isAddress);
     if (exact !== undefined) return { condition: exact, end: at + end };
   }
   const [end = rest.length] = ends;
-  const parsed = parseCondition(rest.slice(0, end), vocabulary);
-  return typeof parsed === 'string' ? { problem: parsed, at } : { condition: parsed, end: at + end };
+  const condition = parseCondition(rest.slice(0, end));
+  return { condition, end: typeof condition === 'string' ? at : at + end };
 }
 
 /** Lists the offsets at which the first condition of a word may end, nearest first. */
@@ -84,107 +93,68 @@ function endsIn(word: string): number[] {
   if (first < 0) return [word.length];
   const head = word.slice(0, first);
   const isAddress = head.includes('@') && !/^\+?[a-z]+:/.test(head);
-  const ends = isAddress ? [] : [first];
-  for (const { index } of word.matchAll(conditionAfterComma)) if (!ends.includes(index)) ends.push(index);
-  ends.push(word.length);
-  return ends;
+  const others = [...word.matchAll(conditionAfterComma)].map(({ index }) => index);
+  return [...new Set([...(isAddress ? [] : [first]), ...others, word.length])];
 }
 
 /** Relies on row keys and matrix values, which never contain `@`. */
 const conditionAfterComma = /,(?=\+?(?:(?:kind|tag|state|cost|selector):|"|[^\s,@"]*@))/g;
 
-function readExact(text: string, { isAddress }: Vocabulary): Condition | undefined {
-  for (const [needs, users] of [
-    [false, false],
-    [true, false],
-    [false, true],
-    [true, true],
-  ] as const) {
-    if ((needs && !text.startsWith('+')) || (users && !text.endsWith('+'))) continue;
-    const address = findAddress(text.slice(needs ? 1 : 0, users ? -1 : undefined), isAddress);
-    if (address !== undefined) return exactly(address, { needs, users });
+function readExact(text: string, isAddress: Vocabulary): Condition | undefined {
+  for (const needs of [false, true]) {
+    for (const users of [false, true]) {
+      if ((needs && !text.startsWith('+')) || (users && !text.endsWith('+'))) continue;
+      const address = findAddress(text.slice(needs ? 1 : 0, users ? -1 : undefined), isAddress);
+      if (address !== undefined) return { is: 'name', text: address, literal: true, needs, users };
+    }
   }
   return undefined;
 }
 
-function exactly(address: string, reach: { needs: boolean; users: boolean }): Condition {
-  return { is: 'name', text: address, literal: true, ...reach };
+function parseCondition(written: string): Condition | string {
+  if (written === '' || /^,|,,|,$/.test(written)) return 'there is nothing before or after a comma';
+  const [, needs, method, text = '', users] = /^(\+?)(?:([a-z]+):)?(.*?)(\+?)$/s.exec(written) ?? [];
+  return makeCondition(method, { text, literal: false }, { needs: needs === '+', users: users === '+' });
 }
 
-function readQuotedCondition(text: string, at: number, [opening, plus, method]: RegExpExecArray): Read {
-  const quoted = readQuoted(text, at + opening.length);
-  if (quoted === undefined) return { problem: 'a quote is opened and not closed', at: at + opening.length };
-  const users = text[quoted.end] === '+';
-  const end = quoted.end + (users ? 1 : 0);
-  const reach = { needs: plus === '+', users };
-  const literal = { text: quoted.text, literal: true };
-  if (quoted.text === '') return { problem: 'there is nothing in the quotes', at };
+function makeCondition(
+  method: string | undefined,
+  name: Name,
+  reach: { needs: boolean; users: boolean },
+): Condition | string {
+  const { text } = name;
+  if (text === '') {
+    if (method !== undefined) return `there is nothing after \`${method}:\``;
+    return '`+` needs a name or a condition, as in +teaser or +tag:launch';
+  }
   switch (method) {
     case undefined:
-      return { condition: { is: 'name', ...literal, ...reach }, end };
+      return { is: 'name', ...name, ...reach };
     case 'kind':
     case 'tag':
-      return { condition: { is: method, ...literal, ...reach }, end };
-    default: {
-      const criterion = parseMethod(method, quoted.text);
-      return typeof criterion === 'string'
-        ? { problem: criterion, at }
-        : { condition: { ...criterion, ...reach }, end };
-    }
-  }
-}
-
-function parseCondition(text: string, { isTag }: Vocabulary): Condition | string {
-  if (text === '' || /^,|,,|,$/.test(text)) return 'there is nothing before or after a comma';
-  const needs = text.startsWith('+');
-  const own = needs ? text.slice(1) : text;
-  const isWholeTag = own.startsWith('tag:') && isTag(own.slice('tag:'.length));
-  const users = own.endsWith('+') && own.length > 1 && !isWholeTag;
-  const value = users ? own.slice(0, -1) : own;
-  if (value === '' || value === '+') return '`+` needs a name or a condition, as in +teaser or +tag:launch';
-  const method = /^([a-z]+):(.*)$/s.exec(value);
-  if (method === null) return { is: 'name', text: value, literal: false, needs, users };
-  const criterion = parseMethod(method[1] ?? '', method[2] ?? '');
-  return typeof criterion === 'string' ? criterion : { ...criterion, needs, users };
-}
-
-function parseMethod(name: string, value: string): Criterion | string {
-  if (value === '') return `there is nothing after \`${name}:\``;
-  switch (name) {
-    case 'kind':
-    case 'tag':
-      return { is: name, text: value, literal: false };
+      return { is: method, ...name, ...reach };
     case 'selector':
-      return { is: 'selector', name: value };
+      return { is: 'selector', name: text, ...reach };
     case 'state': {
-      const state = stepStates.find((known) => known === value);
-      return state === undefined
-        ? `\`${value}\` is not a state; states: ${stepStates.join(', ')}`
-        : { is: 'state', state };
+      const state = stepStates.find((known) => known === text);
+      if (state === undefined) return `\`${text}\` is not a state; states: ${stepStates.join(', ')}`;
+      return { is: 'state', state, ...reach };
     }
-    case 'cost':
-      return parseCost(value);
+    case 'cost': {
+      if (text === '?') return { is: 'cost', operator: '=', credits: null, ...reach };
+      const match = /^(>=|<=|>|<|=)?(\d{1,9})$/.exec(text);
+      if (match === null) return 'write a cost as cost:>50, cost:<=3, cost:5, or cost:? for an unknown one';
+      const operator = (match[1] ?? '=') as '>' | '>=' | '<' | '<=' | '=';
+      return { is: 'cost', operator, credits: Number(match[2]), ...reach };
+    }
     default:
-      return `\`${name}:\` is not known; there are kind:, tag:, state:, cost: and selector:`;
+      return `\`${method}:\` is not known; there are kind:, tag:, state:, cost: and selector:`;
   }
-}
-
-function parseCost(value: string): Criterion | string {
-  if (value === '?') return { is: 'cost', operator: '=', credits: null };
-  const match = /^(>=|<=|>|<|=)?(\d{1,9})$/.exec(value);
-  if (match === null) return 'write a cost as cost:>50, cost:<=3, cost:5, or cost:? for an unknown one';
-  const operator = (match[1] ?? '=') as '>' | '>=' | '<' | '<=' | '=';
-  return { is: 'cost', operator, credits: Number(match[2]) };
-}
-
-function isSpace(character: string | undefined): boolean {
-  return character !== undefined && /\s/.test(character);
 }
 
 function skipSpace(text: string, from: number): number {
-  let at = from;
-  while (isSpace(text[at])) at += 1;
-  return at;
+  const next = text.slice(from).search(/\S/);
+  return next < 0 ? text.length : from + next;
 }
 
 export interface SelectionFacts {
@@ -197,8 +167,7 @@ export interface SelectionFacts {
 
 export function vocabularyOf({ steps }: Graph): Vocabulary {
   const addresses = new Set(steps.map(({ address }) => address));
-  const tags = new Set(steps.flatMap((step) => step.tags));
-  return { isAddress: (text) => addresses.has(text), isTag: (text) => tags.has(text) };
+  return (text) => addresses.has(text);
 }
 
 /** Returns the addresses that a name matches. The name of a gate that is not a step's matches all steps of the gate. */
