@@ -78,7 +78,6 @@ interface Round extends ApplyContext {
   port: number | undefined;
   approved?: Approved;
   view: RunView;
-  /** Whether charges exceeded the approved total. */
   isPassed: boolean;
 }
 
@@ -250,7 +249,6 @@ function printResult(run: Parameters<typeof nextOfRun>[0] & Applied, view: RunVi
   terminal.out(resultText({ plan: carriedOut, outcomes, view, end, next: nextOfRun(run, view) }));
 }
 
-/** Whether the approval of a plan permits no further purchase. */
 function isDone({ carriedOut, result }: Applied): boolean {
   const ends: readonly (StepOutcome | undefined)[] = ['done', 'failed', 'unneeded'];
   const isOver = ({ address, action }: PlanRow) =>

@@ -11,14 +11,13 @@ async function run(argv: string[]): Promise<void> {
   // In containers the umask is often 000, but other users must not be able to change a lock or a journal.
   process.umask(process.umask() | 0o002);
   keepCompiledCode();
-  const { main, allSaid, endAtStrayErrors, explain, lostOutput } = await import('./main.ts');
+  const { main, allSaid, endAtStrayErrors, explain } = await import('./main.ts');
   endAtStrayErrors((error) => {
     const exitCode = explain(error);
     void allSaid().finally(() => process.exit(exitCode));
   });
   const exitCode = await main(argv);
-  await allSaid();
-  const lost = lostOutput();
+  const lost = await allSaid();
   if (lost !== undefined) {
     process.stderr.write(`error MB3301 ${lost}\n`, () => process.exit(cannotWrite));
     return;

@@ -12,10 +12,10 @@ import { failureJson } from '../report/diagnostics/diagnostics-text.ts';
 import { safeText } from '../report/safe-text.ts';
 import { makeProgram } from './program/program.ts';
 import { outJson, processTerminal, sayFailure, type Terminal, toCheckoutPath } from './terminal.ts';
-import { endStage, timingText } from './timing.ts';
+import { endStage } from './timing.ts';
 
 export { endAtStrayErrors } from './signals.ts';
-export { allSaid, lostOutput } from './terminal.ts';
+export { allSaid } from './terminal.ts';
 
 /** Runs one command line and returns the exit code. Only a third Ctrl-C kills the process. */
 export async function main(typed: string[], given?: Terminal): Promise<number> {
@@ -30,9 +30,7 @@ export async function main(typed: string[], given?: Terminal): Promise<number> {
   });
   try {
     await program.parseAsync(argv, { from: 'user' });
-    endStage('print');
-    const timing = timingText();
-    if (timing !== undefined) terminal.err(timing);
+    terminal.err(endStage('print'));
     return exitCode;
   } catch (error) {
     return explain(error, terminal, /(?:^| )--(?:json|format[ =]json)(?: |$)/.test(argv.join(' ')));

@@ -34,7 +34,6 @@ export function showingCall(file: string, options: ApplyOptions, saved: SavedPla
   return { ...call('plan', ...wordsOfPlan(options), '--out', out), file };
 }
 
-/** Applies a saved plan again, with its own options. */
 export function applyingPlan({ path }: Pick<SavedPlan, 'path'>, ...words: string[]): Call {
   return { ...call('apply', ...words), file: path, bare: true };
 }
@@ -209,7 +208,6 @@ function describeGate({ name, is, choose, members, state, picked }: PlanGate): s
   return `${name}: ${is === 'approve' ? 'to be approved' : `${choose} of ${members.length} to be picked`}`;
 }
 
-/** Next commands of a plan, for programs. */
 export function nextOfPlan(plan: Plan, context: Context): NextStep[] {
   const step = stepsFor(context.terminal);
   const look = hasSomethingToPick(plan) ? [step(call('review'), { needs: 'person' })] : [];

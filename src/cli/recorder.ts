@@ -58,7 +58,6 @@ export async function makeRecorder(
     elsewhere?: boolean;
     /** Command that continues the run. Default: `apply` of its manifest. */
     goingOn?: Call | undefined;
-    /** Whether files stay in the store of the run. */
     filesStay?: boolean | undefined;
   },
 ): Promise<RunReporter & { view: RunView; times?: RunTimes | undefined }> {

@@ -4,7 +4,6 @@ import { exitCodes } from '../contract/exit.ts';
 /** Signals within this time of the first one count as one, because npm, ssh and systemd send several. In ms. */
 const sameWishMs = 300;
 
-/** A request from outside to end a run. */
 interface Interruption {
   /**
    * Aborted by the first signal; the reason is its name. Nothing more is bought, requests in flight are awaited,

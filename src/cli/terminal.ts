@@ -18,7 +18,6 @@ export interface Terminal {
   style: Style;
   /** Style of `out`, which may be a file while `err` is a terminal. */
   outStyle: Style;
-  /** Usable width in columns. */
   width: number;
   outWidth: number;
   screen: boolean;
@@ -66,11 +65,6 @@ let brokenStream: { name: string; error: NodeJS.ErrnoException } | undefined;
 /** Streams that were written to. On a full disk even an empty write fails. */
 const written = new Set<NodeJS.WriteStream>();
 
-/** Returns why output was lost, as a message. Undefined if all of it was written, or its reader closed it. */
-export function lostOutput(): string | undefined {
-  return brokenStream && `${brokenStream.name} cannot be written: ${brokenStream.error.message}`;
-}
-
 /**
  * Terminal with the process's own streams. After an error, a stream discards its output; the work goes on, because it
  * is paid, and the exit code is that of `lostOutput`.
@@ -111,11 +105,12 @@ export function processTerminal({ color = 'wanted' }: { color?: 'wanted' | 'neve
   };
 }
 
-/** Resolves when all output has left this process, or when its reader has closed it. */
-export async function allSaid(): Promise<void> {
+/** Resolves when all output has left this process, or when its reader has closed it. Returns why output was lost. */
+export async function allSaid(): Promise<string | undefined> {
   for (const stream of written) {
     await new Promise<void>((resolve) => stream.write('', () => resolve()));
   }
+  return brokenStream && `${brokenStream.name} cannot be written: ${brokenStream.error.message}`;
 }
 
 /** Prints a result: fitted to the width of a terminal, unabridged if stdout is a file or a pipe. */
@@ -144,7 +139,6 @@ export function formOf<Form extends string = never>(options: Choice<Form>): Form
   return options.json === true ? 'json' : (options.format ?? 'text');
 }
 
-/** Prints a result in the requested format. Only that format is made. */
 export async function outAs<Form extends string = never>(
   terminal: Terminal,
   options: Choice<Form>,

@@ -31,7 +31,6 @@ interface ApproveOptions {
   by?: string;
   list?: boolean;
   revoke?: boolean;
-  /** Whether to print every request instead of asking. */
   rows?: boolean;
   json?: boolean;
 }

@@ -14,7 +14,6 @@ interface CostCommandOptions extends StateOptions {
   format?: 'text' | 'json' | 'csv';
 }
 
-/** Shows the credits spent, grouped as requested. Needs no network and writes nothing. */
 export async function cost(file: string, options: CostCommandOptions, terminal: Terminal): Promise<number> {
   const campaign = await open(file, options, terminal);
   const by = options.by.split(',').map((name) => {

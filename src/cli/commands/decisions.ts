@@ -159,7 +159,6 @@ function wrongAdoption(message: string): CampaignError {
   return new CampaignError({ code: 'MB3000', message, hint, options: ['--job'] });
 }
 
-/** Reads what the user has found out; undefined if the options contain no finding. */
 function readFinding({ job, credits, notSpent, spendAgain }: VerbOptions): Finding | undefined {
   const [jobId] = [job ?? []].flat();
   if (jobId !== undefined) return { is: 'job', jobId, ...defined({ credits }) };

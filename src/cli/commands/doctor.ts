@@ -56,7 +56,6 @@ function withoutItself({ hint, ...finding }: Finding): Finding {
   return { ...finding, ...(lines.length > 0 && { hint: lines }) };
 }
 
-/** Returns a function that makes the findings of one subject. */
 function findingsAbout(about: string) {
   return {
     ok: (text: string): Finding => ({ about, state: 'ok', text }),

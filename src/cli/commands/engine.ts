@@ -65,7 +65,6 @@ export async function worker(options: WorkerOptions, { err, style }: Terminal): 
 interface WorkersOptions {
   engine?: string;
   json?: boolean;
-  /** Whether to print only problems, with an exit code. */
   check?: boolean;
   campaign?: string;
   state?: EngineRun['state'];

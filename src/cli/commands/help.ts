@@ -12,7 +12,6 @@ import { nearestName } from '../../manifest/suggest.ts';
 import { active, type Document, line, strong, table } from '../../report/document.ts';
 import { pageText } from '../../report/manual/page-text.ts';
 import {
-  agentsPage,
   codeReference,
   commandReference,
   exitReference,
@@ -74,10 +73,6 @@ export async function readTopic(name: string, program: Command, document?: Servi
     page = page.replace(place, () => text);
   }
   return page;
-}
-
-export async function readAgentsPage(): Promise<string> {
-  return agentsPage(await readFile(new URL('agents.md', pages), 'utf8'));
 }
 
 async function makeReference(name: string, program: Command, document?: ServiceDocument): Promise<string> {

@@ -19,13 +19,14 @@ import { readRows } from '../../manifest/rows/read-rows.ts';
 import { readSheet } from '../../manifest/rows/read-table.ts';
 import type { Rows } from '../../manifest/rows/rows.ts';
 import { command, line, stack } from '../../report/document.ts';
+import { agentsPage } from '../../report/manual/references.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { defaultManifest } from '../program/name-manifest.ts';
 import { unknownName } from '../program/usage-errors.ts';
 import { type Terminal, tell } from '../terminal.ts';
-import { readAgentsPage } from './help.ts';
 
 const examples = new URL('../../../examples/', import.meta.url);
+const agentsTopic = new URL('../../manual/agents.md', import.meta.url);
 const schemaName = 'mediabatch.schema.json';
 const ownSchema = new URL('../../../schemas/manifest.schema.json', import.meta.url);
 
@@ -36,11 +37,9 @@ interface InitOptions {
   example?: string;
   fromCsv?: string;
   agents?: boolean;
-  /** Whether to list the examples and write nothing. */
   list?: boolean;
 }
 
-/** Writes a campaign that runs unchanged. Changes no existing file. */
 export async function init(folder: string, options: InitOptions, terminal: Terminal): Promise<number> {
   const { example, fromCsv, agents, list } = options;
   if (list === true) {
@@ -57,7 +56,7 @@ export async function init(folder: string, options: InitOptions, terminal: Termi
   const around = {
     ...surroundingsOf(folder),
     [schemaName]: readFileSync(ownSchema),
-    ...(agents && { 'AGENTS.md': await readAgentsPage() }),
+    ...(agents && { 'AGENTS.md': agentsPage(await readFile(agentsTopic, 'utf8')) }),
   };
   await writeAll(folder, { files: { 'campaign.yaml': manifest, ...others }, around }, terminal);
   const file = relative(process.cwd(), join(folder, defaultManifest)) || defaultManifest;
@@ -221,7 +220,6 @@ interface Table {
   /** Columns whose names can be used in a template. */
   columns: readonly string[];
   rows: readonly { readonly [column: string]: string }[];
-  /** Name of each row in messages. */
   labels: readonly string[];
   /** Options of `foreach` besides the path of the file. */
   options: string;

@@ -287,7 +287,6 @@ export async function jobs(options: JobsOptions, terminal: Terminal): Promise<nu
   return exitCodes.done;
 }
 
-/** Adds the steps that have the jobs, and charges that a list of the service omits. */
 function withSteps(listed: readonly ListedJob[], locks: readonly FoundLock[]): JobRow[] {
   const steps = new Map<string, { step: JobRow['step']; credits?: number }>();
   for (const { shown, reading } of locks) {

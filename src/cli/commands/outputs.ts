@@ -20,7 +20,6 @@ interface OutputsCommandOptions extends StateOptions, OutputsOptions {
   out?: string;
 }
 
-/** Lists every file with all known facts. Sends no request; writes only `--out`. */
 export async function outputs(file: string, options: OutputsCommandOptions, terminal: Terminal): Promise<number> {
   const format = formatOf(options);
   const campaign = await open(file, options, terminal);

@@ -13,7 +13,6 @@ interface Context {
   terminal: Terminal;
 }
 
-/** Lists earlier runs, or shows the named one. */
 export async function runs(file: string, name: string | undefined, { options, terminal }: Context): Promise<number> {
   if (name !== undefined) return showRun(file, name, { options, terminal });
   const { stories: all, running } = await readRuns(file, options);

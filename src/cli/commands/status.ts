@@ -27,7 +27,6 @@ import { outJson, show, type Terminal, tellNotice } from '../terminal.ts';
 interface StatusOptions extends StateOptions {
   json?: boolean;
   list?: boolean;
-  /** Whether to print tasks, or each step with `list`, as a Mermaid graph. */
   graph?: boolean;
   select?: string[];
   exclude?: string[];
@@ -99,13 +98,10 @@ async function withEngine(
     // A program that reads the status gets an error, because it cannot see that progress is missing.
     if (failure?.code !== 'MB3702' || options.json === true) throw error;
     tellNotice(terminal, `the progress of the run is missing below: ${failure.message}`, failure.hint);
-    return 'away' as const;
+    return null;
   });
-  if (found === 'away') return lock;
-  if (found === undefined) {
-    terminal.err(`no run of ${safeText(name)} is open on this engine\n`);
-    return lock;
-  }
+  if (found === undefined) terminal.err(`no run of ${safeText(name)} is open on this engine\n`);
+  if (!found) return lock;
   const { state, submitted, origin, paused } = found.run;
   const by = origin.pausedBy === undefined ? '' : ` by ${safeText(origin.pausedBy)}`;
   const pausedText =
@@ -132,7 +128,6 @@ function tellElsewhere({ paths }: OpenCampaign, terminal: Terminal): void {
   );
 }
 
-/** Finds the holder of the lock. Undefined if its claim cannot be read. */
 async function findRun(lockPath: string): Promise<RunStatus | undefined> {
   const holder = await readLiveHolder(lockPath).catch(() => undefined);
   return holder === undefined ? undefined : { pid: holder.pid, host: holder.host, since: holder.since };

@@ -59,7 +59,6 @@ export async function validate(files: string[], options: ValidateOptions, termin
 interface Counts {
   tasks: number;
   steps: number;
-  /** Number of requests that only the service's own document could check. */
   unchecked?: number;
 }
 
@@ -100,7 +99,6 @@ async function tryToLoad(file: string, options: ValidateOptions, terminal: Termi
 }
 
 interface LoadedLocally extends LoadedManifest {
-  /** Whether the manifest was checked against the service's own document. */
   hasDocument: boolean;
 }
 

@@ -23,7 +23,6 @@ export interface CommandRow {
   description: string;
   arguments?: readonly (readonly [name: string, about: string, standard?: string])[];
   options?: readonly CommandOption[];
-  /** Whether help groups its options under headings. */
   hasHeadings?: true;
   notes?: string;
   /** At least two. A test runs them in the quickstart folder, or in that of draft-to-final. */
@@ -44,7 +43,6 @@ export interface CommandRow {
 
 type Given = Parameters<Parameters<Command['action']>[0]>;
 
-/** Commands under a heading of the help. */
 export type CommandGroup = readonly [heading: string, rows: readonly CommandRow[]];
 
 export interface ProgramContext {
@@ -54,7 +52,6 @@ export interface ProgramContext {
 
 const rowsByCommand = new WeakMap<Command, CommandRow>();
 
-/** Returns the row of a command; the program itself has none. */
 export function rowOf(command: Command): CommandRow | undefined {
   return rowsByCommand.get(command);
 }
@@ -99,13 +96,10 @@ type OwnOption = readonly [flags: string, about: string, more?: OptionDetails];
 
 interface OptionDetails extends Omit<Partial<OptionRow>, 'takes' | 'standard' | 'conflicts'> {
   takes?: OptionRow['takes'] | 'whole' | 'age' | 'bytes';
-  /** Default value, which help shows. */
   standard?: unknown;
   conflicts?: string | string[];
   /** Name of an option that this one requires. */
   needs?: string;
-  /** Parser of a value that has no type in `takes`. */
-  read?: (text: string) => unknown;
 }
 
 export type CommandOption = OptionRow | OwnOption;
@@ -163,7 +157,6 @@ function optionOf(given: CommandOption): Option {
   return shown === undefined ? option : option.default(row.standard ?? shown, shown);
 }
 
-/** Throws if an option was given without the option that it requires. */
 function requireNeeded(command: Command, options: readonly CommandOption[]): void {
   const isGiven = (name: string) => command.getOptionValueSource(name) === 'cli';
   for (const given of options) {
@@ -185,8 +178,7 @@ function requireNeeded(command: Command, options: readonly CommandOption[]): voi
 type Reader = (text: string, earlier: unknown) => unknown;
 
 /** Parser of an option's value. Undefined if the value is a plain string. */
-function readerOf({ takes, read, range = { least: 0 } }: OptionDetails): Reader | undefined {
-  if (read !== undefined) return read;
+function readerOf({ takes, range = { least: 0 } }: OptionDetails): Reader | undefined {
   switch (takes) {
     case 'texts':
     case 'paths':
@@ -240,7 +232,6 @@ function numberIn({ least, most, whole }: Range): (text: string) => number {
   };
 }
 
-/** Parses seconds; returns ms. */
 function secondsIn({ least }: Range): (text: string) => number {
   return (text) => {
     const value = Number(text);

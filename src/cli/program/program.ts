@@ -36,7 +36,6 @@ const commandGroups: readonly CommandGroup[] = [
   ['Help:', [helpCommand]],
 ];
 
-/** Parser of a command line in which FILE may be omitted. */
 class CommandLine extends Command {
   assumes = false;
 
@@ -146,7 +145,6 @@ function isCarried({ settles, printed }: OptionRow, command: string): boolean {
   return where === 'always' || (where === 'apply' && command === 'apply');
 }
 
-/** Reads how `command` was called, without default values. */
 function readCall(command: Command): Terminal['called'] {
   const given = Object.entries(command.opts()).filter(([name]) => command.getOptionValueSource(name) === 'cli');
   const file: unknown = isAboutFile(command) ? command.processedArgs[0] : undefined;
