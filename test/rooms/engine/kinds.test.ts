@@ -222,14 +222,6 @@ describe('retry', () => {
     expect(poor.service.ledger).toHaveLength(2);
   });
 
-  test('what was moderated is not asked for again', async () => {
-    const campaign = new TestCampaign(graphOfSteps([pic({ attempts: 5 })]));
-    failing(campaign, 99, 'content policy violation');
-    await campaign.run();
-    expect(actionsOf((await campaign.run()).plan)).toEqual({ pic: 'failed' });
-    expect(campaign.service.ledger).toHaveLength(1);
-  });
-
   test('dying anywhere never buys more than the attempts', async () => {
     for (let line = 0; line < 9; line += 1) {
       for (const written of [true, false]) {
@@ -242,33 +234,5 @@ describe('retry', () => {
         expect(actionsOf(campaign.plan())).toEqual({ pic: 'keep' });
       }
     }
-  });
-});
-
-describe('expect', () => {
-  const pic: WrittenStep = {
-    address: 'pic',
-    kind: 'image',
-    request: { prompt: 'a' },
-    expect: { width: { min: 1000 } },
-  };
-  const over: WrittenStep = { address: 'over', kind: 'image', request: { prompt: 'b', referenceImages: [url('pic')] } };
-
-  test('a file that is not as expected is kept, said, and never bought again by itself', async () => {
-    const campaign = new TestCampaign(graphOfSteps([pic, over]));
-    campaign.outputs.facts.current = { width: 512 };
-    expect((await campaign.run()).outcomes).toEqual({ pic: 'failed', over: 'blocked' });
-    expect(campaign.outputs.files.size).toBe(1);
-    const again = campaign.plan();
-    expect(actionsOf(again)).toEqual({ pic: 'failed', over: 'blocked' });
-    expect(again.rows[1]?.reason.need).toEqual({ address: 'pic', is: 'failed' });
-    expect(again.rows[0]?.reason.text).toContain('its width is 512 px, wanted at least 1000 px');
-    const need = { address: 'pic', is: 'failed' };
-    expect((await campaign.run()).events).toContainEqual(expect.objectContaining({ event: 'step-left', need }));
-    expect(campaign.service.ledger).toHaveLength(1);
-    // A person may change their mind about what is good enough.
-    campaign.graph = graphOfSteps([{ ...pic, expect: { width: { min: 500 } } }, over]);
-    expect((await campaign.run()).outcomes).toEqual({ over: 'done' });
-    expect(campaign.service.ledger).toHaveLength(2);
   });
 });
