@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { CampaignError } from '../contract/failure.ts';
+import type { ReadProblem } from '../disk/inputs.ts';
 import { buildGraph } from '../graph/build.ts';
 import type { RequestChecker } from '../graph/check/request-checker.ts';
 import type { StepRows } from '../graph/expansion.ts';
@@ -145,15 +146,15 @@ async function readSheets(
   return 'problem' in read ? { problem: 'no-workbook', detail: `it ${read.problem}` } : { workbook: read };
 }
 
-function manifestProblem(file: string, { problem, detail }: { problem: string; detail: string }): CampaignError {
+function manifestProblem(file: string, { problem, detail = '' }: ReadProblem): CampaignError {
   const hint = way('give the path of a campaign.yaml, or make one to start from', call('init'));
   switch (problem) {
     case 'missing':
       return new CampaignError({ code: 'MB1001', message: `there is no file ${file} (${resolve(file)})`, hint, file });
-    case 'folder':
+    case 'not-a-file':
       return new CampaignError({
         code: 'MB1001',
-        message: `${file} is a folder, not a manifest (${resolve(file)})`,
+        message: `${file} ${detail.replace('it ', '')}, not a manifest (${resolve(file)})`,
         hint: existsSync(join(file, 'campaign.yaml')) ? `did you mean ${join(file, 'campaign.yaml')}?` : hint,
         file,
       });

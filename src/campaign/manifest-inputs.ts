@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import {
-  type DataBytes,
-  type DataText,
   digestFile,
+  type FileBytes,
   type FileDigest,
+  type FileText,
   listFiles,
-  type ManifestText,
   readDataBytes,
   readDataFile,
   readManifestText,
@@ -29,10 +28,10 @@ export interface InputReader {
 }
 
 export interface Answers {
-  manifest: ManifestText;
-  vars: ManifestText;
-  data: DataText;
-  bytes: DataBytes;
+  manifest: FileText;
+  vars: FileText;
+  data: FileText;
+  bytes: FileBytes;
   files: Awaited<ReturnType<typeof listFiles>>;
   digest: FileDigest | { problem: string };
 }

@@ -10,31 +10,27 @@ import { explainUnusable, sniffLength } from './outputs/sniff.ts';
 
 export { listFiles } from './fs/list-files.ts';
 
-export type ManifestText =
-  | { text: string }
-  | { problem: 'missing' | 'folder' | 'unreadable' | 'too-large' | 'not-utf8'; detail: string };
+/** Reason why a file cannot be used. `detail` completes a sentence for users. */
+export interface ReadProblem {
+  problem: 'missing' | 'outside' | 'not-a-file' | 'too-large' | 'unreadable';
+  detail?: string;
+}
 
-export type DataText =
-  | { text: string }
-  | { problem: 'missing' | 'outside' | 'not-a-file' | 'too-large' | 'unreadable'; detail?: string };
+export type FileText = { text: string } | ReadProblem;
+export type FileBytes = { bytes: Uint8Array } | ReadProblem;
 
 export const maxDataBytes = 64 * 1024 ** 2;
 
 /**
- * Reads the text of a manifest, without a byte order mark. `detail` completes a sentence for users. A manifest may be a
- * user's link. A link in a working tree that leads out of it, or to a secret, is refused, because errors would disclose
- * that file line by line.
+ * Reads the text of a manifest, without a byte order mark. A manifest may be a user's link. A link in a working tree
+ * that leads out of it, or to a secret, is refused, because errors would disclose that file line by line.
  */
-export async function readManifestText(path: string): Promise<ManifestText> {
+export async function readManifestText(path: string): Promise<FileText> {
   const wayOut = findWayOut(path);
-  if (wayOut !== undefined) return { problem: 'unreadable', detail: wayOut };
-  const read = await readText(path, maxManifestBytes);
-  if ('text' in read) return read;
-  const { problem, detail } = read;
-  return problem === 'not-a-file' ? { problem: 'unreadable', detail } : { problem, detail };
+  return wayOut === undefined
+    ? asText(await readBytes(path, maxManifestBytes))
+    : { problem: 'unreadable', detail: wayOut };
 }
-
-export type DataBytes = { bytes: Uint8Array } | Extract<DataText, { problem: string }>;
 
 export const maxWorkbookBytes = 16 * 1024 ** 2;
 
@@ -42,19 +38,16 @@ export const maxWorkbookBytes = 16 * 1024 ** 2;
  * Reads the text of a data file that the manifest names, without a byte order mark. Accepts only a plain file below the
  * manifest's folder; a symbolic link is checked by its destination.
  */
-export async function readDataFile(folder: string, path: string): Promise<DataText> {
-  const read = await readBelow(folder, path, maxDataBytes);
-  if ('problem' in read) return read;
-  const decoded = readUtf8(read.bytes);
-  return 'text' in decoded ? decoded : { problem: 'unreadable', detail: decoded.detail };
+export async function readDataFile(folder: string, path: string): Promise<FileText> {
+  return asText(await readBelow(folder, path, maxDataBytes));
 }
 
 /** Reads the bytes of a workbook that the manifest names, with the same checks as `readDataFile`. */
-export function readDataBytes(folder: string, path: string): Promise<DataBytes> {
+export function readDataBytes(folder: string, path: string): Promise<FileBytes> {
   return readBelow(folder, path, maxWorkbookBytes);
 }
 
-async function readBelow(folder: string, path: string, maxBytes: number): Promise<DataBytes> {
+async function readBelow(folder: string, path: string, maxBytes: number): Promise<FileBytes> {
   const wanted = resolve(folder, path);
   if (isOutside(resolve(folder), wanted)) return { problem: 'outside' };
   let real: string;
@@ -71,10 +64,7 @@ async function readBelow(folder: string, path: string, maxBytes: number): Promis
     if (isErrno(error, 'ENOENT', 'ENOTDIR')) return { problem: 'missing' };
     return { problem: 'unreadable', detail: messageOf(error) };
   }
-  const read = await readBytes(real, maxBytes);
-  if ('bytes' in read) return read;
-  const { problem, detail } = read;
-  return problem === 'folder' ? { problem: 'not-a-file', detail } : { problem, detail };
+  return readBytes(real, maxBytes);
 }
 
 /** Most bytes of an upload: more than any file has. */
@@ -121,28 +111,13 @@ export interface FileDigest {
   bytes: number;
 }
 
-type Read =
-  | { text: string }
-  | { problem: 'missing' | 'folder' | 'not-a-file' | 'unreadable' | 'too-large' | 'not-utf8'; detail: string };
-
-async function readText(path: string, maxBytes: number): Promise<Read> {
-  const read = await readBytes(path, maxBytes);
-  return 'bytes' in read ? readUtf8(read.bytes) : read;
-}
-
-async function readBytes(
-  path: string,
-  maxBytes: number,
-): Promise<
-  | { bytes: Uint8Array }
-  | { problem: Exclude<Extract<Read, { problem: string }>['problem'], 'not-utf8'>; detail: string }
-> {
+async function readBytes(path: string, maxBytes: number): Promise<FileBytes> {
   try {
     // Does not wait for the other end of a pipe. Links are allowed, because a user may link a manifest.
     const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     try {
       const stats = await handle.stat();
-      if (stats.isDirectory()) return { problem: 'folder', detail: 'it is a folder' };
+      if (stats.isDirectory()) return { problem: 'not-a-file', detail: 'it is a folder' };
       if (!stats.isFile()) return { problem: 'not-a-file', detail: 'it is a device or a pipe' };
       if (stats.size > maxBytes) {
         return { problem: 'too-large', detail: `it has ${stats.size} bytes, and at most ${maxBytes} are read` };
@@ -152,17 +127,18 @@ async function readBytes(
       await handle.close();
     }
   } catch (error) {
-    if (isErrno(error, 'ENOENT', 'ENOTDIR')) return { problem: 'missing', detail: 'there is no such file' };
-    if (isErrno(error, 'EISDIR')) return { problem: 'folder', detail: 'it is a folder' };
+    if (isErrno(error, 'ENOENT', 'ENOTDIR')) return { problem: 'missing' };
+    if (isErrno(error, 'EISDIR')) return { problem: 'not-a-file', detail: 'it is a folder' };
     return { problem: 'unreadable', detail: messageOf(error) };
   }
 }
 
 /** Decodes bytes as UTF-8, without a byte order mark. */
-export function readUtf8(bytes: Uint8Array): { text: string } | { problem: 'not-utf8'; detail: string } {
-  const text = decodeUtf8(bytes);
+export function asText(read: FileBytes): FileText {
+  if ('problem' in read) return read;
+  const text = decodeUtf8(read.bytes);
   if (text !== undefined) return { text };
-  return { problem: 'not-utf8', detail: `${otherEncoding(bytes)}; save the file as UTF-8` };
+  return { problem: 'unreadable', detail: `${otherEncoding(read.bytes)}; save the file as UTF-8` };
 }
 
 function otherEncoding(bytes: Uint8Array): string {

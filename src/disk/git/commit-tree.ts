@@ -1,19 +1,13 @@
 import { createHash } from 'node:crypto';
-import { dirname, extname, normalize } from 'node:path/posix';
+import { dirname, extname, join, normalize } from 'node:path/posix';
+import { messageOf } from '../../ground/values.ts';
 import { maxManifestBytes } from '../../manifest/yaml/source.ts';
 import { compileFilePattern, type ListedFiles, leadsOut, mostFiles, outsidePattern } from '../fs/list-files.ts';
-import {
-  type DataBytes,
-  type DataText,
-  type FileDigest,
-  type ManifestText,
-  maxDataBytes,
-  maxWorkbookBytes,
-  readUtf8,
-} from '../inputs.ts';
-import { askGit, type GitBlob, gitRefusal, readBlobs, runGit } from './git-command.ts';
+import { asText, type FileBytes, type FileDigest, type FileText, maxDataBytes, maxWorkbookBytes } from '../inputs.ts';
+import { type GitBlob, gitRefusal, readBlobs, runGit } from './git-command.ts';
 
 const mostPointerBytes = 1024;
+const mostLinkBytes = 4096;
 
 /** Most bytes of an uploaded file that is hashed, because git prints it as a whole. Larger files are in Git LFS. */
 const mostHashedBytes = 512 * 1024 ** 2;
@@ -23,78 +17,63 @@ const smallBytes = 256 * 1024;
 /** A folder of a commit, read from git, under the rules of the working tree: nothing outside, nothing hidden. */
 export class CommitTree {
   readonly #folder: string;
-  /** Name of the folder for git: `COMMIT:path/`. */
-  readonly #name: string;
   readonly #files: ReadonlyMap<string, GitBlob>;
+  readonly #links: ReadonlyMap<string, GitBlob>;
   readonly #digests = new Map<string, FileDigest | undefined>();
 
-  private constructor(folder: string, name: string, files: ReadonlyMap<string, GitBlob>) {
+  private constructor(folder: string, { files, links }: ReturnType<typeof readFiles>) {
     this.#folder = folder;
-    this.#name = name;
     this.#files = files;
+    this.#links = links;
   }
 
   /** `prefix`: path of `folder` within its repository: empty, or ending with `/`. */
   static async open(folder: string, commit: string, prefix: string): Promise<CommitTree> {
-    const name = `${commit}:${prefix}`;
-    const words = ['ls-tree', '-r', '-z', '-l', '--full-tree', name.replace(/\/$/, '')];
+    const words = ['ls-tree', '-r', '-z', '-l', '--full-tree', `${commit}:${prefix}`.replace(/\/$/, '')];
     const { code, out, err } = await runGit(folder, words, { mostBytes: 256 * 1024 ** 2 });
     // A partial clone does not know the sizes of missing objects.
     if (code !== 0) throw gitRefusal(words, err);
-    return new CommitTree(folder, name, readFiles(out.toString('utf8')));
+    return new CommitTree(folder, readFiles(out.toString('utf8')));
   }
 
   has(path: string): boolean {
     return this.#files.has(path);
   }
 
-  async manifest(path: string): Promise<ManifestText> {
-    const found = this.#files.get(path) ?? (await this.#follow(path));
-    const read = 'problem' in found ? found : await this.#read(found, maxManifestBytes);
-    const decoded = 'bytes' in read ? readUtf8(read.bytes) : read;
-    if ('text' in decoded) return decoded;
-    const { problem, detail = 'there is no such file' } = decoded;
-    if (problem === 'not-a-file') return { problem: 'folder', detail };
-    return { problem: problem === 'outside' ? 'unreadable' : problem, detail };
+  async manifest(path: string): Promise<FileText> {
+    return asText(await this.#readAt(path, maxManifestBytes));
   }
 
-  async data(path: string): Promise<DataText> {
-    const read = await this.#below(path, maxDataBytes);
-    if ('problem' in read) return read;
-    const decoded = readUtf8(read.bytes);
-    return 'text' in decoded ? decoded : { problem: 'unreadable', detail: decoded.detail };
+  async data(path: string): Promise<FileText> {
+    return asText(await this.#below(path, maxDataBytes));
   }
 
-  bytes(path: string): Promise<DataBytes> {
+  bytes(path: string): Promise<FileBytes> {
     return this.#below(path, maxWorkbookBytes);
   }
 
-  async #below(path: string, mostBytes: number): Promise<DataBytes> {
+  async #below(path: string, mostBytes: number): Promise<FileBytes> {
     const wanted = normalize(path);
     if (/^(\/|\.\.?(\/|$))/.test(wanted)) return { problem: 'outside' };
     if (isHidden(wanted)) return { problem: 'outside', detail: 'it is a hidden file' };
-    const found = this.#files.get(wanted) ?? (await this.#follow(wanted));
-    return 'problem' in found ? found : this.#read(found, mostBytes);
+    return this.#readAt(wanted, mostBytes);
   }
 
-  /** Finds the file that a link leads to: a visible file of this folder with the link's extension. */
-  async #follow(path: string): Promise<GitBlob | Problem> {
-    if (path.includes('\n')) return { problem: 'missing' };
-    const words = ['cat-file', '--batch-check', '--follow-symlinks'];
-    const answer = (await askGit(this.#folder, words, { input: `${this.#name}${path}\n` })).toString('utf8');
-    const [, id, type] = /^([0-9a-f]{40,64}) (blob|tree) \d+$/m.exec(answer) ?? [];
-    if (id === undefined && !answer.startsWith('symlink ')) return { problem: 'missing' };
-    if (type === 'tree') return { problem: 'not-a-file', detail: 'it is a folder' };
-    const isMeant = ([other, blob]: [string, GitBlob]) =>
-      blob.id === id && !isHidden(other) && extname(other) === extname(path);
-    const [, found] = [...this.#files].find(isMeant) ?? [];
+  async #readAt(path: string, mostBytes: number): Promise<FileBytes> {
+    const file = this.#files.get(path);
+    if (file !== undefined) return this.#read(file, mostBytes);
+    const link = this.#links.get(path);
+    if (link === undefined) return { problem: 'missing' };
+    // Only a link to a visible file of this folder, of the same kind, is followed.
+    const read = await this.#read(link, mostLinkBytes);
+    const target = 'bytes' in read ? normalize(join(dirname(path), Buffer.from(read.bytes).toString('utf8'))) : '';
+    const found = isHidden(target) || extname(target) !== extname(path) ? undefined : this.#files.get(target);
     const detail = 'a symbolic link leads out of its folder, to a hidden file or to a file of another kind';
-    return found ?? { problem: 'outside', detail };
+    return found === undefined ? { problem: 'outside', detail } : this.#read(found, mostBytes);
   }
 
   async files(pattern: string): Promise<ListedFiles> {
     if (leadsOut(pattern)) return outsidePattern;
-
     try {
       const matches = await compileFilePattern(pattern);
       const left = /(^|\/)(node_modules|[^/]*\.sandbox)\//;
@@ -105,7 +84,7 @@ export class CommitTree {
         ? { problem: 'too-large', detail: `more than ${mostFiles} files match` }
         : { files };
     } catch (error) {
-      return { problem: 'unreadable', detail: error instanceof Error ? error.message : String(error) };
+      return { problem: 'unreadable', detail: messageOf(error) };
     }
   }
 
@@ -133,10 +112,7 @@ export class CommitTree {
     return this.#digests.get(file.id);
   }
 
-  async #read(
-    file: GitBlob,
-    mostBytes: number,
-  ): Promise<{ bytes: Buffer } | { problem: 'too-large' | 'unreadable'; detail: string }> {
+  async #read(file: GitBlob, mostBytes: number): Promise<FileBytes> {
     if (file.bytes > mostBytes) {
       return { problem: 'too-large', detail: `it has ${file.bytes} bytes, and at most ${mostBytes} are read` };
     }
@@ -149,22 +125,22 @@ export class CommitTree {
   }
 }
 
-type Problem = Extract<DataText, { problem: string }>;
-
 function digestOf(content: Buffer | undefined): FileDigest | undefined {
   if (content === undefined) return undefined;
   const sha256 = createHash('sha256').update(content).digest('hex');
   return readLfsPointer(content) ?? { sha256, bytes: content.length };
 }
 
-/** Parses git's list of files, without links and submodules. */
-function readFiles(listed: string): Map<string, GitBlob> {
+/** Parses git's list of files, without submodules. */
+function readFiles(listed: string): { files: Map<string, GitBlob>; links: Map<string, GitBlob> } {
   const files = new Map<string, GitBlob>();
+  const links = new Map<string, GitBlob>();
   for (const line of listed.split('\0')) {
-    const [, id, bytes, path] = /^100\d{3} blob ([0-9a-f]+) +(\d+)\t([\s\S]+)$/.exec(line) ?? [];
-    if (id !== undefined && path !== undefined) files.set(path, { id, bytes: Number(bytes) });
+    const [, mode, id, bytes, path] = /^(100|120)\d{3} blob ([0-9a-f]+) +(\d+)\t([\s\S]+)$/.exec(line) ?? [];
+    if (id === undefined || path === undefined) continue;
+    (mode === '120' ? links : files).set(path, { id, bytes: Number(bytes) });
   }
-  return files;
+  return { files, links };
 }
 
 function isHidden(path: string): boolean {

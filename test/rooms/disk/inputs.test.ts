@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { digestFile, listFiles, readDataFile, readManifestText, readUtf8 } from '../../../src/disk/inputs.ts';
+import { asText, digestFile, listFiles, readDataFile, readManifestText } from '../../../src/disk/inputs.ts';
 import { makeFolder } from './folder.ts';
 import { has } from './tools.ts';
 
@@ -28,13 +28,13 @@ describe('a manifest', () => {
     };
     expect(await problemOf('none.yaml')).toMatchObject({ problem: 'missing' });
     expect(await problemOf('file/none.yaml')).toMatchObject({ problem: 'missing' });
-    expect(await problemOf('.')).toMatchObject({ problem: 'folder' });
+    expect(await problemOf('.')).toMatchObject({ problem: 'not-a-file' });
     expect(await problemOf('large.yaml')).toEqual({
       problem: 'too-large',
       detail: 'it has 1048577 bytes, and at most 1048576 are read',
     });
     expect(await problemOf('latin1.yaml')).toEqual({
-      problem: 'not-utf8',
+      problem: 'unreadable',
       detail: 'line 2 is not UTF-8 text, but probably Windows-1252; save the file as UTF-8',
     });
   });
@@ -44,8 +44,8 @@ describe('a manifest', () => {
     ['UTF-16 of the other order', [0xfe, 0xff, 0x00, 0x61], 'it is UTF-16 text'],
     ['bytes that Windows-1252 does not have', [0x61, 0x0a, 0x81], 'line 2 is not UTF-8 text'],
   ])('that is %s is named as that', (_what, bytes, what) => {
-    expect(readUtf8(Uint8Array.from(bytes))).toEqual({
-      problem: 'not-utf8',
+    expect(asText({ bytes: Uint8Array.from(bytes) })).toEqual({
+      problem: 'unreadable',
       detail: `${what}; save the file as UTF-8`,
     });
   });
@@ -53,7 +53,7 @@ describe('a manifest', () => {
   it.runIf(has.linux)('is not waited for when it is a pipe that nobody writes (Linux)', async () => {
     const path = join(makeFolder(), 'pipe');
     execFileSync('mkfifo', [path]);
-    expect(await readManifestText(path)).toEqual({ problem: 'unreadable', detail: 'it is a device or a pipe' });
+    expect(await readManifestText(path)).toEqual({ problem: 'not-a-file', detail: 'it is a device or a pipe' });
   });
 });
 
