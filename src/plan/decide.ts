@@ -214,13 +214,6 @@ function movedFrom(match: Match): string {
   return match.movedFrom === undefined ? '' : ` (bought as ${match.movedFrom})`;
 }
 
-interface PostDecision {
-  action: 'keep' | 'redo' | 'failed' | 'unresolved';
-  reason: Reason;
-  purchase?: { generation: number; repeat: number };
-  changedSince?: true;
-}
-
 /**
  * Sends a post at most once, even if its input, name or record changes. Returns `undefined` when nothing was ever sent
  * from this step, or when the remaining work sends nothing. `redo`: a user named exactly this address.
@@ -228,7 +221,7 @@ interface PostDecision {
 function decidePost(
   match: Match,
   facts: ChangeFacts & { redo: boolean; postedAs?(fingerprint: string): string | undefined },
-): PostDecision | undefined {
+): Decision | undefined {
   const { step, purchase, record, sharesJobOf } = match;
   if (!isPost(step.kind)) return undefined;
   const sends = record === undefined ? [] : sendsOf(record);
@@ -255,7 +248,7 @@ function decidePost(
   return { action: 'keep', ...describePostChange(match, posted, facts) };
 }
 
-function decideSame({ movedFrom }: Match, { state, jobId, error }: Purchase): PostDecision | undefined {
+function decideSame({ movedFrom }: Match, { state, jobId, error }: Purchase): Decision | undefined {
   if (state === 'failed') {
     const because = error === undefined ? '' : `: ${error.replace(/\.$/, '')}`;
     const text = `job ${jobId} failed${because}; only its accounts show whether it is out (--redo sends another)`;
@@ -270,7 +263,7 @@ function describePostChange(
   match: Match,
   posted: Purchase,
   facts: ChangeFacts,
-): Pick<PostDecision, 'reason' | 'changedSince'> {
+): Pick<Decision, 'reason' | 'changedSince'> {
   if (posted.fingerprint === match.step.fingerprint)
     return { reason: reasonOf('posted', 'posted, and forgotten since') };
   const { at } = targetOf(posted.request ?? {});

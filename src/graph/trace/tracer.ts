@@ -139,7 +139,7 @@ function positionOf({ file, start, sheet }: Place): { file: string; line: number
 }
 
 /** A piece of a rendered text: written in the template, or filled in from the names in `sources`. */
-export interface Piece {
+interface Piece {
   text: string;
   sources?: readonly string[];
 }
@@ -183,7 +183,7 @@ function sourcesOf(expression: Expression): string[] {
 const mostSources = 40;
 
 /** Finds the first name whose value alone can explain an earlier text. Undefined if the template was another one. */
-export function findChangedSource(pieces: readonly Piece[], before: string): string | undefined {
+function findChangedSource(pieces: readonly Piece[], before: string): string | undefined {
   const sources = [...new Set(pieces.flatMap((piece) => piece.sources ?? []))];
   return sources.slice(0, mostSources).find((source) => isExplainedBy(source, pieces, before));
 }

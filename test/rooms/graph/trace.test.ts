@@ -1,6 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Difference, findChangedSource, type Piece } from '../../../src/graph/trace/tracer.ts';
+import type { Difference } from '../../../src/graph/trace/tracer.ts';
 import { findChanges } from '../../../src/plan/compare/changes.ts';
 import type { Cause } from '../../../src/plan/plan.generated.ts';
 import { type Facts, load } from '../manifest/load.ts';
@@ -97,37 +96,5 @@ describe('what made a value of a request another one', () => {
       name: 'tasks.hero.with',
     });
     expect(trace('nobody', { path: ['prompt'], before: 'a', after: 'b' })).toBeUndefined();
-  });
-});
-
-describe('the source that explains an earlier text', () => {
-  /** Texts of few letters, so that they are in each other. */
-  const word = fc.string({ unit: fc.constantFrom('a', 'b', ' '), maxLength: 4 });
-  const pieces = fc.array(
-    fc.record(
-      { text: word, sources: fc.array(fc.constantFrom<string>('x', 'y', 'z'), { minLength: 1, maxLength: 1 }) },
-      { requiredKeys: ['text'] },
-    ),
-    { maxLength: 8 },
-  );
-
-  test('the one that has changed is found, or another that explains the same', () => {
-    fc.assert(
-      fc.property(pieces, fc.constantFrom<string>('x', 'y', 'z'), word, (of, source, value) => {
-        fc.pre(of.some(({ sources }) => sources?.[0] === source));
-        const before = of.map(({ text, sources }) => (sources?.[0] === source ? value : text)).join('');
-        const found = findChangedSource(of, before);
-        const names = [...new Set(of.flatMap(({ sources }) => sources ?? []))];
-        expect(names.slice(0, names.indexOf(source) + 1)).toContain(found);
-        const pattern = of.map((piece) => (piece.sources?.[0] === found ? '[^]*' : piece.text)).join('');
-        expect(before).toMatch(new RegExp(`^${pattern}$`));
-      }),
-    );
-  });
-
-  test('two that have changed are not named', () => {
-    const of: Piece[] = [{ text: 'a', sources: ['x'] }, { text: ' ' }, { text: 'b', sources: ['y'] }];
-    expect(findChangedSource(of, 'c b')).toBe('x');
-    expect(findChangedSource(of, 'c d')).toBeUndefined();
   });
 });

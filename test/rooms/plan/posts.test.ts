@@ -59,16 +59,6 @@ describe('what may turn out not to be needed', () => {
   ])('%s', (_name, request, expected) => {
     expect(conditionsOf(using(request))).toEqual(expected);
   });
-
-  test('goes on from step to step', () => {
-    const middle = picture('middle', { part: { of: 'talk', index: 4 }, request: { image: urlOf('still@1') } });
-    expect(conditionsOf(middle, using({ image: urlOf('middle') }))).toEqual({
-      'still@0': [0],
-      'still@1': [1],
-      middle: [4, 1],
-      end: [4, 1],
-    });
-  });
 });
 
 describe('the part that does not exist', () => {
