@@ -14,7 +14,6 @@ import type { Scope } from '../ground/scope.ts';
 import { defined, type JsonMap } from '../ground/values.ts';
 import { requireKind } from '../kinds/index.ts';
 import { listPrice } from '../kinds/list-price.ts';
-import type { Listing } from '../kinds/listed-model.ts';
 import type { Lock } from '../lock/record.ts';
 import { isSpending, isWork } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -25,8 +24,7 @@ import { type Access, requireAccess, requireService } from './environment.ts';
 import { LiveRun } from './live-run.ts';
 import { outputFilesOf } from './look-at-outputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
-import { type RehearsalOptions, settle } from './option-table.ts';
-import type { CampaignPaths } from './paths.ts';
+import { settle } from './option-table.ts';
 import { openRunLock } from './read-lock.ts';
 import { nameOfPurchases } from './restore-purchases.ts';
 import {
@@ -178,17 +176,14 @@ async function openService(
   campaign: OpenCampaign,
   { options, held, waits, scope }: { options: ApplyTerms; held: Held; waits: boolean; scope: Scope },
 ): Promise<Access> {
-  const { sandbox, environment, paths, tell } = campaign;
-  const { made, loaded } = held;
+  const { sandbox, environment, tell } = campaign;
   if (sandbox) {
-    const given = options.rehearsal ?? {};
-    const listings = await readKeptListings({ paths, service: campaign.rehearsed });
-    const embedded = await rehearse(made, { options: given, paths, lock: loaded.lock, withPicks: waits, listings });
+    const embedded = await rehearse(campaign, { options, held, waits });
     scope.add(() => embedded.close());
     return { baseUrl: embedded.url, token: sandboxKey };
   }
   const access = requireAccess(environment);
-  if (waits || made.rows.some((row) => isWork(row) && row.action !== 'move')) {
+  if (waits || held.made.rows.some((row) => isWork(row) && row.action !== 'move')) {
     await requireService(access, { clock: systemClock, tell });
   }
   return access;
@@ -199,25 +194,21 @@ const mostForOne = 100;
 const leastBalance = 1000;
 const defaultSpeed = 5;
 
+/** Starts the embedded service for a run. Its account covers the plan, unless its credits were given. */
 async function rehearse(
-  plan: Plan,
-  of: {
-    options: RehearsalOptions;
-    paths: CampaignPaths;
-    lock: Lock;
-    withPicks?: boolean;
-    listings: readonly Listing[];
-  },
+  { paths, rehearsed }: OpenCampaign,
+  { options, held, waits }: { options: ApplyTerms; held: Held; waits: boolean },
 ): Promise<RunningSandbox> {
-  const { options, paths, lock, withPicks = false, listings } = of;
+  const { made, loaded } = held;
   const dataDir = join(paths.state, 'sandbox');
-  const { credits: given, speed = defaultSpeed, failRate = 0 } = options;
+  const { credits: given, speed = defaultSpeed, failRate = 0 } = options.rehearsal ?? {};
+  const listings = await readKeptListings({ paths, service: rehearsed });
   const priceOf = (kind: string, body: JsonMap) => listPrice(requireKind(kind), body, listings)?.likely;
   const running = await embedSandbox({ dataDir, port: 0, speed, failRate, rehearsal: { priceOf } });
   try {
-    const gone = neededJobs(plan, lock).filter(({ jobId }) => !running.knows(jobId));
-    if (gone.length > 0) throw sandboxGone(gone, { paths, dataDir });
-    const credits = given ?? Math.max(running.balance(), creditsToCover(plan, { withPicks }));
+    const gone = neededJobs(made, loaded.lock).filter(([, jobId]) => !running.knows(jobId));
+    if (gone.length > 0) throw sandboxGone(gone, { lock: paths.lock, dataDir });
+    const credits = given ?? Math.max(running.balance(), creditsToCover(made, waits));
     if (credits !== running.balance()) running.setBalance(credits);
     return running;
   } catch (error) {
@@ -226,7 +217,7 @@ async function rehearse(
   }
 }
 
-function creditsToCover({ rows, totals }: Plan, { withPicks = false }: { withPicks?: boolean } = {}): number {
+function creditsToCover({ rows, totals }: Plan, withPicks: boolean): number {
   let most = 0;
   for (const { action, order, later, wouldCost } of rows) {
     if (later !== undefined && withPicks) most += (1 + (later.retries ?? 0)) * (wouldCost ?? mostForOne);
@@ -237,10 +228,7 @@ function creditsToCover({ rows, totals }: Plan, { withPicks = false }: { withPic
   return Math.max(leastBalance, totals.budgetLeft ?? 0, most);
 }
 
-interface NeededJob {
-  address: string;
-  jobId: string;
-}
+type NeededJob = readonly [address: string, jobId: string];
 
 function neededJobs({ rows }: Plan, lock: Lock): NeededJob[] {
   const needed = new Map<string, string>();
@@ -256,22 +244,19 @@ function neededJobs({ rows }: Plan, lock: Lock): NeededJob[] {
       if (jobId !== undefined && !spending.has(used)) needed.set(used, jobId);
     }
   }
-  return [...needed].map(([address, jobId]) => ({ address, jobId }));
+  return [...needed];
 }
 
 const mostNamed = 20;
 
 /** Error for jobs that the sandbox no longer has, because a run would poll each of them until it gives up. */
-function sandboxGone(
-  gone: readonly NeededJob[],
-  { paths, dataDir }: { paths: CampaignPaths; dataDir: string },
-): CampaignError {
+function sandboxGone(gone: readonly NeededJob[], { lock, dataDir }: { lock: string; dataDir: string }): CampaignError {
   const shown = (path: string) => relative('', path) || path;
-  const names = gone.length > mostNamed ? ['*'] : gone.map(({ address }) => address);
+  const names = gone.length > mostNamed ? ['*'] : gone.map(([address]) => address);
   return new CampaignError({
     code: 'MB3404',
-    message: `${shown(paths.lock)} is of a sandbox that is gone: ${shown(dataDir)} does not have ${countOf(gone.length, 'job')} that this run needs (it was deleted, or the lock is from another machine)`,
+    message: `${shown(lock)} is of a sandbox that is gone: ${shown(dataDir)} does not have ${countOf(gone.length, 'job')} that this run needs (it was deleted, or the lock is from another machine)`,
     hint: way('only sandbox credits are lost; create them again', call('forget', ...names, '--force')),
-    lock: shown(paths.lock),
+    lock: shown(lock),
   });
 }

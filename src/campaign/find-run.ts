@@ -30,16 +30,13 @@ export async function listRuns({ state, runs, lock }: CampaignPaths): Promise<Ru
  */
 export function eachRunOnce(stories: readonly RunStory[]): RunStory[] {
   const runOf = ({ engineRun, id }: RunStory) => engineRun ?? id;
+  const sawOf = ({ how, spentNow }: RunStory) => (how === 'ended' ? Number.POSITIVE_INFINITY : spentNow);
   const whole = new Map<string, RunStory>();
   for (const story of stories) {
     const known = whole.get(runOf(story));
     if (known === undefined || sawOf(story) > sawOf(known)) whole.set(runOf(story), story);
   }
   return stories.filter((story) => whole.get(runOf(story)) === story);
-}
-
-function sawOf({ how, spentNow }: RunStory): number {
-  return how === 'ended' ? Number.POSITIVE_INFINITY : spentNow;
 }
 
 export function findRun(name: string, stories: readonly RunStory[]): RunStory {

@@ -74,15 +74,7 @@ async function findIntactCopies(
   return found;
 }
 
-export function outputFilesOf({
-  paths,
-  seen,
-  measures,
-}: Pick<OpenCampaign, 'paths' | 'seen' | 'measures'>): OutputFiles {
-  return createOutputs(paths.outputs, {
-    seen,
-    measures,
-    saved: new SavedFiles(paths.state, paths.outputs),
-    kept: new KeptFiles(paths.state, paths.kept),
-  });
+export function outputFilesOf({ paths, seen, measures }: Files): OutputFiles {
+  const saved = new SavedFiles(paths.state, paths.outputs);
+  return createOutputs(paths.outputs, { seen, measures, saved, kept: new KeptFiles(paths.state, paths.kept) });
 }

@@ -22,7 +22,6 @@ import { shellWord } from '../report/advice-text.ts';
 import type { CheckedGraph } from './checked-graph.ts';
 import { tightestLimit } from './environment.ts';
 import { lookAtPosts } from './look-at-posts.ts';
-import type { OpenCampaign } from './open-campaign.ts';
 import type { PlanningOptions } from './option-table.ts';
 import type { CampaignPaths } from './paths.ts';
 import { readSentHere, tellLostLock } from './restore-purchases.ts';
@@ -73,7 +72,9 @@ export async function makePlan(
   const redo = sparePosts(asked, { texts, matches, settled, tell });
   if (redo.size > 0) refusePinned(everything.graph, redo);
   const hints = await findPriceHints(campaign, { ...everything, redo, facts });
-  const limitNow = sandbox ? undefined : await limitOf(campaign, options.limitThere);
+  const here = sandbox ? undefined : await tightestLimit(campaign.environment.limits, Date.now());
+  const there = sandbox ? undefined : options.limitThere;
+  const limitNow = here === undefined || (there !== undefined && there.left < here.left) ? there : here;
   const lastBalance = sandbox ? undefined : await readLastBalance(paths);
   const sentHere = isRun && !sandbox ? await readSentHere(campaign, graph, lock) : undefined;
   const plan = assemblePlan({
@@ -105,14 +106,6 @@ export async function showPlan(
   const plan = await lookAtPosts(made.plan, campaign, { checked, asks: options.asks === true });
   await tellLostLock(campaign, { loaded, plan, isNew: options.new === true });
   return { ...made, plan };
-}
-
-async function limitOf(
-  { environment }: OpenCampaign,
-  there: SpendingLeft | undefined,
-): Promise<SpendingLeft | undefined> {
-  const here = await tightestLimit(environment.limits, Date.now());
-  return here === undefined || (there !== undefined && there.left < here.left) ? there : here;
 }
 
 const mostNamed = 20;

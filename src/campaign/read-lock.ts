@@ -75,13 +75,7 @@ export async function requireLock(
   }
   if (bytes === undefined) {
     const lock: Lock = { ...emptyLock(), writtenBy: ownVersion(), ...defined({ service }) };
-    return {
-      lock,
-      needsRewrite: false,
-      isNotable: false,
-      isMoved: false,
-      isOfAnother: false,
-    };
+    return { lock, needsRewrite: false, isNotable: false, isMoved: false, isOfAnother: false };
   }
   const reading = readLock(shown, bytes, { isOnlyRead });
   if (hasErrors(reading.diagnostics) && !/"mediabatch"/.test(bytes.toString('utf8').replaceAll('\0', ''))) {
@@ -92,7 +86,10 @@ export async function requireLock(
       lock: shown,
     });
   }
-  const diagnostics = withoutTwoServices([...reading.diagnostics, ...findNewerProgram(shown, reading)], serviceMoved);
+  const { writtenBy } = reading.lock;
+  const isNewer = writtenBy !== undefined && compareVersions(writtenBy, ownVersion()) > 0;
+  const found = [...reading.diagnostics, ...(isNewer ? [newerProgram(shown, writtenBy)] : [])];
+  const diagnostics = found.filter(({ code }) => !serviceMoved || code !== 'MB2003');
   if (hasErrors(diagnostics)) throw new CampaignError(lockFailure(shown, diagnostics));
   if (diagnostics.length > 0) tell({ is: 'diagnostics', diagnostics, sources: new Map() });
   const belonging = belongingOf(reading, service);
@@ -101,7 +98,7 @@ export async function requireLock(
   return {
     lock: {
       ...reading.lock,
-      writtenBy: newestVersion(reading.lock.writtenBy, ownVersion()) ?? ownVersion(),
+      writtenBy: newestVersion(writtenBy, ownVersion()) ?? ownVersion(),
       ...defined({ service }),
     },
     read: digestOf(bytes),
@@ -120,11 +117,6 @@ export function openLoadedLock(path: string, loaded: LoadedLock, lock: Lock = lo
     read: loaded.read ?? null,
     ...defined({ cutAt: loaded.tornTailAt }),
   });
-}
-
-function findNewerProgram(shown: string, { lock: { writtenBy } }: LockReading): Diagnostic[] {
-  const isNewer = writtenBy !== undefined && compareVersions(writtenBy, ownVersion()) > 0;
-  return isNewer ? [newerProgram(shown, writtenBy)] : [];
 }
 
 function lockFailure(lock: string, diagnostics: readonly Diagnostic[]): Failure {
@@ -182,10 +174,6 @@ function refuseElsewhere(
     `was made against another service address, ${because}`,
     `${first}set MEDIABATCH_BASE_URL to that service, or use a separate lock for this one: --lock FILE --new. If the same service has a new address, add --service-moved. Nothing was sent`,
   );
-}
-
-function withoutTwoServices(diagnostics: readonly Diagnostic[], serviceMoved: boolean): Diagnostic[] {
-  return diagnostics.filter(({ code }) => !serviceMoved || code !== 'MB2003');
 }
 
 export interface MoveQuestion {

@@ -1,11 +1,10 @@
 import { join, resolve } from 'node:path';
 import { ApplySession } from '../campaign/apply.ts';
-import { type Approved, endApproval, findApproval } from '../campaign/approvals.ts';
 import { requireCheckedGraph } from '../campaign/checked-graph.ts';
 import type { OpenCampaign } from '../campaign/open-campaign.ts';
 import { optionTable } from '../campaign/option-table.ts';
 import type { EngineChoice, Held, Running, RunResult } from '../campaign/run.ts';
-import type { SavedPlan } from '../campaign/saved-plan.ts';
+import { type Approved, endApproval, findApproval, type SavedPlan } from '../campaign/saved-plan.ts';
 import type { Approval } from '../contract/approval.ts';
 import { systemClock } from '../contract/clock.ts';
 import type { StepOutcome } from '../contract/event.ts';

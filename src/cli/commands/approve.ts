@@ -1,9 +1,8 @@
 import { resolve } from 'node:path';
-import { keepYes, whyOver } from '../../campaign/approvals.ts';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
 import { nameOfPerson } from '../../campaign/person.ts';
 import { planSaved } from '../../campaign/plan.ts';
-import { openSavedPlan, type SavedPlan } from '../../campaign/saved-plan.ts';
+import { keepYes, openSavedPlan, type SavedPlan, whyOver } from '../../campaign/saved-plan.ts';
 import type { Approval } from '../../contract/approval.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';

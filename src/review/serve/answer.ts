@@ -20,7 +20,7 @@ const policy = [
   "form-action 'none'",
 ].join('; ');
 
-export const safeHeaders: Readonly<Record<string, string>> = {
+const safeHeaders: Readonly<Record<string, string>> = {
   'Content-Security-Policy': policy,
   'Cross-Origin-Resource-Policy': 'same-origin',
   'Cross-Origin-Opener-Policy': 'same-origin',
@@ -31,7 +31,7 @@ export const safeHeaders: Readonly<Record<string, string>> = {
 };
 
 /** Content security policy for files that are not media: no script in them runs, even if they are opened directly. */
-export const sandboxedPolicy = `${policy}; sandbox`;
+const sandboxedPolicy = `${policy}; sandbox`;
 
 export function answer(
   response: ServerResponse,
