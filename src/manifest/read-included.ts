@@ -20,7 +20,7 @@ import { type DataFile, explainFileProblem } from './rows/rows.ts';
 import { suggestName } from './suggest.ts';
 import { isTemplate } from './template/template.ts';
 import type { FilePlaces, Places } from './yaml/places.ts';
-import { includedFaults, manifestFaults, readYaml } from './yaml/read-yaml.ts';
+import { readYaml, yamlFaults } from './yaml/read-yaml.ts';
 import { maxManifestBytes, placeBetween, readSource } from './yaml/source.ts';
 
 const maxIncluded = 50;
@@ -204,7 +204,7 @@ function readManifestFile(source: { file: string; text: string }, options: ReadO
     return { diagnostics: [{ code: 'MB1007', severity: 'error', message, hint, place: placeBetween(read, 0, 0) }] };
   }
   const { main } = options;
-  const { value, places, diagnostics } = readYaml(read, main === undefined ? manifestFaults : includedFaults);
+  const { value, places, diagnostics } = readYaml(read, yamlFaults[main === undefined ? 'manifest' : 'included']);
   if (value === undefined || places === undefined) return { diagnostics };
   if (!isMap(value) || value === unknownValue) {
     return { diagnostics: value === unknownValue ? diagnostics : [...diagnostics, describeNoMap(value, places)] };

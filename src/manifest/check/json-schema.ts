@@ -19,7 +19,7 @@ export interface CompiledSchema {
   validate(value: Json): SchemaProblem[] | 'too-much';
 }
 
-export interface CompileOptions {
+interface CompileOptions {
   /** Accepts strings as numbers and booleans where the schema requires these, because a CSV file has only strings. */
   textsAreValues?: boolean;
   /** Accepts every string where a pattern cannot be matched in bounded time. Without it such a schema is refused. */

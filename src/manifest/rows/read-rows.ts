@@ -3,7 +3,7 @@ import type { Json } from '../../ground/json.ts';
 import { describeValue, emptyMap, freshCopy, isMap, isScalar, shorten, unknownValue } from '../../ground/values.ts';
 import { findUnsendableInJson, nulWords } from '../check/unsendable.ts';
 import type { Places } from '../yaml/places.ts';
-import { dataFaults, readYaml } from '../yaml/read-yaml.ts';
+import { readYaml, yamlFaults } from '../yaml/read-yaml.ts';
 import { placeBetween, placeOfLine, readSource, type Source } from '../yaml/source.ts';
 import { readCsv } from './read-csv.ts';
 import { cellValue, explainSheetError } from './read-table.ts';
@@ -132,7 +132,7 @@ function readJson(source: Source, label: string): { rows?: Rows; diagnostics: Di
   if (unsendable.length > 0) return { diagnostics: tellSome(unsendable) };
   let places: Places | undefined;
   const placeOf = (index: number): Place => {
-    places ??= readYaml(source, dataFaults).places;
+    places ??= readYaml(source, yamlFaults.data).places;
     return places?.value([index]) ?? placeBetween(source, 0, 0);
   };
   return rowsFromList(parsed.value, { label, placeOf, code: 'MB1302' });
@@ -165,7 +165,7 @@ function readJsonLines(source: Source, label: string): { rows?: Rows; diagnostic
 }
 
 function readYamlRows(source: Source, label: string): { rows?: Rows; diagnostics: Diagnostic[] } {
-  const { value, places, diagnostics } = readYaml(source, dataFaults);
+  const { value, places, diagnostics } = readYaml(source, yamlFaults.data);
   if (value === undefined || places === undefined) return { diagnostics };
   const placeOf = (index: number): Place => places.value([index]);
   const result = rowsFromList(value, { label, placeOf, code: 'MB1302' });

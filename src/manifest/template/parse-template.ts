@@ -3,17 +3,7 @@ import { shorten } from '../../ground/values.ts';
 import { listNames, nearestName } from '../suggest.ts';
 import { readSource } from '../yaml/source.ts';
 import { helpers } from './helpers.ts';
-import type {
-  Call,
-  Expression,
-  LoopName,
-  NamePath,
-  ParsedTemplate,
-  Part,
-  Span,
-  Template,
-  TemplateFault,
-} from './template.ts';
+import type { Call, Expression, NamePath, ParsedTemplate, Part, Span, Template, TemplateFault } from './template.ts';
 
 const maxTemplateBytes = 64 * 1024;
 const maxTemplateNodes = 2000;
@@ -143,7 +133,7 @@ const isSubExpression = (node: Node): node is hbs.AST.SubExpression => node.type
 const isContent = (node: Node): node is hbs.AST.ContentStatement => node.type === 'ContentStatement';
 const isMustache = (node: Node): node is hbs.AST.MustacheStatement => node.type === 'MustacheStatement';
 const isBlock = (node: Node): node is hbs.AST.BlockStatement => node.type === 'BlockStatement';
-const isLoopName = (name: string): name is LoopName['name'] => loopNames.includes(name);
+const isLoopName = (name: string): name is Extract<Expression, { is: 'loop' }>['name'] => loopNames.includes(name);
 
 /** Returns whether a value alone keeps its type: a path, or a helper that returns an output or a list. */
 function isTyped(value: Expression): value is NamePath | Call {

@@ -6,7 +6,6 @@ import {
   type Expression,
   holds,
   holdsReference,
-  type ItemPath,
   isReference,
   makeReferenceText,
   type NamePath,
@@ -223,7 +222,7 @@ class Rendering {
 
   #lookUp(
     root: Json | undefined,
-    path: NamePath | ItemPath,
+    path: Extract<Expression, { is: 'name' | 'item' }>,
     row?: { value: Json; parts: readonly string[]; label?: string | undefined },
   ): Json | undefined {
     let value = row === undefined ? root : row.value;

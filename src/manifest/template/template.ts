@@ -49,7 +49,7 @@ export interface NamePath extends Span {
 /**
  * A path that starts at the item of a loop, for example `this.name`. `up` counts loops from the innermost one outwards.
  */
-export interface ItemPath extends Span {
+interface ItemPath extends Span {
   is: 'item';
   up: number;
   parts: string[];
@@ -57,7 +57,7 @@ export interface ItemPath extends Span {
   optional: boolean;
 }
 
-export interface LoopName extends Span {
+interface LoopName extends Span {
   is: 'loop';
   name: 'index' | 'key' | 'first' | 'last';
   written: string;

@@ -5,9 +5,8 @@ import type { Json } from '../../ground/json.ts';
 import { describeValue, isMap, shorten } from '../../ground/values.ts';
 import { nulWords } from '../check/unsendable.ts';
 import { curlyHint } from '../suggest.ts';
-import { type FilePlaces, findPlaces } from './places.ts';
+import { type FilePlaces, readTree } from './places.ts';
 import { placeBetween, readSource, type Source } from './source.ts';
-import { readTree } from './yaml-tree.ts';
 
 interface YamlFaults {
   empty: DiagnosticCode;
@@ -23,7 +22,7 @@ interface YamlFaults {
   emptyHint: Advice<Shell>;
 }
 
-export const manifestFaults: YamlFaults = {
+const manifestFaults: YamlFaults = {
   empty: 'MB1102',
   wrong: 'MB1003',
   twice: 'MB1004',
@@ -37,11 +36,6 @@ export const manifestFaults: YamlFaults = {
   ],
 };
 
-export const includedFaults: YamlFaults = {
-  ...manifestFaults,
-  emptyHint: 'write `tasks:`, `vars:` or `defaults:` into it, or take it out of `include`',
-};
-
 /** For a schema of rows, which is never sent, any number is valid, for example `maximum: 18446744073709551615`. */
 const schemaFaults: YamlFaults = {
   empty: 'MB1302',
@@ -52,7 +46,14 @@ const schemaFaults: YamlFaults = {
   emptyHint: 'write a list with one row per item',
 };
 
-export const dataFaults: YamlFaults = { ...schemaFaults, number: 'MB1302', unsendable: 'MB1106' };
+export const yamlFaults = {
+  manifest: manifestFaults,
+  included: {
+    ...manifestFaults,
+    emptyHint: 'write `tasks:`, `vars:` or `defaults:` into it, or take it out of `include`',
+  },
+  data: { ...schemaFaults, number: 'MB1302', unsendable: 'MB1106' },
+} satisfies { [form: string]: YamlFaults };
 
 /**
  * Reads one YAML 1.2 document. `value` is omitted when there is none or its syntax is wrong. Mistakes in single values
@@ -113,9 +114,9 @@ export function readYaml(
   if (yaml?.explicit === true && yaml.version !== '1.2') {
     return fail(faults.wrong, 0, { message: 'only YAML 1.2 is read', hint: 'remove the %YAML line' });
   }
-  const { value, tree, diagnostics } = readTree(document, { source, codes: faults });
+  const { value, places, diagnostics } = readTree(document, { source, codes: faults });
   if (value === null) return empty();
-  return { value, places: findPlaces(tree), diagnostics };
+  return { value, places, diagnostics };
 }
 
 function startOfDocument(text: string, start: number, after: number): number {
@@ -321,7 +322,7 @@ export interface PlacedVar {
   place: Place;
 }
 
-const varFaults = { ...dataFaults, emptyHint: 'write one var per line, as in product: Aurora Lamp' };
+const varFaults = { ...yamlFaults.data, emptyHint: 'write one var per line, as in product: Aurora Lamp' };
 
 /** Reads a map in YAML or JSON. Messages show `file` unchanged. */
 export function readVarFile(file: string, text: string): { vars: PlacedVar[]; diagnostics: Diagnostic[] } {

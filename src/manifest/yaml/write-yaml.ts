@@ -1,7 +1,7 @@
 import { Document, isCollection, isMap, isScalar, type Node, visit } from 'yaml';
 import type { Json } from '../../ground/json.ts';
 
-export interface YamlOptions {
+interface YamlOptions {
   /**
    * Returns the comment for a value: after it, or above a value of several lines. `path`: from the root to the value.
    */

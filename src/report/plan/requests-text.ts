@@ -5,7 +5,7 @@ import type { Place } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
 import { defined } from '../../ground/values.ts';
 import { type CanaryRule, type GateRule, type Manifest, type Task, taskPath } from '../../manifest/manifest.ts';
-import { writeYaml, type YamlOptions } from '../../manifest/yaml/write-yaml.ts';
+import { writeYaml } from '../../manifest/yaml/write-yaml.ts';
 import { publishes } from '../../plan/actions.ts';
 import { isBought } from '../../plan/consent.ts';
 import type { Plan } from '../../plan/plan.ts';
@@ -144,7 +144,7 @@ function stepText({ address, values, trail, origins }: ExpandedStep): string {
   return [...way, ...lines].map((line) => (line === '' ? '\n' : `  ${line}\n`)).join('');
 }
 
-function yamlText(value: { [key: string]: Json }, commentOf?: YamlOptions['commentOf']): string {
+function yamlText(value: { [key: string]: Json }, commentOf?: (path: readonly string[]) => string | undefined): string {
   return escapeQuoted(writeYaml(value, { isQuoted, ...defined({ commentOf }) }));
 }
 

@@ -7,8 +7,8 @@ import type { Json } from '../../../src/ground/json.ts';
 import { kinds } from '../../../src/kinds/index.ts';
 import {
   type CompiledSchema,
-  type CompileOptions,
   loadSchemaCompiler,
+  type SchemaCompiler,
 } from '../../../src/manifest/check/json-schema.ts';
 import { compileLinearPattern } from '../../../src/manifest/check/linear-pattern.ts';
 
@@ -173,7 +173,7 @@ it.each<[string, object, boolean]>([
 /** Only the work is limited here, not the time. */
 const compile = await loadSchemaCompiler();
 
-function compiled(schema: Json, options?: CompileOptions): CompiledSchema {
+function compiled(schema: Json, options?: Parameters<SchemaCompiler>[1]): CompiledSchema {
   const result = compile(schema, options);
   if ('problem' in result) expect.fail(result.problem);
   return result;
