@@ -76,7 +76,7 @@ function toSpendText(totals: PlanTotals): string {
   const notes = [
     ...(charged > 0 ? [`${countOf(charged, 'step')} by what another campaign was charged`] : []),
     ...(list > 0 ? [`${countOf(list, 'step')} by list price`] : []),
-    'the first of each goes alone and prices the rest',
+    'the first of each price runs alone and prices the rest',
   ];
   return `${spendText(totals)} (${notes.join('; ')})`;
 }
@@ -194,7 +194,12 @@ export function timeFacts({ expected, untimed = [] }: PlanTotals): Fact[] {
   if (expected !== undefined) return [{ label: 'time', text: `about ${rangeText(expected)}` }];
   return untimed.length === 0
     ? []
-    : [{ label: 'time', text: `unknown: no earlier duration of ${shortList(untimed, 3)}` }];
+    : [
+        {
+          label: 'time',
+          text: `unknown: ${shortList(untimed, 3)} ${untimed.length === 1 ? 'was' : 'were'} never timed`,
+        },
+      ];
 }
 
 export type Fit = NonNullable<PlanTotals['fit']>;

@@ -4,7 +4,6 @@ import type { Diagnostic } from '../../../src/ground/diagnostic.ts';
 import { diagnosticsGithub, diagnosticsJson } from '../../../src/report/diagnostics/diagnostics-json.ts';
 import { diagnosticsText, failureText } from '../../../src/report/diagnostics/diagnostics-text.ts';
 import { inertText } from '../../../src/report/safe-text.ts';
-import { makeStyle } from '../../../src/report/style.ts';
 import { displayWidth } from '../../../src/report/text-width.ts';
 import { paste } from './paste.ts';
 import { mistake, noColor, place } from './samples.ts';
@@ -115,10 +114,6 @@ describe('diagnosticsText', () => {
     expect(text).toBe('a:3:1 error MB1203 m\n  the same in a:4:1, a:5:1, a:6:1, a:7:1, a:8:1 and 1 more\n\n7 errors\n');
   });
 
-  it('says nothing when there is nothing to say', () => {
-    expect(show([])).toBe('');
-  });
-
   it('lets nothing from outside reach the terminal', () => {
     const bad = '\u001b[2J\n::error::x';
     const text = show([
@@ -127,11 +122,6 @@ describe('diagnosticsText', () => {
     ]);
     expect(text).not.toContain('\u001b');
     expect(text).not.toMatch(/^\s*::/m);
-  });
-
-  it('colours the words that matter when colours are wanted', () => {
-    const text = diagnosticsText([mistake('m')], new Map(), { style: makeStyle(true) });
-    expect(text).toContain('\u001b[31merror\u001b[39m MB1203 m');
   });
 });
 
@@ -209,10 +199,6 @@ describe('excerpts', () => {
     `);
     expect(excerpt(text, [2, 3], [3, 1]).length).toBe(2);
   });
-
-  it('shows nothing when the text has no such line', () => {
-    expect(excerpt('one\ntwo', [5, 1], [5, 2])).toEqual([]);
-  });
 });
 
 describe('diagnosticsJson', () => {
@@ -264,11 +250,6 @@ describe('diagnosticsJson', () => {
       ],
     });
   });
-
-  it('is valid with warnings only', () => {
-    const json = diagnosticsJson([{ ...mistake('w'), severity: 'warning' }], { file: 'f' });
-    expect(json).toMatchObject({ valid: true, errors: 0, warnings: 1 });
-  });
 });
 
 describe('diagnostics github', () => {
@@ -286,37 +267,6 @@ describe('diagnostics github', () => {
       '::error file=ads/campaign.yaml,line=7,endLine=7,col=18,endColumn=25,title=MB1203::there is no column nmae%0A' +
         'in task hero › row 14 of products.csv%0Adid you mean `name`?\n' +
         '::warning title=MB1009::the # cuts the prompt short\n',
-    );
-  });
-
-  test.each<[string, [[number, number], [number, number]], string]>([
-    [
-      'an empty place',
-      [
-        [3, 5],
-        [3, 5],
-      ],
-      'line=3,endLine=3,col=5,endColumn=5',
-    ],
-    [
-      'a place over lines has no columns',
-      [
-        [3, 5],
-        [5, 2],
-      ],
-      'line=3,endLine=5',
-    ],
-    [
-      'a place that ends before a line',
-      [
-        [3, 5],
-        [5, 1],
-      ],
-      'line=3,endLine=4',
-    ],
-  ])('%s', (_name, [start, end], properties) => {
-    expect(show(mistake('m', { place: place('f', start, end) }))).toBe(
-      `::error file=ads/f,${properties},title=MB1203::m\n`,
     );
   });
 

@@ -79,7 +79,7 @@ describe('planMarkdown', () => {
 
       </details>
 
-      - to spend: **23 credits + 1 step of unknown price (the first of each goes alone and prices the rest)**
+      - to spend: **23 credits + 1 step of unknown price (the first of each price runs alone and prices the rest)**
       - already paid: 36
       - reserved: 4 for creates whose charge is not known (\`status --list\` shows them, \`resolve\` records it)
       - discarded: 12 of paid work that is replaced

@@ -34,8 +34,8 @@ describe('planText', () => {
       2 to create, 1 to redo, 1 to retry, 1 to collect, 1 to download, 1 to move, 1 unresolved, 1 failed,
       1 blocked, 1 no longer in the manifest, 3 up to date
 
-      to spend      23 credits + 1 step of unknown price (the first of each goes alone and prices the
-                    rest)
+      to spend      23 credits + 1 step of unknown price (the first of each price runs alone and prices
+                    the rest)
       already paid  36
       reserved      4 for creates whose charge is not known (\`status --list\` shows them, \`resolve\` records
                     it)
@@ -57,18 +57,6 @@ describe('planText', () => {
       '= hero@en,1:1   image      up to date',
     ]);
     expect(text.match(/^[-+~^@v>?!x=] /gm)).toHaveLength(fullPlan().rows.length);
-  });
-
-  it('says so when there is nothing to do', () => {
-    const rows = Array.from({ length: 14 }, (_, index) => row(`hero@${index}`, 'keep'));
-    const done = plan(rows, { alreadyPaid: 70, budget: 120, budgetLeft: 50 });
-    expect(planText(done, { style: noColor, width: 80 })).toMatchInlineSnapshot(`
-      "Nothing to do: all 14 steps are up to date
-
-      already paid  70
-      budget        120, 50 left
-      "
-    `);
   });
 
   it('does not call a plan up to date that has failed or blocked steps', () => {
@@ -105,7 +93,7 @@ describe('planText', () => {
     [
       'unknown',
       { unknownPrices: 2 },
-      'to spend      5 credits + 2 steps of unknown price (the first of each goes alone',
+      'to spend      5 credits + 2 steps of unknown price (the first of each price runs alone',
     ],
     ['budget', { budget: 120, budgetLeft: 80 }, 'budget        120, 80 left now, 75 after this plan'],
     ['budget, unknown', { budget: 120, budgetLeft: 80, unknownPrices: 1 }, '80 left now, at most 75 after this plan'],
@@ -228,22 +216,6 @@ function explain(campaign: TestCampaign, address: string): string {
     .replace(/mb1-[0-9a-f]{40}/g, 'mb1-…')
     .replace(/job-[0-9a-f]{8}-1/g, 'job-1');
 }
-
-test('a step that is not bought yet', () => {
-  expect(explain(new TestCampaign(images(1)), 'pic@p1')).toMatchInlineSnapshot(`
-    "pic@p1  image  create: not bought yet
-
-    spends       unknown until the first of its kind and size was charged
-    saves to     output/pic-p1.…
-    waits for    nothing
-    fingerprint  1:…
-    key          mb1-…
-
-    request
-      prompt: a p1
-    "
-  `);
-});
 
 test('a post leaves no file', () => {
   const text = `version: 1

@@ -142,13 +142,6 @@ describe('the time left', () => {
     run.on({ event: 'spending-stopped', because: 'signal', detail: '' });
     expect(run.times.remaining?.()).toBeUndefined();
   });
-
-  test('comes to one answer for one state', () => {
-    const durations = { image: [5000, 9000, 20_000, 14_000, 8000] };
-    const first = rig(jobs(40), { durations }).times.remaining?.();
-    expect(rig(jobs(40), { durations }).times.remaining?.()).toEqual(first);
-    expect(first).toMatchObject({ lowMs: expect.any(Number) });
-  });
 });
 
 test.each([

@@ -47,7 +47,6 @@ function rig(withTicker: boolean, more: { detail?: Detail; times?: RunTimes } = 
 }
 
 const oneTask = runStarted([{ id: 'hero', kind: 'image', steps: 2 }]);
-const progressed: RunFact = { event: 'job-progressed', address: 'hero@de', jobId: 'j', status: 'PROCESSING' };
 
 describe('createLines', () => {
   it('says everything that happens, where that is wanted', async () => {
@@ -167,27 +166,6 @@ describe('createLines', () => {
     expect(lines()).toHaveLength(before + 1);
     wait(20_000);
     expect(lines()).toHaveLength(before + 2);
-  });
-
-  it('is kept alive by events where there is no ticker', () => {
-    const { on, wait, lines } = rig(false);
-    on(oneTask, ...boughtStep('hero@de').slice(0, 3));
-    const before = lines().length;
-    wait(31_000);
-    expect(lines()).toHaveLength(before);
-    on(progressed, progressed);
-    expect(lines()).toHaveLength(before + 1);
-  });
-
-  it('ends with one line also when it is broken off, and says nothing of a run that never began', async () => {
-    const broken = rig(false);
-    broken.on(oneTask, ...boughtStep('hero@de'));
-    broken.wait(61_000);
-    await broken.reporter.end();
-    expect(broken.lines().at(-1)).toBe('aurora-launch: 1 of 2 done, 1 not started; 0 credits spent in 1:01');
-    const never = rig(false);
-    await never.reporter.end();
-    expect(never.lines()).toEqual([]);
   });
 
   it('lets no text from outside begin a line or reach the terminal', async () => {

@@ -36,11 +36,6 @@ describe('foldEvent', () => {
     expect(view.stepsByAddress.has('old')).toBe(false);
   });
 
-  it('knows the money of the plan before anything is spent', () => {
-    const view = foldFacts([runStarted([], { alreadyPaid: 24, held: 3, budget: 60, balance: 7 })]);
-    expect(view.money).toEqual({ spentNow: 0, spentEver: 24, held: 3, budget: 60, balance: 7 });
-  });
-
   it('knows since when a step does what it does, and what was charged for all its jobs and for its task', () => {
     const [started, intended, created] = boughtStep('hero@de');
     const step = { address: 'hero@de', jobId: 'j' };

@@ -7,7 +7,7 @@ import { type Column, type Text, table } from '../../../src/report/document.ts';
 import { mermaidText } from '../../../src/report/mermaid.ts';
 import { ageText, spanText } from '../../../src/report/numbers.ts';
 import { safeJson, safeText } from '../../../src/report/safe-text.ts';
-import { accountsJson, accountsView, jobsView } from '../../../src/report/tables/lists.ts';
+import { accountsJson, accountsView } from '../../../src/report/tables/lists.ts';
 import {
   chargesText,
   destroyJson,
@@ -88,11 +88,6 @@ describe('safeText', () => {
     expect(safeText(text, maxLength)).toBe(shown);
   });
 
-  it('cuts at 500 where nothing else is said', () => {
-    expect(safeText('x'.repeat(500))).toBe('x'.repeat(500));
-    expect(safeText('x'.repeat(501))).toBe(`${'x'.repeat(499)}…`);
-  });
-
   it('never holds a character that a terminal obeys, and keeps to its length', () => {
     fc.assert(
       fc.property(nasty, fc.integer({ min: 0, max: 60 }), (text, maxLength) => {
@@ -125,10 +120,6 @@ describe('safeJson', () => {
     const text = safeJson([value]);
     expect(text).toBe('[{"#\\u0023vso[task.x]":":\\u003aset-env name=PATH::/tmp","plain":"a::b ## [x] 16:9"}]');
     expect(JSON.parse(text)).toEqual([value]);
-  });
-
-  it('keeps the line feeds of its own indentation', () => {
-    expect(safeJson({ a: '\n\u009b' }, 2)).toBe('{\n  "a": "\\n\\u009b"\n}');
   });
 });
 
@@ -314,30 +305,6 @@ describe('accounts', () => {
   });
 });
 
-test('jobs name their step, or that no lock knows them', () => {
-  const rows = [
-    {
-      kind: 'video',
-      jobId: 'j1',
-      status: 'COMPLETED',
-      createdAt: '2030-01-31T11:00:00Z',
-      model: 'm',
-      prompt: 'p',
-      credits: 4,
-      step: { lock: 'l', address: 'hero@a' },
-    },
-    { kind: 'thumbnail', jobId: 'j2', status: 'FAILED', prompt: 'p', error: 'too dark' },
-    { kind: 'video', jobId: 'j3', status: 'DREAMING' },
-  ];
-  expect(textOf(jobsView(rows, now))).toMatchInlineSnapshot(`
-    "kind       state      age  credits  model  step           prompt    job id
-    video      completed  1 h        4  m      hero@a         p         j1
-    thumbnail  failed       ?        ?         not on record  too dark  j2
-    video      DREAMING     ?        ?         not on record            j3
-    "
-  `);
-});
-
 test('records that are to be removed: what they cost, and what would be lost', () => {
   const record = { kind: 'music', address: 'song', jobId: 'j1', credits: 4, files: 'intact' as const, isOrphan: false };
   const orphan = { ...record, address: 'old', jobId: 'j2', files: 'missing' as const, isOrphan: true };
@@ -363,24 +330,6 @@ test('leftovers, and what was paid for them', () => {
     "
   `);
   expect(chargesText([output, { ...output, path: 'a-2.png' }, partial])).toBe('2 credits');
-});
-
-test('what is kept, by the name that it had', () => {
-  const was = { is: 'kept' as const, was: 'images/hero.png', address: 'hero', since: '2030-01-01T00:00:00.000Z' };
-  const rows = [
-    { ...was, path: `${'a'.repeat(64)}.png`, bytes: 1_200_000, credits: 6, jobId: 'j1' },
-    { ...was, path: `${'b'.repeat(64)}.png`, bytes: 10, jobId: 'j2' },
-    { path: `${'c'.repeat(64)}.png`, bytes: 10, is: 'kept' as const, since: was.since },
-  ];
-  expect(textOf(leftoversView(rows, Date.parse('2030-02-01T00:00:00Z')), 80)).toMatchInlineSnapshot(`
-    "file                                  size  credits  from               kept for
-    images/hero.png (aaaaaaaa)          1.2 MB        6  hero                   31 d
-    images/hero.png (bbbbbbbb)            10 B        ?  hero                   31 d
-    cccccccccccccccc…ccccccccccccc.png    10 B        ?  no step on record      31 d
-    "
-  `);
-  expect(chargesText(rows)).toBe('6 credits and an unknown number for 2 jobs');
-  expect(chargesText(rows.slice(1))).toBe('an unknown number for 2 jobs');
 });
 
 test('the doctor groups findings, and says what to do', () => {

@@ -198,16 +198,6 @@ describe('statusView', () => {
       "
     `);
   });
-
-  it('lists ten of many orphans, and lets nothing from outside through', () => {
-    const many = Object.fromEntries(
-      Array.from({ length: 30 }, (_, index) => [`old@\u001b${index}`, [purchase(`old@${index}`, 'done')]]),
-    );
-    const text = textOf(statusView(makeStatus({ ...facts, situation: situate(graph([]), lock(many)) }), { paste }));
-    expect(text).toContain('30 steps in the lock, not in the manifest: old@\\x1b0, ');
-    expect(text).toContain(', … and 20 more');
-    expect(text).not.toContain('\u001b');
-  });
 });
 
 describe('stepsView', () => {
@@ -519,12 +509,6 @@ test('an open run that nobody can carry out is named, with what it lacks', () =>
   expect(told('worker')).toEqual(['run 12345678 of spring waits: no worker is ready for account aaaaaaaa']);
   expect(told('store')).toEqual([expect.stringContaining('no worker has its store')]);
   expect(told('leader')).toEqual(['run 12345678 of spring waits: no worker leads account aaaaaaaa']);
-});
-
-test('steps are told by how they ended, and a number that is zero is empty', () => {
-  const text = textOf(workersView({ runs: [run], accounts: [], workers: [] }), 160);
-  expect(text.split('\n')[0]).not.toContain('waiting');
-  expect(text).toMatch(/3 of 9 +2 +4 /);
 });
 
 test('a run that was cancelled says by whom, and when', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import type { PostTarget } from '../../../src/plan/plan.ts';
-import { bytesText, countOf, creditsText, elapsedText } from '../../../src/report/numbers.ts';
+import { bytesText, creditsText, elapsedText } from '../../../src/report/numbers.ts';
 import { capText, postsText } from '../../../src/report/plan/plan-facts.ts';
 import { planMarkdown, planText } from '../../../src/report/plan/plan-text.ts';
 import { paintLine, wrap } from '../../../src/report/render/terminal-text.ts';
@@ -114,10 +114,6 @@ describe('numbers', () => {
   ])('%i bytes are written %s', (bytes, text) => {
     expect(bytesText(bytes)).toBe(text);
   });
-
-  it('says one step and two steps', () => {
-    expect([countOf(1, 'step'), countOf(2, 'step'), countOf(0, 'step')]).toEqual(['1 step', '2 steps', '0 steps']);
-  });
 });
 
 describe('style', () => {
@@ -146,11 +142,6 @@ describe('style', () => {
     [{ FORCE_COLOR: '1' }, false, false],
   ])('with %j and terminal %s, a screen: %s', (env, isTerminal, wanted) => {
     expect(wantsScreen(env, isTerminal)).toBe(wanted);
-  });
-
-  it('leaves texts alone without colour, and sets them off with it', () => {
-    expect(makeStyle(false).red('x')).toBe('x');
-    expect(makeStyle(true).red('x')).toBe('\u001b[31mx\u001b[39m');
   });
 });
 
@@ -238,15 +229,5 @@ to spend      0 credits`);
   expect(planMarkdown(plan(rows))).toContain('- publishes: `1 post to account b, at once`');
   expect(planText(plan(rows.slice(3)), { style: noColor, width: 100 })).toContain(
     '= share@c  post  posted; changed since (caption: a → b)',
-  );
-});
-
-test('several posts are one line that says how many go where', () => {
-  const rows = ['a', 'b'].map((key) =>
-    row(`share@${key}`, 'create', { kind: 'post', credits: 0, post: { accounts: [key] } }),
-  );
-  const text = planText(plan([...rows, row('share@c', 'keep', { kind: 'post' })]), { style: noColor, width: 100 });
-  expect(text).toContain(
-    '+ share    post  2 posts  not posted yet: 2 posts to account a and account b, at once (a  b)',
   );
 });
