@@ -58,23 +58,6 @@ describe('a job is accepted', () => {
 });
 
 describe('a job is refused', () => {
-  // What each field may be is held against the document, for bodies of any content, in openapi.test.ts.
-  test.each<[KindName, string, object, string]>([
-    ['video', 'too long', { duration: 13 }, 'duration must be from 1 to 12; got 13'],
-    ['video', 'a private first frame', { image: 'https://10.0.0.1/a.png' }, 'image must be a public https URL'],
-    ['voiceover', 'a long text', { text: 'x'.repeat(5001) }, 'text has 5001 characters'],
-    ['clipping', 'a file that this sandbox does not have', { videoUrl: foreignFile() }, 'must be a public https URL'],
-    ['thumbnail', 'a description that is no text', { description: 7 }, 'description must be a string'],
-    ['influencer', 'too many references', { referenceImages: Array(9).fill('https://a.example/b') }, 'at most 8'],
-    ['music', 'no lyrics', { model: 'song-o2', lyrics: ' ' }, 'lyrics are required for the model song-o2'],
-  ])('%s: %s', async (kind, _name, fields, message) => {
-    const rig = openRig();
-    const { status, body } = await rig.create(kind, { ...good[kind], ...fields });
-    expect(status).toBe(400);
-    expect(body).toMatchObject({ code: 'validation_error', message: expect.stringContaining(message) });
-    expect(rig.sandbox.ledger()).toEqual([]);
-  });
-
   test.each(kindNames)('%s: when the balance is too small', async (kind) => {
     const rig = openRig({ credits: 0 });
     const { status, body } = await rig.create(kind, good[kind]);
@@ -142,21 +125,6 @@ describe('the life of a job', () => {
   });
 });
 
-describe('Idempotency-Key', () => {
-  test.each(kindNames)('%s: counts for images and songs only', async (kind) => {
-    const rig = openRig();
-    const first = idOf(await rig.create(kind, good[kind], { key: 'k' }));
-    const second = idOf(await rig.create(kind, good[kind], { key: 'k' }));
-    const counts = kind === 'image' || kind === 'music';
-    expect(second === first).toBe(counts);
-    expect(rig.sandbox.ledger().map(({ key }) => key)).toEqual(counts ? ['k'] : [null, null]);
-  });
-});
-
-function foreignFile(): string {
-  return `http://sandbox.test/files/${'0'.repeat(40)}/video.webm`;
-}
-
 type Item = Record<string, unknown>;
 
 async function accountIds(rig: Rig): Promise<string[]> {
@@ -176,22 +144,6 @@ test('three accounts, the same every time, with pictures of their own', async ()
     expect(Date.parse(String(expiresAt))).toBeGreaterThan(rig.clock.now);
     expect((await rig.createImage({ prompt: 'x', referenceImages: [profilePicture] })).status).toBe(200);
   }
-});
-
-describe('the catalog', () => {
-  test('tells the price that a request with nothing but defaults has', async () => {
-    const rig = openRig({ credits: 1_000_000 });
-    const { body } = await rig.call('GET', '/api/v1/catalog');
-    for (const { key, kind, credits, per } of body.data as Item[]) {
-      const name = kind as keyof typeof goodBodies;
-      const hasModel = name !== 'thumbnail' && name !== 'clipping';
-      const { resolution: _resolution, ...fields } = goodBodies[name];
-      const lyrics = name === 'music' ? { lyrics: 'la' } : {};
-      const answer = await rig.create(name, { ...fields, ...lyrics, ...(hasModel ? { model: key } : {}) });
-      const units = per === 'second' ? 5 : 1;
-      expect([key, answer.body.creditsDeducted]).toEqual([key, Number(credits) * units]);
-    }
-  });
 });
 
 describe('a post', () => {
