@@ -1,4 +1,3 @@
-import type { CreatedJob } from '../contract/answer.ts';
 import type {
   AnsweredSend,
   FinishedJob,
@@ -58,6 +57,8 @@ export class Journal {
       attempt: order.attempt,
       key: order.key,
       ...facts,
+      request: order.paidRequest,
+      ...defined({ take: order.take }),
       ...this.#historyOf(order),
       ...(closes.length > 0 && { closes }),
     };
@@ -209,20 +210,15 @@ function ofKind<Value>(all: Map<string, Map<string, Value>>, kind: string): Map<
 }
 
 type FactsOf<Fact> = Fact extends Purchase
-  ? Omit<Fact, 'kind' | 'fingerprint' | 'generation' | 'attempt' | 'key'>
+  ? Omit<Fact, 'kind' | 'fingerprint' | 'generation' | 'attempt' | 'key' | 'request' | 'take'>
   : never;
 export type PurchaseFacts = FactsOf<Purchase>;
-
-export function what(order: StepOrder): Pick<Purchase, 'request' | 'take'> {
-  return { request: order.paidRequest, ...defined({ take: order.take }) };
-}
 
 /**
  * Returns the facts of a create request that is about to be sent. If the service does not replay its idempotency key,
  * the request is never repeated from then on.
  */
 export function intentFacts(
-  order: StepOrder,
   { replays, at, body, fence, resent }: IntendedRequest,
   { send, account, hasLinks }: { send: string; account: string | undefined; hasLinks: boolean },
 ) {
@@ -234,17 +230,6 @@ export function intentFacts(
     ...(hasLinks && { digest: digestOfBody(body) }),
     ...defined({ fence }),
     ...(resent !== undefined && { resent: true as const }),
-    ...what(order),
-  };
-}
-
-export function runningFacts(order: StepOrder, { jobId, recordId }: CreatedJob, credits: number | null) {
-  return {
-    state: 'running' as const,
-    jobId,
-    ...(credits !== null && { credits }),
-    ...defined({ recordId }),
-    ...what(order),
   };
 }
 
@@ -268,7 +253,6 @@ export function doneFacts(
     outputs,
     ...defined({ recordId: before?.recordId, url: known }),
     ...(counted > 0 && { revision: counted }),
-    ...what(order),
   };
 }
 

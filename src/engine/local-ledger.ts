@@ -16,6 +16,7 @@ import type {
 } from '../contract/ports.ts';
 import type { HoldAnswer } from '../contract/spending.ts';
 import { findReferences } from '../graph/render/fingerprint.ts';
+import { defined } from '../ground/values.ts';
 import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
 import { isJob, isOpenSend } from '../lock/sends.ts';
 import { type AskedSend, orderId, type PlanTotals, type Price, type StepOrder } from '../plan/plan.ts';
@@ -28,16 +29,7 @@ import { takeKeptBody } from '../run/references.ts';
 import { Account, uncharged } from './account.ts';
 import { Approval } from './approval.ts';
 import type { LocalGate } from './create-gate.ts';
-import {
-  creditsOf,
-  doneFacts,
-  intentFacts,
-  Journal,
-  nextRevision,
-  type PurchaseFacts,
-  runningFacts,
-  what,
-} from './journal.ts';
+import { creditsOf, doneFacts, intentFacts, Journal, nextRevision, type PurchaseFacts } from './journal.ts';
 
 class Estimates {
   readonly #seen: Estimated = { jobs: 0, likely: 0, charged: 0, unpriced: 0 };
@@ -217,7 +209,7 @@ export class LocalLedger implements Ledger {
     const { resent } = request;
     // Not cut from a longer text, which would stay in memory with it.
     const send = randomUUID().split('-', 3).join('');
-    const facts = intentFacts(order, request, { send, account: this.#accountOf?.(send), hasLinks });
+    const facts = intentFacts(request, { send, account: this.#accountOf?.(send), hasLinks });
     // Another clone may resend the same request, so each request that leaves gets an id of its own.
     await this.#record(order, facts, resent === undefined ? [] : [resent]);
     return send;
@@ -231,7 +223,8 @@ export class LocalLedger implements Ledger {
     const isReported = job.credits !== null && job.isListed !== true;
     const settle = () => this.account.settle(orderId(order), charged, isReported);
     if (credits !== null) settle();
-    const facts = runningFacts(order, job, credits);
+    const { jobId, recordId } = job;
+    const facts = { state: 'running' as const, jobId, ...(credits !== null && { credits }), ...defined({ recordId }) };
     // Recorded before it is emitted, so that no listener can fail between receiving an ID and writing it to disk.
     await this.#record(order, facts, this.#journal.closedBy(order, answered, this.#accountOf));
     if (credits === null) settle();
@@ -256,7 +249,7 @@ export class LocalLedger implements Ledger {
     switch (result.state) {
       case 'refused':
         this.#releaseCredits(order);
-        await this.#record(order, { state: 'refused', error: result.error, ...what(order) }, [result.send]);
+        await this.#record(order, { state: 'refused', error: result.error }, [result.send]);
         this.#purchases?.release(order.key);
         await this.#keepAnswered(order);
         return;
@@ -264,7 +257,7 @@ export class LocalLedger implements Ledger {
         await this.#holdSends(order, result);
         return;
       case 'unsent':
-        await this.#record(order, { state: 'intent', send: result.send, ...what(order) }, [result.send]);
+        await this.#record(order, { state: 'intent', send: result.send }, [result.send]);
         this.release(order);
         if (findReferences(order.request).length > 0) await this.#bodies.drop(order.key);
         return;
@@ -275,7 +268,7 @@ export class LocalLedger implements Ledger {
       case 'lost': {
         const { state, jobId, error } = result;
         const before = this.#journal.purchasesOf(order).find((one) => one.jobId === jobId);
-        await this.#record(order, { state, jobId, ...creditsOf(order, before), error, ...what(order) });
+        await this.#record(order, { state, jobId, ...creditsOf(order, before), error });
         return;
       }
       default:
@@ -291,7 +284,7 @@ export class LocalLedger implements Ledger {
     const same = this.#journal.purchasesOf(order).filter(isOpenSend);
     const open = same.filter((one) => isOwnSend(one, this.#accountOf)).map((one) => one.send);
     for (const id of new Set([send, ...open])) {
-      await this.#record(order, { state: 'unresolved', send: id, keyKnown: true, error, ...what(order) }); // I38 (held)
+      await this.#record(order, { state: 'unresolved', send: id, keyKnown: true, error }); // I38 (held)
     }
   }
 

@@ -42,7 +42,7 @@ const mostTries = 8; // I16 (tries)
 
 /**
  * The only table that decides what follows an answer to a create request. Rows are answers, columns are situations.
- * After a search in the service's list, `look-up.ts` decides.
+ * After a search in the service's list, `decideLookUp` decides.
  */
 export function nextAfterCreate(answer: Exclude<CreateAnswer, { is: 'accepted' }>, situation: CreateSituation): Next {
   const { maybeSent, tries, elapsedMs } = situation;
