@@ -138,7 +138,7 @@ export function topicReference(): string {
     .join('\n\n');
 }
 
-export interface CommandDoc {
+interface CommandDoc {
   name: string;
   /** Omitted for a subcommand. */
   listed?: { theme: string; summary: string };
@@ -198,7 +198,7 @@ function row(...cells: string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`;
 }
 
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   return [row(...head), row(...head.map(() => '---')), ...rows.map((cells) => row(...cells))].join('\n');
 }
 

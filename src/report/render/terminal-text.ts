@@ -13,7 +13,7 @@ import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
 import { cutMiddle, cutToWidth, displayWidth } from '../text-width.ts';
 
-export interface Look {
+interface Look {
   style: Style;
   /** Width of the terminal in columns, at least 20. Omitted for a file or a pipe, where nothing is wrapped or cut. */
   width?: number | undefined;
