@@ -147,7 +147,9 @@ tasks:
       expect(code, err).toBe(0);
       expect(err).toContain('its charge is unknown');
       expect(await actions()).toMatchObject({ 'hero@lamp': 'attach' });
-      expect((await into('hero@lamp', 'paid-1', '--credits', '4')).err).toContain('was charged 4 credits');
+      const charge = ['--job', 'paid-1', '--credits', '4'];
+      const { err: charged } = await place.run('resolve', 'campaign.yaml', 'hero@lamp', ...charge);
+      expect(charged).toContain('was charged 4 credits');
       expect(recordOf('hero@lamp')?.purchases[0]).toMatchObject({ state: 'running', jobId: 'paid-1', credits: 4 });
       expect(await into('hero@lamp', 'paid-1', '--credits', '9')).toMatchObject({ code: 64 });
     });
