@@ -2,13 +2,11 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } f
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { bin, type CommandOptions, temporaryFolder } from '../rig/command.ts';
 import type { Booking } from '../rig/oracle.ts';
 import { hasTerminals, runOnTerminal } from '../rig/terminal.ts';
 import { makeTrial, type Trial } from '../rig/trial.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const manifest = `version: 1
 name: shop

@@ -1,6 +1,6 @@
 import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { knowsPlayMoneyOnly, readEnvironment } from '../../src/campaign/environment.ts';
 import { apply, load, plan } from '../../src/index.ts';
 import { type CommandOptions, command, temporaryFolder } from '../rig/command.ts';
@@ -136,8 +136,6 @@ tasks:
 });
 
 describe('limit', () => {
-  vi.setConfig({ testTimeout: 120_000 });
-
   const manifest = (name: string) => `version: 1
 name: ${name}
 prices: { image: 2 }
@@ -221,7 +219,6 @@ tasks:
 });
 
 describe('play money', () => {
-  vi.setConfig({ testTimeout: 120_000 });
   const place = workplaceForEach();
 
   /** A real service with its key at hand, and the variable that keeps it from being asked. */

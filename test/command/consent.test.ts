@@ -5,8 +5,6 @@ import { apply, load, plan, readEnvironment } from '../../src/index.ts';
 import type { Booking } from '../rig/oracle.ts';
 import { makeTrial, type Trial } from '../rig/trial.ts';
 
-vi.setConfig({ testTimeout: 120_000 });
-
 /** Its prices are known, and its budget covers them: nothing but a consent is missing. */
 const manifest = `version: 1
 name: shop

@@ -257,6 +257,5 @@ describe('deliver', () => {
       expect(again.code, again.err).toBe(0);
       expect(contentOf(to)).toEqual(expected);
     },
-    40_000,
   );
 });

@@ -107,7 +107,7 @@ test('a run that finds everything as the run before left it says the same at onc
     expect([again.code, isTold(again)], `${what}, undone: ${again.err}`).toEqual([0, true]);
   }
   expect(trial.sandbox.ledger()).toHaveLength(bought);
-}, 120_000);
+});
 
 describe('unfit', () => {
   const manifest = `version: 1
@@ -161,7 +161,7 @@ tasks:
     expect(again.code).toBe(3);
     expect(again.err).toMatch(/pic@a {2}pics\/a\.png does not fit/);
     expect(trial.sandbox.ledger()).toHaveLength(4);
-  }, 120_000);
+  });
 });
 
 /** Campaigns of every shape that a plan knows, from numbers alone. */
@@ -233,5 +233,5 @@ describe('apply does what plan says', () => {
       for (const event of trial.events()) expectValid('event', event);
       for (const line of readLines(trial.path('campaign.lock.jsonl'))) expectValid('lock', line);
     }
-  }, 120_000);
+  });
 });

@@ -1,6 +1,6 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type CommandOptions, readLines } from '../rig/command.ts';
 import type { Booking } from '../rig/oracle.ts';
 import { makeTrial, type Trial, withFaults } from '../rig/trial.ts';
@@ -23,8 +23,6 @@ name: shop
 tasks:
   share: { kind: post, with: { accountIds: [${account}], caption: Hello } }
 `;
-// Each test starts up to ten processes, and the machine may have other work.
-vi.setConfig({ testTimeout: 120_000 });
 
 const lock = 'campaign.lock.jsonl';
 const name = 'shop.plan.json';

@@ -10,12 +10,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { gitEnvironment } from '../rig/git-environment.ts';
 import { firstAccount } from '../rig/service-here.ts';
 import { makeTrial, type Trial, withFaults } from '../rig/trial.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 /** The nine kinds. */
 const manifest = (account: string) => `version: 1

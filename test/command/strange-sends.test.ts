@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { RunFact } from '../../src/contract/event.ts';
 import { images, TestCampaign } from '../rig/campaign.ts';
 import { type CommandOptions, command, temporaryFolder } from '../rig/command.ts';
@@ -9,8 +9,6 @@ import { OtherService } from '../rig/other-service/other-service.ts';
 import { makeTrial, withFaults } from '../rig/trial.ts';
 
 describe('strange sends', () => {
-  vi.setConfig({ testTimeout: 120_000 });
-
   const manifest = `version: 1
 name: shop
 prices: { image: 2 }

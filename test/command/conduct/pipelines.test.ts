@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { bin } from '../../rig/command.ts';
 import { paidTwice, readLockFile, unrecorded } from '../../rig/oracle.ts';
 import { createsSeen, makePlace, pictures, until } from '../../rig/place.ts';
@@ -162,9 +162,6 @@ tasks:
 });
 
 describe('follow', () => {
-  // Each test starts several processes, and the machine may have other work.
-  vi.setConfig({ testTimeout: 120_000 });
-
   const manifest = `version: 1
 name: shop
 tasks:

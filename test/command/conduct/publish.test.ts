@@ -1,15 +1,12 @@
 import { rmSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { bin } from '../../rig/command.ts';
 import type { Booking } from '../../rig/oracle.ts';
 import { hasTerminals, runOnTerminal } from '../../rig/terminal.ts';
 import { makeTrial, type Trial, withFaults } from '../../rig/trial.ts';
 
 describe('publish', () => {
-  // Each test starts several processes, and the machine may have other work.
-  vi.setConfig({ testTimeout: 120_000 });
-
   const manifest = `version: 1
 name: shop
 tasks:
@@ -74,9 +71,6 @@ tasks:
 });
 
 describe('renamed posts', () => {
-  // Each test starts several processes, and the machine may have other work.
-  vi.setConfig({ testTimeout: 120_000 });
-
   /** Two accounts of every sandbox. */
   const account = 'acc_a26a6b25c78b1c8d';
   const campaignOf = (...tasks: [name: string, caption: string, accounts?: string][]) =>
@@ -242,9 +236,6 @@ describe('renamed posts', () => {
 });
 
 describe('post accounts', () => {
-  // Each test starts several processes, and the machine may have other work.
-  vi.setConfig({ testTimeout: 120_000 });
-
   const account = 'acc_a26a6b25c78b1c8d';
   const campaignOf = (id: string, more = '') => `version: 1
 name: shop
