@@ -206,7 +206,7 @@ function findOpenGates(gates: readonly DecidedGate[], meant: readonly Match[], v
   });
 }
 
-/** Removes missing files that were not picked, because they may have been deleted (`gc --unpicked`). */
+/** Removes missing files that were not picked, because they may have been deleted by hand. */
 function withoutMissing(status: StepStatus): StepStatus {
   const { file: _file, files: _files, fileState, ...row } = status;
   return fileState === 'missing' ? row : status;
