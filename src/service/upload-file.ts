@@ -57,7 +57,7 @@ export async function uploadFile(file: FileToUpload, ports: UploadPorts, options
   if (file.bytes > mostInBody) return uploadToStorage(file, ports, options);
   return again(ports, signal, async () => {
     const { fileName, contentType = contentTypeOf(fileName), bytes } = file;
-    const base64 = Buffer.from(await readPlannedFile(file)).toString('base64');
+    const base64 = (await readPlannedFile(file)).toString('base64');
     const asset = requireAsset(await post(paths.uploads, { fileName, contentType, base64 }, { ports, signal }), ports);
     onProgress?.(bytes, bytes);
     return asset;
@@ -268,38 +268,29 @@ export interface FileToUpload {
 const chunkBytes = 256 * 1024;
 
 /** Throws `ServiceError` if the content differs from the planned file. */
-async function readPlannedFile(file: FileToUpload): Promise<Uint8Array> {
+async function readPlannedFile(file: FileToUpload): Promise<Buffer> {
   const handle = await openPlannedFile(file);
+  const pieces: Uint8Array[] = [];
   try {
-    const bytes = await handle.readFile();
-    checkDigest(file, createHash('sha256').update(bytes).digest('hex'), bytes.length);
-    return bytes;
-  } catch (error) {
-    throw asFileError(file, error);
+    for await (const piece of streamPlannedFile(handle, file)) pieces.push(piece);
   } finally {
     await handle.close();
   }
+  return Buffer.concat(pieces);
 }
 
 /** Opens the file, but never through a symbolic link, even if it replaced the file after planning. */
 async function openPlannedFile(file: FileToUpload): Promise<FileHandle> {
-  const handle = await openPlain(file);
-  const { size } = await handle.stat();
-  if (size === file.bytes) return handle;
-  await handle.close();
-  throw changed(file);
-}
-
-async function openPlain(file: FileToUpload): Promise<FileHandle> {
   let handle: FileHandle;
   try {
     handle = await open(file.path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
   } catch (error) {
     throw asFileError(file, error);
   }
-  if ((await handle.stat()).isFile()) return handle;
+  const stats = await handle.stat();
+  if (stats.isFile() && stats.size === file.bytes) return handle;
   await handle.close();
-  throw new ServiceError('refused', `${file.fileName} is not a plain file`);
+  throw stats.isFile() ? changed(file) : new ServiceError('refused', `${file.fileName} is not a plain file`);
 }
 
 /**
@@ -315,17 +306,13 @@ async function* streamPlannedFile(handle: FileHandle, file: FileToUpload): Async
       bytes += piece.length;
       hash.update(piece);
       if (bytes > file.bytes) throw changed(file);
-      if (bytes === file.bytes) checkDigest(file, hash.copy().digest('hex'), bytes);
+      if (bytes === file.bytes && hash.copy().digest('hex') !== file.sha256) throw changed(file);
       yield piece;
     }
   } catch (error) {
     throw asFileError(file, error);
   }
   if (bytes !== file.bytes) throw changed(file);
-}
-
-function checkDigest(file: FileToUpload, sha256: string, bytes: number): void {
-  if (sha256 !== file.sha256 || bytes !== file.bytes) throw changed(file);
 }
 
 function changed({ fileName }: FileToUpload): ServiceError {

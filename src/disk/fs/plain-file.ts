@@ -49,16 +49,7 @@ export function openSeenFile(path: string): { fd: number; size: number } | undef
  * `mostBytes`, and for anything but a file, because a pipe would block forever.
  */
 export function readSmallFile(path: string, mostBytes: number): Buffer | undefined {
-  let fd: number | undefined;
-  try {
-    fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-    const stats = fstatSync(fd);
-    return stats.isFile() && stats.size <= mostBytes ? readFileSync(fd) : undefined;
-  } catch {
-    return undefined;
-  } finally {
-    if (fd !== undefined) closeSync(fd);
-  }
+  return readNamed(path, (fd, size) => (size <= mostBytes ? readFileSync(fd) : undefined));
 }
 
 export function readStart(path: string, mostBytes: number): string | undefined {
@@ -67,12 +58,18 @@ export function readStart(path: string, mostBytes: number): string | undefined {
 
 /** Returns the first `mostBytes` bytes of a file; `undefined` if it is missing, unreadable or not a file. */
 export function readFirstBytes(path: string, mostBytes: number): Buffer | undefined {
+  return readNamed(path, (fd) => {
+    const bytes = Buffer.alloc(mostBytes);
+    return bytes.subarray(0, readSync(fd, bytes, 0, mostBytes, 0));
+  });
+}
+
+function readNamed(path: string, read: (fd: number, size: number) => Buffer | undefined): Buffer | undefined {
   let fd: number | undefined;
   try {
     fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-    if (!fstatSync(fd).isFile()) return undefined;
-    const bytes = Buffer.alloc(mostBytes);
-    return bytes.subarray(0, readSync(fd, bytes, 0, mostBytes, 0));
+    const stats = fstatSync(fd);
+    return stats.isFile() ? read(fd, stats.size) : undefined;
   } catch {
     return undefined;
   } finally {

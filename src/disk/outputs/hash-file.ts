@@ -1,7 +1,8 @@
 import { createHash, hash } from 'node:crypto';
 import { closeSync, constants, fstatSync, readSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { openPlainFile, openSeenFile } from '../fs/plain-file.ts';
+import { UnsafeFileError } from '../../contract/errors.ts';
+import { isErrno, lstatOrAbsent, openPlainFile, openSeenFile } from '../fs/plain-file.ts';
 
 /** Size in bytes below which a file in the page cache is read and hashed in a fraction of a millisecond. */
 export const smallBytes = 1 << 17;
@@ -24,6 +25,16 @@ export async function hashFile(path: string): Promise<Digest | undefined> {
     return await hashHandle(handle);
   } finally {
     await handle.close();
+  }
+}
+
+/** Returns whether a plain, readable file with these bytes is at a path. */
+export async function hasBytes(path: string, { sha256, bytes }: Digest): Promise<boolean> {
+  try {
+    return lstatOrAbsent(path)?.size === bytes && (await hashFile(path))?.sha256 === sha256;
+  } catch (error) {
+    if (error instanceof UnsafeFileError || isErrno(error, 'EACCES', 'EPERM', 'EIO', 'ELOOP', 'ENOTDIR')) return false;
+    throw error;
   }
 }
 

@@ -8,7 +8,7 @@ import { listFolder } from '../fs/folders.ts';
 import { isErrno, lstatOrAbsent } from '../fs/plain-file.ts';
 import { temporaryName } from '../fs/replace.ts';
 import { hasRealFolders, prepareStateFolder } from '../state/state-folder.ts';
-import { hashFile } from './hash-file.ts';
+import { hasBytes } from './hash-file.ts';
 import { knownExtensions } from './sniff.ts';
 
 /** An entry of the folder. `partial`: left by a killed process. `other`: not a kept file. */
@@ -110,15 +110,5 @@ export class KeptFiles {
     const extension = extname(path);
     if (!knownExtensions.includes(extension) || !/^[0-9a-f]{64}$/.test(sha256)) return undefined;
     return join(this.folder, `${sha256}${extension}`);
-  }
-}
-
-async function hasBytes(path: string, { sha256, bytes }: { sha256: string; bytes: number }): Promise<boolean> {
-  try {
-    if (lstatOrAbsent(path)?.size !== bytes) return false;
-    return (await hashFile(path))?.sha256 === sha256;
-  } catch (error) {
-    if (error instanceof UnsafeFileError || isErrno(error, 'EACCES', 'EPERM', 'EIO', 'ELOOP', 'ENOTDIR')) return false;
-    throw error;
   }
 }

@@ -7,7 +7,7 @@ import type { Output } from '../../lock/record.ts';
 import { copyDurably, linkOrCopy, renameFile, syncFolder } from '../fs/durable.ts';
 import { hasNoLinks, isErrno, lstatOrAbsent, orAbsent } from '../fs/plain-file.ts';
 import { temporaryName } from '../fs/replace.ts';
-import { type Digest, digestOf, hashFile } from './hash-file.ts';
+import { type Digest, digestOf, hasBytes, hashFile } from './hash-file.ts';
 import type { KeptFiles } from './kept-files.ts';
 import { checkOutputPath, diskErrors, findOutputFile, findOutputFolder, prepareOutputFolder } from './output-path.ts';
 import type { SavedFiles } from './saved-files.ts';
@@ -102,16 +102,6 @@ async function findKept(kept: KeptFiles | undefined, from: Output): Promise<Foun
   const stats = source === undefined ? undefined : lstatOrAbsent(source);
   if (source === undefined || stats === undefined) return undefined;
   return { source, inode: stats.ino, device: stats.dev, where: 'kept' };
-}
-
-async function hasBytes(source: string, from: Output): Promise<boolean> {
-  try {
-    const found = await hashFile(source);
-    return found?.sha256 === from.sha256 && found.bytes === from.bytes;
-  } catch (error) {
-    if (error instanceof UnsafeFileError || isErrno(error, 'EACCES', 'EPERM', 'EIO')) return false;
-    throw error;
-  }
 }
 
 function isStill(source: string, { inode, device }: Found): boolean {
