@@ -9,13 +9,14 @@ import type { Call } from '../ground/advice.ts';
 import { defined, messageOf } from '../ground/values.ts';
 import { isWork } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
+import { failedStepsGithub } from '../report/diagnostics/diagnostics-json.ts';
 import { line } from '../report/document.ts';
 import { createRunTimes, type RunTimes } from '../report/run/remaining-time.ts';
 import { createEventLines, createLines, type Detail, type RunReporter } from '../report/run/run-lines.ts';
 import { createRunView, foldEvent, type RunView } from '../report/run/run-view.ts';
 import { endText } from '../report/run/run-words.ts';
 import { summaryView } from '../report/run/summary-text.ts';
-import { giveCursorBackAtExit, type Terminal, tell, tellNotice } from './terminal.ts';
+import { giveCursorBackAtExit, type Terminal, tell, tellNotice, toCheckoutPath } from './terminal.ts';
 
 /**
  * Opens the file of `--events`. Checks it before planning, so that a wrong path costs nothing; the check does not
@@ -117,6 +118,7 @@ export async function makeRecorder(
           goingOn: options.goingOn,
         });
         tell(terminal, ...(isShort ? [line(endText(view, view.end?.elapsedMs ?? 0))] : summary));
+        terminal.github?.(failedStepsGithub(view, toCheckoutPath(paths.manifest)));
       }
     },
   };

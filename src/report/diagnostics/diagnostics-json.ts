@@ -1,8 +1,9 @@
 import { countDiagnostics, type Diagnostic, type Place, sortDiagnostics } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
-import { defined } from '../../ground/values.ts';
+import { defined, groupBy } from '../../ground/values.ts';
 import { shellLines } from '../advice-text.ts';
-import { safeText } from '../safe-text.ts';
+import type { RunView, Stage } from '../run/run-view.ts';
+import { safeText, shortList } from '../safe-text.ts';
 
 /** Formats diagnostics as `schemas/diagnostics.schema.json` describes them. `context`: path and size of the manifest. */
 export function diagnosticsJson(
@@ -73,6 +74,25 @@ export function diagnosticsGithub(
     .join('');
 }
 
+/**
+ * Writes the steps of a run that failed, or whose create is unresolved, as workflow commands at the manifest: one for
+ * each reason. `file`: path of the manifest in the checkout.
+ */
+export function failedStepsGithub({ stepsByAddress }: RunView, file: string): string {
+  const failed = [...stepsByAddress].filter(([, { stage }]) => failedStages.includes(stage));
+  return [...groupBy(failed, ([, { error, stage }]) => error ?? stage)]
+    .map(([reason, steps]) => {
+      const title = shortList(
+        steps.map(([address]) => address),
+        3,
+      );
+      const properties = `file=${escapeProperty(safeText(file, 1000))},title=${escapeProperty(title)}`;
+      return `::error ${properties}::${escapeData(safeText(reason, messageLength))}\n`;
+    })
+    .join('');
+}
+
+const failedStages: readonly Stage[] = ['failed', 'refused', 'lost', 'unresolved'];
 const messageLength = 2000;
 
 function placeProperties({ start, end }: Place, file: string): (string | number)[][] {

@@ -25,7 +25,7 @@ tasks:
         .split('\n')
         .flatMap((line) => (line.trimStart().startsWith('::') || line.includes('##[') ? [line.trim()] : []));
 
-    test('the log of a GitHub job obeys nothing that a campaign or the service says', async () => {
+    test('a GitHub job annotates the manifest with failed steps, and obeys nothing that a campaign or the service says', async () => {
       const error = 'moderated\n::stop-commands::x ##[error]y';
       const faults = withFaults([
         { on: 'create', match: 'error::b', do: { type: 'status', status: 400, body: { success: false, error } } },
@@ -33,7 +33,9 @@ tasks:
       const trial = await makeTrial(pictures('a', 'b'), faults);
       const { code, err } = await trial.apply([], { env: github });
       expect(code, err).toBe(3);
-      expect(commandsIn(err)).toEqual([]);
+      expect(commandsIn(err)).toEqual([
+        String.raw`::error file=campaign.yaml,title=pic@b::HTTP 400: moderated\n::stop-commands::x #\x23[error]y`,
+      ]);
       expect(err).toMatch(/^pic@a {2}done {2}\d+ credits?, \d:\d\d, \S+ \(1 of 2\)$/m);
     });
 
