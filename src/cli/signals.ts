@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { exitCodes } from '../contract/exit.ts';
 
 /** Signals within this time of the first one count as one, because npm, ssh and systemd send several. In ms. */
@@ -64,19 +65,42 @@ export function listenForInterruption(
 const lookEveryMs = 1000;
 
 /**
- * Calls back once when npm, or the shell that it started, is gone. A command that was not started by npm may outlive
- * its parent (`nohup`, `disown`). Never keeps the process alive; the returned function stops the check.
+ * Calls back once when npm, which started this command, is gone. npm starts a shell, and some shells stay between npm
+ * and the command; then the shell's parent is checked. A command that was not started by npm may outlive its parent
+ * (`nohup`, `disown`). Never keeps the process alive; the returned function stops the check.
  */
 function watchForOrphaning(onOrphaned: () => void): () => void {
   if (process.env.npm_lifecycle_event === undefined) return () => {};
   const parent = process.ppid;
+  const grandparent = isShell(parent) ? parentOf(parent) : undefined;
   const timer = setInterval(() => {
-    if (process.ppid === parent) return;
+    if (process.ppid === parent && (grandparent === undefined || parentOf(parent) === grandparent)) return;
     clearInterval(timer);
     onOrphaned();
   }, lookEveryMs);
   timer.unref();
   return () => clearInterval(timer);
+}
+
+function isShell(pid: number): boolean {
+  return /^(ba|da|k|z|a)?sh$/.test(readProc(pid, 'comm')?.trim() ?? '');
+}
+
+/** Parent of a process. Undefined on a system without /proc. */
+function parentOf(pid: number): number | undefined {
+  // The name in brackets may contain spaces and brackets. State and parent follow the last bracket.
+  const fields = readProc(pid, 'stat')
+    ?.replace(/^.*\) /s, '')
+    .split(' ');
+  return fields?.[1] === undefined ? undefined : Number(fields[1]);
+}
+
+function readProc(pid: number, name: string): string | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, 'utf8');
+  } catch {
+    return undefined;
+  }
 }
 
 /**
