@@ -61,7 +61,7 @@ function headline(view: RunView): Block {
   const before = notes.length > 0 ? ` (${notes.join(', ')})` : '';
   const count =
     done === view.steps
-      ? good(`all ${countOf(view.steps, 'step')} done`)
+      ? good(`${view.steps === 1 ? '' : 'all '}${countOf(view.steps, 'step')} done`)
       : `${creditsText(done)} of ${countOf(view.steps, 'step')} done`;
   return line([strong(view.campaign), ': ', count, before]);
 }

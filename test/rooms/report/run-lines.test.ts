@@ -304,7 +304,7 @@ describe('summaryView', () => {
     const stop: RunFact = { event: 'spending-stopped', because: 'signal', detail: 'SIGINT' };
     const summaryOf = (...facts: RunFact[]) => summary([start, ...facts, stop].map((fact) => at(0, fact)));
     expect(summaryOf(...boughtStep('hero@a'))).toMatch(
-      /all 1 step done.*interrupted by Ctrl-C: nothing more is bought\n$/s,
+      /1 step done.*interrupted by Ctrl-C: nothing more is bought\n$/s,
     );
     expect(summaryOf(...boughtStep('hero@a').slice(0, 4))).toContain('to go on: ');
   });
