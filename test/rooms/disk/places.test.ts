@@ -328,6 +328,13 @@ describe('attacks', () => {
       },
     );
 
+    test('a linked folder is refused', async () => {
+      mkdirSync(join(root, 'elsewhere'));
+      symlinkSync('elsewhere', state());
+      await expect(createRequestBodies(state()).keep('mb1-a', '{}')).rejects.toThrow(/symbolic link/);
+      expect(readdirSync(join(root, 'elsewhere')).filter((name) => name !== 'bodies')).toEqual([]);
+    });
+
     test('a body is kept, read and dropped', async () => {
       const bodies = createRequestBodies(state());
       await bodies.keep('mb1-a', '{"a":1}');

@@ -210,7 +210,7 @@ const page = (name: string) => read(`src/manual/${name}.md`);
 /** Where kinds stand in a list that people keep. */
 const lists: readonly { where: string; text: string; form(kind: string): RegExp }[] = [
   { where: 'operations, help service', text: page('service'), form: (kind) => new RegExp(`\`${kind}\``) },
-  { where: 'every kind, rehearsal.test.ts', text: read('test/command/rehearsal.test.ts'), form: madeOf },
+  { where: 'every kind, two-services.test.ts', text: read('test/command/two-services.test.ts'), form: madeOf },
   { where: 'every kind on workers, cluster/kinds.test.ts', text: read('test/cluster/kinds.test.ts'), form: madeOf },
   { where: 'what a release has written, released/make.ts', text: read('test/released/make.ts'), form: madeOf },
 ];

@@ -83,8 +83,6 @@ describe('the part that does not exist', () => {
   });
 });
 
-describe('the members of lists that may be missing', () => {});
-
 const post = (address: string, request: WrittenStep['request'] = {}, more: Partial<WrittenStep> = {}): WrittenStep => ({
   address,
   kind: 'post',
