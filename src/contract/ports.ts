@@ -56,13 +56,15 @@ export interface Ports {
 export type Begin =
   /**
    * The price is reserved (`reserved`: `null` if unknown). `open`: the order's create request that still lacks its
-   * answer. `body`: its bytes, if still stored. `job`: the job exists already, so nothing is created.
+   * answer. `body`: its bytes, if still stored. `held`: why only a user can settle it. `job`: the job exists already, so
+   * nothing is created.
    */
   | {
       do: 'go';
       reserved: number | null;
       open?: AskedSend;
       body?: string | undefined;
+      held?: string;
       job?: { jobId: string; credits: number | null };
     }
   | { do: 'stop'; because: StopReason };

@@ -77,7 +77,7 @@ export function carryOut(plan: Plan, options: CarryOutOptions): CarriedOut {
   const orders = plan.rows.flatMap(({ order }) => (order && ends?.has(orderId(order)) !== true ? [order] : []));
   const ledger = new LocalLedger({
     ...{ lock, file, bodies, gate, totals: plan.totals, orders, learned: options.learned, accountOf, isAlone, emit },
-    purchases: options.purchases,
+    ...{ purchases: options.purchases, onUnknown: options.onUnknown, clock },
   });
   const hold = options.onUnknown === 'hold';
   const records = () => ledger.lock.steps.values();

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { CreatedJob } from '../contract/answer.ts';
+import type { Clock } from '../contract/clock.ts';
 import { GuardLostError } from '../contract/errors.ts';
 import type { RunEvent, RunFact } from '../contract/event.ts';
 import type {
@@ -23,7 +24,7 @@ import { type AskedSend, orderId, type PlanTotals, type Price, type StepOrder } 
 import { capsOf, tightestCap } from '../plan/prices/fund.ts';
 import { PriceBook } from '../plan/prices/price-book.ts';
 import { worstFactor } from '../plan/prices/prices.ts';
-import { isOwnSend, type SendFacts } from '../plan/purchases/next.ts';
+import { isOwnSend, type SendFacts, settlingOf } from '../plan/purchases/next.ts';
 import { askedSend } from '../plan/purchases/open-sends.ts';
 import { takeKeptBody } from '../run/references.ts';
 import { Account, uncharged } from './account.ts';
@@ -64,6 +65,8 @@ export class LocalLedger implements Ledger {
   readonly #bodies: RequestBodies;
   readonly #gate: PricedGate;
   readonly #accountOf: SendFacts['accountOf'];
+  readonly #onUnknown: SendFacts['onUnknown'];
+  readonly #clock: Pick<Clock, 'now'>;
   readonly #emit: (fact: RunFact) => void;
   readonly #totals: PlanTotals;
   readonly #purchases: PurchaseJournal | undefined;
@@ -81,6 +84,8 @@ export class LocalLedger implements Ledger {
     learned?: PriceBook | undefined;
     purchases?: PurchaseJournal | undefined;
     accountOf?: SendFacts['accountOf'];
+    onUnknown?: SendFacts['onUnknown'];
+    clock: Pick<Clock, 'now'>;
     /** Returns whether this run is the only one on this lock; called before each create request. */
     isAlone(): Promise<boolean>;
     emit(fact: RunFact): void;
@@ -92,6 +97,8 @@ export class LocalLedger implements Ledger {
     this.#bodies = options.bodies;
     this.#gate = gate;
     this.#accountOf = options.accountOf;
+    this.#onUnknown = options.onUnknown;
+    this.#clock = options.clock;
     this.#emit = options.emit;
     this.#totals = totals;
     const prices = options.learned ?? new PriceBook();
@@ -129,14 +136,19 @@ export class LocalLedger implements Ledger {
     if ('do' in key) return key;
     const begun = await this.#reserveCredits(order, key.open);
     if (begun.do === 'stop') this.#purchases?.release(order.key);
+    else if (key.held !== undefined) return { ...begun, held: key.held };
     return begun;
   }
 
   /**
    * Reserves the idempotency key before the credits, so that nothing is awaited between the reservation of credits and
-   * the request. Each round looks up another create request than the round before, or is the last.
+   * the request. Each round looks up another create request than the round before, or is the last. `held`: why only a
+   * user can settle the create request of another run.
    */
-  async #reserveKey(order: StepOrder, asked: AskedSend | undefined): Promise<Begin | { open: AskedSend | undefined }> {
+  async #reserveKey(
+    order: StepOrder,
+    asked: AskedSend | undefined,
+  ): Promise<Begin | { open: AskedSend | undefined; held?: string }> {
     if (this.#purchases === undefined || order.price.class === uncharged) return { open: asked };
     const isStopped = () => this.#gate.stopped !== undefined;
     const isClosed = (send: string) => this.#journal.isClosed(send);
@@ -158,6 +170,10 @@ export class LocalLedger implements Ledger {
       const left = known.find(isOpenSend);
       if (left?.send === open?.id) return this.#durably(Promise.reject(new Error(contradiction(order))));
       open = left && askedSend(left);
+      if (left === undefined) continue;
+      const given = defined({ accountOf: this.#accountOf, onUnknown: this.#onUnknown });
+      const settling = settlingOf(left, { replays: 'yes', now: this.#clock.now(), ...given });
+      if (settling.by === 'person') return { open, held: settling.reason }; // I40 (held)
     }
   }
 

@@ -311,9 +311,13 @@ async function buyUnderKey(order: StepOrder, ports: Ports, absent: ReadonlySet<s
     ledger.release(order);
     return { end: { outcome: 'done', credits: 0 } };
   }
+  if (begin.held !== undefined) {
+    ledger.doubt(order);
+    return { end: { outcome: 'unresolved', credits: null, error: begin.held } };
+  }
   let create = begin.open === undefined ? ({ is: 'new' } satisfies Create) : await resume(order, begin.open, ports);
   const made = begin.body ?? (await makeRequest(order, ports, absent));
-  const body = create.is === 'sent' ? requireSame(made, order) : made;
+  const body = create.is === 'sent' ? requireSame(made, begin.open) : made;
   const purchase = { order, ports, body, reserved: begin.reserved, startedAt: clock.now(), tries: 0 };
   for (;;) {
     const next = create.is === 'searching' ? await readList(create, purchase) : await sendCreate(create, purchase);
@@ -330,7 +334,7 @@ function makeRequest(order: StepOrder, ports: Ports, absent: ReadonlySet<string>
 }
 
 /** Requires the original bytes of an idempotency key whose answer was lost: nothing else may be sent under it. */
-function requireSame(made: string | StepEnd, { send }: StepOrder): string | StepEnd {
+function requireSame(made: string | StepEnd, send: AskedSend | undefined): string | StepEnd {
   if (typeof made !== 'string' || send?.digest === undefined || digestOfBody(made) === send.digest) return made;
   const error = 'its answer was lost, and its request contained other links, which only the machine that sent it has';
   return { outcome: 'unresolved', credits: null, error, recoverable: true };

@@ -472,6 +472,64 @@ tasks:
     });
   });
 
+  describe('the lost create of a run that was killed since this one was planned', () => {
+    /** Runs beside a purchase journal in which another run has left the create of one key open. */
+    function runBeside(
+      campaign: TestCampaign,
+      other: TestCampaign,
+      { address, onUnknown = 'ask' }: { address: string; onUnknown?: 'ask' | 'hold' },
+    ) {
+      const records = [other.file.read().steps.get(address) ?? []].flat();
+      const key = records[0]?.purchases[0]?.key;
+      return campaign.run({
+        onUnknown,
+        purchases: {
+          reserve: async (one, { asks }) =>
+            one === key && asks === undefined ? { is: 'known', records } : { is: 'reserved' },
+          hold: async () => 'held',
+          release: () => undefined,
+          add: async () => undefined,
+        },
+      });
+    }
+
+    test('is sent again under its key, unless a person has to settle it', async () => {
+      for (const onUnknown of ['ask', 'hold'] as const) {
+        const campaign = new TestCampaign(manifest('image'));
+        const other = await lose(campaign.clone());
+        const sent = campaign.service.creates.length;
+        const { outcomes } = await runBeside(campaign, other, { address: 'hero', onUnknown });
+        expect(outcomes).toEqual({ hero: onUnknown === 'ask' ? 'done' : 'unresolved' });
+        expect(campaign.service.creates).toHaveLength(onUnknown === 'ask' ? sent + 1 : sent);
+        expect(hasOpenSends(campaign.file.read())).toBe(onUnknown === 'hold');
+        expect(charged(campaign)).toBe(3);
+      }
+    });
+
+    test('is not sent again if the service knows its key, because its job has to be named', async () => {
+      const campaign = new TestCampaign(manifest('image'));
+      const other = campaign.clone();
+      await runKnown(other);
+      const { outcomes, ledger } = await runBeside(campaign, other, { address: 'hero' });
+      expect(outcomes).toEqual({ hero: 'unresolved' });
+      expect(campaign.service.creates).toHaveLength(1);
+      expect(ledger.account.held).toBe(3);
+    });
+
+    test('is not sent again with other links', async () => {
+      const campaign = makeChain();
+      campaign.service.comparesBytes = false;
+      await campaign.run({ selected: ['hero'] });
+      const other = campaign.clone();
+      other.file.text = campaign.file.text;
+      await lose(other);
+      const sent = campaign.service.creates.length;
+      const { outcomes } = await runBeside(campaign, other, { address: 'pair' });
+      expect(outcomes).toEqual({ pair: 'unresolved' });
+      expect(campaign.service.creates).toHaveLength(sent);
+    });
+  });
+
   test('a job that another run has bought since this one was planned counts against the budget', async () => {
     const text = images(2, 'budget: { credits: 7 }\nprices: { image: 3 }');
     const campaign = new TestCampaign(text);
