@@ -1,4 +1,5 @@
 import type { OpenRequest } from '../../graph/graph.ts';
+import { canonicalJson } from '../../ground/json.ts';
 import { defined, shorten } from '../../ground/values.ts';
 import type { Lock, Purchase, StepRecord } from '../../lock/record.ts';
 import { openSends } from '../../lock/sends.ts';
@@ -12,11 +13,17 @@ import type { Situation } from '../situation/situation.ts';
 import { accountsOf, mayMeet, type PostAccounts, wordsOfPost } from './post-accounts.ts';
 import { isPost, sendsOf } from './post-record.ts';
 
+interface PostFeatures {
+  words: ReadonlySet<string>;
+  /** Links, and references to other steps. */
+  media: ReadonlySet<string>;
+}
+
 interface KnownPost {
   address: string;
   accounts: PostAccounts;
   purchase: Purchase;
-  words: ReadonlySet<string>;
+  features: PostFeatures;
   /** Similarity of the step that has its address now; omitted when there is none. */
   likeOwn?: number;
 }
@@ -61,10 +68,10 @@ function findLost(matches: readonly Match[], lock: Lock): KnownPost[] {
   const retaken = matches.flatMap(({ step }): KnownPost[] => {
     const record = lock.steps.get(step.address);
     if (record === undefined || !isPost(step.kind) || hasPosted(record, step.fingerprint)) return [];
-    const own = postWords(step.paidRequest);
+    const own = featuresOf(step.paidRequest);
     return knownPost(record)
       .filter(({ purchase }) => !wanted.has(purchase.fingerprint))
-      .map((one) => ({ ...one, likeOwn: likenessOf(one.words, own) }));
+      .map((one) => ({ ...one, likeOwn: likenessOf(one.features, own) }));
   });
   return [...lost, ...retaken];
 }
@@ -91,7 +98,7 @@ function knownPost(record: StepRecord): KnownPost[] {
       address: record.address,
       accounts: isKnown ? new Set(accounts.flatMap((one) => [...(one ?? [])])) : undefined,
       purchase,
-      words: postWords(purchase.request),
+      features: featuresOf(purchase.request),
     },
   ];
 }
@@ -113,11 +120,11 @@ function holdLost(draft: Draft, news: readonly WorkRow[], known: readonly KnownP
   const pairs = news.flatMap((row): Pair[] => {
     const { request, paidRequest } = row.order ?? {};
     const accounts = accountsOf(request);
-    const words = postWords(paidRequest);
+    const features = featuresOf(paidRequest);
     return known
       .filter((one) => mayMeet(one.accounts, accounts))
       .slice(0, mostOfEach)
-      .map((one) => ({ row, known: one, likeness: likenessOf(one.words, words) }))
+      .map((one) => ({ row, known: one, likeness: likenessOf(one.features, features) }))
       .filter(({ known: { likeOwn }, likeness }) => {
         return likeOwn === undefined || likeness > Math.max(likeOwn, leastLikeness); // I41 (retaken)
       });
@@ -153,14 +160,24 @@ function heldBeside(
 
 const mostWords = 300;
 
-/** Returns the words of a post and its pairs of neighboring words, because words in another order are another text. */
-function postWords(request: OpenRequest | undefined): ReadonlySet<string> {
-  const words = (request === undefined ? '' : wordsOfPost(request)).toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
-  return new Set([...words, ...words.slice(1).map((word, index) => `${words[index]} ${word}`)]);
+function featuresOf(request: OpenRequest = {}): PostFeatures {
+  const words =
+    wordsOfPost(request)
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu) ?? [];
+  // Includes pairs of neighboring words, because words in another order are another text.
+  const pairs = words.slice(1).map((word, index) => `${words[index]} ${word}`);
+  const media = canonicalJson(request).match(/"https?:[^"\s]*"|"\$ref":"[^"]*"/g) ?? [];
+  return { words: new Set([...words, ...pairs]), media: new Set(media) };
 }
 
-/** Returns the similarity of two posts, 0 to 1. */
-function likenessOf(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
+/** Returns the similarity of two posts, 0 to 1. The same words with other media are usually another post of a series. */
+function likenessOf(one: PostFeatures, other: PostFeatures): number {
+  const words = shareOf(one.words, other.words);
+  return one.media.size + other.media.size === 0 ? words : 0.7 * words + 0.3 * shareOf(one.media, other.media);
+}
+
+function shareOf(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
   const [small, large] = one.size <= other.size ? [one, other] : [other, one];
   let shared = 0;
   for (const item of small) if (large.has(item)) shared += 1;

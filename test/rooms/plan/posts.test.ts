@@ -353,6 +353,22 @@ describe('a post that is out and has lost its step', () => {
     ];
     expect(rowOf(planned(swapped, lock), 'tell').beside?.address).toBe('share');
     expect(actionsOf(planned([picture('share'), post('tell')], lock))).toMatchObject({ tell: 'blocked' });
+    // The posts of a series have the same words, and only their pictures differ.
+    const picturing = (nth: number, accountIds = ['acc-1']) => ({
+      accountIds,
+      caption: 'new',
+      media: [`https://x.io/${nth}`],
+    });
+    const moved = [
+      post('share', picturing(2)),
+      post('tell', picturing(1, ['acc-1', 'acc-2'])),
+      post('next', picturing(3)),
+    ];
+    expect(actionsOf(planned(moved, lostAs('share', picturing(1))))).toEqual({
+      share: 'keep',
+      tell: 'blocked',
+      next: 'create',
+    });
     // Its own words changed, and others came beside them.
     const edited = [post('share', { caption: 'the lamp of elm is here' }), post('tell', { caption: 'a rug is here' })];
     expect(actionsOf(planned(edited, lock))).toEqual({ share: 'keep', tell: 'create' });
