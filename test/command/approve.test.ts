@@ -2,8 +2,9 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } f
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { bin, type CommandOptions, temporaryFolder } from '../rig/command.ts';
+import { describe, expect, test } from 'vitest';
+import { bin, type CommandOptions } from '../rig/command.ts';
+import { makeFolder } from '../rig/folder.ts';
 import type { Booking } from '../rig/oracle.ts';
 import { hasTerminals, runOnTerminal } from '../rig/terminal.ts';
 import { makeTrial, type Trial } from '../rig/trial.ts';
@@ -27,9 +28,8 @@ const kinds = ({ sandbox }: Trial) => (sandbox.ledger() as Booking[]).map(({ kin
 /** A campaign whose plan is saved, and a person whose secrets nobody else has. */
 async function savedPlan(text = manifest) {
   const trial = await makeTrial(text);
-  const state = temporaryFolder();
-  onTestFinished(() => state.remove());
-  const env = { ...trial.sandbox.env, XDG_STATE_HOME: state.path, NO_COLOR: '1' };
+  const state = makeFolder();
+  const env = { ...trial.sandbox.env, XDG_STATE_HOME: state, NO_COLOR: '1' };
   const approve = async (args: string[] = [], keys = 'y\r', file = 'shop.plan.json') => {
     const words = [process.execPath, bin, 'approve', file, '--by', 'Ada', ...args];
     const deeds = [{ after: '[y/N] ', keys }];
@@ -46,7 +46,7 @@ async function savedPlan(text = manifest) {
     });
   const saved = await run(['plan', 'campaign.yaml', '--out', 'shop.plan.json']);
   expect(saved.code, saved.err).toBe(0);
-  const approvals = join(state.path, 'mediabatch', 'approvals');
+  const approvals = join(state, 'mediabatch', 'approvals');
   return { trial, approvals, approve, run, apply };
 }
 
@@ -206,11 +206,10 @@ describe.runIf(hasTerminals)('an approved plan (python3)', () => {
     const [name = ''] = readdirSync(approvals);
     const path = join(approvals, name);
     const sealed = readFileSync(path, 'utf8');
-    const state = temporaryFolder();
-    onTestFinished(() => state.remove());
-    cpSync(join(approvals, '..'), join(state.path, 'mediabatch'), { recursive: true });
+    const state = makeFolder();
+    cpSync(join(approvals, '..'), join(state, 'mediabatch'), { recursive: true });
     // A copy of the key is of another time, and so another secret.
-    expect((await apply([], { env: { XDG_STATE_HOME: state.path } })).code).toBe(5);
+    expect((await apply([], { env: { XDG_STATE_HOME: state } })).code).toBe(5);
     writeFileSync(path, sealed.replace('Ada', 'Bob'));
     expect((await apply()).code).toBe(5);
     writeFileSync(join(approvals, `${'0'.repeat(32)}.json`), sealed);

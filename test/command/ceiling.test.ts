@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { knowsPlayMoneyOnly, readEnvironment } from '../../src/campaign/environment.ts';
 import { apply, load, plan } from '../../src/index.ts';
-import { type CommandOptions, command, temporaryFolder } from '../rig/command.ts';
+import { type CommandOptions, command } from '../rig/command.ts';
+import { makeFolder } from '../rig/folder.ts';
 import { terse } from '../rig/other-service/manners.ts';
 import { OtherService } from '../rig/other-service/other-service.ts';
 import { serviceHere } from '../rig/service-here.ts';
@@ -146,11 +147,10 @@ tasks:
   /** Three campaigns of one person, who lets so much be spent. */
   async function limited(limit: string) {
     const trial = await makeTrial(manifest('lamp'));
-    const state = temporaryFolder();
-    onTestFinished(() => state.remove());
+    const state = makeFolder();
     for (const name of ['vase', 'clock']) trial.write(`${name}.yaml`, manifest(name));
     const run = (args: string[], { env, ...options }: Partial<CommandOptions> = {}) =>
-      trial.run(args, { ...options, env: { XDG_STATE_HOME: state.path, MEDIABATCH_LIMIT: limit, ...env } });
+      trial.run(args, { ...options, env: { XDG_STATE_HOME: state, MEDIABATCH_LIMIT: limit, ...env } });
     const apply = (file = 'campaign.yaml', options: Partial<CommandOptions> = {}) =>
       run(['apply', file, '--yes', '--poll-interval', '10'], options);
     const spent = () => trial.sandbox.ledger().reduce((sum, { credits }) => sum + credits, 0);

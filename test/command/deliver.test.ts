@@ -2,10 +2,11 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { deliverFile } from '../../src/disk/outputs/relocate-output.ts';
 import { BucketStandIn } from '../rig/bucket-stand-in.ts';
 import { bin, command, temporaryFolder } from '../rig/command.ts';
+import { makeFolder } from '../rig/folder.ts';
 import { runInProcess } from './in-process.ts';
 
 const manifest = `version: 1
@@ -35,8 +36,7 @@ beforeAll(async () => {
 
 /** A copy of the campaign as it was bought. */
 function campaign() {
-  const { path: folder, remove } = temporaryFolder();
-  onTestFinished(remove);
+  const folder = makeFolder();
   cpSync(bought, folder, { recursive: true });
   const run = (...words: string[]) => runInProcess(['deliver', 'campaign.yaml', '--sandbox', ...words], {}, folder);
   return { folder, run, to: join(folder, 'handed') };
@@ -57,8 +57,7 @@ const byRow = ['--layout', '{{row.sku}}/{{slug matrix.ratio}}', '-s', 'pic'];
 
 describe('deliver', () => {
   test('copies files with the same bytes into one folder at the same time', async () => {
-    const { path: root, remove } = temporaryFolder();
-    onTestFinished(remove);
+    const root = makeFolder();
     const source = join(root, 'source');
     writeFileSync(source, 'the same');
     const sha256 = createHash('sha256').update('the same').digest('hex');

@@ -2,12 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { namedCommands } from '../../src/cli/program/command-row.ts';
 import { makeProgram } from '../../src/cli/program/program.ts';
 import type { EngineRun } from '../../src/contract/engine-state.ts';
 import { jsonOf } from '../../src/report/document.ts';
-import { command, readLines, root, temporaryFolder } from '../rig/command.ts';
+import { command, readLines, root } from '../rig/command.ts';
+import { makeFolder } from '../rig/folder.ts';
 import { gitEnvironment } from '../rig/git-environment.ts';
 import { makePlace, pictures, until } from '../rig/place.ts';
 import { bufferTerminal } from './buffer-terminal.ts';
@@ -197,8 +198,7 @@ describe('history', () => {
   }
 
   function place(): string {
-    const { path, remove } = temporaryFolder();
-    onTestFinished(remove);
+    const path = makeFolder();
     writeFileSync(join(path, 'campaign.yaml'), pictures('a', 'b'));
     return path;
   }

@@ -5,13 +5,13 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { makeProgram } from '../../src/cli/program/program.ts';
 import { openStore } from '../../src/cluster/store/store.ts';
-import { root, temporaryFolder } from '../rig/command.ts';
+import { root } from '../rig/command.ts';
 import { dumpedPrograms, emptyServer, freePort, makeMedia } from '../rig/dumped-server.ts';
+import { makeFolder } from '../rig/folder.ts';
 import { blocksOf } from '../rig/manual-pages.ts';
 import { freshDatabase } from '../rig/postgres.ts';
 import { startPostgres } from '../rig/postgres-server.ts';
 import { type Terminal, typeInto } from '../rig/terminal.ts';
-import { temporary } from '../rig/used-campaigns.ts';
 import { bufferTerminal } from './buffer-terminal.ts';
 
 describe('engine manual', () => {
@@ -37,7 +37,7 @@ describe('engine manual', () => {
 
   /** The terminals of the page, with the service running in the first. Ports are free ones: those of the page may be taken. */
   async function openTerminals(databasePort: string) {
-    const folder = temporary();
+    const folder = makeFolder();
     const port = await freePort();
     const env = { PGPORT: databasePort };
     const variables = read('sh', 'terminal variables').replaceAll('4010', port);
@@ -247,8 +247,7 @@ describe('engine examples', () => {
   test.each(commands)(
     'the command of %s works on a database, is ready, and ends when it is told to',
     async (_name, words) => {
-      const { path, remove } = temporaryFolder();
-      onTestFinished(remove);
+      const path = makeFolder();
       const store = join(path, 'store');
       mkdirSync(store);
       await openStore(store, { makes: true });

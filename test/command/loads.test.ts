@@ -5,11 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { pasteAfter } from '../../src/cli/program/program.ts';
 import { writeEngineNote } from '../../src/disk/lock/engine-note.ts';
 import { images } from '../rig/campaign.ts';
-import { command, root, temporaryFolder } from '../rig/command.ts';
+import { command, root } from '../rig/command.ts';
+import { makeFolder } from '../rig/folder.ts';
 
 describe('loads', () => {
   const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -108,8 +109,7 @@ const nowhere = { MEDIABATCH_ENGINE: 'postgres://me:hidden-word@127.0.0.1:1/none
 describe('packages of runs on an engine', () => {
   let cwd: string;
   beforeEach(() => {
-    const { path, remove } = temporaryFolder();
-    onTestFinished(remove);
+    const path = makeFolder();
     cwd = path;
     writeFileSync(join(cwd, 'campaign.yaml'), images(1));
   });
@@ -186,8 +186,7 @@ describe('commands that are printed while an engine has the run', () => {
   });
 
   test('status says where the run is, and its commands go there', async () => {
-    const { path: cwd, remove } = temporaryFolder();
-    onTestFinished(remove);
+    const cwd = makeFolder();
     writeFileSync(join(cwd, 'campaign.yaml'), images(1));
     const engine = 'postgres://me@db:5432/x';
     const since = '2026-01-01T00:00:00.000Z';

@@ -6,8 +6,9 @@ import { namedCommands } from '../../src/cli/program/command-row.ts';
 import { makeProgram } from '../../src/cli/program/program.ts';
 import { root } from '../rig/command.ts';
 import { exampleNames, openExample } from '../rig/examples.ts';
+import { makeFolder } from '../rig/folder.ts';
 import { blocksOf, pageNames } from '../rig/manual-pages.ts';
-import { gatedDrafts, temporary, typeLine, usedQuickstart } from '../rig/used-campaigns.ts';
+import { gatedDrafts, typeLine, usedQuickstart } from '../rig/used-campaigns.ts';
 import { bufferTerminal } from './buffer-terminal.ts';
 
 test('every command of the manual does what it says', async () => {
@@ -19,7 +20,7 @@ test('every command of the manual does what it says', async () => {
       expect(['', 'gates', 'not-run', 'terminal']).toContain(name.split(' ')[0]);
       // What is typed into several terminals: `engine-manual.test.ts`.
       if (name === 'not-run' || name.startsWith('terminal ')) continue;
-      const folder = join(temporary(), 'campaign');
+      const folder = join(makeFolder(), 'campaign');
       cpSync(name === 'gates' ? gated : used, folder, { recursive: true, preserveTimestamps: true });
       run += 1;
       // A line that enters a folder goes with the others; a run that stops at a gate is told by its exit.
@@ -35,7 +36,7 @@ test('every command of the manual does what it says', async () => {
 }, 600_000);
 
 test('the commands of README lead from a spreadsheet to a gallery', async () => {
-  const folder = temporary();
+  const folder = makeFolder();
   for (const { name, text } of blocksOf('start', 'csv')) writeFileSync(join(folder, name), `${text}\n`);
   const blocks = blocksOf('../../README', 'sh').filter(({ name }) => name !== 'not-run');
   const lines = blocks.flatMap(({ text }) => text.replaceAll(/^npx /gm, '').split('\n'));
@@ -48,7 +49,7 @@ test('the commands of README lead from a spreadsheet to a gallery', async () => 
 }, 120_000);
 
 test('the ten minutes of `help start` lead from a spreadsheet to a gallery, in one folder', async () => {
-  const folder = temporary();
+  const folder = makeFolder();
   for (const { name, text } of blocksOf('start', 'csv')) writeFileSync(join(folder, name), `${text}\n`);
   const lines = blocksOf('start', 'sh').flatMap(({ name, text }) => (name === 'not-run' ? [] : text.split('\n')));
   for (const line of lines) {
@@ -70,7 +71,7 @@ test('every example in the help does what it says', async () => {
   const failed: string[] = [];
   for (const [name, , { examples }] of namedCommands(makeProgram({ ...bufferTerminal(), exit() {} }))) {
     const folders = [used, gated].map((from) => {
-      const folder = join(temporary(), 'campaign');
+      const folder = join(makeFolder(), 'campaign');
       cpSync(from, folder, { recursive: true, preserveTimestamps: true });
       return folder;
     });

@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { readWorkbook } from '../../src/disk/workbook/read-workbook.ts';
 import { command, temporaryFolder } from '../rig/command.ts';
+import { makeFolder } from '../rig/folder.ts';
 import { runInProcess } from './in-process.ts';
 
 describe('outputs', () => {
@@ -49,8 +50,7 @@ tasks:
 
   /** A copy of the campaign as it was bought. */
   function campaign() {
-    const { path: folder, remove } = temporaryFolder();
-    onTestFinished(remove);
+    const folder = makeFolder();
     cpSync(bought, folder, { recursive: true });
     const run = (...words: string[]) => runInProcess(['outputs', 'campaign.yaml', '--sandbox', ...words], {}, folder);
     const list = async (...words: string[]) => {
@@ -162,8 +162,7 @@ tasks:
   });
 
   test('a post is a row, joined columns are listed, and a spreadsheet keeps every text but plain numbers', async () => {
-    const { path: folder, remove } = temporaryFolder();
-    onTestFinished(remove);
+    const folder = makeFolder();
     const run = (...words: string[]) => runInProcess(words, {}, folder);
     const accounts = JSON.parse((await run('list', 'accounts', '--sandbox', '--json')).out).accounts as {
       id: string;
@@ -225,8 +224,7 @@ tasks:
 `;
 
 function campaign(index = 'lists/all.csv') {
-  const { path: folder, remove } = temporaryFolder();
-  onTestFinished(remove);
+  const folder = makeFolder();
   writeFileSync(join(folder, 'campaign.yaml'), manifest(index));
   const apply = (...words: string[]) =>
     command(['apply', '--sandbox', '--yes', '--sandbox-speed', '10000', '--poll-interval', '10', ...words], {

@@ -9,7 +9,7 @@ import { bugReport } from '../../src/cli/main.ts';
 import { makeRecorder } from '../../src/cli/recorder.ts';
 import { systemClock } from '../../src/contract/clock.ts';
 import type { Plan } from '../../src/plan/plan.ts';
-import { temporaryFolder } from '../rig/command.ts';
+import { makeFolder } from '../rig/folder.ts';
 import { bufferTerminal } from './buffer-terminal.ts';
 import { manifest, products, workplaceForEach } from './in-process.ts';
 
@@ -57,8 +57,7 @@ describe('own files', () => {
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 test.skipIf(process.platform === 'win32')('with umask 000 nobody else can change what a run writes', () => {
-  const { path: folder, remove } = temporaryFolder();
-  onTestFinished(remove);
+  const folder = makeFolder();
   cpSync(join(root, 'examples/quickstart/campaign.yaml'), join(folder, 'campaign.yaml'));
   cpSync(join(root, 'examples/quickstart/products.csv'), join(folder, 'products.csv'));
   const command = [process.execPath, join(root, 'dist/cli/bin.js'), 'apply', '--sandbox', '--yes'];

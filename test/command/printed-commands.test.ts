@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { bin, type CommandResult, command, root, temporaryFolder } from '../rig/command.ts';
+import { describe, expect, test } from 'vitest';
+import { bin, type CommandResult, command, root } from '../rig/command.ts';
+import { makeFolder } from '../rig/folder.ts';
 
 const manifest = `version: 1
 name: spring
@@ -32,8 +33,7 @@ const quick = ['--yes', '--sandbox-speed', '10000', '--poll-interval', '10'];
 
 /** A folder in which what `before` says has happened. */
 async function placeAfter(before: string[][], prepare: (folder: string) => void = () => {}): Promise<string> {
-  const { path, remove } = temporaryFolder();
-  onTestFinished(remove);
+  const path = makeFolder();
   mkdirSync(join(path, 'my campaign'));
   writeFileSync(join(path, file), manifest);
   for (const args of before) await command(args, { cwd: path });
@@ -54,8 +54,7 @@ function commandsIn({ out, err }: Pick<CommandResult, 'out' | 'err'>): string[] 
 
 /** Pastes a command into a shell, in a copy of the folder; a person says yes, and does not care for the pace of life. */
 function paste(text: string, folder: string): Promise<{ code: number | null; said: string }> {
-  const { path, remove } = temporaryFolder();
-  onTestFinished(remove);
+  const path = makeFolder();
   const copy = join(path, 'copy');
   cpSync(folder, copy, { recursive: true });
   // The campaign that a person starts with is not bought here.

@@ -8,7 +8,8 @@ import { openCampaign } from '../../src/campaign/open-campaign.ts';
 import type { ReportParts } from '../../src/contract/report.ts';
 import type { ReviewAsset, ReviewData, WantedVerdict } from '../../src/contract/review.ts';
 import { makeGallery } from '../../src/review/gallery/make-gallery.ts';
-import { bin, command, temporaryFolder } from '../rig/command.ts';
+import { bin, command } from '../rig/command.ts';
+import { makeFolder } from '../rig/folder.ts';
 import { readLockFile } from '../rig/oracle.ts';
 import { buyEverything } from '../rig/review/bought-campaign.ts';
 import { drawPng } from '../rig/review/png.ts';
@@ -34,8 +35,7 @@ tasks:
   }
 
   function folderHere(text = manifest): string {
-    const { path, remove } = temporaryFolder();
-    onTestFinished(remove);
+    const path = makeFolder();
     writeFileSync(join(path, 'campaign.yaml'), text);
     return path;
   }
@@ -230,8 +230,7 @@ tasks:
    * each picture in its file.
    */
   async function campaignHere(names: Record<string, string> = {}, behind = 0) {
-    const { path: folder, remove } = temporaryFolder();
-    onTestFinished(remove);
+    const folder = makeFolder();
     writeFileSync(join(folder, 'campaign.yaml'), manifest);
     writeFileSync(join(folder, 'products.csv'), 'sku,name\nlamp,A lamp\nvase,A vase\n');
     await buyEverything(join(folder, 'campaign.yaml'), ({ task, take = 0, key }, index) =>

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { temporaryFolder } from '../rig/command.ts';
+import { makeFolder } from '../rig/folder.ts';
 
 export const key = 'acme_live_verysecret123456';
 
@@ -34,13 +34,12 @@ export async function scripted(answers: { [operation: string]: Scripted }) {
 
 /** A folder that goes away with the test. */
 export function folderWith(files: { [path: string]: string } = {}): string {
-  const folder = temporaryFolder();
-  onTestFinished(() => folder.remove());
+  const folder = makeFolder();
   for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder.path, path)), { recursive: true });
-    writeFileSync(join(folder.path, path), text);
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
   }
-  return folder.path;
+  return folder;
 }
 
 export const header = '{"mediabatch":"lock","version":2}';

@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { RunEvent } from '../../src/contract/event.ts';
 import { createRunView, foldEvent } from '../../src/report/run/run-view.ts';
 import { taskWords } from '../../src/report/run/run-words.ts';
-import { temporaryFolder } from '../rig/command.ts';
+import { makeFolder } from '../rig/folder.ts';
 import { described, type Manners, terse } from '../rig/other-service/manners.ts';
 import { OtherService } from '../rig/other-service/other-service.ts';
 import { runInProcess, workplaceForEach } from './in-process.ts';
@@ -109,8 +109,7 @@ tasks:
 });
 
 function campaign(fields: string, env: Record<string, string>) {
-  const { path, remove } = temporaryFolder();
-  onTestFinished(remove);
+  const path = makeFolder();
   const text = `version: 1\nname: q\ntasks:\n  hero: { kind: image, with: { prompt: x, ${fields} } }\n`;
   writeFileSync(join(path, 'campaign.yaml'), text);
   return (...args: string[]) => runInProcess(args, env, path);

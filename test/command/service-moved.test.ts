@@ -5,6 +5,7 @@ import { knownService } from '../../src/campaign/paths.ts';
 import { lockVersion } from '../../src/lock/record.ts';
 import { writeHeader } from '../../src/lock/write.ts';
 import { bin, command, temporaryFolder } from '../rig/command.ts';
+import { makeFolder } from '../rig/folder.ts';
 import { dyingAt } from '../rig/killed-run.ts';
 import { type ServiceHere, type ServiceOptions, serviceHere } from '../rig/service-here.ts';
 import { hasTerminals, runOnTerminal } from '../rig/terminal.ts';
@@ -27,8 +28,7 @@ interface Campaign {
 }
 
 function makeCampaign(text = pictures('a, b')): Campaign {
-  const { path, remove } = temporaryFolder();
-  onTestFinished(remove);
+  const path = makeFolder();
   const lock = join(path, 'campaign.lock.jsonl');
   const write = (written: string) => writeFileSync(join(path, 'campaign.yaml'), written);
   write(text);
@@ -201,8 +201,7 @@ describe('a service that has moved', () => {
       campaign.dropState();
       const words = ['apply', 'campaign.yaml', '--yes', '--service-moved', '--poll-interval', '10'];
       // Each time a machine that has not seen this before: its purchase journal is empty.
-      const { path: state, remove } = temporaryFolder();
-      onTestFinished(remove);
+      const state = makeFolder();
       const death = dyingAt({ write: at, when: 'after' }, { ...after.env, XDG_STATE_HOME: state });
       const { signal } = await command(words, { cwd: campaign.folder, ...death });
       if (signal === null) break;

@@ -2,6 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../rig/command.ts';
+import { makeFolder } from '../rig/folder.ts';
 import { readResultFiles } from '../rig/media-files.ts';
 import { described, type Manners, odd, terse } from '../rig/other-service/manners.ts';
 import { account, OtherService } from '../rig/other-service/other-service.ts';
@@ -79,8 +80,7 @@ tasks:
 
 function campaign(text: string, { env: own }: StandIn) {
   let env = own;
-  const { path, remove } = temporaryFolder();
-  onTestFinished(remove);
+  const path = makeFolder();
   const write = (manifest: string) => writeFileSync(join(path, 'campaign.yaml'), manifest);
   write(text);
   const png = '89504e470d0a1a0a0000000d49484452000000010000000108000000003a7e9b55';

@@ -1,21 +1,15 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished } from 'vitest';
+import { expect } from 'vitest';
 import type { CommandRow } from '../../src/cli/program/command-row.ts';
-import { bin, command, temporaryFolder } from './command.ts';
+import { bin, command } from './command.ts';
+import { makeFolder } from './folder.ts';
 import { gitEnvironment } from './git-environment.ts';
-
-/** A folder that goes away with the test. */
-export function temporary(): string {
-  const { path, remove } = temporaryFolder();
-  onTestFinished(remove);
-  return path;
-}
 
 /** The quickstart after a rehearsal and a day of work: a row and a season less, another season, other words, a retouched picture, and pins. */
 export async function usedQuickstart(): Promise<string> {
-  const folder = temporary();
+  const folder = makeFolder();
   await command(['init', '.'], { cwd: folder });
   const bought = await command(['apply', '--sandbox', '--yes', '--sandbox-speed', '10000', '--poll-interval', '10'], {
     cwd: folder,
@@ -46,7 +40,7 @@ export async function usedQuickstart(): Promise<string> {
 
 /** Drafts that are picked, and a teaser that nobody has approved yet; and what two people think. */
 export async function gatedDrafts(): Promise<string> {
-  const folder = temporary();
+  const folder = makeFolder();
   const run = async (...args: string[]) => {
     const { code, err } = await command([...args, '--sandbox'], { cwd: folder });
     expect([0, 5], err).toContain(code);

@@ -5,6 +5,7 @@ import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { bin, type CommandResult, command, temporaryFolder } from '../../rig/command.ts';
+import { makeFolder } from '../../rig/folder.ts';
 import { findLosses, remainsOf } from '../../rig/killed-run.ts';
 import { paidTwice, readLockFile, unrecorded } from '../../rig/oracle.ts';
 import { createsSeen, makePlace, type Place, pictures, type RunningCommand, until } from '../../rig/place.ts';
@@ -217,8 +218,7 @@ describe.runIf(process.platform !== 'win32')('I13 in the whole command', () => {
 
 /** A module that holds up the event loop of its process for two seconds at SIGUSR2. */
 function blocker(): string {
-  const { path: folder, remove } = temporaryFolder();
-  onTestFinished(remove);
+  const folder = makeFolder();
   const path = join(folder, 'block.mjs');
   const text = `process.on('SIGUSR2', () => {
   process.stderr.write('blocked\\n');

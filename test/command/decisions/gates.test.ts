@@ -7,7 +7,8 @@ import { json } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readLock } from '../../../src/lock/read.ts';
-import { command, temporaryFolder } from '../../rig/command.ts';
+import { command } from '../../rig/command.ts';
+import { makeFolder } from '../../rig/folder.ts';
 import { blocksOf } from '../../rig/manual-pages.ts';
 import { readLockFile } from '../../rig/oracle.ts';
 import { makeTrial, type Trial } from '../../rig/trial.ts';
@@ -355,8 +356,7 @@ tasks:
   }
 
   test('the judge of the manual picks winners in both orders, and leaves others to reviewers', async () => {
-    const { path: folder, remove } = temporaryFolder();
-    onTestFinished(remove);
+    const folder = makeFolder();
     writeFileSync(join(folder, 'campaign.yaml'), manifest);
     const run = async (...words: string[]) => {
       const said = await command([...words, '--sandbox'], { cwd: folder });

@@ -1,10 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import type { LockLine } from '../../../src/lock/record.ts';
 import { writeHeader, writeLine } from '../../../src/lock/write.ts';
-import { temporaryFolder } from '../../rig/command.ts';
+import { makeFolder } from '../../rig/folder.ts';
 import { gitEnvironment } from '../../rig/git-environment.ts';
 import { runInProcess, type Said } from '../in-process.ts';
 
@@ -18,8 +17,7 @@ export class CampaignRepository {
       this.folder = folder;
       return;
     }
-    const { path, remove } = temporaryFolder();
-    onTestFinished(remove);
+    const path = makeFolder();
     this.folder = realpathSync(path);
     this.git('init', '--quiet', '--initial-branch=main');
     this.write('.gitattributes', '*.lock.jsonl merge=union text eol=lf\n');

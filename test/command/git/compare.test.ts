@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { findCheckedOutCommit } from '../../../src/disk/git/git-command.ts';
-import { temporaryFolder } from '../../rig/command.ts';
+import { makeFolder } from '../../rig/folder.ts';
 import { gitEnvironment } from '../../rig/git-environment.ts';
 import { CampaignRepository } from './campaign-repository.ts';
 
@@ -254,8 +254,7 @@ tasks:
     test('its history: cut off in a shallow clone', async () => {
       const here = repository();
       here.commit();
-      const { path, remove } = temporaryFolder();
-      onTestFinished(remove);
+      const path = makeFolder();
       const words = ['clone', '--quiet', '--depth', '1', `file://${here.folder}`, join(path, 'clone')];
       execFileSync('git', words, { env: gitEnvironment, stdio: 'pipe' });
       const clone = new CampaignRepository(join(path, 'clone'));
@@ -268,8 +267,7 @@ tasks:
       here.write('shop/rows.csv', 'sku,name\na,chair\n');
       here.commit();
       here.git('config', 'uploadpack.allowFilter', 'true');
-      const { path, remove } = temporaryFolder();
-      onTestFinished(remove);
+      const path = makeFolder();
       const words = ['clone', '--quiet', '--filter=blob:none', `file://${here.folder}`, join(path, 'clone')];
       execFileSync('git', words, { env: gitEnvironment, stdio: 'pipe' });
       const clone = new CampaignRepository(join(path, 'clone'));
@@ -307,8 +305,7 @@ tasks:
 
 describe('checked out commit', () => {
   function repository() {
-    const { path, remove } = temporaryFolder();
-    onTestFinished(remove);
+    const path = makeFolder();
     const git = (...args: string[]) =>
       execFileSync('git', args, { cwd: path, env: gitEnvironment, encoding: 'utf8', stdio: 'pipe' }).trim();
     git('init', '-q', '-b', 'main');
@@ -330,8 +327,7 @@ describe('checked out commit', () => {
   });
 
   test('starts no git outside of a repository', async () => {
-    const { path, remove } = temporaryFolder();
-    onTestFinished(remove);
+    const path = makeFolder();
     const bin = join(path, 'bin');
     mkdirSync(bin);
     writeFileSync(join(bin, 'git'), `#!/bin/sh\ntouch ${join(path, 'started')}\n`, { mode: 0o755 });

@@ -3,7 +3,8 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, write
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createRequestBodies } from '../../../src/disk/state/request-bodies.ts';
-import { readLines, temporaryFolder } from '../../rig/command.ts';
+import { readLines } from '../../rig/command.ts';
+import { makeFolder } from '../../rig/folder.ts';
 import { makeTrial, type Trial } from '../../rig/trial.ts';
 import { png } from '../../rooms/disk/media.ts';
 
@@ -210,7 +211,7 @@ describe('a lock that names files of other campaigns, with their true digests', 
   test('another person, who has the same lock and files, moves and deletes nothing either', async () => {
     const trial = await makeCampaign();
     expect((await trial.apply()).code).toBe(0);
-    const env = { XDG_STATE_HOME: temporary() };
+    const env = { XDG_STATE_HOME: makeFolder() };
     trial.write('campaign.yaml', manifest.replace(/ {2}hero.*\n/, ''));
     expect((await trial.run(['gc', 'campaign.yaml', '--yes'], { env })).err).toContain('left alone output/hero.png');
     trial.write('campaign.yaml', manifest.replace('hero:', 'main:'));
@@ -225,7 +226,7 @@ describe('a lock that names files of other campaigns, with their true digests', 
 describe('the whole folder of state of somebody else', () => {
   test('changes nothing of what a run does or says', async () => {
     const theirs = await makeCampaign();
-    const stateHome = temporary();
+    const stateHome = makeFolder();
     for (let runs = 0; runs < 2; runs += 1) {
       expect((await theirs.apply([], { env: { XDG_STATE_HOME: stateHome } })).code).toBe(0);
     }
@@ -244,7 +245,7 @@ describe('the whole folder of state of somebody else', () => {
 
   test('plan, status, validate and explain keep nothing, and make no secret', async () => {
     const trial = await makeCampaign();
-    const home = temporary();
+    const home = makeFolder();
     const env = { XDG_STATE_HOME: home, TMPDIR: home };
     for (const args of [['validate'], ['plan'], ['status'], ['explain', 'hero']]) {
       const [name = '', ...more] = args;
@@ -257,7 +258,7 @@ describe('the whole folder of state of somebody else', () => {
 
   test('a person who can keep nothing buys, and buys nothing twice', async () => {
     const trial = await makeCampaign();
-    const home = join(temporary(), 'file');
+    const home = join(makeFolder(), 'file');
     writeFileSync(home, '');
     const env = { XDG_STATE_HOME: home, TMPDIR: home, HOME: home };
     for (let runs = 0; runs < 3; runs += 1) {
@@ -267,9 +268,3 @@ describe('the whole folder of state of somebody else', () => {
     expect(trial.sandbox.ledger().filter(({ kind }) => kind === 'image')).toHaveLength(1);
   });
 });
-
-function temporary(): string {
-  const folder = temporaryFolder();
-  onTestFinished(() => folder.remove());
-  return folder.path;
-}

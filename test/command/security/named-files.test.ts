@@ -14,7 +14,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { bin, command, temporaryFolder } from '../../rig/command.ts';
+import { bin, command } from '../../rig/command.ts';
+import { makeFolder } from '../../rig/folder.ts';
 import { type Ended, runProgram } from '../../rig/run-program.ts';
 import { makeTrial, type Trial } from '../../rig/trial.ts';
 import { has, start } from '../../rooms/disk/tools.ts';
@@ -35,12 +36,6 @@ tasks:
     trial.write('logo.png', 'not much of a picture\0');
     mkdirSync(trial.path('.git'));
     return trial;
-  }
-
-  function folderFor(): string {
-    const folder = temporaryFolder();
-    onTestFinished(() => folder.remove());
-    return folder.path;
   }
 
   const makePipe = (path: string) => execFileSync('mkfifo', [path]);
@@ -111,7 +106,7 @@ tasks:
 
     test.each([...names, '.mediabatch'])('as a link out of the tree is neither read nor written: %s', async (name) => {
       const trial = await makeCampaign();
-      const outside = folderFor();
+      const outside = makeFolder();
       const secret = join(outside, name === '.mediabatch' ? 'state' : `secret-${name}`);
       const there = existsSync(trial.path(name));
       if (there) renameSync(trial.path(name), secret);
@@ -138,7 +133,7 @@ tasks:
 
     test('is not made public because a link of the tree leads to it', async () => {
       const trial = await makeCampaign();
-      const outside = folderFor();
+      const outside = makeFolder();
       writeFileSync(join(outside, 'secret'), 'secret');
       symlinkSync(join(outside, 'secret'), trial.path('harmless.png'));
       symlinkSync(outside, trial.path('assets'));
@@ -151,7 +146,7 @@ tasks:
 
     test('in a folder that a link of the tree puts elsewhere is written by no command', async () => {
       const trial = await makeCampaign();
-      const outside = folderFor();
+      const outside = makeFolder();
       for (const file of ['campaign.yaml', 'rows.csv', 'rows.schema.json', 'logo.png']) {
         writeFileSync(join(outside, file), readFileSync(trial.path(file)));
       }
@@ -186,14 +181,14 @@ tasks:
     test.each(['ledger.jsonl', 'sandbox.pid', 'files'])(
       'is not gone on with when a link or a pipe is in it: %s',
       async (name) => {
-        const folder = folderFor();
+        const folder = makeFolder();
         writeFileSync(
           join(folder, 'campaign.yaml'),
           manifest.replace(/ {2}hero.*\n {2}logo.*/, '  pic: { kind: image, with: { prompt: x } }'),
         );
         const data = join(folder, '.mediabatch/sandbox');
         mkdirSync(data, { recursive: true });
-        const precious = join(folderFor(), 'precious');
+        const precious = join(makeFolder(), 'precious');
         mkdirSync(precious);
         const go = () => command(['apply', 'campaign.yaml', '--sandbox', '--yes'], { cwd: folder });
         for (const make of [
@@ -218,8 +213,7 @@ describe('odd disk', () => {
       'version: 1\nname: spring\ntasks:\n  pic: { kind: image, with: { prompt: a lamp, resolution: 1k } }\n';
 
     function place(): string {
-      const { path, remove } = temporaryFolder();
-      onTestFinished(remove);
+      const path = makeFolder();
       writeFileSync(join(path, 'campaign.yaml'), manifest);
       return path;
     }
@@ -314,8 +308,7 @@ tasks:
 
   /** A campaign in which `pic@a` was bought with sandbox credits, and `pic@b` is new. */
   async function boughtFolder(): Promise<string> {
-    const { path, remove } = temporaryFolder();
-    onTestFinished(remove);
+    const path = makeFolder();
     writeFileSync(join(path, 'campaign.yaml'), manifest);
     writeFileSync(join(path, 'rows.csv'), 'k\na\n');
     const bought = await command(['apply', 'campaign.yaml', '--sandbox', '--yes'], { cwd: path });

@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openChromium } from '../../rig/chromium.ts';
-import { command, root, temporaryFolder } from '../../rig/command.ts';
+import { command, root } from '../../rig/command.ts';
+import { makeFolder } from '../../rig/folder.ts';
 
 const types: Record<string, string> = { '.png': 'image/png', '.mp3': 'audio/mpeg', '.html': 'text/html' };
 
@@ -30,13 +31,12 @@ async function serveFolder(folder: string): Promise<string> {
 }
 
 test('what the quickstart buys opens in a browser: every picture in its size, every song with its sound', async () => {
-  const folder = temporaryFolder();
-  onTestFinished(() => folder.remove());
+  const folder = makeFolder();
   for (const name of ['campaign.yaml', 'products.csv'])
-    cpSync(join(root, 'examples/quickstart', name), join(folder.path, name));
-  const { code, err } = await command(['apply', 'campaign.yaml', '--sandbox', '--yes'], { cwd: folder.path });
+    cpSync(join(root, 'examples/quickstart', name), join(folder, name));
+  const { code, err } = await command(['apply', 'campaign.yaml', '--sandbox', '--yes'], { cwd: folder });
   expect(code, err).toBe(0);
-  const outputs = join(folder.path, 'campaign.sandbox');
+  const outputs = join(folder, 'campaign.sandbox');
   const url = await serveFolder(outputs);
   const { browser, close } = await openChromium();
   onTestFinished(close);

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { openChromium } from '../../rig/chromium.ts';
-import { bin, temporaryFolder } from '../../rig/command.ts';
+import { bin } from '../../rig/command.ts';
+import { makeFolder } from '../../rig/folder.ts';
 import { buyEverything } from '../../rig/review/bought-campaign.ts';
 import { complaintsOf } from '../../rig/review/open-page.ts';
 import { drawPng } from '../../rig/review/png.ts';
@@ -35,8 +36,7 @@ tasks:
 
 /** A campaign as `report` writes it, with texts that want to be more. */
 async function writeReport(...words: string[]): Promise<string> {
-  const { path: folder, remove } = temporaryFolder();
-  onTestFinished(remove);
+  const folder = makeFolder();
   writeFileSync(join(folder, 'campaign.yaml'), manifest);
   writeFileSync(
     join(folder, 'products.json'),

@@ -2,7 +2,7 @@ import { afterAll, expect, onTestFinished, test } from 'vitest';
 import type { ReviewData, ReviewHost } from '../../../src/contract/review.ts';
 import { serveReview } from '../../../src/review/serve/serve-review.ts';
 import { openChromium } from '../../rig/chromium.ts';
-import { temporaryFolder } from '../../rig/command.ts';
+import { makeFolder } from '../../rig/folder.ts';
 import { asset, campaign, file, products } from '../../rig/review/campaign.ts';
 import { openReview } from '../../rig/review/open-page.ts';
 
@@ -128,8 +128,7 @@ test('where all are rejected, others are offered with their price and the comman
 });
 
 test('a page of an earlier start on the same port says that it was started again, and keeps what is decided', async () => {
-  const folder = temporaryFolder();
-  onTestFinished(() => folder.remove());
+  const folder = makeFolder();
   const data: ReviewData = products(2, 2);
   const noted: string[] = [];
   const host: ReviewHost = {
@@ -141,8 +140,7 @@ test('a page of an earlier start on the same port says that it was started again
     watch: () => () => undefined,
     find: () => undefined,
   };
-  const serve = (port: number) =>
-    serveReview(host, { port, state: folder.path, paste: () => '', onError: () => undefined });
+  const serve = (port: number) => serveReview(host, { port, state: folder, paste: () => '', onError: () => undefined });
   const first = await serve(0);
   const page = await browser.newPage();
   onTestFinished(() => page.close());

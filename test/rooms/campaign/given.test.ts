@@ -1,13 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readPicks } from '../../../src/campaign/decisions/judge.ts';
 import { hasKey, keyFromCommand, readEnvironment, requireAccess } from '../../../src/campaign/environment.ts';
 import { openCampaign } from '../../../src/campaign/open-campaign.ts';
 import { findContradiction } from '../../../src/campaign/saved-plan.ts';
 import { runCommand } from '../../../src/disk/run-command.ts';
-import { temporaryFolder } from '../../rig/command.ts';
-import { makeFolder } from '../disk/folder.ts';
+import { makeFolder } from '../../rig/folder.ts';
 import { plan, row } from '../report/samples.ts';
 
 const baseUrl = 'https://api.example/api/v1';
@@ -73,30 +72,28 @@ test('what a program says when it fails is shown, what it prints never', () => {
 });
 
 test('the program runs when the key is wanted, once, and from the environment only', async () => {
-  const folder = temporaryFolder();
-  onTestFinished(() => folder.remove());
-  const count = join(folder.path, 'count');
+  const folder = makeFolder();
+  const count = join(folder, 'count');
   const script = `require('node:fs').appendFileSync('${count}', 'x'); console.log('${key}')`;
   const env = {
     MEDIABATCH_BASE_URL: url,
     MEDIABATCH_API_KEY_COMMAND: `'${process.execPath}' -e '${script.replaceAll("'", '`')}'`,
   };
-  const environment = readEnvironment({ ...env, MEDIABATCH_API_KEY_COMMAND: 'no-such-program-here' }, folder.path);
+  const environment = readEnvironment({ ...env, MEDIABATCH_API_KEY_COMMAND: 'no-such-program-here' }, folder);
   expect(hasKey(environment)).toBe(true);
-  const campaign = await openCampaign(join(folder.path, 'campaign.yaml'), { environment });
+  const campaign = await openCampaign(join(folder, 'campaign.yaml'), { environment });
   expect(JSON.stringify(campaign.environment)).toBe(JSON.stringify({ baseUrl: url, isPrinted: true }));
   expect(() => campaign.replays).toThrow('it ended with 127');
-  const printsQuote = readEnvironment({ ...env, MEDIABATCH_API_KEY_COMMAND: `echo '"key"'` }, folder.path);
+  const printsQuote = readEnvironment({ ...env, MEDIABATCH_API_KEY_COMMAND: `echo '"key"'` }, folder);
   expect(() => requireAccess(printsQuote)).toThrow('the output of MEDIABATCH_API_KEY_COMMAND begins with "');
-  expect(requireAccess(readEnvironment(env, folder.path))).toEqual({ baseUrl: url, token: key });
-  expect(requireAccess(readEnvironment({ ...env, MEDIABATCH_API_KEY: 'own' }, folder.path)).token).toBe('own');
-  writeFileSync(join(folder.path, '.env'), `MEDIABATCH_BASE_URL=${url}\nMEDIABATCH_API_KEY_COMMAND=touch owned\n`);
-  expect(() => requireAccess(readEnvironment({}, folder.path))).toThrow('it stands in .env');
+  expect(requireAccess(readEnvironment(env, folder))).toEqual({ baseUrl: url, token: key });
+  expect(requireAccess(readEnvironment({ ...env, MEDIABATCH_API_KEY: 'own' }, folder)).token).toBe('own');
+  writeFileSync(join(folder, '.env'), `MEDIABATCH_BASE_URL=${url}\nMEDIABATCH_API_KEY_COMMAND=touch owned\n`);
+  expect(() => requireAccess(readEnvironment({}, folder))).toThrow('it stands in .env');
 });
 
 test('a file that is not there is told from one that holds no picks', async () => {
-  const { path, remove } = temporaryFolder();
-  onTestFinished(remove);
+  const path = makeFolder();
   const [none, bad] = [join(path, 'none.json'), join(path, 'bad.json')];
   writeFileSync(bad, '{}');
   await expect(readPicks(none)).rejects.toThrow(`--from ${none} is not there`);

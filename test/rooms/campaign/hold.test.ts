@@ -16,18 +16,16 @@ import { Scope } from '../../../src/ground/scope.ts';
 import { importStep, load, plan } from '../../../src/index.ts';
 import { readLock } from '../../../src/lock/read.ts';
 import { emptyLock, writeHeader, writeLines } from '../../../src/lock/write.ts';
-import { temporaryFolder } from '../../rig/command.ts';
+import { makeFolder } from '../../rig/folder.ts';
 import { gitEnvironment } from '../../rig/git-environment.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
-import { makeFolder } from '../disk/folder.ts';
 import { job, lockOf, picture, stepOf } from '../plan/facts.ts';
 
 test('refuses a lock in a folder that does not exist, or below a file', async () => {
-  const folder = temporaryFolder();
-  onTestFinished(() => folder.remove());
-  writeFileSync(join(folder.path, 'campaign.yaml'), '');
+  const folder = makeFolder();
+  writeFileSync(join(folder, 'campaign.yaml'), '');
   for (const name of ['x/y/z.jsonl', 'campaign.yaml/z.jsonl']) {
-    const lock = join(folder.path, name);
+    const lock = join(folder, name);
     const tell = () => undefined;
     for (const used of [
       holdGuard(lock, 0, tell),
@@ -106,10 +104,9 @@ tasks:
   const mp4 = Buffer.from('0000001c6674797069736f6d00000200', 'hex');
 
   function place(text = manifest) {
-    const folder = temporaryFolder();
-    onTestFinished(() => folder.remove());
+    const folder = makeFolder();
     const write = (name: string, content: string | Buffer) => {
-      const path = join(folder.path, name);
+      const path = join(folder, name);
       mkdirSync(dirname(path), { recursive: true });
       writeFileSync(path, content);
     };
@@ -117,11 +114,11 @@ tasks:
     write('logo.png', png);
     /** What `plan` tells of a lost lock; undefined: nothing. */
     const told = async () => {
-      const campaign = await load(join(folder.path, 'campaign.yaml'), { environment });
+      const campaign = await load(join(folder, 'campaign.yaml'), { environment });
       const { notices } = await plan(campaign);
       return notices.flatMap((one) => (one.is === 'notice' && one.code === 'MB3409' ? [one.text] : []))[0];
     };
-    return { path: (name: string) => join(folder.path, name), write, told };
+    return { path: (name: string) => join(folder, name), write, told };
   }
 
   const home = process.env.XDG_STATE_HOME;

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import {
   apply,
   CampaignError,
@@ -17,7 +17,7 @@ import {
   type RunEvent,
   resolve,
 } from '../../../src/index.ts';
-import { temporaryFolder } from '../../rig/command.ts';
+import { makeFolder } from '../../rig/folder.ts';
 import { gitEnvironment } from '../../rig/git-environment.ts';
 
 const manifest = `version: 1
@@ -42,11 +42,10 @@ const quick = { rehearsal: { speed: 1000 } };
 
 /** A campaign in a folder that goes away with the test, against the embedded service. */
 function makeCampaign(text = manifest) {
-  const folder = temporaryFolder();
-  onTestFinished(() => folder.remove());
-  const file = join(folder.path, 'campaign.yaml');
+  const folder = makeFolder();
+  const file = join(folder, 'campaign.yaml');
   writeFileSync(file, text);
-  const path = (name: string) => join(folder.path, name);
+  const path = (name: string) => join(folder, name);
   return {
     file,
     path,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { makeTellInRun } from '../../../src/campaign/on-engine/carry-on-engine.ts';
 import { MirroredLock } from '../../../src/campaign/on-engine/mirrored-lock.ts';
 import { type OpenCampaign, openCampaign } from '../../../src/campaign/open-campaign.ts';
@@ -15,17 +15,15 @@ import { KeptMeasures } from '../../../src/disk/state/caches.ts';
 import { call, way } from '../../../src/ground/advice.ts';
 import { readLock } from '../../../src/lock/read.ts';
 import { emptyLock, writeHeader } from '../../../src/lock/write.ts';
-import { temporaryFolder } from '../../rig/command.ts';
+import { makeFolder } from '../../rig/folder.ts';
 import { buyEverything } from '../../rig/review/bought-campaign.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
-import { makeFolder } from '../disk/folder.ts';
 import { job, lockOf, picture } from '../plan/facts.ts';
 
 const first = '2026-01-01-0000-aaaa';
 
 async function pathsWith(files: Record<string, unknown[]>) {
-  const { path, remove } = temporaryFolder();
-  onTestFinished(remove);
+  const path = makeFolder();
   const paths = campaignPaths(join(path, 'campaign.yaml'), {});
   const folder = join(paths.state, paths.runs);
   mkdirSync(folder, { recursive: true });
@@ -118,8 +116,7 @@ test('lines that are folded as they come are those of the whole lock, whoever as
 test.each(['all.csv', 'all.json', 'all.jsonl'])(
   'two campaigns of a folder do not write over each other’s %s',
   async (index) => {
-    const { path: folder, remove } = temporaryFolder();
-    onTestFinished(remove);
+    const folder = makeFolder();
     const told: string[] = [];
     const keep = async (name: string) => {
       const file = join(folder, `${name}.yaml`);
@@ -150,8 +147,7 @@ test.each(['all.csv', 'all.json', 'all.jsonl'])(
 );
 
 test('two campaigns in one process share nothing of what they have read; each reads it once', async () => {
-  const { path, remove } = temporaryFolder();
-  onTestFinished(remove);
+  const path = makeFolder();
   const [one, other] = await Promise.all(
     ['a.yaml', 'b.yaml'].map((file) => openCampaign(join(path, file), { sandbox: true })),
   );

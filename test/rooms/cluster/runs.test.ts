@@ -48,11 +48,11 @@ import { writeLines } from '../../../src/lock/write.ts';
 import type { StepOrder } from '../../../src/plan/plan.ts';
 import type { StepEnd } from '../../../src/run/step-end.ts';
 import { images } from '../../rig/campaign.ts';
-import { command, temporaryFolder } from '../../rig/command.ts';
+import { command } from '../../rig/command.ts';
 import type { AnyFacts } from '../../rig/facts-of-purchase.ts';
+import { makeFolder } from '../../rig/folder.ts';
 import { losingLine } from '../../rig/losing-line.ts';
 import { openFresh } from '../../rig/postgres.ts';
-import { makeFolder } from '../disk/folder.ts';
 import { engineHere, submission } from './engine-here.ts';
 import { scriptedDatabase } from './scripted-database.ts';
 
@@ -394,8 +394,7 @@ describe('attach', () => {
 
   async function campaignHere() {
     const { url, db, boss } = await engineHere();
-    const { path: cwd, remove } = temporaryFolder();
-    onTestFinished(remove);
+    const cwd = makeFolder();
     writeFileSync(join(cwd, 'campaign.yaml'), images(2));
     const [, name = ''] = /^name: (.*)$/m.exec(images(2)) ?? [];
     const env = { MEDIABATCH_ENGINE: url, MEDIABATCH_BASE_URL: access.baseUrl, MEDIABATCH_API_KEY: access.token };

@@ -6,7 +6,7 @@ import { parseS3 } from '../../../src/cluster/store/s3.ts';
 import { openStore } from '../../../src/cluster/store/store.ts';
 import type { Clock } from '../../../src/contract/clock.ts';
 import { BucketStandIn, bucketEnv } from '../../rig/bucket-stand-in.ts';
-import { makeFolder } from '../disk/folder.ts';
+import { makeFolder } from '../../rig/folder.ts';
 import { jpeg, png } from '../disk/media.ts';
 import { chunks, failure, recorded, sha256, target } from '../disk/targets.ts';
 

@@ -12,14 +12,14 @@ import { readEngineNote, writeEngineNote } from '../../../src/disk/lock/engine-n
 import { takeGuard } from '../../../src/disk/lock/guard.ts';
 import { writeRecord } from '../../../src/lock/write.ts';
 import { images } from '../../rig/campaign.ts';
-import { command, temporaryFolder } from '../../rig/command.ts';
+import { command } from '../../rig/command.ts';
+import { makeFolder } from '../../rig/folder.ts';
 import { engineHere, submission } from './engine-here.ts';
 
 const account = 'a'.repeat(32);
 
 async function claimedBy(engine: string, run: string) {
-  const { path: cwd, remove } = temporaryFolder();
-  onTestFinished(remove);
+  const cwd = makeFolder();
   writeFileSync(join(cwd, 'campaign.yaml'), images(1));
   const lock = join(cwd, 'campaign.lock.jsonl');
   await writeEngineNote(lock, { run, account, engine: showEngine(engine), since: '2026', submitted: true });
@@ -113,8 +113,7 @@ test.each([
   ['57P03', 'starts up', 69],
   ['3D000', 'was made anew', 0],
 ])('a server that answers %s, because it %s: %s', async (code, _, exit) => {
-  const { path: cwd, remove } = temporaryFolder();
-  onTestFinished(remove);
+  const cwd = makeFolder();
   writeFileSync(join(cwd, 'campaign.yaml'), images(1));
   const lock = join(cwd, 'campaign.lock.jsonl');
   await writeEngineNote(lock, { run: 'r-1', account, engine: await sayingOnly(code), since: '2026', submitted: true });

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import sharp from 'sharp';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openCampaign } from '../../../src/campaign/open-campaign.ts';
 import { findOutputs } from '../../../src/campaign/save-outputs-list.ts';
 import { measureFile } from '../../../src/disk/outputs/measure-files.ts';
 import { outputsList, outputsTable } from '../../../src/report/outputs/outputs-list.ts';
-import { temporaryFolder } from '../../rig/command.ts';
+import { makeFolder } from '../../rig/folder.ts';
 import { buyEverything } from '../../rig/review/bought-campaign.ts';
 
 const box = (name: string, content: Buffer) => {
@@ -90,8 +90,7 @@ describe('content credentials', () => {
     ['b.mp4', 'video/mp4', longFilm],
     ['a.mp3', 'audio/mpeg', song],
   ])('are found in %s (%s), and not where there are none', async (path, type, make) => {
-    const { path: root, remove } = temporaryFolder();
-    onTestFinished(remove);
+    const root = makeFolder();
     for (const isSigned of [true, false]) {
       const bytes = await make(isSigned);
       const find = async (content: Buffer) => {
@@ -108,8 +107,7 @@ describe('content credentials', () => {
   });
 
   test('are named in lists of outputs; the file stays as it came', async () => {
-    const { path: folder, remove } = temporaryFolder();
-    onTestFinished(remove);
+    const folder = makeFolder();
     const file = join(folder, 'campaign.yaml');
     writeFileSync(
       file,

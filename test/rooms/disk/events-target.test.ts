@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { EventsTargetError, findEventsTarget } from '../../../src/disk/events-target.ts';
-import { makeFolder } from './folder.ts';
+import { makeFolder } from '../../rig/folder.ts';
 
 const event = '{"at":"2026-11-22T12:00:00.000Z","event":"run-started"}\n';
 const own = { out: () => {}, err: () => {} };

@@ -22,8 +22,8 @@ import {
   takeGuard,
   writeNote,
 } from '../../../src/disk/lock/guard.ts';
+import { makeFolder } from '../../rig/folder.ts';
 import { fixture } from './fixtures.ts';
-import { makeFolder } from './folder.ts';
 import { has, run, start } from './tools.ts';
 
 /** A clock that goes on only while someone waits, from any time of day. */

@@ -4,7 +4,7 @@ import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { asText, digestFile, listFiles, readDataFile, readManifestText } from '../../../src/disk/inputs.ts';
-import { makeFolder } from './folder.ts';
+import { makeFolder } from '../../rig/folder.ts';
 import { has } from './tools.ts';
 
 describe('a manifest', () => {

@@ -21,7 +21,7 @@ import { keepAnswer, keepDurations, readAnswer, readKeptDurations } from '../../
 import { makeRunId, RunHistory, RunJournal } from '../../../src/disk/state/run-history.ts';
 import { writeSealedFile } from '../../../src/disk/state/sealed-file.ts';
 import type { Json } from '../../../src/ground/json.ts';
-import { makeFolder } from './folder.ts';
+import { makeFolder } from '../../rig/folder.ts';
 import { jpeg, png } from './media.ts';
 import { chunks, filesIn, recorded, sha256, target } from './targets.ts';
 

@@ -14,8 +14,8 @@ import { describe, expect, it } from 'vitest';
 import { LockChangedError, UnsafeFileError } from '../../../src/contract/errors.ts';
 import { openLockFile, readLockBytes } from '../../../src/disk/lock/lock-file.ts';
 import { digestOf } from '../../../src/disk/outputs/hash-file.ts';
+import { makeFolder } from '../../rig/folder.ts';
 import { fixture } from './fixtures.ts';
-import { makeFolder } from './folder.ts';
 import { has, run } from './tools.ts';
 
 const header = '{"header":1}\n';

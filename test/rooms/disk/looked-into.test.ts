@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import sharp from 'sharp';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createMp3Encoder } from 'wasm-media-encoders';
 import { measureFile } from '../../../src/disk/outputs/measure-files.ts';
 import type { Expectation } from '../../../src/manifest/manifest.ts';
 import { type Aspect, aspectsOf, findUnmet } from '../../../src/plan/outputs/expectation.ts';
-import { temporaryFolder } from '../../rig/command.ts';
+import { makeFolder } from '../../rig/folder.ts';
 import { seeded } from '../../rig/random.ts';
 
 const types: Readonly<Record<string, string>> = {
@@ -19,8 +19,7 @@ const types: Readonly<Record<string, string>> = {
 
 /** Puts a file of this name into a folder, and measures what `expectation` asks for, and these aspects. */
 async function measure(name: string, bytes: Uint8Array, expectation: Expectation, also: readonly Aspect[] = []) {
-  const { path: root, remove } = temporaryFolder();
-  onTestFinished(remove);
+  const root = makeFolder();
   writeFileSync(join(root, name), bytes);
   const ending = name.split('.')[1] ?? '';
   const sha256 = createHash('sha256').update(bytes).digest('hex');

@@ -3,15 +3,14 @@ import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync
 import { join } from 'node:path';
 import fc from 'fast-check';
 import sharp from 'sharp';
-import { describe, expect, it, onTestFinished, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { lookAtOutput } from '../../../src/disk/outputs/check-outputs.ts';
 import { measureFiles } from '../../../src/disk/outputs/measure-files.ts';
 import { checkOutputs, hasPictureEnd } from '../../../src/disk/outputs/outputs.ts';
 import { describeBytes, isCutShort, knownExtensions, sniffMedia } from '../../../src/disk/outputs/sniff.ts';
 import { loadSharp } from '../../../src/disk/pictures/shrink-picture.ts';
 import { KeptMeasures } from '../../../src/disk/state/caches.ts';
-import { temporaryFolder } from '../../rig/command.ts';
-import { makeFolder } from './folder.ts';
+import { makeFolder } from '../../rig/folder.ts';
 import { jpeg, media, png } from './media.ts';
 import { recorded, sha256 } from './targets.ts';
 
@@ -53,8 +52,7 @@ describe('the size of a picture', () => {
     ['GIF', blank.clone().gif(), [301, 187]],
     ['AVIF', blank.clone().avif({ effort: 0 }), [301, 187]],
   ])('%s', async (_name, picture, [width, height]) => {
-    const { path: root, remove } = temporaryFolder();
-    onTestFinished(remove);
+    const root = makeFolder();
     const bytes = await picture.toBuffer();
     writeFileSync(join(root, 'a'), bytes);
     const type = sniffMedia(bytes)?.type ?? '';
@@ -66,8 +64,7 @@ describe('the size of a picture', () => {
 
 describe('measureFiles', () => {
   function place(files: Record<string, Buffer>) {
-    const { path: folder, remove } = temporaryFolder();
-    onTestFinished(remove);
+    const folder = makeFolder();
     const outputs = Object.entries(files).map(([path, bytes]) => {
       writeFileSync(join(folder, path), bytes);
       const type = path.endsWith('.wav') ? 'audio/wav' : 'image/jpeg';

@@ -30,8 +30,7 @@ import { SavedFiles } from '../../../src/disk/outputs/saved-files.ts';
 import { createRequestBodies } from '../../../src/disk/state/request-bodies.ts';
 import type { Output } from '../../../src/lock/record.ts';
 import { shellWord } from '../../../src/report/advice-text.ts';
-import { temporaryFolder } from '../../rig/command.ts';
-import { makeFolder } from './folder.ts';
+import { makeFolder } from '../../rig/folder.ts';
 import { run } from './tools.ts';
 
 function saves(...paths: string[]) {
@@ -187,12 +186,6 @@ describe('own tree', () => {
   );
 });
 
-function folder(): string {
-  const { path, remove } = temporaryFolder();
-  onTestFinished(remove);
-  return path;
-}
-
 test('one path in two ways, where capitals and the form of accents make no difference', () => {
   for (const platform of ['win32', 'darwin'] as const) {
     expect(isSameName('C:\\Shop\\Images', 'c:\\shop\\images', platform)).toBe(true);
@@ -230,7 +223,7 @@ test('a file system without hard links, as exFAT on Windows says it', () => {
 
 describe('another program holds a file for a moment', () => {
   test('what is absent is said at once, and not tried again', async () => {
-    const path = join(folder(), 'gone');
+    const path = join(makeFolder(), 'gone');
     await expect(unlinkFile(path, 'win32')).rejects.toMatchObject({ code: 'ENOENT' });
     await expect(renameFile(path, `${path}2`, 'win32')).rejects.toMatchObject({ code: 'ENOENT' });
   });
@@ -240,7 +233,7 @@ describe('a lock where nobody replaces a file that is open', () => {
   const header = '{"mediabatch":"lock","version":2}';
 
   test('is closed, replaced, and goes on with what it is now', async () => {
-    const path = join(folder(), 'campaign.lock.jsonl');
+    const path = join(makeFolder(), 'campaign.lock.jsonl');
     const lock = await openLockFile(path, { header, platform: 'win32' });
     await lock.append('one\n');
     await lock.append('two\n');
@@ -251,7 +244,7 @@ describe('a lock where nobody replaces a file that is open', () => {
   });
 
   test('that cannot be replaced is as it was, and takes what is paid next', async () => {
-    const path = join(folder(), 'campaign.lock.jsonl');
+    const path = join(makeFolder(), 'campaign.lock.jsonl');
     const lock = await openLockFile(path, { header, platform: 'win32' });
     await lock.append('one\n');
     const full = function* () {

@@ -16,7 +16,7 @@ import { SavedFiles } from '../../../src/disk/outputs/saved-files.ts';
 import { keepAnswer, keepDurations, readAnswer, readKeptDurations } from '../../../src/disk/state/caches.ts';
 import { createRequestBodies } from '../../../src/disk/state/request-bodies.ts';
 import { findOwn, makeOwn, readSealedFile, writeSealedFile } from '../../../src/disk/state/sealed-file.ts';
-import { makeFolder } from './folder.ts';
+import { makeFolder } from '../../rig/folder.ts';
 
 let home: string;
 let state: string;

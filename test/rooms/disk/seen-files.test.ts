@@ -14,7 +14,7 @@ import { lstatOrAbsent } from '../../../src/disk/fs/plain-file.ts';
 import { checkOutputs } from '../../../src/disk/outputs/outputs.ts';
 import { StatCache } from '../../../src/disk/outputs/stat-cache.ts';
 import { writeSealedFile } from '../../../src/disk/state/sealed-file.ts';
-import { makeFolder } from './folder.ts';
+import { makeFolder } from '../../rig/folder.ts';
 import { png } from './media.ts';
 import { recorded, sha256 } from './targets.ts';
 

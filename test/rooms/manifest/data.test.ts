@@ -1,92 +1,67 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readRows } from '../../../src/manifest/rows/read-rows.ts';
-import { productTask, testMistakes } from './mistakes.ts';
+import { ofProducts, productTask, testMistakes } from './mistakes.ts';
 
 describe('data', () => {
   testMistakes([
-    {
-      name: 'a data file that is not there',
-      text: productTask('    with: { prompt: x }'),
-      found: ['MB1301 6:14'],
-      says: ['products.csv'],
-    },
+    ['a data file that is not there', productTask('    with: { prompt: x }'), 'MB1301 6:14', 'products.csv'],
     {
       name: 'a data file outside',
       text: productTask('    with: { prompt: x }'),
       data: { 'products.csv': { problem: 'outside' } },
       found: ['MB1303 6:14'],
     },
-    {
-      name: 'no data file at all',
-      text: productTask('    with: { prompt: x }').replace('products.csv', 'products.ods'),
-      found: ['MB1103 6:14'],
-      says: ['.csv'],
-    },
-    {
-      name: 'a row with too many values',
-      text: productTask('    with: { prompt: x }'),
-      data: { 'products.csv': 'sku,name\nA,b\n\nC,d,e\n' },
-      found: ['MB1302 products.csv:4:1'],
-      says: ['row 2', '3 values'],
-    },
-    {
-      name: 'a column twice',
-      text: productTask('    with: { prompt: x }'),
-      data: { 'products.csv': '\ufeffsku,sku\r\nA,b\r\n' },
-      found: ['MB1302 products.csv:1:5'],
-    },
-    {
-      name: 'a column without name',
-      text: productTask('    with: { prompt: x }'),
-      data: { 'products.csv': 'sku,\nA,b\n' },
-      found: ['MB1302 products.csv:1:5'],
-    },
-    {
-      name: 'rows that a spreadsheet wrote for nothing',
-      text: productTask('    with: { prompt: "{{row.name}}" }'),
-      data: { 'products.csv': 'sku;name\r\nA;b\r\n;\r\n ; \r\n;;;\r\n' },
-      found: [],
-    },
+    [
+      'no data file at all',
+      productTask('    with: { prompt: x }').replace('products.csv', 'products.ods'),
+      'MB1103 6:14',
+      '.csv',
+    ],
+    ofProducts(
+      'a row with too many values',
+      '.csv',
+      'sku,name\nA,b\n\nC,d,e\n',
+      'MB1302 products.csv:4:1',
+      'row 2',
+      '3 values',
+    ),
+    ofProducts('a column twice', '.csv', '\ufeffsku,sku\r\nA,b\r\n', 'MB1302 products.csv:1:5'),
+    ofProducts('a column without name', '.csv', 'sku,\nA,b\n', 'MB1302 products.csv:1:5'),
+    ofProducts('rows that a spreadsheet wrote for nothing', '.csv', 'sku;name\r\nA;b\r\n;\r\n ; \r\n;;;\r\n', ''),
     {
       name: 'white space of any kind in the name of a column',
       text: productTask('    with: { prompt: "{{row.[Product name (EN)]}} {{lookup row \'Price (€)\'}}" }'),
       data: { 'products.csv': 'sku;" Product  name\r\n(EN)";"Price\u00a0(€)"\r\nA;b;1\r\n' },
       found: [],
     },
-    {
-      name: 'a merge that was not settled',
-      text: productTask('    with: { prompt: "{{row.name}}" }'),
-      data: { 'products.csv': 'sku,name\nA,b\n<<<<<<< HEAD\nC,d\n=======\nC,e\n>>>>>>> other\n' },
-      found: ['MB1302 products.csv:3:1'],
-      says: ['products.csv holds merge conflict markers', 'keep one of the two sides'],
-    },
-    {
-      name: 'a quote that is not closed',
-      text: productTask('    with: { prompt: x }'),
-      data: { 'products.csv': 'sku,name\nA,"b\nC,d\nE,f\n' },
-      found: ['MB1302 products.csv:2:1'],
-    },
-    {
-      name: 'semicolons between the columns',
-      text: productTask('    with: { prompt: "{{row.name}}" }'),
-      data: { 'products.csv': '\ufeff"sku";"name"\r\nA;1,5\r\nB;d\r\n' },
-      found: [],
-    },
-    {
-      name: 'semicolons between the columns, and too many',
-      text: productTask('    with: { prompt: "{{row.name}}" }'),
-      data: { 'products.csv': '\nsku;name\nA;b\nC;d;e\n' },
-      found: ['MB1302 products.csv:4:1'],
-      says: ['row 2 of products.csv has 3 values', 'put values that hold `;` in double quotes', 'as ;;'],
-    },
-    {
-      name: 'separators that nothing decides between',
-      text: productTask('    with: { prompt: "{{row.name}}" }'),
-      data: { 'products.csv': '\nsku;name,x\nA;b,c\n' },
-      found: ['MB1302 products.csv:2:1'],
-      says: ['may be separated by `,` or `;`', 'foreach: { file: products.csv, separator: ";" }'],
-    },
+    ofProducts(
+      'a merge that was not settled',
+      '.csv',
+      'sku,name\nA,b\n<<<<<<< HEAD\nC,d\n=======\nC,e\n>>>>>>> other\n',
+      'MB1302 products.csv:3:1',
+      'products.csv holds merge conflict markers',
+      'keep one of the two sides',
+    ),
+    ofProducts('a quote that is not closed', '.csv', 'sku,name\nA,"b\nC,d\nE,f\n', 'MB1302 products.csv:2:1'),
+    ofProducts('semicolons between the columns', '.csv', '\ufeff"sku";"name"\r\nA;1,5\r\nB;d\r\n', ''),
+    ofProducts(
+      'semicolons between the columns, and too many',
+      '.csv',
+      '\nsku;name\nA;b\nC;d;e\n',
+      'MB1302 products.csv:4:1',
+      'row 2 of products.csv has 3 values',
+      'put values that hold `;` in double quotes',
+      'as ;;',
+    ),
+    ofProducts(
+      'separators that nothing decides between',
+      '.csv',
+      '\nsku;name,x\nA;b,c\n',
+      'MB1302 products.csv:2:1',
+      'may be separated by `,` or `;`',
+      'foreach: { file: products.csv, separator: ";" }',
+    ),
     {
       name: 'a separator that is none',
       text: productTask('    with: { prompt: "{{row.name}}" }').replace(
@@ -106,42 +81,12 @@ describe('data', () => {
       found: ['MB1103 6:37'],
       says: ['has no effect'],
     },
-    {
-      name: 'an empty table',
-      text: productTask('    with: { prompt: x }'),
-      data: { 'products.csv': '' },
-      found: ['MB1302 products.csv:1:1'],
-    },
-    {
-      name: 'a table without rows',
-      text: productTask('    with: { prompt: x }'),
-      data: { 'products.csv': 'sku,name\n' },
-      found: ['MB1408 6:14'],
-    },
-    {
-      name: 'broken JSON',
-      text: productTask('    with: { prompt: x }').replace('.csv', '.json'),
-      data: { 'products.json': '[\n  {"sku": 1},\n  {"sku": 2,}\n]' },
-      found: ['MB1302 products.json:3:13'],
-    },
-    {
-      name: 'a broken line',
-      text: productTask('    with: { prompt: x }').replace('.csv', '.jsonl'),
-      data: { 'products.jsonl': '{"sku": "1"}\n\n{"sku": \n' },
-      found: ['MB1302 products.jsonl:3:8'],
-    },
-    {
-      name: 'a map instead of rows',
-      text: productTask('    with: { prompt: x }').replace('.csv', '.yaml'),
-      data: { 'products.yaml': 'a: 1\n' },
-      found: ['MB1302 products.yaml:1:1'],
-    },
-    {
-      name: 'a tab in the data',
-      text: productTask('    with: { prompt: x }').replace('.csv', '.yaml'),
-      data: { 'products.yaml': '- a: 1\n\tb: 2\n' },
-      found: ['MB1302 products.yaml:2:1'],
-    },
+    ofProducts('an empty table', '.csv', '', 'MB1302 products.csv:1:1'),
+    ofProducts('a table without rows', '.csv', 'sku,name\n', 'MB1408 6:14'),
+    ofProducts('broken JSON', '.json', '[\n  {"sku": 1},\n  {"sku": 2,}\n]', 'MB1302 products.json:3:13'),
+    ofProducts('a broken line', '.jsonl', '{"sku": "1"}\n\n{"sku": \n', 'MB1302 products.jsonl:3:8'),
+    ofProducts('a map instead of rows', '.yaml', 'a: 1\n', 'MB1302 products.yaml:1:1'),
+    ofProducts('a tab in the data', '.yaml', '- a: 1\n\tb: 2\n', 'MB1302 products.yaml:2:1'),
   ]);
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type DataFile, dataFiles, parseManifest } from '../../../src/manifest/parse.ts';
 import { maxManifestBytes } from '../../../src/manifest/yaml/source.ts';
 import { including, oneTask, parse, summarize } from './load.ts';
-import { testShapeMistakes } from './mistakes.ts';
+import { ofIncluded, testShapeMistakes } from './mistakes.ts';
 
 it('tasks of included files come first, in their order, and each knows its folder', () => {
   const { manifest, diagnostics } = parse(including('b/b.yaml, a.yaml', 'tasks: { own: { kind: image } }'), {
@@ -188,83 +188,38 @@ describe('include mistakes', () => {
       'is not the relative path of a YAML file',
     ]),
     ['a file outside', including('shared/../../a.yaml'), 'MB1010 3:11', 'outside the folder'],
-    {
-      name: 'a folder that is named like a file',
-      text: including('a.yaml'),
-      data: { 'a.yaml': { problem: 'not-a-file', detail: 'it is a folder' } },
-      found: ['MB1010 3:11'],
-      says: ['a.yaml is not a regular file (it is a folder)'],
-    },
+    ofIncluded(
+      'a folder that is named like a file',
+      { problem: 'not-a-file', detail: 'it is a folder' },
+      'MB1010 3:11',
+      'a.yaml is not a regular file (it is a folder)',
+    ),
     ['a file that is missing', including('a.yaml'), 'MB1010 3:11', 'a.yaml does not exist'],
-    {
-      name: 'a link that leads out',
-      text: including('a.yaml'),
-      data: { 'a.yaml': { problem: 'outside' } },
-      found: ['MB1010 3:11'],
-    },
-    {
-      name: 'a file that nobody may read',
-      text: including('a.yaml'),
-      data: { 'a.yaml': { problem: 'unreadable' } },
-      found: ['MB1010 3:11'],
-    },
-    {
-      name: 'a file that is too large for the reader',
-      text: including('a.yaml'),
-      data: { 'a.yaml': { problem: 'too-large' } },
-      found: ['MB1010 3:11'],
-    },
-    {
-      name: 'a file that is larger than a manifest',
-      text: including('a.yaml'),
-      data: { 'a.yaml': `#${'x'.repeat(maxManifestBytes)}` },
-      found: ['MB1007 a.yaml:1:1'],
-    },
-    {
-      name: 'a list',
-      text: including('a.yaml'),
-      data: { 'a.yaml': '- a\n' },
-      found: ['MB1103 a.yaml:1:1'],
-      says: ['the manifest is a list'],
-    },
-    {
-      name: 'no YAML',
-      text: including('a.yaml'),
-      data: { 'a.yaml': 'tasks:\n\ta: x\n' },
-      found: ['MB1003 a.yaml:2:1'],
-    },
-    {
-      name: 'what only the main manifest can say',
-      text: including('a.yaml'),
-      data: { 'a.yaml': `version: 1\nname: x\nbudget: { credits: -1 }\nservice: {}\ndescription: x\n${oneTask}` },
-      found: ['MB1101 a.yaml:2:1', 'MB1101 a.yaml:3:1', 'MB1101 a.yaml:4:1', 'MB1101 a.yaml:5:1'],
-      says: ['`name` is not allowed in an included manifest', 'move it into campaign.yaml'],
-    },
-    {
-      name: 'a later version',
-      text: including('a.yaml'),
-      data: { 'a.yaml': `version: 2\n${oneTask}` },
-      found: ['MB1105 a.yaml:1:10'],
-    },
-    {
-      name: 'mistakes inside of it',
-      text: including('a.yaml'),
-      data: { 'a.yaml': 'tasks:\n  a: { kind: imag, whit: x, when: yes }\nprices: { x: 1 }\n' },
-      found: ['MB1103 a.yaml:2:14', 'MB1101 a.yaml:2:20', 'MB1103 a.yaml:2:35', 'MB1101 a.yaml:3:11'],
-    },
-    {
-      name: 'a comment that cuts a prompt',
-      text: including('a.yaml'),
-      data: { 'a.yaml': 'tasks:\n  a:\n    kind: image\n    with:\n      prompt: a # 1\n' },
-      found: ['MB1009 a.yaml:5:17 warning'],
-    },
-    {
-      name: 'no tasks anywhere',
-      text: including('a.yaml'),
-      data: { 'a.yaml': 'vars: { a: 1 }\n' },
-      found: ['MB1102 3:1'],
-      says: ['neither has any file that it includes'],
-    },
+    ofIncluded('a link that leads out', { problem: 'outside' }, 'MB1010 3:11'),
+    ofIncluded('a file that nobody may read', { problem: 'unreadable' }, 'MB1010 3:11'),
+    ofIncluded('a file that is too large for the reader', { problem: 'too-large' }, 'MB1010 3:11'),
+    ofIncluded('a file that is larger than a manifest', `#${'x'.repeat(maxManifestBytes)}`, 'MB1007 a.yaml:1:1'),
+    ofIncluded('a list', '- a\n', 'MB1103 a.yaml:1:1', 'the manifest is a list'),
+    ofIncluded('no YAML', 'tasks:\n\ta: x\n', 'MB1003 a.yaml:2:1'),
+    ofIncluded(
+      'what only the main manifest can say',
+      `version: 1\nname: x\nbudget: { credits: -1 }\nservice: {}\ndescription: x\n${oneTask}`,
+      'MB1101 a.yaml:2:1, MB1101 a.yaml:3:1, MB1101 a.yaml:4:1, MB1101 a.yaml:5:1',
+      '`name` is not allowed in an included manifest',
+      'move it into campaign.yaml',
+    ),
+    ofIncluded('a later version', `version: 2\n${oneTask}`, 'MB1105 a.yaml:1:10'),
+    ofIncluded(
+      'mistakes inside of it',
+      'tasks:\n  a: { kind: imag, whit: x, when: yes }\nprices: { x: 1 }\n',
+      'MB1103 a.yaml:2:14, MB1101 a.yaml:2:20, MB1103 a.yaml:2:35, MB1101 a.yaml:3:11',
+    ),
+    ofIncluded(
+      'a comment that cuts a prompt',
+      'tasks:\n  a:\n    kind: image\n    with:\n      prompt: a # 1\n',
+      'MB1009 a.yaml:5:17 warning',
+    ),
+    ofIncluded('no tasks anywhere', 'vars: { a: 1 }\n', 'MB1102 3:1', 'neither has any file that it includes'),
   ]);
 
   it('a circle is told with each of its files', () => {

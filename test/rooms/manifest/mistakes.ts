@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Diagnostic } from '../../../src/ground/diagnostic.ts';
 import type { DataFile } from '../../../src/manifest/parse.ts';
 import { shellLines } from '../../../src/report/advice-text.ts';
-import { load, parse, summarize, tasks } from './load.ts';
+import { including, load, parse, summarize, tasks } from './load.ts';
 
 /** A text in, the codes and places of its mistakes out. */
 export interface MistakeCase {
@@ -31,6 +31,25 @@ export const products = 'sku,name\nA1,Lamp\nB2,Vase\n';
 /** A task with the rows of `products.csv`; its further lines stand from line 8 on. */
 export function productTask(...lines: string[]): string {
   return tasks('  hero:', '    kind: image', '    foreach: products.csv', '    key: "{{row.sku}}"', ...lines);
+}
+
+/** A case about the content of the rows of `productTask`. */
+export function ofProducts(name: string, extension: string, content: string, ...[found = '', ...says]: string[]) {
+  const text = productTask('    with: { prompt: x }').replace('.csv', extension);
+  return { ...caseOf([name, text, found, ...says]), data: { [`products${extension}`]: content } };
+}
+
+/** A case about an included file. */
+export function ofIncluded(name: string, content: string | DataFile, ...[found = '', ...says]: string[]) {
+  return { ...caseOf([name, including('a.yaml'), found, ...says]), data: { 'a.yaml': content } };
+}
+
+export function withData(name: string, text: string, data: Record<string, string>, ...[found = '', ...says]: string[]) {
+  return { ...caseOf([name, text, found, ...says]), data };
+}
+
+export function withVars(name: string, text: string, vars: Record<string, string>, ...[found = '', ...says]: string[]) {
+  return { ...caseOf([name, text, found, ...says]), vars };
 }
 
 export function testMistakes(cases: readonly (MistakeCase | MistakeRow)[]): void {

@@ -10,7 +10,7 @@ import {
 import { helpers } from '../../../src/manifest/template/helpers.ts';
 import { anyCharacter } from '../../rig/any-character.ts';
 import { image, load, steps, summarize, tasks } from './load.ts';
-import { products, productTask, testMistakes } from './mistakes.ts';
+import { ofProducts, products, productTask, testMistakes } from './mistakes.ts';
 
 /** The prompt that a template gives, or the mistake. */
 function render(template: string): unknown {
@@ -356,12 +356,14 @@ describe('texts that no request can carry', () => {
       'U+0000',
       'remove it',
     ],
-    {
-      name: 'half a character, first or second',
-      text: image('prompt: "a \\ud83d b"', 'referenceImages: ["https://example.com/\\uDE00.png"]'),
-      found: ['MB1106 7:15', 'MB1106 8:25'],
-      says: ['U+D83D', 'U+DE00', 'both of its halves'],
-    },
+    [
+      'half a character, first or second',
+      image('prompt: "a \\ud83d b"', 'referenceImages: ["https://example.com/\\uDE00.png"]'),
+      'MB1106 7:15, MB1106 8:25',
+      'U+D83D',
+      'U+DE00',
+      'both of its halves',
+    ],
     [
       'half a character behind a whole one, and two halves in the wrong order',
       image('prompt: "\\ud83d\\ude00\\ud83d"', 'model: "\\ude00\\ud83d"', 'resolution: "\\ud83d \\ude00"'),
@@ -382,25 +384,20 @@ describe('texts that no request can carry', () => {
       'MB1106 2:7, MB1106 3:12, MB1106 3:27, MB1106 4:30, MB1106 6:3, MB1106 7:31, MB1106 7:44, MB1106 7:56, MB1106 7:75, MB1106 8:47',
     ],
     ['a raw NUL in the manifest', image('prompt: a \0 b', '# nothing'), 'MB1003 7:17', 'NUL byte', 'save it as UTF-8'],
-    {
-      name: 'a raw NUL in a table',
-      text: productTask('    with: { prompt: "{{row.name}}" }'),
-      data: { 'products.csv': 'sku,name\nA,b\nB,c\0d\n' },
-      found: ['MB1302 products.csv:3:4'],
-    },
-    {
-      name: 'a table in UTF-16 without a mark',
-      text: productTask('    with: { prompt: "{{row.name}}" }'),
-      data: { 'products.csv': [...'sku,name\nA,b\n'].join('\0') },
-      found: ['MB1302 products.csv:1:2'],
-      says: ['UTF-16'],
-    },
-    {
-      name: 'in data, as a value and as a column',
-      text: productTask('    with: { prompt: "{{row.name}}" }').replace('.csv', '.json'),
-      data: { 'products.json': '[{"sku": "A", "name": "x\\u0000"},\n {"sku": "B", "na\\ud800me": "\\\\u0000"}]' },
-      found: ['MB1106 products.json:1:23', 'MB1106 products.json:2:15'],
-    },
+    ofProducts('a raw NUL in a table', '.csv', 'sku,name\nA,b\nB,c\0d\n', 'MB1302 products.csv:3:4'),
+    ofProducts(
+      'a table in UTF-16 without a mark',
+      '.csv',
+      [...'sku,name\nA,b\n'].join('\0'),
+      'MB1302 products.csv:1:2',
+      'UTF-16',
+    ),
+    ofProducts(
+      'in data, as a value and as a column',
+      '.json',
+      '[{"sku": "A", "name": "x\\u0000"},\n {"sku": "B", "na\\ud800me": "\\\\u0000"}]',
+      'MB1106 products.json:1:23, MB1106 products.json:2:15',
+    ),
     {
       name: 'in an included manifest and in YAML rows',
       text: `include: [more.yaml]\n${tasks('  a: { kind: image, foreach: r.yaml, key: "{{row.k}}", with: { prompt: "{{row.p}}" } }')}`,
@@ -455,12 +452,12 @@ describe('numbers that arrive as others', () => {
       found: [22, 21, 21, 21, 21].map((column, at) => `MB1106 products.json:${at + 1}:${column}`),
       says: ['(and 4 more like this)'],
     },
-    {
-      name: 'in JSON Lines',
-      text: productTask('    with: { prompt: "{{row.name}}" }').replace('.csv', '.jsonl'),
-      data: { 'products.jsonl': '{"sku": "A", "name": 1}\n{"sku": "B", "name": 1e400}\n' },
-      found: ['MB1106 products.jsonl:2:22'],
-    },
+    ofProducts(
+      'in JSON Lines',
+      '.jsonl',
+      '{"sku": "A", "name": 1}\n{"sku": "B", "name": 1e400}\n',
+      'MB1106 products.jsonl:2:22',
+    ),
     {
       name: 'from outside',
       text: `vars: { a: 1, b: 2, c: [], d: 3 }\n${tasks('  a: { kind: image, with: { prompt: x } }')}`,

@@ -6,7 +6,7 @@ import { parseManifest } from '../../../src/manifest/parse.ts';
 import { maxManifestBytes } from '../../../src/manifest/yaml/source.ts';
 import { diagnosticsText } from '../../../src/report/diagnostics/diagnostics-text.ts';
 import { makeStyle } from '../../../src/report/style.ts';
-import { makeFolder } from '../disk/folder.ts';
+import { makeFolder } from '../../rig/folder.ts';
 import { image, load, summarize, tasks } from './load.ts';
 import { testMistakes } from './mistakes.ts';
 

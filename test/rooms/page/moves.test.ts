@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readPicks } from '../../../src/campaign/decisions/judge.ts';
 import type { ReviewAsset, WantedVerdict } from '../../../src/contract/review.ts';
 import { applyFilter, noFilter } from '../../../src/page/model/filter.ts';
@@ -8,7 +8,7 @@ import { picksFile, redoCommand, shellWord } from '../../../src/page/model/leave
 import { afterVerdict, moveByGroup, moveInLines, moveToUndecided, nearest } from '../../../src/page/model/moves.ts';
 import { show } from '../../../src/page/model/shown.ts';
 import { layRows, linesOf, type Room, type Row, widthIn } from '../../../src/page/views/groups-layout.ts';
-import { temporaryFolder } from '../../rig/command.ts';
+import { makeFolder } from '../../rig/folder.ts';
 import { asset, campaign, products } from '../../rig/review/campaign.ts';
 
 const data = products(4, 3);
@@ -195,9 +195,8 @@ const verdicts: WantedVerdict[] = [
 ];
 
 test('picks.json is what `pick --from` reads', async () => {
-  const folder = temporaryFolder();
-  onTestFinished(() => folder.remove());
-  const path = join(folder.path, 'picks.json');
+  const folder = makeFolder();
+  const path = join(folder, 'picks.json');
   writeFileSync(path, picksFile('Ada', verdicts));
   expect(await readPicks(path)).toEqual([
     { by: 'Ada', address: 'hero@lamp,take:1', is: 'picked', note: "it's warm", job: 'j1' },

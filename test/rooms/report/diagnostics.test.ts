@@ -2,10 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import type { Diagnostic } from '../../../src/ground/diagnostic.ts';
 import { diagnosticsGithub, diagnosticsJson } from '../../../src/report/diagnostics/diagnostics-json.ts';
-import { diagnosticsText, failureText } from '../../../src/report/diagnostics/diagnostics-text.ts';
+import { diagnosticsText } from '../../../src/report/diagnostics/diagnostics-text.ts';
 import { inertText } from '../../../src/report/safe-text.ts';
 import { displayWidth } from '../../../src/report/text-width.ts';
-import { paste } from './paste.ts';
 import { mistake, noColor, place } from './samples.ts';
 
 const manifest = `version: 1
@@ -26,20 +25,6 @@ function show(diagnostics: Diagnostic[]): string {
   ]);
   return diagnosticsText(diagnostics, sources, { style: noColor });
 }
-
-test('the excerpts of a failure are as wide as the terminal', () => {
-  const file = 'a'.repeat(200);
-  const diagnostics = [mistake('m', { place: place('f', [1, 1], [1, 201]) })];
-  const failure = {
-    code: 'MB3104',
-    message: 'f cannot be used',
-    file: 'f',
-    diagnostics,
-    sources: new Map([['f', file]]),
-  };
-  const carets = failureText(failure as Parameters<typeof failureText>[0], { style: noColor, paste, width: 60 });
-  expect(Math.max(...carets.split('\n').map((line) => displayWidth(line)))).toBeLessThanOrEqual(60);
-});
 
 describe('diagnosticsText', () => {
   it('shows place, code, excerpt, caret, other places, trail, hint and counts', () => {
@@ -175,13 +160,6 @@ describe('excerpts', () => {
       }),
       { numRuns: 400 },
     );
-  });
-
-  it('is quick to cut a line of megabytes', () => {
-    const text = `${'漢'.repeat(2_000_000)}MARK${'\t'.repeat(2_000_000)}`;
-    const lines = excerpt(text, [1, 2_000_001], [1, 2_000_005]);
-    expect(lines[0]).toContain('MARK');
-    expect(caretColumns(lines)[1]).toBe(4);
   });
 
   it('shows the lines of a longer place, and counts what it leaves out', () => {

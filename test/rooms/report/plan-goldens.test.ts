@@ -6,7 +6,6 @@ import { makeStyle } from '../../../src/report/style.ts';
 import { displayWidth } from '../../../src/report/text-width.ts';
 import { type RunOptions, TestCampaign } from '../../rig/campaign.ts';
 import { type Facts, load } from '../manifest/load.ts';
-import { planOf as assembled, lockOf, saved } from '../plan/facts.ts';
 
 const manifest = `version: 1
 name: aurora-launch
@@ -135,45 +134,6 @@ describe('the plan as people read it', () => {
       expect(stripVTControlCharacters(painted ?? '')).toBe(plain);
     }
   });
-});
-
-test('10,000 steps with one changed word are a screenful', () => {
-  const text = (wood: string) => `version: 1
-name: large
-tasks:
-  hero:
-    kind: image
-    foreach: products.csv
-    key: "{{row.sku}}"
-    with: { prompt: "{{row.name}} on an ${wood} table, warm light", resolution: 1k }
-  cover:
-    kind: image
-    foreach: products.csv
-    key: "{{row.sku}}"
-    with: { prompt: cover, referenceImages: ["{{tasks.hero.url}}"] }
-`;
-  const lines = Array.from({ length: 5000 }, (_, index) => `s${index},Lamp ${index}\n`);
-  const data = { 'products.csv': `sku,name\n${lines.join('')}` };
-  const bought = open(text('oak'), { data }).graph.steps.map((step) => [step.address, [saved(step, { credits: 5 })]]);
-  const { graph, trace } = open(text('elm'), { data });
-  const plan = assembled(graph, lockOf(Object.fromEntries(bought), { kind: 'image' }), { causeOf: trace });
-  expect(plan.rows).toHaveLength(10_000);
-  const told = planText(plan, { style: makeStyle(false), width: 80 });
-  expect(told).toMatchInlineSnapshot(`
-    "large
-
-    ~ hero   image  5000 steps  25 000  prompt: oak → elm  gives up 25 000
-    ~ cover  image  5000 steps  25 000  follows hero, whose prompt changed  gives up
-                                        25 000
-
-    10 000 to redo
-
-    to spend      50 000 credits
-    already paid  50 000
-    discarded     50 000 of paid work that is replaced
-    "
-  `);
-  expect(told.trimEnd().split('\n').length).toBeLessThanOrEqual(12);
 });
 
 /** By the way of every plan: the text of a manifest, its graph, the lock of a run, and what traces the differences. */

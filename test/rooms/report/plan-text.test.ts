@@ -65,19 +65,6 @@ describe('planText', () => {
     expect(text).toContain('! b');
   });
 
-  it('does not say that there is nothing to do when a limit blocks the rest', () => {
-    const reason = { code: 'budget', text: 'the budget is used up' } as const;
-    const text = show([row('a', 'keep'), row('b', 'blocked', { blockedBy: 'budget', wouldCost: 5, reason })]);
-    expect(text).toContain('Nothing can be done: 1 of 2 steps is up to date, 1 blocked');
-  });
-
-  it.each([
-    [0, 'Nothing to do: there are no steps'],
-    [1, 'Nothing to do: the only step is up to date'],
-  ])('has words for %i steps', (count, words) => {
-    expect(show(manyRows(count).map(({ address }) => row(address, 'keep')))).toContain(words);
-  });
-
   it('has one line for a thousand steps of one task and cause, whatever is done with others', () => {
     const text = show([...manyRows(1000), row('logo', 'create'), row('hero@x', 'redo', { reason: 'prompt: a → b' })]);
     expect(text.match(/^[+~] .*$/gm)).toEqual([

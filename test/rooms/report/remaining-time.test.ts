@@ -71,14 +71,6 @@ describe('the time left', () => {
     expect(rig(chain, { concurrency: 8 }).seconds()).toBe(30);
   });
 
-  test('takes what is under way by its age', () => {
-    const run = rig(jobs(2));
-    run.begin('hero@1');
-    run.begin('hero@2');
-    run.wait(7000);
-    expect(run.seconds()).toBe(3);
-  });
-
   test('knows that a file is being saved, and what ended', () => {
     const run = rig(jobs(2), { concurrency: 1 });
     run.begin('hero@1');

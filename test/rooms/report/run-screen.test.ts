@@ -190,14 +190,6 @@ describe('a frame on a terminal', () => {
     expect(all.split('told').length - 1).toBe(printed.length);
   });
 
-  test('is one write, and none if nothing has changed', () => {
-    const terminal = new VirtualTerminal(80, 24);
-    const writer = new FrameWriter(terminal);
-    const lines = frameAt(1, terminal);
-    for (const drawn of [lines, lines, lines.with(2, 'other')]) writer.draw(drawn);
-    expect(terminal.writes).toHaveLength(2);
-  });
-
   test('keeps a line that is wider on the terminal than computed on one row, also when it is drawn again', async () => {
     const terminal = new VirtualTerminal(10, 8);
     const writer = new FrameWriter(terminal);

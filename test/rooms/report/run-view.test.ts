@@ -59,14 +59,6 @@ describe('foldEvent', () => {
     expect(view.tasks.get('hero')?.spent).toBe(9);
   });
 
-  it('changes nothing by what comes late', () => {
-    const steps = boughtStep('hero@de');
-    const late: RunFact = { event: 'job-created', address: 'hero@de', jobId: 'j', credits: 1, balance: null };
-    const started: RunFact = { event: 'step-started', address: 'hero@de', task: 'hero', kind: 'image', action: 'redo' };
-    const before = { ...foldFacts([oneTask, ...steps]), lastEnded: undefined };
-    expect(foldFacts([oneTask, ...steps, late, started])).toEqual(before);
-  });
-
   it('tells what runs from what is finished and waits to be saved, and from what is still to come', () => {
     const life = (address: string, length: number) => boughtStep(address).slice(0, length);
     const view = foldFacts([

@@ -8,14 +8,7 @@ import { mermaidText } from '../../../src/report/mermaid.ts';
 import { ageText, spanText } from '../../../src/report/numbers.ts';
 import { safeJson, safeText } from '../../../src/report/safe-text.ts';
 import { accountsJson, accountsView } from '../../../src/report/tables/lists.ts';
-import {
-  chargesText,
-  destroyJson,
-  doctorJson,
-  doctorView,
-  leftoversView,
-  recordsView,
-} from '../../../src/report/tables/local-state.ts';
+import { doctorJson, doctorView } from '../../../src/report/tables/local-state.ts';
 import { displayWidth } from '../../../src/report/text-width.ts';
 import { graphOf } from '../../rig/campaign.ts';
 import { paste } from './paste.ts';
@@ -181,17 +174,6 @@ describe('tableText', () => {
     ]);
   });
 
-  test('what is wrapped goes on below, and nothing of it is lost', () => {
-    const wrapped = columns.map((column) => (column.title === 'note' ? { ...column, cut: 'wrap' as const } : column));
-    expect(tableText(wrapped, rows, 45)).toMatchInlineSnapshot(`
-      "id      credits  note           path
-      job-1         5  a long note    images…nd.png
-                       that goes on
-      job-22        ?                 a.png
-      "
-    `);
-  });
-
   test('empty columns are left out, and no rows are no text', () => {
     expect(tableText(columns, [['a', '', '', 'x']])).toBe('id  path\na   x\n');
     expect(tableText(columns, [])).toBe('');
@@ -303,33 +285,6 @@ describe('accounts', () => {
       accounts: [{ ...rows[0], platform: 'YouTube', expiry: 'past' }],
     });
   });
-});
-
-test('records that are to be removed: what they cost, and what would be lost', () => {
-  const record = { kind: 'music', address: 'song', jobId: 'j1', credits: 4, files: 'intact' as const, isOrphan: false };
-  const orphan = { ...record, address: 'old', jobId: 'j2', files: 'missing' as const, isOrphan: true };
-  expect(textOf(recordsView([record, orphan]))).toMatchInlineSnapshot(`
-    "kind   step          job id  credits  file here
-    music  song          j1            4  yes
-    music  old (orphan)  j2            4  missing: lost for good
-    "
-  `);
-  expect(destroyJson([{ record, result: 'failed', error: 'no' }], [])).toMatchObject({
-    mediabatch: 'destroy',
-    records: [{ jobId: 'j1', result: 'failed', error: 'no' }],
-  });
-});
-
-test('leftovers, and what was paid for them', () => {
-  const output = { path: 'a.png', bytes: 10, is: 'output' as const, address: 'hero', credits: 2, jobId: 'j' };
-  const partial = { path: 'b.part', bytes: 5, is: 'partial' as const };
-  expect(textOf(leftoversView([output, partial], 0))).toMatchInlineSnapshot(`
-    "file    size  credits  from
-    a.png   10 B        2  hero
-    b.part   5 B           a broken download
-    "
-  `);
-  expect(chargesText([output, { ...output, path: 'a-2.png' }, partial])).toBe('2 credits');
 });
 
 test('the doctor groups findings, and says what to do', () => {

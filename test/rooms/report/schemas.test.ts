@@ -76,18 +76,6 @@ describe('plan.schema.json', () => {
   });
 });
 
-describe('planJson', () => {
-  it('leaves out the orders and sorts all keys', () => {
-    const order = { campaign: 'c' } as unknown as NonNullable<ReturnType<typeof row>['order']>;
-    const text = JSON.stringify(planJson(plan([row('a', 'create', { order })], { budget: 10, balance: 3 })));
-    expect(text).toBe(
-      '{"campaign":"aurora-launch","concurrency":8,"mediabatch":"plan","rows":[{"action":"create","address":"a",' +
-        '"credits":5,"kind":"image","reason":{"code":"not-bought","text":"not bought yet"},"task":"a"}],"totals":{"alreadyPaid":0,"balance":3,' +
-        '"budget":10,"ceiling":5,"discarded":0,"held":0,"knownPrices":5,"toSpend":5,"unknownPrices":0},"version":2}',
-    );
-  });
-});
-
 describe('event.schema.json', () => {
   const validate = compile(eventSchema);
 

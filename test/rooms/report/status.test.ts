@@ -15,7 +15,7 @@ import { runsView, runView, tellRun, tellWholeRun } from '../../../src/report/hi
 import { type EndedPlan, resultText } from '../../../src/report/run/result-json.ts';
 import { createRunView, foldEvent } from '../../../src/report/run/run-view.ts';
 import { makeStatus, type PresentFiles, type StatusView } from '../../../src/report/status/status.ts';
-import { statusView, stepsView } from '../../../src/report/status/status-text.ts';
+import { statusView } from '../../../src/report/status/status-text.ts';
 import { troublesOf, workersView } from '../../../src/report/tables/workers-text.ts';
 import { workerJsonLine, workerLine } from '../../../src/report/worker-text.ts';
 import { bufferTerminal } from '../../command/buffer-terminal.ts';
@@ -123,16 +123,6 @@ describe('makeStatus', () => {
     expect(asked(30)).toEqual({ again: 'changed', person: true, paid: 'perhaps', next: ['person'] });
   });
 
-  it('counts missing files, not the steps that they are of', () => {
-    const output = (n: number) => ({ path: `clips/${n}.mp4`, sha256: '0'.repeat(64), bytes: 1, type: 'video/mp4' });
-    const clips = [1, 2, 3].map(output);
-    const three = lock({ 'hero@done': [purchase('hero@done', 'done', { outputs: clips })] });
-    const two: PresentFiles = new Map([['clips/2.mp4', 'intact']]);
-    expect(taskIn(makeStatus({ ...facts, situation: situate(all, three), present: two }), 'hero')?.filesMissing).toBe(
-      2,
-    );
-  });
-
   it('counts each step of the manifest in one state', () => {
     const view = makeStatus(facts);
     expect(taskIn(view, 'hero')).toEqual({
@@ -147,13 +137,6 @@ describe('makeStatus', () => {
     expect(view.credits).toEqual({ spent: 35, held: 0, heldUnknown: 2, budget: 120, left: 0 });
     expect(view.orphans).toEqual(['old@x']);
     expect(view.campaign).toBe('aurora-launch');
-  });
-
-  it('holds the price of creates whose outcome is not known, once it is known', () => {
-    const request = step('a').request;
-    const known = lock({ a: [purchase('a', 'unresolved', { request })], b: [purchase('b', 'done', { request })] });
-    const view = makeStatus({ ...facts, situation: situate(graph([step('a'), step('b')], 12), known) });
-    expect(view.credits).toEqual({ spent: 5, held: 5, heldUnknown: 0, budget: 12, left: 2 });
   });
 
   it('says of a changed input that something else was bought, and a renamed step for what it was', () => {
@@ -197,13 +180,6 @@ describe('statusView', () => {
           to buy all 2 again: mediabatch apply campaign.yaml --redo 'state:failed state:lost'
       "
     `);
-  });
-});
-
-describe('stepsView', () => {
-  it('cuts what the service says of a step', () => {
-    const steps = [{ address: 'a', task: 'a', kind: 'image', state: 'failed', error: 'x'.repeat(501) }] as const;
-    expect(textOf(stepsView(steps))).toContain(` ${'x'.repeat(499)}…\n`);
   });
 });
 
@@ -479,25 +455,16 @@ test('a run that its head has put aside says so, with what is wrong and that it 
   expect(text).toContain(`error run 12345678 of spring was set aside, and is retried each minute: ${error}\n`);
 });
 
-test('a worker says in its log what it has put aside', () => {
+test('a worker says in its log what it has put aside, as words or as JSON', () => {
   const news = { is: 'put aside', campaign: 'spring', run: run.id, error, againAfterMs: 60_000 } as const;
   expect(workerLine(news, { style: noColor, now: 0 })).toBe(
     `1970-01-01T00:00:00Z error run 12345678 of spring was set aside: ${error}; next attempt in 1 min\n`,
   );
-});
-
-test('the same is a JSON document on a line for a program', () => {
-  const news = { is: 'put aside', campaign: 'spring', run: run.id, error, againAfterMs: 60_000 } as const;
-  const line = workerJsonLine(news, { now: 0 });
-  expect(line.endsWith('}\n')).toBe(true);
-  expect(JSON.parse(line)).toEqual({
-    at: '1970-01-01T00:00:00.000Z',
+  const written = { campaign: 'spring', run: run.id, error, againAfterMs: 60_000 };
+  expect(JSON.parse(workerJsonLine(news, { now: 0 }))).toMatchObject({
     level: 'error',
     event: 'put-aside',
-    campaign: 'spring',
-    run: run.id,
-    error,
-    againAfterMs: 60_000,
+    ...written,
   });
 });
 

@@ -12,8 +12,8 @@ import type { Lock, Purchase } from '../../../src/lock/record.ts';
 import { writeLock } from '../../../src/lock/write.ts';
 import { CampaignHost } from '../../../src/review/campaign-host.ts';
 import { leaveBought, png } from '../../command/decisions/bought.ts';
-import { temporaryFolder } from '../../rig/command.ts';
 import type { AnyFacts } from '../../rig/facts-of-purchase.ts';
+import { makeFolder } from '../../rig/folder.ts';
 
 const manifest = `version: 1
 name: spring
@@ -48,8 +48,7 @@ interface Opened {
 async function open(
   options: { select?: string[]; more?: { [address: string]: AnyFacts | 'not bought' } } = {},
 ): Promise<Opened> {
-  const { path: folder, remove } = temporaryFolder();
-  onTestFinished(remove);
+  const folder = makeFolder();
   leaveBought(folder, manifest, { ...notBought, ...options.more });
   const campaign = await openCampaign(join(folder, 'campaign.yaml'));
   const paste = ({ call, words }: { call: string; words: readonly string[] }) =>

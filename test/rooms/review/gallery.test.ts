@@ -21,16 +21,11 @@ import { leaveBought } from '../../command/decisions/bought.ts';
 import { anyCharacter } from '../../rig/any-character.ts';
 import { graphOf } from '../../rig/campaign.ts';
 import { temporaryFolder } from '../../rig/command.ts';
+import { makeFolder } from '../../rig/folder.ts';
 import { asset, campaign, file } from '../../rig/review/campaign.ts';
 import { drawPng } from '../../rig/review/png.ts';
 import { lockOf, planOf, saved, stepOf } from '../plan/facts.ts';
 import { servedHost } from './memory-host.ts';
-
-function folderHere(): string {
-  const { path, remove } = temporaryFolder();
-  onTestFinished(remove);
-  return path;
-}
 
 describe('the page', () => {
   const nasty = [
@@ -85,7 +80,7 @@ describe('a folder', () => {
   const thumb = `thumbs/${'a'.repeat(20)}.jpg`;
 
   test('is a page that waits until the gallery is whole, and keeps what has not changed', async () => {
-    const path = join(folderHere(), 'a.report');
+    const path = join(makeFolder(), 'a.report');
     const first = await GalleryFolder.open(path, path);
     expect(readFileSync(join(path, 'index.html'), 'utf8')).toContain('is being written');
     await first.put(thumb, bytes);
@@ -103,7 +98,7 @@ describe('a folder', () => {
   });
 
   test('loses what no page shows any more, and nothing of anybody else', async () => {
-    const path = join(folderHere(), 'a.report');
+    const path = join(makeFolder(), 'a.report');
     const first = await GalleryFolder.open(path, path);
     await first.put(thumb, bytes);
     await first.copy('media/lamp-0123456789ab.png', join(path, thumb), 'x');
@@ -118,7 +113,7 @@ describe('a folder', () => {
   });
 
   test('of somebody else, a file, or one behind a link that leads out is refused', async () => {
-    const folder = folderHere();
+    const folder = makeFolder();
     mkdirSync(join(folder, 'mine'));
     writeFileSync(join(folder, 'mine/index.html'), '<!doctype html>\n<p>mine');
     await expect(GalleryFolder.open(join(folder, 'mine'), 'mine')).rejects.toThrow('not a gallery written by report');
@@ -133,8 +128,8 @@ describe('a folder', () => {
 });
 
 test('a single file is never larger than 20 MB, and then nothing is written', async () => {
-  const path = join(folderHere(), 'a.html');
-  await expect(SingleFile.open(join(folderHere(), 'a.pdf'), 'a.pdf')).rejects.toThrow('does not end as a page does');
+  const path = join(makeFolder(), 'a.html');
+  await expect(SingleFile.open(join(makeFolder(), 'a.pdf'), 'a.pdf')).rejects.toThrow('does not end as a page does');
   const single = await SingleFile.open(path, 'a.html');
   const shown = file(1);
   const one = { path: '/a.png', file: shown, mentions: [shown, shown] };

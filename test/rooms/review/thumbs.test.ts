@@ -8,16 +8,10 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ReviewFile } from '../../../src/contract/review.ts';
 import { makeThumb, type Thumb, Thumbs } from '../../../src/review/thumbs/thumbs.ts';
 import { drawPicture } from '../../../src/sandbox/render/picture.ts';
-import { temporaryFolder } from '../../rig/command.ts';
+import { makeFolder } from '../../rig/folder.ts';
 
 const draw = (format: 'png' | 'jpeg' | 'webp', width = 600, height = 400) =>
   drawPicture({ seed: 'thumbs', prompt: 'a lamp', footer: '', width, height, format });
-
-function folderHere(): string {
-  const { path, remove } = temporaryFolder();
-  onTestFinished(remove);
-  return path;
-}
 
 function put(folder: string, name: string, bytes: Uint8Array): ReviewFile & { at: string } {
   const at = join(folder, name);
@@ -57,7 +51,7 @@ describe('a small picture', () => {
     const bytes = Buffer.from(await draw('png', 40, 30));
     bytes.writeUInt32BE(60_000, 16);
     bytes.writeUInt32BE(60_000, 20);
-    const thumb = await makeThumb(orderOf(put(folderHere(), 'a.png', bytes)));
+    const thumb = await makeThumb(orderOf(put(makeFolder(), 'a.png', bytes)));
     expect(thumb).toEqual({ problem: 'has 60000 × 60000 pixels, which is too much for a thumbnail' });
   });
 
@@ -65,19 +59,19 @@ describe('a small picture', () => {
     const glass = await plain(2, 2, () => [255, 255, 255, 0])
       .png()
       .toBuffer();
-    const small = await decoded(await makeThumb(orderOf(put(folderHere(), 'a.png', glass))));
+    const small = await decoded(await makeThumb(orderOf(put(makeFolder(), 'a.png', glass))));
     expect(small).toMatchObject({ width: 2, height: 2 });
     for (const value of small.data) expect(Math.abs(value - 128)).toBeLessThan(4);
     const checks = await plain(1536, 768, (x, y) => ((x + y) % 2 === 0 ? [255, 255, 255, 255] : [0, 0, 0, 255]))
       .png()
       .toBuffer();
-    const { data, ...size } = await decoded(await makeThumb(orderOf(put(folderHere(), 'b.png', checks))));
+    const { data, ...size } = await decoded(await makeThumb(orderOf(put(makeFolder(), 'b.png', checks))));
     expect(size).toEqual({ width: 384, height: 192 });
     for (const value of data) expect(Math.abs(value - 128)).toBeLessThan(8);
   });
 
   test('property: of any bytes it is one, or the reason why there is none, and the process goes on', async () => {
-    const folder = folderHere();
+    const folder = makeFolder();
     const whole = await Promise.all((['png', 'jpeg', 'webp'] as const).map((format) => draw(format, 40, 30)));
     const byte = fc.tuple(fc.nat({ max: 2000 }), fc.nat({ max: 255 }));
     await fc.assert(
@@ -97,7 +91,7 @@ describe('a small picture', () => {
   });
 
   test('is not made of what is broken, cut off, or no picture, and the reason is said', async () => {
-    const folder = folderHere();
+    const folder = makeFolder();
     for (const format of ['png', 'jpeg', 'webp'] as const) {
       const whole = await draw(format);
       const broken = whole.slice(0, 60);
@@ -112,7 +106,7 @@ describe('a small picture', () => {
   });
 
   test('is of the bytes that were bought, and of nothing that a link leads to', async () => {
-    const folder = folderHere();
+    const folder = makeFolder();
     const file = put(folder, 'a.png', await draw('png'));
     const other = put(folder, 'b.png', await draw('png', 300, 200));
     expect(await makeThumb({ ...orderOf(other), sha256: file.sha256 })).toEqual({
@@ -131,7 +125,7 @@ describe('what is kept', () => {
   };
 
   async function opened() {
-    const folder = folderHere();
+    const folder = makeFolder();
     const state = join(folder, '.mediabatch');
     const file = put(folder, 'a.png', await draw('png'));
     const make = () => {

@@ -9,7 +9,7 @@ import { judgeLink, makeCheckedLookup, RefusedAddressError } from '../../../src/
 import { connectOnce, reachService } from '../../../src/service/proxy.ts';
 import { accountName, makeRedact, readCredential } from '../../../src/service/secrets.ts';
 import { createService } from '../../../src/service/service.ts';
-import { temporaryFolder } from '../../rig/command.ts';
+import { makeFolder } from '../../rig/folder.ts';
 import { type Call, key, type Reply, serveScript } from './scripted.ts';
 
 describe('secrets', () => {
@@ -179,8 +179,7 @@ async function meet(reply: Reply, times: number) {
   const { origin } = await serveScript(({ name }: Call, count) =>
     count <= times ? reply : (good[name] ?? { status: 404 }),
   );
-  const { path, remove } = temporaryFolder();
-  onTestFinished(remove);
+  const path = makeFolder();
   writeFileSync(join(path, 'a.png'), 'png');
   let now = 0;
   const clock = {
