@@ -24,10 +24,12 @@ import { assemblePlan } from '../plan/assemble.ts';
 import { type Comparison, compareVersions } from '../plan/compare/compare-versions.ts';
 import type { PlanTotals } from '../plan/plan.ts';
 import {
+  type Approved,
   type CostDimension,
   type CostRow,
   type CostSums,
   listCharges,
+  sumApproved,
   sumCharges,
   tallyCharges,
 } from '../plan/prices/charges.ts';
@@ -219,6 +221,8 @@ export interface Cost {
   by: readonly CostDimension[];
   rows: CostRow[];
   totals: CostSums;
+  /** Cost of picked outputs. Omitted without picks. */
+  approved?: Approved;
 }
 
 export interface CostOptions {
@@ -230,5 +234,6 @@ export async function sumUpCost(campaign: OpenCampaign, graph: Graph, { by }: Co
   const situation = withFiles(recorded, await seeExpected(recorded, campaign));
   const charges = listCharges(situation);
   const sums = { rows: tallyCharges(charges, by), totals: sumCharges(charges) };
-  return { campaign: graph.name, by, ...sums };
+  const approved = sumApproved(situation, charges);
+  return { campaign: graph.name, by, ...sums, ...(approved !== undefined && { approved }) };
 }

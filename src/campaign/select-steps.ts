@@ -135,8 +135,10 @@ function whyNothing({ terms }: Selection, facts: SelectionFacts): string {
       return hintFor(condition.text, facts.graph);
     case 'kind':
       return `kinds: ${[...new Set(tasks.map(({ kind }) => kind))].join(', ')}`;
-    case 'tag':
-      return `tags: ${[...new Set(steps.flatMap(({ tags }) => tags))].slice(0, 12).join(', ')}`;
+    case 'tag': {
+      const tags = new Set(steps.flatMap((step) => step.tags));
+      return tags.size === 0 ? 'no task has tags' : `tags: ${[...tags].slice(0, 12).join(', ')}`;
+    }
     case 'state':
       return `no step is ${condition.state} now`;
     default:

@@ -1,5 +1,5 @@
 import type { Json } from '../ground/json.ts';
-import type { CostDimension, CostRow, CostSums } from '../plan/prices/charges.ts';
+import type { Approved, CostDimension, CostRow, CostSums } from '../plan/prices/charges.ts';
 import { type Document, heading, jsonOf, paragraph, stack, table } from './document.ts';
 import { countOf, creditsText } from './numbers.ts';
 import { csvText, safeText } from './safe-text.ts';
@@ -9,6 +9,7 @@ interface CostFacts {
   by: readonly CostDimension[];
   rows: readonly CostRow[];
   totals: CostSums;
+  approved?: Approved;
 }
 
 const unknown: { readonly [by in CostDimension]: string } = {
@@ -18,7 +19,7 @@ const unknown: { readonly [by in CostDimension]: string } = {
   tag: 'not in the manifest',
 };
 
-export function costView({ campaign, by, rows, totals }: CostFacts): Document {
+export function costView({ campaign, by, rows, totals, approved }: CostFacts): Document {
   const head = heading(`${campaign}: ${countOf(totals.spent, 'credit')} spent`);
   if (rows.length === 0) return [head];
   const columns = [
@@ -31,7 +32,8 @@ export function costView({ campaign, by, rows, totals }: CostFacts): Document {
     creditsText(credits.spent),
     ...parts.map(({ of }) => of(credits)),
   ]);
-  return [stack(head, paragraph(whereText(totals))), table(columns, cells)];
+  const where = [paragraph(whereText(totals)), approved && paragraph(approvedText(approved))];
+  return [stack(head, ...where), table(columns, cells)];
 }
 
 const parts: readonly { title: string; of(sums: CostSums): string }[] = [
@@ -51,6 +53,11 @@ function whereText(sums: CostSums): string {
     `${creditsText(failed)} failed and charged`,
   ];
   return `${spent.join(', ')}; ${heldText(sums) || '0'} reserved`;
+}
+
+function approvedText({ assets, credits }: Approved): string {
+  const each = Math.round((credits / assets) * 10) / 10;
+  return `tasks with a gate: ${countOf(credits, 'credit')} for ${countOf(assets, 'picked output')}, ${each} each with the outputs that were not picked`;
 }
 
 function heldText({ held, heldUnknown }: CostSums): string {

@@ -96,7 +96,7 @@ tasks:
     const picked = await documentOf('pick', 'campaign.yaml', 'draft@lamp/1', '--sandbox', '--by', 'Ada');
     expect(picked.document.steps).toMatchObject([{ address: 'draft@lamp/1', result: 'recorded' }]);
     const costs = await documentOf('cost', ...here, '--by', 'task,kind');
-    expect(costs.document).toMatchObject({ totals: { spent: 8 } });
+    expect(costs.document).toMatchObject({ totals: { spent: 8 }, approved: { assets: 1 } });
     const { document: all } = await documentOf('runs', ...here);
     expect(all.runs).toMatchObject([{ how: 'ended', spentNow: 8 }]);
     const { document: shown } = await documentOf('runs', 'show', 'campaign.yaml', all.runs[0].id, '--sandbox');

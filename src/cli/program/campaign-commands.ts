@@ -89,7 +89,7 @@ const runCommands: readonly CommandRow[] = [
   {
     name: 'plan',
     isEveryday: true,
-    alsoCalled: ['preview', 'dry-run', 'estimate', 'compare', 'changes'],
+    alsoCalled: ['preview', 'dry-run', 'estimate', 'compare', 'changes', 'diff', 'watch'],
     summary: 'show what a run would do, and what it costs',
     description:
       'Shows what a run would do with each step, why, and the cost. Needs no network, except with --refresh. Writes only the file of --out.',
@@ -135,7 +135,7 @@ const runCommands: readonly CommandRow[] = [
   {
     name: 'apply',
     isEveryday: true,
-    alsoCalled: ['run', 'start', 'up', 'deploy', 'build', 'retry', 'generate'],
+    alsoCalled: ['run', 'start', 'up', 'deploy', 'build', 'retry', 'generate', 'fetch', 'download', 'pull'],
     summary: 'plan, ask, run, download, and write the lock',
     description:
       'Plans, asks for approval, runs, and writes the lock. Run it again to resume. Paid jobs are never paid again, and published posts are never posted again.',
@@ -281,7 +281,7 @@ const historyCommands: readonly CommandRow[] = [
   {
     name: 'outputs',
     isEveryday: true,
-    alsoCalled: ['export'],
+    alsoCalled: ['export', 'files', 'open'],
     summary: 'list every file with its row, review, credits and request',
     description:
       'Lists every purchased file and every post on a line of its own, with the columns of its row, joined tables and matrix, path, digest, size, review decision, credits, sources and request. Needs no network and no key. Files that are not on this machine are listed from the lock.',

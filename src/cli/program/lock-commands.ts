@@ -18,6 +18,7 @@ const noteOptions: readonly CommandOption[] = [
 const decisions: readonly Decision[] = [
   {
     name: 'pick',
+    alsoCalled: ['undo', 'choose', 'select'],
     shortForms: { unpick: '--undo' },
     summary: 'pick outputs at their gates',
     description:
@@ -102,6 +103,7 @@ const decisions: readonly Decision[] = [
   },
   {
     name: 'adopt',
+    alsoCalled: ['import'],
     arguments: [['[address]', 'a step without a job, which gets the job of --job']],
     summary: 'record paid jobs that no lock contains',
     description:
@@ -167,6 +169,7 @@ export const lockCommands: readonly CommandRow[] = [
   },
   {
     name: 'gc',
+    alsoCalled: ['clean', 'cleanup', 'prune', 'purge'],
     isDestructive: true,
     summary: 'delete downloaded files that no step refers to',
     description: 'Deletes downloaded files that no step refers to. Lists them and asks for confirmation.',

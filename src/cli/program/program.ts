@@ -16,7 +16,7 @@ import { serviceGroups } from './service-commands.ts';
 const helpCommand: CommandRow = {
   name: 'help',
   isEveryday: true,
-  alsoCalled: ['man'],
+  alsoCalled: ['man', 'version'],
   summary: 'read the manual: a topic, a command or a code',
   description: 'Shows a page of the manual, the options of a command, or the meaning of a code and its fix.',
   arguments: [['[topic]', 'a topic of the manual, a command, or a code such as MB1203']],
@@ -130,9 +130,14 @@ function firstScreen(program: Command): string {
   return terminalText(document, { style: makeStyle(false) });
 }
 
-/** Makes a usage error safe to print. It repeats what was typed, which may contain terminal control sequences. */
+/**
+ * Makes a usage error safe to print. It repeats what was typed, which may contain terminal control sequences. A guess
+ * begins with the typed letter: --quiet is near to --budget, and means something else.
+ */
 function sayUsage(text: string, { style }: Terminal): string {
-  const safe = text.split('\n').map((line) => safeText(line, 2000));
+  const first = /^error: unknown option '(--.)/.exec(text)?.[1] ?? '';
+  const guessed = text.replace(/\n\(Did you mean .*\)/, (guess) => (guess.includes(first) ? guess : ''));
+  const safe = guessed.split('\n').map((line) => safeText(line, 2000));
   return safe.join('\n').replace(/^error: /, `${style.red('error')} MB3000 `);
 }
 

@@ -7,7 +7,7 @@ const asking: readonly CommandOption[] = [['--sandbox', 'ask the embedded servic
 const serviceCommands: readonly CommandRow[] = [
   {
     name: 'list',
-    alsoCalled: ['kinds'],
+    alsoCalled: ['kinds', 'voices', 'models', 'accounts', 'jobs'],
     summary: 'list voices, models, accounts, jobs or uploads of the service',
     description: 'Lists resources of the service. Costs nothing.',
     examples: [
@@ -100,6 +100,7 @@ const serviceCommands: readonly CommandRow[] = [
   },
   {
     name: 'doctor',
+    alsoCalled: ['config', 'configure', 'settings', 'login', 'auth'],
     summary: 'check key, clock, service, locks and state folder',
     description: 'Checks the prerequisites of a run, and prints a fix for each problem. Read-only.',
     options: asking,

@@ -7,11 +7,11 @@ import { nearestName } from '../../manifest/suggest.ts';
 import { rowOf } from './command-row.ts';
 import { defaultManifest } from './name-manifest.ts';
 
-/** Suggests the command with the name nearest to an unknown word. Never suggests a destructive command. */
+/** Suggests the command for an unknown word. Its name is never just near to that of a destructive command. */
 export function nearestCommand(program: Command, word: string): string | undefined {
-  const rows = program.commands.flatMap((command) => rowOf(command) ?? []).filter((row) => row.isDestructive !== true);
+  const rows = program.commands.flatMap((command) => rowOf(command) ?? []);
   const wanted = word.toLowerCase();
-  const names = rows.map(({ name }) => name);
+  const names = rows.filter((row) => row.isDestructive !== true).map(({ name }) => name);
   return rows.find(({ alsoCalled }) => alsoCalled?.includes(wanted))?.name ?? nearestName(wanted, names);
 }
 

@@ -158,3 +158,22 @@ function compareKeys(a: readonly (string | null)[], b: readonly (string | null)[
   }
   return 0;
 }
+
+export interface Approved {
+  assets: number;
+  /** Spent on tasks with gates, including drafts, rejected outputs and redone ones. */
+  credits: number;
+}
+
+export function sumApproved(
+  { graph: { gates }, gateOf, matches, verdicts }: Situation,
+  charges: readonly Charge[],
+): Approved | undefined {
+  const picked = matches.filter(
+    (match) =>
+      gateOf.has(match.step.address) && match.purchase?.state === 'done' && verdicts.on(match)?.is === 'picked',
+  );
+  if (picked.length === 0) return undefined;
+  const tasks = new Set(gates.map(({ task }) => task));
+  return { assets: picked.length, credits: sumCharges(charges.filter(({ task }) => tasks.has(task))).spent };
+}
