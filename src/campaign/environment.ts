@@ -28,7 +28,7 @@ export interface Environment {
   /** Set by `MEDIABATCH_SANDBOX`: no real service is called, whatever else is set. */
   playMoney?: true;
   /**
-   * Most credits that may be spent, for all campaigns together. Read from `MEDIABATCH_LIMIT` in the environment only,
+   * Maximum number of credits that may be spent, for all campaigns together. Read from `MEDIABATCH_LIMIT` in the environment only,
    * because a `.env` may come with a branch.
    */
   limits?: SpendingLimits;

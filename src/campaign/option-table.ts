@@ -92,13 +92,16 @@ export const selectionOptions = {
 };
 
 export const scopeOptions = {
-  serviceMoved: here('--service-moved', 'accept that the service has a new address since the lock was written'),
+  serviceMoved: here(
+    '--service-moved',
+    'accept that the address of the service has changed since the lock was written',
+  ),
   /** Limit of rows per task with several rows: only the first ones, with the steps that they need. */
   first: plan('--first <n>', 'only the first rows of each task, as a trial', count),
   /**
    * Limit of rows per task with several rows: a sample drawn by a digest of their keys, with the steps that they need.
    */
-  sample: plan('--sample <n>', 'the same with rows drawn by a digest', count),
+  sample: plan('--sample <n>', 'the same with pseudo-random rows, which are the same on every machine', count),
   /** Limit of credits for this run. */
   maxCredits: plan('--max-credits <n>', 'limit of this run, in addition to the budget of the manifest', credits),
 };
@@ -127,7 +130,7 @@ export const sharedOptions = {
 
 export const planOptions = {
   refresh: here('--refresh', 'query the service for its description of requests and its prices'),
-  strict: here('--strict', 'report fields that neither this version nor the service lists as mistakes'),
+  strict: here('--strict', 'report as a mistake each field that neither this version nor the service lists'),
   all: here('--all', 'show every row, nothing folded'),
   out: here('--out <file>', 'save the plan, as in campaign.plan.json, for apply to run exactly', {
     compared: 'refused',
@@ -136,7 +139,7 @@ export const planOptions = {
   compare: here('--compare <ref>', 'compare with a commit: steps, credits, purchases'),
   detailedExitcode: here(
     '--detailed-exitcode',
-    'exit 2 if there is something to do (--compare: if something differs), 4 if the budget does not cover it or the steps after the picks',
+    'exit 2 if there is something to do (--compare: if something differs), 4 if the budget does not cover that or the steps that follow the picks',
   ),
 };
 
@@ -188,7 +191,7 @@ export const applyOptions = {
    */
   onError: run(
     '--on-error <what>',
-    'after failures: pause steps like five that failed, continue, or start nothing new',
+    'after failures: wait (pause similar steps after five failures), continue, or finish (start nothing new)',
     { words: ['wait', 'continue', 'finish'], standard: 'wait', shown: '"wait"' },
   ),
   sandboxCredits: here('--sandbox-credits <n>', 'with --sandbox: balance of its account (default: enough)', credits),

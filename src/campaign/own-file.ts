@@ -75,7 +75,7 @@ async function describeOwnFile(name: string, file: string): Promise<[string, Adv
       const manifest = join(dirname(file), saved.manifest);
       return [
         'a saved plan',
-        [way('to carry out the plan', apply), `for everything else name its manifest, ${manifest}`],
+        [way('to carry out the plan', apply), `for any other command, name its manifest: ${manifest}`],
       ];
     }
     case 'lock': {

@@ -67,7 +67,7 @@ async function readBelow(folder: string, path: string, maxBytes: number): Promis
   return readBytes(real, maxBytes);
 }
 
-/** Most bytes of an upload: more than any file has. */
+/** Maximum number of bytes of an upload: more than any file has. */
 const maxUploadBytes = 5 * 1024 ** 3;
 
 /**

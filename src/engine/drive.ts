@@ -25,7 +25,7 @@ import { Queue } from './queue.ts';
 const failures: readonly StepOutcome[] = ['failed', 'refused', 'unresolved', 'lost'];
 
 /**
- * Most orders whose files may wait to be saved. More would finish nothing sooner: their download links would expire
+ * Maximum number of orders whose files may wait to be saved. More would finish nothing sooner: their download links would expire
  * meanwhile, and each uses memory.
  */
 const mostSaving = 1000;

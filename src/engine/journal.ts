@@ -137,9 +137,9 @@ export class Journal {
   }
 
   /**
-   * Returns the ids of the create requests that an answer settles. If the service replays the idempotency key, the
-   * key has one job, which answers every request of this account under that key whose replay window is open.
-   * Otherwise an answer settles one request.
+   * Returns the ids of the create requests that an answer settles. Without replay, that is only the answered request.
+   * If the service replays idempotency keys, all requests with the same key share one job. The answer then settles
+   * every open request that this account sent with the key and that is still in its replay window.
    */
   closedBy(order: StepOrder, { id, replays, at }: AnsweredSend, accountOf: SendFacts['accountOf']): string[] {
     if (!replays) return [id];

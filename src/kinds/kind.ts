@@ -99,7 +99,7 @@ export interface Model {
   readonly description: string;
   /** Credits per job as documented. Omitted when unknown, which does not mean free. */
   readonly credits?: number;
-  /** Another model that the service runs for this key. It is recorded, and is not reported as a mismatch. */
+  /** Name of the model that this one is an alias of. For the default model, a request with either name is the same. */
   readonly aliasOf?: string;
   /** Allowed values for this model, by field. An empty list: the model does not support the field. */
   readonly allows?: Readonly<Record<string, readonly string[]>>;

@@ -69,7 +69,7 @@ export function parseRetryAfter(value: string | undefined, now: number = Date.no
   return Number.isNaN(date) ? null : Math.max(0, date - now);
 }
 
-/** Most parts of a result, more than any kind may produce: longer lists are cut off. */
+/** Maximum number of parts of a result, more than any kind may produce: longer lists are cut off. */
 const mostParts = 1000;
 
 /** Returns `undefined` while a link is missing. `data`: the field `data` of the job's status. */

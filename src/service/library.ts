@@ -29,7 +29,7 @@ export type { Asset, FileToUpload, UploadProgress } from './upload-file.ts';
 
 const { paths } = envelope;
 
-/** Most records of a kind that are searched for a record that may have been removed. */
+/** Maximum number of records of a kind that are searched for a record that may have been removed. */
 const mostRemoved = 1000;
 
 interface LibraryOptions {

@@ -112,7 +112,7 @@ function optional<Name extends string, Value>(name: Name, value: Value | undefin
 
 /** Number of jobs of a kind, newest first, that are searched for a single job. */
 export const mostLookedThrough = 1000;
-/** Most pages that are read, more than any account has, in case a list never ends. */
+/** Maximum number of pages that are read, more than any account has, in case a list never ends. */
 const mostPages = 200;
 
 /**

@@ -197,7 +197,7 @@ async function uploadOrder(
   }
 }
 
-/** Most pages of a walk: before a job appears in its list, hundreds of others may be made. */
+/** Maximum number of pages of a walk: before a job appears in its list, hundreds of others may be made. */
 const mostPages = 50;
 
 /**

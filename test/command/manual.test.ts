@@ -288,7 +288,7 @@ describe('reference', () => {
 
     test('a page of the manual, and the command of that name', async () => {
       const { out } = await run('help', 'plan');
-      expect(out).toMatch(/^How a plan reads\n/);
+      expect(out).toMatch(/^How to read a plan\n/);
       expect(out.endsWith((await run('plan', '--help')).out)).toBe(true);
       expect((await run('help', 'RECOVERY')).out).toMatch(/^Recovery after a crash/);
     });

@@ -36,7 +36,7 @@ describe('own files', () => {
       };
       expect(await said('x.plan.json')).toContain('x.plan.json is a saved plan, not a manifest');
       expect(await said('x.plan.json')).toMatch(
-        /to carry out the plan: mediabatch apply x\.plan\.json\n +for everything else name its manifest, campaign\.yaml\n/,
+        /to carry out the plan: mediabatch apply x\.plan\.json\n +for any other command, name its manifest: campaign\.yaml\n/,
       );
       expect(await said('printed.json')).toContain('printed.json is a plan that was printed, not a manifest');
       expect(await said('campaign.sandbox.lock.jsonl')).toContain('name its manifest: campaign.yaml, with --sandbox');

@@ -65,8 +65,8 @@ export async function unpick(campaign: OpenCampaign, chosen: Chosen, options: De
 }
 
 /**
- * Records picks and rejections that people saved in files (`picks.json`). If the files disagree, nothing is recorded,
- * and the ruling lists the disagreements.
+ * Records picks and rejections that people saved in files (`picks.json`). Picks on which the
+ * files disagree are not recorded; the ruling lists them.
  */
 export async function pickFrom(
   campaign: OpenCampaign,

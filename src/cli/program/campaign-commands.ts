@@ -31,7 +31,7 @@ const languageCommands: readonly CommandRow[] = [
     options: [
       ['--example <name>', 'name of an example; --list shows them'],
       ['--from-csv <file>', 'a campaign for the rows and columns of your own data file', { conflicts: 'example' }],
-      ['--agents', 'write AGENTS.md, too: what a coding agent may do here'],
+      ['--agents', 'also write AGENTS.md, which says what a coding agent may do here'],
       ['--list', 'show the examples'],
     ],
     examples: [
@@ -47,7 +47,7 @@ const languageCommands: readonly CommandRow[] = [
     alsoCalled: ['check', 'lint', 'test'],
     summary: 'check a manifest and show every error at once',
     description:
-      'Shows every error of a manifest, or “ok” with counts. Needs no network: requests without a built-in description are checked against the service’s document that `plan --refresh` stored, or with --sandbox against that of the sandbox.',
+      'Shows every error of a manifest, or “ok” with counts. Needs no network: requests without a built-in description are checked against the service’s own API description, as stored by `plan --refresh`, or with --sandbox against that of the sandbox.',
     arguments: [['[files...]', `manifests (default: ${defaultManifest})`]],
     options: [
       ['--format <format>', 'output format; github annotates lines', { words: ['text', 'json', 'github'] }],
@@ -58,7 +58,7 @@ const languageCommands: readonly CommandRow[] = [
     ],
     examples: [
       ['mediabatch validate', 'campaign.yaml of this folder'],
-      ['mediabatch validate --sandbox', 'also by the document of the embedded service'],
+      ['mediabatch validate --sandbox', 'also against the API description of the sandbox'],
       ['mediabatch validate --format github', 'annotates lines in a pull request'],
     ],
     run: async (terminal, files, options) =>
@@ -66,9 +66,9 @@ const languageCommands: readonly CommandRow[] = [
   },
   {
     name: 'schema',
-    summary: 'print a JSON Schema or the kinds',
+    summary: 'print a JSON Schema, or list the kinds',
     description:
-      'Prints a published JSON Schema, or lists the `kinds` of a manifest with their fields. The package has the schema of that list: kinds.schema.json. Helpers of templates: `help templates`.',
+      'Prints a published JSON Schema, or lists the `kinds` of a manifest with their fields. The schema of that list is kinds.schema.json in the package. Template helpers: `help templates`.',
     arguments: [
       [
         '[name]',
@@ -92,14 +92,14 @@ const runCommands: readonly CommandRow[] = [
     alsoCalled: ['preview', 'dry-run', 'estimate', 'compare', 'changes', 'diff', 'watch'],
     summary: 'show what a run would do, and what it costs',
     description:
-      'Shows what a run would do with each step, why, and the cost. Needs no network, except with --refresh. Writes only the file of --out.',
+      'Shows what a run would do with each step, why, and the cost. Needs no network, except with --refresh. Writes nothing except the file of --out.',
     arguments: [manifestArgument],
     options: [...Object.values(planOptions), ...planning],
     hasHeadings: true,
     examples: [
       ['mediabatch plan', 'what a run would do, and what it costs'],
       ['mediabatch plan --select +cover', 'the cover and the steps that it needs'],
-      ['mediabatch plan --sandbox --out campaign.plan.json', 'to be reviewed, then applied exactly so'],
+      ['mediabatch plan --sandbox --out campaign.plan.json', 'to review, and then to apply exactly as saved'],
       ['mediabatch plan --sandbox --compare HEAD', 'what changed since the last commit'],
     ],
     run: async (terminal, file, _options, command) =>
@@ -119,7 +119,7 @@ const runCommands: readonly CommandRow[] = [
         { takes: 'age', standard: usualValidMs, shown: '7d' },
       ],
       ['--by <name>', 'name of the approver (default: git user.name, else the user name)'],
-      ['--rows', 'print the request of every step, and ask nothing', { conflicts: ['valid', 'by', 'list', 'revoke'] }],
+      ['--rows', 'print the request of every step without asking', { conflicts: ['valid', 'by', 'list', 'revoke'] }],
       ['--list', 'list the approvals on this machine', { conflicts: ['valid', 'by', 'revoke'] }],
       ['--revoke', 'revoke the approval of this plan', { conflicts: ['valid', 'by'] }],
       ['--json', 'with --list: one JSON document on stdout', { needs: 'list' }],
@@ -165,7 +165,7 @@ const runCommands: readonly CommandRow[] = [
       optionTable.json,
       [
         '--graph',
-        'dependencies and states as a Mermaid graph; with --list: of each step',
+        'dependencies and states as a Mermaid graph; with --list, step by step',
         { conflicts: ['json', 'follow'] },
       ],
       ['--engine <address>', 'include what the run of this campaign on an engine has recorded so far'],
@@ -191,7 +191,7 @@ const runCommands: readonly CommandRow[] = [
   {
     name: 'review',
     isEveryday: true,
-    summary: 'review outputs in the browser, pick or reject them by keyboard',
+    summary: 'review outputs in the browser; pick and reject with the keyboard',
     description:
       'Serves a local page to view, compare, pick and reject outputs. Decisions are written to the lock. Ends with Ctrl-C; the exit code is 0 even if gates are still open. Costs nothing.',
     arguments: [manifestArgument],
@@ -206,7 +206,7 @@ const runCommands: readonly CommandRow[] = [
       ...selecting,
     ],
     notes:
-      'From another machine: ssh -L 4020:127.0.0.1:4020 HOST, there mediabatch review --port 4020 --no-open,\nand here the address that it prints. Nothing else than 127.0.0.1 is ever listened on.',
+      'From another machine: run ssh -L 4020:127.0.0.1:4020 HOST, start mediabatch review --port 4020 --no-open\nthere, and open the address that it prints here. It never listens on anything but 127.0.0.1.',
     examples: [
       ['mediabatch review --sandbox', 'opens the page; Ctrl-C ends it', 'not run'],
       ['mediabatch review --no-open --port 4020', 'prints the address only', 'not run'],
@@ -221,7 +221,7 @@ const runCommands: readonly CommandRow[] = [
     arguments: [manifestArgument],
     options: [
       ['--out <dir>', 'the folder (default: CAMPAIGN.report next to the manifest)'],
-      ['--copy', 'copy the media into the folder, to send it to somebody'],
+      ['--copy', 'copy the media into the folder, so that you can send it'],
       [
         '--max-size <size>',
         'copy, and shrink pictures to stay below this size, as in 20MB',
@@ -230,19 +230,19 @@ const runCommands: readonly CommandRow[] = [
       ['--single-file <file>', 'one HTML file with small pictures only, 20 MB at most', { conflicts: ['out', 'copy'] }],
       [
         '--for <reader>',
-        'for a client: a copy without prices, prompts, ids, paths and commands',
+        'for a client: a copy without prices, prompts, ids, paths or commands',
         { words: ['client'], conflicts: 'compare' },
       ],
       ['--note <text>', 'with --for: a line above the pictures, such as the sender and a deadline', { needs: 'for' }],
       optionTable.json,
-      ['--compare <ref>', 'a commit: compare each output with that commit'],
+      ['--compare <ref>', 'compare each output with its version in this commit'],
       ...state,
       ...selecting,
     ],
     examples: [
       ['mediabatch report --sandbox --out gallery', 'a folder for any browser'],
       ['mediabatch report --sandbox --single-file gallery.html', 'one file, small pictures only'],
-      ['mediabatch report --compare main --copy', 'before and after, to be sent as a folder', 'not run'],
+      ['mediabatch report --compare main --copy', 'before and after, as a folder to send', 'not run'],
     ],
     run: async (terminal, file, options) => (await import('../commands/report.ts')).report(file, options, terminal),
   },
@@ -253,11 +253,14 @@ const runCommands: readonly CommandRow[] = [
     summary: 'explain what a run would do with a step, and why',
     description:
       'Explains what a run would do with a step, field by field. With --request it prints the step’s request, with --origins its resolved values and where each comes from. Needs no network and writes nothing.',
-    arguments: [manifestArgument, ['[address]', 'the step, as the plan shows it; omitted with --origins: every step']],
+    arguments: [
+      manifestArgument,
+      ['[address]', 'the step, as the plan shows it; with --origins it can be omitted for all steps'],
+    ],
     options: [
       optionTable.json,
-      ['--request', 'the request as it is sent'],
-      ['--origins', 'all values, resolved, and where each comes from', { conflicts: 'request' }],
+      ['--request', 'show the request as it is sent'],
+      ['--origins', 'show all resolved values, and where each comes from', { conflicts: 'request' }],
       ...state,
     ],
     examples: [
@@ -299,7 +302,7 @@ const historyCommands: readonly CommandRow[] = [
       ...selecting,
     ],
     notes:
-      'In CSV, text that a spreadsheet would calculate (=, +, -, @) gets an apostrophe; numbers stay numbers.\nA file (--out) begins with a byte order mark and has paths as seen from its own folder. JSON has every text as it is, .xlsx all but plain numbers, which are number cells.\ncsv-semicolon is CSV for a spreadsheet with decimal commas (German, French): semicolons, and 3,5 for 3.5.',
+      'In CSV, text that a spreadsheet would run as a formula (=, +, -, @) gets a leading apostrophe; numbers stay numbers.\nA CSV file (--out) begins with a byte order mark; paths in a file are relative to its folder. JSON contains every text unchanged, and so does .xlsx, except that plain numbers become number cells.\ncsv-semicolon is CSV for a spreadsheet with decimal commas (German, French): semicolons, and 3,5 for 3.5.',
     examples: [
       ['mediabatch outputs --sandbox', 'every output with its row'],
       ['mediabatch outputs --sandbox --out outputs.csv', 'for a spreadsheet'],
@@ -316,14 +319,21 @@ const historyCommands: readonly CommandRow[] = [
     options: [
       ['--to <dir>', 'a folder, created if missing, or s3://BUCKET/PREFIX (AWS_* of the environment)'],
       ['--picked', 'leave out candidates of a gate that are not picked'],
-      ['--layout <template>', "names below it, without extension: '{{row.sku}}/{{slug matrix.ratio}}'"],
-      ['--format <format>', 'format of the list, as of outputs (default: csv)', { words: ['csv', 'csv-semicolon'] }],
+      [
+        '--layout <template>',
+        "template of file names in that folder, without extension: '{{row.sku}}/{{slug matrix.ratio}}'",
+      ],
+      [
+        '--format <format>',
+        'format of the list, as for mediabatch outputs (default: csv)',
+        { words: ['csv', 'csv-semicolon'] },
+      ],
       ['--dry-run', 'print the names; copy nothing'],
       ...state,
       ...selecting,
     ],
     notes:
-      'A layout may use row, matrix, key, task, kind, take, part and path (where the file is now).\nTwo files of one name are an error before anything is copied.',
+      'A layout may use row, matrix, key, task, kind, take, part and path (where the file is now).\nIf two files would get the same name, that is an error, and nothing is copied.',
     examples: [
       ['mediabatch deliver --sandbox --to delivery --picked', 'without unpicked candidates', 'at gates'],
       ["mediabatch deliver --sandbox --to shop -s song --layout 'songs/{{key}}'", 'under names of your own'],
@@ -341,7 +351,7 @@ const historyCommands: readonly CommandRow[] = [
       'Shows the credits spent, by task or another dimension, and their use: delivered, superseded, charged for failures, reserved. Needs no network and writes nothing.',
     arguments: [manifestArgument],
     options: [
-      ['--by <what>', 'one or several of task, kind, model, tag', { standard: 'task' }],
+      ['--by <what>', 'one or more of task, kind, model, tag', { standard: 'task' }],
       ['--format <format>', 'how to print it', { words: ['text', 'json', 'csv'] }],
       optionTable.json,
       ...state,
@@ -356,8 +366,7 @@ const historyCommands: readonly CommandRow[] = [
     name: 'runs',
     alsoCalled: ['history', 'log', 'logs'],
     summary: 'list earlier runs, or show one (runs show <id>)',
-    description:
-      'Lists earlier runs with their time, result and charges. The last 100 runs of this machine are stored.',
+    description: 'Lists earlier runs with their time, result and charges. The last 100 runs on this machine are kept.',
     arguments: [manifestArgument],
     options: runsOptions,
     examples: [
@@ -371,7 +380,7 @@ const historyCommands: readonly CommandRow[] = [
     name: 'runs show',
     summary: 'show what one run did',
     description: 'Shows the steps of one run by task, its failures and its notices.',
-    arguments: [manifestArgument, ['<id>', 'of the run, as the list shows it; its last four characters are enough']],
+    arguments: [manifestArgument, ['<id>', 'id of the run, as the list shows it; the last four characters are enough']],
     options: runsOptions,
     examples: [
       ['mediabatch runs show k3f9', 'the end of its id is enough', 'not run'],

@@ -27,7 +27,7 @@ const decisions: readonly Decision[] = [
       ...noteOptions,
       [
         '--from <picks.json>',
-        'picks that the review page saved; of several files, where they agree',
+        'picks that were saved by the review page; repeated: only picks on which all files agree',
         { takes: 'paths', conflicts: ['note', 'by', 'replace'] },
       ],
       ['--replace', 'with a pattern or -s: also change decided groups and rejected outputs'],
@@ -35,7 +35,7 @@ const decisions: readonly Decision[] = [
     ],
     examples: [
       ['mediabatch pick --sandbox teaser', 'approves it', 'at gates'],
-      ["mediabatch pick --sandbox 'draft@*/1' --note 'seen by Ada'", 'of each product this take, and why', 'at gates'],
+      ["mediabatch pick --sandbox 'draft@*/1' --note 'seen by Ada'", 'this take of each product, and why', 'at gates'],
       ['mediabatch pick --sandbox --from ada.json --from bo.json', 'where two people agree', 'at gates'],
       ['mediabatch pick --sandbox draft@lamp/2 --undo', 'its gate is open again', 'at gates'],
     ],
@@ -44,7 +44,7 @@ const decisions: readonly Decision[] = [
     name: 'reject',
     summary: 'reject outputs at their gates',
     description: 'Rejects outputs at their gates: no step uses them. They stay on disk and in the lock. Costs nothing.',
-    options: [...noteOptions, ['--reason <text>', 'why, as one of the `reasons` of the gate']],
+    options: [...noteOptions, ['--reason <text>', 'why: one of the gate’s `reasons`']],
     examples: [
       ['mediabatch reject --sandbox draft@lamp', 'all of its takes; --redo draft@lamp buys others', 'at gates'],
       ['mediabatch reject --sandbox draft@lamp/1 --note dark', 'says why', 'at gates'],
@@ -52,9 +52,9 @@ const decisions: readonly Decision[] = [
   },
   {
     name: 'accept',
-    summary: 'declare outputs right as they are',
+    summary: 'accept outputs as they are',
     description:
-      'Accepts outputs as they are: edited by hand, made from an input that changed later, or outside of `expect`. Neither they nor the steps that use them are bought again. Costs nothing.',
+      'Accepts outputs as they are, even if they were edited by hand, were made from an input that has changed since, or fail `expect`. Neither they nor the steps that use them are bought again. Costs nothing.',
     examples: [
       ['mediabatch accept --sandbox --select state:changed --dry-run', 'all that changed; records nothing yet'],
       ['mediabatch accept --sandbox hero@lamp,1:1', 'a picture that was retouched by hand'],
@@ -77,10 +77,10 @@ const decisions: readonly Decision[] = [
     isDestructive: true,
     summary: 'remove purchases from the plan',
     description:
-      'Removes purchases from the plan: orphans are no longer listed, and current steps are planned again. Job ids stay in the lock, and credits stay counted. Costs nothing itself.',
+      'Removes purchases from the plan: orphans are no longer listed, and steps of the manifest are planned as if they had never been bought. Job ids stay in the lock, and credits stay counted. The command itself costs nothing.',
     options: [
       ['--orphans', 'everything that the manifest no longer has'],
-      ['--force', 'running jobs, too: their outputs are given up'],
+      ['--force', 'also running jobs; their outputs are given up'],
     ],
     examples: [
       ['mediabatch forget --sandbox hero@vase,1:1', 'as if it had never been bought'],
@@ -95,7 +95,7 @@ const decisions: readonly Decision[] = [
     ],
     summary: 'give a purchase a new address',
     description:
-      'Moves a purchase to a new address when key and input changed together. Steps with an unchanged input are found without it. Costs nothing.',
+      'Moves a purchase to a new address after both the key and an input of its step have changed. A step whose input is unchanged is found without this command. Costs nothing.',
     examples: [
       ['mediabatch move --sandbox song@winter song@autumn', 'the song now belongs to autumn'],
       ['mediabatch move song@winter song@autumn --dry-run', 'shows it, records nothing', 'not run'],
@@ -107,10 +107,10 @@ const decisions: readonly Decision[] = [
     arguments: [['[address]', 'a step without a job, which gets the job of --job']],
     summary: 'record paid jobs that no lock contains',
     description:
-      'Lists jobs at the service that no lock of this folder contains, and records each at the step with exactly its request. Asks first. With ADDRESS it records one job, of any request, after querying the service. The next apply collects it. Costs nothing.',
+      'Lists jobs at the service that no lock of this folder contains, and records each at the step whose request is exactly the same. Asks first. With ADDRESS, it records one job, whatever its request was, after querying the service. The next apply collects the outputs. Costs nothing.',
     options: [
       ['--job <id>', 'with ADDRESS: the job, as the service shows it'],
-      ['--credits <n>', 'with ADDRESS: the charge, where the service does not report it', { takes: 'whole' }],
+      ['--credits <n>', 'with ADDRESS: the charge, if the service does not report it', { takes: 'whole' }],
       ['--offline', 'with ADDRESS: do not query the service'],
       optionTable.serviceMoved,
       yesOption,
@@ -124,14 +124,15 @@ const decisions: readonly Decision[] = [
     name: 'resolve',
     isDestructive: true,
     arguments: [['<address>', 'the step, as the plan shows it']],
-    summary: 'decide about a create whose answer was lost',
-    description: 'Records what a person has found out about a create whose answer was lost. Spends nothing itself.',
+    summary: 'settle a create request whose answer was lost',
+    description:
+      'Records what a person has found out about a create request whose answer was lost. The command itself spends nothing.',
     options: [
       ['--job <id>', 'the create was charged, and this is its job'],
       ['--credits <n>', 'with --job: charge of the job', { takes: 'whole', needs: 'job' }],
       ['--not-spent', 'it was not charged', { conflicts: ['job', 'spendAgain'] }],
-      ['--spend-again', 'buy the step in any case', { conflicts: 'job' }],
-      ['--send <id>', 'id of the create, if the address has several unresolved ones'],
+      ['--spend-again', 'buy the step even if the lost request was charged', { conflicts: 'job' }],
+      ['--send <id>', 'id of the create request, if the address has several unresolved ones'],
     ],
     examples: [
       [
@@ -152,7 +153,7 @@ export const lockCommands: readonly CommandRow[] = [
     isDestructive: true,
     summary: 'release the lock of a run on another machine',
     description:
-      'Releases the lock of a run that died on another machine. A run on an engine is ended there: its purchases are added to the lock, and workers stop.',
+      'Releases the lock of a run that died on another machine. A run on an engine is ended: its purchases are added to the lock, and the workers stop working on it.',
     arguments: [manifestArgument],
     options: [
       ['--id <id>', 'id of the run, as shown by the refused command'],
@@ -163,7 +164,7 @@ export const lockCommands: readonly CommandRow[] = [
     ],
     examples: [
       ['mediabatch unlock --id 4f1c2b7a', 'the id that the refused command showed', 'not run'],
-      ['mediabatch unlock --sandbox --id 4f1c2b7a', 'the same with sandbox credits', 'not run'],
+      ['mediabatch unlock --sandbox --id 4f1c2b7a', 'the same for a run of the sandbox', 'not run'],
     ],
     run: async (terminal, file, options) => (await import('../commands/unlock.ts')).unlock(file, options, terminal),
   },
@@ -175,7 +176,7 @@ export const lockCommands: readonly CommandRow[] = [
     description: 'Deletes downloaded files that no step refers to. Lists them and asks for confirmation.',
     arguments: [manifestArgument],
     options: [
-      ['--kept', 'delete replaced outputs in .mediabatch/ instead'],
+      ['--kept', 'delete the replaced outputs in .mediabatch/ instead of these'],
       ['--dry-run', 'list only'],
       yesOption,
       optionTable.json,
@@ -184,7 +185,7 @@ export const lockCommands: readonly CommandRow[] = [
     ],
     examples: [
       ['mediabatch gc --sandbox --dry-run', 'files that no step refers to'],
-      ['mediabatch gc --sandbox --yes', 'deletes it without asking'],
+      ['mediabatch gc --sandbox --yes', 'deletes them without asking'],
       ['mediabatch gc --sandbox --kept --yes', 'files that newer outputs replaced'],
     ],
     run: async (terminal, file, options) => (await import('../commands/leftovers.ts')).gc(file, options, terminal),

@@ -18,7 +18,7 @@ const helpCommand: CommandRow = {
   isEveryday: true,
   alsoCalled: ['man', 'version'],
   summary: 'read the manual: a topic, a command or a code',
-  description: 'Shows a page of the manual, the options of a command, or the meaning of a code and its fix.',
+  description: 'Shows a page of the manual, the options of a command, or what a code means and how to fix it.',
   arguments: [['[topic]', 'a topic of the manual, a command, or a code such as MB1203']],
   examples: [
     ['mediabatch help recovery', 'a page of the manual: recovery after a crash'],
@@ -63,7 +63,7 @@ class CommandLine extends Command {
 export function makeProgram(context: ProgramContext): Command {
   const { terminal } = context;
   const program = new CommandLine('mediabatch')
-    .description('Generates paid media from a YAML manifest, in a budget, without paying twice.')
+    .description('Generates paid media from a YAML manifest within a budget, and never pays twice.')
     .usage('<command> [options]')
     .option('-V, --version', 'print the version')
     // `main` accepts it anywhere in a line.

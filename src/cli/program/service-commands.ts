@@ -17,16 +17,16 @@ const serviceCommands: readonly CommandRow[] = [
   },
   {
     name: 'list voices',
-    summary: 'the voices of voiceovers',
+    summary: 'the voices for voiceovers',
     description: 'Lists the voices for voiceovers. Without a key, lists the documented ones.',
     options: [
       ['--gender <gender>', 'female, male or neutral'],
       ['--accent <accent>', 'for example british'],
-      ['--play <voice>', 'print only the link of its sample'],
+      ['--play <voice>', 'print only the link to a sample of this voice'],
       ...asking,
     ],
     examples: [
-      ['mediabatch list voices --gender female --accent british', 'a choice of them'],
+      ['mediabatch list voices --gender female --accent british', 'some of them'],
       ['mediabatch list voices --json', 'for a program'],
     ],
     run: async (terminal, options) => (await import('../commands/list.ts')).voices(options, terminal),
@@ -45,7 +45,7 @@ const serviceCommands: readonly CommandRow[] = [
   {
     name: 'list accounts',
     summary: 'the social accounts that posts can go to',
-    description: 'Lists the connected social accounts, and when each must be connected again.',
+    description: 'Lists the connected social accounts, and when each must be reconnected.',
     options: asking,
     examples: [
       ['mediabatch list accounts', 'where posts can go', 'not run'],
@@ -55,7 +55,7 @@ const serviceCommands: readonly CommandRow[] = [
   },
   {
     name: 'list jobs',
-    summary: 'the jobs at the service, marked when no lock has them',
+    summary: 'the jobs at the service; those in no lock are marked',
     description: 'Lists the jobs at the service, newest first, and marks those that no lock of this folder contains.',
     options: [
       ['--kind <kind>', 'only jobs of this kind'],
@@ -63,7 +63,7 @@ const serviceCommands: readonly CommandRow[] = [
       ['--model <model>', 'only jobs of this model'],
       [
         '--limit <n>',
-        'at most so many',
+        'show at most this many',
         { takes: 'number', range: { least: 1, most: 10_000, whole: true }, standard: 50 },
       ],
       ['--unknown', 'only jobs that no lock of this folder contains'],
@@ -71,7 +71,7 @@ const serviceCommands: readonly CommandRow[] = [
     ],
     examples: [
       ['mediabatch list jobs --sandbox --limit 5', 'the newest'],
-      ['mediabatch list jobs --unknown', 'bought, and on record in no lock here', 'not run'],
+      ['mediabatch list jobs --unknown', 'bought, but not in any lock here', 'not run'],
     ],
     run: async (terminal, options) => (await import('../commands/list.ts')).jobs(options, terminal),
   },
@@ -89,8 +89,9 @@ const serviceCommands: readonly CommandRow[] = [
   {
     name: 'upload',
     summary: 'upload files to the media library',
-    description: 'Uploads files and prints their URLs and ids. Equal bytes are uploaded once. Costs nothing.',
-    arguments: [['<paths...>', 'files of this machine']],
+    description:
+      'Uploads files and prints their URLs and ids. Files with the same content are uploaded only once. Costs nothing.',
+    arguments: [['<paths...>', 'files on this machine']],
     options: asking,
     examples: [
       ['mediabatch upload --sandbox logo.png', 'prints its URL'],
@@ -113,7 +114,7 @@ const serviceCommands: readonly CommandRow[] = [
   {
     name: 'sandbox',
     summary: 'serve a local stand-in for the service',
-    description: 'Serves a local stand-in for the service: real jobs, credits and files, no account.',
+    description: 'Serves a local stand-in for the service, with jobs, credits and files of its own. Needs no account.',
     options: [
       ['--port <port>', 'port on 127.0.0.1; 0 takes a free one', { takes: 'number', range: portRange, standard: 4010 }],
       ['--credits <n>', 'balance of a new sandbox', { takes: 'whole' }],
@@ -127,7 +128,7 @@ const serviceCommands: readonly CommandRow[] = [
         'share of jobs that fail, 0 to 1',
         { takes: 'number', range: applyOptions.sandboxFailRate.range, standard: 0 },
       ],
-      ['--faults <file>', 'scripted faults, JSON'],
+      ['--faults <file>', 'JSON file of scripted faults'],
       ['--data <dir>', 'where its state lives', { standard: '.mediabatch/sandbox' }],
       ['--files <dir>', 'where rendered files are kept (default: in --data); several sandboxes may share it'],
     ],
@@ -144,38 +145,46 @@ const engineCommands: readonly CommandRow[] = [
     name: 'worker',
     summary: 'run a worker for an engine until it is stopped',
     description:
-      'Carries out runs that `apply --engine` submitted for the account of MEDIABATCH_API_KEY. One worker leads: it creates jobs and polls them. All workers with the run’s --store download its files. Start any number, on any machine. Ctrl-C or SIGTERM hands over.',
+      'Carries out runs that `apply --engine` submitted for the account of MEDIABATCH_API_KEY. One worker leads: it creates jobs and polls them. All workers with the run’s --store download its files. Start any number, on any machine. On Ctrl-C or SIGTERM it hands over to another worker.',
     options: [
       optionTable.engine,
       ['--store <folder>', 'where files go: a folder that all workers share, or s3://bucket/prefix'],
-      ['--files <n>', 'files at once', { takes: 'number', range: { least: 1, most: 64, whole: true }, standard: 8 }],
+      [
+        '--files <n>',
+        'number of files to transfer at once',
+        { takes: 'number', range: { least: 1, most: 64, whole: true }, standard: 8 },
+      ],
       ['--exit-when-idle', 'end as soon as no run of the account is open'],
-      ['--port <n>', 'serve /healthz and /readyz there', { takes: 'number', range: portRange }],
-      ['--host <address>', 'with --port: listen there; 0.0.0.0 for other machines', { standard: '127.0.0.1' }],
+      ['--port <n>', 'serve /healthz and /readyz on this port', { takes: 'number', range: portRange }],
+      ['--host <address>', 'with --port: address to listen on; 0.0.0.0 for other machines', { standard: '127.0.0.1' }],
       [
         '--limit <limits>',
         'credits that all campaigns of the account may spend: 100/run,400/day,2000/month (default: MEDIABATCH_LIMIT)',
       ],
       ['--drain', 'at a signal, end only when no run of the account is open; at a second signal, hand over'],
       ['--log <form>', 'format of its log: text or JSON', { words: ['text', 'json'], standard: 'text' }],
-      ['--keep <age>', 'delete runs of the account that ended longer ago (12h, 30d; default: never)', { takes: 'age' }],
+      [
+        '--keep <age>',
+        'delete runs of the account that ended longer ago than this (12h, 30d; default: never)',
+        { takes: 'age' },
+      ],
     ],
     examples: [
       ['mediabatch worker', 'MEDIABATCH_ENGINE is set', 'not run'],
       ['mediabatch worker --engine postgres://me@db/media --store /mnt/media', 'and fetches files', 'not run'],
-      ['mediabatch worker --port 9102 --host 0.0.0.0', '/healthz and /readyz', 'not run'],
+      ['mediabatch worker --port 9102 --host 0.0.0.0', 'with /healthz and /readyz', 'not run'],
     ],
     run: async (terminal, options) => (await import('../commands/engine.ts')).worker(options, terminal),
   },
   runAct(
     'cancel',
-    'stop the spending of a run on an engine',
+    'stop a run on an engine from spending more',
     'Stops buying for the run of this campaign. Running jobs are already paid and are still collected. `apply` attaches to the run and downloads its files.',
   ),
   runAct(
     'pause',
     'pause a run on an engine until `resume`',
-    'Stops new requests of the run of this campaign. Running jobs are already paid and are still collected. The run stays open under any leader, and reserves credits only for unresolved creates.',
+    'Stops the run of this campaign from creating jobs. Running jobs are already paid and are still collected. The run stays open and paused, even if another worker takes the lead, and reserves credits only for unresolved creates.',
   ),
   runAct('resume', 'resume a paused run on an engine', 'Resumes the run of this campaign after `pause`.'),
   {
@@ -191,14 +200,15 @@ const engineCommands: readonly CommandRow[] = [
     ],
     examples: [
       ['mediabatch workers', 'as it is now', 'not run'],
-      ['mediabatch workers --check', 'for monitoring: 69 if anything is wrong', 'not run'],
+      ['mediabatch workers --check', 'for monitoring: exits with 69 if anything is wrong', 'not run'],
     ],
     run: async (terminal, options) => (await import('../commands/engine.ts')).workers(options, terminal),
   },
   {
     name: 'engine',
     summary: 'set up the database of an engine',
-    description: 'Sets up the database of an engine. Workers and `apply` do this themselves if their role permits it.',
+    description:
+      'Sets up the database of an engine. Workers and `apply` do this themselves if their database role permits it.',
     examples: [
       ['mediabatch engine migrate', 'MEDIABATCH_ENGINE is set', 'not run'],
       ['mediabatch engine migrate --grant media', 'for the role of workers', 'not run'],
@@ -234,7 +244,7 @@ function runAct(act: 'cancel' | 'pause' | 'resume', summary: string, description
     options: [optionTable.engine, ...state],
     examples: [
       [`mediabatch ${act}`, 'MEDIABATCH_ENGINE is set', 'not run'],
-      [`mediabatch ${act} shop.yaml --engine postgres://me@db/media`, 'that of another campaign', 'not run'],
+      [`mediabatch ${act} shop.yaml --engine postgres://me@db/media`, 'the run of another campaign', 'not run'],
     ],
     run: async (terminal, file, options) =>
       (await import('../commands/engine.ts')).changeRun(act, file, { options, terminal }),

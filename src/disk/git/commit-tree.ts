@@ -9,7 +9,7 @@ import { type GitBlob, gitRefusal, readBlobs, runGit } from './git-command.ts';
 const mostPointerBytes = 1024;
 const mostLinkBytes = 4096;
 
-/** Most bytes of an uploaded file that is hashed, because git prints it as a whole. Larger files are in Git LFS. */
+/** Maximum number of bytes of an uploaded file that is hashed, because git prints it as a whole. Larger files are in Git LFS. */
 const mostHashedBytes = 512 * 1024 ** 2;
 /** File size in bytes below which starting git takes longer than hashing. */
 const smallBytes = 256 * 1024;

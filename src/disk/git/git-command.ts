@@ -71,7 +71,7 @@ export interface GitBlob {
   bytes: number;
 }
 
-/** Most bytes of blobs that one git process prints. A single blob may be larger. */
+/** Maximum number of bytes of blobs that one git process prints. A single blob may be larger. */
 const mostBlobBytes = 32 * 1024 ** 2;
 /** Longest header that git prints for a blob, in bytes. */
 const blobHeaderBytes = 200;

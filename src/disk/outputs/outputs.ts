@@ -23,7 +23,7 @@ import type { StatCache } from './stat-cache.ts';
 
 export { checkOutputs, type OutputState } from './check-outputs.ts';
 
-/** Most bytes of a file, more than any output has, so that an endless body does not fill the disk. */
+/** Maximum number of bytes of a file, more than any output has, so that an endless body does not fill the disk. */
 const defaultMaxBytes = 4 * 1024 ** 3;
 
 /**

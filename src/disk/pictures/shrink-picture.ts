@@ -23,7 +23,7 @@ interface SmallPicture {
 
 /** Length of the longer side, in pixels. */
 export const smallSide = 384;
-/** Most pixels of the original: a file of a few bytes can claim gigabytes of pixels. */
+/** Maximum number of pixels of the original: a file of a few bytes can claim gigabytes of pixels. */
 const mostPixels = 48_000_000;
 const mostBytes = 96 * 1024 * 1024;
 /** Timeout in seconds; a picture that takes longer may be malicious. */

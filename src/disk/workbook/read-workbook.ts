@@ -1,7 +1,7 @@
 import type { CellFault, Sheet, Workbook } from '../../manifest/rows/rows.ts';
 import { unzip, zip } from './zip.ts';
 
-/** Most cells that merged ranges may cover. */
+/** Maximum number of cells that merged ranges may cover. */
 const maxMergedCells = 1_000_000;
 
 interface Part {
@@ -176,7 +176,7 @@ function fillMerged(cells: string[][], { faults, merged }: SheetNotes): { proble
 const maxRows = 2 ** 20;
 const maxColumns = 2 ** 14;
 
-/** Most cells from A1 to the last cell with a value. */
+/** Maximum number of cells from A1 to the last cell with a value. */
 const maxArea = 2_000_000;
 
 /** Facts that the cell reader does not report: errors, formulas without a value, merged cells. */

@@ -1,7 +1,7 @@
 import { nameCell } from '../../ground/diagnostic.ts';
 import { zip } from './zip.ts';
 
-/** Most UTF-16 units in a cell, and most rows of a sheet. A spreadsheet program refuses a file with more. */
+/** Maximum number of UTF-16 units in a cell, and of rows in a sheet. A spreadsheet program refuses a file with more. */
 const longestCell = 32_767;
 const mostRows = 2 ** 20;
 

@@ -1,6 +1,6 @@
 import { crc32, inflateRawSync } from 'node:zlib';
 
-/** Most bytes of all parts together after unpacking. */
+/** Maximum number of bytes of all parts together after unpacking. */
 const maxUnpackedBytes = 12 * 1024 ** 2;
 const maxParts = 5000;
 

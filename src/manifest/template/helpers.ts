@@ -83,7 +83,7 @@ function helper(usage: string, takes: readonly [number, number], run: Helper['ru
 
 function ofText(usage: string, change: (text: string) => string): Helper {
   return helper(usage, [1, 1], ([value]) =>
-    isScalar(value) ? { value: change(String(value)) } : { wrong: `needs a text, and got ${describeValue(value)}` },
+    isScalar(value) ? { value: change(String(value)) } : { wrong: `needs text, but got ${describeValue(value)}` },
   );
 }
 
@@ -128,7 +128,7 @@ function joinList(list: Json | undefined, separator: Json | undefined): HelperRe
 /** Splits a text at `;`, `,` and line breaks, or at `separator`, into a list. Empty parts are left out. */
 function splitText(text: Json | undefined, separator: Json | undefined): HelperResult {
   if (Array.isArray(text)) return { value: text };
-  if (text !== null && !isScalar(text)) return { wrong: `needs a text, and got ${describeValue(text)}` };
+  if (text !== null && !isScalar(text)) return { wrong: `needs text, but got ${describeValue(text)}` };
   if (separator !== undefined && (!isScalar(separator) || separator === '')) {
     return { wrong: 'needs a text between the items' };
   }
@@ -137,7 +137,7 @@ function splitText(text: Json | undefined, separator: Json | undefined): HelperR
 }
 
 function truncate(value: Json | undefined, count: Json | undefined): HelperResult {
-  if (!isScalar(value)) return { wrong: `needs a text, and got ${describeValue(value)}` };
+  if (!isScalar(value)) return { wrong: `needs text, but got ${describeValue(value)}` };
   const most = wholeNumber(count);
   if (most === undefined) return { wrong: `needs a number of characters, and got ${describeValue(count)}` };
   return { value: [...String(value)].slice(0, most).join('') };

@@ -155,7 +155,7 @@ export function blockUnfunded(
   const { name: code, left: cap } = tightest;
   const isOfRun = code !== 'budget';
   const limit = { budget: 'the budget', 'run-limit': '--max-credits', limit: limitName(limits.limit) }[code];
-  const tooDear = (row: PlanRow, kept = '') => `${limit} is not enough: it costs ${costText(row)}${kept}`;
+  const tooDear = (row: PlanRow, kept = '') => `${limit} is not enough: this step costs ${costText(row)}${kept}`;
   let asked = 0;
   draft.asks = draft.asks.map((row) => {
     const isTooDear = expectedCredits(row) > Math.max(0, cap - asked);

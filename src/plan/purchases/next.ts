@@ -75,10 +75,10 @@ export function next(purchase: Purchase | undefined, facts: SendFacts & RetryFac
 }
 
 /**
- * Picks the purchase that counts among those of one request, newest first: one that is bought or running, else an open
- * send, which must be asked about before anything is bought, else the newest failure, else the newest refusal. Of
- * several open sends it is the first that can be asked about, if `facts` are given. An open send of a generation that
- * has a job is asked about on its own (`openSendRows`): sending it again would buy that generation twice.
+ * Picks the purchase that decides what happens to a request: one that is bought or running; otherwise an open send,
+ * which must be settled before anything is bought; otherwise the newest failed job; otherwise the newest refusal. With
+ * `facts`, an open send that can be settled without a person takes precedence over one that cannot. An open send of a
+ * generation that has a job is left to `openSendRows`, because sending it again would buy that generation twice.
  */
 export function currentPurchase(purchases: readonly Purchase[], facts?: SendFacts): Purchase | undefined {
   const made = new Set(purchases.filter(isJob).map(({ generation }) => generation));

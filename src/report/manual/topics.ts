@@ -9,7 +9,7 @@ export const topicGroups = {
     kinds: 'kinds of media, with every field',
   },
   'Plans and credits': {
-    plan: 'how a plan reads, and what changes it',
+    plan: 'how to read a plan, and what changes it',
     selection: 'a part of a campaign',
     cost: 'prices, budgets, spent credits',
     posts: 'publishing',

@@ -45,7 +45,7 @@ describe('an estimate reserves nothing', () => {
     const [row] = campaign.plan({ hints }).rows;
     expect([row?.action, row?.reason]).toEqual([
       'blocked',
-      { code: 'budget', text: 'the budget is not enough: it costs ≈ 11' },
+      { code: 'budget', text: 'the budget is not enough: this step costs ≈ 11' },
     ]);
     await campaign.run({ hints, concurrency: 8 });
     expect(campaign.service.ledger).toHaveLength(0);

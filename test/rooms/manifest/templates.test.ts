@@ -80,7 +80,7 @@ it.each([
   ['{{#each vars.people}}{{name}}{{/each}}', 'MB1203 `name` is not known'],
   ['x {{vars.map}}', 'MB1204 `vars.map` is a map and cannot be printed into a text'],
   ['x {{row}}', 'MB1204 `row` is a map and cannot be printed into a text'],
-  ['{{upper vars.list}}', 'MB1204 `upper` needs a text, and got a list'],
+  ['{{upper vars.list}}', 'MB1204 `upper` needs text, but got a list'],
   ['{{#each vars.n}}x{{/each}}', 'MB1204 `vars.n` is not a list'],
   ['{{vars.list.length}} x', 'MB1203 `vars.list.length` is not known: there is no `length` in it'],
   ['{{slug vars.lamp sep="_"}}', 'MB1202 `{{slug vars.lamp sep="_"}}` has a named argument'],

@@ -242,7 +242,7 @@ describe('what the credits are not enough for', () => {
     const steps = graphOfSteps([logo, song('a'), post]);
     expect(tell(planOf(steps, empty, { maxCredits: 3 }).rows)).toEqual([
       ['logo', 'create', 'not bought yet'],
-      blocked('a', '--max-credits is not enough: it costs 4'),
+      blocked('a', '--max-credits is not enough: this step costs 4'),
       blocked('post', '--max-credits is not enough for a'),
     ]);
   });

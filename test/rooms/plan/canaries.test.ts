@@ -155,11 +155,11 @@ tasks:
     expect(tell(some)).toEqual([
       'hero@a create first',
       'hero@b create < hero@a',
-      'hero@c budget: --max-credits is not enough: it costs 4',
-      'hero@d budget: --max-credits is not enough: it costs 4',
+      'hero@c budget: --max-credits is not enough: this step costs 4',
+      'hero@d budget: --max-credits is not enough: this step costs 4',
     ]);
     expect(tell(planOf(check, lockOf({}), { maxCredits: 3 }))).toEqual(
-      ['a', 'b', 'c', 'd'].map((key) => `hero@${key} budget: --max-credits is not enough: it costs 4`),
+      ['a', 'b', 'c', 'd'].map((key) => `hero@${key} budget: --max-credits is not enough: this step costs 4`),
     );
   });
 

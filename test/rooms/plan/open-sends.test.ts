@@ -303,7 +303,7 @@ describe('what asking may cost', () => {
       credits: 0,
       reason: {
         code: 'budget',
-        text: `in the lock, not in the manifest: ${replayed}; the budget is not enough: it costs 4`,
+        text: `in the lock, not in the manifest: ${replayed}; the budget is not enough: this step costs 4`,
       },
       wouldCost: 4,
     });

@@ -136,7 +136,7 @@ describe('planText', () => {
     const held = (address: string, reason: PlanRow['reason']): PlanRow => ({
       ...{ address, task: 'hero', kind: 'image', credits: 0, wouldCost: 5 },
       ...{ action: 'blocked', blockedBy: 'budget' },
-      reason: { code: 'budget', text: 'the budget is not enough: it costs 5' },
+      reason: { code: 'budget', text: 'the budget is not enough: this step costs 5' },
       would: { action: 'redo' as const, reason },
     });
     const changed = (before: string): PlanRow['reason'] => ({
@@ -149,8 +149,8 @@ describe('planText', () => {
     const missing = held('hero@d', { code: 'not-bought', text: 'not bought yet' });
     expect(show([...rows, missing]).match(/^x .*$/gm)).toEqual([
       'x hero    image  2 steps  prompt: oak → elm; the budget is not enough (a  b)',
-      'x hero@c  image           job j failed: overloaded; the budget is not enough: it costs 5',
-      'x hero@d  image           the budget is not enough: it costs 5',
+      'x hero@c  image           job j failed: overloaded; the budget is not enough: this step costs 5',
+      'x hero@d  image           the budget is not enough: this step costs 5',
     ]);
   });
 
