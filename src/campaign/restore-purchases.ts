@@ -4,7 +4,7 @@ import { lstatOrAbsent } from '../disk/fs/plain-file.ts';
 import { readVersions } from '../disk/git/git-command.ts';
 import { hashFile } from '../disk/outputs/hash-file.ts';
 import { findStrangers, mayBeOutput } from '../disk/outputs/outputs.ts';
-import { readPurchases } from '../disk/state/purchase-journal.ts';
+import { hasOtherAccount, journalName, readPurchases } from '../disk/state/purchase-journal.ts';
 import type { Graph } from '../graph/graph.ts';
 import { type Advice, call, shell, way } from '../ground/advice.ts';
 import { isFreelyRepeated, kinds } from '../kinds/index.ts';
@@ -41,7 +41,10 @@ export function nameOfPurchases(
   { sandbox, service, accountOf }: Pick<OpenCampaign, 'sandbox' | 'service' | 'accountOf'>,
   campaign: string,
 ): string | undefined {
-  return sandbox || service === undefined ? undefined : accountOf(`purchases ${service} ${campaign}`);
+  if (sandbox || service === undefined) return undefined;
+  const text = `purchases ${service} ${campaign}`;
+  const account = accountOf(text);
+  return account === undefined ? undefined : journalName(text, account);
 }
 
 export async function readSentHere(campaign: OpenCampaign, graph: Graph, lock: Lock) {
@@ -75,7 +78,10 @@ export async function requireRestoredLock(
   const name = nameOfPurchases(campaign, graph.name);
   if (name === undefined) return loaded;
   const records = await findLacking(name, graph, loaded.lock);
-  if (records.length === 0) return loaded;
+  if (records.length === 0) {
+    if (countJobs(loaded.lock) === 0 && options.new !== true && hasOtherAccount(name)) tellOtherKey(campaign);
+    return loaded;
+  }
   const joined = joinLocks(loaded.lock, lockOf(records));
   const restored = idsOf(joined);
   for (const id of idsOf(loaded.lock)) restored.delete(id);
@@ -89,6 +95,17 @@ export async function requireRestoredLock(
   const forgotten = forgetAt(graph, records);
   tellForgotten(campaign, records, restored);
   return { ...loaded, lock: joinLocks(loaded.lock, lockOf(forgotten)), isLonger: true };
+}
+
+function tellOtherKey({ tell }: Pick<OpenCampaign, 'tell'>): void {
+  tell({
+    is: 'notice',
+    text: "the lock has no purchases, and this machine's purchase journal has some of this campaign that were made with another API key, which are not restored",
+    hint: [
+      'if the key was replaced, put the lock back from git or a copy',
+      way("or record the jobs of the service's lists", call('adopt')),
+    ],
+  });
 }
 
 /** Stores equal fingerprints of graph and lock as one text, which saves 8 MiB for 100,000 steps. */

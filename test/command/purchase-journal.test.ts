@@ -177,6 +177,16 @@ describe('I40 the purchase journal', () => {
     expect(keys(trial)).toHaveLength(9);
   });
 
+  test('a lost lock after a change of the API key: the plan says that purchases of another key are not restored', async () => {
+    const trial = await makeTrial(film());
+    expect((await trial.apply()).code).toBe(0);
+    const other = { MEDIABATCH_API_KEY: 'another-key-of-this-user' };
+    expect((await trial.run(['plan', 'campaign.yaml'], { env: other })).err).not.toContain('another API key');
+    rmSync(trial.path(lock));
+    expect((await trial.run(['plan', 'campaign.yaml'])).err).not.toContain('another API key');
+    expect((await trial.run(['plan', 'campaign.yaml'], { env: other })).err).toContain('made with another API key');
+  });
+
   test('knows what was forgotten and redone: neither comes back with a lost lock, and each number is bought once', async () => {
     const trial = await makeTrial(film());
     expect((await trial.apply()).code).toBe(0);

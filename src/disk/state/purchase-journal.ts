@@ -1,4 +1,5 @@
-import { randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PurchaseJournal, Reservation, ReserveOptions } from '../../contract/ports.ts';
 import type { Hold, HoldAnswer, SpendingLimits } from '../../contract/spending.ts';
@@ -152,6 +153,25 @@ export async function readPurchases(
     return [...entries.byKey.values()].flatMap((entry) => (entry.isKnown ? [] : entry.records(lines)));
   });
   return records ?? [];
+}
+
+/** Name of a journal: first the service and campaign (`text`), then the account. */
+export function journalName(text: string, account: string): string {
+  return `${hash('sha256', text).slice(0, 16)}-${account}`;
+}
+
+/** Returns whether another account of this user has a journal of the same service and campaign. */
+export function hasOtherAccount(name: string): boolean {
+  const own = findOwn()?.folder;
+  if (own === undefined) return false;
+  const [campaign] = name.split('-');
+  const folder = join(own, folderName);
+  return (
+    existsSync(folder) &&
+    readdirSync(folder).some(
+      (one) => one.startsWith(`${campaign}-`) && one.endsWith('.jsonl') && one !== `${name}.jsonl`,
+    )
+  );
 }
 
 interface OpenOptions {

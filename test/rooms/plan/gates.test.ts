@@ -371,7 +371,7 @@ describe('how far the budget carries a campaign with gates', () => {
       afterPicks: [{ task: 'hero', steps: 5, carried: 2 }],
       kept: 8,
     });
-    const kept = 'it costs 4, and 8 of the remaining credits are reserved for 2 steps that wait for a pick';
+    const kept = 'this step costs 4, and 8 of the remaining credits are reserved for 2 steps that wait for a pick';
     expect(plan.rows.find(({ address }) => address === 'draft@p3/1')?.reason.text).toBe(
       `the budget is not enough: ${kept}`,
     );

@@ -318,7 +318,7 @@ describe('what asking may cost', () => {
       planOf(budget(credits), lock).rows.map(({ address, action, credits: cost }) => `${address} ${action} ${cost}`);
     expect(rows(9)).toEqual(['a create 4', 'b create 4', 'gone create null']);
     expect(rows(8)).toEqual(['a create 4', 'b blocked 0', 'gone create null']);
-    expect(asksOf(lock, {}, budget(0))[0]?.reason.text).toContain('it costs an unknown number');
+    expect(asksOf(lock, {}, budget(0))[0]?.reason.text).toContain('this step costs an unknown number');
   });
 
   test('holds to --max-credits, too', () => {
