@@ -141,7 +141,7 @@ function keyRows(task: Task, rows: 'none' | Rows, expansion: Expansion): KeyedRo
       const hint =
         task.key === undefined
           ? 'add `key: "{{slug row}}"`'
-          : 'use another value, or {{slug …}}, as in "{{slug row.name}}"';
+          : `use another value, or {{slug …}}, as in ${slugged(task.key)}`;
       expansion.reportError({
         code: 'MB1401',
         message: wrong,
@@ -211,6 +211,11 @@ function nameCharacter(character: string): string {
   if (/\p{C}/u.test(character))
     return `the invisible character U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
   return `the character ${character}`;
+}
+
+function slugged(key: string): string {
+  const path = /\{\{\s*([\w.-]+(?:\[[^\]]+\])?)\s*\}\}/.exec(key)?.[1];
+  return `"{{slug ${path ?? 'row.name'}}}"`;
 }
 
 function isSameForAll(task: Task, { templates }: Expansion): boolean {

@@ -36,7 +36,7 @@ describe('mistakes', () => {
       text: tasks('  a: { kind: image, foreach: p.csv, key: "{{row.[No 1]}}", with: { prompt: x } }'),
       data: { 'p.csv': 'No 1,name\na b,c\n' },
       found: ['MB1401 4:42'],
-      says: ['use another value, or {{slug …}}'],
+      says: ['{{slug row.[No 1]}}'],
     },
     {
       name: 'a key twice',
