@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { makeProgram } from '../../src/cli/program/program.ts';
 import { openStore } from '../../src/cluster/store/store.ts';
 import { root } from '../rig/command.ts';
 import { dumpedPrograms, emptyServer, freePort, makeMedia } from '../rig/dumped-server.ts';
@@ -12,7 +11,6 @@ import { blocksOf } from '../rig/manual-pages.ts';
 import { freshDatabase } from '../rig/postgres.ts';
 import { startPostgres } from '../rig/postgres-server.ts';
 import { type Terminal, typeInto } from '../rig/terminal.ts';
-import { bufferTerminal } from './buffer-terminal.ts';
 
 describe('engine manual', () => {
   /** What the pages have people type, or see, in the terminal of this name. */
@@ -201,21 +199,6 @@ describe('engine examples', () => {
     ['mediabatch-worker@.service', ['worker', ...ofUnit]],
   ];
 
-  test.each(commands)('the command of %s exists, and its container waits for paid answers', async (_name, words) => {
-    const { terminal } = bufferTerminal();
-    const program = makeProgram({ terminal, exit: () => {} });
-    const worker = program.commands.find((one) => one.name() === words[0]);
-    let read: unknown;
-    worker?.action((options) => {
-      read = options;
-    });
-    await program.parseAsync(words, { from: 'user' });
-    expect(read).toMatchObject({ port: expect.any(Number), store: expect.any(String), log: 'json' });
-    expect(compose.services.worker.stop_grace_period).toBe('150s');
-    expect(pod.terminationGracePeriodSeconds).toBe(150);
-    expect(unit).toContain('TimeoutStopSec=150\n');
-  });
-
   test('related parts use one name, port and version', () => {
     const labels = { app: 'mediabatch-worker' };
     expect([deployment.apiVersion, deployment.kind]).toEqual(['apps/v1', 'Deployment']);
@@ -229,6 +212,9 @@ describe('engine examples', () => {
     expect(container.livenessProbe.httpGet).toEqual({ path: '/healthz', port: container.ports[0].name });
     expect(container.readinessProbe.httpGet).toEqual({ path: '/readyz', port: container.ports[0].name });
     expect(Object.keys(compose.services.worker.depends_on)).toEqual(['database']);
+    // A container waits for paid answers.
+    expect([compose.services.worker.stop_grace_period, pod.terminationGracePeriodSeconds]).toEqual(['150s', 150]);
+    expect(unit).toContain('TimeoutStopSec=150\n');
     const { version, peerDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
     const installed = read('Dockerfile').match(/[a-z0-9-]+@[\d.]+/g) ?? [];
     const wanted = ['pg', 'pg-boss', 'aws4fetch'].map((name) => `${name}@${peerDependencies[name]}`);

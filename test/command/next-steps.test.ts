@@ -107,8 +107,6 @@ tasks:
 describe('pasteable', () => {
   const place = workplaceForEach();
 
-  /** Goldens, expectations beside the tests, and pages of codes, of what people are told. */
-  const told = /^test\/(.*__snapshots__\/|command\/goldens\/|(command|rooms\/report)\/.*\.test\.ts$)|code-pages\//;
   /** Fields of kinds are described as in the manual; the review page adds the steps to its commands. */
   const sourceFile = /^src\/(?!page\/|kinds\/|review\/tell).*(?<!\.generated)\.ts$/;
 
@@ -119,21 +117,6 @@ describe('pasteable', () => {
       )
       .filter((file) => wanted.test(file))
       .map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }));
-  }
-
-  /** Options of expectations that stand for something else, and what is no command line. */
-  const isText = (line: string) =>
-    !/^mediabatch itself made|[\\[(){}$^]|[<>|]|…|\.\.\.|', |`mediabatch [^`]*$/.test(line) &&
-    !/^mediabatch (\d|\w+$)/.test(line);
-
-  /** Commands of a text: in backticks, or from `mediabatch` to the end of the line. */
-  function commandsIn(text: string): string[] {
-    return text.split('\n').flatMap((line) => {
-      const plain = line.replace(/(?:\\n)?(?:['"`][,;)\]]+|(?<=')")$/, '');
-      const quoted = [...plain.matchAll(/`(mediabatch [a-z][^`]*)`/g)].map(([, found]) => found ?? '');
-      const open = /(?:^ *|: | {2}|['"])(mediabatch [a-z].*)$/.exec(plain)?.[1];
-      return [...quoted, ...(open === undefined ? [] : [open])].filter(isText);
-    });
   }
 
   /** Words of each command, by the shell itself; undefined where it does not understand one. */
@@ -171,14 +154,6 @@ for text; do if bash -n -c "$text" 2>/dev/null; then eval "$text"; else printf '
     }
     return wrong;
   }
-
-  test('every command of every golden can be pasted: it is one line, and the command line takes it', async () => {
-    place.write('campaign.yaml', 'version: 1\n');
-    const files = readAll(told);
-    const commands = [...new Set(files.flatMap(({ text }) => commandsIn(text)))];
-    expect(commands.length).toBeGreaterThan(40);
-    expect(await findUnpasteable(commands)).toEqual([]);
-  });
 
   /** The arguments of each call of these functions: literals as they are, `STEP` for what is only known later, 1 for `N`. */
   function argumentsOf(text: string, named: RegExp): string[][] {

@@ -1,3 +1,4 @@
+import { equal } from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,6 +17,8 @@ export interface CommandOptions {
   apart?: boolean;
   /** Loaded into the process before the command, as with `node --import`. */
   preload?: string;
+  /** The exit code that is expected. */
+  ends?: number;
   /** Called with everything seen so far on stderr, after each piece. */
   onErr?(seen: string, child: ChildProcess): void;
 }
@@ -31,14 +34,18 @@ export interface CommandResult {
  * Runs the built command as users do, with an environment of its own. One at a time runs in this process, because a start
  * of Node takes longer than most commands; another beside it, and what is loaded first, looked at or killed, has its own.
  */
-export function command(args: string[], options: CommandOptions): Promise<CommandResult> {
-  const { cwd, env = {}, apart = false, preload, onErr } = options;
+export async function command(args: string[], options: CommandOptions): Promise<CommandResult> {
+  const { cwd, env = {}, apart = false, preload, onErr, ends } = options;
   // Node reads them when it starts.
   const isForNode = Object.keys(env).some((name) => name.startsWith('NODE_'));
   // Where what is built changes under the tests, each command loads it anew.
   const isRebuilt = testEnvironment().MEDIABATCH_TEST_APART === '1';
   const needsProcess = apart || isRebuilt || isForNode || preload !== undefined || onErr !== undefined || isBusyHere();
-  return needsProcess ? commandApart(args, options) : commandHere(args, { cwd, env: { ...usual(), ...env } });
+  const result = await (needsProcess
+    ? commandApart(args, options)
+    : commandHere(args, { cwd, env: { ...usual(), ...env } }));
+  if (ends !== undefined) equal(result.code, ends, result.err);
+  return result;
 }
 
 /** What a person's shell has. */

@@ -17,10 +17,8 @@ import {
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { onTestFinished } from 'vitest';
 import { renameFile } from '../../src/disk/fs/durable.ts';
 import { messageOf } from '../../src/ground/values.ts';
 
@@ -300,33 +298,4 @@ function readUser(name: string): { uid: number; gid: number } | undefined {
   } catch {
     return undefined;
   }
-}
-
-export interface SmallServer {
-  url: string;
-  stop(): Promise<void>;
-  /** Where it was. */
-  startAgain(): Promise<void>;
-}
-
-/** A server of a test's own, with room for five connections of roles without rights. */
-export async function smallServer(): Promise<SmallServer> {
-  const folder = mkdtempSync(join(tmpdir(), 'mediabatch-small-'));
-  // As root the server runs as another user.
-  chmodSync(folder, 0o755);
-  const settings = { max_connections: '8', superuser_reserved_connections: '3', fsync: 'off', autovacuum: 'off' };
-  const start = (given: { port?: string }) => startPostgres(join(folder, 'engine'), { ...settings, ...given });
-  let server = await start({});
-  onTestFinished(async () => {
-    await server.stop();
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-  });
-  const { url } = server;
-  return {
-    url,
-    stop: () => server.stop(),
-    async startAgain() {
-      server = await start({ port: new URL(url).port });
-    },
-  };
 }

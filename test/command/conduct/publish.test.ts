@@ -98,16 +98,14 @@ describe('renamed posts', () => {
         campaignOf(['tell', 'Hello!'], ['other', 'Another one', `acc_36c3a20f22ac6098, ${account}`]),
       );
       for (const more of [[], ['--redo', 'tell'], ['--select', 'tell'], ['--exclude', 'other']]) {
-        const again = await trial.apply(['--publish', ...more]);
-        expect(again.code, again.err).toBe(6);
+        const again = await trial.apply(['--publish', ...more], { ends: 6 });
         expect(again.err).toContain('waits for share, which may be out');
         expect(again.err).toContain('mediabatch resolve campaign.yaml share');
       }
       expect(captions(trial)).toEqual(['Hello']);
       // It is out: now it is one that has lost its step.
       const [{ id } = { id: '' }] = trial.sandbox.ledger() as Booking[];
-      const resolved = await trial.run(['resolve', 'campaign.yaml', 'share', '--job', id]);
-      expect(resolved.code, resolved.err).toBe(0);
+      await trial.run(['resolve', 'campaign.yaml', 'share', '--job', id], { ends: 0 });
       expect((await trial.apply(['--publish'])).code).toBe(5);
       expect(captions(trial)).toEqual(['Hello']);
     });
@@ -116,8 +114,7 @@ describe('renamed posts', () => {
       const lost = withFaults([{ on: 'post', times: 1, do: { type: 'reset', booked: true } }]);
       const many = campaignOf(...[1, 2, 3, 4].map((one): [string, string] => [`share${one}`, `Hello ${one}`]));
       const trial = await makeTrial(many, lost);
-      const ran = await trial.apply(['--publish']);
-      expect(ran.code, ran.err).toBe(6);
+      const ran = await trial.apply(['--publish'], { ends: 6 });
       expect(captions(trial)).toHaveLength(1);
       expect(ran.err).toContain('which may be published already');
     });
@@ -164,8 +161,7 @@ describe('renamed posts', () => {
 
     test('waits, and is shown next to it with all next commands', async () => {
       const trial = await changed();
-      const waits = await trial.apply(['--publish']);
-      expect(waits.code, waits.err).toBe(5);
+      const waits = await trial.apply(['--publish'], { ends: 5 });
       expect(waits.err).toMatch(/published {2}share {2}“Hello” \(\w+\)\n {9}new {8}tell {3}“Hello!”\n/);
       expect(waits.err).toContain('mediabatch move campaign.yaml share tell\n');
       expect(waits.err).toContain('mediabatch apply campaign.yaml --redo tell --publish\n');
@@ -189,12 +185,10 @@ describe('renamed posts', () => {
     ])('is settled for good when it is %s', async (_name, commands, out) => {
       const trial = await changed();
       for (const command of commands) {
-        const ran = await trial.run(command);
-        expect(ran.code, ran.err).toBe(0);
+        await trial.run(command, { ends: 0 });
       }
       for (let times = 0; times < 2; times += 1) {
-        const again = await trial.apply(['--publish']);
-        expect(again.code, again.err).toBe(0);
+        await trial.apply(['--publish'], { ends: 0 });
         expect(captions(trial)).toEqual(out);
       }
     });
@@ -202,8 +196,7 @@ describe('renamed posts', () => {
     test('is in no saved plan that does not name it', async () => {
       const trial = await changed();
       expect((await trial.run(['plan', 'campaign.yaml', '--out', 'a.plan.json'])).code).toBe(0);
-      const ran = await trial.run(['apply', 'a.plan.json', '--yes', '--publish']);
-      expect(ran.code, ran.err).toBe(5);
+      await trial.run(['apply', 'a.plan.json', '--yes', '--publish'], { ends: 5 });
       expect(captions(trial)).toEqual(['Hello']);
     });
 
@@ -256,8 +249,7 @@ ${more}`;
         ['apply', 'campaign.yaml', '--yes', '--publish'],
         ['apply', 'campaign.yaml', '--yes'],
       ]) {
-        const ran = await trial.run(args);
-        expect(ran.code, ran.err).toBe(65);
+        const ran = await trial.run(args, { ends: 65 });
         expect(ran.err).toContain('campaign.yaml:9:42 error MB1509 `acc_a26a6b25c78b1c8e` is not a connected account');
         expect(ran.err).toContain(`did you mean \`${account}\`? connected: ${account} (Instagram @sandbox.studio), `);
       }
@@ -291,8 +283,7 @@ ${more}`;
         ),
         withFaults([{ on: 'post', match: 'Hello', do: { type: 'status', status: 404, body: error } }]),
       );
-      const ran = await trial.apply(['--publish']);
-      expect(ran.code, ran.err).toBe(3);
+      const ran = await trial.apply(['--publish'], { ends: 3 });
       expect(ran.err).toContain(`Account ${account} not found`);
       expect(ran.err).not.toContain('refuses the key');
       expect(trial.sandbox.ledger()).toHaveLength(2);

@@ -12,7 +12,7 @@ import { openBoss } from '../../../src/cluster/database/boss.ts';
 import { type Database, openDatabase } from '../../../src/cluster/database/database.ts';
 import { Listening } from '../../../src/cluster/database/listening.ts';
 import { hasTables, migrate } from '../../../src/cluster/database/schema.ts';
-import { checkEngineUrl, connectionString, isAway, showEngine } from '../../../src/cluster/database/server-errors.ts';
+import { connectionString, isAway } from '../../../src/cluster/database/server-errors.ts';
 import { openLines, readAllLines } from '../../../src/cluster/head/rows.ts';
 import { submitRun } from '../../../src/cluster/runs/runs.ts';
 import { isSameServer, whichServer } from '../../../src/cluster/store/run-mark.ts';
@@ -132,12 +132,6 @@ test.each([
   ['', ''],
 ])('TLS as %s is TLS as %s', (written, meant) => {
   expect(connectionString(`postgres://me@db/media${written}`)).toBe(`postgres://me@db/media${meant}`);
-});
-
-test('a password with signs that end it is refused, and shown nowhere', () => {
-  const url = 'postgres://media:s3c@ret/x@host/db';
-  expect(showEngine(url)).toBe('the engine');
-  expect(() => checkEngineUrl(url)).toThrow(/has an @ after its host/);
 });
 
 describe('a connection of ours', () => {

@@ -44,10 +44,6 @@ export function ofIncluded(name: string, content: string | DataFile, ...[found =
   return { ...caseOf([name, including('a.yaml'), found, ...says]), data: { 'a.yaml': content } };
 }
 
-export function withData(name: string, text: string, data: Record<string, string>, ...[found = '', ...says]: string[]) {
-  return { ...caseOf([name, text, found, ...says]), data };
-}
-
 export function withVars(name: string, text: string, vars: Record<string, string>, ...[found = '', ...says]: string[]) {
   return { ...caseOf([name, text, found, ...says]), vars };
 }

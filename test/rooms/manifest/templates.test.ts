@@ -328,21 +328,6 @@ describe('helpers', () => {
       expect(helpers.pad?.run(['1', 1001])).toEqual({ wrong: 'needs a width up to 1000, and got the number 1001' });
     });
   });
-
-  describe('a template is measured before it is expanded', () => {
-    const found = (template: string) =>
-      load(tasks(`  a: { kind: image, with: { prompt: ${JSON.stringify(template)} } }`)).diagnostics.map(
-        ({ code, message }) => `${code} ${message}`,
-      );
-
-    test.each([
-      ['its size', `{{slug "x"}}${'a'.repeat(64 * 1024)}`, 'MB1007 a template of 65 KiB is too long'],
-      ['its parts', '{{slug "x"}}'.repeat(2001), 'MB1007 the template has too many parts'],
-      ['its depth', `${'{{#if 1}}'.repeat(25)}x${'{{/if}}'.repeat(25)}`, 'MB1007 the template is nested too deeply'],
-    ])('%s', (_, template, told) => {
-      expect(found(template)).toEqual([told]);
-    });
-  });
 });
 
 const influencer = (...lines: string[]) => image(...lines).replace('kind: image', 'kind: influencer');

@@ -1,4 +1,4 @@
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { loadManifest } from '../../../src/campaign/load-manifest.ts';
@@ -271,34 +271,6 @@ describe('load files', () => {
     const text = diagnosticsText(diagnostics, sources, { style: makeStyle(false) });
     expect(text).toContain('  2 |   hero: { kind: image');
     expect(text).toContain('  4 | tasks: { own:');
-  });
-
-  it.each([
-    ['that is missing', 'MB1010', async () => undefined],
-    ['that is a folder', 'MB1010', (path: string) => mkdir(path)],
-    [
-      'that is hidden behind a link',
-      'MB1010',
-      async (path: string) => {
-        await writeFile(join(dirname(path), '.env'), 'vars: {}\n');
-        await symlink('.env', path);
-      },
-    ],
-    [
-      'that a link leads out to',
-      'MB1010',
-      async (path: string) => {
-        const outside = await campaign({ 'campaign.yaml': 'vars: {}\n' });
-        await symlink(outside, path);
-      },
-    ],
-    ['that is larger than a manifest', 'MB1007', (path: string) => writeFile(path, `#${'x'.repeat(2 * 1024 ** 2)}`)],
-  ])('refuses an included file %s', async (_, code, make) => {
-    const file = await campaign({ 'campaign.yaml': `${start}include: [a.yaml]\ntasks: { a: { kind: image } }\n` });
-    await make(join(dirname(file), 'a.yaml'));
-    const { graph, diagnostics } = await loadManifest(file, {});
-    expect(diagnostics.map((one) => one.code)).toEqual([code]);
-    expect(graph).toBeUndefined();
   });
 });
 

@@ -114,65 +114,6 @@ describe('the lines of a plan', () => {
     expect(item && describeItem(item, new Map())).toBe('not bought yet; at most this many, depending on other outputs');
   });
 
-  test('hold equal causes of equal tasks together, and nothing else', () => {
-    const words = (before: string, after: string): Reason => ({
-      code: 'changed',
-      text: '',
-      changes: [{ field: 'prompt', before, after }],
-    });
-    const data = (line: number): Reason => ({
-      code: 'changed',
-      text: '',
-      changes: [
-        {
-          field: 'prompt',
-          before: 'a',
-          after: `b${line}`,
-          cause: { is: 'data', name: 'mood', file: 'products.csv', line },
-        },
-      ],
-    });
-    const failed = (id: string, address: string): Reason => ({
-      code: 'job-failed',
-      text: `job ${id} of ${address} failed: moderated`,
-      job: id,
-    });
-    const all = [
-      row('hero@1', 'redo', { reason: words('on an oak table', 'on an elm table') }),
-      row('hero@2', 'redo', { reason: words('by an oak door', 'by an elm door') }),
-      row('hero@3', 'redo', { reason: words('on an oak table', 'on a fir table') }),
-      row('logo@1', 'redo', { reason: words('on an oak table', 'on an elm table') }),
-      row('hero@4', 'redo', { reason: data(1) }),
-      row('hero@5', 'redo', { reason: data(2) }),
-      row('film@1', 'redo', { reason: follow('hero@1') }),
-      row('film@2', 'redo', { reason: follow('hero@2') }),
-      row('film@3', 'redo', { reason: follow('hero@4') }),
-      row('hero@6', 'failed', { reason: failed('j-6', 'hero@6'), jobId: 'j-6' }),
-      row('hero@7', 'failed', { reason: failed('j-7', 'hero@7'), jobId: 'j-7' }),
-      row('film@4', 'retry', { reason: failed('j-8', 'film@4') }),
-      row('film@5', 'retry', { reason: failed('j-9', 'film@5') }),
-      row('hero@8', 'unresolved'),
-      row('hero@9', 'unresolved'),
-    ];
-    const index = indexRows({ rows: all });
-    const told = groupPlan({ rows: all }, { all: false }).map((item) => [
-      item.rows.map(({ address }) => address).join(' '),
-      describeItem(item, index),
-    ]);
-    expect(told).toEqual([
-      ['hero@1 hero@2', 'prompt: oak → elm (1  2)'],
-      ['hero@3', ''],
-      ['hero@4 hero@5', 'products.csv mood: a → b1 (2 rows), differently in 1 more step (4  5)'],
-      ['logo@1', ''],
-      ['film@1 film@2', 'follows hero, whose prompt changed (1  2)'],
-      ['film@3', ''],
-      ['film@4 film@5', 'job … of … failed: moderated (4  5)'],
-      ['hero@8', expect.any(String)],
-      ['hero@9', expect.any(String)],
-      ['hero@6 hero@7', 'job … of … failed: moderated (6  7)'],
-    ]);
-  });
-
   test('are found at once where everything follows everything before it', () => {
     let looked = 0;
     const layers = Array.from({ length: 60 }, (_, layer) =>
@@ -223,12 +164,3 @@ describe('the lines of a plan', () => {
     expect(items.map((item) => describeItem(item, new Map()))).toEqual([expected]);
   });
 });
-
-function follow(address: string): Reason {
-  return {
-    code: 'changed',
-    text: '',
-    changes: [{ field: 'image', cause: { is: 'step', name: address } }],
-    follows: [address],
-  };
-}

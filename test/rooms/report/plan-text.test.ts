@@ -132,28 +132,6 @@ describe('planText', () => {
     expect(planText(plan([row('a', 'create')], totals), { style: noColor, width: 100 })).toContain(line);
   });
 
-  it('keeps why each step would be bought that the credits are not enough', () => {
-    const held = (address: string, reason: PlanRow['reason']): PlanRow => ({
-      ...{ address, task: 'hero', kind: 'image', credits: 0, wouldCost: 5 },
-      ...{ action: 'blocked', blockedBy: 'budget' },
-      reason: { code: 'budget', text: 'the budget is not enough: this step costs 5' },
-      would: { action: 'redo' as const, reason },
-    });
-    const changed = (before: string): PlanRow['reason'] => ({
-      code: 'changed',
-      text: `prompt: ${before} → elm`,
-      changes: [{ field: 'prompt', before, after: 'elm' }],
-    });
-    const failed = { code: 'job-failed', text: 'job j failed: overloaded' } as const;
-    const rows = [held('hero@a', changed('oak')), held('hero@b', changed('oak')), held('hero@c', failed)];
-    const missing = held('hero@d', { code: 'not-bought', text: 'not bought yet' });
-    expect(show([...rows, missing]).match(/^x .*$/gm)).toEqual([
-      'x hero    image  2 steps  prompt: oak → elm; the budget is not enough (a  b)',
-      'x hero@c  image           job j failed: overloaded; the budget is not enough: this step costs 5',
-      'x hero@d  image           the budget is not enough: this step costs 5',
-    ]);
-  });
-
   it('keeps within the width and its columns, whatever the addresses, kinds and reasons are', () => {
     const word = fc.string({
       unit: fc.constantFrom('a', ' ', '漢', '🎉', '\u001b[2J', '\n::error::', '|'),

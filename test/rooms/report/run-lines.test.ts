@@ -136,44 +136,7 @@ describe('createLines', () => {
     wait(20_000);
     expect(lines()).toHaveLength(before + 2);
   });
-
-  it('lets no text from outside begin a line or reach the terminal', async () => {
-    const bad = '\u001b[2J\n::error::x\u009b';
-    const { reporter, on, lines } = rig(false, { detail: 'events' });
-    on(
-      { event: 'run-started', version: 1, campaign: bad, steps: 1, concurrency: 1, tasks: [], totals: oneTaskTotals },
-      { event: 'step-started', address: bad, task: bad, kind: bad, action: 'attach' },
-      { event: 'create-repeated', address: bad, because: bad, afterMs: 12_000 },
-      { event: 'job-created', address: bad, jobId: bad, credits: null, balance: null },
-      {
-        event: 'output-saved',
-        address: bad,
-        how: 'moved',
-        output: { path: bad, sha256: 'a'.repeat(64), bytes: 1, type: 'image/png' },
-      },
-      { event: 'spending-stopped', because: 'auth', detail: bad },
-      { event: 'noticed', address: bad, message: bad },
-      { event: 'step-finished', address: bad, task: bad, outcome: 'failed', credits: 0, error: bad },
-    );
-    await reporter.end();
-    expect(lines()).toHaveLength(9);
-    for (const line of lines()) {
-      expect(line).not.toContain('\u001b');
-      expect(line).not.toContain('\u009b');
-      expect(line).not.toMatch(/^\s*::/);
-    }
-  });
 });
-
-const oneTaskTotals = {
-  toSpend: 0,
-  ceiling: 0,
-  knownPrices: 0,
-  unknownPrices: 0,
-  alreadyPaid: 0,
-  held: 0,
-  discarded: 0,
-};
 
 describe('createEventLines', () => {
   it('writes each event as a line that parses to the same event', () => {

@@ -56,13 +56,6 @@ describe('without a socket', () => {
     expect(rig.sandbox.ledger()).toHaveLength(1);
   });
 
-  test('a login page', async () => {
-    const rig = openRig({ faults: [{ on: 'create', do: { type: 'html', booked: true } }] });
-    const answer = await rig.createImage(body);
-    expect([answer.status, answer.text]).toEqual([200, '<html>login</html>']);
-    expect(rig.sandbox.ledger()).toHaveLength(1);
-  });
-
   test('another answer, with the id of the job filled in', async () => {
     const strange = { success: true, data: { id: '{id}', status: 'RENDERING' } };
     const rig = openRig({ faults: [{ on: 'status', do: { type: 'answer', body: strange } }] });
@@ -144,27 +137,6 @@ describe('each place of the service', () => {
     const rig = openRig({ faults: [{ on: 'create', kind, do: { type: 'reset', booked: true } }] });
     await expect(rig.create(kind, goodBodies[kind])).rejects.toThrow('reset');
     expect(rig.sandbox.ledger()).toMatchObject([{ kind }]);
-  });
-
-  test('an upload that is stored and not answered; bytes that are refused; a file that is cut', async () => {
-    const rig = openRig({
-      faults: [
-        { on: 'upload', match: '/uploads/signed-url', nth: 2, do: fail },
-        { on: 'upload', match: 'a.png', do: { type: 'reset', booked: true } },
-        { on: 'put', match: 'film', do: { type: 'status', status: 503 } },
-        { on: 'file', kind: 'upload', do: { type: 'truncate', bytes: 2 } },
-      ],
-    });
-    await expect(rig.call('POST', '/api/v1/uploads', { body: upload })).rejects.toThrow('reset');
-    const [asset] = (await rig.call('GET', '/api/v1/uploads')).body.data as { url: string }[];
-    await expect(rig.call('GET', new URL(asset?.url ?? '').pathname)).rejects.toThrow('before the body ended');
-    expect((await rig.call('GET', new URL(asset?.url ?? '').pathname)).text).toHaveLength(3);
-    const sign = () => rig.call('POST', '/api/v1/uploads/signed-url', { body: { fileName: 'film.mp4' } });
-    const { uploadUrl } = dataOf((await sign()).body);
-    const put = async () =>
-      (await rig.sandbox.fetch(new Request(String(uploadUrl), { method: 'PUT', body: 'x' }))).status;
-    expect([await put(), await put()]).toEqual([503, 200]);
-    expect((await sign()).status).toBe(500);
   });
 });
 

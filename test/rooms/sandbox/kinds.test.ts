@@ -97,27 +97,6 @@ describe('the life of a job', () => {
     expect(ended - start).toBeLessThanOrEqual(most);
   });
 
-  test.each<[KindName, object]>([
-    ['image', { kind: 'BASIC', outputUrl: expect.stringMatching(/\/image\.png$/) }],
-    ['influencer', { kind: 'INFLUENCER', outputUrl: expect.stringMatching(/\/influencer\.webp$/) }],
-    ['thumbnail', { kind: 'THUMBNAIL', outputUrl: expect.stringMatching(/\/thumbnail\.jpg$/) }],
-    ['voiceover', { voiceId: 'Alice', outputUrl: expect.stringMatching(/\/voiceover\.mp3$/) }],
-    [
-      'video',
-      {
-        model: 'motion-2',
-        outputUrl: expect.stringMatching(/\/video\.webm$/),
-        thumbnailUrl: expect.stringMatching(/\/poster\.webp$/),
-      },
-    ],
-  ])('%s: what the status of a completed one shows', async (kind, fields) => {
-    const rig = openRig({ speed: Number.POSITIVE_INFINITY });
-    const id = idOf(await rig.create(kind, good[kind]));
-    const now = new Date(rig.clock.now).toISOString();
-    const times = { createdAt: now, updatedAt: now, completedAt: now };
-    expect(await rig.status(kind, id)).toEqual({ id, status: 'COMPLETED', error: null, ...times, ...fields });
-  });
-
   test.each(kindNames)('%s: failRate', async (kind) => {
     const rig = openRig({ speed: Number.POSITIVE_INFINITY, failRate: 1 });
     const id = idOf(await rig.create(kind, good[kind]));
@@ -177,17 +156,6 @@ describe('a post', () => {
     rig.clock.now = Date.parse(scheduledAt);
     const state = await rig.sandbox.fetch(new Request('http://localhost/sandbox/state'));
     expect(await state.json()).toMatchObject({ posts: [{ status: 'PUBLISHED', caption: 'Hello' }, {}] });
-  });
-
-  test('no Idempotency-Key counts, the rate limit does', async () => {
-    const rig = openRig({ rateLimit: { creates: 2, perMs: 1_000 } });
-    const accounts = await accountIds(rig);
-    const ids = [];
-    for (let time = 0; time < 2; time += 1) {
-      ids.push(dataOf((await post(rig, { accountIds: accounts }, { key: 'k' })).body).id);
-    }
-    expect(new Set(ids).size).toBe(2);
-    expect((await post(rig, { accountIds: accounts })).status).toBe(429);
   });
 
   test.each<[string, object, string]>([

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
-import { dataOf, goodBodies, openRig, type Rig } from './rig.ts';
+import { dataOf, openRig, type Rig } from './rig.ts';
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -97,20 +97,6 @@ describe('base64', () => {
 });
 
 describe('url', () => {
-  const infinite = { speed: Number.POSITIVE_INFINITY };
-
-  test('an output of this sandbox, and an upload of it', async () => {
-    const rig = openRig(infinite);
-    const id = await rig.imageId(goodBodies.image as object);
-    const output = await rig.output('image', id);
-    const first = dataOf((await upload(rig, { url: await rig.outputUrl('image', id), fileName: 'lamp.png' })).body);
-    expect(first).toMatchObject({ name: 'lamp.png', mimeType: 'image/png', fileSize: output.length });
-    const second = dataOf((await upload(rig, { url: first.url })).body);
-    expect(second).toMatchObject({ name: 'lamp.png', mimeType: 'image/png', type: 'IMAGE' });
-    expect((await fetchBytes(rig, second.url)).bytes.equals(output)).toBe(true);
-    expect(await list(rig)).toEqual([second, first]);
-  });
-
   test('a file of this machine; its answer names the type', async () => {
     const base = await serveLocally((request, response) => {
       response.writeHead(request.url === '/missing' ? 404 : 200, { 'content-type': 'audio/flac' }).end(png);
@@ -132,26 +118,6 @@ describe('url', () => {
     expect((await upload(openRig(), { url: base })).body.message).toContain('answered 302');
     await closers.splice(0)[0]?.();
     expect((await upload(openRig(), { url: base })).body).toMatchObject({ code: 'url_not_fetched' });
-  });
-
-  test('more than 200 MB are too much', async () => {
-    const piece = Buffer.alloc(1024 * 1024);
-    const base = await serveLocally((_request, response) => {
-      let left = 201;
-      const more = () => {
-        while (left > 0) {
-          left -= 1;
-          if (!response.write(piece)) return;
-        }
-        response.end();
-      };
-      response.on('drain', more);
-      more();
-    });
-    const rig = openRig();
-    const answer = await upload(rig, { url: base });
-    expect([answer.status, answer.body.message]).toEqual([413, expect.stringContaining('200 MB')]);
-    expect(await list(rig)).toEqual([]);
   });
 
   test.each([

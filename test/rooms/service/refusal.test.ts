@@ -401,39 +401,11 @@ describe('small facts', () => {
   });
 
   test('job ids', () => {
-    const good = [
-      'a',
-      'gen_01H',
-      'a/b',
-      '/a//b/',
-      'a?b=c',
-      'a#b',
-      '100%',
-      'a%2Fb',
-      '%zz',
-      '...',
-      'a..b',
-      '.a',
-      'a.',
-      '~;v=1',
-      '{id}',
-    ];
+    const good = 'a gen_01H a/b /a//b/ a?b=c a#b 100% a%2Fb %zz ... a..b .a a. ~;v=1 {id}'.split(' ');
     expect([...good, "$&$'", 'x'.repeat(256), '%25'.repeat(85)].filter((id) => !isJobId(id))).toEqual([]);
     const bad = ['', 'a b', 'ä', 'x'.repeat(257), 'a\n', 5 as unknown as string];
     const folders = ['.', '..', '../x', 'a/..', 'a/./b', '/..', 'a\\..\\b', '..;/x', 'a/..;v=1'];
-    const hidden = [
-      '%2e',
-      '%2E%2e',
-      '.%2e',
-      '%252e',
-      '%25252e%2e',
-      'a%2f..%2fb',
-      'a%2f%2e%2e',
-      '..%5cx',
-      '..%00',
-      '.%0a.',
-      '..%20',
-    ];
+    const hidden = '%2e %2E%2e .%2e %252e %25252e%2e a%2f..%2fb a%2f%2e%2e ..%5cx ..%00 .%0a. ..%20'.split(' ');
     expect([...bad, ...folders, ...hidden].filter(isJobId)).toEqual([]);
   });
 
