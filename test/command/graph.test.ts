@@ -1,8 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { root } from '../rig/command.ts';
 import { leaveBought } from './decisions/bought.ts';
 import { manifest, products, workplaceForEach } from './in-process.ts';
 
@@ -85,9 +81,6 @@ describe('validate', () => {
     write('campaign.yaml', wrong);
     const { out } = await run('validate', 'campaign.yaml', '--json');
     const report = JSON.parse(out);
-    const schema = JSON.parse(readFileSync(join(root, 'schemas', 'diagnostics.schema.json'), 'utf8'));
-    const isRight = new Ajv2020({ strict: true, strictRequired: false }).compile(schema);
-    expect(isRight(report), JSON.stringify(isRight.errors)).toBe(true);
     type Fix = { range: { start: { offset: number }; end: { offset: number } }; text: string };
     const fixes = report.diagnostics.map(({ fix }: { fix: Fix }) => fix) as Fix[];
     const fixed = fixes

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { readWorkbook } from '../../src/disk/workbook/read-workbook.ts';
 import { command, temporaryFolder } from '../rig/command.ts';
@@ -61,13 +60,9 @@ tasks:
     return { folder, run, list };
   }
 
-  const schema = JSON.parse(readFileSync(new URL('../../schemas/outputs.schema.json', import.meta.url), 'utf8'));
-  const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false, allowUnionTypes: true });
-  const validate = ajv.compile(schema);
-
   describe('outputs', () => {
     test('lists each file once, with its row, digest, charge, words and what it was made from', async () => {
-      const { folder, run, list } = campaign();
+      const { folder, list } = campaign();
       const files = await list();
       expect(files.map(({ address }) => address)).toEqual([
         ...['a,1:1', 'a,16:9', 'b,1:1', 'b,16:9'].map((key) => `pic@${key}`),
@@ -94,8 +89,6 @@ tasks:
       });
       expect(files.at(-2)).toMatchObject({ verdict: { is: 'picked', note: 'calm light', by: 'Ada' } });
       expect(files.at(-1)).toMatchObject({ madeFrom: ['draft/2'], rights: { licence: 'web' } });
-      const { out } = await run('--json');
-      expect(validate(JSON.parse(out)), JSON.stringify(validate.errors)).toBe(true);
     });
 
     test('is a table for people, and says what it does not show', async () => {

@@ -276,7 +276,7 @@ describe('I40 the purchase journal', () => {
     const trial = await makeTrial(film());
     const git = (...words: string[]) => execFileSync('git', words, { cwd: trial.folder, env: gitEnvironment });
     git('init', '-q');
-    const _colleague = await trial.apply(['-s', 'film@a'], {
+    await trial.apply(['-s', 'film@a'], {
       env: { XDG_STATE_HOME: trial.path('elsewhere') },
       ends: 0,
     });

@@ -4,7 +4,6 @@ import { type Boss, headQueue, headQueueOptions } from '../../../src/cluster/dat
 import type { Database } from '../../../src/cluster/database/database.ts';
 import { readEngineState } from '../../../src/cluster/engine-state.ts';
 import { type HeadBoss, leaseMs, offerHead, type Seat, takeSeat } from '../../../src/cluster/head/account.ts';
-import { Head } from '../../../src/cluster/head/head.ts';
 import { type RunHeader, type Submission, sealHeader } from '../../../src/cluster/runs/run-record.ts';
 import { actOn, endRun, openRunsOf, readRun, submitRun } from '../../../src/cluster/runs/runs.ts';
 import { watchRun } from '../../../src/cluster/runs/watch-run.ts';
@@ -13,7 +12,7 @@ import { keepHouse } from '../../../src/cluster/worker/start-worker.ts';
 import { systemClock } from '../../../src/contract/clock.ts';
 import type { WorkerNews } from '../../../src/contract/engine-state.ts';
 import { makeTrial } from '../../rig/trial.ts';
-import { engineHere, submission } from './engine-here.ts';
+import { engineHere, headHere, submission } from './engine-here.ts';
 
 const account = 'a'.repeat(32);
 type Engine = Awaited<ReturnType<typeof engineHere>>;
@@ -30,32 +29,19 @@ function empty(campaign: string): Submission {
   };
 }
 
-async function headOf({ db, boss }: Engine) {
-  const seat = await takeSeat({ db, boss, account, worker: 'one' });
-  if (seat === undefined) throw new Error('the seat is not free');
-  const end = new AbortController();
+async function headOf(engine: Engine) {
   const news: WorkerNews[] = [];
   let minutes = 0;
-  const head = new Head({
-    ...{ db, boss, account, seat, signal: end.signal, own: undefined, replays: 'yes', accountOf: () => undefined },
-    access: { baseUrl: 'http://127.0.0.1:9/api/v1', token: 'key' },
-    seal: makeSeal('key'),
+  const { seat, running } = await headHere(engine, {
+    account,
     clock: { ...systemClock, now: () => systemClock.now() + minutes * 60_000 },
     redact: (text) => text.replaceAll('secret', '[key]'),
-    onSize: () => {},
     tell: (one) => news.push(one),
-  });
-  const running = head.run();
-  running.catch(() => {});
-  onTestFinished(async () => {
-    end.abort();
-    await running.catch(() => {});
-    seat.lease.lose();
   });
   const pass = () => {
     minutes += 1;
   };
-  return { seat, news, running, end, pass };
+  return { seat, news, running, pass };
 }
 
 /** Follows a run until it has ended or was put aside. */
@@ -327,28 +313,18 @@ tasks:
     const head = async () => {
       // Whoever was the head before is not waited for.
       await db.query(`UPDATE mediabatch_queue.job SET state = 'retry' WHERE state = 'active'`);
-      const seat = await takeSeat({ db, boss, account, worker: 'one' });
-      if (seat === undefined) throw new Error('the seat is not free');
-      const end = new AbortController();
-      const one = new Head({
-        ...{ db, boss, account, seat, signal: end.signal, own: undefined, replays: 'yes', accountOf: () => undefined },
-        access: { baseUrl, token },
-        seal: makeSeal(token),
-        clock: systemClock,
-        redact: (text) => text,
-        onSize: () => {},
-        tell: (one) => news.push(one),
-      });
-      const running = one.run();
-      running.catch(() => {});
+      const access = { baseUrl, token };
+      const {
+        head: one,
+        seat,
+        leave: end,
+      } = await headHere({ db, boss }, { account, access, seal: makeSeal(token), tell: (told) => news.push(told) });
       const beats = setInterval(() => void seat.lease.confirm(() => seat.beat()).catch(() => {}), 1000);
-      const leave = async () => {
-        end.abort();
-        await running.catch(() => {});
+      onTestFinished(() => clearInterval(beats));
+      const leave = () => {
         clearInterval(beats);
-        seat.lease.lose();
+        return end();
       };
-      onTestFinished(leave);
       return { facts: () => one.facts(), leave };
     };
     return { db, account, run, head, pass, news, bought: () => trial.sandbox.ledger().length };

@@ -6,20 +6,17 @@ import { giveBackLost } from '../../../src/campaign/on-engine/submit-plan.ts';
 import { keepSeen } from '../../../src/campaign/on-engine/watch-engine.ts';
 import type { OpenCampaign } from '../../../src/campaign/open-campaign.ts';
 import type { Database } from '../../../src/cluster/database/database.ts';
-import { takeSeat } from '../../../src/cluster/head/account.ts';
-import { Head, type HeadOptions } from '../../../src/cluster/head/head.ts';
+import type { HeadOptions } from '../../../src/cluster/head/head.ts';
 import { readAllLines } from '../../../src/cluster/head/rows.ts';
 import type { Engine } from '../../../src/cluster/open-engine.ts';
 import type { RunHeader, RunRecord, Submission } from '../../../src/cluster/runs/run-record.ts';
 import { readRun, submitRun } from '../../../src/cluster/runs/runs.ts';
-import { makeSeal } from '../../../src/cluster/seal.ts';
 import { keepMark, type Marks } from '../../../src/cluster/store/run-mark.ts';
 import { openStore } from '../../../src/cluster/store/store.ts';
-import { systemClock } from '../../../src/contract/clock.ts';
 import { readSeenOnEngine, writeSeenOnEngine } from '../../../src/disk/lock/engine-note.ts';
 import { type Lock, lockVersion, type Purchase, type StepRecord } from '../../../src/lock/record.ts';
 import { writeRecord } from '../../../src/lock/write.ts';
-import { engineHere, submission } from './engine-here.ts';
+import { engineHere, headHere, submission } from './engine-here.ts';
 
 const account = 'a'.repeat(32);
 const bought = (n: number): StepRecord => {
@@ -73,24 +70,8 @@ function clone(db: Database) {
 async function drive({ db, boss }: Awaited<ReturnType<typeof engineHere>>, marks: Marks): Promise<void> {
   // Whoever was the head before is not waited for.
   await db.query(`UPDATE mediabatch_queue.job SET state = 'retry' WHERE state = 'active'`);
-  const seat = await takeSeat({ db, boss, account, worker: 'one' });
-  if (seat === undefined) throw new Error('the seat is not free');
-  const end = new AbortController();
-  const head = new Head({
-    ...{ db, boss, account, seat, signal: end.signal, replays: 'yes', accountOf: () => undefined, clock: systemClock },
-    own: { store: 's', marks, filesOf: () => ({}) } as unknown as HeadOptions['own'],
-    access: { baseUrl: 'http://127.0.0.1:9/api/v1', token: 'key' },
-    seal: makeSeal('key'),
-    redact: (text) => text,
-    onSize: () => {},
-    tell: () => {},
-  });
-  const running = head.run().catch(() => {});
-  onTestFinished(async () => {
-    end.abort();
-    await running;
-    seat.lease.lose();
-  });
+  const own = { store: 's', marks, filesOf: () => ({}) } as unknown as HeadOptions['own'];
+  await headHere({ db, boss }, { account, own });
 }
 
 test('I46 a run whose record lacks what its store has seen is put aside until a lock gives it back', async () => {

@@ -1,13 +1,10 @@
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Database } from '../../../src/cluster/database/database.ts';
-import { takeSeat } from '../../../src/cluster/head/account.ts';
-import { Head } from '../../../src/cluster/head/head.ts';
 import { type RunRecord, readHeader, readOrders, type Submission } from '../../../src/cluster/runs/run-record.ts';
 import { readRun, submitRun } from '../../../src/cluster/runs/runs.ts';
 import { makeSeal } from '../../../src/cluster/seal.ts';
-import { systemClock } from '../../../src/contract/clock.ts';
 import type { StepOrder } from '../../../src/plan/plan.ts';
-import { engineHere, submission } from './engine-here.ts';
+import { engineHere, headHere, submission } from './engine-here.ts';
 
 const account = 'a'.repeat(32);
 const seal = makeSeal('key');
@@ -94,32 +91,6 @@ test('I50 a run whose orders are missing is put aside', async () => {
   const { db, boss } = await engineHere();
   const { id } = await submitRun(db, boss, withOrders('spring'));
   await db.query('DELETE FROM mediabatch.part WHERE no = 1');
-  const seat = await takeSeat({ db, boss, account, worker: 'one' });
-  if (seat === undefined) throw new Error('the seat is not free');
-  const end = new AbortController();
-  const head = new Head({
-    ...{
-      db,
-      boss,
-      account,
-      seat,
-      seal,
-      signal: end.signal,
-      own: undefined,
-      replays: 'yes',
-      accountOf: () => undefined,
-    },
-    access: { baseUrl: 'http://127.0.0.1:9/api/v1', token: 'key' },
-    clock: systemClock,
-    redact: (text) => text,
-    onSize: () => {},
-    tell: () => {},
-  });
-  const running = head.run().catch(() => {});
-  onTestFinished(async () => {
-    end.abort();
-    await running;
-    seat.lease.lose();
-  });
+  await headHere({ db, boss }, { account, seal });
   await vi.waitFor(async () => expect((await known(db, id)).error).toContain('it was changed there'), 50_000);
 });

@@ -1,18 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { ServiceError } from '../../../src/service/library.ts';
-import { key, type Reply, refusal, type Scripted, serveScript } from './scripted.ts';
+import { failure, key, type Reply, refusal, type Scripted, serveScript } from './scripted.ts';
 
 const always = (reply: Reply): Promise<Scripted> => serveScript(() => reply);
 const drop: Reply = (response) => response.destroy();
-
-async function failure(work: Promise<unknown>): Promise<ServiceError> {
-  const error = await work.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  if (!(error instanceof ServiceError)) throw new Error(`not refused: ${String(error)}`);
-  return error;
-}
 
 describe('why a call came to nothing', () => {
   it.each<[string, Reply, string, number | undefined]>([

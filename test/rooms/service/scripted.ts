@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { createLibrary, type Library } from '../../../src/service/library.ts';
+import { createLibrary, type Library, ServiceError } from '../../../src/service/library.ts';
 
 export const key = 'acme_live_secret123456';
 
@@ -101,4 +101,14 @@ function parseJson(text: string): Call['json'] {
   } catch {
     return undefined;
   }
+}
+
+/** What a call to the service is refused with. */
+export async function failure(work: Promise<unknown>): Promise<ServiceError> {
+  const error = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof ServiceError)) throw new Error(`not refused: ${String(error)}`);
+  return error;
 }

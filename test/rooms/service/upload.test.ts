@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type FileToUpload, ServiceError } from '../../../src/service/library.ts';
+import type { FileToUpload } from '../../../src/service/library.ts';
 import { contentTypeOf } from '../../../src/service/upload-file.ts';
-import { type Call, key, type Reply, refusal, type Scripted, serveScript } from './scripted.ts';
+import { type Call, failure, key, type Reply, refusal, type Scripted, serveScript } from './scripted.ts';
 
 const signal = new AbortController().signal;
 const asset = { id: 'asset-1', name: 'a.png', url: 'https://cdn.example/a.png', mimeType: 'image/png' };
@@ -22,15 +22,6 @@ function makeFile(bytes: number, name = 'a.png'): FileToUpload {
   const path = join(folder, name);
   writeFileSync(path, content);
   return { path, fileName: name, bytes, sha256: createHash('sha256').update(content).digest('hex') };
-}
-
-async function failure(work: Promise<unknown>): Promise<ServiceError> {
-  const error = await work.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  if (!(error instanceof ServiceError)) throw new Error(`not refused: ${String(error)}`);
-  return error;
 }
 
 /** A service with a storage of its own beside it; `script` answers instead where it wants to. */
