@@ -131,38 +131,15 @@ describe('service commands', () => {
   });
 
   describe('jobs', () => {
+    const day = (number: number) => `2026-01-0${number}T00:00:00Z`;
+    const [two, one] = [
+      { id: 'v2', status: 'COMPLETED', model: 'motion-2', prompt: 'two', createdAt: day(2), creditsUsed: 4 },
+      { id: 'v1', status: 'FAILED', model: 'motion-2', prompt: 'one', createdAt: day(1), error: 'no' },
+    ];
+    const thumbnail = { id: 'r1', jobId: 't1', status: 'COMPLETED', title: 'T', createdAt: day(3) };
     const answers: { [operation: string]: Scripted } = {
-      'GET /videos/all': [
-        200,
-        {
-          success: true,
-          generations: [
-            {
-              id: 'v2',
-              status: 'COMPLETED',
-              model: 'motion-2',
-              prompt: 'two',
-              createdAt: '2026-01-02T00:00:00Z',
-              creditsUsed: 4,
-            },
-            {
-              id: 'v1',
-              status: 'FAILED',
-              model: 'motion-2',
-              prompt: 'one',
-              createdAt: '2026-01-01T00:00:00Z',
-              error: 'no',
-            },
-          ],
-        },
-      ],
-      'GET /thumbnails': [
-        200,
-        {
-          success: true,
-          data: [{ id: 'r1', jobId: 't1', status: 'COMPLETED', title: 'T', createdAt: '2026-01-03T00:00:00Z' }],
-        },
-      ],
+      'GET /videos/all': [200, { success: true, generations: [two, one] }],
+      'GET /thumbnails': [200, { success: true, data: [thumbnail] }],
       'GET /voiceovers/all': [200, { success: true, generations: [] }],
       'GET /clippings/all': [400, { success: false, error: 'not today' }],
     };
