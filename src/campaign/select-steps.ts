@@ -137,7 +137,9 @@ function whyNothing({ terms }: Selection, facts: SelectionFacts): string {
       return `kinds: ${[...new Set(tasks.map(({ kind }) => kind))].join(', ')}`;
     case 'tag': {
       const tags = new Set(steps.flatMap((step) => step.tags));
-      return tags.size === 0 ? 'no task has tags' : `tags: ${[...tags].slice(0, 12).join(', ')}`;
+      // Without quotes the last + would select the steps behind.
+      const names = [...tags].map((tag) => (tag.endsWith('+') ? `"${tag}"` : tag));
+      return names.length === 0 ? 'no task has tags' : `tags: ${names.slice(0, 12).join(', ')}`;
     }
     case 'state':
       return `no step is ${condition.state} now`;

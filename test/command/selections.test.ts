@@ -38,7 +38,7 @@ tasks:
       ['hero@lamp,1:1', 'all of its cells: hero@lamp,1:1,*'],
       ['sogn/1', 'near it: song/1'],
       ['cover hero@lmap,1:1,en', 'there is no step hero@lmap,1:1,en'],
-      ['tag:nothing', 'tags: launch, c++, social'],
+      ['tag:nothing', 'tags: launch, "c++", social'],
       ['kind:video', 'kinds: image, music'],
       ['state:failed', 'no step is failed now'],
       ['hero,kind:music', 'no step has all of them'],
