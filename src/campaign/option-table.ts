@@ -97,7 +97,7 @@ export const scopeOptions = {
     'accept that the address of the service has changed since the lock was written',
   ),
   /** Limit of rows per task with several rows: only the first ones, with the steps that they need. */
-  first: plan('--first <n>', 'only the first rows of each task, as a trial', count),
+  first: plan('--first <n>', 'only the first rows of each task for which its `when` is true, as a trial', count),
   /**
    * Limit of rows per task with several rows: a sample drawn by a digest of their keys, with the steps that they need.
    */

@@ -193,7 +193,8 @@ export function limitDiagnostics(found: readonly Diagnostic[]): Diagnostic[] {
     seen.add(id);
     const group = groups.get(spot) ?? { shown: [], more: 0 };
     groups.set(spot, group);
-    if (group.shown.length < maxAlike) group.shown.push(diagnostic);
+    // A column of texts makes every condition wrong in the same way.
+    if (group.shown.length < (diagnostic.code === 'MB1409' ? 1 : maxAlike)) group.shown.push(diagnostic);
     else group.more += 1;
   }
   const gathered = [...groups.values()].flatMap(({ shown, more }) =>
@@ -205,11 +206,18 @@ export function limitDiagnostics(found: readonly Diagnostic[]): Diagnostic[] {
   );
   const errors = gathered.filter((diagnostic) => diagnostic.severity === 'error');
   const warnings = gathered.filter((diagnostic) => diagnostic.severity === 'warning');
-  return withOmitted([...errors, ...warnings], found).sort(byPlace);
+  const unlisted = [...groups.values()].map(({ shown, more }) => {
+    const isError = shown[0]?.severity === 'error';
+    return { severity: 'warning', omitted: { errors: isError ? more : 0, warnings: isError ? 0 : more } } as const;
+  });
+  return withOmitted([...errors, ...warnings], [...found, ...unlisted]).sort(byPlace);
 }
 
 /** Returns the first diagnostics. Counts the omitted ones, including those already omitted from `found`. */
-function withOmitted(gathered: readonly Diagnostic[], found: readonly Diagnostic[]): Diagnostic[] {
+function withOmitted(
+  gathered: readonly Diagnostic[],
+  found: readonly Pick<Diagnostic, 'severity' | 'omitted'>[],
+): Diagnostic[] {
   const shown = gathered.slice(0, maxDiagnostics).map(({ omitted: _omitted, ...one }): Diagnostic => one);
   const { omitted } = countDiagnostics(found);
   const cut = countDiagnostics(gathered.slice(maxDiagnostics).map(({ severity }) => ({ severity })));

@@ -234,7 +234,7 @@ describe('validate says “ok” only of what it looked at', () => {
     const run = (...args: string[]) => command(args, { cwd: folder, env });
     expect(await run('validate')).toMatchObject({
       code: 0,
-      out: 'ok campaign.yaml: 1 task, 3 steps, 3 requests unchecked, because the document of the service is not stored here; a user with an API key can store it: mediabatch plan campaign.yaml --refresh\n',
+      out: 'ok campaign.yaml: 1 task, 3 steps, 3 requests not checked, because the OpenAPI document of the service is not stored here. To store it, run with an API key: mediabatch plan campaign.yaml --refresh\n',
     });
     const report = JSON.parse((await run('validate', '--json')).out);
     expect([report.unchecked, report.steps]).toEqual([3, 3]);

@@ -17,7 +17,7 @@ import { isMap, messageOf, unknownValue } from '../../ground/values.ts';
 import { writeSeparator } from '../../manifest/rows/read-csv.ts';
 import { readRows } from '../../manifest/rows/read-rows.ts';
 import { readSheet } from '../../manifest/rows/read-table.ts';
-import type { Rows } from '../../manifest/rows/rows.ts';
+import { explainFileProblem, type Rows } from '../../manifest/rows/rows.ts';
 import { command, line, stack } from '../../report/document.ts';
 import { agentsPage } from '../../report/manual/references.ts';
 import { safeText } from '../../report/safe-text.ts';
@@ -240,7 +240,14 @@ async function makeCsvCampaign(file: string, folder: string): Promise<NewFiles> 
   if ('problem' in read) {
     const { problem, detail } = read;
     const why = problem === 'missing' ? `there is no file ${file}` : `${file} cannot be read: ${detail ?? problem}`;
-    throw unusable(file, why, 'give the path of a .csv or .xlsx file whose first row names the columns');
+    const isMissing = problem === 'missing';
+    throw unusable(
+      file,
+      why,
+      isMissing
+        ? 'give the path of a .csv or .xlsx file whose first row names the columns'
+        : explainFileProblem(file, read).hint,
+    );
   }
   const table = 'bytes' in read ? await readWorkbookTable(file, read.bytes) : readTextTable(file, read.text);
   const way = relative(resolve(folder), resolve(file)).split(sep).join('/');

@@ -78,10 +78,10 @@ function describeFine(
 ): string {
   const text = `${ok} ${safeText(file)}: ${countOf(tasks, 'task')}, ${countOf(steps, 'step')}`;
   if (unchecked === 0) return `${text}\n`;
-  const left = `${text}, ${countOf(unchecked, 'request')} unchecked`;
+  const left = `${text}, ${countOf(unchecked, 'request')} not checked`;
   if (hasDocument)
     return `${left}, because the service's own document does not describe ${unchecked === 1 ? 'it' : 'them'}\n`;
-  return `${left}, because the document of the service is not stored here; a user with an API key can store it: ${terminal.paste({ ...call('plan', '--refresh'), file })}\n`;
+  return `${left}, because the OpenAPI document of the service is not stored here. To store it, run with an API key: ${terminal.paste({ ...call('plan', '--refresh'), file })}\n`;
 }
 
 /** Loads a manifest. A file that cannot be read becomes a diagnostic, so that the other files are still checked. */

@@ -138,10 +138,11 @@ function keyRows(task: Task, rows: 'none' | Rows, expansion: Expansion): KeyedRo
     if (key === undefined) continue;
     const wrong = checkKey(key);
     if (wrong !== undefined) {
+      const helper = checkKey(key.trim()) === undefined ? 'trim' : 'slug';
       const hint =
         task.key === undefined
           ? 'add `key: "{{slug row}}"`'
-          : `use another value, or {{slug …}}, as in ${slugged(task.key)}`;
+          : `use another value, or {{${helper} …}}, as in ${wrapped(task.key, helper)}`;
       expansion.reportError({
         code: 'MB1401',
         message: wrong,
@@ -213,9 +214,9 @@ function nameCharacter(character: string): string {
   return `the character ${character}`;
 }
 
-function slugged(key: string): string {
+function wrapped(key: string, helper: 'trim' | 'slug'): string {
   const path = /\{\{\s*([\w.-]+(?:\[[^\]]+\])?)\s*\}\}/.exec(key)?.[1];
-  return `"{{slug ${path ?? 'row.name'}}}"`;
+  return `"{{${helper} ${path ?? 'row.name'}}}"`;
 }
 
 function isSameForAll(task: Task, { templates }: Expansion): boolean {

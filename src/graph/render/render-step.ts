@@ -138,12 +138,14 @@ class StepRendering {
     const column = this.#columnOf(field);
     const isCell = column !== undefined && row !== undefined;
     request[field] = unknownValue;
+    const lookup = this.#lookupOf(field)?.text.replaceAll(/^\s*\{\{\s*|\s*\}\}\s*$/g, '');
+    const cell = lookup === undefined ? `row.${pathPart(column ?? '')}` : `(${lookup})`;
     const diagnostic: Diagnostic = {
       code: 'MB1502',
       severity: 'error',
       message: `\`${field}\` is empty${isCell ? `: \`${shorten(column)}\` of ${row.label} has no value` : ''}, and nothing else in the request says what to make`,
       hint: isCell
-        ? `fill the cell, or leave out steps without it: \`when: ${JSON.stringify(this.#lookupOf(field)?.text ?? `{{row.${pathPart(column)}}}`)}\``
+        ? `fill the cell, or leave out steps without it: \`when: ${JSON.stringify(`{{ne ${cell} ''}}`)}\``
         : 'write a text, or leave the step out with `when:`',
       place: this.#expansion.manifest.places.value(
         task.with.find((one) => one.field === field)?.path ?? taskPath(task.id),

@@ -59,6 +59,19 @@ export const helpers: Readonly<Record<string, Helper>> = Object.freeze(
   }),
 );
 
+/** Letters that have no decomposition into a Latin letter and an accent. */
+const latin: Readonly<Record<string, string>> = {
+  ß: 'ss',
+  ø: 'o',
+  æ: 'ae',
+  œ: 'oe',
+  ł: 'l',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+  ı: 'i',
+};
+
 /**
  * Makes lower-case words joined by `-`. Accents are dropped; letters of all scripts stay. A text without letters and
  * digits becomes the code points of its characters, so that the result is never empty.
@@ -69,7 +82,7 @@ export function slug(text: string): string {
     .replaceAll(/\p{M}+/gu, (marks) => (/^[\u0300-\u036f]+$/.test(marks) ? '' : marks))
     .normalize('NFC')
     .toLowerCase()
-    .replaceAll('ß', 'ss')
+    .replaceAll(/[ßøæœłđðþı]/g, (letter) => latin[letter] ?? letter)
     .replaceAll(/['’]/g, '')
     .replaceAll(/[^\p{L}\p{N}\p{M}]+/gu, '-')
     .replaceAll(/^-+|-+$/g, '');

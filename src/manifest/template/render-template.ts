@@ -72,7 +72,9 @@ class Rendering {
     this.#render(template.body);
     if (this.#unknown) return unknownValue;
     if (this.#parts.every((part) => typeof part === 'string')) return this.#parts.join('');
-    return makeReferenceText(this.#parts);
+    // One reference and nothing else is bought under the same fingerprint as the reference written alone.
+    const [part, more] = this.#parts.filter((one) => one !== '');
+    return part !== undefined && more === undefined ? part : makeReferenceText(this.#parts);
   }
 
   #render(parts: readonly Part[]): void {

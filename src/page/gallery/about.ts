@@ -1,3 +1,4 @@
+import type { ReviewAsset } from '../../contract/review.ts';
 import { groupBy } from '../../ground/values.ts';
 import { counted } from '../parts/words.ts';
 import type { Page } from '../state/page.ts';
@@ -16,14 +17,21 @@ export function aboutOf(page: Page): string {
     .join(' · ');
 }
 
-/** Shown assets by task, in order of appearance; for a client, who knows no tasks, by group. */
+export function countOutputs(assets: readonly ReviewAsset[]): number {
+  return assets.filter(({ files }) => files.length > 0).length;
+}
+
+/** Shown assets by task, those without an output last; for a client, who knows no tasks, by group. */
 export function sectionsOf({ strips, isForClient }: Page): Section[] {
   if (isForClient) return strips.value.map(({ group, assets }) => ({ name: group.group.title ?? '', assets }));
   const byTask = groupBy(
     strips.value.flatMap(({ assets }) => assets),
     ({ task }) => task,
   );
-  return [...byTask].map(([name, assets]) => ({ name, assets }));
+  return [...byTask].map(([name, assets]) => ({
+    name,
+    assets: assets.toSorted((a, b) => countOutputs([b]) - countOutputs([a])),
+  }));
 }
 
 export function shownWords(shown: number, all: number): string {

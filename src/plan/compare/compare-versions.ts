@@ -191,10 +191,11 @@ function findMissing(situation: Situation): string[] {
  */
 function findDiscards(charges: readonly Charge[], here: Version, lockThere: Lock): ReadonlyMap<string, number> {
   const joined = listCharges(situate(here.graph, joinLocks(here.lock, lockThere)));
-  const used = new Set(joined.flatMap(({ name, went }) => (went === 'delivered' || went === 'running' ? [name] : [])));
+  const isWork = ({ went, isUsed }: Charge) => isUsed && (went === 'delivered' || went === 'running');
+  const used = new Set(joined.filter(isWork).map(({ name }) => name));
   const discards = new Map<string, number>();
-  for (const { name, address, went, credits } of charges) {
-    if (went !== 'delivered' || credits === null || credits === 0 || used.has(name)) continue;
+  for (const { name, address, went, isUsed, credits } of charges) {
+    if (!isUsed || went !== 'delivered' || credits === null || credits === 0 || used.has(name)) continue;
     discards.set(address, (discards.get(address) ?? 0) + credits);
   }
   return discards;

@@ -166,7 +166,7 @@ export function acceptOutput(
     if (wantedBy(match.step) !== purchase.fingerprint) return { is: 'unchanged', address, text: 'is accepted already' };
     return refuse(
       address,
-      'is up to date: there is nothing to accept',
+      'nothing to accept, because the step is up to date',
       'accept is for files edited by hand, for those that do not fit `expect`, and for steps that a plan wants to redo',
     );
   }

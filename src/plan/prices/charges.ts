@@ -4,16 +4,16 @@ import { kinds } from '../../kinds/index.ts';
 import { modelName } from '../../kinds/price.ts';
 import type { Lock, Purchase, StepRecord } from '../../lock/record.ts';
 import { chargeName, chargesByJob, isJob } from '../../lock/sends.ts';
+import { currentPurchase } from '../purchases/next.ts';
 import type { Match } from '../situation/find-purchases.ts';
 import type { Situation } from '../situation/situation.ts';
 import { heldPurchases } from './held.ts';
 import { pricesFrom } from './prices.ts';
 
 /**
- * Uses of credits. `delivered`: the purchases that steps of the manifest have now. `running`: unfinished
- * jobs. `failed`: jobs without an output, or with one that does not fit `expect`. `superseded`: purchases that no step
- * has now, because they were bought again or forgotten, or their step changed or was removed. `held`: possible charges
- * that are not confirmed.
+ * Uses of credits. `delivered`: purchases with an output, also of steps that changed since. `running`: unfinished
+ * jobs. `failed`: jobs without an output, or with one that does not fit `expect`. `superseded`: purchases that were
+ * replaced by a later one of their step, or forgotten. `held`: possible charges that are not confirmed.
  */
 export type Whereabouts = 'delivered' | 'running' | 'failed' | 'superseded' | 'held';
 
@@ -28,6 +28,8 @@ export interface Charge {
   model: string | null;
   tags: readonly string[] | null;
   went: Whereabouts;
+  /** Whether a step of the manifest has this purchase now. */
+  isUsed: boolean;
   /** `null`: the charge is held, and its price is unknown. */
   credits: number | null;
 }
@@ -48,16 +50,21 @@ export function listCharges({ graph, lock, matches, unfit }: Situation): Charge[
       if (credits === undefined) continue;
       const before = charges.get(name);
       const user = users.get(name);
-      const went = user?.went ?? (isFruitless(state) ? 'failed' : 'superseded');
+      const isReplaced = purchase !== currentPurchase(record.purchases) || purchase.forgotten === true;
+      const unused = isReplaced ? 'superseded' : state === 'running' ? 'running' : 'delivered';
+      const went = user?.went ?? (isFruitless(state) ? 'failed' : unused);
       if (before === undefined) {
-        charges.set(name, { name, id: jobId, ...describe(user?.address ?? address, record, purchase), went, credits });
+        const isUsed = user !== undefined;
+        const described = describe(user?.address ?? address, record, purchase);
+        charges.set(name, { name, id: jobId, ...described, went, isUsed, credits });
       } else if (before.went === 'failed') before.went = went;
     }
   }
   const held = [...heldPurchases(lock, pricesFrom(lock, graph.prices))].map(
     ({ name, record, purchase, credits }): Charge => {
       const where = users.get(name)?.address ?? record.address;
-      return { name, id: purchase.jobId ?? name, ...describe(where, record, purchase), went: 'held', credits };
+      const described = describe(where, record, purchase);
+      return { name, id: purchase.jobId ?? name, ...described, went: 'held', isUsed: users.has(name), credits };
     },
   );
   return [...charges.values(), ...held];

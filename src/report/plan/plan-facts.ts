@@ -76,7 +76,7 @@ function toSpendText(totals: PlanTotals): string {
   const notes = [
     ...(charged > 0 ? [`${countOf(charged, 'step')} by what another campaign was charged`] : []),
     ...(list > 0 ? [`${countOf(list, 'step')} by list price`] : []),
-    'the first of each price runs alone and prices the rest',
+    'one step of each price runs first; its charge is the price of the others',
   ];
   return `${spendText(totals)} (${notes.join('; ')})`;
 }

@@ -355,7 +355,9 @@ function describeSame(changes: readonly Change[]): string {
   const text = describeChange(first, isSpread);
   const spread = isSpread ? ` (${lines.size} rows)` : '';
   const others = changes.length - (texts.get(text)?.length ?? 0);
-  return others === 0 ? `${text}${spread}` : `${text}${spread}, differently in ${countOf(others, 'more step')}`;
+  return others === 0
+    ? `${text}${spread}`
+    : `${text}${spread}; ${countOf(others, 'more step')} with a different change`;
 }
 
 function describeKeys({ rows, ofTask, causes }: PlanItem): string {

@@ -24,7 +24,7 @@ export function rulingsView(rulings: readonly Ruling[], { command: verb, stage }
     stack(
       ...section(rulings, 'recorded', (ruling) => wordOf((ruling.is === 'recorded' ? ruling.as : undefined) ?? verb)),
       ...section(rulings, 'unchanged', () => faint('unchanged')),
-      ...section(rulings, 'refused', () => warning('left alone')),
+      ...section(rulings, 'refused', () => warning('not recorded')),
       stage === 'asked' ? undefined : line(footer(rulings, stage)),
     ),
   ];

@@ -220,8 +220,9 @@ function eventLine(event: RunEvent, view: RunView, page?: () => string | undefin
 
 function endLine({ address, unsaved, outcome, credits, error = '' }: StepFinished): Text | undefined {
   const word = unsaved ? warning('not saved') : outcomeWord(outcome);
-  const charged = isTrouble(outcome) && credits !== null && credits > 0 ? `; charged ${creditsText(credits)}` : '';
-  return word === undefined ? undefined : stepLine(address, word, `${safeText(error)}${charged}`);
+  const isCharged = isTrouble(outcome) && credits !== null && credits > 0;
+  const detail = isCharged ? `${safeText(error).replace(/\.$/, '')}; charged ${creditsText(credits)}` : safeText(error);
+  return word === undefined ? undefined : stepLine(address, word, detail);
 }
 
 function stepLine(address: string, word: Span, detail = ''): Text {

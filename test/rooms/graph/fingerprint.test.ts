@@ -34,6 +34,19 @@ it('covers the take, and the fingerprints of what is referred to', () => {
   expect(use?.fingerprint).toBe(`1:${createHash('sha256').update(reference).digest('hex')}`);
 });
 
+it('is the same for a reference alone, and for a template that renders to this reference and nothing else', () => {
+  const using = (url: string) =>
+    steps(
+      tasks(
+        '  logo: { kind: image, with: { prompt: a lamp } }',
+        `  use: { kind: image, with: { prompt: x, referenceImages: [${JSON.stringify(url)}] } }`,
+      ),
+    ).at(-1);
+  const plain = using('{{tasks.logo.url}}');
+  expect(using('{{#if true}}{{tasks.logo.url}}{{else}}none{{/if}}')).toEqual(plain);
+  expect(using('{{tasks.logo.url}}?large')?.fingerprint).not.toBe(plain?.fingerprint);
+});
+
 /** Texts that YAML, JSON and people treat differently. */
 const words = fc
   .string({ unit: 'grapheme', minLength: 1, maxLength: 30 })

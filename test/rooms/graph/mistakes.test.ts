@@ -36,7 +36,21 @@ describe('mistakes', () => {
       text: tasks('  a: { kind: image, foreach: p.csv, key: "{{row.[No 1]}}", with: { prompt: x } }'),
       data: { 'p.csv': 'No 1,name\na b,c\n' },
       found: ['MB1401 4:42'],
-      says: ['{{slug row.[No 1]}}'],
+      says: ['"{{slug row.[No 1]}}"'],
+    },
+    {
+      name: 'a key with a blank at its end',
+      text: productTask('    with: { prompt: x }'),
+      data: { 'products.csv': 'sku,name\n"A ",b\n' },
+      found: ['MB1401 7:10'],
+      says: ['"{{trim row.sku}}"'],
+    },
+    {
+      name: 'one condition that is wrong in many rows',
+      text: productTask('    when: "{{row.name}}"\n    with: { prompt: x }'),
+      data: { 'products.csv': 'sku,name\nA,b\nB,c\nC,d\n' },
+      found: ['MB1409 8:11'],
+      says: ['(and 2 more like this)'],
     },
     {
       name: 'a key twice',

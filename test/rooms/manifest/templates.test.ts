@@ -52,6 +52,7 @@ it.each([
   ['{{vars.map.b.c}} x', 'deep x'],
   ['{{slug vars.lamp}}', 'aurora-lamp'],
   ['{{slug "Straße 9:16 – 東京"}}', 'strasse-9-16-東京'],
+  ['{{slug "Smørrebrød Łódź Æther Åre Đà Þór"}}', 'smorrebrod-lodz-aether-are-da-thor'],
   ['{{slug "???"}}', '3f-3f-3f'],
   ['{{upper vars.lamp}}', 'AURORA LÄMP'],
   ['{{lower vars.lamp}}', 'aurora lämp'],

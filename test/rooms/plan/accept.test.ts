@@ -115,7 +115,7 @@ describe('an output is accepted', () => {
 describe('an output is not accepted', () => {
   const upToDate = {
     is: 'refused',
-    text: 'is up to date: there is nothing to accept',
+    text: 'nothing to accept, because the step is up to date',
     hint: 'accept is for files edited by hand, for those that do not fit `expect`, and for steps that a plan wants to redo',
   };
 

@@ -146,7 +146,7 @@ describe('the lines of a plan', () => {
     };
     const all = ['oak', 'oak', 'ash'].map((word, index) => row(`hero@${index}`, 'redo', { reason: restyled(word) }));
     const [item] = groupPlan({ rows: all }, { all: false });
-    expect(item && describeItem(item, new Map())).toBe('vars.style: oak → elm, differently in 1 more step');
+    expect(item && describeItem(item, new Map())).toBe('vars.style: oak → elm; 1 more step with a different change');
   });
 
   test.each<[string, RowFacts[], string]>([

@@ -34,8 +34,8 @@ describe('planText', () => {
       2 to create, 1 to redo, 1 to retry, 1 to collect, 1 to download, 1 to move, 1 unresolved, 1 failed,
       1 blocked, 1 no longer in the manifest, 3 up to date
 
-      to spend      23 credits + 1 step of unknown price (the first of each price runs alone and prices
-                    the rest)
+      to spend      23 credits + 1 step of unknown price (one step of each price runs first; its charge is
+                    the price of the others)
       already paid  36
       reserved      4 for creates whose charge is not known (\`status --list\` shows them, \`resolve\` records
                     it)
@@ -80,7 +80,7 @@ describe('planText', () => {
     [
       'unknown',
       { unknownPrices: 2 },
-      'to spend      5 credits + 2 steps of unknown price (the first of each price runs alone',
+      'to spend      5 credits + 2 steps of unknown price (one step of each price runs first; its charge is',
     ],
     ['budget', { budget: 120, budgetLeft: 80 }, 'budget        120, 80 left now, 75 after this plan'],
     ['budget, unknown', { budget: 120, budgetLeft: 80, unknownPrices: 1 }, '80 left now, at most 75 after this plan'],

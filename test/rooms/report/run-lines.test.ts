@@ -176,7 +176,7 @@ describe('summaryView', () => {
 
       failed
         hero@en  moderated \\x1b[2J
-        hero@it  unknown job
+        hero@it  unknown job.
           the same words are likely to fail again: change them in task \`hero\`; then to buy all 2 again: mediabatch apply campaign.yaml --redo 'state:failed state:lost'
 
       refused, nothing was charged

@@ -212,7 +212,7 @@ export function eventfulRun(): RunEvent[] {
     { event: 'step-started', address: 'theme@c', task: 'theme', kind: 'music', action: 'create' },
     { event: 'step-finished', address: 'theme@c', task: 'theme', outcome: 'refused', credits: 0, error: 'bad lyrics' },
     { event: 'step-started', address: 'hero@it', task: 'hero', kind: 'image', action: 'create' },
-    { event: 'step-finished', address: 'hero@it', task: 'hero', outcome: 'lost', credits: 5, error: 'unknown job' },
+    { event: 'step-finished', address: 'hero@it', task: 'hero', outcome: 'lost', credits: 5, error: 'unknown job.' },
     { event: 'step-started', address: 'theme@d', task: 'theme', kind: 'music', action: 'create' },
     {
       event: 'step-finished',

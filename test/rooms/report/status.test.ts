@@ -378,7 +378,7 @@ describe('the history of a run', () => {
         theme@a running
         theme@b left
         theme@c refused: bad lyrics
-        hero@it lost: unknown job
+        hero@it lost: unknown job.
         theme@d blocked: needs hero@it, which is lost
 
       noticed
