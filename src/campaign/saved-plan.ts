@@ -274,7 +274,8 @@ export async function savePlan(
     ...(publishes.length > 0 && { publishes: publishes.toSorted() }),
     ...(redo.size > 0 && { redo: [...redo].sort() }),
   };
-  const document = { ...(planJson(plan) as { [key: string]: Json }), saved };
+  // The type comes first, so that the start of a large file shows it.
+  const document = { mediabatch: 'plan', ...(planJson(plan) as { [key: string]: Json }), saved };
   await saveOwnFile(path, `${safeJson(document, 2)}\n`, {
     lock: paths.lock,
     isOwn: (start) => /^\s*\{[^{[]*?"mediabatch"\s*:\s*"plan"/.test(start),

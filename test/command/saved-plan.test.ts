@@ -331,6 +331,11 @@ describe('plan --out', () => {
     const trial = await makeCampaign();
     await save(trial);
     await save(trial, ['--max-credits', '4']);
+    trial.write(
+      'gated.yaml',
+      'version: 1\nname: gated\ntasks: { a: { kind: image, gate: approve, with: { prompt: a } } }\n',
+    );
+    for (const _ of [1, 2]) await trial.run(['plan', 'gated.yaml', '--out', 'gated.plan.json'], { ends: 0 });
     trial.write('mine.json', '{"mine": true}');
     symlinkSync(trial.path(name), trial.path('link.json'));
     for (const [out, code, why] of [
