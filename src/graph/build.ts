@@ -13,6 +13,7 @@ import { dropDefaults, priceClass } from '../kinds/price.ts';
 import { limitDiagnostics, type Manifest, type Task, taskPath } from '../manifest/manifest.ts';
 import { checkSaves } from './check/check-saves.ts';
 import { checkDefaults, checkTask } from './check/check-task.ts';
+import type { Draft } from './expand/draft.ts';
 import { countSteps } from './expand/expand-task.ts';
 import { beginExpansion, expandTasks } from './expand/expand-tasks.ts';
 import { orderTasks } from './expand/task-edges.ts';
@@ -131,7 +132,9 @@ function renderSteps(expansion: Expansion): Map<string, RenderedStep[]> {
       drafts.map((draft) => renderStep(draft, expansion)),
     );
   }
-  const saving = [...rendered.values()].flat().filter((step) => step.save !== '');
+  const all = [...rendered.values()].flat();
+  shareTitles(all);
+  const saving = all.filter((step) => step.save !== '');
   checkSaves(
     saving.map((step) => ({ draft: step.draft, path: step.save })),
     expansion,
@@ -234,6 +237,23 @@ function renderDescriptions(expansion: Expansion): Map<string, string> {
 
 /** Shared by most steps, so it is frozen. */
 const none = Object.freeze([]) as unknown as string[];
+
+/** The title that gates give to all outputs of a row is also that of what other tasks make from the row. */
+function shareTitles(all: readonly RenderedStep[]): void {
+  const titles = new Map<string, string | undefined>();
+  // Lists of different tasks have rows with one label.
+  const nameOf = ({ row }: Draft) => JSON.stringify([row?.label, row?.value]);
+  for (const { draft, title } of all) {
+    if (draft.task.gate?.title === undefined) continue;
+    const row = nameOf(draft);
+    titles.set(row, titles.has(row) && titles.get(row) !== title ? undefined : title);
+  }
+  if (titles.size === 0) return;
+  for (const step of all) {
+    const title = titles.get(nameOf(step.draft));
+    if (title !== undefined && step.draft.task.gate?.title === undefined) step.title = title;
+  }
+}
 
 interface MadeUpload {
   address: string;

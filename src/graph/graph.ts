@@ -59,7 +59,7 @@ export interface Step {
   place: Place;
   /** The name of its row in messages, for example `row 14 of products.csv`. */
   row?: string;
-  /** Title for users who look at its output: `title` of its gate, else the first short text of its row. */
+  /** Title for users who look at its output: `title` of a gate on its row, else a short text of its row. */
   title?: string;
 }
 

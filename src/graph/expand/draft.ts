@@ -102,13 +102,17 @@ const longestTitle = 60;
 
 const addressOrFile = /^https?:|\.\w{2,4}$/;
 
-/** Returns the first short text of a row that has several words, because a single word is usually a key. */
+/**
+ * Returns `title` or `name` of a row, else its first short text with several words, because another single word is
+ * usually a key.
+ */
 export function titleOf(row: Json): string | undefined {
   if (!isMap(row)) return typeof row === 'string' && row.length <= longestTitle ? row : undefined;
   let first: string | undefined;
-  for (const value of Object.values(row)) {
+  const { title, name } = row;
+  for (const value of [title, name, ...Object.values(row)]) {
     if (typeof value !== 'string' || value === '' || value.length > longestTitle || addressOrFile.test(value)) continue;
-    if (value.includes(' ')) return value;
+    if (value === title || value === name || value.includes(' ')) return value;
     first ??= value;
   }
   return first;

@@ -7,7 +7,7 @@ import { actOnCompareKey } from '../compare/keys.ts';
 import { compareOf } from '../compare/state.ts';
 import { RequestList } from '../details/request-list.tsx';
 import { Address } from '../parts/tile.tsx';
-import { credits, problemOf } from '../parts/words.ts';
+import { credits, nameOf, problemOf } from '../parts/words.ts';
 import type { Page, View } from '../state/page.ts';
 import { hasChanged, type Version, versionsOf } from './versions.ts';
 
@@ -53,7 +53,7 @@ function Changes({ page }: { page: Page }) {
     >
       {versions.map((one, index) => (
         <option key={index} value={index}>
-          {nameOf(page, one)}
+          {nameOfVersion(page, one)}
         </option>
       ))}
     </select>
@@ -65,7 +65,7 @@ function Changes({ page }: { page: Page }) {
       head={
         <header class="head-line">
           <h2>
-            <Address text={asset.address} />
+            <Address text={nameOf(page.shown.value, asset.address)} />
           </h2>
           <span class="quiet">{`${here + 1} of ${all.length} that changed`}</span>
         </header>
@@ -86,7 +86,7 @@ function Changes({ page }: { page: Page }) {
 
 function Before({ page, version }: { page: Page; version: Version }) {
   const { file, earlier } = version;
-  const name = nameOf(page, version);
+  const name = nameOfVersion(page, version);
   return (
     <Pane
       panes={compareOf(page)}
@@ -121,7 +121,7 @@ function Words({ page, asset, version: { earlier } }: { page: Page; asset: Revie
   );
 }
 
-function nameOf(page: Page, { is, earlier }: Version): string {
+function nameOfVersion(page: Page, { is, earlier }: Version): string {
   return is === 'reference' ? `Before${referenceOf(page)}` : `Before, job ${earlier.job ?? 'not known'}`;
 }
 

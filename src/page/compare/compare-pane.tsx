@@ -5,7 +5,7 @@ import { type Mark, markOf } from '../model/shown.ts';
 import { Face } from '../parts/face.tsx';
 import { Nothing, Sound, whyNothing } from '../parts/media.tsx';
 import { Badges, Caption, VerdictButtons } from '../parts/tile.tsx';
-import { mainFile } from '../parts/words.ts';
+import { mainFile, nameOf } from '../parts/words.ts';
 import type { Page } from '../state/page.ts';
 import type { Point } from '../zoom/zoom.ts';
 import { ZoomedMedia } from '../zoom/zoomed-media.tsx';
@@ -33,7 +33,7 @@ export function ComparePane({ page, side, isPair }: { page: Page; side: Side; is
       onVideo={(video) => filmsOf(page).set(side, video)}
     >
       <Face page={page} address={asset.address}>
-        <Caption asset={asset} />
+        <Caption asset={asset} name={nameOf(page.shown.value, asset.address)} />
       </Face>
       {asset.isJudged && <VerdictButtons page={page} asset={asset} />}
     </Pane>

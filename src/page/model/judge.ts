@@ -12,13 +12,10 @@ interface Wish {
   reason?: string | undefined;
 }
 
-/**
- * Data for an undo: the earlier verdicts, the asset of the undone verdict, and the note that it had without a verdict.
- */
+/** Data for an undo: the earlier verdicts, and the asset of the undone verdict. */
 export interface Step {
   address: string;
   verdicts: WantedVerdict[];
-  note?: string | undefined;
 }
 
 /** Maximum length of a note in UTF-16 code units, as in the lock. */
@@ -49,7 +46,7 @@ export function decide(shown: Shown, own: Own, { address, is, note, reason }: Wi
   }
   const name = nameOf(shown, address);
   const { gate } = group.group;
-  if (gate === undefined) return { is: 'refused', text: `${name} has no gate, so there is nothing to decide.` };
+  if (gate === undefined) return { is: 'refused', text: `${name} is only to look at: it is not to be picked.` };
   const { job } = asset;
   if (!asset.isJudged || job === undefined) {
     return { is: 'refused', text: `Nothing to judge at ${name}: ${stateWords(asset) || 'it has no output'}.` };

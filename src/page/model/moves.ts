@@ -88,9 +88,8 @@ export function afterVerdict(
   const group = shown.groupOf.get(address);
   if (group === undefined) return address;
   if (is !== 'undecided') {
-    // The button for replacements stays in view.
-    if (group.state === 'rejected' && isUndecided(group)) return nearest(shown, strips, address) ?? address;
-    const next = isUndecided(group) ? neighbourIn(group, strips, address) : undefined;
+    const isOpen = group.state !== 'rejected' && isUndecided(group);
+    const next = isOpen ? neighbourIn(group, strips, address) : undefined;
     const found = next ?? nextGroup(strips, group);
     if (found !== undefined) return found;
   }
@@ -106,7 +105,7 @@ function neighbourIn(group: ShownGroup, strips: readonly Strip[], address: strin
 }
 
 function nextGroup(strips: readonly Strip[], { index }: ShownGroup): string | undefined {
-  const open = strips.filter(({ group }) => group.index !== index && isUndecided(group));
+  const open = strips.filter(({ group }) => group.index !== index && group.state !== 'rejected' && isUndecided(group));
   const strip = open.find(({ group }) => group.index > index) ?? open[0];
   return strip && firstToSee(strip);
 }

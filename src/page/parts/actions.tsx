@@ -4,7 +4,6 @@ import type { ReviewAsset } from '../../contract/review.ts';
 import { mostNote, plainNote } from '../model/judge.ts';
 import { picksFile, shellWord } from '../model/leave.ts';
 import { markOf } from '../model/shown.ts';
-import { noteOn } from '../state/outbox.ts';
 import type { Page } from '../state/page.ts';
 import { Isolated } from './isolated.tsx';
 import { KeyButton } from './key-button.tsx';
@@ -19,7 +18,9 @@ export function Actions({ page }: { page: Page }) {
       <Refusals page={page} />
       {page.data.value.canDecide && <Unsent page={page} />}
       {page.mustLeave.value && <Leave page={page} />}
-      {page.hasNote.value && asset !== undefined && <NoteField key={asset.address} page={page} asset={asset} />}
+      {page.hasNote.value && asset?.verdict !== undefined && (
+        <NoteField key={asset.address} page={page} asset={asset} />
+      )}
       <Next page={page} />
       <p class="status">
         <span class="active-name">
@@ -218,15 +219,24 @@ function download(name: string, text: string): void {
 /** Input for the note of a verdict. Enter saves the note, Esc discards the change. */
 function NoteField({ page, asset }: { page: Page; asset: ReviewAsset }) {
   const field = useRef<HTMLInputElement>(null);
-  useLayoutEffect(() => field.current?.focus(), []);
+  const [kept, { address }] = [asset.verdict?.note ?? '', asset];
+  const keep = () => page.keepNote(address, field.current?.value ?? '');
+  useLayoutEffect(() => {
+    field.current?.focus();
+    // A press elsewhere keeps the note.
+    return () => {
+      keep();
+      page.hasNote.value = false;
+    };
+  }, []);
   const close = () => {
     page.hasNote.value = false;
     // The field is still mounted, and would keep the focus.
     field.current?.blur();
-    page.activate(asset.address);
+    page.activate(address);
   };
-  const keep = () => {
-    page.keepNote(asset, field.current?.value ?? '');
+  const cancel = () => {
+    if (field.current !== null) field.current.value = kept;
     close();
   };
   return (
@@ -234,24 +244,24 @@ function NoteField({ page, asset }: { page: Page; asset: ReviewAsset }) {
       class="note"
       onSubmit={(event) => {
         event.preventDefault();
-        keep();
+        close();
       }}
     >
       <label>
-        <Isolated text={`Note on ${asset.address}, ${markOf(asset)}: `} />
+        <Isolated text={`Note on ${nameOf(page.shown.value, address)}, ${markOf(asset)}: `} />
         <input
           ref={field}
           type="text"
           maxLength={mostNote}
-          defaultValue={asset.verdict?.note ?? noteOn(asset)}
+          defaultValue={kept}
           onKeyDown={({ key, isComposing }) => {
             // Esc first cancels a composition of the input method.
-            if (key === 'Escape' && !isComposing) close();
+            if (key === 'Escape' && !isComposing) cancel();
           }}
         />
       </label>
       <button type="submit">Keep</button>
-      <button type="button" onClick={close}>
+      <button type="button" onClick={cancel}>
         Cancel
       </button>
     </form>

@@ -28,15 +28,13 @@ export function GroupHead({ page, group }: { page: Page; group: ShownGroup }) {
     <header class="group-head">
       <div class="head-line">
         <h2>{title === undefined ? <Address text={name} /> : <bdi>{title}</bdi>}</h2>
-        {title !== undefined && !page.isForClient && (
-          <span class="quiet">
-            <Address text={name} />
-          </span>
-        )}
         {gate !== undefined && <span class={`gate ${group.state}`}>{gateWords(group)}</span>}
         {group.state === 'rejected' && !page.isForClient && <Replacements page={page} group={group} />}
-        {waiting !== undefined && <span class="quiet">{waitWords(waitsOf(waiting))}</span>}
-        {gate?.note !== undefined && <span class="quiet">{gate.note}</span>}
+        {waiting !== undefined && <span class="waits quiet">{waitWords(waitsOf(waiting))}</span>}
+        <span class="rest quiet">
+          {gate?.note !== undefined && <span title={gate.note}>{gate.note}</span>}
+          {title !== undefined && !page.isForClient && <Address text={name} />}
+        </span>
       </div>
       {text !== undefined && <Asked text={text} />}
     </header>

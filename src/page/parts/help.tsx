@@ -63,7 +63,7 @@ function helpOf({ offer, data, isForClient }: Page): HelpSection[] {
     ['1 – 9', 'pick the take of this number'],
     ['P X U', 'pick, reject, undecided again'],
     hasReasons && ['Shift 1 – 9', 'reject for a reason that the gate names'],
-    ['N', 'note, also before a verdict'],
+    ['N', 'note on a verdict'],
     ['Ctrl Z', 'undo; ⇧ redo'],
     ...views.flatMap(({ key, label }): KeyHelp[] =>
       key === undefined ? [] : [[key.replace(/^./, (one) => one.toUpperCase()), label]],

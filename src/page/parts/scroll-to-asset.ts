@@ -8,8 +8,8 @@ const around = 8;
 const head = 52;
 
 /**
- * Scrolls an asset into view by as little as possible, with its whole group if that fits. Only `scroller` moves, not
- * the page around it. Returns false if the asset is not rendered because its row is far away.
+ * Scrolls to an asset that is not in view, with its whole group if that fits. Only `scroller` moves, not the page
+ * around it. Returns false if the asset is not rendered because its row is far away.
  */
 export function scrollToAsset(scroller: HTMLElement | null, address: string): boolean {
   const asset = scroller?.querySelector(`[data-address="${CSS.escape(address)}"]`);
@@ -28,9 +28,8 @@ export function scrollToAsset(scroller: HTMLElement | null, address: string): bo
   const inner = isSeenWhole ? group : { top: own.top - head, bottom: own.bottom };
   const free = Math.max(0, Math.min(around, (outer.height - (inner.bottom - inner.top)) / 2));
   const [over, under] = [inner.top - free - outer.top, inner.bottom + free - outer.bottom];
-  // If the asset is larger than the visible area, its upper edge is aligned.
-  if (over < 0) scroller.scrollTop += over;
-  else if (under > 0) scroller.scrollTop += Math.min(under, over);
+  // The upper edge is aligned, so that no group above is cut off.
+  if (over < 0 || under > 0) scroller.scrollTop += over;
   return true;
 }
 

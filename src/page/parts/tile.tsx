@@ -3,7 +3,6 @@ import type { ReviewAsset } from '../../contract/review.ts';
 import { digitOf, markOf, type ShownGroup } from '../model/shown.ts';
 import { KnownWave } from '../sound/known-sounds.tsx';
 import { soundsOf } from '../sound/state.ts';
-import { noteOn } from '../state/outbox.ts';
 import type { Page } from '../state/page.ts';
 import { AssetBox } from './asset-box.tsx';
 import { Face } from './face.tsx';
@@ -43,18 +42,19 @@ interface CaptionProps {
   asset: ReviewAsset;
   /** Group in which the asset is shown. With it, the caption has only the properties that distinguish the asset. */
   group?: ShownGroup;
+  /** Its name outside of its group. Default: its address. */
+  name?: string;
 }
 
-export function Caption({ asset, group }: CaptionProps) {
-  const { address } = asset;
+export function Caption({ asset, group, name = asset.address }: CaptionProps) {
   return (
     <span class="caption">
       <span class="name">
         {group === undefined ? (
-          <Address text={address} />
+          <Address text={name} />
         ) : (
           <>
-            <span class="away">{address} </span>
+            <span class="away">{asset.address} </span>
             <bdi>{nameIn(group, asset)}</bdi>
           </>
         )}
@@ -133,7 +133,7 @@ function factsOf(asset: ReviewAsset, group?: ShownGroup): string {
   const showsPrice =
     asset.credits !== undefined && group?.assets.every((other) => other.credits === asset.credits) !== true;
   const price = showsPrice ? credits(asset.credits ?? null) : '';
-  const { reason = '', note = noteOn(asset) } = asset.verdict ?? {};
+  const { reason = '', note = '' } = asset.verdict ?? {};
   return [price, words, reason, note].filter((part) => part !== '').join(' · ');
 }
 

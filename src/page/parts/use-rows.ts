@@ -14,7 +14,7 @@ export interface Rows {
   items: { index: number; key: string; start: number }[];
   /** Total height of all rows, in CSS pixels. */
   height: number;
-  /** Scrolls a row into view, by as little as possible. */
+  /** Scrolls to a row that is not in view. */
   reveal(index: number): void;
 }
 
@@ -57,8 +57,7 @@ export function useRows({ count, heightOf, keyOf, scroller }: RowOptions): Rows 
     const { current } = scroller;
     const [start, end] = [starts[index], starts[index + 1]];
     if (current === null || start === undefined || end === undefined) return;
-    if (start < current.scrollTop) current.scrollTop = start;
-    else current.scrollTop = Math.max(current.scrollTop, end - current.clientHeight);
+    if (start < current.scrollTop || end > current.scrollTop + current.clientHeight) current.scrollTop = start;
     look();
   };
   return { items, height: starts[count] ?? 0, reveal };

@@ -104,17 +104,23 @@ function TrackWave({ page, deck, track, number }: TrackWaveProps) {
   const sound = soundOf(track.file);
   const lengths = deck.lengths.value;
   const seconds = lengths.get(track.url) ?? 0;
+  const sounds = soundsOf(page);
   const isHeard = deck.heard.value === track.url;
+  const isPlaying = isHeard && deck.isPlaying.value;
   const longest = Math.max(0, ...[...lengths.values()].map((one) => one ?? 0));
   const seekTo = (event: MouseEvent & { currentTarget: Element }) => {
     const { left, width } = event.currentTarget.getBoundingClientRect();
-    if (!isHeard) soundsOf(page).listen(number);
+    if (!isHeard) sounds.listen(number);
     deck.seek(((event.clientX - left) / width) * longest);
   };
   return (
     <div class={`track${isHeard ? ' heard' : ''}`}>
-      <button type="button" aria-pressed={isHeard} onClick={() => soundsOf(page).listen(number)}>
-        {isHeard && deck.isPlaying.value ? 'Heard' : 'Listen'}
+      <button
+        type="button"
+        aria-pressed={isHeard}
+        onClick={() => (isPlaying ? sounds.toggle() : sounds.listen(number))}
+      >
+        {isPlaying ? 'Stop' : 'Listen'}
         <span class="away"> {track.address}</span> {track.name}
         {number <= 9 && <kbd>{number}</kbd>}
       </button>

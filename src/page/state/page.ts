@@ -4,7 +4,7 @@ import type { ReviewAsset, ReviewData, WantedVerdict } from '../../contract/revi
 import { defined } from '../../ground/values.ts';
 import { madeElsewhere, newOutputs } from '../model/elsewhere.ts';
 import { applyFilter, type Facet, type Filter, noFilter } from '../model/filter.ts';
-import { decide, givenUp, plainNote, puttingBack, type Step, undoOf } from '../model/judge.ts';
+import { decide, givenUp, puttingBack, type Step, undoOf } from '../model/judge.ts';
 import { afterVerdict, type Direction, firstUndecided, moveByGroup, moveToUndecided, nearest } from '../model/moves.ts';
 import { count, type Mark, markOf, numbersOf, type Shown, type ShownGroup, show, withChange } from '../model/shown.ts';
 import { connection } from '../parts/media.tsx';
@@ -13,7 +13,7 @@ import type { Press } from '../press.ts';
 import { SharedZoom } from '../zoom/shared-zoom.ts';
 import { History } from './history.ts';
 import type { Change, Host } from './host.ts';
-import { keptVerdicts, noteOn, Outbox, type Refusal, readNotes, setNote } from './outbox.ts';
+import { keptVerdicts, Outbox, type Refusal } from './outbox.ts';
 
 export type ViewName = 'groups' | 'loupe' | 'compare' | 'matrix' | 'grid' | 'changes';
 
@@ -109,7 +109,6 @@ export class Page {
       onRefused: (refused) => this.#takeBack(refused),
       onRecorded: (change) => this.#follow(change),
     });
-    readNotes(data);
     const [first] = this.strips.value;
     this.active.value = (first && firstUndecided(this.strips.value)) ?? first?.assets[0]?.address ?? '';
     // Verdicts of an earlier visit are announced, because later decisions may contradict them.
@@ -241,8 +240,7 @@ export class Page {
     const { left } = this.counts.value;
     const lead = () => this.#openView?.lead?.(this, address, is);
     const asset = before.assets.get(address);
-    const kept = is === 'undecided' || asset === undefined ? undefined : noteOn(asset) || undefined;
-    const decision = decide(before, this.outbox.own.value, { address, is, note: note ?? kept, reason });
+    const decision = decide(before, this.outbox.own.value, { address, is, note, reason });
     if (decision.is === 'refused') {
       // The picked asset is compared with the next candidate.
       if (asset?.verdict?.is === is) this.activate(lead());
@@ -252,8 +250,7 @@ export class Page {
     batch(() => {
       this.outbox.put(decision.verdicts);
       const { value: shown } = this.shown;
-      this.history.add({ ...undoOf(before, shown, address), note: asset && noteOn(asset) });
-      if (asset !== undefined && is !== 'undecided') setNote(asset, '');
+      this.history.add(undoOf(before, shown, address));
       const isNote = asset?.verdict?.is === is && note !== undefined;
       const isRevised = [before, shown].every((one) => one.groupOf.get(address)?.state === 'decided');
       // A comparison goes on when all takes were seen.
@@ -307,30 +304,24 @@ export class Page {
     });
   }
 
-  #putBack({ verdicts, address, note }: Step): Step {
+  #putBack({ verdicts, address }: Step): Step {
     const before = this.shown.value;
-    const asset = before.assets.get(address);
-    const known = asset && noteOn(asset);
     this.outbox.put(puttingBack(before, this.outbox.own.value, verdicts));
-    if (asset !== undefined && note !== undefined) setNote(asset, note);
-    return { ...undoOf(before, this.shown.value, address), note: known };
+    return undoOf(before, this.shown.value, address);
   }
 
+  /** Opens the field for a note. A note is part of a verdict, so an undecided asset takes none. */
   editNote(): void {
-    if (this.activeAsset.value?.isJudged !== true) this.say('Nothing to judge.');
-    else this.hasNote.value = true;
+    const asset = this.activeAsset.value;
+    this.hasNote.value = asset?.verdict !== undefined;
+    if (asset?.isJudged === false) this.judge(asset.address, 'undecided');
+    else if (asset?.verdict === undefined) this.say('Pick or reject it first; the note goes with it.');
   }
 
-  /** Stores a note: in the verdict, or in the browser until there is one. */
-  keepNote(asset: ReviewAsset, note: string): void {
-    if (asset.verdict !== undefined) {
-      this.judge(asset.address, asset.verdict.is, { note });
-      return;
-    }
-    const plain = plainNote(note);
-    setNote(asset, plain);
-    const name = nameOf(this.shown.value, asset.address);
-    this.say(`Note on ${name}: ${plain || 'none'}`);
+  keepNote(address: string, note: string): void {
+    const verdict = this.shown.value.assets.get(address)?.verdict;
+    if (verdict === undefined || note === (verdict.note ?? '')) return;
+    this.judge(address, verdict.is, { note });
   }
 
   search(): void {

@@ -6,7 +6,7 @@ import { Filmstrip } from '../parts/filmstrip.tsx';
 import { Film, Nothing, whyNothing } from '../parts/media.tsx';
 import { Badges, Caption } from '../parts/tile.tsx';
 import { useFocus } from '../parts/use-focus.ts';
-import { mainFile } from '../parts/words.ts';
+import { mainFile, nameOf } from '../parts/words.ts';
 import { SoundStage } from '../sound/sound-stage.tsx';
 import { isSoundGroup } from '../sound/tracks.ts';
 import type { Page, View } from '../state/page.ts';
@@ -77,7 +77,7 @@ function Loupe({ page }: { page: Page }) {
           aria-current
           onClick={() => page.loupe.togglePixels()}
         >
-          <Caption asset={asset} />
+          <Caption asset={asset} name={nameOf(page.shown.value, asset.address)} />
         </button>
         {group !== undefined && group.assets.length > 1 && <Filmstrip page={page} group={group} />}
       </div>

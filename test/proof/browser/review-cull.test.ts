@@ -50,20 +50,20 @@ test('compare: what is picked stays, and the next one comes in against it, till 
   await page.locator('.panes.beside').waitFor();
 });
 
-test('a note is written before the verdict, which takes it', async () => {
-  const { page, press, host } = await openReview(browser, products(2, 3));
+test('a note is part of a verdict: without one it is refused, and a press elsewhere keeps what was typed', async () => {
+  const { page, press, host, isActive } = await openReview(browser, products(2, 3));
   await press('n');
-  await page.keyboard.type('the hand is too small');
-  await press('Enter');
-  await page.reload();
-  await page
-    .locator(`[data-address="${at(1, 1)}"] .facts`)
-    .getByText('the hand is too small')
-    .waitFor();
-  expect(host.batches).toEqual([]);
-  await page.locator(`[data-asset="${at(1, 1)}"]`).click();
+  await page.locator('.said').getByText('Pick or reject it first; the note goes with it.').waitFor();
+  expect(await page.locator('.note').count()).toBe(0);
   await press('x');
+  await isActive(at(1, 2));
+  await press('n');
+  expect(await page.locator('.note').count()).toBe(0);
+  await press('ArrowLeft', 'n');
+  await page.keyboard.type('the hand is too small');
+  await page.locator(`[data-asset="${at(1, 3)}"]`).click();
   await expect.poll(() => host.data.assets[0]?.verdict).toEqual({ is: 'rejected', note: 'the hand is too small' });
+  expect(await page.locator('.note').count()).toBe(0);
 });
 
 test('the button takes the last verdict back', async () => {

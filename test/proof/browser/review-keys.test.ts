@@ -180,6 +180,7 @@ test('held, a key that rejects for a reason or a button does so once, and nothin
   await hold('Enter');
   await page.getByText('1 of 4 groups decided').waitFor();
   await isActive(at(2, 1));
+  await press('x', 'ArrowLeft');
   await hold('n');
   expect(await page.locator('.note input').inputValue()).toBe('');
   await hold('a');
@@ -194,7 +195,7 @@ test('held, a key that rejects for a reason or a button does so once, and nothin
 
 test('Esc ends what is being composed, and then the field', async () => {
   const { page, press } = await openReview(browser, products(2, 2));
-  await press('n');
+  await press('x', 'ArrowLeft', 'n');
   await page.keyboard.type('a');
   const keyboard = await page.context().newCDPSession(page);
   await keyboard.send('Input.imeSetComposition', { selectionStart: 2, selectionEnd: 2, text: 'にほ' });

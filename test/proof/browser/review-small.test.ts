@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import type { ReviewGroup } from '../../../src/contract/review.ts';
+import type { ReviewAsset, ReviewGroup } from '../../../src/contract/review.ts';
 import { openChromium } from '../../rig/chromium.ts';
 import { asset, campaign, file, products } from '../../rig/review/campaign.ts';
 import { openReview } from '../../rig/review/open-page.ts';
@@ -22,6 +22,33 @@ test('nothing is cut off at 320 px, in groups, loupe and compare', async () => {
     expect(await page.evaluate('document.documentElement.scrollWidth'), key).toBeLessThanOrEqual(320);
   }
 });
+
+test.each([1440, 1024, 390])(
+  'opens at the head of the first undecided group, whose price is whole at %i px',
+  async (width) => {
+    const data = products(6, 3);
+    const title = 'The old kitchen of the harbour restaurant, seen from the door of the yard';
+    const gate = { waiting: 1, waitingWhat: 'film', waitingCredits: 12, note: 'calm light, and whole hands' };
+    data.groups = data.groups.map(
+      (group, index) =>
+        ({ ...group, title, gate: { ...group.gate, ...gate, state: index < 2 ? 'decided' : 'open' } }) as ReviewGroup,
+    );
+    data.assets = data.assets.map((one) => ({ ...one, request: { prompt: 'a kitchen' } }));
+    for (const one of [0, 3]) data.assets[one] = { ...data.assets[one], verdict: { is: 'picked' } } as ReviewAsset;
+    const { page, isActive } = await openReview(browser, data);
+    await page.setViewportSize({ width, height: 844 });
+    await page.reload();
+    await isActive('hero@p003,take:1');
+    const head = page.locator('.has-active .head-line');
+    const top = (await page.locator('.groups').boundingBox())?.y ?? 0;
+    await expect.poll(async () => (await head.boundingBox())?.y).toBeLessThan(top + 20);
+    const price = head.getByText('then 1 film, 12 credits');
+    const [own, outer] = [await price.boundingBox(), await head.boundingBox()];
+    expect(own?.width).toBeGreaterThan(100);
+    expect((own?.x ?? 0) + (own?.width ?? 0)).toBeLessThanOrEqual((outer?.x ?? 0) + (outer?.width ?? 0));
+    expect((own?.y ?? 0) + (own?.height ?? 0)).toBeLessThanOrEqual((outer?.y ?? 0) + (outer?.height ?? 0) + 1);
+  },
+);
 
 test('no name of a view is broken within a word at 390 px, with all five of them', async () => {
   const data = products(1, 2);

@@ -37,6 +37,16 @@ describe('a gate', () => {
       );
     expect(titles('approve')).toEqual(['Desk lamp', 'b2']);
     expect(titles('{ approve: true, title: "No. {{row.id}}" }')).toEqual(['No. a1', 'No. b2']);
+    // One word in `title` counts, and the title that a gate gives to a row is that of a film of the row.
+    const shared = (given: string, cells: string) =>
+      steps(
+        tasks(
+          `  hero: { kind: image, foreach: &rows [{ ${cells} }], key: a, gate: { approve: true${given} }, with: { prompt: x } }\n` +
+            '  film: { kind: video, foreach: *rows, key: a, with: { prompt: x } }',
+        ),
+      ).map(({ title }) => title);
+    expect(shared('', 'place: the old harbour, title: Apples')).toEqual(['Apples', 'Apples']);
+    expect(shared(', title: "{{row.label}}"', 'place: the old harbour, label: Apples')).toEqual(['Apples', 'Apples']);
     const { found } = load(
       tasks('  hero: { kind: image, gate: { approve: true, title: "{{row.x}}" }, with: { prompt: x } }'),
     );

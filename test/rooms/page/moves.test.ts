@@ -35,7 +35,7 @@ test.each([false, true])('after a verdict the neighbour is next, never the first
     ),
   ).toBe(at(2, 3));
   expect(after([[at(2, 3), 'rejected']], undecided)).toBe(at(2, 2));
-  // With a pick its gate is decided: the next group follows. With the last rejection the group needs replacements.
+  // With a pick its gate is decided: the next group follows. After the last rejection, too.
   expect(after([[at(2, 1), 'picked']], undecided)).toBe(at(3, 1));
   expect(
     after(
@@ -55,7 +55,7 @@ test.each([false, true])('after a verdict the neighbour is next, never the first
       ],
       undecided,
     ),
-  ).toBe(at(2, 3));
+  ).toBe(at(3, 1));
   expect(
     after(
       [

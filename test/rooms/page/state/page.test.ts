@@ -111,7 +111,7 @@ describe('page', () => {
     expect(page.said.value).toBe('Nothing is shown here.');
   });
 
-  test('a verdict in a decided group, the last rejection and a click lead to no other group', () => {
+  test('a verdict in a decided group and a click lead to no other group, the last rejection does', () => {
     const { page } = open(products(3, 2));
     page.judge(take(1), 'picked');
     expect(page.active.value).toBe('hero@p002,take:1');
@@ -119,7 +119,7 @@ describe('page', () => {
     expect(page.active.value).toBe(take(2));
     page.judge('hero@p002,take:1', 'rejected');
     page.judge('hero@p002,take:2', 'rejected');
-    expect(page.active.value).toBe('hero@p002,take:2');
+    expect(page.active.value).toBe('hero@p003,take:1');
     expect(page.counts.value).toMatchObject({ decided: 1, left: 2, rejected: 1 });
     page.isPointed = true;
     page.judge('hero@p003,take:1', 'picked');
