@@ -41,6 +41,8 @@ export interface Environment {
   isPrinted?: true;
   /** Set if a `.env` names a program that prints the key. It is never run. */
   filedCommand?: true;
+  /** Set if a `.env` that was read sets `MEDIABATCH_LIMIT`, which has no effect there. */
+  filedLimit?: true;
 }
 
 /**
@@ -61,7 +63,8 @@ export function readEnvironment(env: NodeJS.ProcessEnv, folder: string): Environ
   const filed = readDotEnv(folder);
   if (filed === 'unreadable') return { unread: true, ...given };
   const filedCommand = filed[keyCommandName]?.trim() ? { filedCommand: true as const } : {};
-  return { ...pick(filed), ...filedCommand, ...given };
+  const filedLimit = filed.MEDIABATCH_LIMIT && limits === undefined ? { filedLimit: true as const } : {};
+  return { ...pick(filed), ...filedCommand, ...filedLimit, ...given };
 }
 
 function rehearsedBy(env: NodeJS.ProcessEnv, folder: string): Pick<Environment, 'baseUrl'> {

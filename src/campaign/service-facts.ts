@@ -1,4 +1,5 @@
 import { systemClock } from '../contract/clock.ts';
+import type { Tell } from '../contract/notice.ts';
 import { keepAnswer, readAnswer } from '../disk/state/caches.ts';
 import { makeRequestChecker, type RequestChecker } from '../graph/check/request-checker.ts';
 import type { Graph } from '../graph/graph.ts';
@@ -84,16 +85,18 @@ export async function readSandboxFacts({ paths, rehearsed, documents }: Rehearse
  * reached, the stored document is used, because a missing document must never prevent a run.
  */
 export async function fetchFacts(
-  campaign: ReadFor,
+  campaign: ReadFor & { tell?: Tell },
   { access, withCatalog }: { access: Access; withCatalog: boolean },
 ): Promise<ServiceFacts> {
   const { paths, service, documents } = campaign;
   // Loaded on demand, because the HTTP client is large.
   const { createLibrary, ServiceError } = await import('../service/library.ts');
   const library = createLibrary({ ...access, clock: systemClock, requestTimeoutMs: 10_000 });
+  let refused: string | undefined;
   const orKept = <Facts>(fresh: Promise<Facts>, kept: () => Promise<Facts>) =>
     fresh.catch((error: unknown) => {
       if (!(error instanceof ServiceError)) throw error;
+      if (withCatalog && error.why === 'auth') refused = error.message;
       return kept();
     });
   const askDocument = async () => {
@@ -115,6 +118,9 @@ export async function fetchFacts(
       ? await orKept<Listing | undefined>(askCatalog(), () => readKeptListing(paths, service))
       : undefined;
     if (!withCatalog) return facts;
+    if (refused !== undefined) {
+      campaign.tell?.({ is: 'notice', text: `the service refused the key, so nothing was refreshed: ${refused}` });
+    }
     const now = [facts.document?.listing, catalog];
     return {
       ...facts,

@@ -106,7 +106,7 @@ async function applyOnce(
   const run = { ...context, ...applied, file: campaign.file, options };
   if (options.json === true) printResult(run, round.view);
   if (approved?.is === 'approved' && isDone(applied)) await endApproval(approved.approval, systemClock.now());
-  tellWaiting(run);
+  tellWaiting(run, round.view);
   return { exit, isPassed: isPassed && exit === exitCodes.outOfCredits, hasRun: true };
 }
 
@@ -369,7 +369,7 @@ function refuseWithoutConsent(made: Plan, plan: Plan, misspelt: string | undefin
     message: `no approval for ${what}: ${why}${over}`,
     hint: [
       ...(saved === undefined ? [way('save the plan', showing)] : []),
-      way('have the payer approve the plan in an interactive terminal', approving(path)),
+      way('have the payer approve the plan in an interactive terminal of this user on this machine', approving(path)),
       ...(misspelt === undefined ? flag : ['or correct the field']),
     ],
     next: nextOfPlan(made, { file, options: saved === undefined ? options : { ...options, out: path }, terminal }),

@@ -15,6 +15,7 @@ import { command, type Document, facts, line, warning } from '../report/document
 import { countOf } from '../report/numbers.ts';
 import { postsText, sideBySide, spendText } from '../report/plan/plan-facts.ts';
 import type { RunView } from '../report/run/run-view.ts';
+import { wayOn } from '../report/run/summary-text.ts';
 import { safeText, shortList } from '../report/safe-text.ts';
 import type { StatusView } from '../report/status/status.ts';
 import { approving, type Consent } from './consent.ts';
@@ -74,12 +75,21 @@ function report({ terminal }: Context, label: string, text: string, below: Docum
 }
 
 /** Reports what waits for a user after a run, with the commands that continue. */
-export function tellWaiting(run: EndedRun): void {
+export function tellWaiting(run: EndedRun, view: Pick<RunView, 'stopped'>): void {
+  if (view.stopped === undefined) tellLimited(run);
   tellHeld(run);
   tellAsked(run);
   tellPurchases(run);
   tellPosts(run);
   tellGates(run);
+}
+
+/** Says what to do if a limit blocked steps already in the plan, so that the run had nothing to stop. */
+function tellLimited({ carriedOut: { rows }, result, terminal }: EndedRun): void {
+  const first = rows.find(({ action, blockedBy }) => action === 'blocked' && blockedBy === 'budget');
+  if (first === undefined || result.exit !== exitCodes.outOfCredits) return;
+  const because = first.reason.code === 'limit' ? 'limit' : 'budget';
+  tell(terminal, ...wayOn({ because, detail: '' }, { paste: terminal.paste }));
 }
 
 function tellHeld(run: EndedRun): void {
@@ -233,7 +243,7 @@ function agreeing(
   ];
 }
 
-export function nextOfRun(run: EndedRun, view: Pick<RunView, 'stepsByAddress'>): NextStep[] {
+export function nextOfRun(run: EndedRun, view: Pick<RunView, 'stepsByAddress' | 'stopped'>): NextStep[] {
   const { planned, carriedOut, result, options, saved, terminal } = run;
   const { exit, outcomes } = result;
   const step = stepsFor(terminal);
@@ -247,6 +257,7 @@ export function nextOfRun(run: EndedRun, view: Pick<RunView, 'stepsByAddress'>):
     ...carriedOut.rows.flatMap(({ action, address }) => (action === 'unresolved' ? [address] : [])),
   ];
   const goesOn = unresolved.some(isRecoverable) || endsAs('running', 'lost', 'left').length > 0;
+  const isLimited = view.stopped?.because === 'limit' || view.stopped?.because === 'budget';
   const again = saved !== undefined && exit === exitCodes.interrupted ? applyingPlan(saved) : call('apply');
   const purchases = purchasesWaiting(carriedOut, planned);
   const posts = postsWaiting(carriedOut, outcomes);
@@ -261,7 +272,9 @@ export function nextOfRun(run: EndedRun, view: Pick<RunView, 'stepsByAddress'>):
   const isOver = carriedOut.rows.every(({ action }) => action !== 'failed') && endsAs('failed', 'refused').length === 0;
   return [
     ...(asked === undefined ? [] : [step(call('explain', asked), { needs: 'person' })]),
-    ...(goesOn ? [step(again)] : []),
+    ...(view.stopped?.because === 'auth' ? [step(call('doctor'))] : []),
+    // After a limit, only a person can decide whether it is raised.
+    ...(goesOn ? [step(again, isLimited ? { needs: 'person' } : {})] : []),
     ...(purchases.length + posts.length === 0
       ? []
       : agreeing(open, { ...run, options: optionsLeft(options, purchases) })),

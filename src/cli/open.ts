@@ -13,7 +13,7 @@ import type {
 } from '../campaign/option-table.ts';
 import { campaignPaths } from '../campaign/paths.ts';
 import { fitHeap } from './fit-heap.ts';
-import { type Terminal, tellOn } from './terminal.ts';
+import { type Terminal, tellNotice, tellOn } from './terminal.ts';
 import { endStage } from './timing.ts';
 
 /** The options that select the lock, the account and the manifest's variables. */
@@ -24,13 +24,17 @@ export function open(file: string, options: StateOptions, terminal: Terminal): P
 }
 
 function openOptions({ sandbox, lock, var: vars, varFile, strict }: StateOptions, terminal: Terminal): OpenOptions {
+  const environment = readEnvironment(process.env, process.cwd());
+  if (environment.filedLimit) {
+    tellNotice(terminal, 'MEDIABATCH_LIMIT in .env has no effect: it is read from the environment only');
+  }
   return {
     sandbox,
     lock,
     strict,
     vars: collectVars(vars),
     varFiles: varFile,
-    environment: readEnvironment(process.env, process.cwd()),
+    environment,
     tell: tellOn(terminal),
     onSize(size) {
       if ('steps' in size) endStage('lock');
@@ -56,9 +60,11 @@ export function collectVars(given: Record<string, string> | undefined): Record<s
   return { ...vars, ...given };
 }
 
-/** Hints at the lock of the sandbox, if the campaign has no other. */
-export function tellSandboxLock({ paths }: OpenCampaign, options: StateOptions, terminal: Terminal): void {
+/** Hints at the lock of the sandbox, if the campaign has no other and there is no key. */
+export function tellSandboxLock({ paths, environment }: OpenCampaign, options: StateOptions, terminal: Terminal): void {
   if (options.sandbox === true || options.lock !== undefined || existsSync(paths.lock)) return;
+  // A program that prints the key is not run for a hint.
+  if (environment.isPrinted === true || environment.token !== undefined) return;
   if (!existsSync(campaignPaths(paths.manifest, { sandbox: true }).lock)) return;
   terminal.err('a sandbox lock exists: add --sandbox (or set MEDIABATCH_SANDBOX=1)\n');
 }

@@ -9,12 +9,12 @@ import type { Call } from '../ground/advice.ts';
 import { defined, messageOf } from '../ground/values.ts';
 import { isWork } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
-import { failedStepsGithub } from '../report/diagnostics/diagnostics-json.ts';
+import { failedStepsGithub, failureGithub } from '../report/diagnostics/diagnostics-json.ts';
 import { line } from '../report/document.ts';
 import { createRunTimes, type RunTimes } from '../report/run/remaining-time.ts';
 import { createEventLines, createLines, type Detail, type RunReporter } from '../report/run/run-lines.ts';
 import { createRunView, foldEvent, type RunView } from '../report/run/run-view.ts';
-import { endText } from '../report/run/run-words.ts';
+import { endText, stopText } from '../report/run/run-words.ts';
 import { summaryView } from '../report/run/summary-text.ts';
 import { giveCursorBackAtExit, type Terminal, tell, tellNotice, toCheckoutPath } from './terminal.ts';
 
@@ -119,9 +119,18 @@ export async function makeRecorder(
         });
         tell(terminal, ...(isShort ? [line(endText(view, view.end?.elapsedMs ?? 0))] : summary));
         terminal.github?.(failedStepsGithub(view, toCheckoutPath(paths.manifest)));
+        const { stopped, end } = view;
+        if (stopped !== undefined && end !== undefined && isAnnotated(end.exit)) {
+          terminal.github?.(failureGithub(`exit ${end.exit}`, [stopText(stopped)]));
+        }
       }
     },
   };
+}
+
+/** Returns whether the reason why a run stopped is not among its failed steps: credits, key, or service. */
+function isAnnotated(exit: number): boolean {
+  return exit === exitCodes.outOfCredits || exit === exitCodes.keyRefused || exit === exitCodes.unreachable;
 }
 
 function everyMs(ms: number, call: () => void): () => void {

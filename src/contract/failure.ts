@@ -239,7 +239,10 @@ export const noUser = {
   hint: 'its account may be deleted, or not set up yet: sign in to the dashboard of the service, and create a new key',
 };
 
-function unreachableHint(status: number | undefined): string {
+function unreachableHint(status: number | undefined, message: string): string {
+  if (message.includes('the proxy ')) {
+    return 'nothing was sent; check HTTPS_PROXY and NO_PROXY, and whether the proxy allows this host';
+  }
   if (status === undefined || status >= 500) return 'check MEDIABATCH_BASE_URL and the network';
   // The service itself answers with these statuses under load, and so do proxies in front of it.
   return [408, 425, 429].includes(status) ? 'wait, and try again' : otherSpeaker;
@@ -259,7 +262,7 @@ export function serviceFailure({ why, message, status }: ServiceError): Failure 
       return {
         code: 'MB3203',
         message: `the service cannot be reached: ${message}`,
-        hint: [unreachableHint(status), way('or have both checked', call('doctor'))],
+        hint: [unreachableHint(status, message), way('or have both checked', call('doctor'))],
       };
     case 'refused':
       return status === 404 && /\buser (\w+ ){0,2}(not found|not exist|unknown)\b/i.test(message)

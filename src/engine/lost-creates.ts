@@ -293,7 +293,7 @@ export function decideLookUp<Job extends ListedRecord>(
       : creates.some(({ fence }) => fence === '') && !showsAll(walks, known)
         ? 'the list does not show all jobs that are on record'
         : telling === undefined || !calibrated.has(telling)
-          ? 'no known job shows that the list gives requests back unchanged'
+          ? 'it is not known whether the list shows requests as they were sent: it shows no job on record with its own request'
           : near.length > 0
             ? 'the list shows jobs that are like it, but not the same'
             : exact.length > creates.length || isShared

@@ -5,6 +5,7 @@ import type { Json } from '../ground/json.ts';
 import { defined, isMap, mustGet } from '../ground/values.ts';
 import { isProgramVersion } from '../ground/version.ts';
 import { checkHeader, checkLine, LineProblem, shown } from './check-line.ts';
+import { countedPurchases } from './decisions.ts';
 import { agreeOnSends, groupOf, type Header, joinHeaders, joinParts, type Part, partOf, recordOf } from './join.ts';
 import { type Lock, lockVersion, type Purchase, type StepRecord } from './record.ts';
 import { type FileLine, isConflictMarker, isOfRecord, isRunLine, splitLines } from './split-lines.ts';
@@ -193,11 +194,18 @@ function isNormalForm(bytes: Uint8Array, lock: Lock): boolean {
 
 const mostNamed = 5;
 
-/** Finds purchases with several jobs: two people or branches paid for the same request. All jobs are kept. */
+/**
+ * Finds purchases with several jobs: two people or branches paid for the same request. All jobs are kept. A later
+ * decision (`--redo`, `pin` or `forget`) ends the report.
+ */
 function findDoublePayments(file: string, lock: Lock): Diagnostic[] {
   const found: Diagnostic[] = [];
-  for (const { address, purchases } of lock.steps.values()) {
-    if (purchases.length < 2) continue;
+  for (const record of lock.steps.values()) {
+    const { address } = record;
+    if (record.purchases.length < 2 || record.decisions?.pin?.fingerprint !== undefined) continue;
+    const [newest, ...others] = countedPurchases(record);
+    if (newest === undefined) continue;
+    const purchases = [newest, ...others.filter(({ generation }) => generation === newest.generation)];
     const groups = new Map<string, Purchase[]>();
     for (const purchase of purchases) {
       if (purchase.jobId === undefined) continue;
@@ -222,7 +230,7 @@ function doublePayment(file: string, address: string, jobs: readonly Purchase[])
     code: 'MB2006',
     severity: 'warning',
     message: `${address} was paid for ${jobs.length === 2 ? 'twice' : `${jobs.length} times`} in ${file}: ${named}${others}`,
-    hint: 'All of these jobs are kept, and the one that got furthest is used. Nothing more is paid for this step',
+    hint: 'The lock keeps all of these jobs, and the one named first is used. Nothing more is paid for this step',
   };
 }
 

@@ -61,7 +61,7 @@ function approvedText({ assets, credits }: Approved): string {
 }
 
 function heldText({ held, heldUnknown }: CostSums): string {
-  const more = heldUnknown === 0 ? '' : `${heldUnknown} ?`;
+  const more = heldUnknown === 0 ? '' : `${countOf(heldUnknown, 'create')} of unknown price`;
   return [some(held), more].filter((text) => text !== '').join(' + ');
 }
 

@@ -39,7 +39,7 @@ test('a saved plan alone is not a consent', async () => {
   expect((await trial.run(['plan', 'campaign.yaml', '--out', 'a.plan.json'])).code).toBe(0);
   const silent = await trial.run(['apply', 'a.plan.json'], { ends: 5 });
   expect(silent.err).toContain(
-    'have the payer approve the plan in an interactive terminal: mediabatch approve a.plan.json\n    or have the payer approve beforehand, with --yes\n',
+    'have the payer approve the plan in an interactive terminal of this user on this machine: mediabatch approve a.plan.json\n    or have the payer approve beforehand, with --yes\n',
   );
   const typed = await trial.run(['apply', 'a.plan.json', '--yes', '--publish'], program);
   expect(typed.code, typed.err).toBe(5);

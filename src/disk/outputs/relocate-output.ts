@@ -126,7 +126,7 @@ export async function putInPlace(temporary: string, path: string, file: Finished
       await keepReplaced(path, old, { target, kept });
     } else {
       const why = isRecorded
-        ? 'is on record, but was not saved from here'
+        ? 'is an earlier output in the lock, but was not saved by this machine'
         : 'was not made by this step or was changed since';
       const aside = await putAside(path, old.sha256);
       const isExpected = kept === 'beside' && isRecorded;

@@ -188,7 +188,7 @@ function describe(finding: Finding): string {
   switch (finding.is) {
     case 'job':
       return finding.credits === undefined
-        ? `its job is ${finding.jobId}; the next apply collects it. Its charge is unknown: with a budget, nothing else is bought until --credits N records it`
+        ? `its job is ${finding.jobId}; the next apply collects it. Its charge is unknown; --credits N records it`
         : `its job is ${finding.jobId}, for ${finding.credits} credits; the next apply collects it`;
     case 'not-spent':
       return 'nothing was charged; the next apply buys it';

@@ -74,6 +74,12 @@ export function diagnosticsGithub(
     .join('');
 }
 
+/** Writes a failure without a place in a file, or the stop of a run, as one annotation. */
+export function failureGithub(title: string, lines: readonly string[]): string {
+  const text = lines.map((line) => safeText(line, messageLength)).join('\n');
+  return `::error title=${escapeProperty(title)}::${escapeData(text)}\n`;
+}
+
 /**
  * Writes the steps of a run that failed, or whose create is unresolved, as workflow commands at the manifest: one for
  * each reason. `file`: path of the manifest in the checkout.

@@ -208,7 +208,7 @@ function tasksTable(steps: readonly StepStory[]): Block {
     const unknown = group.some(({ credits }) => credits === null);
     const credits = group.reduce((sum, step) => sum + (step.credits ?? 0), 0);
     const files = group.reduce((sum, step) => sum + step.files.length, 0);
-    const shown = unknown ? `${creditsText(credits)} + ?` : creditsText(credits);
+    const shown = !unknown ? creditsText(credits) : credits === 0 ? 'unknown' : `${creditsText(credits)} + unknown`;
     return [[first.task, first.kind, first.action, outcomes, shown, files === 0 ? '' : String(files)]];
   });
   return table(columns, cells);

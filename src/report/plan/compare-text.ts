@@ -38,19 +38,18 @@ interface CompareView extends Comparison {
 
 const changeWords = { added: 'new', changed: 'changed', moved: 'moved', removed: 'removed' } as const;
 
-/** Shows each changed step with the difference of its cost, then the totals. A merge approves what is still to buy. */
+/** Shows each changed step with its price, then the totals. A merge approves what is still to buy. */
 function compareDocument(view: CompareView, { all = false }: { all?: boolean } = {}): Document {
   const { campaign, ref, commit, steps, toBuy, fit } = view;
   const rows = steps.map(rowOfStep);
   const byAddress = new Map(steps.map((step) => [step.address, step]));
-  const creditsOf = (own: readonly PlanRow[]) =>
-    differenceText(own.flatMap(({ address }) => byAddress.get(address) ?? [])) || '±0';
+  const creditsOf = (own: readonly PlanRow[]) => priceText(own.flatMap(({ address }) => byAddress.get(address) ?? []));
   const missing = fit?.missing ? `, ${creditsText(fit.missing)} more than the budget has left` : '';
   const isWhole = toBuy.credits === 0 && toBuy.unknownPrices === 0;
   return [
     heading([named(campaign), isWhole ? '' : `: ${sumText(toBuy)} to buy${missing}`]),
     paragraph(['compared with ', named(ref), ` (${commit.slice(0, 10)})`]),
-    itemTable(groupPlan({ rows }, { all }), { rows }, { title: 'credit difference', creditsOf }),
+    itemTable(groupPlan({ rows }, { all }), { rows }, { title: 'price', creditsOf }),
     paragraph(strong(countsText(view))),
     ...[...groupBy(steps, ({ task }) => task)].flatMap(([task, own]): Block[] => {
       if (own.length === 1) return [];
@@ -105,17 +104,13 @@ function rowOfStep({ change, address, task, kind, text, changes, follows, discar
 }
 
 /** Returns a text such as `+24`, `-6`, or `+?` with an unknown price; empty if the cost is the same. */
-function differenceText(steps: readonly ComparedStep[]): string {
-  let difference = 0;
-  let unknown = '';
-  for (const { credits } of steps) {
-    const { there = 0, here = 0 } = credits;
-    if (there === null || here === null) {
-      if (there !== here) unknown = here === null ? '+?' : '-?';
-    } else difference += here - there;
-  }
-  const known = difference === 0 ? '' : signedText(difference);
-  return [known, unknown].filter(Boolean).join(' ');
+/** Returns the price of new and changed steps: `24`, `?` or `24 + ?`. */
+function priceText(steps: readonly ComparedStep[]): string {
+  const prices = steps.flatMap(({ change, credits: { here } }) =>
+    change === 'moved' || here === undefined ? [] : [here],
+  );
+  const known = prices.reduce<number>((sum, price) => sum + (price ?? 0), 0);
+  return [...(known > 0 ? [creditsText(known)] : []), ...(prices.includes(null) ? ['?'] : [])].join(' + ');
 }
 
 function countsText({ steps }: CompareView): string {

@@ -113,8 +113,10 @@ export function lineOf(
     case 'spending-stopped':
       return eventLine(event, view);
     case 'create-repeated':
-      if (detail === 'quiet' || event.throttled || Date.parse(event.at) !== view.repeatedAt) return undefined;
-      return eventLine(event, view);
+      if (detail === 'quiet') return undefined;
+      return Date.parse(event.at) === (event.throttled ? view.throttledAt : view.repeatedAt)
+        ? eventLine(event, view)
+        : undefined;
     case 'run-started':
       return detail === 'steps' ? eventLine(event, view) : undefined;
     case 'job-retried':
@@ -161,6 +163,12 @@ function eventLine(event: RunEvent, view: RunView, page?: () => string | undefin
         ? stepLine(event.address, active('attached'), 'its job is running')
         : stepLine(event.address, active('started'), event.action);
     case 'create-repeated': {
+      if (event.throttled) {
+        return [
+          warning('waiting'),
+          `  the service limits requests (429); next request in ${secondsText(event.afterMs)}`,
+        ];
+      }
       const detail = `${safeText(event.because)}; the same key again in ${secondsText(event.afterMs)}`;
       return stepLine(event.address, warning('repeated'), detail);
     }

@@ -117,6 +117,8 @@ export interface RunView {
   stopped?: { because: StopReason; detail: string; until?: string };
   /** The service asked to wait until this time, in ms since 1970. */
   askedUntil?: number;
+  /** Time of the latest 429 that got a line. */
+  throttledAt?: number;
   /** Time of the latest repetition of a create that was news, in ms since 1970. */
   repeatedAt?: number;
   /** The account is empty. Until `until`, a create request is tried at intervals. */
@@ -185,8 +187,9 @@ export function foldEvent(view: RunView, event: RunEvent): void {
       return;
     case 'create-repeated': {
       const at = Date.parse(event.at);
+      const last = event.throttled ? 'throttledAt' : 'repeatedAt';
+      if (at >= (view[last] ?? 0) + repeatedLastsMs) view[last] = at;
       if (event.throttled) view.askedUntil = Math.max(view.askedUntil ?? 0, at + event.afterMs);
-      else if (at >= (view.repeatedAt ?? 0) + repeatedLastsMs) view.repeatedAt = at;
       return;
     }
     case 'create-searched':

@@ -146,7 +146,8 @@ function missingLines({ stopped, toSpend, money: { spentNow, balance } }: RunVie
   return [line(`${left}, and the account has ${creditsText(balance)}: ${creditsText(missing)} missing`)];
 }
 
-function wayOn(
+/** Returns what a user can do after a stop. */
+export function wayOn(
   stopped: NonNullable<RunView['stopped']>,
   { paste, sandbox, goingOn = call('apply') }: SummaryOptions,
 ): Document {
@@ -163,7 +164,9 @@ function wayOn(
     case 'budget':
       return [command('with a higher budget (`budget` in the manifest, or --max-credits)', apply)];
     case 'limit':
-      return [command('when the day or the month is over, or after the payer raises the limit', apply)];
+      return [
+        command('again now (a limit per run), after 00:00 UTC (per day), or when the payer raises the limit', apply),
+      ];
     case 'alike':
       return [command('to buy the other steps anyway', paste(call('apply', '--on-error', 'continue')))];
     case 'price':

@@ -77,6 +77,7 @@ export function statusView(view: StatusView, options: StatusOptions): Document {
           },
     ]),
     failed.length === 0 ? undefined : line(bad('failed'), failedLines(failed, options.paste)),
+    ...unresolvedLines(view.rows, options.paste),
   ];
 }
 
@@ -115,6 +116,17 @@ function doneOf({ states }: TaskStatus): number {
 function gateText({ name, state, choose, toSee, picked }: GateStatus): string {
   if (state === 'contested') return `${name} (${picked.length} picked, at most ${choose} allowed)`;
   return `${name} (${toSee.length} to see)`;
+}
+
+function unresolvedLines(rows: readonly StepStatus[], paste: Paste): Document {
+  const unresolved = rows.filter(({ state }) => state === 'unresolved');
+  const asked = unresolved.find(({ recoverable }) => recoverable !== true);
+  return [
+    unresolved.length > 0 && asked === undefined
+      ? command('to find out about what is unresolved, which never pays twice', paste(call('apply')))
+      : undefined,
+    asked && command('to decide about what is unresolved', paste(call('resolve', asked.address))),
+  ];
 }
 
 function isFailed({ state }: StepStatus): boolean {

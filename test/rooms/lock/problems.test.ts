@@ -93,13 +93,21 @@ describe('what a reader is told about a file, to the letter:', () => {
     expect([...two, ...seven]).toMatchInlineSnapshot(`
       [
         "MB2006 warning: hero@de was paid for twice in campaign.lock.jsonl: job-1 (done, charge unknown) and job-2 (failed, 1 credit)",
-        "All of these jobs are kept, and the one that got furthest is used. Nothing more is paid for this step",
+        "The lock keeps all of these jobs, and the one named first is used. Nothing more is paid for this step",
         "MB2006 warning: hero@de was paid for 7 times in campaign.lock.jsonl: job-1 (done, 1 credit) and job-2 (done, 2 credits) and job-3 (done, 3 credits) and job-4 (done, 4 credits) and job-5 (done, 5 credits) and 2 more",
-        "All of these jobs are kept, and the one that got furthest is used. Nothing more is paid for this step",
+        "The lock keeps all of these jobs, and the one named first is used. Nothing more is paid for this step",
       ]
     `);
     const five = read(header + [1, 2, 3, 4, 5].map((n) => job(`job-${n}`)).join('')).diagnostics;
     expect(five[0]?.message).toMatch(/^hero@de was paid for 5 times in .* and job-5 \(done, charge unknown\)$/);
+  });
+
+  it('nothing of two jobs of one purchase after a redo, a pin, or when they are forgotten', () => {
+    const again = told(header + job('job-1') + job('job-2') + job('job-3', { generation: 2 }));
+    const fingerprint = (JSON.parse(job('job-1')) as { fingerprint: string }).fingerprint;
+    const pinned = told(header + job('job-1', { decisions: { pin: { fingerprint, revision: 1 } } }) + job('job-2'));
+    const forgotten = told(header + job('job-1', { forgotten: true }) + job('job-2'));
+    expect([again, pinned, forgotten]).toEqual([[], [], []]);
   });
 
   it('nothing of two jobs of different purchases', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import type { Diagnostic } from '../../../src/ground/diagnostic.ts';
-import { diagnosticsGithub, diagnosticsJson } from '../../../src/report/diagnostics/diagnostics-json.ts';
+import { diagnosticsGithub, diagnosticsJson, failureGithub } from '../../../src/report/diagnostics/diagnostics-json.ts';
 import { diagnosticsText } from '../../../src/report/diagnostics/diagnostics-text.ts';
 import { inertText } from '../../../src/report/safe-text.ts';
 import { displayWidth } from '../../../src/report/text-width.ts';
@@ -236,6 +236,12 @@ describe('diagnostics github', () => {
 
 /** As the runner reads a line: `::name properties::message`, spaces before it aside, and `##[name]` anywhere. */
 const obeyed = (line: string) => line.trimStart().startsWith('::') || line.includes('##[');
+
+test('a failure without a place is one annotation', () => {
+  expect(failureGithub('MB2003', ['the lock is of another\nservice', '100% sure'])).toBe(
+    '::error title=MB2003::the lock is of another\\nservice%0A100%25 sure\n',
+  );
+});
 
 test.each(['::error::x', '  ::add-mask::a', 'a\n\t::stop-commands::t\nb', 'a prompt with ##[error]x', '::::', '\r::a'])(
   'nothing in %j is obeyed, and it reads the same',

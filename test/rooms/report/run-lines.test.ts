@@ -136,6 +136,16 @@ describe('createLines', () => {
     wait(20_000);
     expect(lines()).toHaveLength(before + 2);
   });
+
+  it('says that the service limits requests, once a minute', () => {
+    const { reporter, lines } = rig(false);
+    reporter.on(at(0, oneTask));
+    const before = lines().length;
+    const throttled = { event: 'create-repeated', address: 'hero@de', because: 'HTTP 429', throttled: true } as const;
+    for (const seconds of [1, 4, 7, 62]) reporter.on(at(seconds, { ...throttled, afterMs: 3000 }));
+    const line = 'waiting  the service limits requests (429); next request in 3.0 s';
+    expect(lines().slice(before)).toEqual([line, line]);
+  });
 });
 
 describe('createEventLines', () => {

@@ -178,6 +178,8 @@ describe('statusView', () => {
         2 steps
           hero@failed, hero@lost
           to buy all 2 again: mediabatch apply campaign.yaml --redo 'state:failed state:lost'
+
+      to decide about what is unresolved: mediabatch resolve campaign.yaml hero@unresolved
       "
     `);
   });
@@ -365,11 +367,11 @@ describe('the history of a run', () => {
       by       mediabatch 0.1.0, commit bbbbbbbbbbbb, manifest aaaaaaaaaaaa
       credits  17 charged, planned 40
 
-      task   kind   action    steps                                    credits  files
-      hero   image  create    1 done, 1 unresolved, 1 lost              10 + ?      1
-      hero   image  attach    1 failed                                       0
-      hero   image  download  1 failed                                       0
-      theme  music  create    1 running, 1 left, 1 refused, 1 blocked       12
+      task   kind   action    steps                                         credits  files
+      hero   image  create    1 done, 1 unresolved, 1 lost             10 + unknown      1
+      hero   image  attach    1 failed                                            0
+      hero   image  download  1 failed                                            0
+      theme  music  create    1 running, 1 left, 1 refused, 1 blocked            12
 
       not done
         hero@en failed: moderated \\x1b[2J

@@ -328,7 +328,8 @@ test('a person hears why it cannot be told, and which jobs it may be', () => {
     const error = 'the list could not be read back to the time before it was sent';
     expect(decide(['n0'], [{}], { complete })).toEqual(held(error, 'n0'));
   }
-  const silent = 'no known job shows that the list gives requests back unchanged';
+  const silent =
+    'it is not known whether the list shows requests as they were sent: it shows no job on record with its own request';
   expect(decide(['n0'], [{}], { shown: { model: 'm1' } })).toEqual(held(silent, 'n0'));
   expect(decide(['n0', 'n1'], [{}])).toEqual(
     held('the list shows more jobs that it could be than were sent', 'n0', 'n1'),
