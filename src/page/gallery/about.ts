@@ -17,9 +17,7 @@ export function aboutOf(page: Page): string {
     .join(' · ');
 }
 
-export function countOutputs(assets: readonly ReviewAsset[]): number {
-  return assets.filter(({ files }) => files.length > 0).length;
-}
+const isOpen = ({ files }: ReviewAsset) => Number(files.length === 0);
 
 /** Shown assets by task, those without an output last; for a client, who knows no tasks, by group. */
 export function sectionsOf({ strips, isForClient }: Page): Section[] {
@@ -30,10 +28,12 @@ export function sectionsOf({ strips, isForClient }: Page): Section[] {
   );
   return [...byTask].map(([name, assets]) => ({
     name,
-    assets: assets.toSorted((a, b) => countOutputs([b]) - countOutputs([a])),
+    assets: assets.toSorted((a, b) => isOpen(a) - isOpen(b)),
   }));
 }
 
-export function shownWords(shown: number, all: number): string {
-  return shown === all ? counted(all, 'output') : `${shown} of ${counted(all, 'output')}`;
+export function shownWords({ isForClient }: Page, shown: number, all: number): string {
+  // A step may have no output yet.
+  const word = isForClient ? 'output' : 'step';
+  return shown === all ? counted(all, word) : `${shown} of ${counted(all, word)}`;
 }

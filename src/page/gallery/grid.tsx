@@ -10,7 +10,7 @@ import { useFocus } from '../parts/use-focus.ts';
 import { useRows, useSize } from '../parts/use-rows.ts';
 import type { Page, View } from '../state/page.ts';
 import { type PictureRoom, widthIn } from '../views/groups-layout.ts';
-import { countOutputs, sectionsOf, shownWords } from './about.ts';
+import { sectionsOf, shownWords } from './about.ts';
 import { around, type GridLine, layLines, linesOf } from './grid-layout.ts';
 import { printSheet, printsPicked } from './print.tsx';
 
@@ -123,12 +123,12 @@ function Cards({ page, line, room }: CardsProps) {
 }
 
 function GridTools({ page }: { page: Page }) {
-  const all = page.data.value.assets;
-  const shown = page.strips.value.flatMap(({ assets }) => assets);
+  const all = page.data.value.assets.length;
+  const shown = page.strips.value.reduce((sum, { assets }) => sum + assets.length, 0);
   return (
     <div class="tools gallery-tools">
-      <span class="quiet">{shownWords(countOutputs(shown), countOutputs(all))}</span>
-      {shown.length < all.length && (
+      <span class="quiet">{shownWords(page, shown, all)}</span>
+      {shown < all && (
         <button type="button" onClick={() => page.clearFilter()}>
           Show everything
         </button>

@@ -69,7 +69,7 @@ function Sheet({ page }: { page: Page }) {
   return (
     <>
       <h1>{page.data.value.campaign}</h1>
-      <p>{[shownWords(shown, all), aboutOf(page)].join(' · ')}</p>
+      <p>{[shownWords(page, shown, all), aboutOf(page)].join(' · ')}</p>
       {sections.map(({ name, assets }) => (
         <section key={name}>
           <h2>{name}</h2>

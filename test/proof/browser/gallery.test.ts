@@ -32,19 +32,19 @@ test('a link opens the same; back and forward lead through views and filters, no
   const { page, follow, press, isActive } = await openGallery(browser, galleryData(90), '#view=grid');
   await page.getByRole('button', { name: 'Filters' }).click();
   await page.getByRole('combobox', { name: 'task' }).selectOption('hero');
-  await page.getByText('30 of 90 outputs').waitFor();
+  await page.getByText('30 of 90 steps').waitFor();
   await page.getByRole('combobox', { name: 'state' }).selectOption('failed');
-  await page.getByText('2 of 90 outputs').waitFor();
+  await page.getByText('2 of 90 steps').waitFor();
   await press('ArrowRight');
   await page.getByRole('button', { name: 'Groups' }).click();
   const hash = String(await page.evaluate('location.hash'));
   await page.goBack();
   await page.getByRole('main', { name: 'Grid' }).waitFor();
-  await page.getByText('2 of 90 outputs').waitFor();
+  await page.getByText('2 of 90 steps').waitFor();
   await page.goBack();
-  await page.getByText('30 of 90 outputs').waitFor();
+  await page.getByText('30 of 90 steps').waitFor();
   await page.goForward();
-  await page.getByText('2 of 90 outputs').waitFor();
+  await page.getByText('2 of 90 steps').waitFor();
 
   await follow(hash);
   await page.getByRole('main', { name: 'Groups' }).waitFor();
@@ -67,15 +67,15 @@ test('filters by tag and verdict; a search finds prompts, rows and errors', asyn
     await page.getByText(words).waitFor();
     await page.getByRole('button', { name: 'Show everything' }).click();
   };
-  await shows('tag', 'launch', '36 of 90 outputs');
-  await shows('verdict', 'picked', '5 of 90 outputs');
+  await shows('tag', 'launch', '36 of 90 steps');
+  await shows('verdict', 'picked', '5 of 90 steps');
   for (const [words, found] of [
     ['product 7 oak', '4 of 90'],
     ['p0003', '9 of 90'],
     ['timed out', '3 of 90'],
   ] as const) {
     await page.getByRole('searchbox').fill(words);
-    await page.getByText(`${found} outputs`).waitFor();
+    await page.getByText(`${found} steps`).waitFor();
   }
 });
 
