@@ -11,6 +11,7 @@ import { isBought, postsOf } from '../plan/consent.ts';
 import { addressOf, type Plan, type PlanRow, type PlanTotals } from '../plan/plan.ts';
 import { isAskedAbout } from '../plan/posts/post-record.ts';
 import { sumPrices } from '../plan/sum-up.ts';
+import { failureGithub } from '../report/diagnostics/diagnostics-json.ts';
 import { command, type Document, facts, line, warning } from '../report/document.ts';
 import { countOf } from '../report/numbers.ts';
 import { postsText, sideBySide, spendText } from '../report/plan/plan-facts.ts';
@@ -85,11 +86,14 @@ export function tellWaiting(run: EndedRun, view: Pick<RunView, 'stopped'>): void
 }
 
 /** Says what to do if a limit blocked steps already in the plan, so that the run had nothing to stop. */
-function tellLimited({ carriedOut: { rows }, result, terminal }: EndedRun): void {
-  const first = rows.find(({ action, blockedBy }) => action === 'blocked' && blockedBy === 'budget');
+function tellLimited({ carriedOut: { rows }, options, result, terminal }: EndedRun): void {
+  const limited = rows.filter(({ blockedBy }) => blockedBy === 'budget');
+  const [first] = limited;
   if (first === undefined || result.exit !== exitCodes.outOfCredits) return;
   const because = first.reason.code === 'limit' ? 'limit' : 'budget';
-  tell(terminal, ...wayOn({ because, detail: '' }, { paste: terminal.paste }));
+  if (options.quiet !== true) tell(terminal, ...wayOn({ because, detail: '' }, { paste: terminal.paste }));
+  const title = `exit ${result.exit}`;
+  terminal.github?.(failureGithub(title, [`${countOf(limited.length, 'step')} blocked: ${first.reason.text}`]));
 }
 
 function tellHeld(run: EndedRun): void {
@@ -269,7 +273,9 @@ export function nextOfRun(run: EndedRun, view: Pick<RunView, 'stepsByAddress' | 
       action: outcomes.get(address) === 'done' ? 'keep' : action,
     })),
   });
-  const isOver = carriedOut.rows.every(({ action }) => action !== 'failed') && endsAs('failed', 'refused').length === 0;
+  const isOver =
+    carriedOut.rows.every(({ action, blockedBy }) => action !== 'failed' && blockedBy !== 'budget') &&
+    endsAs('failed', 'refused').length === 0;
   return [
     ...(asked === undefined ? [] : [step(call('explain', asked), { needs: 'person' })]),
     ...(view.stopped?.because === 'auth' ? [step(call('doctor'))] : []),

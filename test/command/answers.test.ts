@@ -59,6 +59,8 @@ describe('errors for users', () => {
     const spent = trial.sandbox.ledger().reduce((sum, { credits }) => sum + credits, 0);
     expect(spent).toBeLessThanOrEqual(3);
     expect(spent).toBeGreaterThan(0);
+    const again = await trial.apply();
+    expect(again).toMatchObject({ code: 4, err: expect.stringContaining('with a higher budget') });
     const quiet = await trial.apply(['--quiet']);
     expect(quiet.code).toBe(4);
     expect(quiet.err).toMatch(/^blocked +the budget is not enough for 3 steps \(cost 6 credits\)\n$/);

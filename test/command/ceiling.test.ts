@@ -158,7 +158,7 @@ tasks:
   }
 
   test('I44 three campaigns at once never pass the limit of a day, nor does what follows', async () => {
-    const { apply, run, spent } = await limited('10/day,100/month');
+    const { apply, run, spent, trial } = await limited('10/day,100/month');
     const ran = await Promise.all(['campaign.yaml', 'vase.yaml', 'clock.yaml'].map((file) => apply(file)));
     expect(spent(), ran.map(({ err }) => err).join('\n')).toBe(10);
     expect(ran.map(({ code }) => code)).toContain(4);
@@ -167,6 +167,9 @@ tasks:
     const later = await apply('clock.yaml');
     expect([0, 4], later.err).toContain(later.code);
     expect(spent()).toBe(10);
+    trial.write('.env', 'MEDIABATCH_LIMIT=9/day\n');
+    const filed = { MEDIABATCH_LIMIT: '', MEDIABATCH_BASE_URL: '', MEDIABATCH_API_KEY: '' };
+    expect((await run(['plan', 'clock.yaml'], { env: filed })).err).toContain('MEDIABATCH_LIMIT in .env has no effect');
     expect((await run(['doctor'])).out).toContain(
       'MEDIABATCH_LIMIT is 10 credits a day over all campaigns: 0 are left',
     );

@@ -84,27 +84,27 @@ tasks:
       const { out, err } = await here.runIn('shop', 'plan', 'campaign.yaml', '--compare', 'main');
       expect(err).toBe('');
       expect(out.replace(/\([0-9a-f]{10}\)/, '(…)')).toMatchInlineSnapshot(`
-      "spring: 10 credits to buy
+        "spring: 10 credits to buy
 
-      compared with main (…)
+        compared with main (…)
 
-      + side@c                 image   +2  new
-      + hero@c                 image   +2  new
-      ~ upload@photos:two.bin  upload  ±0  photos/two.bin changed
-      ~ hero@a                 image   ±0  prompt: oak → elm
-      ~ photo@two              image   ±0  follows upload@photos:two.bin
-      - upload@photos:one.bin  upload  ±0  removed
-      - side@b                 image   -2  removed
-      - hero@b                 image   -2  removed
-      - photo@one              image   -2  removed
+        + side@c                 image   2  new
+        + hero@c                 image   2  new
+        ~ upload@photos:two.bin  upload     photos/two.bin changed
+        ~ hero@a                 image   2  prompt: oak → elm
+        ~ photo@two              image   2  follows upload@photos:two.bin
+        - upload@photos:one.bin  upload     removed
+        - side@b                 image      removed
+        - hero@b                 image      removed
+        - photo@one              image      removed
 
-      2 new · 3 changed · 4 removed
+        2 new · 3 changed · 4 removed
 
-      costs         8 steps for 12 credits before, 6 steps for 10 credits now (-2)
-      still to buy  10 credits
-      bought        1 job for 2 credits, on record here and not there
-      "
-    `);
+        costs         8 steps for 12 credits before, 6 steps for 10 credits now (-2)
+        still to buy  10 credits
+        bought        1 job for 2 credits, on record here and not there
+        "
+      `);
       const { out: page } = await here.runIn(
         'shop',
         'plan',
@@ -115,7 +115,7 @@ tasks:
         'markdown',
       );
       expect(page).toMatch(/^<!-- mediabatch:shop\/campaign.yaml -->\n\n### `spring`: 10 credits to buy\n/);
-      expect(page).toContain('| ~ | `hero@a` | `image` |  | ±0 |');
+      expect(page).toContain('| ~ | `hero@a` | `image` |  | 2 |');
     });
 
     test.each([
