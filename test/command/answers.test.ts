@@ -176,6 +176,17 @@ describe('errors for users', () => {
     expect(trial.sandbox.ledger()).toHaveLength(2);
   });
 
+  test('--events never overwrites the campaign', async () => {
+    const trial = await makeTrial(two);
+    await trial.apply();
+    const lock = readFileSync(trial.path('campaign.lock.jsonl'), 'utf8');
+    for (const file of ['campaign.lock.jsonl', 'campaign.yaml']) {
+      expect((await trial.run(['apply', 'campaign.yaml', '--yes', '--events', file])).code).toBe(64);
+    }
+    expect(readFileSync(trial.path('campaign.lock.jsonl'), 'utf8')).toBe(lock);
+    expect((await trial.run(['apply', 'campaign.yaml', '--events', 'nowhere/x.jsonl'])).code).toBe(73);
+  });
+
   test('a failed first run at a wrong address does not bind the lock to it', async () => {
     const trial = await makeTrial(two.replace('[a, b]', '[a]'));
     const env = { MEDIABATCH_BASE_URL: 'https://user:pass@127.0.0.1/api/v1' };

@@ -228,7 +228,7 @@ describe('saving', () => {
     const aside = `logo.changed-${sha256(logo).slice(0, 8)}.png`;
     expect(filesIn(root)).toEqual([aside, 'logo.png']);
     expect(readFileSync(join(root, aside)).equals(logo)).toBe(true);
-    expect(one.notices).toEqual([expect.stringContaining('was not saved from here')]);
+    expect(one.notices).toEqual([expect.stringContaining('was not saved by this machine')]);
   });
 
   it('has no final name when it is killed in the middle', async () => {

@@ -288,6 +288,12 @@ describe('attacks', () => {
         expect(readFileSync(join(root, `f${(index + 1) % count}.png`))).toEqual(png(index));
       });
     });
+
+    test('a file that is no media is nobody’s output, whatever a lock says', async () => {
+      const code = place('index.js', Buffer.from('code'));
+      expect(await createOutputs(root).relocate(target('taken'), code, { remove: true })).toBeUndefined();
+      expect(readdirSync(root)).toEqual(['index.js']);
+    });
   });
 
   describe('a folder of state that came with somebody’s branch', () => {
