@@ -27,9 +27,17 @@ export async function lookAtOutputs(
   );
   const kept = await findIntactCopies(paths, recorded, states);
   const mediaFacts = await measure(recorded, states, campaign);
+  const replaced = new Set<string>();
+  for (const { output, replaced: others = [] } of recorded) {
+    if (states.get(output.path) !== 'changed') continue;
+    for (const other of others) {
+      if ((await checkOutputs(paths.outputs, [other], { seen })).get(other.path) === 'intact') replaced.add(other.path);
+    }
+  }
   return {
     states,
     facts: {
+      isReplaced: (output) => replaced.has(output.path),
       fileState: (output) => states.get(output.path) ?? 'missing',
       isKept: (output) => kept.has(output.sha256),
       mediaFacts,

@@ -73,14 +73,20 @@ export interface PlanFacts extends SendFacts {
 export interface OutputToCheck {
   output: Output;
   aspects: readonly Aspect[];
+  /** Outputs of other purchases of the step that were saved at the same path. */
+  replaced?: readonly Output[];
 }
 
 export function outputsToCheck(matches: readonly Match[]): OutputToCheck[] {
   const outputs: OutputToCheck[] = [];
-  for (const { purchase, step } of matches) {
+  for (const { purchase, step, record } of matches) {
     if (purchase?.state !== 'done') continue;
     const aspects = aspectsOf(step.expect);
-    for (const output of purchase.outputs ?? []) outputs.push({ output, aspects });
+    const others = record?.purchases.filter((one) => one !== purchase) ?? [];
+    for (const output of purchase.outputs ?? []) {
+      const replaced = others.flatMap((one) => (one.outputs ?? []).filter(({ path }) => path === output.path));
+      outputs.push({ output, aspects, ...(replaced.length > 0 && { replaced }) });
+    }
   }
   return outputs;
 }

@@ -170,7 +170,8 @@ function decideGone(
   const isHere = outputs.every((one) => files.fileState(one) === 'intact' || files.isKept?.(one) === true);
   const action = isHere ? 'move' : 'download';
   const newest = record?.purchases[0];
-  if (newest !== undefined && newest !== purchase && from === undefined) {
+  const isBack = newest !== undefined && (newest !== purchase || files.isReplaced?.(output) === true);
+  if (isBack && from === undefined) {
     const how = isHere ? 'kept, and comes back' : 'fetched again';
     return { action, reason: reasonOf('bought-before', `the same request was bought before; its output is ${how}`) };
   }

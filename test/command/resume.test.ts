@@ -424,6 +424,14 @@ tasks:
         await trial.apply(lock, { env: nowhere, ends: 0 });
         expect(readFileSync(trial.path('output/pic.png')).equals(dog)).toBe(true);
         expect(trial.sandbox.ledger()).toHaveLength(4);
+        // Forward again: the file at the path is of the other purchase, and nobody edited it.
+        trial.write('campaign.yaml', words('a cat'));
+        const forward = await trial.run(['plan', 'campaign.yaml'], { env: nowhere, ends: 0 });
+        expect(forward.out.replaceAll(/\s+/g, ' ')).toContain('the same request was bought before; its output is kept');
+        expect(
+          JSON.parse((await trial.run(['cost', 'campaign.yaml', '--json'], { env: nowhere })).out).totals.superseded,
+        ).toBeGreaterThan(0);
+        trial.write('campaign.yaml', words('a dog'));
 
         const gc = async (...args: string[]) => {
           const { code, out, err } = await runInProcess(['gc', 'campaign.yaml', '--json', ...args], {}, trial.folder);

@@ -185,7 +185,7 @@ export class TestCampaign {
 
   #live(agreed: Plan, lock: Lock, { redo = [], selected, onUnknown, hints = {} }: RunOptions): LiveRun {
     const { graph } = this;
-    const look = async () => ({ ...this.#files(), isKept: () => false });
+    const look = async () => ({ ...this.#files(), isKept: () => false, isReplaced: () => false });
     return new LiveRun({
       ...{ agreed, graph, lock, redo: new Set(redo), hints, onUnknown },
       ...(selected !== undefined && { selected: new Set(selected) }),

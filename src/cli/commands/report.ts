@@ -59,7 +59,8 @@ export async function report(file: string, options: ReportOptions, terminal: Ter
   };
   err(`${style.green('saved')}  ${safeText(saved)}\n`);
   err(style.dim(`  ${aboutText(made, counts)}\n`));
-  if (client !== undefined) err(`  when picks.json comes back: ${paste(call('pick', '--from', 'picks.json'))}\n`);
+  if (client !== undefined && made.data.groups.some(({ gate }) => gate !== undefined))
+    err(`  when picks.json comes back: ${paste(call('pick', '--from', 'picks.json'))}\n`);
   if (options.json === true) outJson(terminal, { mediabatch: 'report', version: 1, paths: [saved], ...counts });
   return exitCodes.done;
 }

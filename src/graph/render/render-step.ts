@@ -145,7 +145,7 @@ class StepRendering {
       severity: 'error',
       message: `\`${field}\` is empty${isCell ? `: \`${shorten(column)}\` of ${row.label} has no value` : ''}, and nothing else in the request says what to make`,
       hint: isCell
-        ? `fill the cell, or leave out steps without it: \`when: ${JSON.stringify(`{{ne ${cell} ''}}`)}\``
+        ? `fill the cell, or leave out steps without it: \`when: ${JSON.stringify(`{{ne (trim ${cell}) ''}}`)}\``
         : 'write a text, or leave the step out with `when:`',
       place: this.#expansion.manifest.places.value(
         task.with.find((one) => one.field === field)?.path ?? taskPath(task.id),

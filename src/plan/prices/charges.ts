@@ -13,7 +13,7 @@ import { pricesFrom } from './prices.ts';
 /**
  * Uses of credits. `delivered`: purchases with an output, also of steps that changed since. `running`: unfinished
  * jobs. `failed`: jobs without an output, or with one that does not fit `expect`. `superseded`: purchases that were
- * replaced by a later one of their step, or forgotten. `held`: possible charges that are not confirmed.
+ * replaced by another one of their step, or forgotten. `held`: possible charges that are not confirmed.
  */
 export type Whereabouts = 'delivered' | 'running' | 'failed' | 'superseded' | 'held';
 
@@ -39,9 +39,14 @@ export function listCharges({ graph, lock, matches, unfit }: Situation): Charge[
   const describe = describer(graph, lock);
   const users = findUsers(matches, unfit);
   const known = chargesByJob(lock);
+  const used = new Map(matches.map(({ step, purchase }) => [step.address, purchase]));
   const charges = new Map<string, Charge>();
   for (const address of [...lock.steps.keys()].sort()) {
     const record = lock.steps.get(address);
+    // After a reverted change the step uses an earlier purchase, and the later one is replaced.
+    const own = used.get(address);
+    const kept =
+      record?.purchases.find((one) => one === own && one.state === 'done') ?? currentPurchase(record?.purchases ?? []);
     for (const purchase of record?.purchases ?? []) {
       if (record === undefined || !isJob(purchase)) continue;
       const { jobId, state } = purchase;
@@ -50,7 +55,7 @@ export function listCharges({ graph, lock, matches, unfit }: Situation): Charge[
       if (credits === undefined) continue;
       const before = charges.get(name);
       const user = users.get(name);
-      const isReplaced = purchase !== currentPurchase(record.purchases) || purchase.forgotten === true;
+      const isReplaced = purchase !== kept || purchase.forgotten === true;
       const unused = isReplaced ? 'superseded' : state === 'running' ? 'running' : 'delivered';
       const went = user?.went ?? (isFruitless(state) ? 'failed' : unused);
       if (before === undefined) {

@@ -56,6 +56,8 @@ export function situate(
 export interface SeenFiles {
   fileState(output: Output): FileState;
   isKept?(output: Output): boolean;
+  /** Whether the file at the path of a changed output is an output of another purchase of the step. */
+  isReplaced?(output: Output): boolean;
   mediaFacts?(output: Output): MediaFacts | undefined;
 }
 

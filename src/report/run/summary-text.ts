@@ -162,7 +162,7 @@ export function wayOn(
             command('or let the run wait until that is done', paste(call('apply', '--wait-for-balance', '2h'))),
           ];
     case 'budget':
-      return [command('with a higher budget (`budget` in the manifest, or --max-credits)', apply)];
+      return [command('with a higher budget (`budget` in the manifest; --max-credits only lowers it)', apply)];
     case 'limit':
       return [
         command('again now (a limit per run), after 00:00 UTC (per day), or when the payer raises the limit', apply),

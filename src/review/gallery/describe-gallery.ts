@@ -191,7 +191,8 @@ export function forClient(
     };
     return [{ name: title, task, differBy, members, ...defined({ gate: asked }) }];
   });
-  const what = `Pick in each group, then “Save picks”, and send picks.json back to ${by}`;
+  const isAsked = groups.some(({ gate }) => gate !== undefined);
+  const what = isAsked && `Pick in each group, then “Save picks”, and send picks.json back to ${by}`;
   const { version, revision, campaign, canDecide, report } = data;
   return {
     ...{ version, revision, campaign, file: campaign, canDecide, groups, assets },

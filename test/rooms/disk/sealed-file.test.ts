@@ -13,6 +13,8 @@ import {
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { SavedFiles } from '../../../src/disk/outputs/saved-files.ts';
+import { keepAnswer, keepDurations, readAnswer, readKeptDurations } from '../../../src/disk/state/caches.ts';
+import { createRequestBodies } from '../../../src/disk/state/request-bodies.ts';
 import { findOwn, makeOwn, readSealedFile, writeSealedFile } from '../../../src/disk/state/sealed-file.ts';
 import { makeFolder } from '../../rig/folder.ts';
 
@@ -128,6 +130,47 @@ describe('a sealed file', () => {
     spoil();
     await expect(read(state, 'd/a.json')).rejects.toThrow(/symbolic link/);
     await expect(writeSealedFile(state, 'd/a.json', 'more')).rejects.toThrow(/symbolic link/);
+  });
+});
+
+/** Everything that a later run goes by, as somebody could commit it, and as it is kept here. */
+describe('what a branch of somebody else puts into .mediabatch', () => {
+  const everything = async (folder: string) => ({
+    body: await createRequestBodies(folder).read('mb1-a'),
+    document: await readAnswer(folder, 'abc', 'document'),
+    durations: await readKeptDurations({ state: folder, durations: 'durations.json' }),
+    isSaved: new SavedFiles(folder, join(folder, '..')).has('a.png', 'f'.repeat(64)),
+  });
+  const keepAll = async () => {
+    await createRequestBodies(state).keep('mb1-a', '{"prompt":"theirs"}');
+    await keepAnswer(state, 'abc', 'document', { paths: {} });
+    await keepDurations({ state, durations: 'durations.json' }, { image: [1] });
+    await new SavedFiles(state, join(state, '..')).note('a.png', 'f'.repeat(64));
+  };
+  const nothing = { body: undefined, document: undefined, durations: {}, isSaved: false };
+
+  test('counts for nothing, and what was kept here for all', async () => {
+    await keepAll();
+    expect(await everything(state)).toEqual({
+      body: '{"prompt":"theirs"}',
+      document: { paths: {} },
+      durations: { image: [1] },
+      isSaved: true,
+    });
+    // Another person, who keeps things as well.
+    setHome(makeFolder());
+    await makeOwn();
+    expect(await everything(state)).toEqual(nothing);
+  });
+
+  test('a user whose home is read-only keeps no secret: nothing falls back to a folder for temporary files', async () => {
+    const taken = join(makeFolder(), 'file');
+    writeFileSync(taken, '');
+    const temporary = makeFolder();
+    setHome(taken, temporary);
+    await keepAll();
+    expect((await everything(state)).body).toBeUndefined();
+    expect(readdirSync(temporary)).toEqual([]);
   });
 });
 

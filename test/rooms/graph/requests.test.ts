@@ -160,7 +160,7 @@ describe('kinds whose requests the service does not document', () => {
       ),
       data: { 'a.csv': 'id,Text DE,image\nA,x,\nB,,https://example.com/b.png\n' },
       found: ['MB1502 4:74'],
-      says: ['`Text DE` of row 2 of a.csv has no value', `when: "{{ne row.[Text DE] ''}}"`],
+      says: ['`Text DE` of row 2 of a.csv has no value', `when: "{{ne (trim row.[Text DE]) ''}}"`],
     },
     {
       name: 'an empty cell that was looked up',
@@ -169,7 +169,7 @@ describe('kinds whose requests the service does not document', () => {
       ),
       data: { 'a.csv': 'id,Text DE\nA,x\nB,\n' },
       found: ['MB1502 4:122'],
-      says: ['`Text DE` of row 2 of a.csv has no value', `when: "{{ne (lookup row matrix.lang.claim) ''}}"`],
+      says: ['`Text DE` of row 2 of a.csv has no value', `when: "{{ne (trim (lookup row matrix.lang.claim)) ''}}"`],
     },
     ['a length as a text', video('duration: "5"'), 'MB1503 4:39', 'without quotes'],
     { name: 'a link to a private network', text: video('image: https://10.0.0.1/a.png'), found: ['MB1505 4:36'] },
