@@ -219,18 +219,15 @@ export async function refuseLostLock(campaign: OpenCampaign, question: Question)
  */
 export function refuseRestored({ paths }: OpenCampaign, { lock, isAllRestored = false }: RestoredLock): void {
   if (!isAllRestored) return;
-  const shown = shownPath(paths.lock);
-  const lacks = lstatOrAbsent(paths.lock) === undefined ? 'does not exist' : 'has no purchases';
-  const jobs = countJobs(lock);
   throw new CampaignError({
     code: 'MB3409',
-    message: `nothing can be recorded in ${shown}: it ${lacks}, and its purchases are only in this machine's purchase journal`,
+    message: `nothing can be recorded in ${lossOf(paths.lock)}, and its purchases are only in this machine's purchase journal`,
     hint: [
       way('put the lock back from git or a copy, or restore it from the journal', call('apply')),
       'then run the command again',
     ],
-    lock: shown,
-    jobs,
+    lock: shownPath(paths.lock),
+    jobs: countJobs(lock),
   });
 }
 
@@ -246,8 +243,6 @@ async function findLoss(campaign: OpenCampaign, { loaded, plan, isNew }: Questio
   const files = await findFiles(campaign, { plan, known }); // I40 (files)
   const inGit = await findInGit(campaign, known); // I40 (git)
   if (files.length === 0 && inGit === undefined) return undefined;
-  const shown = shownPath(campaign.paths.lock);
-  const lacks = lstatOrAbsent(campaign.paths.lock) === undefined ? 'does not exist' : 'has no purchases';
   const found = [
     ...(inGit === undefined ? [] : [`${inGit.name} has it with ${countOf(inGit.jobs, 'job')}`]),
     ...(files.length === 0
@@ -260,7 +255,7 @@ async function findLoss(campaign: OpenCampaign, { loaded, plan, isNew }: Questio
   const restore: Advice =
     inGit === undefined ? ['put the lock back from a copy'] : [way('restore the lock', inGit.restore)];
   return {
-    message: `nothing can be bought for ${shown}: it ${lacks}, but ${found.join(', and ')}${unknown}. Nothing was sent`,
+    message: `nothing can be bought for ${lossOf(campaign.paths.lock)}, but ${found.join(', and ')}${unknown}. Nothing was sent`,
     hint: [
       ...restore,
       way("or record the jobs of the service's lists, for 0 credits", call('adopt')),
@@ -335,6 +330,10 @@ async function findInGit({ paths }: OpenCampaign, known: readonly Purchase[]) {
     return { jobs, name, restore: shell('git', 'restore', ...restored) };
   }
   return undefined;
+}
+
+function lossOf(lock: string): string {
+  return `${shownPath(lock)}: it ${lstatOrAbsent(lock) === undefined ? 'does not exist' : 'has no purchases'}`;
 }
 
 function shownPath(path: string): string {
