@@ -3,6 +3,7 @@ import { KeptFiles } from '../disk/outputs/kept-files.ts';
 import { measureFiles } from '../disk/outputs/measure-files.ts';
 import { checkOutputs, createOutputs, type OutputState } from '../disk/outputs/outputs.ts';
 import { SavedFiles } from '../disk/outputs/saved-files.ts';
+import type { Output } from '../lock/record.ts';
 import { type OutputToCheck, outputsToCheck } from '../plan/assemble.ts';
 import type { SeenFiles, Situation } from '../plan/situation/situation.ts';
 import type { OpenCampaign } from './open-campaign.ts';
@@ -20,19 +21,15 @@ export async function lookAtOutputs(
   facts: OutputFacts;
 }> {
   const { paths, seen } = campaign;
-  const states = await checkOutputs(
-    paths.outputs,
-    recorded.map(({ output }) => output),
-    { seen },
-  );
+  const check = (outputs: readonly Output[]) => checkOutputs(paths.outputs, outputs, { seen });
+  const states = await check(recorded.map(({ output }) => output));
   const kept = await findIntactCopies(paths, recorded, states);
   const mediaFacts = await measure(recorded, states, campaign);
   const replaced = new Set<string>();
   for (const { output, replaced: others = [] } of recorded) {
     if (states.get(output.path) !== 'changed') continue;
-    for (const other of others) {
-      if ((await checkOutputs(paths.outputs, [other], { seen })).get(other.path) === 'intact') replaced.add(other.path);
-    }
+    // One by one, because they name one path.
+    for (const other of others) if ((await check([other])).get(other.path) === 'intact') replaced.add(other.path);
   }
   return {
     states,
