@@ -55,10 +55,14 @@ export async function readPlanFile(path: string): Promise<{ [key: string]: Json 
 
 const manifestStartBytes = 256;
 
+/** Returns the type of a file of ours (`plan`, `lock`) from its start. */
+export function typeOfOwn(start: string): string | undefined {
+  return /^\s*\{[^{[]*?"mediabatch"\s*:\s*"([a-z ]{1,40})"/.exec(start)?.[1];
+}
+
 export async function refuseOwnFile(file: string): Promise<void> {
   if (!/\.jsonl?$/i.test(file)) return;
-  const start = readStart(file, manifestStartBytes);
-  const name = /^\s*\{[^{[]*?"mediabatch"\s*:\s*"([a-z ]{1,40})"/.exec(start ?? '')?.[1];
+  const name = typeOfOwn(readStart(file, manifestStartBytes) ?? '');
   if (name === undefined) return;
   const [what, hint] = await describeOwnFile(name, file);
   throw new CampaignError({ code: 'MB1001', message: `${file} is ${what}, not a manifest`, hint, file });

@@ -32,7 +32,7 @@ import { requireAccess } from './environment.ts';
 import type { MakePlanOptions } from './make-plan.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { findGiven, flagOf, isKept, type OptionRow, optionsToKeep, wordsOfPlan } from './option-table.ts';
-import { readPlanFile, saveOwnFile } from './own-file.ts';
+import { readPlanFile, saveOwnFile, typeOfOwn } from './own-file.ts';
 import { findViolations, type Violation } from './validate-plan.generated.ts';
 
 /** A plan stored by `plan --out`. It is made again when it is applied, and the result must be the same. */
@@ -278,7 +278,7 @@ export async function savePlan(
   const document = { mediabatch: 'plan', ...(planJson(plan) as { [key: string]: Json }), saved };
   await saveOwnFile(path, `${safeJson(document, 2)}\n`, {
     lock: paths.lock,
-    isOwn: (start) => /^\s*\{[^{[]*?"mediabatch"\s*:\s*"plan"/.test(start),
+    isOwn: (start) => typeOfOwn(start) === 'plan',
     what: 'saved plan',
   });
 }
