@@ -96,7 +96,7 @@ export async function fetchFacts(
   const orKept = <Facts>(fresh: Promise<Facts>, kept: () => Promise<Facts>) =>
     fresh.catch((error: unknown) => {
       if (!(error instanceof ServiceError)) throw error;
-      if (withCatalog && error.why === 'auth') refused = error.message;
+      if (error.why === 'auth') refused = error.message;
       return kept();
     });
   const askDocument = async () => {
