@@ -139,7 +139,7 @@ export function markOf(asset: ReviewAsset): Mark {
 }
 
 /** Whether all outputs are rejected of a gate that needs one. Rejecting the outputs of an `approve` gate decides it. */
-export function needsReplacements({ state, group: { gate } }: Pick<ShownGroup, 'state' | 'group'>): boolean {
+function needsReplacements({ state, group: { gate } }: Pick<ShownGroup, 'state' | 'group'>): boolean {
   return state === 'rejected' && gate?.is !== 'approve';
 }
 

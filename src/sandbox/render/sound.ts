@@ -85,13 +85,13 @@ function encodeWav(samples: Int16Array): Buffer {
   return bytes;
 }
 
-export const mp3FrameMs = 24;
+const mp3FrameMs = 24;
 /** Frame size in bytes. At 48 kHz and 32 kbit/s it is an integer. */
 const frameBytes = 96;
 const globalGain = 195;
 
 /** Returns the frequency of a spectral line in Hz: 576 lines divide the range up to 24 kHz. */
-export function lineHz(line: number): number {
+function lineHz(line: number): number {
   return ((line + 0.5) * 24_000) / 576;
 }
 
@@ -99,7 +99,7 @@ export function lineHz(line: number): number {
  * Encodes MPEG-1 Layer III (ISO 11172-3), mono. In each frame one spectral line (0 to 280) is 1 and all others are 0.
  * This needs no psychoacoustic model, and a single Huffman table, whose codes all have four bits.
  */
-export function encodeMp3(lines: readonly number[]): Buffer {
+function encodeMp3(lines: readonly number[]): Buffer {
   const known = new Map<number, Buffer>();
   const frameOf = (line: number) => {
     const frame = known.get(line) ?? encodeFrame(line);
@@ -134,7 +134,7 @@ function bits(value: number, count: number): string {
 const blockSamples = 4096;
 
 /** Encodes 16-bit mono FLAC (RFC 9639) with verbatim subframes. Without prediction, the file is as large as a WAV. */
-export function encodeFlac(samples: Int16Array, sampleRate: 24_000): Buffer {
+function encodeFlac(samples: Int16Array, sampleRate: 24_000): Buffer {
   const frames: Buffer[] = [];
   const bytes = Buffer.from(Int16Array.from(samples).buffer);
   const digest = createHash('md5').update(bytes).digest();
