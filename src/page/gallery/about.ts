@@ -17,7 +17,7 @@ export function aboutOf(page: Page): string {
     .join(' · ');
 }
 
-const isOpen = ({ files }: ReviewAsset) => Number(files.length === 0);
+const lacksOutput = ({ files }: ReviewAsset) => files.length === 0;
 
 /** Shown assets by task, those without an output last; for a client, who knows no tasks, by group. */
 export function sectionsOf({ strips, isForClient }: Page): Section[] {
@@ -28,7 +28,7 @@ export function sectionsOf({ strips, isForClient }: Page): Section[] {
   );
   return [...byTask].map(([name, assets]) => ({
     name,
-    assets: assets.toSorted((a, b) => isOpen(a) - isOpen(b)),
+    assets: assets.toSorted((a, b) => Number(lacksOutput(a)) - Number(lacksOutput(b))),
   }));
 }
 
