@@ -25,7 +25,6 @@ export function Help({ page }: { page: Page }) {
       onKeyDown={({ key, repeat }) => key === '?' && !repeat && close()}
     >
       <h2 id="help-title">Keys</h2>
-
       {helpOf(page).map(({ where, keys }) => (
         <section key={where}>
           <h3>{where}</h3>

@@ -313,9 +313,10 @@ export class Page {
   /** Opens the field for a note. A note is part of a verdict, so an undecided asset takes none. */
   editNote(): void {
     const asset = this.activeAsset.value;
-    this.hasNote.value = asset?.verdict !== undefined;
+    // Refused with the reason.
     if (asset?.isJudged === false) this.judge(asset.address, 'undecided');
     else if (asset?.verdict === undefined) this.say('Pick or reject it first; the note goes with it.');
+    else this.hasNote.value = true;
   }
 
   keepNote(address: string, note: string): void {
