@@ -2,6 +2,7 @@ import type { Diagnostic } from '../../ground/diagnostic.ts';
 import { describeValue, emptyMap, isMap, isScalar, shorten, unknownValue } from '../../ground/values.ts';
 import { type Task, taskPath } from '../../manifest/manifest.ts';
 import type { Row, Rows } from '../../manifest/rows/rows.ts';
+import { pathPart } from '../../manifest/suggest.ts';
 import { isTemplate, readTruth } from '../../manifest/template/template.ts';
 import { addressPart, forbiddenIn, maxKeyLength, stepAddress } from '../address.ts';
 import type { Expansion } from '../expansion.ts';
@@ -113,7 +114,7 @@ function keyRows(task: Task, rows: 'none' | Rows, expansion: Expansion): KeyedRo
     expansion.reportError({
       code: 'MB1401',
       message: `task \`${task.id}\` has rows, but no \`key\` that names them`,
-      hint: `add \`key: "{{row.${keyColumn(rows) ?? 'id'}}}"\`: something unique that stays the same when rows are added or sorted`,
+      hint: `add \`key: "{{row.${keyColumn(rows)}}}"\`: something unique that stays the same when rows are added or sorted`,
       place: places.value(taskPath(task.id, 'foreach')),
     });
     return [];
@@ -125,7 +126,7 @@ function keyRows(task: Task, rows: 'none' | Rows, expansion: Expansion): KeyedRo
       hint:
         rows.columns === undefined
           ? 'write "{{row}}"'
-          : `use a column of the row, as in "{{row.${keyColumn(rows) ?? 'id'}}}"`,
+          : `use a column of the row, as in "{{row.${keyColumn(rows)}}}"`,
       place: places.value(taskPath(task.id, 'key')),
     });
     return [];
@@ -225,10 +226,11 @@ function isSameForAll(task: Task, { templates }: Expansion): boolean {
   return templates.get(task.key)?.paths.every((path) => path.parts[0] !== 'row') === true;
 }
 
-function keyColumn(rows: 'none' | Rows): string | undefined {
-  if (rows === 'none') return undefined;
-  return rows.columns?.find((column) => {
+function keyColumn(rows: 'none' | Rows): string {
+  if (rows === 'none') return 'id';
+  const found = rows.columns?.find((column) => {
     const values = rows.rows.map(({ value }) => (isMap(value) && isScalar(value[column]) ? String(value[column]) : ''));
     return new Set(values).size === values.length && values.every((value) => checkKey(value) === undefined);
   });
+  return pathPart(found ?? 'id');
 }

@@ -18,6 +18,13 @@ describe('mistakes', () => {
       says: ['{{row.sku}}'],
     },
     {
+      name: 'rows without a key, with a column of two words',
+      text: tasks('  a: { kind: image, foreach: p.csv, with: { prompt: x } }'),
+      data: { 'p.csv': 'No 1,name\na,c\n' },
+      found: ['MB1401 4:30'],
+      says: ['{{row.[No 1]}}'],
+    },
+    {
       name: 'an empty key',
       text: productTask('    with: { prompt: x }'),
       data: { 'products.csv': 'sku,name\nA,b\n,d\n' },
