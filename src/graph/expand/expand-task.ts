@@ -124,9 +124,7 @@ function keyRows(task: Task, rows: 'none' | Rows, expansion: Expansion): KeyedRo
       code: 'MB1402',
       message: `the key of task \`${task.id}\` is the same for every row`,
       hint:
-        rows.columns === undefined
-          ? 'write "{{row}}"'
-          : `use a column of the row, as in "{{row.${keyColumn(rows)}}}"`,
+        rows.columns === undefined ? 'write "{{row}}"' : `use a column of the row, as in "{{row.${keyColumn(rows)}}}"`,
       place: places.value(taskPath(task.id, 'key')),
     });
     return [];
@@ -140,10 +138,12 @@ function keyRows(task: Task, rows: 'none' | Rows, expansion: Expansion): KeyedRo
     const wrong = checkKey(key);
     if (wrong !== undefined) {
       const helper = checkKey(key.trim()) === undefined ? 'trim' : 'slug';
+      const { paths } = expansion.templates.parse(task.key ?? '');
+      const { written = 'row.name' } = paths.find(({ parts }) => parts[0] === 'row') ?? paths[0] ?? {};
       const hint =
         task.key === undefined
           ? 'add `key: "{{slug row}}"`'
-          : `use another value, or {{${helper} …}}, as in ${wrapped(task.key, helper)}`;
+          : `use another value, or {{${helper} …}}, as in "{{${helper} ${written}}}"`;
       expansion.reportError({
         code: 'MB1401',
         message: wrong,
@@ -213,11 +213,6 @@ function nameCharacter(character: string): string {
   if (/\p{C}/u.test(character))
     return `the invisible character U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
   return `the character ${character}`;
-}
-
-function wrapped(key: string, helper: 'trim' | 'slug'): string {
-  const path = /\{\{\s*([\w.-]+(?:\[[^\]]+\])?)\s*\}\}/.exec(key)?.[1];
-  return `"{{${helper} ${path ?? 'row.name'}}}"`;
 }
 
 function isSameForAll(task: Task, { templates }: Expansion): boolean {

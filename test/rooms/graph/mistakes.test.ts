@@ -53,6 +53,13 @@ describe('mistakes', () => {
       says: ['"{{trim row.sku}}"'],
     },
     {
+      name: 'a key with white space, of a var and a column with an umlaut',
+      text: `vars: { v: k }\n${tasks('  a: { kind: image, foreach: p.csv, key: "{{vars.v}}-{{row.Größe}}", with: { prompt: x } }')}`,
+      data: { 'p.csv': 'Größe,name\na b,c\n' },
+      found: ['MB1401 5:42'],
+      says: ['"{{slug row.Größe}}"'],
+    },
+    {
       name: 'one condition that is wrong in many rows',
       text: productTask('    when: "{{row.name}}"\n    with: { prompt: x }'),
       data: { 'products.csv': 'sku,name\nA,b\nB,c\nC,d\n' },
