@@ -74,16 +74,18 @@ export function buildGraph(
 function reportUsedCells({ manifest, templates, tables, cellErrors, diagnostics }: Expansion): void {
   if (cellErrors.length === 0) return;
   const { expressions } = templates;
-  const names = ['row', ...tables.keys()].join('|');
-  const isWhole = (text: string) => new RegExp(`[^.\\w-](?:${names})[^.\\w-]`).test(text);
-  const usesAll = [...manifest.tasks, ...manifest.tables].some(({ schema }) => schema) || expressions.some(isWhole);
+  const whole = new RegExp(`[^.\\w-](?:${['row', ...tables.keys()].join('|')})[^.\\w-]`);
+  const hasSchema = [...manifest.tasks, ...manifest.tables].some(({ schema }) => schema);
+  const usesAll = hasSchema || expressions.some((text) => whole.test(text));
   const axes = manifest.tasks.flatMap(({ matrix }) => matrix?.axes.map(({ name }) => name) ?? []);
   const joined = manifest.tables.flatMap(({ on }) => on.map(({ column }) => column));
   const named = new Set(['id', ...axes, ...joined]);
-  const isUsed = ({ column }: { column: string }) =>
-    usesAll || named.has(column) || expressions.some((text) => text.includes(column));
-  diagnostics.unshift(...cellErrors.filter(isUsed).map(({ error }) => error));
-  for (const { row, column } of cellErrors.filter((cell) => !isUsed(cell))) row[column] = '';
+  const others = diagnostics.splice(0);
+  for (const { row, column, error } of cellErrors) {
+    if (usesAll || named.has(column) || expressions.some((text) => text.includes(column))) diagnostics.push(error);
+    else row[column] = '';
+  }
+  for (const other of others) diagnostics.push(other);
 }
 
 /** Counts the steps before any is made, so that a huge matrix takes no memory. Reports when there are too many. */

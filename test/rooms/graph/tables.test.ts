@@ -329,6 +329,21 @@ testMistakes([
     ],
   },
   {
+    name: 'more cells with an error than a function takes arguments',
+    text: campaign(ofBook, ...joined),
+    data: {
+      ...data,
+      'copy.xlsx': {
+        workbook: bookOf(
+          [['sku', 'locale', 'headline'], ...Array.from({ length: 130_000 }, (_, row) => [`${row}`, 'en', ''])],
+          Array.from({ length: 130_000 }, (_, row) => ({ row: row + 2, column: 3, is: 'formula' })),
+        ),
+      },
+    },
+    found: [...[2, 3, 4, 5, 6].map((row) => `MB1302 copy.xlsx:${row}:3`), 'MB1307 products.csv:2:1'],
+    says: ['(and 129995 more like this)'],
+  },
+  {
     name: 'the other mistakes of a sheet with an error in a cell, and none that follows from it',
     text: campaign(ofBook, ...joined),
     data: {
