@@ -276,10 +276,9 @@ function rowsOfFile(
   if (rows?.separator !== undefined && rows.isGuess === true) {
     expansion.notices.push(`the columns of ${name} are separated by ${nameSeparator(rows.separator)}`);
   }
-  const users = read.diagnostics.length === 0 ? {} : usersOf(name, expansion);
-  for (const { error, ...cell } of rows?.cellErrors ?? []) {
-    expansion.cellErrors.push({ ...cell, error: { ...error, ...usersOf(name, expansion) } });
-  }
+  const cellErrors = rows?.cellErrors ?? [];
+  const users = read.diagnostics.length + cellErrors.length === 0 ? {} : usersOf(name, expansion);
+  for (const { error, ...cell } of cellErrors) expansion.cellErrors.push({ ...cell, error: { ...error, ...users } });
   return keepRows({ ...read, diagnostics: read.diagnostics.map((one) => ({ ...one, ...users })) }, expansion);
 }
 
