@@ -135,7 +135,7 @@ function renderSteps(expansion: Expansion): Map<string, RenderedStep[]> {
     );
   }
   const all = [...rendered.values()].flat();
-  shareTitles(all);
+  shareTitles(all.filter(({ draft }) => draft.row !== undefined));
   const saving = all.filter((step) => step.save !== '');
   checkSaves(
     saving.map((step) => ({ draft: step.draft, path: step.save })),

@@ -47,6 +47,9 @@ describe('a gate', () => {
       ).map(({ title }) => title);
     expect(shared('', 'place: the old harbour, title: Apples')).toEqual(['Apples', 'Apples']);
     expect(shared(', title: "{{row.label}}"', 'place: the old harbour, label: Apples')).toEqual(['Apples', 'Apples']);
+    const withoutRows = '  hero: { kind: image, gate: { approve: true, title: Hero }, with: { prompt: x } }';
+    const other = '  film: { kind: video, with: { prompt: x } }';
+    expect(steps(tasks(`${withoutRows}\n${other}`)).map(({ title }) => title)).toEqual(['Hero', undefined]);
     const { found } = load(
       tasks('  hero: { kind: image, gate: { approve: true, title: "{{row.x}}" }, with: { prompt: x } }'),
     );
