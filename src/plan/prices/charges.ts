@@ -39,15 +39,14 @@ export function listCharges({ graph, lock, matches, unfit }: Situation): Charge[
   const describe = describer(graph, lock);
   const users = findUsers(matches, unfit);
   const known = chargesByJob(lock);
-  const used = new Map(matches.map(({ step, purchase }) => [step.address, purchase]));
   const charges = new Map<string, Charge>();
   for (const address of [...lock.steps.keys()].sort()) {
     const record = lock.steps.get(address);
+    const purchases = record?.purchases ?? [];
     // After a reverted change the step uses an earlier purchase, and the later one is replaced.
-    const own = used.get(address);
-    const kept =
-      record?.purchases.find((one) => one === own && one.state === 'done') ?? currentPurchase(record?.purchases ?? []);
-    for (const purchase of record?.purchases ?? []) {
+    const used = purchases.find((one) => one.state === 'done' && users.has(chargeName(one)));
+    const kept = used ?? currentPurchase(purchases);
+    for (const purchase of purchases) {
       if (record === undefined || !isJob(purchase)) continue;
       const { jobId, state } = purchase;
       const name = chargeName(purchase);
