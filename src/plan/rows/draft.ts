@@ -43,9 +43,9 @@ export class Draft {
 
 /** Returns the facts of a row that stay true when nothing is done for its step. */
 export function lastingFacts(row: PlanRow): RowFacts {
-  return Object.fromEntries(
-    lasting.flatMap((name) => (row[name] === undefined ? [] : [[name, row[name]]])),
-  ) as unknown as RowFacts;
+  const facts: { [name: string]: unknown } = {};
+  for (const name of lasting) if (row[name] !== undefined) facts[name] = row[name];
+  return facts as unknown as RowFacts;
 }
 
 const lasting = [
