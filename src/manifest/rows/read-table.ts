@@ -42,10 +42,16 @@ export function columnName(cell: string): string {
 /** Explains an error of a spreadsheet in a cell. Undefined when the cell has a value. */
 export function explainSheetError(value: Json, name: () => string): Wrong | undefined {
   if (typeof value !== 'string' || !sheetError.test(value.trim())) return undefined;
-  return {
-    message: `${name()} shows the error ${shorten(value.trim(), 20)}`,
-    hint: 'correct its formula, or write the value itself',
-  };
+  return sheetErrorIn(name(), value.trim());
+}
+
+function sheetErrorIn(cell: string, shown: string): Wrong {
+  const hint = 'correct its formula, or write the value itself';
+  return { message: `${cell} shows the error ${shorten(shown, 20)}`, hint };
+}
+
+function describeWrong(place: Place, wrong: Wrong): Diagnostic {
+  return { code: 'MB1302', severity: 'error', ...wrong, place };
 }
 
 /**
@@ -64,9 +70,6 @@ export function readTable(
   const { label, first } = of;
   const diagnostics: Diagnostic[] = [];
   const cellErrors: CellError[] = [];
-  const fail = (place: Place, words: Wrong): void => {
-    diagnostics.push({ code: 'MB1302', severity: 'error', ...words, place });
-  };
   const columns = (header?.cells ?? []).map((cell) => (typeof cell === 'string' ? columnName(cell) : ''));
   const filled = body.filter(hasValue);
   const seen = new Set<string>();
@@ -74,14 +77,14 @@ export function readTable(
     const place = (): Place => (header as TableRow).place(index + 1);
     if (column !== '' && seen.has(column)) {
       const message = `two columns of ${label} are named "${shorten(column)}"`;
-      fail(place(), { message, hint: `give each column a unique name in the ${first}` });
+      diagnostics.push(describeWrong(place(), { message, hint: `give each column a unique name in the ${first}` }));
     } else if (column === '' && filled.some(({ cells }) => isFilled(cells[index] ?? ''))) {
       const message = `column ${of.nameColumn(index + 1)} of ${label} has values and no name`;
       const title =
         columns.filter((name) => name !== '').length === 1
           ? '; if a title is above the column names, write { file: …, header: 2 }'
           : '';
-      fail(place(), { message, hint: `name it in the ${first}, or remove it${title}` });
+      diagnostics.push(describeWrong(place(), { message, hint: `name it in the ${first}, or remove it${title}` }));
     }
     seen.add(column);
   }
@@ -94,8 +97,7 @@ export function readTable(
       const wrong = typeof cell === 'string' ? explainSheetError(cell, () => of.nameCell(row, index + 1)) : cell;
       value[column] = typeof cell === 'string' && wrong === undefined ? cellValue(cell) : unknownValue;
       if (wrong === undefined) continue;
-      const error: Diagnostic = { code: 'MB1302', severity: 'error', ...wrong, place: row.place(index + 1) };
-      cellErrors.push({ row: value, column, error });
+      cellErrors.push({ row: value, column, error: describeWrong(row.place(index + 1), wrong) });
     }
     const place = (column?: string) => {
       const index = column === undefined ? -1 : columns.indexOf(column);
@@ -171,19 +173,16 @@ function readCells(
   const { cells } = sheet;
   const placeAt = (row: number, column: number): Place => placeOfCell({ file, sheet: sheet.name, row, column });
   const own = `${label}, sheet ${sheet.name}`;
-  const fail = (place: Place, wrong: Wrong): Diagnostic => {
-    return { code: 'MB1302', severity: 'error', ...wrong, place };
-  };
   const top = cells.findIndex((row, index) => index >= header - 1 && hasValue({ cells: row }));
   if (top === -1) {
     const count = cells.filter((row) => hasValue({ cells: row })).length;
-    return { diagnostics: [fail(placeAt(1, 1), explainNoHeader(own, header, { is: 'row', count }))] };
+    return { diagnostics: [describeWrong(placeAt(1, 1), explainNoHeader(own, header, { is: 'row', count }))] };
   }
   const faults = sheet.faults.filter(({ row }) => row > top);
   const explain = (fault: CellFault) =>
     describeFault(fault, { sheet: sheet.name, isTop: fault.row === top + 1, label });
   if (faults.some(({ is, row }) => is === 'merged' || row === top + 1)) {
-    return { diagnostics: faults.map((fault) => fail(placeAt(fault.row, fault.column), explain(fault))) };
+    return { diagnostics: faults.map((fault) => describeWrong(placeAt(fault.row, fault.column), explain(fault))) };
   }
   const values: TableCell[][] = cells.slice(top).map((row) => [...row]);
   for (const fault of faults) {
@@ -218,10 +217,7 @@ function describeFault(
   const cell = `cell ${nameCell(row, column)} of sheet ${sheet}`;
   switch (is) {
     case 'error':
-      return {
-        message: `${cell} shows the error ${shorten(shows ?? '', 20)}`,
-        hint: 'correct its formula, or write the value itself',
-      };
+      return sheetErrorIn(cell, shows ?? '');
     case 'formula':
       return {
         message: `${cell} has a formula whose value is not in the file`,
