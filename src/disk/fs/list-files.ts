@@ -1,6 +1,6 @@
 import { readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { foldPath } from '../../graph/check/check-saves.ts';
+import { foldPath } from '../../graph/fold-path.ts';
 
 /** Maximum number of files that a pattern may match: more than the rows of any campaign. */
 export const mostFiles = 100_000;

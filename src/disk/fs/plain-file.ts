@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, readSync, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { UnsafeFileError } from '../../contract/errors.ts';
-import { foldPath } from '../../graph/check/check-saves.ts';
+import { foldPath } from '../../graph/fold-path.ts';
 
 /** Flags for open(2): follow no link at the end of a path, do not wait on a pipe. 0 where unsupported. */
 export const noFollow = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);

@@ -6,6 +6,7 @@ import { dataFiles } from '../../manifest/parse.ts';
 import { slug } from '../../manifest/template/helpers.ts';
 import { type Draft, withTrail } from '../expand/draft.ts';
 import type { Expansion } from '../expansion.ts';
+import { foldPath } from '../fold-path.ts';
 
 interface Save {
   draft: Draft;
@@ -211,10 +212,4 @@ function checkSegment(segment: string): { what: string; hint: string } | undefin
 
 export function writtenExtension(path: string): string | undefined {
   return /\.(png|jpe?g|webp|gif|avif|mp3|wav|flac|ogg|m4a|mp4|webm|mov)$/i.exec(path)?.[0];
-}
-
-/** Normalizes case and Unicode form, so that paths that are the same file on some system become equal. */
-export function foldPath(path: string): string {
-  if (/^[\x20-\x7e]*$/.test(path)) return path.toLowerCase();
-  return path.normalize('NFC').toUpperCase().toLowerCase().normalize('NFC');
 }

@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
-import { describeValue, isScalar, unknownValue } from '../../ground/values.ts';
+import { describeValue, groupBy, isScalar, unknownValue } from '../../ground/values.ts';
 import type { Condition, Draft, ExpandedTask } from './draft.ts';
 
 /** Finds steps by their row key, matrix values and take. Builds one index for each set of names that is used. */
@@ -10,17 +10,9 @@ export function indexSteps(drafts: readonly Draft[]): ExpandedTask['find'] {
     if (conditions.length === 0) return drafts;
     const names = conditions.map((condition) => condition.name);
     const id = JSON.stringify(names);
-    let index = indexes.get(id);
-    if (index === undefined) {
-      index = new Map();
-      for (const draft of drafts) {
-        const values = JSON.stringify(names.map((name) => attributeOf(draft, name)));
-        const bucket = index.get(values);
-        if (bucket === undefined) index.set(values, [draft]);
-        else bucket.push(draft);
-      }
-      indexes.set(id, index);
-    }
+    const valuesOf = (draft: Draft) => JSON.stringify(names.map((name) => attributeOf(draft, name)));
+    const index = indexes.get(id) ?? groupBy(drafts, valuesOf);
+    indexes.set(id, index);
     return index.get(JSON.stringify(conditions.map((condition) => condition.value))) ?? [];
   };
 }
