@@ -2,10 +2,10 @@ import { hash } from 'node:crypto';
 import { type Advice, type Shell, shell, way } from '../ground/advice.ts';
 import type { Diagnostic, Place } from '../ground/diagnostic.ts';
 import type { Json } from '../ground/json.ts';
-import { defined, isMap, mustGet } from '../ground/values.ts';
+import { defined, groupBy, isMap, mustGet } from '../ground/values.ts';
 import { isProgramVersion } from '../ground/version.ts';
 import { checkHeader, checkLine, LineProblem, shown } from './check-line.ts';
-import { countedPurchases } from './decisions.ts';
+import { countedPurchases, pinnedFingerprint } from './decisions.ts';
 import { agreeOnSends, groupOf, type Header, joinHeaders, joinParts, type Part, partOf, recordOf } from './join.ts';
 import { type Lock, lockVersion, type Purchase, type StepRecord } from './record.ts';
 import { type FileLine, isConflictMarker, isOfRecord, isRunLine, splitLines } from './split-lines.ts';
@@ -202,18 +202,10 @@ function findDoublePayments(file: string, lock: Lock): Diagnostic[] {
   const found: Diagnostic[] = [];
   for (const record of lock.steps.values()) {
     const { address } = record;
-    if (record.purchases.length < 2 || record.decisions?.pin?.fingerprint !== undefined) continue;
-    const [newest, ...others] = countedPurchases(record);
-    if (newest === undefined) continue;
-    const purchases = [newest, ...others.filter(({ generation }) => generation === newest.generation)];
-    const groups = new Map<string, Purchase[]>();
-    for (const purchase of purchases) {
-      if (purchase.jobId === undefined) continue;
-      const jobs = groups.get(groupOf(purchase));
-      if (jobs === undefined) groups.set(groupOf(purchase), [purchase]);
-      else jobs.push(purchase);
-    }
-    for (const jobs of groups.values()) {
+    if (record.purchases.length < 2 || pinnedFingerprint(record) !== undefined) continue;
+    const counted = countedPurchases(record);
+    const newest = counted.filter((one) => one.jobId !== undefined && one.generation === counted[0]?.generation);
+    for (const jobs of groupBy(newest, groupOf).values()) {
       if (jobs.length > 1) found.push(doublePayment(file, address, jobs));
     }
   }
