@@ -1,4 +1,4 @@
-import type { Dirent } from 'node:fs';
+import { type Dirent, readdirSync } from 'node:fs';
 import { mkdir, readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isErrno, lstatOrAbsent } from './plain-file.ts';
@@ -10,6 +10,16 @@ export async function listFolder(folder: string): Promise<Dirent[]> {
     return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch {
     return [];
+  }
+}
+
+/** Names of the entries of a folder; empty if there is none. */
+export function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return [];
+    throw error;
   }
 }
 

@@ -1,8 +1,9 @@
 import { realpathSync } from 'node:fs';
-import { readdir, unlink } from 'node:fs/promises';
+import { unlink } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Approval } from '../../contract/approval.ts';
-import { isErrno, orAbsent } from '../fs/plain-file.ts';
+import { namesIn } from '../fs/folders.ts';
+import { orAbsent } from '../fs/plain-file.ts';
 import { digestOf } from '../outputs/hash-file.ts';
 import { findOwn, makeOwn, readSealedFile, writeSealedFile } from './sealed-file.ts';
 
@@ -29,13 +30,8 @@ export function readApproval(of: Pick<Approval, 'digest' | 'lock'>): Promise<App
 export async function listApprovals(): Promise<Approval[]> {
   const own = findOwn()?.folder;
   if (own === undefined) return [];
-  const names = await readdir(join(own, approvalsFolder)).catch((error: unknown) => {
-    if (isErrno(error, 'ENOENT')) return [];
-    throw error;
-  });
-  const found = await Promise.all(
-    names.filter((name) => approvalFile.test(name)).map((name) => readNamed(`${approvalsFolder}/${name}`)),
-  );
+  const names = namesIn(join(own, approvalsFolder)).filter((name) => approvalFile.test(name));
+  const found = await Promise.all(names.map((name) => readNamed(`${approvalsFolder}/${name}`)));
   return found.flatMap((one) => one ?? []).sort((a, b) => b.at.localeCompare(a.at));
 }
 

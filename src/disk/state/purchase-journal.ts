@@ -1,5 +1,4 @@
 import { hash, randomBytes } from 'node:crypto';
-import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PurchaseJournal, Reservation, ReserveOptions } from '../../contract/ports.ts';
 import type { Hold, HoldAnswer, SpendingLimits } from '../../contract/spending.ts';
@@ -9,7 +8,7 @@ import type { LockLine, StepRecord } from '../../lock/record.ts';
 import { isJob, isOpenSend } from '../../lock/sends.ts';
 import { writeLine } from '../../lock/write.ts';
 import { coalesce } from '../fs/durable.ts';
-import { makeFolders } from '../fs/folders.ts';
+import { makeFolders, namesIn } from '../fs/folders.ts';
 import {
   endedWithItsMachine,
   identifyThisProcess,
@@ -165,12 +164,8 @@ export function hasOtherAccount(name: string): boolean {
   const own = findOwn()?.folder;
   if (own === undefined) return false;
   const [campaign] = name.split('-');
-  const folder = join(own, folderName);
-  return (
-    existsSync(folder) &&
-    readdirSync(folder).some(
-      (one) => one.startsWith(`${campaign}-`) && one.endsWith('.jsonl') && one !== `${name}.jsonl`,
-    )
+  return namesIn(join(own, folderName)).some(
+    (one) => one.startsWith(`${campaign}-`) && one.endsWith('.jsonl') && one !== `${name}.jsonl`,
   );
 }
 

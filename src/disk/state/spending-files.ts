@@ -1,10 +1,9 @@
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { UnsafeFileError } from '../../contract/errors.ts';
 import type { SpendingLimits } from '../../contract/spending.ts';
 import type { Json } from '../../ground/json.ts';
 import { coalesce } from '../fs/durable.ts';
-import { makeFolders } from '../fs/folders.ts';
+import { makeFolders, namesIn } from '../fs/folders.ts';
 import { isErrno } from '../fs/plain-file.ts';
 import { isCertainlyDead, type ProcessIdentity } from '../lock/process-identity.ts';
 import { findOwn } from './sealed-file.ts';
@@ -116,9 +115,8 @@ function monthOf(now: number): string {
 
 function monthsIn(folder: string): string[] {
   try {
-    return readdirSync(folder).filter((name) => fileName.test(name));
+    return namesIn(folder).filter((name) => fileName.test(name));
   } catch (error) {
-    if (isErrno(error, 'ENOENT')) return [];
     if (isErrno(error, 'ENOTDIR')) throw new UnsafeFileError(folder, 'no folder');
     throw error;
   }
