@@ -1,15 +1,15 @@
-import { createHash } from 'node:crypto';
 import { dirname, extname, join, normalize } from 'node:path/posix';
 import { messageOf } from '../../ground/values.ts';
 import { maxManifestBytes } from '../../manifest/yaml/source.ts';
 import { compileFilePattern, type ListedFiles, leadsOut, mostFiles, outsidePattern } from '../fs/list-files.ts';
 import { asText, type FileBytes, type FileDigest, type FileText, maxDataBytes, maxWorkbookBytes } from '../inputs.ts';
+import { digestOf } from '../outputs/hash-file.ts';
 import { type GitBlob, gitRefusal, readBlobs, runGit } from './git-command.ts';
 
 const mostPointerBytes = 1024;
 const mostLinkBytes = 4096;
 
-/** Maximum number of bytes of an uploaded file that is hashed, because git prints it as a whole. Larger files are in Git LFS. */
+/** Most bytes of an uploaded file that is hashed: git prints it as a whole. Larger files are in Git LFS. */
 const mostHashedBytes = 512 * 1024 ** 2;
 /** File size in bytes below which starting git takes longer than hashing. */
 const smallBytes = 256 * 1024;
@@ -107,7 +107,7 @@ export class CommitTree {
       const blobs = [file, ...[...this.#files].filter(isAhead).map(([, ahead]) => ahead)];
       let at = 0;
       for await (const content of readBlobs(this.#folder, blobs))
-        this.#digests.set(blobs[at++]?.id ?? '', digestOf(content));
+        this.#digests.set(blobs[at++]?.id ?? '', content && (readLfsPointer(content) ?? digestOf(content)));
     }
     return this.#digests.get(file.id);
   }
@@ -123,12 +123,6 @@ export class CommitTree {
     }
     return { problem: 'unreadable', detail: 'git does not have its content' };
   }
-}
-
-function digestOf(content: Buffer | undefined): FileDigest | undefined {
-  if (content === undefined) return undefined;
-  const sha256 = createHash('sha256').update(content).digest('hex');
-  return readLfsPointer(content) ?? { sha256, bytes: content.length };
 }
 
 /** Parses git's list of files, without submodules. */
