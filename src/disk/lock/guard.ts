@@ -61,13 +61,13 @@ export async function takeGuard(
 
 /** Returns the holder; `undefined` if there is none, or if the guard is unreadable. Changes nothing. */
 export async function readGuardHolder(lockPath: string): Promise<Holder | undefined> {
-  const state = await readState(guardPath(lockPath));
+  const state = readState(guardPath(lockPath));
   return state.is === 'held' ? holderOf(state.note) : undefined;
 }
 
 /** Returns the holder; `undefined` if it has certainly ended, because the next run then takes over its guard. */
 export async function readLiveHolder(lockPath: string): Promise<Holder | undefined> {
-  const state = await readState(guardPath(lockPath));
+  const state = readState(guardPath(lockPath));
   if (state.is !== 'held') return undefined;
   const self = await identifyThisProcess();
   return (await isCertainlyDead(state.note, self)) ? undefined : holderOf(state.note);
@@ -76,7 +76,7 @@ export async function readLiveHolder(lockPath: string): Promise<Holder | undefin
 /** Removes a guard at a user's request. `other`: it belongs to another run than the given one. */
 export async function removeGuard(lockPath: string, id: string): Promise<'removed' | 'absent' | 'other'> {
   const path = guardPath(lockPath);
-  const state = await readState(path);
+  const state = readState(path);
   if (state.is === 'free') return 'absent';
   if (state.is === 'unreadable' || state.note.id !== id) return 'other';
   await unlinkFile(path);
@@ -93,7 +93,7 @@ type Attempt = { is: 'taken'; tookOver?: HolderNote } | Extract<GuardAnswer, { i
  */
 async function tryToTake(path: string, note: HolderNote): Promise<Attempt> {
   if (await place(path, note)) return { is: 'taken' };
-  const state = await readState(path);
+  const state = readState(path);
   if (state.is === 'free') return tryToTake(path, note);
   if (state.is === 'unreadable') return heldByUnknown(path);
   const holder = state.note;
@@ -103,7 +103,7 @@ async function tryToTake(path: string, note: HolderNote): Promise<Attempt> {
   const turn = await tryToTake(right, note);
   if (turn.is === 'held') return turn;
   try {
-    const now = await readState(path);
+    const now = readState(path);
     // Another contender was faster, between the first check and this one.
     if (now.is !== 'held' || now.note.id !== holder.id) return tryToTake(path, note);
     await replaceFile(path, writeNote(note));
@@ -143,7 +143,7 @@ async function placeWithoutLinks(path: string, note: HolderNote): Promise<boolea
 
 function makeGuard(path: string, id: string): Guard {
   const stillOurs = async () => {
-    const state = await readState(path);
+    const state = readState(path);
     return state.is === 'held' && state.note.id === id;
   };
   return {
@@ -158,7 +158,7 @@ function makeGuard(path: string, id: string): Guard {
 
 type GuardState = { is: 'free' } | { is: 'unreadable' } | { is: 'held'; note: HolderNote };
 
-async function readState(path: string): Promise<GuardState> {
+function readState(path: string): GuardState {
   try {
     // A link in the place of the folder counts as missing, so that nothing behind it is touched.
     const isThere = lstatOrAbsent(dirname(path))?.isDirectory() === true && statPlainFile(path) !== undefined;

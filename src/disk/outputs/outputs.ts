@@ -5,7 +5,6 @@ import { basename, extname, join } from 'node:path';
 import type { Download } from '../../contract/answer.ts';
 import { OutputError } from '../../contract/errors.ts';
 import type { OutputFiles, OutputTarget } from '../../contract/ports.ts';
-import { defined } from '../../ground/values.ts';
 import type { Media } from '../../kinds/kind.ts';
 import { isOutputPath } from '../../lock/check-line.ts';
 import type { Output } from '../../lock/record.ts';
@@ -41,7 +40,7 @@ export function createOutputs(
   // Moves run one after another, because files that swap names conflict.
   let lastMove: Promise<unknown> = Promise.resolve();
   return {
-    save: (target, download) => saveOutput({ folders, target, download, maxBytes, saved, kept, ...defined({ seen }) }),
+    save: (target, download) => saveOutput({ folders, target, download, maxBytes, saved, kept, seen }),
     relocate(target, from, { remove = false } = {}) {
       const move = lastMove.then(() => relocateOutput(root, { target, from, remove, saved, kept }));
       lastMove = move.catch(() => undefined);
@@ -132,7 +131,7 @@ interface SaveOrder {
   saved: SavedFiles;
   kept?: Kept | undefined;
   /** Cache for later checks, so that a file saved by this run is not read again. */
-  seen?: StatCache;
+  seen?: StatCache | undefined;
 }
 
 async function saveChunks(
