@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import type { Engine, EngineToSee } from '../../cluster/open-engine.ts';
 import type { RunHeader, RunRecord, Submission } from '../../cluster/runs/run-record.ts';
 import type { Seal } from '../../cluster/seal.ts';
-import type { Store, StoreFiles } from '../../cluster/store/store.ts';
+import type { Store, StoreFiles } from '../../cluster/store/store-marker.ts';
 import { type Clock, systemClock } from '../../contract/clock.ts';
 import type { EngineRun } from '../../contract/engine-state.ts';
 import { CampaignError } from '../../contract/failure.ts';

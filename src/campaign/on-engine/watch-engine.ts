@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Engine } from '../../cluster/open-engine.ts';
-import type { StoreFiles } from '../../cluster/store/store.ts';
+import type { StoreFiles } from '../../cluster/store/store-marker.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { OutputError } from '../../contract/errors.ts';
 import type { RunEvent, RunFact } from '../../contract/event.ts';

@@ -25,8 +25,6 @@ import {
   writeMarker,
 } from './store-marker.ts';
 
-export type { Store, StoreFiles } from './store-marker.ts';
-
 const marker = 'store.json';
 const mostBytes = 4096;
 const mostLooks = 20;
@@ -54,7 +52,7 @@ async function openFolder(name: string, makes: boolean): Promise<Store> {
   const state = join(folder, '.mediabatch');
   const id = (await findMarker(name, join(state, marker))) ?? (makes ? await makeMarker(name, state) : undefined);
   if (id === undefined) throw missing(name);
-  const isThere = () => isMarkedAs(id, join(state, marker));
+  const isThere = () => readSmallFile(join(state, marker), mostBytes)?.includes(id) === true;
   return {
     id,
     name,
@@ -154,14 +152,6 @@ function filesBelow(root: string, { name, isThere }: { name: string; isThere(): 
 /** Reads a file in one piece, because a stream costs more for a small file. */
 async function* readSmall(path: string): AsyncGenerator<Uint8Array> {
   yield readFileSync(path);
-}
-
-function isMarkedAs(id: string, path: string): boolean {
-  try {
-    return readSmallFile(path, mostBytes)?.includes(id) === true;
-  } catch {
-    return false;
-  }
 }
 
 /** Reads a marker. An empty one is being written by another process, unless it stays empty. */
