@@ -25,8 +25,8 @@ import { Queue } from './queue.ts';
 const failures: readonly StepOutcome[] = ['failed', 'refused', 'unresolved', 'lost'];
 
 /**
- * Maximum number of orders whose files may wait to be saved. More would finish nothing sooner: their download links would expire
- * meanwhile, and each uses memory.
+ * Maximum number of orders whose files may wait to be saved. More would finish nothing sooner: their download
+ * links would expire meanwhile, and each uses memory.
  */
 const mostSaving = 1000;
 

@@ -73,7 +73,7 @@ interface Found {
 export class HeadRun {
   readonly #record: RunRecord;
   readonly #ground: HeadRunGround;
-  readonly #term: { account: string; epoch: number; run: string };
+  readonly #term: RunTerm;
   /** Written without being awaited, so events may be lost when a leader crashes. */
   readonly #events: RowWriter;
   readonly #ends: Batches<{ id: string; end: StepEnd }>;

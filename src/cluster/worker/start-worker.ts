@@ -251,8 +251,8 @@ interface Watched {
 }
 
 /**
- * Serves `/healthz` (the process is alive) and `/readyz` (the database answers, and workers can execute all open runs of
- * the account). Throws MB3303 if the port is taken.
+ * Serves `/healthz` (the process is alive) and `/readyz` (the database answers, and workers can execute all open runs
+ * of the account). Throws MB3303 if the port is taken.
  */
 export async function openOperatorPort({ port, host }: { port: number; host: string }): Promise<OperatorPort> {
   let watched: Watched | undefined;

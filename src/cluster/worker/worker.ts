@@ -130,8 +130,8 @@ async function lookForWork(options: WorkerOptions, { signal, wakeUp, state }: Wo
 }
 
 /**
- * Returns the result of the work; undefined once the signal is aborted and the server is away, in any order, so that the
- * worker can end. Such work is repeated until the server answers, and nothing of it has to be recorded.
+ * Returns the result of the work; undefined once the signal is aborted and the server is away, in any order, so that
+ * the worker can end. Such work is repeated until the server answers, and nothing of it has to be recorded.
  */
 async function unlessAway<T>(
   work: Promise<T>,
