@@ -309,7 +309,7 @@ function send(response: ServerResponse, reply: Reply, now: Date): void {
  */
 export const prices: Readonly<Record<string, number>> = { image: 3, music: 4, video: 10, voiceover: 5, influencer: 8 };
 
-export const kindsByCreate: Readonly<Record<string, string>> = {
+const kindsByCreate: Readonly<Record<string, string>> = {
   '/image-generations/create': 'image',
   '/music-generations/create': 'music',
   '/videos/create': 'video',

@@ -24,8 +24,7 @@ for (const name of ['link', 'copyFile', 'unlink', 'open']) {
     return own.call(promises, ...paths);
   };
 }
-const { renameSync } = fs;
-const { unlinkSync } = fs;
+const { renameSync, unlinkSync } = fs;
 fs.unlinkSync = (path) => {
   if (isOurs(path)) countOne();
   unlinkSync(path);

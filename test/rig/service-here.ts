@@ -75,7 +75,7 @@ const drawn = new Map<string, Promise<Buffer>>();
  * Draws one picture and one film of each shape, and marks each further file of it apart: drawn each by itself they take
  * half of the processor in tests that look at none of them. Everything else is drawn as it is.
  */
-export function alikeFiles(own: Renderer): Renderer {
+function alikeFiles(own: Renderer): Renderer {
   return {
     close: () => own.close(),
     async render(order) {

@@ -18,7 +18,7 @@ export interface SimulationOptions {
   perSecond?: number;
   durations?: Durations;
   /** What its list is like. */
-  list?: Partial<Pick<PolledService, 'readMs' | 'stale' | 'pageMost' | 'repeatsLimit' | 'strangers' | 'hiddenEvery'>>;
+  list?: Partial<Pick<PolledService, 'readMs' | 'pageMost' | 'repeatsLimit' | 'strangers' | 'hiddenEvery'>>;
   seed?: number;
 }
 
@@ -107,7 +107,7 @@ interface Job {
 }
 
 /** A service in virtual time: status calls, a list of 100 on a page, and a rate that it bears. */
-export class PolledService implements Http {
+class PolledService implements Http {
   readonly jobs: Job[] = [];
   reads = 0;
   refused = 0;
@@ -115,8 +115,6 @@ export class PolledService implements Http {
   closestMs = Number.POSITIVE_INFINITY;
   /** How long an answer is on its way, in ms. */
   readMs = 0;
-  /** The list does not know that jobs are over. */
-  stale = false;
   /** Records on a page of the list, however many are asked for. */
   pageMost = 100;
   /** The list repeats the length that it was asked for, also where its pages are shorter. */
@@ -175,7 +173,7 @@ export class PolledService implements Http {
       const shown = this.#list.slice(Math.max(0, end - limit), Math.max(0, end)).reverse();
       return answer({
         success: true,
-        generations: shown.map((job) => (job === undefined ? { id: 'other' } : this.#view(job, this.stale))),
+        generations: shown.map((job) => (job === undefined ? { id: 'other' } : this.#view(job))),
         ...(this.pageMost < 100 && { pagination: { limit: told, hasNextPage: end > limit } }),
       });
     }
@@ -187,8 +185,8 @@ export class PolledService implements Http {
 
   async close(): Promise<void> {}
 
-  #view(job: Job, stale = false) {
-    const isDone = !stale && this.#clock.now() >= job.doneAt;
+  #view(job: Job) {
+    const isDone = this.#clock.now() >= job.doneAt;
     if (isDone) job.seenAt ??= this.#clock.now();
     return {
       id: job.id,

@@ -59,10 +59,6 @@ export class Judge extends BookingService {
     return this.#spent;
   }
 
-  isPaid(subject: string): boolean {
-    return this.#subjects.has(subject);
-  }
-
   /** How many requests of this sort came in, from one process or from all. */
   count(what: Asked['what'], from?: string): number {
     return this.asked.filter((one) => one.what === what && (from === undefined || one.from === from)).length;

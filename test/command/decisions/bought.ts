@@ -14,7 +14,7 @@ export function png(text: string): Uint8Array {
 }
 
 /** The id of the send that is open there. */
-export function sendAt(address: string): string {
+function sendAt(address: string): string {
   return `send-${address.replaceAll(/[^a-z0-9]/gi, '-')}`;
 }
 

@@ -14,8 +14,7 @@ import { Copy, type Ran } from './working-copy.ts';
 export class Studio {
   readonly time: VirtualTime;
   /** The one that the copies use now. */
-  service: BookingService;
-  readonly #services: BookingService[] = [];
+  readonly service: BookingService;
   readonly #folder: string;
   readonly #listeners = new Map(signals.map((name) => [name, new Set(process.listeners(name))]));
   readonly #usualHome = process.env.XDG_STATE_HOME;
@@ -25,20 +24,7 @@ export class Studio {
   constructor(folder: string) {
     this.#folder = folder;
     this.time = new VirtualTime();
-    this.service = this.#add();
-  }
-
-  #add(): BookingService {
-    const service = new BookingService(this.time);
-    this.#services.push(service);
-    return service;
-  }
-
-  /** Another service, at another address, for the copies to use. */
-  async useAnotherService(): Promise<BookingService> {
-    this.service = this.#add();
-    await this.service.open();
-    return this.service;
+    this.service = new BookingService(this.time);
   }
 
   /** Each working copy is on a machine of its own. */
@@ -87,7 +73,7 @@ export class Studio {
   }
 
   async close(): Promise<void> {
-    for (const service of this.#services) await service.close();
+    await this.service.close();
     for (const name of ['MEDIABATCH_BASE_URL', 'MEDIABATCH_API_KEY']) delete process.env[name];
     process.env.XDG_STATE_HOME = this.#usualHome;
   }

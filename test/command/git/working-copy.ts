@@ -32,7 +32,7 @@ export interface PlanRow {
   beside?: { address: string };
 }
 
-export interface Credits {
+interface Credits {
   spent: number;
   held: number;
   heldUnknown: number;
@@ -257,7 +257,7 @@ export interface Numbers {
 }
 
 /** One run, one campaign: its summary, status, next plan, costs and the list of runs say the same of it. */
-export function compareNumbers(summary: string, { status, plan, cost, run, runs }: Numbers): void {
+function compareNumbers(summary: string, { status, plan, cost, run, runs }: Numbers): void {
   const number = (pattern: RegExp) => Number(pattern.exec(summary)?.[1]?.replaceAll('\u202f', ''));
   const { spent, held, heldUnknown, left } = status.credits;
   expect({

@@ -8,7 +8,7 @@ import { expect } from 'vitest';
 import { createSandbox, type Sandbox } from '../../../src/sandbox/index.ts';
 
 export const apiKey = 'sandbox_live_local';
-export const creditsOfEach = 400;
+const creditsOfEach = 400;
 export const createsPerMinute = 60;
 
 export interface Answer {
@@ -195,14 +195,14 @@ export function listOperations(document: Document): Operation[] {
   );
 }
 
-export interface ContractProxy {
+interface ContractProxy {
   /** Scheme, host and port. */
   readonly origin: string;
   close(): void;
 }
 
 /** `prism proxy --errors`: what breaks the document, request or response, is answered with a problem instead. */
-export async function startProxy(document: Document, upstream: string): Promise<ContractProxy> {
+async function startProxy(document: Document, upstream: string): Promise<ContractProxy> {
   const bin = process.env.MEDIABATCH_PRISM;
   if (bin === undefined || bin === '') {
     throw new Error(

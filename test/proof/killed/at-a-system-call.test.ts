@@ -216,7 +216,7 @@ export interface Call {
 }
 
 /** Runs the command under strace. One thread does all file work, so that its calls stand in one row. */
-export function applyTraced(place: Place, options: string[]): Promise<{ code: number | null; err: string }> {
+function applyTraced(place: Place, options: string[]): Promise<{ code: number | null; err: string }> {
   const child = spawn('strace', ['-f', '-qq', ...options, process.execPath, bin, ...applied], {
     cwd: place.folder,
     env: { ...place.env, ...oneThread },
@@ -235,7 +235,7 @@ export function applyTraced(place: Place, options: string[]): Promise<{ code: nu
 const calls = ['write', 'writev', 'fdatasync', 'fsync', 'rename', 'link', 'unlink', 'ftruncate', 'connect'];
 
 /** All that a run which lives asked of the system, in order, with the texts that it wrote. */
-export async function traceRun(place: Place): Promise<string> {
+async function traceRun(place: Place): Promise<string> {
   const log = place.path('trace');
   const { code, err } = await applyTraced(place, ['-y', '-s', '4000', '-o', log, '-e', `trace=${calls.join(',')}`]);
   if (code !== 0) throw new Error(`the run to be surveyed ended with ${code}: ${err}`);
@@ -243,12 +243,12 @@ export async function traceRun(place: Place): Promise<string> {
 }
 
 /** Runs until just before the given call. */
-export function applyUntilCall(place: Place, { name, number }: Pick<Call, 'name' | 'number'>) {
+function applyUntilCall(place: Place, { name, number }: Pick<Call, 'name' | 'number'>) {
   const inject = ['-e', `trace=${name}`, '-e', `inject=${name}:signal=KILL:when=${number}`];
   return applyTraced(place, ['-o', '/dev/null', ...inject]);
 }
 
-export function readCalls(trace: string): Call[] {
+function readCalls(trace: string): Call[] {
   const counts = new Map<string, number>();
   return trace.split('\n').flatMap((line): Call[] => {
     const [, thread, name = '', rest = ''] = /^(\d+) +(\w+)\((.*)$/.exec(line) ?? [];
@@ -264,7 +264,7 @@ export function readCalls(trace: string): Call[] {
  * The points that are worth a crash: everything but the wake-up calls between threads, the words on the screen, and the
  * middle of a download, where one of `everyPiece` stands for its neighbours.
  */
-export function crashPoints(survey: readonly Call[], options: { everyPiece: number }): Call[] {
+function crashPoints(survey: readonly Call[], options: { everyPiece: number }): Call[] {
   let pieces = 0;
   const worthy = survey.filter(({ target }) => {
     if (/eventfd|^pipe:|\/dev\/(?!shm\/)|anon_inode/.test(target)) return false;

@@ -191,7 +191,7 @@ const troubles: { on: Fault['on']; do: FaultAction }[] = [
 const throttles = 6;
 
 /** `share` of the first `requests` requests of each sort, spread over all sorts of trouble. */
-export function spreadFaults(options: { requests: number; share: number; random: () => number }): Fault[] {
+function spreadFaults(options: { requests: number; share: number; random: () => number }): Fault[] {
   const { requests, share, random } = options;
   const faults: Fault[] = [];
   for (const on of ['create', 'status', 'file'] as const) {

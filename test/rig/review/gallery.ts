@@ -156,7 +156,7 @@ const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; base-uri 'none'; form-action 'none'";
 
 /** Writes a gallery as a folder for a browser on this disk, and returns the URL of its page. Pictures repeat after 64. */
-export function writeGallery(folder: string, data: ReviewData): string {
+function writeGallery(folder: string, data: ReviewData): string {
   for (const name of ['gallery.js', 'gallery.css', 'icon.svg'])
     cpSync(join(root, 'dist/page', name), join(folder, name));
   for (const kind of ['media', 'thumb']) {

@@ -76,7 +76,7 @@ export const html =
   '<title>mediabatch</title><link rel="icon" href="icon.svg"><link rel="stylesheet" href="page.css"><script defer src="page.js"></script>' +
   '<body><div id="app"><h1>aurora-launch</h1></div></body></html>';
 
-export interface PageHost {
+interface PageHost {
   readonly url: string;
   data: ReviewData;
   /** `held`: another run has the lock. `down`: answers nothing. */
