@@ -5,7 +5,7 @@ import { command } from '../rig/command.ts';
 import type { ServiceOptions } from '../rig/service-here.ts';
 import { makeTrial, type Trial } from '../rig/trial.ts';
 import { runInProcess } from './in-process.ts';
-import { folderWith, header } from './scripted.ts';
+import { folderWith, guardElsewhere, header } from './scripted.ts';
 
 describe('resume', () => {
   const csv = 'sku,name\na,Lamp\nb,Chair\nc,Vase\nd,Clock\n';
@@ -346,18 +346,10 @@ tasks:
       });
 
       test('waits for no run that holds the lock', async () => {
-        const note = {
-          mediabatch: 'guard',
-          version: 1,
-          id: 'f00df00df00df00d',
-          host: 'elsewhere',
-          pid: 1,
-          since: 'now',
-        };
         const folder = folderWith({
           'campaign.yaml': manifest,
           'campaign.lock.jsonl': `${header}\n`,
-          '.mediabatch/campaign.lock.jsonl.guard': JSON.stringify(note),
+          '.mediabatch/campaign.lock.jsonl.guard': guardElsewhere,
         });
         for (const args of [
           ['destroy', 'campaign.yaml', '--orphans'],

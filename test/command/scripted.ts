@@ -44,6 +44,16 @@ export function folderWith(files: { [path: string]: string } = {}): string {
 
 export const header = '{"mediabatch":"lock","version":2}';
 
+/** The note of a run that holds the lock on another machine. */
+export const guardElsewhere = JSON.stringify({
+  mediabatch: 'guard',
+  version: 1,
+  id: 'f00df00df00df00d',
+  host: 'elsewhere',
+  pid: 1,
+  since: '2026-01-01T00:00:00.000Z',
+});
+
 /** A line of a lock. */
 export function record(more: { [field: string]: unknown }): string {
   const base = {

@@ -6,7 +6,7 @@ import type { StepRecord } from '../../../src/lock/record.ts';
 import type { Reason } from '../../../src/plan/plan.generated.ts';
 import { makeTrial, type Trial } from '../../rig/trial.ts';
 import { workplaceForEach } from '../in-process.ts';
-import { type Scripted, scripted } from '../scripted.ts';
+import { guardElsewhere, type Scripted, scripted } from '../scripted.ts';
 import { leaveBought, png } from './bought.ts';
 
 describe('commands', () => {
@@ -244,15 +244,7 @@ tasks:
     test('needs the id that the refusal shows', async () => {
       const trial = await makeTrial(manifest);
       mkdirSync(trial.path('.mediabatch'));
-      const note = {
-        mediabatch: 'guard',
-        version: 1,
-        id: 'f00df00df00df00d',
-        host: 'elsewhere',
-        pid: 1,
-        since: '2026-01-01T00:00:00.000Z',
-      };
-      writeFileSync(trial.path('.mediabatch/campaign.lock.jsonl.guard'), JSON.stringify(note));
+      writeFileSync(trial.path('.mediabatch/campaign.lock.jsonl.guard'), guardElsewhere);
       const held = await trial.apply(['--lock-timeout', '0']);
       expect(held.code).toBe(75);
       expect(held.err).toContain('unlock campaign.yaml --id f00df00df00df00d');

@@ -19,6 +19,7 @@ import { makeFolder } from '../../rig/folder.ts';
 import { type Ended, runProgram } from '../../rig/run-program.ts';
 import { makeTrial, type Trial } from '../../rig/trial.ts';
 import { has, start } from '../../rooms/disk/tools.ts';
+import { guardElsewhere } from '../scripted.ts';
 
 describe('named files', () => {
   const manifest = `version: 1
@@ -47,9 +48,8 @@ tasks:
       const trial = await makeCampaign();
       expect((await trial.apply()).code).toBe(0);
       const first = readFileSync(trial.path('events.jsonl'), 'utf8');
-      const note = { mediabatch: 'guard', version: 1, id: 'f00df00df00df00d', host: 'elsewhere', pid: 1, since: 'now' };
       const guard = trial.path('.mediabatch/campaign.lock.jsonl.guard');
-      writeFileSync(guard, JSON.stringify(note));
+      writeFileSync(guard, guardElsewhere);
       expect((await trial.apply(['--lock-timeout', '0'])).code).toBe(75);
       expect(readFileSync(trial.path('events.jsonl'), 'utf8')).toBe(first);
       rmSync(guard);
