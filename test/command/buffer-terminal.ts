@@ -25,7 +25,7 @@ export function bufferTerminal(): { terminal: Terminal; said: { out: string; err
   return { terminal, said };
 }
 
-/** Somebody sits at the terminal of this process until the test ends. `onQuestion` hears each prompt that asks for yes or no. */
+/** Somebody sits at the terminal of this process until the test ends. `onQuestion` is called at each yes-or-no prompt. */
 export function sitAtTheKeys(onQuestion: (keys: PassThrough) => void = () => {}): {
   terminal: Terminal;
   said: { out: string; err: string };

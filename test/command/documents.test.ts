@@ -64,7 +64,7 @@ tasks:
     expect(isDescribed(document), `${what}: ${JSON.stringify(isDescribed.errors)}`).toBe(true);
   }
 
-  test('a row says of which data, take and verdict it is, and a post where it goes before its gate is decided', async () => {
+  test('a row names its data, take and verdict, and a post its target before its gate is decided', async () => {
     place.write('campaign.yaml', manifest);
     const post = { accounts: [account], at: '2099-03-01T09:00:00Z' };
     const applied = await documentOf('apply', 'campaign.yaml', ...quick, '--yes');
@@ -113,7 +113,7 @@ tasks:
   });
 
   const here = ['campaign.yaml', '--sandbox'];
-  /** How each command that takes `--json` is called; several ways where it prints several documents. Absent: as above. */
+  /** How each command that takes `--json` is called; several ways where it prints several documents. */
   const calls: Readonly<Record<string, readonly (readonly string[])[]>> = {
     validate: [['campaign.yaml'], ['campaign.yaml', 'campaign.yaml']],
     schema: [['kinds']],

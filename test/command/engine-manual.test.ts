@@ -230,35 +230,32 @@ describe('engine examples', () => {
     return own.map((word) => `'${word}'`).join(' ');
   }
 
-  test.each(commands)(
-    'the command of %s works on a database, is ready, and ends when it is told to',
-    async (_name, words) => {
-      const path = makeFolder();
-      const store = join(path, 'store');
-      mkdirSync(store);
-      await openStore(store, { makes: true });
-      const names = read('worker.env.example').match(/^\w+/gm) ?? [];
-      const values: { [name: string]: string } = {
-        MEDIABATCH_BASE_URL: 'http://127.0.0.1:9/api/v1',
-        MEDIABATCH_API_KEY: 'booking_live_one',
-      };
-      const worker = typeInto(path, `mediabatch ${here(words, store)}`, {
-        MEDIABATCH_ENGINE: await freshDatabase(),
-        ...Object.fromEntries(names.map((name) => [name, values[name]])),
-      });
-      const told = () =>
-        worker
-          .said()
-          .split('\n')
-          .filter((line) => line !== '')
-          .map((line) => JSON.parse(line));
-      await vi.waitFor(() => expect(told().map(({ event }) => event)).toEqual(['listening', 'started']), 60_000);
-      const [{ port }] = told();
-      for (const place of ['healthz', 'readyz']) {
-        expect((await fetch(`http://127.0.0.1:${port}/${place}`)).status, place).toBe(200);
-      }
-      await worker.interrupt('SIGTERM');
-      expect(told().at(-1)).toMatchObject({ event: 'ending', because: 'SIGTERM' });
-    },
-  );
+  test.each(commands)('the command of %s works on a database, is ready, and ends on SIGTERM', async (_name, words) => {
+    const path = makeFolder();
+    const store = join(path, 'store');
+    mkdirSync(store);
+    await openStore(store, { makes: true });
+    const names = read('worker.env.example').match(/^\w+/gm) ?? [];
+    const values: { [name: string]: string } = {
+      MEDIABATCH_BASE_URL: 'http://127.0.0.1:9/api/v1',
+      MEDIABATCH_API_KEY: 'booking_live_one',
+    };
+    const worker = typeInto(path, `mediabatch ${here(words, store)}`, {
+      MEDIABATCH_ENGINE: await freshDatabase(),
+      ...Object.fromEntries(names.map((name) => [name, values[name]])),
+    });
+    const told = () =>
+      worker
+        .said()
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line));
+    await vi.waitFor(() => expect(told().map(({ event }) => event)).toEqual(['listening', 'started']), 60_000);
+    const [{ port }] = told();
+    for (const place of ['healthz', 'readyz']) {
+      expect((await fetch(`http://127.0.0.1:${port}/${place}`)).status, place).toBe(200);
+    }
+    await worker.interrupt('SIGTERM');
+    expect(told().at(-1)).toMatchObject({ event: 'ending', because: 'SIGTERM' });
+  });
 });

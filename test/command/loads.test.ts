@@ -93,7 +93,7 @@ describe('loads', () => {
       expect(readdirSync(own())).toEqual([]);
     });
 
-    test('is not kept where Node was told so', () => {
+    test('is not kept where the environment of Node disables it', () => {
       validate({ NODE_DISABLE_COMPILE_CACHE: '1' });
       expect(readdirSync(folder)).toEqual([]);
     });

@@ -30,7 +30,7 @@ describe('manual', () => {
   const shown = async (name: string, width: number) =>
     pageText(await readTopic(name, makeReader().program), { style: plain, width });
 
-  /** `init` on a terminal, unless it is told all. */
+  /** `init` on a terminal, unless its options answer everything. */
   const asks = (line: string) => /^mediabatch init\b(?!.*--(?:example|from-csv|list))/.test(line);
 
   test('the table of contents lists exactly the pages', () => {

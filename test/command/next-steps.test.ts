@@ -33,7 +33,7 @@ tasks:
     needs: 'person' | null;
   }
 
-  /** What a command printed as leading on, each of which can be read. */
+  /** The commands that were printed as next steps; each is parsed. */
   async function nextOf(...args: string[]): Promise<Step[]> {
     const { out, err } = await place.run(...args, '--json');
     const { next } = JSON.parse(out) as { next?: Step[] };

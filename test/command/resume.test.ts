@@ -204,7 +204,7 @@ tasks:
 });
 
 describe('edited lock', () => {
-  /** A video is bought anew each time it is asked for: what the lock forgets, is paid again. */
+  /** A video is bought again each time it is asked for: what the lock forgets is paid twice. */
   const manifest = `version: 1
 name: edited
 tasks:

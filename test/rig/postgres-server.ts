@@ -198,7 +198,7 @@ function findPostgres(): string {
 interface ServerHome {
   data: string;
   programs: string;
-  /** Absent: as this process. */
+  /** Without it the server runs as this process does. */
   user?: { uid: number; gid: number };
 }
 
@@ -270,7 +270,7 @@ function isRoots(path: string): boolean {
   throw new Error(`${path} is not a folder of root`);
 }
 
-/** For whoever installed with a umask that keeps others out. */
+/** For an installation whose umask keeps others out. */
 function openForAll(folder: string): void {
   for (const name of ['.', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })]) {
     const path = join(folder, name);

@@ -69,7 +69,7 @@ tasks:
         referenceImages: [{ $ref: fingerprintOf('hero/2') }],
       });
 
-      // Another one is picked: what was made from the first is done again, and waits to be approved anew.
+      // Another one is picked: what was made from the first is done again, and waits for another approval.
       expect(await decide(trial, 'pick', '-s', 'hero/3')).toContain(
         'unchanged hero/3: hero is decided: hero/2; --replace picks all the same\nnothing was recorded',
       );

@@ -206,7 +206,7 @@ const troubles: { [name: string]: (copy: Copy, studio: Studio) => Promise<unknow
   'not reachable after it was booked': (copy) => copy.applyUnanswered('image a lamp'),
   'power cut': (copy) => copy.applyUntilPowerCut('music a tune'),
   'Ctrl-C': (copy, studio) => interrupted(copy.apply(), studio, 1),
-  // Its summary is told while answers are on their way: no other command says the same a moment later.
+  // Its summary is printed while answers are on their way: no other command prints the same a moment later.
   'Ctrl-C twice': (copy, studio) => interrupted(copy.run('apply', copy.manifest, '--yes'), studio, 2),
   'empty account': async (copy, { service }) => {
     service.balance = 0;

@@ -193,7 +193,7 @@ export class PostPerson {
     }
   }
 
-  /** Those of its creates of which nobody knows. */
+  /** Those of its creates that nobody knows about. */
   async #resolve(post: Slot, name: string): Promise<void> {
     for (let code = 0; code === 0; ) {
       // Those that this branch has sent come first.

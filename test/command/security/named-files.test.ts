@@ -286,7 +286,7 @@ tasks:
   pic: { kind: image, foreach: rows.csv, key: "{{row.k}}", with: { prompt: "a {{row.k}}", resolution: 1k } }
 `;
 
-  /** Commands that only look, in a campaign of which some is bought. */
+  /** Commands that only look, in a campaign that is bought in part. */
   const looking = [
     'validate campaign.yaml',
     'plan campaign.yaml',

@@ -187,7 +187,7 @@ const troubles: { on: Fault['on']; do: FaultAction }[] = [
   { on: 'file', do: { type: 'reset' } },
 ];
 
-/** Whoever is throttled makes all others wait, so there are a few of these and not a share. */
+/** A throttled create makes all others wait, so there are a few of these and not a share. */
 const throttles = 6;
 
 /** `share` of the first `requests` requests of each sort, spread over all sorts of trouble. */

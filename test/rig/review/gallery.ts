@@ -185,7 +185,7 @@ function writeGallery(folder: string, data: ReviewData): string {
 export interface OpenGallery {
   page: Page;
   folder: string;
-  /** Opens the page anew with this after `#`, as a link does that somebody was sent. */
+  /** Opens the page again with this after `#`, as a link that was sent to somebody does. */
   follow(hash: string): Promise<void>;
   press(...keys: string[]): Promise<void>;
   isActive(address: string): Promise<void>;

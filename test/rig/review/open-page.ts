@@ -89,7 +89,7 @@ interface PageHost {
   readonly batches: WantedVerdict[][];
   /** Replaces the data and tells the page. */
   change(next: (data: ReviewData) => ReviewData): void;
-  /** Ends the connections over which changes are told. */
+  /** Ends the connections over which changes are sent. */
   disconnect(): void;
   close(): void;
 }

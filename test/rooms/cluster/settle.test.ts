@@ -91,7 +91,7 @@ test.each(['nobody', 'git'])(
   },
 );
 
-test('whoever is attached hears why a run was put aside; what it has bought is in the lock, and the note stays', async () => {
+test('an attached command prints why a run was put aside; what it has bought is in the lock, and the note stays', async () => {
   const error = 'the orders are damaged';
   const before = ({ db, id }: { db: Database; id: string }) =>
     db.query('UPDATE mediabatch.run SET error = $2 WHERE id = $1', [id, error]);
@@ -105,7 +105,7 @@ test('whoever is attached hears why a run was put aside; what it has bought is i
 
 test.each([
   ['I10 is not said while files of a run are where another apply was attached', null, 3],
-  ['files that stay in a store are named to whoever attaches without it', 's', 0],
+  ['files that stay in a store are named to a command that attaches without it', 's', 0],
 ])('%s', async (_name, store, exit) => {
   const outputs = [{ path: 'output/hero-1.png', sha256: 'f'.repeat(64), bytes: 9, type: 'image/png' }];
   const ended = { at: '2026-01-01T00:00:00Z', event: 'run-ended', exit: 0, outcomes: { done: 1 }, kept: 0 };

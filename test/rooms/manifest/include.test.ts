@@ -222,7 +222,7 @@ describe('include mistakes', () => {
     ofIncluded('no tasks anywhere', 'vars: { a: 1 }\n', 'MB1102 3:1', 'neither has any file that it includes'),
   ]);
 
-  it('a circle is told with each of its files', () => {
+  it('a circle is reported with each of its files', () => {
     const { diagnostics } = parse(including('a.yaml', oneTask), {
       file: 'launch/campaign.yaml',
       data: { 'a.yaml': 'include: [sub/b.yaml]\n', 'sub/b.yaml': 'include: [../a.yaml, ../campaign.yaml]\n' },
