@@ -209,70 +209,68 @@ describe('history', () => {
     return JSON.parse(out).runs as { id: string; how?: string; exit?: number; spentNow: number; running: boolean }[];
   }
 
-  describe('history', () => {
-    test('a run leaves its events in the published form; one that has nothing to do leaves none', async () => {
-      const folder = place();
-      expect((await run([...apply, ...sandbox, '--events', 'events.jsonl'], folder)).code).toBe(0);
-      expect((await run([...apply, ...sandbox, '--json'], folder)).code).toBe(0);
-      const runs = join(folder, '.mediabatch/sandbox-runs');
-      const [name = '', ...more] = readdirSync(runs);
-      expect(more).toEqual([]);
-      const written = linesOf(runs, name);
-      const lines = written.filter(({ event }) => event !== undefined);
-      const others = written.filter(({ event }) => event === undefined);
-      expect([others[0], others.at(-1)]).toEqual([written[0], written.at(-1)]);
-      expect(lines).toEqual(linesOf(folder, 'events.jsonl'));
-      const ajv = new Ajv2020({ strict: false });
-      ajv.addFormat('date-time', true);
-      const isRunLine = ajv.compile(schema('run.schema.json'));
-      const isEvent = ajv.compile(schema('event.schema.json'));
-      for (const line of others) expect(isRunLine(line), JSON.stringify(isRunLine.errors)).toBe(true);
-      expect(lines.every((line) => isEvent(line))).toBe(true);
-      const [only] = await listed(folder, '--sandbox');
-      expect(only).toMatchObject({ how: 'ended', exit: 0, spentNow: 4, running: false, outcomes: { done: 2 } });
-      expect(await listed(folder)).toEqual([]);
-      const show = (...args: string[]) => runInProcess(['runs', 'show', 'campaign.yaml', ...args], {}, folder);
-      const shown = await show(only?.id.slice(-4) ?? '', '--sandbox');
-      expect(shown, shown.err).toMatchObject({
-        code: 0,
-        out: expect.stringMatching(/pic +image +create +2 done +4 +2\n/),
-      });
-      const whole = JSON.parse((await show('--sandbox', '--json', only?.id ?? '')).out);
-      expect(whole.steps).toMatchObject([{ files: ['out/a.png'] }, { files: ['out/b.png'] }]);
-      expect(await show('zzzz', '--sandbox')).toMatchObject({ code: 64, err: expect.stringContaining(only?.id ?? '') });
+  test('a run leaves its events in the published form; one that has nothing to do leaves none', async () => {
+    const folder = place();
+    expect((await run([...apply, ...sandbox, '--events', 'events.jsonl'], folder)).code).toBe(0);
+    expect((await run([...apply, ...sandbox, '--json'], folder)).code).toBe(0);
+    const runs = join(folder, '.mediabatch/sandbox-runs');
+    const [name = '', ...more] = readdirSync(runs);
+    expect(more).toEqual([]);
+    const written = linesOf(runs, name);
+    const lines = written.filter(({ event }) => event !== undefined);
+    const others = written.filter(({ event }) => event === undefined);
+    expect([others[0], others.at(-1)]).toEqual([written[0], written.at(-1)]);
+    expect(lines).toEqual(linesOf(folder, 'events.jsonl'));
+    const ajv = new Ajv2020({ strict: false });
+    ajv.addFormat('date-time', true);
+    const isRunLine = ajv.compile(schema('run.schema.json'));
+    const isEvent = ajv.compile(schema('event.schema.json'));
+    for (const line of others) expect(isRunLine(line), JSON.stringify(isRunLine.errors)).toBe(true);
+    expect(lines.every((line) => isEvent(line))).toBe(true);
+    const [only] = await listed(folder, '--sandbox');
+    expect(only).toMatchObject({ how: 'ended', exit: 0, spentNow: 4, running: false, outcomes: { done: 2 } });
+    expect(await listed(folder)).toEqual([]);
+    const show = (...args: string[]) => runInProcess(['runs', 'show', 'campaign.yaml', ...args], {}, folder);
+    const shown = await show(only?.id.slice(-4) ?? '', '--sandbox');
+    expect(shown, shown.err).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/pic +image +create +2 done +4 +2\n/),
     });
+    const whole = JSON.parse((await show('--sandbox', '--json', only?.id ?? '')).out);
+    expect(whole.steps).toMatchObject([{ files: ['out/a.png'] }, { files: ['out/b.png'] }]);
+    expect(await show('zzzz', '--sandbox')).toMatchObject({ code: 64, err: expect.stringContaining(only?.id ?? '') });
+  });
 
-    test('is running during the run, and interrupted after a kill', async () => {
-      const here = await makePlace(pictures('a'), { speed: 0.001 });
-      const { child, ended } = here.start([...apply]);
-      await until(() => here.service.ledger().length > 0);
-      expect(await listed(here.folder)).toMatchObject([{ running: true }]);
-      child.kill('SIGKILL');
-      await ended;
-      expect(await listed(here.folder)).toMatchObject([{ running: false }]);
-      const text = (await runInProcess(['runs', 'campaign.yaml'], {}, here.folder)).out;
-      expect(text).toContain('aborted');
-    });
+  test('is running during the run, and interrupted after a kill', async () => {
+    const here = await makePlace(pictures('a'), { speed: 0.001 });
+    const { child, ended } = here.start([...apply]);
+    await until(() => here.service.ledger().length > 0);
+    expect(await listed(here.folder)).toMatchObject([{ running: true }]);
+    child.kill('SIGKILL');
+    await ended;
+    expect(await listed(here.folder)).toMatchObject([{ running: false }]);
+    const text = (await runInProcess(['runs', 'campaign.yaml'], {}, here.folder)).out;
+    expect(text).toContain('aborted');
+  });
 
-    test('what signs a link is neither in the history nor in the lock, nor in what runs show prints', async () => {
-      const error = `no: ${key} https://user:pass@cdn.example/a.png?X-Amz-Signature=abcdef&x=1 https://cdn.example/b`;
-      const { env } = await scripted({ 'POST /image-generations/create': [400, { success: false, error }] });
-      const folder = folderWith({ 'campaign.yaml': pictures('a') });
-      expect((await run(apply, folder, { env })).code).toBe(3);
-      const runs = join(folder, '.mediabatch/runs');
-      for (const path of [join(runs, readdirSync(runs)[0] ?? ''), join(folder, 'campaign.lock.jsonl')]) {
-        const text = readFileSync(path, 'utf8');
-        expect(text).toContain('https://cdn.example/b');
-        expect(text).toContain('://cdn.example/a.png?…');
-        for (const secret of [key, 'Signature', 'abcdef', 'pass@']) expect(text).not.toContain(secret);
-      }
-      const [only] = await listed(folder);
-      for (const more of [[], ['--json']]) {
-        const { out } = await runInProcess(['runs', 'show', 'campaign.yaml', only?.id ?? '', ...more], {}, folder);
-        expect(out).toContain('://cdn.example/a.png?…');
-        // A form for reports of mistakes asks for it.
-        for (const secret of [key, 'Signature', 'abcdef', 'pass@', 'prompt']) expect(out).not.toContain(secret);
-      }
-    });
+  test('what signs a link is neither in the history nor in the lock, nor in what runs show prints', async () => {
+    const error = `no: ${key} https://user:pass@cdn.example/a.png?X-Amz-Signature=abcdef&x=1 https://cdn.example/b`;
+    const { env } = await scripted({ 'POST /image-generations/create': [400, { success: false, error }] });
+    const folder = folderWith({ 'campaign.yaml': pictures('a') });
+    expect((await run(apply, folder, { env })).code).toBe(3);
+    const runs = join(folder, '.mediabatch/runs');
+    for (const path of [join(runs, readdirSync(runs)[0] ?? ''), join(folder, 'campaign.lock.jsonl')]) {
+      const text = readFileSync(path, 'utf8');
+      expect(text).toContain('https://cdn.example/b');
+      expect(text).toContain('://cdn.example/a.png?…');
+      for (const secret of [key, 'Signature', 'abcdef', 'pass@']) expect(text).not.toContain(secret);
+    }
+    const [only] = await listed(folder);
+    for (const more of [[], ['--json']]) {
+      const { out } = await runInProcess(['runs', 'show', 'campaign.yaml', only?.id ?? '', ...more], {}, folder);
+      expect(out).toContain('://cdn.example/a.png?…');
+      // A form for reports of mistakes asks for it.
+      for (const secret of [key, 'Signature', 'abcdef', 'pass@', 'prompt']) expect(out).not.toContain(secret);
+    }
   });
 });

@@ -60,46 +60,44 @@ tasks:
     return { folder, run, list };
   }
 
-  describe('outputs', () => {
-    test('lists each file once, with its row, digest, charge, words and what it was made from', async () => {
-      const { folder, list } = campaign();
-      const files = await list();
-      expect(files.map(({ address }) => address)).toEqual([
-        ...['a,1:1', 'a,16:9', 'b,1:1', 'b,16:9'].map((key) => `pic@${key}`),
-        ...['draft/1', 'draft/2', 'final'],
-      ]);
-      for (const { path, sha256, fileState } of files) {
-        expect(fileState).toBe('intact');
-        expect(
-          createHash('sha256')
-            .update(readFileSync(join(folder, path)))
-            .digest('hex'),
-        ).toBe(sha256);
-      }
-      const [first] = files;
-      expect(first).toMatchObject({
-        row: { sku: 'a', name: 'Käthe’s =lamp', state: 'new', price: '-5' },
-        matrix: { ratio: '1:1' },
-        key: 'a',
-        prompt: 'Käthe’s =lamp, 1:1',
-        rights: { licence: 'print', until: '2027-12-31', exclusive: true },
-        request: { resolution: '1k' },
-        width: expect.any(Number),
-        height: expect.any(Number),
-      });
-      expect(files.at(-2)).toMatchObject({ verdict: { is: 'picked', note: 'calm light', by: 'Ada' } });
-      expect(files.at(-1)).toMatchObject({ madeFrom: ['draft/2'], rights: { licence: 'web' } });
+  test('lists each file once, with its row, digest, charge, words and what it was made from', async () => {
+    const { folder, list } = campaign();
+    const files = await list();
+    expect(files.map(({ address }) => address)).toEqual([
+      ...['a,1:1', 'a,16:9', 'b,1:1', 'b,16:9'].map((key) => `pic@${key}`),
+      ...['draft/1', 'draft/2', 'final'],
+    ]);
+    for (const { path, sha256, fileState } of files) {
+      expect(fileState).toBe('intact');
+      expect(
+        createHash('sha256')
+          .update(readFileSync(join(folder, path)))
+          .digest('hex'),
+      ).toBe(sha256);
+    }
+    const [first] = files;
+    expect(first).toMatchObject({
+      row: { sku: 'a', name: 'Käthe’s =lamp', state: 'new', price: '-5' },
+      matrix: { ratio: '1:1' },
+      key: 'a',
+      prompt: 'Käthe’s =lamp, 1:1',
+      rights: { licence: 'print', until: '2027-12-31', exclusive: true },
+      request: { resolution: '1k' },
+      width: expect.any(Number),
+      height: expect.any(Number),
     });
+    expect(files.at(-2)).toMatchObject({ verdict: { is: 'picked', note: 'calm light', by: 'Ada' } });
+    expect(files.at(-1)).toMatchObject({ madeFrom: ['draft/2'], rights: { licence: 'web' } });
+  });
 
-    test('is a table for people, and says what it does not show', async () => {
-      const { folder, run } = campaign();
-      rmSync(join(folder, 'campaign.sandbox/output/final.png'));
-      const { out, err } = await run('-s', 'final', '-s', 'draft');
-      expect(out).toMatch(/draft\/2 .*×.* picked +calm light/);
-      expect(out).toMatch(/final .* file missing +the final/);
-      expect(err).toMatch(/3 files, 1 missing or changed on this machine/);
-      expect(err).toMatch(/to download missing files for free: .*apply campaign\.yaml.* --sandbox/);
-    });
+  test('is a table for people, and says what it does not show', async () => {
+    const { folder, run } = campaign();
+    rmSync(join(folder, 'campaign.sandbox/output/final.png'));
+    const { out, err } = await run('-s', 'final', '-s', 'draft');
+    expect(out).toMatch(/draft\/2 .*×.* picked +calm light/);
+    expect(out).toMatch(/final .* file missing +the final/);
+    expect(err).toMatch(/3 files, 1 missing or changed on this machine/);
+    expect(err).toMatch(/to download missing files for free: .*apply campaign\.yaml.* --sandbox/);
   });
 
   describe('outputs as CSV', () => {

@@ -284,11 +284,12 @@ tasks:
       expect(err).toContain('is not a lock of mediabatch');
     });
   });
+});
 
-  describe('removals', () => {
-    const run = (args: string[], env: Record<string, string>, cwd: string) => command(args, { cwd, env });
+describe('removals', () => {
+  const run = (args: string[], env: Record<string, string>, cwd: string) => command(args, { cwd, env });
 
-    const manifest = `version: 1
+  const manifest = `version: 1
 name: small
 tasks:
   song: { kind: music, with: { prompt: calm, model: song-7.5 } }
@@ -296,198 +297,193 @@ tasks:
   pic: { kind: image, with: { prompt: a dog, resolution: 1k } }
 `;
 
-    async function finished(): Promise<Trial> {
-      const trial = await makeTrial(manifest);
-      await trial.apply([], { ends: 0 });
-      return trial;
-    }
+  async function finished(): Promise<Trial> {
+    const trial = await makeTrial(manifest);
+    await trial.apply([], { ends: 0 });
+    return trial;
+  }
 
-    test('what is no longer in the manifest is no step of a run', async () => {
+  test('what is no longer in the manifest is no step of a run', async () => {
+    const trial = await finished();
+    trial.write('campaign.yaml', manifest.replace(/ {2}thumb.*\n/, '').replace('a dog', 'a cat'));
+    const { err } = await trial.apply([], { ends: 0 });
+    expect(err).toContain('1 no longer in the manifest');
+    expect(err).toContain('small: all 2 steps done (1 of them in earlier runs)');
+    expect(err).not.toMatch(/not started|to go on/);
+    expect(trial.events()).toContainEqual(expect.objectContaining({ event: 'run-started', steps: 2 }));
+  });
+
+  describe('destroy', () => {
+    test('removes orphans, or what is named; keeps lock and files, and nothing is bought again', async () => {
       const trial = await finished();
-      trial.write('campaign.yaml', manifest.replace(/ {2}thumb.*\n/, '').replace('a dog', 'a cat'));
-      const { err } = await trial.apply([], { ends: 0 });
-      expect(err).toContain('1 no longer in the manifest');
-      expect(err).toContain('small: all 2 steps done (1 of them in earlier runs)');
-      expect(err).not.toMatch(/not started|to go on/);
-      expect(trial.events()).toContainEqual(expect.objectContaining({ event: 'run-started', steps: 2 }));
+      trial.write('campaign.yaml', manifest.replace(/ {2}thumb.*\n/, ''));
+      const orphans = await trial.run(['destroy', 'campaign.yaml', '--orphans', '--yes', '--json']);
+      expect(JSON.parse(orphans.out || '{}').records, orphans.err).toMatchObject([
+        { address: 'thumb', isOrphan: true, result: 'removed' },
+      ]);
+      trial.write('campaign.yaml', manifest);
+      const before = readFileSync(trial.path('campaign.lock.jsonl'), 'utf8');
+      const unasked = await runInProcess(['destroy', 'campaign.yaml', 'song'], trial.sandbox.env, trial.folder);
+      expect(unasked.code).toBe(64);
+      expect(unasked.err).toContain('--yes');
+      const program = { env: { AI_AGENT: 'x' } };
+      expect((await trial.run(['destroy', 'campaign.yaml', '*', '--yes'], program)).err).toContain('MB3004');
+      const { code, out, err } = await trial.run(['destroy', 'campaign.yaml', '*', '--yes', '--json']);
+      expect(code, err).toBe(0);
+      const results = JSON.parse(out).records.map(({ kind, result }: { kind: string; result: string }) => [
+        kind,
+        result,
+      ]);
+      expect(results).toEqual([
+        ['music', 'removed'],
+        ['thumbnail', 'gone'],
+      ]);
+      expect(err).toContain('cannot be downloaded again');
+      expect(readFileSync(trial.path('campaign.lock.jsonl'), 'utf8')).toBe(before);
+      const plan = JSON.parse(
+        (await runInProcess(['plan', 'campaign.yaml', '--json'], trial.sandbox.env, trial.folder)).out,
+      );
+      expect(new Set(plan.rows.map(({ action }: { action: string }) => action))).toEqual(new Set(['keep']));
     });
 
-    describe('destroy', () => {
-      test('removes orphans, or what is named; keeps lock and files, and nothing is bought again', async () => {
-        const trial = await finished();
-        trial.write('campaign.yaml', manifest.replace(/ {2}thumb.*\n/, ''));
-        const orphans = await trial.run(['destroy', 'campaign.yaml', '--orphans', '--yes', '--json']);
-        expect(JSON.parse(orphans.out || '{}').records, orphans.err).toMatchObject([
-          { address: 'thumb', isOrphan: true, result: 'removed' },
-        ]);
-        trial.write('campaign.yaml', manifest);
-        const before = readFileSync(trial.path('campaign.lock.jsonl'), 'utf8');
-        const unasked = await runInProcess(['destroy', 'campaign.yaml', 'song'], trial.sandbox.env, trial.folder);
-        expect(unasked.code).toBe(64);
-        expect(unasked.err).toContain('--yes');
-        const program = { env: { AI_AGENT: 'x' } };
-        expect((await trial.run(['destroy', 'campaign.yaml', '*', '--yes'], program)).err).toContain('MB3004');
-        const { code, out, err } = await trial.run(['destroy', 'campaign.yaml', '*', '--yes', '--json']);
-        expect(code, err).toBe(0);
-        const results = JSON.parse(out).records.map(({ kind, result }: { kind: string; result: string }) => [
-          kind,
-          result,
-        ]);
-        expect(results).toEqual([
-          ['music', 'removed'],
-          ['thumbnail', 'gone'],
-        ]);
-        expect(err).toContain('cannot be downloaded again');
-        expect(readFileSync(trial.path('campaign.lock.jsonl'), 'utf8')).toBe(before);
-        const plan = JSON.parse(
-          (await runInProcess(['plan', 'campaign.yaml', '--json'], trial.sandbox.env, trial.folder)).out,
-        );
-        expect(new Set(plan.rows.map(({ action }: { action: string }) => action))).toEqual(new Set(['keep']));
+    test('waits for no run that holds the lock', async () => {
+      const folder = folderWith({
+        'campaign.yaml': manifest,
+        'campaign.lock.jsonl': `${header}\n`,
+        '.mediabatch/campaign.lock.jsonl.guard': guardElsewhere,
       });
+      for (const args of [
+        ['destroy', 'campaign.yaml', '--orphans'],
+        ['gc', 'campaign.yaml'],
+      ]) {
+        const { code, err } = await runInProcess([...args, '--yes', '--lock-timeout', '0'], {}, folder);
+        expect([code, err.includes('f00df00df00df00d')], err).toEqual([75, true]);
+      }
+      expect((await runInProcess(['unlock'], {}, folder)).err).toContain('unlock campaign.yaml --id f00df00df00df00d');
+    });
+  });
 
-      test('waits for no run that holds the lock', async () => {
-        const folder = folderWith({
-          'campaign.yaml': manifest,
-          'campaign.lock.jsonl': `${header}\n`,
-          '.mediabatch/campaign.lock.jsonl.guard': guardElsewhere,
-        });
-        for (const args of [
-          ['destroy', 'campaign.yaml', '--orphans'],
-          ['gc', 'campaign.yaml'],
-        ]) {
-          const { code, err } = await runInProcess([...args, '--yes', '--lock-timeout', '0'], {}, folder);
-          expect([code, err.includes('f00df00df00df00d')], err).toEqual([75, true]);
-        }
-        expect((await runInProcess(['unlock'], {}, folder)).err).toContain(
-          'unlock campaign.yaml --id f00df00df00df00d',
-        );
+  describe('gc', () => {
+    test('deletes nothing while another lock of the folder cannot be read', async () => {
+      const folder = folderWith({
+        'campaign.yaml': manifest,
+        'campaign.lock.jsonl': `${header}\n`,
+        'other.lock.jsonl': `${header}\n{"address":\n${header}\n`,
       });
+      const { code, err } = await runInProcess(['gc', 'campaign.yaml', '--yes'], {}, folder);
+      expect(code).toBe(65);
+      expect(err).toContain('other.lock.jsonl cannot be read');
     });
 
-    describe('gc', () => {
-      test('deletes nothing while another lock of the folder cannot be read', async () => {
-        const folder = folderWith({
-          'campaign.yaml': manifest,
-          'campaign.lock.jsonl': `${header}\n`,
-          'other.lock.jsonl': `${header}\n{"address":\n${header}\n`,
-        });
-        const { code, err } = await runInProcess(['gc', 'campaign.yaml', '--yes'], {}, folder);
-        expect(code).toBe(65);
-        expect(err).toContain('other.lock.jsonl cannot be read');
-      });
+    test('deletes the files of steps that are gone, after asking, and says how much it freed', async () => {
+      const trial = await finished();
+      expect((await runInProcess(['gc', 'campaign.yaml'], trial.sandbox.env, trial.folder)).err).toContain(
+        'nothing to delete',
+      );
+      trial.write('campaign.yaml', manifest.replace(/ {2}song.*\n/, ''));
+      const unasked = await runInProcess(['gc', 'campaign.yaml'], trial.sandbox.env, trial.folder);
+      expect([unasked.code, unasked.err.includes('output/song.mp3')]).toEqual([64, true]);
+      const { out, err } = await runInProcess(
+        ['gc', 'campaign.yaml', '--yes', '--json'],
+        trial.sandbox.env,
+        trial.folder,
+      );
+      const { files, bytesFreed } = JSON.parse(out);
+      expect(files, err).toMatchObject([{ path: 'output/song.mp3', deleted: true, bytes: bytesFreed }]);
+      expect(() => readFileSync(trial.path('output/song.mp3'))).toThrow('ENOENT');
+      expect(readFileSync(trial.path('output/pic.png')).length).toBeGreaterThan(0);
+      // Bought and still known to the service: wanting it again costs nothing.
+      trial.write('campaign.yaml', manifest);
+      expect((await trial.apply()).code).toBe(0);
+      expect(trial.sandbox.ledger()).toHaveLength(3);
+      expect(readFileSync(trial.path('output/song.mp3'))).toHaveLength(bytesFreed);
+    });
+  });
 
-      test('deletes the files of steps that are gone, after asking, and says how much it freed', async () => {
-        const trial = await finished();
-        expect((await runInProcess(['gc', 'campaign.yaml'], trial.sandbox.env, trial.folder)).err).toContain(
-          'nothing to delete',
-        );
-        trial.write('campaign.yaml', manifest.replace(/ {2}song.*\n/, ''));
-        const unasked = await runInProcess(['gc', 'campaign.yaml'], trial.sandbox.env, trial.folder);
-        expect([unasked.code, unasked.err.includes('output/song.mp3')]).toEqual([64, true]);
-        const { out, err } = await runInProcess(
-          ['gc', 'campaign.yaml', '--yes', '--json'],
-          trial.sandbox.env,
-          trial.folder,
-        );
-        const { files, bytesFreed } = JSON.parse(out);
-        expect(files, err).toMatchObject([{ path: 'output/song.mp3', deleted: true, bytes: bytesFreed }]);
-        expect(() => readFileSync(trial.path('output/song.mp3'))).toThrow('ENOENT');
-        expect(readFileSync(trial.path('output/pic.png')).length).toBeGreaterThan(0);
-        // Bought and still known to the service: wanting it again costs nothing.
-        trial.write('campaign.yaml', manifest);
-        expect((await trial.apply()).code).toBe(0);
-        expect(trial.sandbox.ledger()).toHaveLength(3);
-        expect(readFileSync(trial.path('output/song.mp3'))).toHaveLength(bytesFreed);
-      });
+  describe('gc --kept', () => {
+    const words = (prompt: string) => manifest.replace('a dog', prompt);
+
+    test('an old file comes back offline and for nothing, until it is deleted', async () => {
+      const trial = await finished();
+      const dog = readFileSync(trial.path('output/pic.png'));
+      trial.write('campaign.yaml', words('a cat'));
+      expect((await trial.apply()).code).toBe(0);
+      const cat = readFileSync(trial.path('output/pic.png'));
+      trial.write('campaign.yaml', words('a dog'));
+      const nowhere = { ...trial.sandbox.env, MEDIABATCH_BASE_URL: 'http://127.0.0.1:9/api/v1' };
+      const lock = ['--service-moved'];
+      await trial.apply(lock, { env: nowhere, ends: 0 });
+      expect(readFileSync(trial.path('output/pic.png')).equals(dog)).toBe(true);
+      expect(trial.sandbox.ledger()).toHaveLength(4);
+      // Forward again: the file at the path is of the other purchase, and nobody edited it.
+      trial.write('campaign.yaml', words('a cat'));
+      const forward = await trial.run(['plan', 'campaign.yaml'], { env: nowhere, ends: 0 });
+      expect(forward.out.replaceAll(/\s+/g, ' ')).toContain('the same request was bought before; its output is kept');
+      expect(
+        JSON.parse((await trial.run(['cost', 'campaign.yaml', '--json'], { env: nowhere })).out).totals.superseded,
+      ).toBeGreaterThan(0);
+      trial.write('campaign.yaml', words('a dog'));
+
+      const gc = async (...args: string[]) => {
+        const { code, out, err } = await runInProcess(['gc', 'campaign.yaml', '--json', ...args], {}, trial.folder);
+        return { code, err, files: out === '' ? [] : JSON.parse(out).files };
+      };
+      const listed = await gc('--kept', '--dry-run');
+      const kept = { is: 'kept', was: 'output/pic.png', address: 'pic', deleted: false };
+      expect(listed.files, listed.err).toMatchObject([kept, kept]);
+      expect(listed.files.map(({ bytes }: { bytes: number }) => bytes).sort()).toEqual([dog.length, cat.length].sort());
+      expect(listed.err).toContain('would delete 2 files');
+      expect((await gc('--kept')).code).toBe(64);
+      trial.write('campaign.yaml', words('a cat'));
+      const wanted = await gc('--kept', '--dry-run');
+      expect(wanted.files, wanted.err).toMatchObject([{ ...kept, bytes: dog.length }]);
+      expect(wanted.err).toContain('the next apply uses it again');
+      trial.write('campaign.yaml', words('a dog'));
+      const gone = await gc('--kept', '--yes');
+      expect(gone.files, gone.err).toMatchObject([{ deleted: true }, { deleted: true }]);
+      expect((await gc('--kept', '--yes')).err).toContain('nothing to delete');
+      expect(readFileSync(trial.path('output/pic.png')).equals(dog)).toBe(true);
+
+      trial.write('campaign.yaml', words('a cat'));
+      const plan = JSON.parse((await runInProcess(['plan', 'campaign.yaml', '--json'], {}, trial.folder)).out);
+      expect(plan.rows.map(({ action }: { action: string }) => action)).toEqual(['keep', 'keep', 'download']);
     });
 
-    describe('gc --kept', () => {
-      const words = (prompt: string) => manifest.replace('a dog', prompt);
-
-      test('an old file comes back offline and for nothing, until it is deleted', async () => {
-        const trial = await finished();
-        const dog = readFileSync(trial.path('output/pic.png'));
-        trial.write('campaign.yaml', words('a cat'));
-        expect((await trial.apply()).code).toBe(0);
-        const cat = readFileSync(trial.path('output/pic.png'));
-        trial.write('campaign.yaml', words('a dog'));
-        const nowhere = { ...trial.sandbox.env, MEDIABATCH_BASE_URL: 'http://127.0.0.1:9/api/v1' };
-        const lock = ['--service-moved'];
-        await trial.apply(lock, { env: nowhere, ends: 0 });
-        expect(readFileSync(trial.path('output/pic.png')).equals(dog)).toBe(true);
-        expect(trial.sandbox.ledger()).toHaveLength(4);
-        // Forward again: the file at the path is of the other purchase, and nobody edited it.
-        trial.write('campaign.yaml', words('a cat'));
-        const forward = await trial.run(['plan', 'campaign.yaml'], { env: nowhere, ends: 0 });
-        expect(forward.out.replaceAll(/\s+/g, ' ')).toContain('the same request was bought before; its output is kept');
-        expect(
-          JSON.parse((await trial.run(['cost', 'campaign.yaml', '--json'], { env: nowhere })).out).totals.superseded,
-        ).toBeGreaterThan(0);
-        trial.write('campaign.yaml', words('a dog'));
-
-        const gc = async (...args: string[]) => {
-          const { code, out, err } = await runInProcess(['gc', 'campaign.yaml', '--json', ...args], {}, trial.folder);
-          return { code, err, files: out === '' ? [] : JSON.parse(out).files };
-        };
-        const listed = await gc('--kept', '--dry-run');
-        const kept = { is: 'kept', was: 'output/pic.png', address: 'pic', deleted: false };
-        expect(listed.files, listed.err).toMatchObject([kept, kept]);
-        expect(listed.files.map(({ bytes }: { bytes: number }) => bytes).sort()).toEqual(
-          [dog.length, cat.length].sort(),
-        );
-        expect(listed.err).toContain('would delete 2 files');
-        expect((await gc('--kept')).code).toBe(64);
-        trial.write('campaign.yaml', words('a cat'));
-        const wanted = await gc('--kept', '--dry-run');
-        expect(wanted.files, wanted.err).toMatchObject([{ ...kept, bytes: dog.length }]);
-        expect(wanted.err).toContain('the next apply uses it again');
-        trial.write('campaign.yaml', words('a dog'));
-        const gone = await gc('--kept', '--yes');
-        expect(gone.files, gone.err).toMatchObject([{ deleted: true }, { deleted: true }]);
-        expect((await gc('--kept', '--yes')).err).toContain('nothing to delete');
-        expect(readFileSync(trial.path('output/pic.png')).equals(dog)).toBe(true);
-
-        trial.write('campaign.yaml', words('a cat'));
-        const plan = JSON.parse((await runInProcess(['plan', 'campaign.yaml', '--json'], {}, trial.folder)).out);
-        expect(plan.rows.map(({ action }: { action: string }) => action)).toEqual(['keep', 'keep', 'download']);
-      });
-
-      test('ignores other file types and links', async () => {
-        const trial = await finished();
-        trial.write('campaign.yaml', words('a cat'));
-        expect((await trial.apply()).code).toBe(0);
-        const folder = trial.path('.mediabatch/kept');
-        const [name = ''] = readdirSync(folder);
-        const bytes = readFileSync(join(folder, name));
-        writeFileSync(join(folder, name), 'damaged');
-        writeFileSync(join(folder, 'notes.txt'), 'mine');
-        symlinkSync('../../campaign.yaml', join(folder, `${'a'.repeat(64)}.png`));
-        const left = await runInProcess(['gc', 'campaign.yaml', '--kept', '--yes'], {}, trial.folder);
-        expect(left.err.match(/left alone/g)).toHaveLength(3);
-        renameSync(folder, trial.path('elsewhere'));
-        writeFileSync(trial.path(`elsewhere/${name}`), bytes);
-        symlinkSync('../elsewhere', folder);
-        const linked = await runInProcess(['gc', 'campaign.yaml', '--kept', '--yes'], {}, trial.folder);
-        expect(linked.err).toContain('nothing to delete');
-        expect(readdirSync(trial.path('elsewhere'))).toContain(name);
-      });
+    test('ignores other file types and links', async () => {
+      const trial = await finished();
+      trial.write('campaign.yaml', words('a cat'));
+      expect((await trial.apply()).code).toBe(0);
+      const folder = trial.path('.mediabatch/kept');
+      const [name = ''] = readdirSync(folder);
+      const bytes = readFileSync(join(folder, name));
+      writeFileSync(join(folder, name), 'damaged');
+      writeFileSync(join(folder, 'notes.txt'), 'mine');
+      symlinkSync('../../campaign.yaml', join(folder, `${'a'.repeat(64)}.png`));
+      const left = await runInProcess(['gc', 'campaign.yaml', '--kept', '--yes'], {}, trial.folder);
+      expect(left.err.match(/left alone/g)).toHaveLength(3);
+      renameSync(folder, trial.path('elsewhere'));
+      writeFileSync(trial.path(`elsewhere/${name}`), bytes);
+      symlinkSync('../elsewhere', folder);
+      const linked = await runInProcess(['gc', 'campaign.yaml', '--kept', '--yes'], {}, trial.folder);
+      expect(linked.err).toContain('nothing to delete');
+      expect(readdirSync(trial.path('elsewhere'))).toContain(name);
     });
+  });
 
-    describe('--sandbox', () => {
-      test('uses the state of sandbox runs, and creates none', async () => {
-        const folder = folderWith({ 'campaign.yaml': manifest });
-        for (const args of [['list', 'accounts'], ['list', 'jobs'], ['doctor'], ['list', 'voices']]) {
-          const { code, err } = await runInProcess([...args, '--sandbox'], {}, folder);
-          expect(code, `${args}: ${err}`).toBe(0);
-        }
-        expect(() => readFileSync(join(folder, '.mediabatch', 'sandbox', 'ledger.jsonl'))).toThrow('ENOENT');
-        const link = await runInProcess(['list', 'voices', '--sandbox', '--play', 'aria'], {}, folder);
-        expect(link.out).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\S+\n$/);
-        writeFileSync(join(folder, 'a.txt'), 'hello');
-        expect((await run(['upload', 'a.txt', '--sandbox'], {}, folder)).code).toBe(0);
-        const listed = JSON.parse((await runInProcess(['list', 'uploads', '--sandbox', '--json'], {}, folder)).out);
-        expect(listed.uploads).toMatchObject([{ name: 'a.txt', bytes: 5 }]);
-      });
+  describe('--sandbox', () => {
+    test('uses the state of sandbox runs, and creates none', async () => {
+      const folder = folderWith({ 'campaign.yaml': manifest });
+      for (const args of [['list', 'accounts'], ['list', 'jobs'], ['doctor'], ['list', 'voices']]) {
+        const { code, err } = await runInProcess([...args, '--sandbox'], {}, folder);
+        expect(code, `${args}: ${err}`).toBe(0);
+      }
+      expect(() => readFileSync(join(folder, '.mediabatch', 'sandbox', 'ledger.jsonl'))).toThrow('ENOENT');
+      const link = await runInProcess(['list', 'voices', '--sandbox', '--play', 'aria'], {}, folder);
+      expect(link.out).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\S+\n$/);
+      writeFileSync(join(folder, 'a.txt'), 'hello');
+      expect((await run(['upload', 'a.txt', '--sandbox'], {}, folder)).code).toBe(0);
+      const listed = JSON.parse((await runInProcess(['list', 'uploads', '--sandbox', '--json'], {}, folder)).out);
+      expect(listed.uploads).toMatchObject([{ name: 'a.txt', bytes: 5 }]);
     });
   });
 });

@@ -103,101 +103,97 @@ tasks:
 
   const wanted = ({ address, job = '' }: ReviewAsset, is: WantedVerdict['is']): WantedVerdict => ({ address, is, job });
 
-  describe('review', () => {
-    test('says what is open, serves page, data, pictures and small ones, records verdicts, and sums up at Ctrl-C', async () => {
-      const cwd = folderHere();
-      await apply(cwd);
-      const { url, at, judge, said, end } = await review(cwd);
-      expect(said()).toContain('  1 gate is open, 3 outputs to look at; Ctrl-C ends it\n');
-      const html = await (await fetch(url)).text();
-      for (const name of [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path ?? '')) {
-        expect((await fetch(`${url}${name}`)).status, name).toBe(200);
-      }
-      const [first, second, third] = [await at('hero/1'), await at('hero/2'), await at('hero/3')];
-      const [file] = first.files;
-      const picture = Buffer.from(await (await fetch(`${url}${file?.url}`)).arrayBuffer());
-      expect(picture).toEqual(readFileSync(join(cwd, 'campaign.sandbox', file?.path ?? '')));
-      const thumb = await fetch(`${url}${file?.thumb}`);
-      expect(thumb.headers.get('content-type')).toBe('image/jpeg');
-      const small = Buffer.from(await thumb.arrayBuffer());
-      expect([small.readUInt16BE(0), small.length < 60_000]).toEqual([0xffd8, true]);
-      // The others are made while nobody asks for anything.
-      const kept = ({ files: [one] }: typeof first) => join(cwd, '.mediabatch/thumbs', `${one?.sha256}.jpg`);
-      while (![first, second, third].every((one) => existsSync(kept(one)))) await wait(5);
-      expect(await judge([wanted(first, 'picked'), wanted(second, 'rejected'), wanted(third, 'picked')])).toMatchObject(
-        {
-          status: 200,
-          answer: { is: 'recorded', refused: [] },
-        },
-      );
-      const { code, err } = await end();
-      expect(code).toBe(0);
-      expect(err).toMatch(
-        /picked 1, rejected 1, every gate is decided\n {2}then: mediabatch apply campaign\.yaml --sandbox\n$/,
-      );
-      const { steps } = readLockFile(join(cwd, 'campaign.sandbox.lock.jsonl'));
-      expect(steps.get('hero/3')?.decisions?.verdicts).toMatchObject([{ is: 'picked', job: third.job }]);
-      await apply(cwd, 0);
+  test('says what is open, serves page, data, pictures and small ones, records verdicts, and sums up at Ctrl-C', async () => {
+    const cwd = folderHere();
+    await apply(cwd);
+    const { url, at, judge, said, end } = await review(cwd);
+    expect(said()).toContain('  1 gate is open, 3 outputs to look at; Ctrl-C ends it\n');
+    const html = await (await fetch(url)).text();
+    for (const name of [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path ?? '')) {
+      expect((await fetch(`${url}${name}`)).status, name).toBe(200);
+    }
+    const [first, second, third] = [await at('hero/1'), await at('hero/2'), await at('hero/3')];
+    const [file] = first.files;
+    const picture = Buffer.from(await (await fetch(`${url}${file?.url}`)).arrayBuffer());
+    expect(picture).toEqual(readFileSync(join(cwd, 'campaign.sandbox', file?.path ?? '')));
+    const thumb = await fetch(`${url}${file?.thumb}`);
+    expect(thumb.headers.get('content-type')).toBe('image/jpeg');
+    const small = Buffer.from(await thumb.arrayBuffer());
+    expect([small.readUInt16BE(0), small.length < 60_000]).toEqual([0xffd8, true]);
+    // The others are made while nobody asks for anything.
+    const kept = ({ files: [one] }: typeof first) => join(cwd, '.mediabatch/thumbs', `${one?.sha256}.jpg`);
+    while (![first, second, third].every((one) => existsSync(kept(one)))) await wait(5);
+    expect(await judge([wanted(first, 'picked'), wanted(second, 'rejected'), wanted(third, 'picked')])).toMatchObject({
+      status: 200,
+      answer: { is: 'recorded', refused: [] },
     });
-
-    test('verdicts that are under way at Ctrl-C are recorded', async () => {
-      const cwd = folderHere();
-      await apply(cwd);
-      const { at, judge, end } = await review(cwd);
-      const judged = judge([wanted(await at('hero/2'), 'picked')]).catch(() => undefined);
-      await wait(3);
-      const { code } = await end();
-      const answer = await judged;
-      expect(code).toBe(0);
-      const verdicts = readLockFile(join(cwd, 'campaign.sandbox.lock.jsonl')).steps.get('hero/2')?.decisions?.verdicts;
-      // It had arrived, or it had not: what was answered is in the lock.
-      if (answer !== undefined) expect(verdicts).toMatchObject([{ is: 'picked' }]);
-    });
-
-    test.skipIf(process.platform !== 'linux')(
-      'opens the address as one word, and says how to go on where nothing opens it',
-      async () => {
-        const cwd = folderHere();
-        await apply(cwd);
-        mkdirSync(join(cwd, 'bin'));
-        const opener = (does: string) =>
-          writeFileSync(join(cwd, 'bin/xdg-open'), `#!/bin/sh\nprintf '%s\\n' "$#" "$@" > '${cwd}/asked'\n${does}\n`, {
-            mode: 0o755,
-          });
-        const env = { PATH: `${join(cwd, 'bin')}:/usr/bin:/bin` };
-        opener('exit 0');
-        const first = await review(cwd, ['--sandbox'], env);
-        while (!readOr(join(cwd, 'asked')).includes('http')) await wait(5);
-        const [count, entrance = ''] = readFileSync(join(cwd, 'asked'), 'utf8').split('\n');
-        expect(count).toBe('1');
-        // Everybody on this machine can read what a program is called with: it leads to the page once.
-        expect(entrance).not.toBe(first.url);
-        expect((await fetch(entrance)).url).toBe(first.url);
-        expect((await fetch(entrance)).status).toBe(403);
-        await first.end();
-        opener('exit 3');
-        const second = await review(cwd, ['--sandbox'], env);
-        while (!second.said().includes('no browser was opened')) await wait(5);
-        expect((await second.end()).code).toBe(0);
-      },
-      60_000,
+    const { code, err } = await end();
+    expect(code).toBe(0);
+    expect(err).toMatch(
+      /picked 1, rejected 1, every gate is decided\n {2}then: mediabatch apply campaign\.yaml --sandbox\n$/,
     );
+    const { steps } = readLockFile(join(cwd, 'campaign.sandbox.lock.jsonl'));
+    expect(steps.get('hero/3')?.decisions?.verdicts).toMatchObject([{ is: 'picked', job: third.job }]);
+    await apply(cwd, 0);
+  });
 
-    test('a port that is taken, a selection that finds nothing, a manifest with mistakes: said, and nothing is served', async () => {
+  test('verdicts that are under way at Ctrl-C are recorded', async () => {
+    const cwd = folderHere();
+    await apply(cwd);
+    const { at, judge, end } = await review(cwd);
+    const judged = judge([wanted(await at('hero/2'), 'picked')]).catch(() => undefined);
+    await wait(3);
+    const { code } = await end();
+    const answer = await judged;
+    expect(code).toBe(0);
+    const verdicts = readLockFile(join(cwd, 'campaign.sandbox.lock.jsonl')).steps.get('hero/2')?.decisions?.verdicts;
+    // It had arrived, or it had not: what was answered is in the lock.
+    if (answer !== undefined) expect(verdicts).toMatchObject([{ is: 'picked' }]);
+  });
+
+  test.skipIf(process.platform !== 'linux')(
+    'opens the address as one word, and says how to go on where nothing opens it',
+    async () => {
       const cwd = folderHere();
-      const server = createServer().listen(0, '127.0.0.1');
-      onTestFinished(() => {
-        server.close();
-      });
-      while (!server.listening) await wait(1);
-      const { port } = server.address() as AddressInfo;
-      const taken = await command(['review', 'campaign.yaml', '--no-open', '--port', String(port)], { cwd });
-      expect(taken).toMatchObject({ code: 64, err: expect.stringContaining(`port ${port} is taken`) });
-      const none = await command(['review', 'campaign.yaml', '--no-open', '-s', 'nothing'], { cwd });
-      expect(none).toMatchObject({ code: 64, err: expect.stringContaining('matches no step') });
-      writeFileSync(join(cwd, 'campaign.yaml'), manifest.replace('kind: image', 'kind: imago'));
-      expect(await command(['review', 'campaign.yaml', '--no-open'], { cwd })).toMatchObject({ code: 65 });
+      await apply(cwd);
+      mkdirSync(join(cwd, 'bin'));
+      const opener = (does: string) =>
+        writeFileSync(join(cwd, 'bin/xdg-open'), `#!/bin/sh\nprintf '%s\\n' "$#" "$@" > '${cwd}/asked'\n${does}\n`, {
+          mode: 0o755,
+        });
+      const env = { PATH: `${join(cwd, 'bin')}:/usr/bin:/bin` };
+      opener('exit 0');
+      const first = await review(cwd, ['--sandbox'], env);
+      while (!readOr(join(cwd, 'asked')).includes('http')) await wait(5);
+      const [count, entrance = ''] = readFileSync(join(cwd, 'asked'), 'utf8').split('\n');
+      expect(count).toBe('1');
+      // Everybody on this machine can read what a program is called with: it leads to the page once.
+      expect(entrance).not.toBe(first.url);
+      expect((await fetch(entrance)).url).toBe(first.url);
+      expect((await fetch(entrance)).status).toBe(403);
+      await first.end();
+      opener('exit 3');
+      const second = await review(cwd, ['--sandbox'], env);
+      while (!second.said().includes('no browser was opened')) await wait(5);
+      expect((await second.end()).code).toBe(0);
+    },
+    60_000,
+  );
+
+  test('a port that is taken, a selection that finds nothing, a manifest with mistakes: said, and nothing is served', async () => {
+    const cwd = folderHere();
+    const server = createServer().listen(0, '127.0.0.1');
+    onTestFinished(() => {
+      server.close();
     });
+    while (!server.listening) await wait(1);
+    const { port } = server.address() as AddressInfo;
+    const taken = await command(['review', 'campaign.yaml', '--no-open', '--port', String(port)], { cwd });
+    expect(taken).toMatchObject({ code: 64, err: expect.stringContaining(`port ${port} is taken`) });
+    const none = await command(['review', 'campaign.yaml', '--no-open', '-s', 'nothing'], { cwd });
+    expect(none).toMatchObject({ code: 64, err: expect.stringContaining('matches no step') });
+    writeFileSync(join(cwd, 'campaign.yaml'), manifest.replace('kind: image', 'kind: imago'));
+    expect(await command(['review', 'campaign.yaml', '--no-open'], { cwd })).toMatchObject({ code: 65 });
   });
 
   function readOr(path: string): string {
@@ -254,126 +250,124 @@ tasks:
     return JSON.parse(json);
   }
 
-  describe('report', () => {
-    test('interrupted, it leaves the page as it was, keeps the small pictures that are made, and goes on from there', async () => {
-      const { folder, report } = await campaignHere();
-      const stop = new AbortController();
-      const path = join(folder, 'campaign.report');
-      const interrupted = await makeGallery(await openCampaign(join(folder, 'campaign.yaml')), {
-        ...{ path, paste: () => '', signal: stop.signal },
-        onThumb: () => stop.abort(),
-      });
-      expect(interrupted).toBeUndefined();
-      expect(readFileSync(join(path, 'index.html'), 'utf8')).not.toContain('id="data"');
-      expect(readdirSync(join(folder, '.mediabatch/thumbs')).length).toBeGreaterThan(0);
-      expect((await report()).code).toBe(0);
-      expect(dataOf(join(path, 'index.html')).assets).toHaveLength(5);
+  test('interrupted, it leaves the page as it was, keeps the small pictures that are made, and goes on from there', async () => {
+    const { folder, report } = await campaignHere();
+    const stop = new AbortController();
+    const path = join(folder, 'campaign.report');
+    const interrupted = await makeGallery(await openCampaign(join(folder, 'campaign.yaml')), {
+      ...{ path, paste: () => '', signal: stop.signal },
+      onThumb: () => stop.abort(),
     });
+    expect(interrupted).toBeUndefined();
+    expect(readFileSync(join(path, 'index.html'), 'utf8')).not.toContain('id="data"');
+    expect(readdirSync(join(folder, '.mediabatch/thumbs')).length).toBeGreaterThan(0);
+    expect((await report()).code).toBe(0);
+    expect(dataOf(join(path, 'index.html')).assets).toHaveLength(5);
+  });
 
-    test('writes a folder with links to what is there, what it cost and where each value is from', async () => {
-      const { folder, report } = await campaignHere();
-      const lock = readFileSync(join(folder, 'campaign.lock.jsonl'), 'utf8');
-      const { code, out, err } = await report();
-      expect({ code, out }).toEqual({ code: 0, out: '' });
-      expect(err).toContain('campaign.report/index.html\n');
-      expect(err).toContain('4 outputs of 5 steps\n');
-      const data = dataOf(join(folder, 'campaign.report/index.html'));
-      const [first] = data.assets;
-      expect(first).toMatchObject({ address: 'hero@lamp/1', state: 'done', credits: 2, estimated: 2 });
-      expect(first?.files[0]).toMatchObject({ url: '../images/lamp-1.png', thumb: expect.stringMatching(/^thumbs\//) });
-      expect(first?.origins).toMatchObject({ prompt: 'campaign.yaml:12, name of products.csv:2' });
-      // The default that is written out is no part of the purchase.
-      expect(first?.origins).not.toHaveProperty('model');
-      expect(data.assets.at(-1)).toMatchObject({ address: 'poster', state: 'planned', files: [] });
-      expect(data.canDecide).toBe(false);
-      expect(readFileSync(join(folder, 'campaign.lock.jsonl'), 'utf8')).toBe(lock);
-    });
+  test('writes a folder with links to what is there, what it cost and where each value is from', async () => {
+    const { folder, report } = await campaignHere();
+    const lock = readFileSync(join(folder, 'campaign.lock.jsonl'), 'utf8');
+    const { code, out, err } = await report();
+    expect({ code, out }).toEqual({ code: 0, out: '' });
+    expect(err).toContain('campaign.report/index.html\n');
+    expect(err).toContain('4 outputs of 5 steps\n');
+    const data = dataOf(join(folder, 'campaign.report/index.html'));
+    const [first] = data.assets;
+    expect(first).toMatchObject({ address: 'hero@lamp/1', state: 'done', credits: 2, estimated: 2 });
+    expect(first?.files[0]).toMatchObject({ url: '../images/lamp-1.png', thumb: expect.stringMatching(/^thumbs\//) });
+    expect(first?.origins).toMatchObject({ prompt: 'campaign.yaml:12, name of products.csv:2' });
+    // The default that is written out is no part of the purchase.
+    expect(first?.origins).not.toHaveProperty('model');
+    expect(data.assets.at(-1)).toMatchObject({ address: 'poster', state: 'planned', files: [] });
+    expect(data.canDecide).toBe(false);
+    expect(readFileSync(join(folder, 'campaign.lock.jsonl'), 'utf8')).toBe(lock);
+  });
 
-    test('--copy --max-size makes pictures smaller where originals are too large, and says when even that is too much', async () => {
-      const { folder, report } = await campaignHere({}, 20_000);
-      const whole = statSync(join(folder, 'images/lamp-1.png')).size;
-      // Into a folder that is not there yet, too.
-      const reduced = await report('--copy', '--max-size', '60 kB');
-      expect(reduced.err).toContain('pictures as JPEGs of 1600 pixels at most');
-      const [file] = dataOf(join(folder, 'campaign.report/index.html')).assets[0]?.files ?? [];
-      expect(file?.url).toMatch(/^media\/lamp-1-[0-9a-f]{12}\.jpg$/);
-      const copy = readFileSync(join(folder, 'campaign.report', file?.url ?? ''));
-      expect(copy.subarray(0, 2).toString('hex')).toBe('ffd8');
-      expect(copy.length).toBeLessThan(whole);
-      expect((await report('--copy', '--max-size', '1GB')).err).not.toContain('JPEGs');
-      const [original] = dataOf(join(folder, 'campaign.report/index.html')).assets[0]?.files ?? [];
-      expect(original?.url).toMatch(/\.png$/);
-      await report('--copy', '--max-size', '60 kB');
-      expect(readdirSync(join(folder, 'campaign.report/media')).every((name) => name.endsWith('.jpg'))).toBe(true);
-      const tooMuch = await report('--copy', '--max-size', '1kB', '--out', 'small');
-      expect(tooMuch.code).toBe(73);
-      expect(tooMuch.err).toMatch(
-        /would have \d+ kB with pictures of 800 pixels: [\d.]+ kB more than 1\.0 kB; nothing was written/,
-      );
-      expect(readdirSync(folder)).not.toContain('small');
-      expect((await report('--copy', '--max-size', '20')).err).toContain('20MB');
-    });
+  test('--copy --max-size makes pictures smaller where originals are too large, and says when even that is too much', async () => {
+    const { folder, report } = await campaignHere({}, 20_000);
+    const whole = statSync(join(folder, 'images/lamp-1.png')).size;
+    // Into a folder that is not there yet, too.
+    const reduced = await report('--copy', '--max-size', '60 kB');
+    expect(reduced.err).toContain('pictures as JPEGs of 1600 pixels at most');
+    const [file] = dataOf(join(folder, 'campaign.report/index.html')).assets[0]?.files ?? [];
+    expect(file?.url).toMatch(/^media\/lamp-1-[0-9a-f]{12}\.jpg$/);
+    const copy = readFileSync(join(folder, 'campaign.report', file?.url ?? ''));
+    expect(copy.subarray(0, 2).toString('hex')).toBe('ffd8');
+    expect(copy.length).toBeLessThan(whole);
+    expect((await report('--copy', '--max-size', '1GB')).err).not.toContain('JPEGs');
+    const [original] = dataOf(join(folder, 'campaign.report/index.html')).assets[0]?.files ?? [];
+    expect(original?.url).toMatch(/\.png$/);
+    await report('--copy', '--max-size', '60 kB');
+    expect(readdirSync(join(folder, 'campaign.report/media')).every((name) => name.endsWith('.jpg'))).toBe(true);
+    const tooMuch = await report('--copy', '--max-size', '1kB', '--out', 'small');
+    expect(tooMuch.code).toBe(73);
+    expect(tooMuch.err).toMatch(
+      /would have \d+ kB with pictures of 800 pixels: [\d.]+ kB more than 1\.0 kB; nothing was written/,
+    );
+    expect(readdirSync(folder)).not.toContain('small');
+    expect((await report('--copy', '--max-size', '20')).err).toContain('20MB');
+  });
 
-    test('--for client has names and pictures; no price, prompt, id, path or command is in any of its bytes', async () => {
-      const { folder, report } = await campaignHere();
-      const home = { HOME: folder, XDG_STATE_HOME: join(folder, 'state') };
-      const decide = (...words: string[]) => runInProcess([...words, '--by', 'Uta'], home, folder);
-      await decide('reject', 'hero@vase/2', '--reason', 'six fingers', '--note', 'cheap lighting');
-      await decide('pick', 'hero@lamp/2', '--note', 'the boss likes it');
-      expect((await report('--for', 'client', '--note', 'Studio Nord, until Friday', '--out', 'client')).code).toBe(0);
-      const data = dataOf(join(folder, 'client/index.html'));
-      expect(data.groups.map(({ name }) => name)).toEqual(['A lamp', 'A vase']);
-      expect(data.assets.map(({ address }) => address)).toContain('A lamp, take 1');
-      expect(data.report.client).toMatch(/^Studio Nord, until Friday · Pick .* back to the sender$/);
-      const lock = readFileSync(join(folder, 'campaign.lock.jsonl'), 'utf8');
-      const jobs = [...lock.matchAll(/"jobId":"([^"]+)"/g)].map(([, job = '']) => job);
-      expect(jobs).toHaveLength(4);
-      // Nothing is decided for the client, and what was rejected is not in the gallery.
-      expect(data.assets.map(({ address }) => address)).toEqual(['A lamp, take 1', 'A lamp, take 2', 'A vase']);
-      expect(data.groups.map(({ gate }) => gate?.state)).toEqual(['open', 'open']);
-      const text = JSON.stringify(data);
-      const words = ['oak table', 'images/', 'mediabatch', 'campaign.yaml', 'credits"', 'estimated', 'alpha-2'];
-      const judged = ['six fingers', 'cheap lighting', 'the boss', 'Uta', 'rejected', 'picked'];
-      for (const secret of [...jobs, ...words, ...judged]) expect(text, secret).not.toContain(secret);
-      const secrets = [...jobs, 'oak table', 'campaign.yaml', ...judged.slice(0, 4)];
-      for (const name of readdirSync(join(folder, 'client'), { recursive: true, encoding: 'utf8' })) {
-        const path = join(folder, 'client', name);
-        if (!statSync(path).isFile()) continue;
-        const bytes = readFileSync(path);
-        for (const secret of secrets) expect(bytes.includes(secret), `${secret} in ${name}`).toBe(false);
-      }
-      expect(readdirSync(join(folder, 'client/media')).join()).not.toMatch(/lamp-1-|vase-1-/);
-      // What the client sends back names steps, and the job that was looked at.
-      const [lamp, other] = data.assets;
-      const verdicts = [
-        { address: lamp?.step, is: 'picked', job: lamp?.job },
-        { address: data.assets[2]?.step, is: 'picked', job: other?.job },
-      ];
-      const picks = { mediabatch: 'picks', version: 1, by: 'Ada', verdicts };
-      writeFileSync(join(folder, 'picks.json'), JSON.stringify(picks));
-      const picked = await runInProcess(['pick', '--from', 'picks.json'], home, folder);
-      expect(picked.out + picked.err).toContain('picked hero@lamp/1');
-      expect(picked.out + picked.err).toContain('hero@vase/1: has changed since Ada reviewed it');
-      expect((await report('--note', 'x')).err).toContain('--note requires --for');
-    });
+  test('--for client has names and pictures; no price, prompt, id, path or command is in any of its bytes', async () => {
+    const { folder, report } = await campaignHere();
+    const home = { HOME: folder, XDG_STATE_HOME: join(folder, 'state') };
+    const decide = (...words: string[]) => runInProcess([...words, '--by', 'Uta'], home, folder);
+    await decide('reject', 'hero@vase/2', '--reason', 'six fingers', '--note', 'cheap lighting');
+    await decide('pick', 'hero@lamp/2', '--note', 'the boss likes it');
+    expect((await report('--for', 'client', '--note', 'Studio Nord, until Friday', '--out', 'client')).code).toBe(0);
+    const data = dataOf(join(folder, 'client/index.html'));
+    expect(data.groups.map(({ name }) => name)).toEqual(['A lamp', 'A vase']);
+    expect(data.assets.map(({ address }) => address)).toContain('A lamp, take 1');
+    expect(data.report.client).toMatch(/^Studio Nord, until Friday · Pick .* back to the sender$/);
+    const lock = readFileSync(join(folder, 'campaign.lock.jsonl'), 'utf8');
+    const jobs = [...lock.matchAll(/"jobId":"([^"]+)"/g)].map(([, job = '']) => job);
+    expect(jobs).toHaveLength(4);
+    // Nothing is decided for the client, and what was rejected is not in the gallery.
+    expect(data.assets.map(({ address }) => address)).toEqual(['A lamp, take 1', 'A lamp, take 2', 'A vase']);
+    expect(data.groups.map(({ gate }) => gate?.state)).toEqual(['open', 'open']);
+    const text = JSON.stringify(data);
+    const words = ['oak table', 'images/', 'mediabatch', 'campaign.yaml', 'credits"', 'estimated', 'alpha-2'];
+    const judged = ['six fingers', 'cheap lighting', 'the boss', 'Uta', 'rejected', 'picked'];
+    for (const secret of [...jobs, ...words, ...judged]) expect(text, secret).not.toContain(secret);
+    const secrets = [...jobs, 'oak table', 'campaign.yaml', ...judged.slice(0, 4)];
+    for (const name of readdirSync(join(folder, 'client'), { recursive: true, encoding: 'utf8' })) {
+      const path = join(folder, 'client', name);
+      if (!statSync(path).isFile()) continue;
+      const bytes = readFileSync(path);
+      for (const secret of secrets) expect(bytes.includes(secret), `${secret} in ${name}`).toBe(false);
+    }
+    expect(readdirSync(join(folder, 'client/media')).join()).not.toMatch(/lamp-1-|vase-1-/);
+    // What the client sends back names steps, and the job that was looked at.
+    const [lamp, other] = data.assets;
+    const verdicts = [
+      { address: lamp?.step, is: 'picked', job: lamp?.job },
+      { address: data.assets[2]?.step, is: 'picked', job: other?.job },
+    ];
+    const picks = { mediabatch: 'picks', version: 1, by: 'Ada', verdicts };
+    writeFileSync(join(folder, 'picks.json'), JSON.stringify(picks));
+    const picked = await runInProcess(['pick', '--from', 'picks.json'], home, folder);
+    expect(picked.out + picked.err).toContain('picked hero@lamp/1');
+    expect(picked.out + picked.err).toContain('hero@vase/1: has changed since Ada reviewed it');
+    expect((await report('--note', 'x')).err).toContain('--note requires --for');
+  });
 
-    test('never writes over what is not a gallery (73), and refuses what does not go together (64)', async () => {
-      const { folder, report } = await campaignHere();
-      const refused = await report('--out', 'images');
-      expect(refused).toMatchObject({ code: 73, out: '' });
-      expect(refused.err).toContain('is not a gallery written by report');
-      for (const [name, code] of [
-        ['notes.txt', 64],
-        ['notes.html', 73],
-      ] as const) {
-        writeFileSync(join(folder, name), 'sku,name');
-        expect((await report('--single-file', name)).code, name).toBe(code);
-        expect(readFileSync(join(folder, name), 'utf8')).toBe('sku,name');
-      }
-      const nowhere = await report('--single-file', 'none/a.html');
-      expect(nowhere).toMatchObject({ code: 73, err: expect.stringContaining('name a file in a folder that exists') });
-      expect((await report('--single-file', 'a.html', '--copy')).code).toBe(64);
-      expect((await report('-s', 'nothing')).code).toBe(64);
-    });
+  test('never writes over what is not a gallery (73), and refuses what does not go together (64)', async () => {
+    const { folder, report } = await campaignHere();
+    const refused = await report('--out', 'images');
+    expect(refused).toMatchObject({ code: 73, out: '' });
+    expect(refused.err).toContain('is not a gallery written by report');
+    for (const [name, code] of [
+      ['notes.txt', 64],
+      ['notes.html', 73],
+    ] as const) {
+      writeFileSync(join(folder, name), 'sku,name');
+      expect((await report('--single-file', name)).code, name).toBe(code);
+      expect(readFileSync(join(folder, name), 'utf8')).toBe('sku,name');
+    }
+    const nowhere = await report('--single-file', 'none/a.html');
+    expect(nowhere).toMatchObject({ code: 73, err: expect.stringContaining('name a file in a folder that exists') });
+    expect((await report('--single-file', 'a.html', '--copy')).code).toBe(64);
+    expect((await report('-s', 'nothing')).code).toBe(64);
   });
 });

@@ -208,77 +208,77 @@ tasks:
 });
 
 describe('odd disk', () => {
-  describe('odd disk', () => {
-    const manifest =
-      'version: 1\nname: spring\ntasks:\n  pic: { kind: image, with: { prompt: a lamp, resolution: 1k } }\n';
+  const manifest =
+    'version: 1\nname: spring\ntasks:\n  pic: { kind: image, with: { prompt: a lamp, resolution: 1k } }\n';
 
-    function place(): string {
-      const path = makeFolder();
-      writeFileSync(join(path, 'campaign.yaml'), manifest);
-      return path;
-    }
+  function place(): string {
+    const path = makeFolder();
+    writeFileSync(join(path, 'campaign.yaml'), manifest);
+    return path;
+  }
 
-    const apply = (folder: string) => [
-      process.execPath,
-      bin,
-      'apply',
-      join(folder, 'campaign.yaml'),
-      '--sandbox',
-      '--yes',
-    ];
+  const apply = (folder: string) => [
+    process.execPath,
+    bin,
+    'apply',
+    join(folder, 'campaign.yaml'),
+    '--sandbox',
+    '--yes',
+  ];
 
-    test.runIf(has.strace).each(['EXDEV', 'EMLINK', 'EACCES', 'EPERM', 'ENOSYS'])(
-      'where a link is refused with %s the guard takes the other way',
-      async (code) => {
-        const folder = place();
-        const inject = ['-e', 'trace=link,linkat', '-e', `inject=link,linkat:error=${code}`];
-        const ended = await start(['strace', '-f', '-qq', '-o', '/dev/null', ...inject, ...apply(folder)]).ended;
-        expect([ended.code, ended.err]).toEqual([0, expect.not.stringContaining('internal error')]);
-      },
-    );
-
-    test.runIf(has.strace)('a disk that takes no guard at all: words, and exit code 73', async () => {
+  test.runIf(has.strace).each(['EXDEV', 'EMLINK', 'EACCES', 'EPERM', 'ENOSYS'])(
+    'where a link is refused with %s the guard takes the other way',
+    async (code) => {
       const folder = place();
-      const inject = ['-e', 'trace=link,linkat', '-e', 'inject=link,linkat:error=EIO'];
+      const inject = ['-e', 'trace=link,linkat', '-e', `inject=link,linkat:error=${code}`];
       const ended = await start(['strace', '-f', '-qq', '-o', '/dev/null', ...inject, ...apply(folder)]).ended;
-      expect([ended.code, ended.err]).toEqual([73, expect.stringContaining('MB3301')]);
-      expect(ended.err).not.toContain('internal error');
-    });
+      expect([ended.code, ended.err]).toEqual([0, expect.not.stringContaining('internal error')]);
+    },
+  );
 
-    test.each([['--version'], ['--help'], ['plan', 'campaign.yaml', '--json'], ['status', 'campaign.yaml', '--json']])(
-      'output that cannot be written ends with 73 and one line: %s',
-      async (...words) => {
-        const folder = place();
-        const script = `cd ${folder} && exec "$@" > /dev/full`;
-        const { code, err } = await start(['bash', '-c', script, 'bash', process.execPath, bin, ...words]).ended;
-        expect([code, err]).toEqual([73, expect.stringMatching(/stdout cannot be written: ENOSPC/)]);
-        expect(err).not.toMatch(/^ +at /m);
-      },
-    );
-
-    test('a working folder that was deleted: words, and a code from the table', async () => {
-      const folder = place();
-      const gone = join(folder, 'gone');
-      const run = (...words: string[]) => {
-        mkdirSync(gone);
-        const script = `cd ${gone} && rmdir ${gone} && exec "$@"`;
-        return start(['bash', '-c', script, 'bash', process.execPath, bin, ...words]).ended;
-      };
-      for (const words of [
-        ['plan', 'campaign.yaml'],
-        apply(folder).slice(2),
-        ['init'],
-        ['doctor'],
-        ['status', '--json'],
-      ]) {
-        const { code, err } = await run(...words);
-        expect([code, err]).toEqual([65, expect.stringContaining('MB3416')]);
-        expect(err).not.toContain('internal error');
-      }
-      for (const words of [['--help'], ['--version'], ['help', 'exit']]) expect((await run(...words)).code).toBe(0);
-    });
+  test.runIf(has.strace)('a disk that takes no guard at all: words, and exit code 73', async () => {
+    const folder = place();
+    const inject = ['-e', 'trace=link,linkat', '-e', 'inject=link,linkat:error=EIO'];
+    const ended = await start(['strace', '-f', '-qq', '-o', '/dev/null', ...inject, ...apply(folder)]).ended;
+    expect([ended.code, ended.err]).toEqual([73, expect.stringContaining('MB3301')]);
+    expect(ended.err).not.toContain('internal error');
   });
 
+  test.each([['--version'], ['--help'], ['plan', 'campaign.yaml', '--json'], ['status', 'campaign.yaml', '--json']])(
+    'output that cannot be written ends with 73 and one line: %s',
+    async (...words) => {
+      const folder = place();
+      const script = `cd ${folder} && exec "$@" > /dev/full`;
+      const { code, err } = await start(['bash', '-c', script, 'bash', process.execPath, bin, ...words]).ended;
+      expect([code, err]).toEqual([73, expect.stringMatching(/stdout cannot be written: ENOSPC/)]);
+      expect(err).not.toMatch(/^ +at /m);
+    },
+  );
+
+  test('a working folder that was deleted: words, and a code from the table', async () => {
+    const folder = place();
+    const gone = join(folder, 'gone');
+    const run = (...words: string[]) => {
+      mkdirSync(gone);
+      const script = `cd ${gone} && rmdir ${gone} && exec "$@"`;
+      return start(['bash', '-c', script, 'bash', process.execPath, bin, ...words]).ended;
+    };
+    for (const words of [
+      ['plan', 'campaign.yaml'],
+      apply(folder).slice(2),
+      ['init'],
+      ['doctor'],
+      ['status', '--json'],
+    ]) {
+      const { code, err } = await run(...words);
+      expect([code, err]).toEqual([65, expect.stringContaining('MB3416')]);
+      expect(err).not.toContain('internal error');
+    }
+    for (const words of [['--help'], ['--version'], ['help', 'exit']]) expect((await run(...words)).code).toBe(0);
+  });
+});
+
+describe('read-only commands', () => {
   const manifest = `version: 1
 name: looked-at
 budget: { credits: 20 }
@@ -354,36 +354,32 @@ tasks:
     expect(listing(folder)).toEqual(was);
   }
 
-  describe('read-only commands', () => {
-    test.runIf(has.root && has.mounts)('work on a file system that is mounted for reading (root)', async () => {
-      const folder = await boughtFolder();
-      const script = 'mount --bind "$PWD" "$PWD" && mount -o remount,bind,ro "$PWD" && cd "$PWD" && exec "$@"';
-      const before = ['unshare', '--mount', 'sh', '-c', script, 'sh', process.execPath, bin];
-      await expectOnlyLooking(folder, before);
-      const { said } = await run([...before, 'plan', 'campaign.yaml'], folder);
-      expect(said).toContain(
-        'the folder output cannot be written, and pic@a is to be saved there: apply would end with',
-      );
-      for (const words of writing) expect((await run([...before, ...words.split(' ')], folder)).code, words).toBe(73);
-    });
-
-    test.runIf(has.root ? canBeNobody() : true)(
-      'work in somebody else’s folder, whose state nobody may read',
-      async () => {
-        const folder = await boughtFolder();
-        chmodSync(join(folder, '.mediabatch'), 0o000);
-        chmodSync(folder, 0o555);
-        onTestFinished(() => {
-          chmodSync(folder, 0o755);
-          chmodSync(join(folder, '.mediabatch'), 0o755);
-        });
-        const before = has.root ? nobody : [process.execPath, bin];
-        for (const words of looking) {
-          const { code, said } = await run([...before, ...words.split(' ')], folder);
-          expect(code, `${words}: ${said}`).toBe(0);
-        }
-        for (const words of writing) expect((await run([...before, ...words.split(' ')], folder)).code, words).toBe(73);
-      },
-    );
+  test.runIf(has.root && has.mounts)('work on a file system that is mounted for reading (root)', async () => {
+    const folder = await boughtFolder();
+    const script = 'mount --bind "$PWD" "$PWD" && mount -o remount,bind,ro "$PWD" && cd "$PWD" && exec "$@"';
+    const before = ['unshare', '--mount', 'sh', '-c', script, 'sh', process.execPath, bin];
+    await expectOnlyLooking(folder, before);
+    const { said } = await run([...before, 'plan', 'campaign.yaml'], folder);
+    expect(said).toContain('the folder output cannot be written, and pic@a is to be saved there: apply would end with');
+    for (const words of writing) expect((await run([...before, ...words.split(' ')], folder)).code, words).toBe(73);
   });
+
+  test.runIf(has.root ? canBeNobody() : true)(
+    'work in somebody else’s folder, whose state nobody may read',
+    async () => {
+      const folder = await boughtFolder();
+      chmodSync(join(folder, '.mediabatch'), 0o000);
+      chmodSync(folder, 0o555);
+      onTestFinished(() => {
+        chmodSync(folder, 0o755);
+        chmodSync(join(folder, '.mediabatch'), 0o755);
+      });
+      const before = has.root ? nobody : [process.execPath, bin];
+      for (const words of looking) {
+        const { code, said } = await run([...before, ...words.split(' ')], folder);
+        expect(code, `${words}: ${said}`).toBe(0);
+      }
+      for (const words of writing) expect((await run([...before, ...words.split(' ')], folder)).code, words).toBe(73);
+    },
+  );
 });
