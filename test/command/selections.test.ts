@@ -74,12 +74,7 @@ tasks:
   film: { kind: image, foreach: [a, b], with: { prompt: "{{row}} 2", referenceImages: ["{{tasks.hero.url}}"] } }
 `;
 
-  test.each([
-    [
-      ['--first', '1'],
-      ['hero 1', 'logo 2', 'film 1'],
-    ],
-  ])('a run with %j tells of what it is about, and of nothing else', async (selection, tasks) => {
+  test('a run with --first tells of what it is about, and of nothing else', async () => {
     place.write('campaign.yaml', manifest);
     await place.run('apply', '--sandbox', '--yes', '--poll-interval', '10', '-s', 'hero');
     const { code, out } = await place.run(
@@ -90,7 +85,8 @@ tasks:
       '10',
       '--events',
       '-',
-      ...selection,
+      '--first',
+      '1',
     );
     expect(code).toBe(0);
     const events = out
@@ -99,7 +95,7 @@ tasks:
       .map((line) => JSON.parse(line) as RunEvent);
     const [first] = events;
     if (first?.event !== 'run-started') throw new Error('the first event is another');
-    expect(first.tasks.map(({ id, steps }) => `${id} ${steps}`)).toEqual(tasks);
+    expect(first.tasks.map(({ id, steps }) => `${id} ${steps}`)).toEqual(['hero 1', 'logo 2', 'film 1']);
     expect(first.tasks.reduce((sum, { steps }) => sum + steps, 0)).toBe(first.steps);
     const view = createRunView();
     for (const event of events) foldEvent(view, event);

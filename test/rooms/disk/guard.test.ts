@@ -131,15 +131,13 @@ describe('the guard', () => {
 });
 
 describe('a guard that is not ours to judge', () => {
-  const contents: [string, string][] = [['empty', '']];
-
-  it.each(contents)('is held when its content is %s, and the answer says what to do', async (_name, content) => {
+  it('is held when it is empty, and the answer says what to do', async () => {
     const { lock, guard } = pathsIn(makeFolder());
     mkdirSync(join(guard, '..'));
-    writeFileSync(guard, content);
+    writeFileSync(guard, '');
     const answer = await take(lock);
     expect(answer).toMatchObject({ is: 'held', note: expect.stringContaining(`remove that file`) });
-    expect(readFileSync(guard, 'utf8')).toBe(content);
+    expect(readFileSync(guard, 'utf8')).toBe('');
   });
 
   it('is held when it is a symbolic link', async () => {

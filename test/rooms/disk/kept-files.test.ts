@@ -149,15 +149,12 @@ it('what was kept is read, each service by itself', async () => {
 
 const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
 
-it.each<[string, Json]>([['is nested without end', JSON.parse(deep) as Json]])(
-  'a document that %s is not kept',
-  async (_name, hostile) => {
-    const state = makeState();
-    await keepAnswer(state, service, 'document', document);
-    await keepAnswer(state, service, 'document', hostile);
-    expect(await readAnswer(state, service, 'document')).toEqual(document);
-  },
-);
+it('a document that is nested without end is not kept', async () => {
+  const state = makeState();
+  await keepAnswer(state, service, 'document', document);
+  await keepAnswer(state, service, 'document', JSON.parse(deep));
+  expect(await readAnswer(state, service, 'document')).toEqual(document);
+});
 
 const durations = 'durations.json';
 
