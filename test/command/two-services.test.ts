@@ -1,7 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { temporaryFolder } from '../rig/command.ts';
 import { makeFolder } from '../rig/folder.ts';
 import { readResultFiles } from '../rig/media-files.ts';
 import { described, type Manners, odd, terse } from '../rig/other-service/manners.ts';
@@ -92,9 +91,7 @@ function campaign(text: string, { env: own }: StandIn) {
     run: (...args: string[]): Promise<Said> => runInProcess(args, env, path),
     /** Moves the campaign to another machine: there is no purchase journal of this one. */
     moveToAnotherMachine: () => {
-      const state = temporaryFolder();
-      onTestFinished(state.remove);
-      env = { ...env, XDG_STATE_HOME: state.path };
+      env = { ...env, XDG_STATE_HOME: makeFolder() };
     },
     apply: (...more: string[]): Promise<Said> =>
       runInProcess(

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { cpSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openCampaign } from '../../src/campaign/open-campaign.ts';
 import { planSaved } from '../../src/campaign/plan.ts';
 import { openSavedPlan } from '../../src/campaign/saved-plan.ts';
@@ -12,8 +12,8 @@ import { refusePutBack } from '../../src/cluster/store/run-mark.ts';
 import { openStore } from '../../src/cluster/store/store.ts';
 import type { Json } from '../../src/ground/json.ts';
 import { runInProcess } from '../command/in-process.ts';
-import { temporaryFolder } from '../rig/command.ts';
 import { findForgotten, findMissing, locksOf, pathInSet, readInSet, readWhole, releasedVersions } from './read-sets.ts';
+import { makeFolder } from '../rig/folder.ts';
 
 /** Knows of no line that a lock has given back. */
 const noDatabase: Sql = { query: async () => [] };
@@ -22,8 +22,7 @@ const documents = ['plan', 'status', 'outputs', 'cost'];
 
 /** The campaign of a set in a folder of its own, with its lock or as it was before anything was bought. */
 function placeOf(version: string, is: 'bought' | 'new'): string {
-  const { path, remove } = temporaryFolder();
-  onTestFinished(remove);
+  const path = makeFolder();
   for (const name of ['campaign.yaml', 'brand.yaml', 'products.csv', 'copy.csv', 'logo.png', 'saved.plan.json']) {
     cpSync(pathInSet(version, name), join(path, name));
   }

@@ -1,10 +1,10 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { onTestFinished, vi } from 'vitest';
+import { makeFolder } from './folder.ts';
 
 /** Programs of a server that the `pg_dump` of this machine can dump: those of its own version. Undefined: there are none. */
 export const dumpedPrograms = findPrograms();
@@ -21,8 +21,7 @@ function findPrograms(): string | undefined {
 
 /** A server of a test's own with the superuser `postgres` and nothing else. Its port. */
 export async function emptyServer(programs: string): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'mediabatch-dumped-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  const folder = makeFolder();
   // It refuses root.
   const isRoot = process.getuid?.() === 0;
   const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));

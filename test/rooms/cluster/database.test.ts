@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process';
 import { EventEmitter } from 'node:events';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -17,6 +16,7 @@ import { openLines, readAllLines } from '../../../src/cluster/head/rows.ts';
 import { submitRun } from '../../../src/cluster/runs/runs.ts';
 import { isSameServer, whichServer } from '../../../src/cluster/store/run-mark.ts';
 import { command, root } from '../../rig/command.ts';
+import { makeFolder } from '../../rig/folder.ts';
 import { losingLine } from '../../rig/losing-line.ts';
 import { pooler, poolerBefore } from '../../rig/pooler.ts';
 import { freshDatabase, openFresh } from '../../rig/postgres.ts';
@@ -308,10 +308,9 @@ test("the next version's tables are left alone by a worker of today", async () =
 const settings = { wal_level: 'replica', fsync: 'off', autovacuum: 'off' };
 
 function folderHere(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'mediabatch-which-'));
+  const folder = makeFolder();
   // As root the server runs as another user.
   chmodSync(folder, 0o755);
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   return folder;
 }
 

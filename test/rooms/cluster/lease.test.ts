@@ -1,8 +1,6 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { guardCreates, Lease, type LeaseClocks, leaseMs } from '../../../src/cluster/head/account.ts';
 import { openStore } from '../../../src/cluster/store/store.ts';
 import { makeWakeUp } from '../../../src/cluster/wake-up.ts';
@@ -10,6 +8,7 @@ import { startWorker } from '../../../src/cluster/worker/start-worker.ts';
 import { systemClock } from '../../../src/contract/clock.ts';
 import type { WorkerNews } from '../../../src/contract/engine-state.ts';
 import type { Service } from '../../../src/contract/ports.ts';
+import { makeFolder } from '../../rig/folder.ts';
 import { settled } from '../../rig/held.ts';
 import { freshDatabase } from '../../rig/postgres.ts';
 import { VirtualClock } from '../../rig/virtual-clock.ts';
@@ -163,8 +162,7 @@ test('what is told of another one wakes nobody; after a connection that broke an
 });
 
 test('a worker that is started before its store is made waits for it, says so once, and writes nothing there', async () => {
-  const store = mkdtempSync(join(tmpdir(), 'mediabatch-store-'));
-  onTestFinished(() => rmSync(store, { recursive: true, force: true, maxRetries: 5 }));
+  const store = makeFolder();
   const ending = new AbortController();
   const news: WorkerNews[] = [];
   let looks = 0;

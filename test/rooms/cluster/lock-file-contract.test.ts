@@ -1,10 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openLines, readAllLines } from '../../../src/cluster/head/rows.ts';
 import type { LockFile } from '../../../src/contract/ports.ts';
 import { openLockFile } from '../../../src/disk/lock/lock-file.ts';
+import { makeFolder } from '../../rig/folder.ts';
 import { openFresh } from '../../rig/postgres.ts';
 
 /** A home of a lock's lines: both are held to the same. */
@@ -17,9 +17,7 @@ interface Home {
 }
 
 async function inFile(): Promise<Home> {
-  const folder = mkdtempSync(join(tmpdir(), 'mediabatch-lines-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
-  const path = join(folder, 'lock.jsonl');
+  const path = join(makeFolder(), 'lock.jsonl');
   const file = await openLockFile(path, { header: '{"header":1}\n' });
   onTestFinished(() => file.close());
   return {

@@ -1,7 +1,6 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { giveBackLost } from '../../../src/campaign/on-engine/submit-plan.ts';
 import { keepSeen } from '../../../src/campaign/on-engine/watch-engine.ts';
 import type { OpenCampaign } from '../../../src/campaign/open-campaign.ts';
@@ -16,6 +15,7 @@ import { openStore } from '../../../src/cluster/store/store.ts';
 import { readSeenOnEngine, writeSeenOnEngine } from '../../../src/disk/lock/engine-note.ts';
 import { type Lock, lockVersion, type Purchase, type StepRecord } from '../../../src/lock/record.ts';
 import { writeRecord } from '../../../src/lock/write.ts';
+import { makeFolder } from '../../rig/folder.ts';
 import { engineHere, headHere, submission } from './engine-here.ts';
 
 const account = 'a'.repeat(32);
@@ -55,8 +55,7 @@ async function known(db: Database, id: string): Promise<RunRecord> {
 
 /** A clone of the campaign, with what it has seen of a run. */
 function clone(db: Database) {
-  const folder = mkdtempSync(join(tmpdir(), 'mediabatch-clone-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = makeFolder();
   const said: string[] = [];
   const lock = join(folder, 'campaign.lock.jsonl');
   const campaign = {
@@ -202,11 +201,7 @@ test('lines are marked when they are durable, and again after a store was away',
 });
 
 test('a folder keeps marks while it is mounted, behind no link, and under no other name', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'mediabatch-store-'));
-  const outside = mkdtempSync(join(tmpdir(), 'mediabatch-outside-'));
-  onTestFinished(() => {
-    for (const path of [folder, outside]) rmSync(path, { recursive: true, force: true });
-  });
+  const [folder, outside] = [makeFolder(), makeFolder()];
   const store = await openStore(folder, { makes: true });
   expect(await store.readMark('r-1')).toBeUndefined();
   await store.writeMark('r-1', 'one');

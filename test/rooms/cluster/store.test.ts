@@ -1,14 +1,4 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, test } from 'vitest';
@@ -34,9 +24,7 @@ import { scriptedDatabase } from './scripted-database.ts';
 
 /** A store whose marker somebody has created, and not written yet. */
 function begun(): { store: string; path: string } {
-  const above = mkdtempSync(join(tmpdir(), 'mediabatch-store-'));
-  onTestFinished(() => rmSync(above, { recursive: true, force: true }));
-  const store = join(above, 'store');
+  const store = join(makeFolder(), 'store');
   mkdirSync(join(store, '.mediabatch'), { recursive: true });
   const path = join(store, '.mediabatch', 'store.json');
   writeFileSync(path, '');
@@ -107,8 +95,7 @@ test('a file that a redo replaces stays beside the new one, whichever worker had
 async function storeHere() {
   const { store, path } = begun();
   writeFileSync(path, writeMarker('0123456789abcdef'));
-  const outside = mkdtempSync(join(tmpdir(), 'mediabatch-outside-'));
-  onTestFinished(() => rmSync(outside, { recursive: true, force: true }));
+  const outside = makeFolder();
   return { store, outside, opened: await openStore(store, { makes: false }) };
 }
 
@@ -136,12 +123,6 @@ test.each(['../escaped', 'shop/../../escaped', '.mediabatch', '', 'Shop', 'a/b']
   },
 );
 
-function folderHere(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'mediabatch-store-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 /** Attaches to a run that was submitted with this store. */
 async function attachTo(store: string | null) {
   const { db, boss } = await engineHere();
@@ -155,7 +136,7 @@ async function attachTo(store: string | null) {
 }
 
 test('files are brought from the store that the run was submitted with, and from no other', async () => {
-  const [folder, other] = [folderHere(), folderHere()];
+  const [folder, other] = [makeFolder(), makeFolder()];
   const { id } = await makeStore(folder);
   await makeStore(other);
   const { storeFor, notices } = await attachTo(id);
@@ -163,12 +144,12 @@ test('files are brought from the store that the run was submitted with, and from
   const files = await storeFor(folder);
   expect(files === 'stay' ? files : await files?.read(output)).toBeUndefined();
   expect(notices).toEqual([]);
-  for (const name of [other, folderHere()])
+  for (const name of [other, makeFolder()])
     await expect(storeFor(name)).rejects.toMatchObject({ failure: { code: 'MB3705' } });
 });
 
 test('whoever attaches without the store of a run is told that its files stay there', async () => {
-  const { id } = await makeStore(folderHere());
+  const { id } = await makeStore(makeFolder());
   const { storeFor, notices } = await attachTo(id);
   expect(await storeFor()).toBe('stay');
   expect(notices).toEqual([expect.stringContaining('no --store is given')]);
@@ -176,7 +157,7 @@ test('whoever attaches without the store of a run is told that its files stay th
 
 test('a store that a run does not have is said to be of no use', async () => {
   const { storeFor, notices } = await attachTo(null);
-  expect(await storeFor(folderHere())).toBeUndefined();
+  expect(await storeFor(makeFolder())).toBeUndefined();
   expect(notices).toEqual([expect.stringContaining('submitted without --store')]);
 });
 

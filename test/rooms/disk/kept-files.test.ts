@@ -11,7 +11,6 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, test } from 'vitest';
 import { KeptFiles } from '../../../src/disk/outputs/kept-files.ts';
@@ -131,9 +130,7 @@ const service = 'sha256:0123abcd';
 const document: Json = { openapi: '3.1.0', paths: { '/videos/create': { post: {} } } };
 
 function makeState(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'mediabatch-kept-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
-  return join(folder, '.mediabatch');
+  return join(makeFolder(), '.mediabatch');
 }
 
 it('what was kept is read, each service by itself', async () => {

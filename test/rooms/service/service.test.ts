@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../../src/contract/clock.ts';
 import type { Json } from '../../../src/ground/json.ts';
 import { createService, type ServiceOptions } from '../../../src/service/service.ts';
+import { makeFolder } from '../../rig/folder.ts';
 import { listen, serve } from './loopback.ts';
 
 const apiKey = 'acme_live_secret123456';
@@ -170,8 +170,7 @@ describe('an upload', () => {
   const asset = { id: 'a1', url: 'https://cdn.example/a.png' };
 
   function file() {
-    const folder = mkdtempSync(join(tmpdir(), 'mediabatch-service-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+    const folder = makeFolder();
     writeFileSync(join(folder, 'a.png'), 'bytes');
     const sha256 = createHash('sha256').update('bytes').digest('hex');
     return { folder, order: { path: 'a.png', sha256, bytes: 5 } };

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { FileToUpload } from '../../../src/service/library.ts';
 import { contentTypeOf } from '../../../src/service/upload-file.ts';
+import { makeFolder } from '../../rig/folder.ts';
 import { type Call, failure, key, type Reply, refusal, type Scripted, serveScript } from './scripted.ts';
 
 const signal = new AbortController().signal;
@@ -16,8 +16,7 @@ const taken: Reply = { json: { success: true, data: asset } };
 const large = 7_000_001;
 
 function makeFile(bytes: number, name = 'a.png'): FileToUpload {
-  const folder = mkdtempSync(join(tmpdir(), 'mediabatch-upload-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  const folder = makeFolder();
   const content = Buffer.alloc(bytes, 'mediabatch');
   const path = join(folder, name);
   writeFileSync(path, content);
