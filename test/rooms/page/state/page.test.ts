@@ -162,6 +162,14 @@ describe('page', () => {
     expect([1, 2, 3].map((number) => verdictOn(take(number)))).toEqual([undefined, undefined, undefined]);
   });
 
+  test('a note on a verdict about an outdated output is refused before it is typed', () => {
+    const outdated = asset(take(1), { isJudged: false, state: 'changed', verdict: { is: 'picked' } });
+    const { page } = open(campaign([{ name: 'hero@p001', assets: [outdated] }]));
+    page.editNote();
+    expect(page.said.value).toBe(`Nothing to judge at ${take(1)}: bought before its input changed.`);
+    expect(page.hasNote.value).toBe(false);
+  });
+
   test('pictures are read ahead of as many groups as are asked for, those that need nobody left out', () => {
     const groups = ['a', 'b', 'c', 'd'].map((key) => ({
       name: key,
