@@ -274,8 +274,7 @@ export async function savePlan(
     ...(publishes.length > 0 && { publishes: publishes.toSorted() }),
     ...(redo.size > 0 && { redo: [...redo].sort() }),
   };
-  // The type comes first, so that the start of a large file shows it.
-  const document = { mediabatch: 'plan', ...(planJson(plan) as { [key: string]: Json }), saved };
+  const document = { ...(planJson(plan) as { [key: string]: Json }), saved };
   await saveOwnFile(path, `${safeJson(document, 2)}\n`, {
     lock: paths.lock,
     isOwn: (start) => typeOfOwn(start) === 'plan',

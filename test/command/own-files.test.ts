@@ -21,6 +21,11 @@ describe('own files', () => {
     place.write('products.csv', products);
     await place.run('plan', '--sandbox', '--out', 'x.plan.json');
     place.write('printed.json', (await place.run('plan', '--json')).out);
+    place.write(
+      'gated.yaml',
+      'version: 1\nname: g\ntasks: { a: { kind: image, gate: approve, with: { prompt: a } } }\n',
+    );
+    place.write('gated.json', (await place.run('plan', 'gated.yaml', '--json')).out);
     place.write('campaign.sandbox.lock.jsonl', '{"mediabatch":"lock","version":2}\n');
     place.write('spring.lock.jsonl', '{"mediabatch":"lock","version":2}\n');
   }
@@ -39,6 +44,7 @@ describe('own files', () => {
         /to carry out the plan: mediabatch apply x\.plan\.json\n +for any other command, name its manifest: campaign\.yaml\n/,
       );
       expect(await said('printed.json')).toContain('printed.json is a plan that was printed, not a manifest');
+      expect(await said('gated.json')).toContain('gated.json is a plan that was printed, not a manifest');
       expect(await said('campaign.sandbox.lock.jsonl')).toContain('name its manifest: campaign.yaml, with --sandbox');
       expect(await said('spring.lock.jsonl')).toContain('is the lock of a campaign, not a manifest');
     }

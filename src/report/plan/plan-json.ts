@@ -2,16 +2,16 @@ import type { Json } from '../../ground/json.ts';
 import type { Plan } from '../../plan/plan.ts';
 
 /**
- * The plan for programs, as `schemas/plan.schema.json` describes it: without the orders, which are for execution, and
- * with sorted keys, so that equal plans give equal text. `next`: commands for the next steps, if they are printed.
+ * The plan for programs, as in `schemas/plan.schema.json`: without the orders, and with sorted keys, so that equal
+ * plans give equal text. Its type comes first, so that the start of a file shows it. `next`: commands, if printed.
  */
-export function planJson(plan: Plan, more: { next?: readonly object[] } = {}): Json {
-  const { rows, ...rest } = plan;
-  return sortKeys({
+export function planJson({ mediabatch, rows, ...rest }: Plan, more: { next?: readonly object[] } = {}): Json {
+  const sorted = sortKeys({
     ...rest,
     ...more,
     rows: rows.map(({ order: _order, later: _later, asked: _asked, parts: _parts, ...row }) => row),
   });
+  return { mediabatch, ...(sorted as { [key: string]: Json }) };
 }
 
 function sortKeys(value: unknown): Json {
