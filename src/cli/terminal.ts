@@ -67,7 +67,7 @@ const written = new Set<NodeJS.WriteStream>();
 
 /**
  * Terminal with the process's own streams. After an error, a stream discards its output; the work goes on, because it
- * is paid, and the exit code is that of `lostOutput`.
+ * is paid, and `allSaid` returns the error.
  */
 export function processTerminal({ color = 'wanted' }: { color?: 'wanted' | 'never' } = {}): Terminal {
   const writer = (stream: NodeJS.WriteStream, name: string) => {
