@@ -59,25 +59,21 @@ export function diagnosticsGithub(
 ): string {
   return sortDiagnostics(diagnostics)
     .map(({ severity, code, message, hint, place, trail = [] }) => {
-      const properties = [
-        ...(place === undefined ? [] : placeProperties(place, toCheckoutPath(place.file))),
-        ['title', code],
-      ];
+      const properties = { ...(place && placeProperties(place, toCheckoutPath(place.file))), title: code };
       const lines = [
         safeText(message, messageLength),
         ...(trail.length > 0 ? [`in ${trail.map((part) => safeText(part, 120)).join(' › ')}`] : []),
         ...(hint === undefined ? [] : shellLines(hint)),
       ];
-      const list = properties.map(([name, value]) => `${name}=${escapeProperty(String(value))}`);
-      return `::${severity} ${list.join(',')}::${escapeData(lines.join('\n'))}\n`;
+      return annotation(severity, properties, lines);
     })
     .join('');
 }
 
 /** Writes a failure without a place in a file, or the stop of a run, as one annotation. */
 export function failureGithub(title: string, lines: readonly string[]): string {
-  const text = lines.map((line) => safeText(line, messageLength)).join('\n');
-  return `::error title=${escapeProperty(title)}::${escapeData(text)}\n`;
+  const safe = lines.map((line) => safeText(line, messageLength));
+  return annotation('error', { title }, safe);
 }
 
 /**
@@ -92,8 +88,7 @@ export function failedStepsGithub({ stepsByAddress }: RunView, file: string): st
         steps.map(([address]) => address),
         3,
       );
-      const properties = `file=${escapeProperty(safeText(file, 1000))},title=${escapeProperty(title)}`;
-      return `::error ${properties}::${escapeData(safeText(reason, messageLength))}\n`;
+      return annotation('error', { file: safeText(file, 1000), title }, [safeText(reason, messageLength)]);
     })
     .join('');
 }
@@ -101,17 +96,22 @@ export function failedStepsGithub({ stepsByAddress }: RunView, file: string): st
 const failedStages: readonly Stage[] = ['failed', 'refused', 'lost', 'unresolved'];
 const messageLength = 2000;
 
-function placeProperties({ start, end }: Place, file: string): (string | number)[][] {
+interface Properties {
+  [name: string]: string | number;
+}
+
+function placeProperties({ start, end }: Place, file: string): Properties {
   // The end of a range is exclusive here and inclusive for the runner. A range that ends before the first column of a
   // line does not include that line.
   const endsBefore = end.column <= 1 && end.line > start.line;
-  const lines = [
-    ['file', safeText(file, 1000)],
-    ['line', start.line],
-    ['endLine', endsBefore ? end.line - 1 : end.line],
-  ];
+  const lines = { file: safeText(file, 1000), line: start.line, endLine: endsBefore ? end.line - 1 : end.line };
   if (start.line !== end.line) return lines;
-  return [...lines, ['col', start.column], ['endColumn', Math.max(start.column, end.column - 1)]];
+  return { ...lines, col: start.column, endColumn: Math.max(start.column, end.column - 1) };
+}
+
+function annotation(severity: Diagnostic['severity'], properties: Properties, lines: readonly string[]): string {
+  const list = Object.entries(properties).map(([name, value]) => `${name}=${escapeProperty(String(value))}`);
+  return `::${severity} ${list.join(',')}::${escapeData(lines.join('\n'))}\n`;
 }
 
 function escapeData(text: string): string {
