@@ -100,13 +100,17 @@ interface Properties {
   [name: string]: string | number;
 }
 
-function placeProperties({ start, end }: Place, file: string): Properties {
-  // The end of a range is exclusive here and inclusive for the runner. A range that ends before the first column of a
-  // line does not include that line.
-  const endsBefore = end.column <= 1 && end.line > start.line;
-  const lines = { file: safeText(file, 1000), line: start.line, endLine: endsBefore ? end.line - 1 : end.line };
+function placeProperties(place: Place, file: string): Properties {
+  const { start, end } = place;
+  const lines = { file: safeText(file, 1000), line: start.line, endLine: lastLine(place) };
   if (start.line !== end.line) return lines;
+  // The end of a range is exclusive here and inclusive for the runner.
   return { ...lines, col: start.column, endColumn: Math.max(start.column, end.column - 1) };
+}
+
+/** Last line of a place. A place that ends before the first column of a line does not include that line. */
+export function lastLine({ start, end }: Place): number {
+  return Math.max(start.line, end.column <= 1 ? end.line - 1 : end.line);
 }
 
 function annotation(severity: Diagnostic['severity'], properties: Properties, lines: readonly string[]): string {

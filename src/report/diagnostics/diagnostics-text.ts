@@ -10,7 +10,7 @@ import { blockLines, indented, terminalText, wrapped } from '../render/terminal-
 import { safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
 import { cutStart, cutToWidth, displayWidth } from '../text-width.ts';
-import { diagnosticJson } from './diagnostics-json.ts';
+import { diagnosticJson, lastLine } from './diagnostics-json.ts';
 
 interface DiagnosticsTextOptions {
   style: Style;
@@ -128,11 +128,6 @@ function excerptLines(text: string, place: Place, options: { style: Style; width
   });
   const hidden = lines.length === 0 ? 0 : lastLine(place) - first + 1 - lines.length;
   return hidden > 0 ? [...shown, `${gutter()} ${style.dim(`… and ${countOf(hidden, 'more line')}`)}`] : shown;
-}
-
-/** Last line of a place. A place that ends before the first column of a line does not include that line. */
-function lastLine({ start, end }: Place): number {
-  return Math.max(start.line, end.column <= 1 ? end.line - 1 : end.line);
 }
 
 /** Marks the part of a line that belongs to a place. `index`: number of the line, counted from that of the place. */
