@@ -7,12 +7,10 @@ import { BrokenRunError } from '../contract/errors.ts';
 import { exitCodes } from '../contract/exit.ts';
 import { type Failure, failureOf, failures } from '../contract/failure.ts';
 import { defined, messageOf } from '../ground/values.ts';
-import { adviceLines } from '../report/advice-text.ts';
-import { diagnosticsGithub, failureGithub } from '../report/diagnostics/diagnostics-json.ts';
 import { failureJson } from '../report/diagnostics/diagnostics-text.ts';
 import { safeText } from '../report/safe-text.ts';
 import { makeProgram } from './program/program.ts';
-import { outJson, processTerminal, sayFailure, type Terminal, toCheckoutPath } from './terminal.ts';
+import { outJson, processTerminal, sayFailure, type Terminal } from './terminal.ts';
 import { endStage } from './timing.ts';
 
 export { endAtStrayErrors } from './signals.ts';
@@ -63,14 +61,6 @@ function tellFailure(thrown: unknown, terminal: Terminal): Failure {
   const failure = failureOf(thrown);
   if (failure === undefined) return tellBug(thrown, terminal);
   sayFailure(terminal, failure);
-  const { diagnostics = [] } = 'diagnostics' in failure ? failure : {};
-  const { code, message, hint } = failure;
-  const advice = hint === undefined ? [] : adviceLines(hint, terminal.paste);
-  terminal.github?.(
-    diagnostics.length > 0
-      ? diagnosticsGithub(diagnostics, { toCheckoutPath })
-      : failureGithub(code, [message, ...advice]),
-  );
   return failure;
 }
 

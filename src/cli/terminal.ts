@@ -3,8 +3,8 @@ import type { Failure } from '../contract/failure.ts';
 import type { Tell } from '../contract/notice.ts';
 import type { Advice } from '../ground/advice.ts';
 import { defined } from '../ground/values.ts';
-import { adviceView, type Paste } from '../report/advice-text.ts';
-import { diagnosticsGithub } from '../report/diagnostics/diagnostics-json.ts';
+import { adviceLines, adviceView, type Paste } from '../report/advice-text.ts';
+import { diagnosticsGithub, failureGithub } from '../report/diagnostics/diagnostics-json.ts';
 import { diagnosticsText, failureText } from '../report/diagnostics/diagnostics-text.ts';
 import { type Document, line, warning } from '../report/document.ts';
 import { terminalText } from '../report/render/terminal-text.ts';
@@ -154,8 +154,14 @@ export async function outAs<Form extends string = never>(
   else show(terminal, made);
 }
 
-export function sayFailure({ err, style, paste, screen, width }: Terminal, failure: Failure): void {
+/** Shows a failure, and annotates it on GitHub: at the places of its diagnostics, else without a place. */
+export function sayFailure({ err, style, github, paste, screen, width }: Terminal, failure: Failure): void {
   err(failureText(failure, { style, paste, width: screen ? width : undefined }));
+  if (github === undefined) return;
+  const { diagnostics = [] } = 'diagnostics' in failure ? failure : {};
+  const { code, message, hint } = failure;
+  const lines = [message, ...(hint === undefined ? [] : adviceLines(hint, paste))];
+  github(diagnostics.length > 0 ? diagnosticsGithub(diagnostics, { toCheckoutPath }) : failureGithub(code, lines));
 }
 
 export function tellNotice(terminal: Terminal, text: string, hint?: Advice): void {
