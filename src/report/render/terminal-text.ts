@@ -413,9 +413,7 @@ function splitWords(pieces: readonly Painted[]): Painted[][] {
 }
 
 export function inlineText(text: Text, style: Style): string {
-  return wrap(text, { style, room: Number.POSITIVE_INFINITY })
-    .map((line) => paintLine(line, style))
-    .join('');
+  return wrapped(text, { style, room: Number.POSITIVE_INFINITY }).join('');
 }
 
 export function paintLine({ pieces }: Line, style: Style): string {
