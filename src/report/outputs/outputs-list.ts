@@ -18,9 +18,9 @@ export function listFormatOf(ending: string): ListFormat | undefined {
 const byteOrderMark = '\ufeff';
 
 /**
- * List of outputs for programs and spreadsheets. CSV in a file begins with a byte order mark; text that a
- * spreadsheet would run as a formula gets an apostrophe. On a `stream`, which may be a terminal or a build log, it has no byte order mark, and control sequences
- * are escaped.
+ * List of outputs for programs and spreadsheets. CSV in a file begins with a byte order mark; text that a spreadsheet
+ * would run as a formula gets an apostrophe. On a `stream`, which may be a terminal or a build log, it has no byte
+ * order mark, and control sequences are escaped.
  */
 export function outputsList(view: OutputsList, format: Exclude<ListFormat, 'xlsx'>, into: 'file' | 'stream'): string {
   if (format === 'json') return `${safeJson(outputsJson(view), 2)}\n`;

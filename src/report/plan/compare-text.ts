@@ -103,7 +103,6 @@ function rowOfStep({ change, address, task, kind, text, changes, follows, discar
   }
 }
 
-/** Returns a text such as `+24`, `-6`, or `+?` with an unknown price; empty if the cost is the same. */
 /** Returns the price of new and changed steps: `24`, `?` or `24 + ?`. */
 function priceText(steps: readonly ComparedStep[]): string {
   const prices = steps.flatMap(({ change, credits: { here } }) =>
