@@ -239,15 +239,11 @@ async function makeCsvCampaign(file: string, folder: string): Promise<NewFiles> 
   const read = isWorkbook ? await readDataBytes(...place) : await readDataFile(...place);
   if ('problem' in read) {
     const { problem, detail } = read;
-    const why = problem === 'missing' ? `there is no file ${file}` : `${file} cannot be read: ${detail ?? problem}`;
-    const isMissing = problem === 'missing';
-    throw unusable(
-      file,
-      why,
-      isMissing
-        ? 'give the path of a .csv or .xlsx file whose first row names the columns'
-        : explainFileProblem(file, read).hint,
-    );
+    if (problem === 'missing') {
+      const hint = 'give the path of a .csv or .xlsx file whose first row names the columns';
+      throw unusable(file, `there is no file ${file}`, hint);
+    }
+    throw unusable(file, `${file} cannot be read: ${detail ?? problem}`, explainFileProblem(file, read).hint);
   }
   const table = 'bytes' in read ? await readWorkbookTable(file, read.bytes) : readTextTable(file, read.text);
   const way = relative(resolve(folder), resolve(file)).split(sep).join('/');
