@@ -28,11 +28,10 @@ import type { Terminal } from '../terminal.ts';
 export async function apply(file: string, options: ApplyOptions, terminal: Terminal): Promise<number> {
   refuseDryReview(options);
   if (file.endsWith('.json')) {
-    const { openSavedPlan } = await import('../../campaign/saved-plan.ts');
+    const { openSavedPlan, refuseReplanning } = await import('../../campaign/saved-plan.ts');
     const saved = await openSavedPlan(file);
     if (saved !== undefined) {
       terminal.called = { file: saved.manifest, options: { ...terminal.called.options, ...saved.options } };
-      const { refuseReplanning } = await import('../../campaign/saved-plan.ts');
       refuseReplanning(saved, options);
       return applySaved(saved, options, terminal);
     }
