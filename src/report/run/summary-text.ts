@@ -172,10 +172,11 @@ export function wayOn(
     case 'price':
       return [command('the next plan prices the rest by this charge', apply)];
     case 'auth':
-      if (isNoUser(stopped)) return [line(noUser.hint), command('then', apply)];
-      return [command('what is wrong with it', paste(call('doctor'))), command('then', apply)];
     case 'unreachable':
-      return [command('what is wrong with it', paste(call('doctor'))), command('then', apply)];
+      return [
+        isNoUser(stopped) ? line(noUser.hint) : command('what is wrong with it', paste(call('doctor'))),
+        command('then', apply),
+      ];
     case 'throttled':
       return [command('to wait for it in a run', paste(call('apply', '--patience', '25h'))), command('or then', apply)];
     case 'signal':
