@@ -67,9 +67,6 @@ export interface EngineWorker {
   isHead: boolean;
 }
 
-/** Outcomes that need a person's attention. */
-export const failedOutcomes: readonly StepOutcome[] = ['failed', 'refused', 'unresolved', 'lost'];
-
 type StepCounts = { [outcome in StepOutcome]?: number };
 
 export type WorkerNews =

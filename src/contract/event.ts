@@ -14,6 +14,9 @@ type Timeless<Event> = Event extends RunEvent ? Omit<Event, 'at'> : never;
 
 export type StepOutcome = Outcome;
 
+/** Outcomes that need a person's attention; all others follow from these, or are left to the next run. */
+export const failedOutcomes: readonly StepOutcome[] = ['failed', 'refused', 'unresolved', 'lost'];
+
 export type StepFinished = Extract<RunEvent, { event: 'step-finished' }>;
 
 /** Reason why no further create request is sent in this run. Running jobs are still collected. */

@@ -6,7 +6,7 @@
  * I39).
  */
 
-import type { StepOutcome } from '../contract/event.ts';
+import { failedOutcomes, type StepOutcome } from '../contract/event.ts';
 import type { Ports } from '../contract/ports.ts';
 import { Condition } from '../ground/condition.ts';
 import { defined, messageOf } from '../ground/values.ts';
@@ -20,9 +20,6 @@ import type { Breaker } from './breaker.ts';
 import { holdPosts } from './hold-posts.ts';
 import { describeHold, isCanaryOf, letsGoOn, linkOrders, rankOrders, urgencyOf } from './order-of-work.ts';
 import { Queue } from './queue.ts';
-
-/** Outcomes that a user has to deal with; all others follow from these, or are left to the next run. */
-const failures: readonly StepOutcome[] = ['failed', 'refused', 'unresolved', 'lost'];
 
 /**
  * Maximum number of orders whose files may wait to be saved. More would finish nothing sooner: their download
@@ -302,7 +299,7 @@ export class Drive {
     const name = orderId(on);
     if (!this.#ended.has(name)) this.#options.onEnd?.(name, how, on);
     this.#ended.set(name, how);
-    if (this.#options.onError === 'finish' && failures.includes(how.outcome)) {
+    if (this.#options.onError === 'finish' && failedOutcomes.includes(how.outcome)) {
       this.#ports.gate.stop('failure', `${on.address} ${how.outcome}`);
     }
     this.#posts.ended(on, how);

@@ -1,4 +1,5 @@
-import { failedOutcomes, type NotForIt, newsName, type WorkerNews } from '../contract/engine-state.ts';
+import { type NotForIt, newsName, type WorkerNews } from '../contract/engine-state.ts';
+import { failedOutcomes } from '../contract/event.ts';
 import { countOf, spanText } from './numbers.ts';
 import { safeJson, safeText } from './safe-text.ts';
 import type { Style } from './style.ts';

@@ -1,5 +1,5 @@
-import { failedOutcomes, type WorkerNews } from '../../contract/engine-state.ts';
-import type { RunEvent, RunFact, StopReason } from '../../contract/event.ts';
+import type { WorkerNews } from '../../contract/engine-state.ts';
+import { failedOutcomes, type RunEvent, type RunFact, type StopReason } from '../../contract/event.ts';
 import { defined } from '../../ground/values.ts';
 import type { Lock } from '../../lock/record.ts';
 import { orderId, type Plan, type StepOrder } from '../../plan/plan.ts';

@@ -1,3 +1,4 @@
+import { failedOutcomes } from '../../contract/event.ts';
 import { countDiagnostics, type Diagnostic, type Place, sortDiagnostics } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
 import { defined, groupBy } from '../../ground/values.ts';
@@ -93,7 +94,7 @@ export function failedStepsGithub({ stepsByAddress }: RunView, file: string): st
     .join('');
 }
 
-const failedStages: readonly Stage[] = ['failed', 'refused', 'lost', 'unresolved'];
+const failedStages: readonly Stage[] = failedOutcomes;
 const messageLength = 2000;
 
 interface Properties {

@@ -1,4 +1,4 @@
-import type { RunEvent, StepFinished, StepOutcome } from '../../contract/event.ts';
+import { failedOutcomes, type RunEvent, type StepFinished, type StepOutcome } from '../../contract/event.ts';
 import { active, bad, faint, good, type Span, type Text, warning } from '../document.ts';
 import { bytesText, countOf, creditsText, elapsedText, spanText } from '../numbers.ts';
 import { spendText } from '../plan/plan-facts.ts';
@@ -137,7 +137,7 @@ export function lineOf(
 
 /** Returns whether the failure is the step's own and not of a dependency, so that each failure is printed once. */
 function isTrouble(outcome: StepOutcome): boolean {
-  return outcome === 'failed' || outcome === 'refused' || outcome === 'lost' || outcome === 'unresolved';
+  return failedOutcomes.includes(outcome);
 }
 
 /** Returns a line such as `hero@lamp  done  2 credits, 0:58, images/lamp.png (3 of 10)`. */
