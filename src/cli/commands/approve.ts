@@ -11,7 +11,7 @@ import { dropApproval, listApprovals } from '../../disk/state/own-files.ts';
 import { call, way } from '../../ground/advice.ts';
 import { isBought, postsOf } from '../../plan/consent.ts';
 import type { Plan } from '../../plan/plan.ts';
-import { strong } from '../../report/document.ts';
+import { jsonOf, strong } from '../../report/document.ts';
 import { clockText, countOf } from '../../report/numbers.ts';
 import { pickedText, postsText, spendText } from '../../report/plan/plan-facts.ts';
 import { planText } from '../../report/plan/plan-text.ts';
@@ -103,14 +103,13 @@ async function showApprovals(options: ApproveOptions, terminal: Terminal): Promi
   const rows = (await listApprovals()).map((one) => ({ ...one, over: whyOver(one, now) }));
   await outAs(terminal, options, {
     text: () => approvalsView(rows, now),
-    json: () => ({
-      mediabatch: 'approvals',
-      version: 1,
-      approvals: rows.map(({ version: _version, account: _account, over, ...one }) => ({
-        ...one,
-        counts: over === undefined,
-      })),
-    }),
+    json: () =>
+      jsonOf('approvals', {
+        approvals: rows.map(({ version: _version, account: _account, over, ...one }) => ({
+          ...one,
+          counts: over === undefined,
+        })),
+      }),
   });
   if (rows.length === 0) terminal.err('nothing was approved here\n');
   return exitCodes.done;

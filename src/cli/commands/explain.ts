@@ -9,6 +9,7 @@ import { call, way } from '../../ground/advice.ts';
 import { hasErrors } from '../../ground/diagnostic.ts';
 import { defined } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
+import { jsonOf } from '../../report/document.ts';
 import { explainView } from '../../report/plan/explain-text.ts';
 import { expandJson, expandText, makeExpansion } from '../../report/plan/requests-text.ts';
 import { open, type StateOptions } from '../open.ts';
@@ -55,7 +56,7 @@ export async function explain(file: string, name: string | undefined, context: C
   const explanation = { row, step, ...defined({ unsaved, record }) };
   await outAs(terminal, options, {
     text: () => explainView(explanation, terminal.paste),
-    json: () => ({ mediabatch: 'explanation', version: 1, ...explanation }),
+    json: () => jsonOf('explanation', explanation),
   });
   return exitCodes.done;
 }

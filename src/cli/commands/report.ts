@@ -1,6 +1,7 @@
 import { basename, join, relative, resolve } from 'node:path';
 import { exitCodes } from '../../contract/exit.ts';
 import { call } from '../../ground/advice.ts';
+import { jsonOf } from '../../report/document.ts';
 import { bytesText, countOf } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
 import type { GalleryOptions } from '../../review/gallery/describe-gallery.ts';
@@ -61,7 +62,7 @@ export async function report(file: string, options: ReportOptions, terminal: Ter
   err(style.dim(`  ${aboutText(made, counts)}\n`));
   if (client !== undefined && made.data.groups.some(({ gate }) => gate !== undefined))
     err(`  when picks.json comes back: ${paste(call('pick', '--from', 'picks.json'))}\n`);
-  if (options.json === true) outJson(terminal, { mediabatch: 'report', version: 1, paths: [saved], ...counts });
+  if (options.json === true) outJson(terminal, jsonOf('report', { paths: [saved], ...counts }));
   return exitCodes.done;
 }
 

@@ -4,6 +4,7 @@ import { campaignPaths } from '../../campaign/paths.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { readLiveHolder } from '../../disk/lock/guard.ts';
 import { RunHistory } from '../../disk/state/run-history.ts';
+import { jsonOf } from '../../report/document.ts';
 import { runsView, runView, tellWholeRun } from '../../report/history/run-story.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { outJson, show, type Terminal } from '../terminal.ts';
@@ -19,7 +20,7 @@ export async function runs(file: string, name: string | undefined, { options, te
   const stories = eachRunOnce(all);
   if (options.json) {
     const list = stories.map((story) => ({ ...story, running: story.id === running }));
-    outJson(terminal, { mediabatch: 'runs', version: 1, runs: list });
+    outJson(terminal, jsonOf('runs', { runs: list }));
   } else if (stories.length === 0) {
     terminal.err(`no run of ${safeText(file)} is on record here\n`);
   } else {
@@ -35,7 +36,7 @@ async function showRun(file: string, name: string, { options, terminal }: Contex
   const isRunning = id === running;
   const path = relative('', join(folder, `${id}.jsonl`));
   if (options.json) {
-    outJson(terminal, { mediabatch: 'run', version: 1, ...whole, running: isRunning, path });
+    outJson(terminal, jsonOf('run', { ...whole, running: isRunning, path }));
   } else {
     show(terminal, runView(whole, { isRunning, path }));
   }

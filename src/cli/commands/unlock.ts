@@ -7,6 +7,7 @@ import { type EngineNote, readEngineNote } from '../../disk/lock/engine-note.ts'
 import { readGuardHolder, removeGuard } from '../../disk/lock/guard.ts';
 import { type Advice, call, way } from '../../ground/advice.ts';
 import { defined, messageOf } from '../../ground/values.ts';
+import { jsonOf } from '../../report/document.ts';
 import { clockText } from '../../report/numbers.ts';
 import { open } from '../open.ts';
 import { outJson, type Terminal } from '../terminal.ts';
@@ -51,7 +52,7 @@ export async function unlock(file: string, options: UnlockOptions, terminal: Ter
     );
   }
   terminal.err(`${terminal.style.green('unlocked')} ${file}\n`);
-  if (options.json === true) outJson(terminal, { mediabatch: 'unlocked', version: 1, lock, run: id });
+  if (options.json === true) outJson(terminal, jsonOf('unlocked', { lock, run: id }));
   return exitCodes.done;
 }
 

@@ -9,6 +9,7 @@ import type { Json } from '../../ground/json.ts';
 import { isPost } from '../../plan/posts/post-record.ts';
 import { adviceLines } from '../../report/advice-text.ts';
 import { diagnosticsGithub, diagnosticsJson } from '../../report/diagnostics/diagnostics-json.ts';
+import { jsonOf } from '../../report/document.ts';
 import { countOf } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { fitHeap } from '../fit-heap.ts';
@@ -50,8 +51,7 @@ export async function validate(files: string[], options: ValidateOptions, termin
   }
   if (format === 'json') {
     const [only = null] = reports;
-    const all = { mediabatch: 'diagnostics', version: 1, valid, files: reports };
-    outJson(terminal, reports.length === 1 ? only : all);
+    outJson(terminal, reports.length === 1 ? only : jsonOf('diagnostics', { valid, files: reports }));
   }
   return valid ? exitCodes.done : exitCodes.wrongInput;
 }

@@ -9,6 +9,7 @@ import { writeYaml } from '../../manifest/yaml/write-yaml.ts';
 import { publishes } from '../../plan/actions.ts';
 import { isBought } from '../../plan/consent.ts';
 import type { Plan } from '../../plan/plan.ts';
+import { jsonOf } from '../document.ts';
 import { countOf } from '../numbers.ts';
 import { escapeQuoted, safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
@@ -159,18 +160,11 @@ function describeOrigin({ file, line, from, reads = [] }: Origin): string {
 }
 
 export function expandJson({ campaign, values, steps }: Expansion): Json {
-  return {
-    mediabatch: 'expansion',
-    version: 1,
+  return jsonOf('expansion', {
     campaign,
     ...values,
-    steps: steps.map(({ address, values: own, trail, origins }) => ({
-      address,
-      ...own,
-      trail,
-      origins: origins as unknown as Json,
-    })),
-  };
+    steps: steps.map(({ address, values: own, trail, origins }) => ({ address, ...own, trail, origins })),
+  });
 }
 
 /** Replaces task names in references by step addresses. */

@@ -6,6 +6,7 @@ import { defined } from '../../ground/values.ts';
 import { stateLeft } from '../../plan/actions.ts';
 import { type Plan, type PlanRow, rowId } from '../../plan/plan.ts';
 import { isPost } from '../../plan/posts/post-record.ts';
+import { jsonOf } from '../document.ts';
 import { safeJson } from '../safe-text.ts';
 import { hasEnded, type RunView } from './run-view.ts';
 
@@ -28,7 +29,7 @@ export function resultText(ended: EndedPlan): string {
   const { plan, outcomes, view, end, next } = ended;
   const { campaign, rows, gates = [] } = plan;
   const answers = { ...answersOfExit(end.exit), ...(isSettledByApply(ended) && { person: false }) };
-  const head = safeJson({ mediabatch: 'result', version: 1, campaign, ...answers, end, next }, 2);
+  const head = safeJson(jsonOf('result', { campaign, ...answers, end, next }), 2);
   const lists = {
     gates: gates.map(({ name, is, state, choose, waiting }) => ({ name, is, state, choose, waiting })),
     rows: rows.filter(({ action }) => action !== 'orphan').map((row) => rowNow(row, { outcomes, view })),
