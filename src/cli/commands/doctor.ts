@@ -59,7 +59,7 @@ function withoutItself({ hint, ...finding }: Finding): Finding {
 function findingsAbout(about: string) {
   return {
     ok: (text: string): Finding => ({ about, state: 'ok', text }),
-    warn: (text: string, hint: Advice): Finding => ({ about, state: 'warning', text, hint }),
+    warn: (text: string, hint?: Advice): Finding => ({ about, state: 'warning', text, ...defined({ hint }) }),
   };
 }
 
@@ -167,13 +167,15 @@ function clockFinding(skewMs: number | undefined): Finding {
   );
 }
 
+const recorded = findingsAbout('locks');
+
 async function checkLocks(
   folder: string,
   { sandbox, service }: { sandbox: boolean; service: string | undefined },
 ): Promise<Finding[]> {
   const locks = await findLocks(folder, { sandbox });
   const name = sandbox ? '*.sandbox.lock.jsonl' : '*.lock.jsonl';
-  if (locks.length === 0) return [{ about: 'locks', state: 'ok', text: `there is no ${name} in this folder` }];
+  if (locks.length === 0) return [recorded.ok(`there is no ${name} in this folder`)];
   return locks.flatMap((lock) => lockFindings(lock, service));
 }
 
@@ -188,7 +190,7 @@ function lockFindings({ shown, reading, problem }: FoundLock, service: string | 
   const { lock, diagnostics, services } = reading;
   const findings = diagnostics.map(({ severity, code, message, hint }): Finding => {
     const text = `${code}: ${message}`;
-    return severity === 'error' ? wrong(text, hint) : { about: 'locks', state: 'warning', text, ...defined({ hint }) };
+    return severity === 'error' ? wrong(text, hint) : recorded.warn(text, hint);
   });
   if (belongingOf(reading, service) === 'elsewhere' && services.length === 1) {
     findings.push(
@@ -199,5 +201,5 @@ function lockFindings({ shown, reading, problem }: FoundLock, service: string | 
     );
   }
   if (findings.length > 0) return findings;
-  return [{ about: 'locks', state: 'ok', text: `${shown}: ${countOf(lock.steps.size, 'step')} on record` }];
+  return [recorded.ok(`${shown}: ${countOf(lock.steps.size, 'step')} on record`)];
 }
