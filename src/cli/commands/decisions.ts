@@ -38,7 +38,6 @@ interface VerbOptions extends StateOptions {
   offline?: boolean;
   orphans?: boolean;
   force?: boolean;
-  /** `adopt` takes several, with `credits` for a single one. */
   job?: string;
   credits?: number;
   notSpent?: boolean;
@@ -160,8 +159,7 @@ function wrongAdoption(message: string): CampaignError {
 }
 
 function readFinding({ job, credits, notSpent, spendAgain }: VerbOptions): Finding | undefined {
-  const [jobId] = [job ?? []].flat();
-  if (jobId !== undefined) return { is: 'job', jobId, ...defined({ credits }) };
+  if (job !== undefined) return { is: 'job', jobId: job, ...defined({ credits }) };
   if (notSpent === true) return { is: 'not-spent' };
   return spendAgain === true ? { is: 'spend-again' } : undefined;
 }
