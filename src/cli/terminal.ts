@@ -1,5 +1,6 @@
 import { relative, resolve } from 'node:path';
-import type { Failure } from '../contract/failure.ts';
+import { exitCodes } from '../contract/exit.ts';
+import { type Failure, failures } from '../contract/failure.ts';
 import type { Tell } from '../contract/notice.ts';
 import type { Advice } from '../ground/advice.ts';
 import { defined } from '../ground/values.ts';
@@ -162,6 +163,17 @@ export function sayFailure({ err, style, github, paste, screen, width }: Termina
   const { code, message, hint } = failure;
   const lines = [message, ...(hint === undefined ? [] : adviceLines(hint, paste))];
   github(diagnostics.length > 0 ? diagnosticsGithub(diagnostics, { toCheckoutPath }) : failureGithub(code, lines));
+}
+
+/** Returns the exit code of a command that treats one item after the other. `ended`: why it left items, shown here. */
+export function exitOfItems(
+  terminal: Terminal,
+  { failed, ended }: { failed: number; ended: Failure | 'interrupted' | undefined },
+): number {
+  if (ended === 'interrupted') return exitCodes.interrupted;
+  if (ended === undefined) return failed > 0 ? exitCodes.someFailed : exitCodes.done;
+  sayFailure(terminal, ended);
+  return failures[ended.code].exit;
 }
 
 export function tellNotice(terminal: Terminal, text: string, hint?: Advice): void {

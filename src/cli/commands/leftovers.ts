@@ -20,7 +20,7 @@ import { Session } from '../../campaign/session.ts';
 import { withLibraryOf } from '../../campaign/with-library.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
-import { type Failure, failures, serviceFailure } from '../../contract/failure.ts';
+import { type Failure, serviceFailure } from '../../contract/failure.ts';
 import type { Leftover, RemoteRecord, Removal } from '../../contract/leftovers.ts';
 import { KeptFiles } from '../../disk/outputs/kept-files.ts';
 import { checkOutputs } from '../../disk/outputs/outputs.ts';
@@ -36,7 +36,7 @@ import { askAboutMove, askPerson, declined } from '../ask-person.ts';
 import { type Consent, consentIn, withConsent } from '../consent.ts';
 import { open, type StateOptions } from '../open.ts';
 import { listenForInterruption } from '../signals.ts';
-import { outJson, sayFailure, type Terminal, tell } from '../terminal.ts';
+import { exitOfItems, outJson, type Terminal, tell } from '../terminal.ts';
 
 interface SharedOptions extends StateOptions {
   yes?: boolean;
@@ -215,12 +215,7 @@ async function removeAll(
   const gone = count('gone') > 0 ? `, ${count('gone')} had been removed before` : '';
   const failed = count('failed') + count('left');
   terminal.err(`removed ${countOf(count('removed'), 'record')}${gone}${failed > 0 ? `, ${failed} not removed` : ''}\n`);
-  if (ended === 'interrupted') return exitCodes.interrupted;
-  if (ended !== undefined) {
-    sayFailure(terminal, ended);
-    return failures[ended.code].exit;
-  }
-  return failed > 0 ? exitCodes.someFailed : exitCodes.done;
+  return exitOfItems(terminal, { failed, ended });
 }
 
 async function removeEach(

@@ -5,14 +5,7 @@ import { type FoundLock, findLocks } from '../../campaign/find-locks.ts';
 import { listJobs, listUploads, type OpenAccess, withLibrary } from '../../campaign/with-library.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
-import {
-  CampaignError,
-  type Failure,
-  type FailureCode,
-  failureOf,
-  failures,
-  serviceFailure,
-} from '../../contract/failure.ts';
+import { CampaignError, type Failure, type FailureCode, failureOf, serviceFailure } from '../../contract/failure.ts';
 import { findWayOut } from '../../disk/fs/own-tree.ts';
 import { hashFile } from '../../disk/outputs/hash-file.ts';
 import { call } from '../../ground/advice.ts';
@@ -40,7 +33,7 @@ import {
 import { type CatalogModel, type Library, type ListedJob, ServiceError } from '../../service/library.ts';
 import { mostLookedThrough } from '../../service/listing.ts';
 import { listenForInterruption } from '../signals.ts';
-import { outAs, sayFailure, type Terminal, tellNotice } from '../terminal.ts';
+import { exitOfItems, outAs, type Terminal, tellNotice } from '../terminal.ts';
 
 export interface ServiceOptions {
   json?: boolean;
@@ -335,12 +328,7 @@ export async function upload(files: string[], options: ServiceOptions, terminal:
     json: () => jsonOf('uploads', { uploads: rows, failed }),
   });
   if (rows.length > 0) tellLinksEnd(options, terminal);
-  if (ended === 'interrupted') return exitCodes.interrupted;
-  if (ended !== undefined) {
-    sayFailure(terminal, ended);
-    return failures[ended.code].exit;
-  }
-  return failed.length > 0 ? exitCodes.someFailed : exitCodes.done;
+  return exitOfItems(terminal, { failed: failed.length, ended });
 }
 
 async function readLocalFile(given: string): Promise<LocalFile> {
