@@ -241,7 +241,7 @@ function decidePost(
     return {
       action: 'redo',
       reason: reasonOf('redo-asked', '--redo asks for another; what is online stays'),
-      purchase: nextPurchase(record?.purchases ?? [], step.fingerprint),
+      purchase: nextOf(match),
     };
   }
   if (posted === undefined) return { action: 'keep', reason: reasonOf('posted', `posted as ${other} before`) };
@@ -249,10 +249,10 @@ function decidePost(
   return { action: 'keep', ...describePostChange(match, posted, facts) };
 }
 
-function decideSame({ movedFrom }: Match, { state, jobId, error }: Purchase): Decision | undefined {
+function decideSame({ movedFrom }: Match, purchase: Purchase): Decision | undefined {
+  const { state, jobId } = purchase;
   if (state === 'failed') {
-    const because = error === undefined ? '' : `: ${error.replace(/\.$/, '')}`;
-    const text = `job ${jobId} failed${because}; only its accounts show whether it is out (--redo sends another)`;
+    const text = `job ${jobId} failed${because(purchase)}; only its accounts show whether it is out (--redo sends another)`;
     return { action: 'failed', reason: jobFailed({ jobId }, text) };
   }
   return state === 'done' && movedFrom === undefined
