@@ -69,8 +69,7 @@ class Funding {
   }
 
   #fund(rows: readonly PlanRow[]): boolean {
-    const expected = rows.reduce((sum, row) => sum + expectedCredits(row), 0);
-    if (expected > this.#left) return false;
+    if (sumExpected(rows) > this.#left) return false;
     // Rows that are useful only together do not begin unless all of them are expected to fit.
     const isWhole = (row: PlanRow) => isLater(row) || this.#hangs.groupOf?.(row) !== undefined;
     this.#left -= rows.reduce((sum, row) => sum + (isWhole(row) ? expectedCredits(row) : (row.credits ?? 0)), 0);
