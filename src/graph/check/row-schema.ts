@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
-import { describeValue, isMap, mapOf, mustGet, type Path, shorten, unknownValue } from '../../ground/values.ts';
+import { describeValue, mapOf, mustGet, type Path, shorten, unknownValue, valueAt } from '../../ground/values.ts';
 import type { SchemaProblem } from '../../manifest/check/json-schema.ts';
 import { besideManifest } from '../../manifest/file-path.ts';
 import { extensionOf } from '../../manifest/rows/read-rows.ts';
@@ -100,13 +100,4 @@ function hintFor({ rule, params }: SchemaProblem, seen: Json | undefined): strin
   const nearest = typeof seen === 'string' ? nearestName(seen, allowed) : undefined;
   const guess = nearest === undefined ? '' : `did you mean \`${nearest}\`? `;
   return `${guess}Allowed: ${allowed.slice(0, 20).join(', ')}.`;
-}
-
-function valueAt(root: Json, path: readonly (string | number)[]): Json | undefined {
-  let value: Json | undefined = root;
-  for (const part of path) {
-    if (Array.isArray(value)) value = value[Number(part)];
-    else value = isMap(value) && Object.hasOwn(value, part) ? value[String(part)] : undefined;
-  }
-  return value;
 }
