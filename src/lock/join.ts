@@ -114,14 +114,16 @@ export function partOf(line: LockLine): Part {
 }
 
 /**
- * Builds the line of a record as it is stored. Settled purchases keep only what may still be needed. Returns
- * `undefined` if none of the record's create requests had a result.
+ * Builds the line of a record as it is stored. Settled purchases keep only what may still be needed: the newest one
+ * that is done keeps its request, because its output is used as long as no redo succeeds. Returns `undefined` if none
+ * of the record's create requests had a result.
  */
 export function lineOf(record: StepRecord): LockLine | undefined {
   const { address, kind, decisions } = record;
   const [newest, ...others] = record.purchases;
   if (newest === undefined) return undefined;
-  const earlier = others.map(withoutExplanation);
+  const used = record.purchases.find(({ state }) => state === 'done');
+  const earlier = others.map((purchase) => (purchase === used ? purchase : withoutExplanation(purchase)));
   return {
     address,
     kind,

@@ -221,6 +221,21 @@ describe('the line of a record', () => {
     ]);
   });
 
+  it('keeps the request of the newest job that is done, after later ones that came to nothing', () => {
+    const job = (generation: number, state: 'done' | 'failed') => ({
+      ...{ ...act, generation, state, jobId: `j${generation}`, credits: 2, request },
+    });
+    const keeps = (...purchases: Purchase[]) => {
+      const [newest, ...earlier] = purchases;
+      if (newest === undefined) throw new Error('no purchase');
+      const line = lineOf(recordOf({ address: 'hero', kind: 'image', ...newest, earlier }));
+      return line?.earlier?.map((one) => one.request !== undefined);
+    };
+    expect(keeps(job(4, 'failed'), job(3, 'failed'), job(2, 'done'), job(1, 'done'))).toEqual([false, true, false]);
+    expect(keeps({ ...open, generation: 3 }, job(2, 'done'), job(1, 'done'))).toEqual([true, false]);
+    expect(keeps(job(3, 'done'), job(2, 'failed'), job(1, 'done'))).toEqual([false, false]);
+  });
+
   it('of a run says what is closed, and is read as it was written', () => {
     const line = { address: 'x', kind: 'image', ...open, closes: ['s1', 's2'] };
     expect(writeLine(line)).toBe(
