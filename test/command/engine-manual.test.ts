@@ -1,16 +1,30 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import pg from 'pg';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { openStore } from '../../src/cluster/store/store.ts';
 import { root } from '../rig/command.ts';
-import { dumpedPrograms, emptyServer, freePort, makeMedia } from '../rig/dumped-server.ts';
 import { makeFolder } from '../rig/folder.ts';
+import { freePort } from '../rig/free-port.ts';
 import { blocksOf } from '../rig/manual-pages.ts';
 import { freshDatabase } from '../rig/postgres.ts';
 import { startPostgres } from '../rig/postgres-server.ts';
 import { type Terminal, typeInto } from '../rig/terminal.ts';
+
+/** Programs of a server that the `pg_dump` of this machine can dump: those of its own version. */
+const dumpedPrograms = findDumpedPrograms();
+
+function findDumpedPrograms(): string | undefined {
+  try {
+    const [, major] = /(\d+)\./.exec(execFileSync('pg_dump', ['--version'], { encoding: 'utf8' })) ?? [];
+    const folder = `/usr/lib/postgresql/${major}/bin`;
+    return existsSync(join(folder, 'postgres')) ? folder : undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 describe('engine manual', () => {
   /** What the pages have people type, or see, in the terminal of this name. */
@@ -34,10 +48,10 @@ describe('engine manual', () => {
   }
 
   /** The terminals of the page, with the service running in the first. Ports are free ones: those of the page may be taken. */
-  async function openTerminals(databasePort: string) {
+  async function openTerminals(database: string) {
     const folder = makeFolder();
     const port = await freePort();
-    const env = { PGPORT: databasePort };
+    const env = { PGPORT: new URL(database).port };
     const variables = read('sh', 'terminal variables').replaceAll('4010', port);
     const service = typeInto(folder, `${read('sh', 'terminal service')} --port ${port}`, env);
     await waitFor(service, 'use it from another terminal');
@@ -61,22 +75,29 @@ describe('engine manual', () => {
   const waitFor = (terminal: Terminal, text: string) =>
     vi.waitFor(() => expect(terminal.said()).toContain(text), { timeout: 120_000, interval: 100 });
 
-  /** As the page has it: the embedded programs are a real server. */
-  async function embeddedServer(): Promise<string> {
-    const folder = mkdtempSync(join(tmpdir(), 'mediabatch-manual-'));
+  /** Starts a server with the superuser `postgres` and nothing else. */
+  async function emptyServer(programs?: string): Promise<string> {
+    const folder = makeFolder();
     // As root the server runs as another user.
     chmodSync(folder, 0o755);
-    const server = await startPostgres(join(folder, 'engine'), { fsync: 'off' });
-    onTestFinished(async () => {
-      await server.stop();
-      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-    });
-    await makeMedia(server.url);
-    return new URL(server.url).port;
+    const server = await startPostgres(join(folder, 'engine'), { fsync: 'off' }, programs);
+    onTestFinished(() => server.stop());
+    return server.url;
+  }
+
+  /** Makes the user and the database of the ten minutes, as the image of PostgreSQL does. */
+  async function serverOfThePage(): Promise<string> {
+    const url = await emptyServer();
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await client.query("CREATE ROLE media LOGIN PASSWORD 'play'");
+    await client.query('CREATE DATABASE media OWNER media');
+    await client.end();
+    return url;
   }
 
   test('the first ten minutes go as the page says', async () => {
-    const { type, worker } = await openTerminals(await embeddedServer());
+    const { type, worker } = await openTerminals(await serverOfThePage());
     const workers = [worker(), worker()];
     // Both are there before the campaign, which may end sooner than the second has started.
     for (const one of workers) await waitFor(one, 'the worker starts when there is one');
@@ -101,7 +122,7 @@ describe('engine manual', () => {
   test.runIf(dumpedPrograms !== undefined)(
     'the commands of both pages work with the roles of the page, and a backup that is put back buys nothing twice',
     async () => {
-      const { type, done, inFolder, worker, bought } = await openTerminals(await emptyServer(dumpedPrograms ?? ''));
+      const { type, done, inFolder, worker, bought } = await openTerminals(await emptyServer(dumpedPrograms));
       await done(read('sh', 'terminal roles'));
       // Without a worker nothing is bought yet, so a restored database has lost every purchase.
       await done('mkdir -p store');
@@ -134,7 +155,7 @@ describe('engine manual', () => {
   test.runIf(dumpedPrograms !== undefined)(
     'a run is ended, a worker drained and the tables migrated with the roles of the page, and nothing is bought twice',
     async () => {
-      const { type, done, worker, bought } = await openTerminals(await emptyServer(dumpedPrograms ?? ''));
+      const { type, done, worker, bought } = await openTerminals(await emptyServer(dumpedPrograms));
       await done(read('sh', 'terminal roles'));
       await done('mkdir -p store\nmediabatch init spring --example quickstart');
       const asOwner = (lines: string) => done(`export MEDIABATCH_ENGINE=postgres://owner@db.example/media\n${lines}`);

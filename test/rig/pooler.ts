@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { freePort } from './free-port.ts';
 
 /** PgBouncer, if this machine has it. */
 export const pooler = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin']
@@ -51,15 +51,6 @@ function untilUp(child: ChildProcess): Promise<void> {
     child.stderr?.on('data', (piece: Buffer) => {
       said += piece.toString();
       if (said.includes('process up')) resolve();
-    });
-  });
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
     });
   });
 }

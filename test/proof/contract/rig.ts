@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { createSandbox, type Sandbox } from '../../../src/sandbox/index.ts';
+import { freePort } from '../../rig/free-port.ts';
 
 export const apiKey = 'sandbox_live_local';
 const creditsOfEach = 400;
@@ -212,8 +212,8 @@ async function startProxy(document: Document, upstream: string): Promise<Contrac
   const folder = mkdtempSync(join(tmpdir(), 'mediabatch-contract-'));
   const file = join(folder, 'service.openapi.json');
   writeFileSync(file, JSON.stringify(document));
-  const port = await findFreePort();
-  const child = spawn(bin, ['proxy', '--errors', '--host', '127.0.0.1', '--port', String(port), file, upstream], {
+  const port = await freePort();
+  const child = spawn(bin, ['proxy', '--errors', '--host', '127.0.0.1', '--port', port, file, upstream], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const close = () => {
@@ -235,15 +235,6 @@ async function startProxy(document: Document, upstream: string): Promise<Contrac
     throw error;
   });
   return { origin: `http://127.0.0.1:${port}`, close };
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('there is no free port');
-  return address.port;
 }
 
 /**
