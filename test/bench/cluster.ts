@@ -191,17 +191,7 @@ function measureLarge(): Promise<Goal[]> {
     await submitter.ended;
     const mebibytes = async () => (await count('SELECT pg_database_size(current_database()) AS n')) / 1024 ** 2;
     const submittedMiB = await mebibytes();
-    const words = [
-      process.execPath,
-      ...(process.env.V8F?.split(' ') ?? []),
-      bin,
-      'worker',
-      '--store',
-      store,
-      '--files',
-      '64',
-      '--exit-when-idle',
-    ];
+    const words = [process.execPath, bin, 'worker', '--store', store, '--files', '64', '--exit-when-idle'];
     const head = processes.start('worker', words, { cwd: folder, env });
     let headMiB = 0;
     const timer = setInterval(() => {

@@ -21,7 +21,7 @@ export function pageOfNumbers({ trials, results, starts, goals }: Measured, extr
   });
   const polled = trials.flatMap((trial) =>
     (results.get(trial.name) ?? [])
-      .filter(({ tool, valid }) => valid > 0 && trial.idealMs !== undefined && tool !== 'limit' && tool !== 'floor')
+      .filter(({ tool, valid }) => valid > 0 && trial.idealMs !== undefined && tool !== 'limit')
       .map((summary) => [
         `${trial.short}${nameOf(summary.tool)}`,
         `${figure(summary.toIdeal, 2)} ×`,

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { type Goal, isMet, judge, type Results } from './goals.ts';
 import { pageOfNumbers } from './page.ts';
-import { tableOfGoals, tableOfStart, tableOfTrial, tellMachine } from './print.ts';
+import { tableOfGoals, tableOfStart, tableOfTrial } from './print.ts';
 import { compilePeers } from './service.ts';
 import { judgeStart, measureStart, type Start } from './start.ts';
 import { summarize } from './summary.ts';
@@ -13,7 +13,7 @@ const { values, positionals } = readArguments();
 const repetitions = values.reps === undefined ? undefined : Number(values.reps);
 const timeoutMs = Number(values.timeout) * 1000;
 const known = [...listWorkloads({ long: true }).map(({ id }) => id), 'W5', 'cluster'].sort();
-const asked = [...positionals, ...(values.only ?? [])];
+const asked = positionals;
 const unknown = asked.filter((id) => !known.includes(id));
 if (unknown.length > 0) stopUsage(`no workload ${unknown.join(', ')}; there are ${known.join(', ')}`);
 if (repetitions !== undefined && !(Number.isInteger(repetitions) && repetitions > 0)) {
@@ -26,7 +26,7 @@ const wanted = asked.length > 0 ? asked : known.filter((id) => id !== 'cluster' 
 const extra = values.with.split(' ').filter((word) => word !== '');
 const tell = (message: string) => void process.stderr.write(`${message}\n`);
 const print = (text: string) => {
-  if (!values.json && !values.markdown) process.stdout.write(`${text}\n\n`);
+  if (!values.markdown) process.stdout.write(`${text}\n\n`);
 };
 
 compilePeers();
@@ -54,10 +54,6 @@ if (values.markdown) {
   const trials = workloads.flatMap((workload) => workload.trials);
   process.stdout.write(`${pageOfNumbers({ trials, results, starts, goals }, extra)}\n`);
 }
-if (values.json) {
-  const document = { machine: tellMachine(extra), start: starts, workloads: Object.fromEntries(results), goals };
-  process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
-}
 if (values.check && goals.some((goal) => !isMet(goal))) process.exitCode = 1;
 
 function readArguments() {
@@ -65,11 +61,9 @@ function readArguments() {
     return parseArgs({
       allowPositionals: true,
       options: {
-        only: { type: 'string', multiple: true },
         reps: { type: 'string' },
         long: { type: 'boolean', default: false },
         check: { type: 'boolean', default: false },
-        json: { type: 'boolean', default: false },
         markdown: { type: 'boolean', default: false },
         with: { type: 'string', default: '' },
         timeout: { type: 'string', default: '900' },

@@ -7,11 +7,8 @@ import { peerScript, type Stub, startStub } from './service.ts';
 import type { BenchStep } from './steps.ts';
 import type { StubConfig, StubStats } from './stub-jobs.ts';
 
-/**
- * `floor` is the limit that also keeps what it pays for. `learned` is mediabatch once more, with the durations that its
- * last run kept.
- */
-export type Tool = 'limit' | 'floor' | 'naive' | 'mediabatch' | 'learned';
+/** `learned` is mediabatch once more, with the durations that its last run kept. */
+export type Tool = 'limit' | 'naive' | 'mediabatch' | 'learned';
 
 export interface Trial {
   name: string;
@@ -137,8 +134,6 @@ function prepare(tool: Tool, trial: Trial, folder: string, options: RunOptions):
   switch (tool) {
     case 'limit':
       return [peerScript('limit'), writeLimitTasks(folder, steps), String(concurrency)];
-    case 'floor':
-      return [peerScript('limit'), writeLimitTasks(folder, steps), String(concurrency), 'floor'];
     case 'naive':
       return [peerScript('naive'), writeNaiveTasks(folder, steps, concurrency)];
     case 'mediabatch':

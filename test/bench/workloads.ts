@@ -17,7 +17,6 @@ export function listWorkloads(options: { long: boolean; repetitions?: number }):
   const videos = independent(1200, logNormal(20_000, 0.25, seeded(11)));
   const busy = { createsPerSecond: 25, readsPerSecond: 2 };
   const all = ['limit', 'naive', 'mediabatch'] as const;
-  const withFloor = ['limit', 'floor', 'naive', 'mediabatch'] as const;
   const grown = (count: number, name: string, repetitions: number): Trial => ({
     name: `W6 ${name}`,
     title: `${name} steps, jobs of 0 s, 32 at once`,
@@ -37,7 +36,7 @@ export function listWorkloads(options: { long: boolean; repetitions?: number }):
           short: '1,000 images, made at once',
           steps: none(1000),
           concurrency: 32,
-          tools: [...withFloor],
+          tools: [...all],
           repetitions: times(5),
         },
         {
@@ -77,7 +76,7 @@ export function listWorkloads(options: { long: boolean; repetitions?: number }):
           steps: layers,
           width: 50,
           concurrency: 50,
-          tools: [...withFloor],
+          tools: [...all],
           repetitions: times(3),
           idealMs: idealMs(layers, 50),
         },
@@ -117,7 +116,7 @@ export function listWorkloads(options: { long: boolean; repetitions?: number }):
           steps: none(64),
           concurrency: 16,
           stub: { outputBytes: 16 * 1024 ** 2 },
-          tools: [...withFloor],
+          tools: [...all],
           repetitions: times(5),
         },
       ],

@@ -1,15 +1,10 @@
-import { createHash } from 'node:crypto';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Dispatcher, Pool } from 'undici';
-import { syncedFolders, syncedJournal, syncFile } from './synced.ts';
 
 /**
  * What a step costs at least in Node: three requests, no polling (the stub says when a job is ready), no checks, no
  * manifest language, a journal that is not synced. `limit.js TASKS.json CONCURRENCY`, in the folder of the outputs.
- *
- * With `floor` as a third argument it also does what a step that is paid for must not go without: intent, job id and end
- * are synced before what follows them, an output is hashed, synced and renamed, and its folder is synced. Nothing that keeps these promises is quicker by much.
  */
 interface Task {
   body: string;
@@ -17,9 +12,7 @@ interface Task {
   save: string;
 }
 
-const [, , file = '', concurrency = '1', promises] = process.argv;
-const isFloor = promises === 'floor';
-const syncFolder = syncedFolders();
+const [, , file = '', concurrency = '1'] = process.argv;
 const tasks = JSON.parse(readFileSync(file, 'utf8')) as Task[];
 const base = new URL(process.env.MEDIABATCH_BASE_URL ?? '');
 const headers = { authorization: 'Bearer bench_live_0123456789', 'content-type': 'application/json' };
@@ -30,15 +23,14 @@ if (done.size < tasks.length) {
   const pool = new Pool(base.origin, { connections: Number(concurrency), pipelining: 1 });
   const journal = openSync('journal', 'a');
   for (const folder of new Set(tasks.map(({ save }) => dirname(save)))) mkdirSync(folder, { recursive: true });
-  const append = isFloor ? syncedJournal(journal) : async (line: string) => void writeSync(journal, line);
-  await runAll({ pool, append });
+  await runAll({ pool, append: (line) => void writeSync(journal, line) });
   closeSync(journal);
   await pool.close();
 }
 
 interface Means {
   pool: Pool;
-  append(line: string): Promise<void>;
+  append(line: string): void;
 }
 
 async function runAll(means: Means): Promise<void> {
@@ -76,27 +68,18 @@ async function runAll(means: Means): Promise<void> {
 async function runTask(means: Means, task: Task | undefined, index: number): Promise<void> {
   const { pool, append } = means;
   if (task === undefined) throw new Error('no such task');
-  if (isFloor) await append(`intent ${index}\n`);
   const created = await call(pool, {
     method: 'POST',
     path: `${base.pathname}/image-generations/create`,
     body: task.body,
   });
   const { generation, readyInMs } = JSON.parse(created) as { generation: { id: string }; readyInMs: number };
-  if (isFloor) await append(`job ${generation.id}\n`);
   if (readyInMs > 0) await new Promise((resolve) => setTimeout(resolve, readyInMs + 1));
   const status = await call(pool, { method: 'GET', path: `${base.pathname}/image/status/${generation.id}` });
   const { data } = JSON.parse(status) as { data: { outputUrl?: string } };
   if (data.outputUrl === undefined) throw new Error(`${generation.id} is not ready`);
-  const sha256 = await call(pool, { method: 'GET', path: new URL(data.outputUrl).pathname }, task.save);
-  await append(isFloor ? `done ${index} ${sha256}\n` : `${index}\n`);
-}
-
-async function finish(target: number, save: string): Promise<void> {
-  if (isFloor) await syncFile(target);
-  closeSync(target);
-  renameSync(`${save}.part`, save);
-  if (isFloor) await syncFolder(dirname(save));
+  await call(pool, { method: 'GET', path: new URL(data.outputUrl).pathname }, task.save);
+  append(`${index}\n`);
 }
 
 interface Request {
@@ -105,12 +88,10 @@ interface Request {
   body?: string;
 }
 
-/** The body as text; or chunk by chunk into a file, and its digest. */
+/** Resolves with the body, or writes it chunk by chunk into a file. */
 function call(pool: Pool, request: Request, save?: string) {
   return new Promise<string>((resolve, reject) => {
-    const part = `${save}.part`;
-    const target = save === undefined ? undefined : openSync(part, 'w');
-    const hash = isFloor && save !== undefined ? createHash('sha256') : undefined;
+    const target = save === undefined ? undefined : openSync(`${save}.part`, 'w');
     let text = '';
     const handler: Dispatcher.DispatchHandler = {
       onRequestStart: () => {},
@@ -120,11 +101,13 @@ function call(pool: Pool, request: Request, save?: string) {
       onResponseData(_controller, chunk) {
         if (target === undefined) text += chunk.toString('latin1');
         else writeSync(target, chunk);
-        hash?.update(chunk);
       },
       onResponseEnd() {
-        if (target === undefined || save === undefined) resolve(text);
-        else finish(target, save).then(() => resolve(hash?.digest('hex') ?? ''), reject);
+        if (target !== undefined && save !== undefined) {
+          closeSync(target);
+          renameSync(`${save}.part`, save);
+        }
+        resolve(text);
       },
       onResponseError: (_controller, error) => reject(error),
     };
