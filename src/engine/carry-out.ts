@@ -17,6 +17,7 @@ import type { Lock } from '../lock/record.ts';
 import { orderId, type Plan, type StepOrder } from '../plan/plan.ts';
 import type { PriceBook } from '../plan/prices/price-book.ts';
 import { hasOpenSend } from '../plan/purchases/next.ts';
+import { stepFinished } from '../run/step-end.ts';
 import { AccountGate } from './account-gate.ts';
 import { Breaker } from './breaker.ts';
 import { LocalGate } from './create-gate.ts';
@@ -50,7 +51,8 @@ export interface CarryOutOptions {
   creates?: number;
   goesOn?: DriveOptions['goesOn'];
   ends?: DriveOptions['ends'];
-  onEnd?: DriveOptions['onEnd'];
+  /** Reports the end of an order. Default: an event `step-finished` is emitted at once. */
+  onEnd?: DriveOptions['onEnd'] | undefined;
   /** Parts shared by several runs of one account, and the id of this run. Default: new parts for this run alone. */
   account?: SharedAccount & { run: string };
   /** Charges by price class that earlier leaders of this run recorded. */
@@ -113,7 +115,8 @@ export function carryOut(plan: Plan, options: CarryOutOptions): CarriedOut {
   const onEnd: DriveOptions['onEnd'] = (name, end, order) => {
     money.approval?.ended(name);
     breaker?.end(order, end);
-    options.onEnd?.(name, end, order);
+    if (options.onEnd !== undefined) options.onEnd(name, end, order);
+    else if (!order.asksOnly) emit(stepFinished(order, end, clock.now()));
   };
   const { concurrency } = plan;
   const driving = { concurrency, onError, breaker, goesOn, ends, onEnd, slots: shared.slots, account: money };

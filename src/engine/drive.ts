@@ -7,6 +7,7 @@
  */
 
 import { failedOutcomes, type StepOutcome } from '../contract/event.ts';
+import { isDefect } from '../contract/failure.ts';
 import type { Ports } from '../contract/ports.ts';
 import { Condition } from '../ground/condition.ts';
 import { defined, messageOf } from '../ground/values.ts';
@@ -297,14 +298,24 @@ export class Drive {
 
   #end(on: StepOrder, how: StepEnd): Link[] {
     const name = orderId(on);
-    if (!this.#ended.has(name)) this.#options.onEnd?.(name, how, on);
+    if (!this.#ended.has(name)) this.#report(on, how);
     this.#ended.set(name, how);
+    if (!on.asksOnly) this.#ready.close(on.address);
     if (this.#options.onError === 'finish' && failedOutcomes.includes(how.outcome)) {
       this.#ports.gate.stop('failure', `${on.address} ${how.outcome}`);
     }
     this.#posts.ended(on, how);
     const dependents = (this.#dependents.get(name) ?? []).flatMap((one) => this.#orders.get(one) ?? []);
     return dependents.reverse().map((dependent) => ({ dependent, on, how }));
+  }
+
+  /** Reports an end. The exception of a listener does not change how the step ended. */
+  #report(order: StepOrder, end: StepEnd): void {
+    try {
+      this.#options.onEnd(orderId(order), end, order);
+    } catch (error) {
+      (isDefect(error) ? this.defects : this.#errors).push(error);
+    }
   }
 
   /** Ends an order that could not begin because of another order. The blocked order itself has not failed. */
@@ -321,8 +332,7 @@ export class Drive {
   #endUnbegun(order: StepOrder, outcome: StepOutcome, why: { error: string; need?: Need }): Link[] {
     const { address, task, kind, action } = order;
     this.#ports.emit({ event: 'step-started', address, task, kind, action });
-    this.#ports.emit({ event: 'step-finished', address, task, outcome, credits: 0, ...why });
-    return this.#end(order, { outcome, credits: 0 });
+    return this.#end(order, { outcome, credits: 0, ...why });
   }
 }
 
@@ -345,7 +355,8 @@ export interface DriveOptions {
    */
   ends?: ReadonlyMap<string, StepEnd> | undefined;
   slots?: SharedSlots | undefined;
-  onEnd?: ((id: string, end: StepEnd, order: StepOrder) => void) | undefined;
+  /** Reports the end of an order. */
+  onEnd: (id: string, end: StepEnd, order: StepOrder) => void;
 }
 
 type DriveResult = Map<string, StepEnd>;

@@ -71,7 +71,7 @@ export class Queue {
     gone: ReadonlySet<string>;
   }): void {
     this.#ranks = ranks;
-    for (const id of gone) this.#close(id);
+    for (const id of gone) this.close(id);
     const stays = ({ order }: Waiting) => !gone.has(orderId(order));
     this.#held = [...this.#ready.clear(), ...this.#held].filter(stays);
     this.#apart = this.#apart.filter(stays);
@@ -159,8 +159,6 @@ export class Queue {
     switch (fact.event) {
       case 'job-created':
         return this.#learn(fact);
-      case 'step-finished':
-        return this.#close(fact.address);
       case 'create-repeated':
       case 'create-searched':
         // The answer may take long, so another step may reveal the price.
@@ -177,7 +175,7 @@ export class Queue {
     if (order === undefined) return false;
     const heldBefore = this.#held.length;
     if (fact.credits === null) this.#unreported.add(order.price.class);
-    this.#close(fact.address);
+    this.close(fact.address);
     this.#bought += 1;
     const isStale = this.#allotment.is === 'chains' && this.#bought > (this.#open.size - smallCampaign) / looks;
     if (isNews || this.#pricesSeen !== this.#account.prices.changes || isStale) this.#reallot();
@@ -185,10 +183,10 @@ export class Queue {
   }
 
   /** Closes an order that is bought, or will not be: it needs no more credits, and no order waits for its price. */
-  #close(address: string): boolean {
+  close(address: string): void {
     this.#open.delete(address);
     this.#begun.delete(address);
-    return this.#stopAsking(address);
+    this.#stopAsking(address);
   }
 
   #stopAsking(address: string): boolean {

@@ -13,7 +13,6 @@ import { defined, mapOf, messageOf } from '../ground/values.ts';
 import { requireKind } from '../kinds/index.ts';
 import { isOpenSend } from '../lock/sends.ts';
 import type { Carry, StepOrder } from '../plan/plan.ts';
-import { laterPost } from '../plan/posts/post-accounts.ts';
 import { idempotencyKey } from '../plan/purchases/key.ts';
 import { costOfAnother, recoveryOf, whyNotAgain } from '../plan/purchases/next.ts';
 import { findMissingPart, type PartCondition } from '../plan/situation/parts.ts';
@@ -36,30 +35,7 @@ export async function runStep(order: StepOrder, ports: Ports, slot: Slot): Promi
   const { address, task, kind, action } = order;
   if (order.asksOnly) return askAboutSend(order, ports);
   ports.emit({ event: 'step-started', address, task, kind, action });
-  const end = await carryOut(order, ports, slot);
-  tellEnd(order, ports, end);
-  return end;
-}
-
-function tellEnd(order: StepOrder, ports: Ports, end: StepEnd, jobId?: string): void {
-  const { address, task, key, asksOnly } = order;
-  const { outcome, credits } = end;
-  const error = end.error === undefined ? {} : { error: end.error };
-  if (asksOnly) {
-    const job = jobId === undefined ? {} : { jobId };
-    ports.emit({ event: 'send-settled', address, key, outcome, ...job, credits, ...error });
-    return;
-  }
-  ports.emit({
-    event: 'step-finished',
-    address,
-    task,
-    outcome,
-    credits,
-    ...error,
-    ...defined({ because: end.because, recoverable: end.recoverable, unsaved: end.unsaved }),
-    ...(outcome === 'done' && laterPost(order.kind, order.request, ports.clock.now())),
-  });
+  return carryOut(order, ports, slot);
 }
 
 async function askAboutSend(order: StepOrder, ports: Ports): Promise<StepEnd> {
@@ -67,8 +43,13 @@ async function askAboutSend(order: StepOrder, ports: Ports): Promise<StepEnd> {
   ports.emit({ event: 'send-asked', address, key });
   const bought = await buyJob(order, ports);
   const end: StepEnd = 'outcome' in bought ? bought : { outcome: 'done', credits: bought.credits };
-  tellEnd(order, ports, end, 'jobId' in bought ? bought.jobId : undefined);
+  settleSend(order, ports, end, 'jobId' in bought ? bought.jobId : undefined);
   return end;
+}
+
+function settleSend({ address, key }: StepOrder, { emit }: Pick<Ports, 'emit'>, end: StepEnd, jobId?: string): void {
+  const { outcome, credits, error } = end;
+  emit({ event: 'send-settled', address, key, outcome, credits, ...defined({ jobId, error }) });
 }
 
 async function carryOut(order: StepOrder, ports: Ports, slot: Slot): Promise<StepEnd> {
@@ -235,7 +216,7 @@ export function endBroken(order: StepOrder, ports: Ports, error: unknown): StepE
     error: text.startsWith('internal error') ? text : `internal error: ${text}`,
   };
   try {
-    tellEnd(order, ports, end);
+    if (order.asksOnly) settleSend(order, ports, end);
   } catch {
     // The exception may come from the listener itself.
   }

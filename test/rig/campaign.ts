@@ -12,7 +12,7 @@ import type { Lock, Output } from '../../src/lock/record.ts';
 import { parseManifest } from '../../src/manifest/parse.ts';
 import { assemblePlan } from '../../src/plan/assemble.ts';
 import { allowPosts } from '../../src/plan/consent.ts';
-import type { Plan } from '../../src/plan/plan.ts';
+import type { Plan, StepOrder } from '../../src/plan/plan.ts';
 import type { PriceHints } from '../../src/plan/prices/prices.ts';
 import { type FileState, situate, withFiles } from '../../src/plan/situation/situation.ts';
 import type { ResumedPlan } from '../../src/run/resume-plan.ts';
@@ -69,8 +69,8 @@ export interface RunOptions {
   resumed?: Pick<ResumedPlan, 'plan' | 'ends' | 'learned'>;
   /** Purchases under the campaign's name on this machine. */
   purchases?: PurchaseJournal;
-  /** Called with the name of each order that has ended. */
-  onEnd?(name: string, end: StepEnd): void;
+  /** Reports the end of each order, instead of an event. */
+  onEnd?(name: string, end: StepEnd, order: StepOrder): void;
 }
 
 export interface RunResult {

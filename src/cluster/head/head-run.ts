@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock } from '../../contract/clock.ts';
 import type { WorkerNews } from '../../contract/engine-state.ts';
-import type { RunEvent, RunFact } from '../../contract/event.ts';
+import { failedOutcomes, type RunEvent, type RunFact } from '../../contract/event.ts';
 import type { Downloads, LockFile, RequestBodies, Service } from '../../contract/ports.ts';
 import { type CarriedOut, carryOut, type SharedAccount } from '../../engine/carry-out.ts';
 import { endOfRun } from '../../engine/end-of-run.ts';
@@ -13,7 +13,7 @@ import { writeHeader } from '../../lock/write.ts';
 import { countForRun, isWork } from '../../plan/actions.ts';
 import { orderId, type PlanRow, type PlanTotals, rowId, type StepOrder } from '../../plan/plan.ts';
 import { type ResumedPlan, resumePlan } from '../../run/resume-plan.ts';
-import type { StepEnd } from '../../run/step-end.ts';
+import { type StepEnd, stepFinished } from '../../run/step-end.ts';
 import type { CreateRoutes } from '../../service/create.ts';
 import type { Database } from '../database/database.ts';
 import { changedPlan, type RunHeader, type RunRecord, readHeader, readOrders } from '../runs/run-record.ts';
@@ -23,7 +23,7 @@ import { keepMark, type Marks, refusePutBack } from '../store/run-mark.ts';
 import type { Seat } from './account.ts';
 import type { AccountSpending } from './account-spending.ts';
 import type { FileDispatcher, OwnHand } from './file-dispatcher.ts';
-import { factsBefore, isLettingGo, newsOf, type ReportedEvents, readReportedEvents } from './reported-events.ts';
+import { isLettingGo, newsOf, type ReportedEvents, readReportedEvents, unreportedEnds } from './reported-events.ts';
 import {
   held,
   insertEvents,
@@ -77,10 +77,6 @@ export class HeadRun {
   /** Written without being awaited, so events may be lost when a leader crashes. */
   readonly #events: RowWriter;
   readonly #ends: Batches<{ id: string; end: StepEnd }>;
-  /**
-   * Unreported step ends by address. Each is reported after it is stored, when no other leader can store another one.
-   */
-  readonly #unreported = new Map<string, RunFact>();
   #failure: { error: unknown } | undefined;
   #carried: CarriedOut | undefined;
   #isCancelled = false;
@@ -221,7 +217,7 @@ export class HeadRun {
       file: lines,
       bodies: openBodies(db, this.#term, seal),
       outputs: dispatcher.outputsOf(this.#record, own),
-      emit: (fact) => this.#emit(withBefore(fact, { ...resumed, reported }), reported),
+      emit: (fact) => this.#emit(withBefore(fact, { spentBefore: resumed.spentBefore, reported }), reported),
       // Each write of a line checks that this leader is the only one.
       isAlone: () => Promise.resolve(true),
       times: { graceMs: 0, gapMs: 0, fenceMs: 0 },
@@ -230,25 +226,32 @@ export class HeadRun {
       onError: settings.onError,
       account: { ...shared, run: id },
       purchases: this.#ground.spending.of(this.#record, earlier),
-      onEnd: (name, end) =>
-        this.#noteEnd(name, { ...end, credits: addUp(end.credits, resumed.spent.get(name)) }, reported),
+      onEnd: (name, { credits, ...end }, order) =>
+        this.#noteEnd(order, { ...end, credits: addUp(credits, resumed.spent.get(name)) }, reported),
     });
   }
 
-  /** Stores the end of a step, unless its only cause is that this leader leaves. */
-  #noteEnd(name: string, end: StepEnd, reported: ReportedEvents): void {
-    const fact = this.#unreported.get(name);
-    this.#unreported.delete(name);
+  /**
+   * Stores the end of a step, unless its only cause is that this leader leaves. The end is reported after it is stored,
+   * when no other leader can store another one.
+   */
+  #noteEnd(order: StepOrder, end: StepEnd, reported: ReportedEvents): void {
     if (this.#failure !== undefined || (this.#isLeaving && end.outcome !== 'done')) return;
-    this.#store(name, end, () => fact && this.#tell(fact, reported));
+    this.#store(orderId(order), end, () => this.#tellEnd(order, end, reported));
+  }
+
+  #tellEnd(order: StepOrder, end: StepEnd, reported: ReportedEvents): void {
+    if (order.asksOnly || reported.ended.has(order.address)) return;
+    const { outcome, error = '', unsaved } = end;
+    const { campaign, id: run } = this.#record;
+    if (failedOutcomes.includes(outcome) || unsaved)
+      this.#ground.tell({ is: 'step failed', campaign, run, address: order.address, outcome, error });
+    this.#tell(stepFinished(order, end, this.#ground.clock.now()), reported);
   }
 
   /** Reports an event, unless its only cause is that this leader leaves: the next leader continues the step. */
   #emit(fact: RunFact, reported: ReportedEvents): void {
-    if (this.#isLeaving && isLettingGo(fact)) return;
-    // Ends other than `done` are reported after they are stored; every head can read from the lock that a step is done.
-    if (fact.event === 'step-finished' && fact.outcome !== 'done') this.#unreported.set(fact.address, fact);
-    else this.#tell(fact, reported);
+    if (!this.#isLeaving || !isLettingGo(fact)) this.#tell(fact, reported);
   }
 
   #tell(fact: RunFact, reported: ReportedEvents): void {
@@ -287,7 +290,10 @@ export class HeadRun {
       },
       reported,
     );
-    for (const fact of factsBefore(plan, ends, { lock, reported })) this.#tell(fact, reported);
+    for (const { order, end, before } of unreportedEnds(plan, ends, { lock, reported })) {
+      for (const fact of before) this.#tell(fact, reported);
+      this.#tellEnd(order, end, reported);
+    }
   }
 
   async #end(
@@ -330,13 +336,10 @@ export class HeadRun {
 /** Adds the charges of earlier leaders to an event, so that the run reports one sum. */
 function withBefore(
   fact: RunFact,
-  { spentBefore, spent, reported }: ResumedPlan & { reported: ReportedEvents },
+  { spentBefore, reported }: Pick<ResumedPlan, 'spentBefore'> & { reported: ReportedEvents },
 ): RunFact {
-  if (fact.event === 'credits-changed') {
-    return { ...fact, spentNow: fact.spentNow + spentBefore, balance: fact.balance ?? reported.balance };
-  }
-  if (fact.event !== 'step-finished') return fact;
-  return { ...fact, credits: addUp(fact.credits, spent.get(fact.address)) };
+  if (fact.event !== 'credits-changed') return fact;
+  return { ...fact, spentNow: fact.spentNow + spentBefore, balance: fact.balance ?? reported.balance };
 }
 
 function withLimit({ totals }: RunRecord, credits: number | undefined): PlanTotals {

@@ -1,6 +1,5 @@
 import type { WorkerNews } from '../../contract/engine-state.ts';
-import { failedOutcomes, type RunEvent, type RunFact, type StopReason } from '../../contract/event.ts';
-import { defined } from '../../ground/values.ts';
+import type { RunEvent, RunFact, StopReason } from '../../contract/event.ts';
 import type { Lock } from '../../lock/record.ts';
 import { orderId, type Plan, type StepOrder } from '../../plan/plan.ts';
 import type { StepEnd } from '../../run/step-end.ts';
@@ -87,9 +86,6 @@ export function newsOf(fact: RunFact, of: { campaign: string; run: string }): Wo
   switch (fact.event) {
     case 'run-started':
       return { is: 'run started', ...of, steps: fact.steps };
-    case 'step-finished':
-      if (!failedOutcomes.includes(fact.outcome) && !fact.unsaved) return undefined;
-      return { is: 'step failed', ...of, address: fact.address, outcome: fact.outcome, error: fact.error ?? '' };
     case 'spending-stopped':
       return fact.because === 'disk' ? { is: 'store full', ...of, error: fact.detail } : undefined;
     case 'run-ended':
@@ -106,42 +102,27 @@ export function isLettingGo(fact: RunFact): boolean {
     case 'step-left':
     case 'spending-stopped':
       return true;
-    case 'step-finished':
-      return fact.outcome !== 'done';
     default:
       return false;
   }
 }
 
-/** Yields the events that the stored records imply and that earlier leaders did not report. */
-export function* factsBefore(
+/** Yields the steps whose recorded end no earlier leader has reported, with the events that precede the end. */
+export function* unreportedEnds(
   plan: Pick<Plan, 'rows'>,
   ends: ReadonlyMap<string, StepEnd>,
   { lock, reported }: { lock: Lock; reported: ReportedEvents },
-): Generator<RunFact> {
+): Generator<{ order: StepOrder; end: StepEnd; before: RunFact[] }> {
   for (const { order } of plan.rows) {
-    if (order === undefined || order.asksOnly) continue;
-    const end = ends.get(orderId(order));
-    if (end !== undefined && !reported.ended.has(order.address)) yield* factsOfEnd(order, end, { lock, reported });
+    const end = order && ends.get(orderId(order));
+    if (order === undefined || end === undefined || order.asksOnly || reported.ended.has(order.address)) continue;
+    const { address, task, kind, action, fingerprint } = order;
+    const before: RunFact[] = [{ event: 'step-started', address, task, kind, action }];
+    if (end.outcome === 'done' && !reported.saved.has(address)) {
+      const made = lock.steps.get(address)?.purchases.find((one) => one.fingerprint === fingerprint && one.outputs);
+      for (const output of made?.outputs ?? [])
+        before.push({ event: 'output-saved', address, output, how: 'downloaded' });
+    }
+    yield { order, end, before };
   }
-}
-
-function* factsOfEnd(
-  { address, task, kind, action, fingerprint }: StepOrder,
-  { outcome, credits, error, because, recoverable, unsaved }: StepEnd,
-  { lock, reported }: { lock: Lock; reported: ReportedEvents },
-): Generator<RunFact> {
-  yield { event: 'step-started', address, task, kind, action };
-  if (outcome === 'done' && !reported.saved.has(address)) {
-    const made = lock.steps.get(address)?.purchases.find((one) => one.fingerprint === fingerprint && one.outputs);
-    for (const output of made?.outputs ?? []) yield { event: 'output-saved', address, output, how: 'downloaded' };
-  }
-  yield {
-    event: 'step-finished',
-    address,
-    task,
-    outcome,
-    credits,
-    ...defined({ error, because, recoverable, unsaved }),
-  };
 }

@@ -3,15 +3,16 @@ import { describe, expect, test } from 'vitest';
 import type { Database } from '../../../src/cluster/database/database.ts';
 import { checkEngineUrl, showEngine } from '../../../src/cluster/database/server-errors.ts';
 import { readEngineState } from '../../../src/cluster/engine-state.ts';
-import { factsBefore, ReportedEvents } from '../../../src/cluster/head/reported-events.ts';
+import { ReportedEvents, unreportedEnds } from '../../../src/cluster/head/reported-events.ts';
 import { submitRun } from '../../../src/cluster/runs/runs.ts';
 import { accountOf, makeSeal } from '../../../src/cluster/seal.ts';
 import type { RunEvent, RunFact } from '../../../src/contract/event.ts';
 import { countSteps } from '../../../src/plan/actions.ts';
+import type { StepOrder } from '../../../src/plan/plan.ts';
 import { createRunView, foldEvent } from '../../../src/report/run/run-view.ts';
 import { progressText } from '../../../src/report/run/run-words.ts';
 import { resumePlan } from '../../../src/run/resume-plan.ts';
-import type { StepEnd } from '../../../src/run/step-end.ts';
+import { type StepEnd, stepFinished } from '../../../src/run/step-end.ts';
 import { images, TestCampaign } from '../../rig/campaign.ts';
 import { engineHere, submission } from './engine-here.ts';
 
@@ -149,23 +150,21 @@ async function relay(moments: readonly Death[]) {
     const { campaign: name, concurrency, totals } = plan;
     const tasks = [{ id: 'pic', kind: 'image', steps: 4 }];
     emit({ event: 'run-started', version: 1, campaign: name, steps: countSteps(plan), concurrency, totals, tasks });
-    for (const fact of factsBefore(resumed.plan, resumed.ends, { lock, reported })) emit(fact);
+    const emitEnd = (order: StepOrder, end: StepEnd) => emit(stepFinished(order, end, campaign.clock.now()));
+    for (const { order, end, before } of unreportedEnds(resumed.plan, resumed.ends, { lock, reported })) {
+      for (const fact of before) emit(fact);
+      emitEnd(order, end);
+    }
     const most = known.size + (moment?.loses ? 0 : (moment?.ends ?? Number.POSITIVE_INFINITY));
-    // As a head does: what another one could find to have ended otherwise is reported when it is on record.
-    const unreported = new Map<string, RunFact>();
-    const onEnd = (step: string, end: StepEnd) => {
+    // As a head does: an end is reported when it is on record.
+    const onEnd = (step: string, end: StepEnd, order: StepOrder) => {
       if (known.size >= most) return;
       known.set(step, end);
-      const fact = unreported.get(step);
-      if (fact !== undefined) emit(fact);
-    };
-    const onEvent = (fact: RunFact) => {
-      if (fact.event === 'step-finished' && fact.outcome !== 'done') unreported.set(fact.address, fact);
-      else emit(fact);
+      emitEnd(order, end);
     };
     const lost = { answer: { is: 'ambiguous', message: 'lost' }, booked: true } as const;
     campaign.service.trouble = () => (moment?.loses ? lost : undefined);
-    const options = { resumed, onEnd, onEvent, unsettled: true };
+    const options = { resumed, onEnd, onEvent: emit, unsettled: true };
     if (moment === undefined) await campaign.run(options);
     else await campaign.runAndDie(moment, options);
   }

@@ -197,11 +197,17 @@ describe('steps of a price that nobody knows', () => {
   test.each<[string, RunFact]>([
     ['is lost', { event: 'create-repeated', address: 'a', because: 'reset', afterMs: 1 }],
     ['is searched for', { event: 'create-searched', address: 'a', because: 'reset' }],
-    ['is a refusal', { event: 'step-finished', address: 'a', task: 'a', outcome: 'refused', credits: 0 }],
   ])('nobody waits for an answer that %s', (_name, fact) => {
     const { ready, take } = make();
     expect([take(), take()]).toEqual(['a', undefined]);
     expect(ready.note(fact)).toBe(true);
+    expect([take(), take()]).toEqual(['b', undefined]);
+  });
+
+  test('nobody waits for the answer of an order that has ended', () => {
+    const { ready, take } = make();
+    expect([take(), take()]).toEqual(['a', undefined]);
+    ready.close('a');
     expect([take(), take()]).toEqual(['b', undefined]);
   });
 

@@ -167,6 +167,7 @@ test('a plan waits while another one has all the places, and does not end with o
     return drive(plan, ports, {
       concurrency: 1,
       onError: 'continue',
+      onEnd: () => {},
       slots,
       account: new Account({ caps: [], spentBefore: 0 }),
     });

@@ -59,8 +59,6 @@ async function run(order: Partial<Carry>, ends: JobEnd[] = [], script: Script = 
   return { ...traced, end, watched, freed, sent };
 }
 
-const finished = ({ events }: Ran) => events.at(-1);
-
 describe('a step that buys', () => {
   test('says what it does from start to end', async () => {
     const ran = await run({});
@@ -74,7 +72,6 @@ describe('a step that buys', () => {
       { event: 'noticed', ...of, message: 'a strange word' },
       { event: 'job-completed', ...of, jobId: 'job-1' },
       { event: 'output-saved', ...of, output: image, how: 'downloaded' },
-      { event: 'step-finished', ...of, task: 'hero', outcome: 'done', credits: 3 },
     ]);
     expect(ran.freed).toEqual({ times: 1, beforeDownload: 1 });
   });
@@ -100,7 +97,6 @@ describe('a job that comes to nothing', () => {
     const ran = await run({}, [failed]);
     expect(ran.end).toEqual({ outcome: 'failed', credits: 3, error: 'boom' });
     expect(ran.told).toContainEqual(['finish', { state: 'failed', jobId: 'job-1', error: 'boom' }]);
-    expect(finished(ran)).toMatchObject({ event: 'step-finished', outcome: 'failed', error: 'boom' });
     expect([ran.sent, ran.freed.times]).toEqual([1, 1]);
   });
 
@@ -231,12 +227,11 @@ describe('a post', () => {
       service: { replays: () => false, create: async () => ({ is: 'ambiguous', message: 'reset' }) },
     });
     expect(ran.end).toMatchObject({ outcome: 'unresolved' });
-    expect(finished(ran)).not.toHaveProperty('recoverable');
+    expect(ran.end).not.toHaveProperty('recoverable');
   });
 });
 
 test('a lost answer that a key can still ask for is told as such', async () => {
   const ran = await run({}, [], { service: { create: async () => ({ is: 'ambiguous', message: 'reset' }) } });
   expect(ran.end).toMatchObject({ outcome: 'unresolved', recoverable: true });
-  expect(finished(ran)).toMatchObject({ event: 'step-finished', outcome: 'unresolved', recoverable: true });
 });
