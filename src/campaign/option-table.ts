@@ -11,7 +11,7 @@ interface Written {
   pairs: Record<string, string>;
   number: number;
   seconds: number;
-  /** `90s`, `30m`, `2h`. */
+  /** `90s`, `30m`, `2h`, `7d`. */
   duration: number;
   interval: number | undefined;
 }
@@ -34,9 +34,9 @@ export interface OptionRow {
    * which attaching cannot change. `here`: what this process does.
    */
   readonly settles: 'campaign' | 'plan' | 'run' | 'here';
-  readonly takes?: keyof Written;
+  /** Kind of value, or the list of possible values. */
+  readonly takes?: keyof Written | readonly string[];
   readonly range?: Range;
-  readonly words?: readonly string[];
   readonly standard?: number | string;
   /** Default value as shown in `--help`, if the text of the option does not mention it. */
   readonly shown?: string;
@@ -135,7 +135,7 @@ export const planOptions = {
   out: here('--out <file>', 'save the plan, as in campaign.plan.json, for apply to run exactly', {
     compared: 'refused',
   }),
-  format: here('--format <format>', 'how to print it', { words: ['text', 'json', 'markdown'] }),
+  format: here('--format <format>', 'how to print it', { takes: ['text', 'json', 'markdown'] }),
   compare: here('--compare <ref>', 'compare with a commit: steps, credits, purchases'),
   detailedExitcode: here(
     '--detailed-exitcode',
@@ -179,7 +179,7 @@ export const applyOptions = {
   }),
   /** Treatment of create requests whose answers were lost and cannot be recovered. Default: `ask`. */
   onUnknown: run('--on-unknown <what>', 'a create whose answer was lost: ask the service, or hold it', {
-    words: ['ask', 'hold'],
+    takes: ['ask', 'hold'],
     standard: 'ask',
     shown: '"ask"',
     printed: 'apply',
@@ -192,7 +192,7 @@ export const applyOptions = {
   onError: run(
     '--on-error <what>',
     'after failures: wait (pause similar steps after five failures), continue, or finish (start nothing new)',
-    { words: ['wait', 'continue', 'finish'], standard: 'wait', shown: '"wait"' },
+    { takes: ['wait', 'continue', 'finish'], standard: 'wait', shown: '"wait"' },
   ),
   sandboxCredits: here('--sandbox-credits <n>', 'with --sandbox: balance of its account (default: enough)', credits),
   sandboxSpeed: here(
@@ -252,7 +252,7 @@ type Row = Table[keyof Table];
 
 type ValueOf<One> = One extends { takes: infer Takes extends keyof Written }
   ? Written[Takes]
-  : One extends { words: readonly (infer Word)[] }
+  : One extends { takes: readonly (infer Word)[] }
     ? Word
     : One extends { flags: `${string}<${string}` }
       ? string

@@ -199,7 +199,7 @@ async function watch(running: Running, made: Plan, round: Round): Promise<Applie
   }
   let page: string | undefined;
   const recorder = await makeRecorder(plan, {
-    ...{ terminal, clock: systemClock, paths: campaign.paths, filesStay },
+    ...{ terminal, paths: campaign.paths, filesStay },
     events: events?.(),
     page: review === true ? () => page : undefined,
     latest: () => judge?.latest ?? plan,

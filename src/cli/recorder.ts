@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import type { CampaignPaths } from '../campaign/paths.ts';
-import type { Clock } from '../contract/clock.ts';
+import { systemClock } from '../contract/clock.ts';
 import { exitCodes } from '../contract/exit.ts';
 import { CampaignError } from '../contract/failure.ts';
 import { type EventSink, EventsTargetError, findEventsTarget } from '../disk/events-target.ts';
@@ -41,50 +41,35 @@ export function openEvents(
   return () => guarded(() => target.open()); // I23
 }
 
+interface Recording {
+  terminal: Terminal;
+  paths: CampaignPaths;
+  events: EventSink | undefined;
+  /** Returns the address of the review page, once there is one. Omitted if no decisions are possible during the run. */
+  page: (() => string | undefined) | undefined;
+  latest(): Pick<Plan, 'rows' | 'concurrency' | 'gates'>;
+  detail: Detail | undefined;
+  /** Whether workers of an engine carry the plan out, even while no client is attached. */
+  elsewhere: boolean;
+  /** Command that continues the run. Default: `apply` of its manifest. */
+  goingOn: Call | undefined;
+  filesStay: boolean | undefined;
+}
+
 /** Makes the listeners of the event stream: a screen or lines for users, a file of events, the summary. */
 export async function makeRecorder(
   plan: Plan,
-  options: {
-    terminal: Terminal;
-    clock: Clock;
-    paths: CampaignPaths;
-    events: EventSink | undefined;
-    /**
-     * Returns the address of the review page, once there is one. Omitted if no decisions are possible during the run.
-     */
-    page?: (() => string | undefined) | undefined;
-    latest(): Pick<Plan, 'rows' | 'concurrency' | 'gates'>;
-    detail: Detail | undefined;
-    /** Whether workers of an engine carry the plan out, even while no client is attached. */
-    elsewhere?: boolean;
-    /** Command that continues the run. Default: `apply` of its manifest. */
-    goingOn?: Call | undefined;
-    filesStay?: boolean | undefined;
-  },
-): Promise<RunReporter & { view: RunView; times?: RunTimes | undefined }> {
-  const { terminal, events, clock, paths, page, detail } = options;
-  const { style } = terminal;
-  const now = () => clock.now();
+  recording: Recording,
+): Promise<RunReporter & { view: RunView; times: RunTimes | undefined }> {
+  const { terminal, events, paths, page, detail, latest } = recording;
   const view = createRunView();
   const hasWork = plan.rows.some(isWork) || (page !== undefined && plan.gates !== undefined);
-  const unfit = new Set(
-    plan.rows.flatMap(({ action, output, address }) => (action === 'failed' && output ? [address] : [])),
-  );
   let reporters: RunReporter[] = [];
-  let times: ReturnType<typeof createRunTimes> | undefined;
+  let times: RunTimes | undefined;
   if (events !== undefined) reporters.push(createEventLines(events.write, events.end));
-  const hasScreen = hasWork && terminal.screen && detail === undefined;
-  const cursorIsBack = hasScreen ? giveCursorBackAtExit() : () => {};
   if (hasWork) {
-    const durations = await readKeptDurations(paths);
-    times = createRunTimes({ view, plan: options.latest, durations, now });
-    const common = { style, now, view, times, ...defined({ page }) };
-    if (hasScreen) {
-      const { createScreen } = await import('../report/run/run-screen.ts');
-      reporters.push(createScreen({ stream: process.stderr, ...common }));
-    } else {
-      reporters.push(createLines(terminal.err, { ...common, every: everyMs, ...defined({ detail }) }));
-    }
+    times = createRunTimes({ view, plan: latest, durations: await readKeptDurations(paths), now: systemClock.now });
+    reporters.push(await createReporter(terminal, { view, times, ...defined({ page }) }, detail));
   }
   return {
     view,
@@ -103,38 +88,54 @@ export async function makeRecorder(
     },
     async end() {
       for (const reporter of reporters) await reporter.end();
-      cursorIsBack();
       // A user who detached from a run that no worker has begun gets no summary.
-      if (hasWork && view.steps > 0) {
-        const outputs = relative(process.cwd(), paths.outputs);
-        const isShort = detail === 'quiet' && view.end?.exit === exitCodes.done;
-        const summary = summaryView(view, {
-          paste: terminal.paste,
-          outputs,
-          unfit,
-          sandbox: terminal.called.options.sandbox === true,
-          elsewhere: options.elsewhere === true,
-          filesStay: options.filesStay,
-          goingOn: options.goingOn,
-        });
-        tell(terminal, ...(isShort ? [line(endText(view, view.end?.elapsedMs ?? 0))] : summary));
-        terminal.github?.(failedStepsGithub(view, toCheckoutPath(paths.manifest)));
-        const { stopped, end } = view;
-        if (stopped !== undefined && end !== undefined && isAnnotated(end.exit)) {
-          terminal.github?.(failureGithub(`exit ${end.exit}`, [stopText(stopped)]));
-        }
-      }
+      if (hasWork && view.steps > 0) tellEnd(view, plan, recording);
     },
   };
 }
 
-/** Returns whether the reason why a run stopped is not among its failed steps: credits, key, or service. */
-function isAnnotated(exit: number): boolean {
-  return exit === exitCodes.outOfCredits || exit === exitCodes.keyRefused || exit === exitCodes.unreachable;
+/** Shows a run as a live screen if the terminal has one and no detail is asked for, else as lines. */
+export async function createReporter(
+  terminal: Terminal,
+  run: { view: RunView; times: RunTimes; page?: () => string | undefined },
+  detail: Detail | undefined,
+): Promise<RunReporter> {
+  const shown = { ...run, style: terminal.style, now: systemClock.now };
+  if (!terminal.screen || detail !== undefined) {
+    return createLines(terminal.err, { ...shown, every: everyMs, ...defined({ detail }) });
+  }
+  const { createScreen } = await import('../report/run/run-screen.ts');
+  const screen = createScreen({ stream: process.stderr, ...shown });
+  const cursorIsBack = giveCursorBackAtExit();
+  return { on: screen.on, end: () => screen.end().then(cursorIsBack) };
 }
 
 function everyMs(ms: number, call: () => void): () => void {
   const timer = setInterval(call, ms);
   timer.unref();
   return () => clearInterval(timer);
+}
+
+function tellEnd(view: RunView, { rows }: Plan, recording: Recording): void {
+  const { terminal, paths, detail, elsewhere, goingOn, filesStay } = recording;
+  const { stopped, end } = view;
+  if (detail === 'quiet' && end?.exit === exitCodes.done) tell(terminal, line(endText(view, end.elapsedMs)));
+  else {
+    const summary = summaryView(view, {
+      ...{ elsewhere, goingOn, filesStay, paste: terminal.paste },
+      outputs: relative(process.cwd(), paths.outputs),
+      unfit: new Set(rows.flatMap(({ action, output, address }) => (action === 'failed' && output ? [address] : []))),
+      sandbox: terminal.called.options.sandbox === true,
+    });
+    tell(terminal, ...summary);
+  }
+  terminal.github?.(failedStepsGithub(view, toCheckoutPath(paths.manifest)));
+  if (stopped !== undefined && end !== undefined && isAnnotated(end.exit)) {
+    terminal.github?.(failureGithub(`exit ${end.exit}`, [stopText(stopped)]));
+  }
+}
+
+/** Returns whether the reason why a run stopped is not among its failed steps: credits, key, or service. */
+function isAnnotated(exit: number): boolean {
+  return exit === exitCodes.outOfCredits || exit === exitCodes.keyRefused || exit === exitCodes.unreachable;
 }

@@ -38,11 +38,11 @@ const words: Partial<Record<Name, string[]>> = {
 
 /** How it is typed. */
 function typed(name: Name, row: OptionRow): string[] {
-  const { flags, range, takes, words: known } = row;
+  const { flags, range, takes } = row;
   const flag = flagOf(row);
   if (!flags.includes('<')) return [flag];
   if (words[name] !== undefined) return [flag, ...words[name]];
-  if (known !== undefined) return [flag, known.at(-1) ?? ''];
+  if (Array.isArray(takes)) return [flag, takes.at(-1) ?? ''];
   if (takes === 'duration') return [flag, '90s'];
   return [flag, range === undefined ? 'spring' : String(Math.min(range.most ?? 2, Math.ceil(range.least) + 1))];
 }

@@ -142,7 +142,7 @@ test.each<[string, string, string | undefined, number, string]>([
     'row 3 of t.csv has no Art.-Nr.',
   ],
   ['a row without its prompt', 't.csv', 'id,prompt\na,x\nb,\n', 65, 'row 2 of t.csv has no prompt'],
-  ['no table', 't.csv', undefined, 65, 'there is no file t.csv'],
+  ['no table', 't.csv', undefined, 65, 't.csv does not exist'],
   ['another kind of file', 't.txt', 'a\n1\n', 64, 'is not a .csv, .tsv or .xlsx file'],
 ])('--from-csv: %s is told', async (_what, file, csv, code, words) => {
   if (csv !== undefined) write(file, csv);

@@ -7,7 +7,6 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { CampaignPaths } from '../../src/campaign/paths.ts';
 import { bugReport } from '../../src/cli/main.ts';
 import { makeRecorder } from '../../src/cli/recorder.ts';
-import { systemClock } from '../../src/contract/clock.ts';
 import type { Plan } from '../../src/plan/plan.ts';
 import { makeFolder } from '../rig/folder.ts';
 import { bufferTerminal } from './buffer-terminal.ts';
@@ -119,7 +118,8 @@ test('detaching before a run has begun prints no summary', async () => {
   const { terminal, said } = bufferTerminal();
   const plan = { rows: [{ address: 'pic', action: 'create' }] } as unknown as Plan;
   const recorder = await makeRecorder(plan, {
-    ...{ terminal, clock: systemClock, events: undefined, detail: undefined, latest: () => plan },
+    ...{ terminal, events: undefined, detail: undefined, page: undefined, latest: () => plan },
+    ...{ elsewhere: false, goingOn: undefined, filesStay: undefined },
     paths: { state: 'no-such-folder', durations: 'durations.json', outputs: '.' } as CampaignPaths,
   });
   await recorder.end();

@@ -1,6 +1,5 @@
 import { sumUpCost } from '../../campaign/compare-with-commit.ts';
 import { requireGraph } from '../../campaign/load-manifest.ts';
-import { exitCodes } from '../../contract/exit.ts';
 import { costDimensions } from '../../plan/prices/charges.ts';
 import { costCsv, costJson, costView } from '../../report/cost-text.ts';
 import { open, type StateOptions } from '../open.ts';
@@ -14,7 +13,7 @@ interface CostCommandOptions extends StateOptions {
   format?: 'text' | 'json' | 'csv';
 }
 
-export async function cost(file: string, options: CostCommandOptions, terminal: Terminal): Promise<number> {
+export async function cost(file: string, options: CostCommandOptions, terminal: Terminal): Promise<void> {
   const campaign = await open(file, options, terminal);
   const by = options.by.split(',').map((name) => {
     const found = costDimensions.find((one) => one === name.trim());
@@ -27,5 +26,4 @@ export async function cost(file: string, options: CostCommandOptions, terminal: 
     csv: () => costCsv(found),
     json: () => costJson(found),
   });
-  return exitCodes.done;
 }

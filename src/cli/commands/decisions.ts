@@ -18,26 +18,39 @@ import { askAboutMove, askPerson, declined } from '../ask-person.ts';
 import { open, type StateOptions } from '../open.ts';
 import { outJson, type Terminal, tell } from '../terminal.ts';
 
-/** Options of all decisions. The row of a command in the program says which of them it has. */
-interface VerbOptions extends StateOptions {
+interface DecisionOptions extends StateOptions {
   /** How long to wait for another run on the lock, in ms. */
   lockTimeout: number;
   dryRun?: boolean;
   json?: boolean;
   select?: string[];
+  undo?: boolean;
+}
+
+interface PickOptions {
   note?: string;
   by?: string;
   reason?: string;
-  undo?: boolean;
   /** Whether a pattern also picks in decided groups. */
   replace?: boolean;
   /** Files with picks that were made elsewhere. */
   from?: string[];
-  yes?: boolean;
-  serviceMoved?: boolean;
-  offline?: boolean;
+}
+
+interface ForgetOptions {
   orphans?: boolean;
   force?: boolean;
+}
+
+interface AdoptOptions {
+  job?: string;
+  credits?: number;
+  offline?: boolean;
+  yes?: boolean;
+  serviceMoved?: boolean;
+}
+
+interface ResolveOptions {
   job?: string;
   credits?: number;
   notSpent?: boolean;
@@ -49,7 +62,9 @@ interface Called {
   campaign: OpenCampaign;
   /** Arguments after FILE. */
   words: string[];
-  options: VerbOptions;
+  chosen: { names: string[]; select: string[] | undefined };
+  /** The row of a command in the program says which options it has. */
+  options: DecisionOptions & PickOptions & ForgetOptions & AdoptOptions & ResolveOptions;
   shared: DecideOptions;
   terminal: Terminal;
 }
@@ -57,14 +72,13 @@ interface Called {
 /** Function of each decision by its command. `unpick` and `unpin` are the `--undo` of `pick` and `pin`. */
 const verbs = {
   pick,
-  reject: async (called: Called) => reject(called.campaign, chosenBy(called), await withWords(called)),
-  unpick: (called: Called) => unpick(called.campaign, chosenBy(called), called.shared),
-  accept: (called: Called) => accept(called.campaign, chosenBy(called), called.shared),
-  pin: (called: Called) => pin(called.campaign, chosenBy(called), called.shared),
-  unpin: (called: Called) => unpin(called.campaign, chosenBy(called), called.shared),
-  forget(called: Called) {
-    const { orphans, force } = called.options;
-    return forget(called.campaign, { ...chosenBy(called), orphans, force }, called.shared);
+  reject: async (called: Called) => reject(called.campaign, called.chosen, await withWords(called)),
+  unpick: ({ campaign, chosen, shared }: Called) => unpick(campaign, chosen, shared),
+  accept: ({ campaign, chosen, shared }: Called) => accept(campaign, chosen, shared),
+  pin: ({ campaign, chosen, shared }: Called) => pin(campaign, chosen, shared),
+  unpin: ({ campaign, chosen, shared }: Called) => unpin(campaign, chosen, shared),
+  forget({ campaign, chosen, options: { orphans, force }, shared }: Called) {
+    return forget(campaign, { ...chosen, orphans, force }, shared);
   },
   move: ({ campaign, words: [from = '', to = ''], shared }: Called) => move(campaign, { from, to }, shared),
   adopt,
@@ -85,27 +99,23 @@ export async function decideBy(
 ): Promise<number> {
   const verb = options.undo === true && (name === 'pick' || name === 'pin') ? (`un${name}` as const) : name;
   const campaign = await open(file, options, terminal);
-  const { lockTimeout, dryRun, serviceMoved, yes } = options;
+  const { lockTimeout, dryRun, serviceMoved, yes, select } = options;
   const shared: DecideOptions = {
     lockTimeoutMs: lockTimeout,
     dryRun,
     ...(serviceMoved === true && { askAboutMove: (question) => askAboutMove(question, { yes, terminal }) }),
   };
-  const decided = await verbs[verb]({ campaign, words, options, shared, terminal });
+  const chosen = { names: words, select };
+  const decided = await verbs[verb]({ campaign, words, chosen, options, shared, terminal });
   if (!('rulings' in decided)) return declined(decided.is, 'recorded', terminal);
   const { is: stage, rulings } = decided;
-  const facts = { command: verb, dryRun: stage === 'dry run', paste: terminal.paste };
-  if (options.json) outJson(terminal, rulingsJson(rulings, facts));
+  const { paste } = terminal;
+  if (options.json) outJson(terminal, rulingsJson(rulings, { command: verb, dryRun: stage === 'dry run', paste }));
   tell(terminal, ...rulingsView(rulings, { command: verb, stage }));
   if (options.from !== undefined && stage === 'recorded') {
-    const { paste } = terminal;
     tell(terminal, command('to look at them', paste(call('review'))), command('to continue', paste(call('apply'))));
   }
   return exitCodes.done;
-}
-
-function chosenBy({ words, options }: Called): { names: string[]; select: string[] | undefined } {
-  return { names: words, select: options.select };
 }
 
 /** Adds the name of the user to a decision. Picks and rejections have a name; undoing them does not. */
@@ -115,9 +125,9 @@ async function withWords({ campaign, options, shared }: Called) {
 }
 
 async function pick(called: Called): Promise<Decided> {
-  const { campaign, words, options, shared } = called;
+  const { campaign, words, chosen, options, shared } = called;
   const { from, select, replace } = options;
-  if (from === undefined) return pickOutputs(campaign, chosenBy(called), { ...(await withWords(called)), replace });
+  if (from === undefined) return pickOutputs(campaign, chosen, { ...(await withWords(called)), replace });
   if (words.length > 0 || select !== undefined) {
     throw new CampaignError({
       code: 'MB3000',
@@ -158,7 +168,7 @@ function wrongAdoption(message: string): CampaignError {
   return new CampaignError({ code: 'MB3000', message, hint, options: ['--job'] });
 }
 
-function readFinding({ job, credits, notSpent, spendAgain }: VerbOptions): Finding | undefined {
+function readFinding({ job, credits, notSpent, spendAgain }: ResolveOptions): Finding | undefined {
   if (job !== undefined) return { is: 'job', jobId: job, ...defined({ credits }) };
   if (notSpent === true) return { is: 'not-spent' };
   return spendAgain === true ? { is: 'spend-again' } : undefined;

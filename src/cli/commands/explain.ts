@@ -3,7 +3,6 @@ import { makePlan } from '../../campaign/make-plan.ts';
 import { findFinishedJobs } from '../../campaign/record-run.ts';
 import { requireStep } from '../../campaign/select-steps.ts';
 import { Session } from '../../campaign/session.ts';
-import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import { call, way } from '../../ground/advice.ts';
 import { hasErrors } from '../../ground/diagnostic.ts';
@@ -27,7 +26,7 @@ interface Context {
   terminal: Terminal;
 }
 
-export async function explain(file: string, name: string | undefined, context: Context): Promise<number> {
+export async function explain(file: string, name: string | undefined, context: Context): Promise<void> {
   const { options, terminal } = context;
   if (options.origins === true) return printOrigins(file, name, context);
   if (name === undefined) {
@@ -43,7 +42,7 @@ export async function explain(file: string, name: string | undefined, context: C
     const step = requireStep(name, graph);
     terminal.err(`${terminal.style.dim(`POST {base_url}${kinds[step.kind]?.create.paths[0] ?? ''}`)}\n`);
     outJson(terminal, step.request);
-    return exitCodes.done;
+    return;
   }
   const session = await Session.open(campaign, { graph });
   const { plan } = await makePlan(session, { origins }, {});
@@ -58,10 +57,9 @@ export async function explain(file: string, name: string | undefined, context: C
     text: () => explainView(explanation, terminal.paste),
     json: () => jsonOf('explanation', explanation),
   });
-  return exitCodes.done;
 }
 
-async function printOrigins(file: string, name: string | undefined, { options, terminal }: Context): Promise<number> {
+async function printOrigins(file: string, name: string | undefined, { options, terminal }: Context): Promise<void> {
   const { graph, manifest, origins, diagnostics, sources } = await loadLocally(file, options, terminal);
   if (graph === undefined || manifest === undefined || hasErrors(diagnostics)) {
     throw mistakesOf(file, { diagnostics, sources });
@@ -72,5 +70,4 @@ async function printOrigins(file: string, name: string | undefined, { options, t
   const steps = whole.steps.filter(({ address }) => only === undefined || address === only);
   const expansion = { ...whole, steps };
   await outAs(terminal, options, { text: () => expandText(expansion), json: () => expandJson(expansion) });
-  return exitCodes.done;
 }

@@ -2,17 +2,16 @@ import { relative } from 'node:path';
 import { type Followed, followRun } from '../../campaign/find-run.ts';
 import { campaignPaths } from '../../campaign/paths.ts';
 import { systemClock } from '../../contract/clock.ts';
-import { exitCodes } from '../../contract/exit.ts';
 import { call } from '../../ground/advice.ts';
 import { bad, command, type Document, faint, line, stack } from '../../report/document.ts';
 import { clockText } from '../../report/numbers.ts';
 import type { Remaining } from '../../report/run/remaining-time.ts';
-import { createLines } from '../../report/run/run-lines.ts';
 import { createRunView, foldEvent, type RunView } from '../../report/run/run-view.ts';
 import { summaryView } from '../../report/run/summary-text.ts';
 import { safeText } from '../../report/safe-text.ts';
+import { createReporter } from '../recorder.ts';
 import { listenForInterruption } from '../signals.ts';
-import { giveCursorBackAtExit, type Terminal, tell } from '../terminal.ts';
+import { type Terminal, tell } from '../terminal.ts';
 
 interface FollowOptions {
   sandbox?: boolean;
@@ -23,16 +22,11 @@ interface FollowOptions {
  * Shows a run that is in progress in another terminal, until it ends. Takes no lock; needs no manifest, API key or
  * network; writes nothing.
  */
-export async function follow(file: string, options: FollowOptions, terminal: Terminal): Promise<number> {
-  const { screen, style, err } = terminal;
+export async function follow(file: string, options: FollowOptions, terminal: Terminal): Promise<void> {
   const paths = campaignPaths(file, options);
   const view = createRunView();
   let shown: Remaining | undefined;
-  const run = { style, now: () => systemClock.now(), view, times: { remaining: () => shown } };
-  const reporter = screen
-    ? (await import('../../report/run/run-screen.ts')).createScreen({ stream: process.stderr, ...run })
-    : createLines(err, run);
-  const cursorIsBack = screen ? giveCursorBackAtExit() : () => {};
+  const reporter = await createReporter(terminal, { view, times: { remaining: () => shown } }, undefined);
   const interruption = listenForInterruption();
   const followed = await followRun(paths, {
     clock: systemClock,
@@ -46,17 +40,15 @@ export async function follow(file: string, options: FollowOptions, terminal: Ter
     },
     onWait({ host, since }) {
       const began = clockText(since, systemClock.now());
-      err(`${safeText(`a command on ${host} has held the lock since ${began}; waiting for its run`)}\n`);
+      terminal.err(`${safeText(`a command on ${host} has held the lock since ${began}; waiting for its run`)}\n`);
     },
   });
   await reporter.end();
-  cursorIsBack();
   interruption.stop();
   const { paste } = terminal;
   const outputs = relative(process.cwd(), paths.outputs);
   const summary = () => summaryView(view, { paste, outputs, sandbox: options.sandbox === true });
   tell(terminal, stack(...endOf(followed, { file, view, summary, paste })));
-  return exitCodes.done;
 }
 
 function endOf(

@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { readEnvironment } from '../../campaign/environment.ts';
 import { campaignPaths, knownService } from '../../campaign/paths.ts';
-import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError, titles } from '../../contract/failure.ts';
 import { call, way } from '../../ground/advice.ts';
 import type { JsonMap } from '../../ground/values.ts';
@@ -29,7 +28,7 @@ const pages = new URL('../../manual/', import.meta.url);
 const codePages = new URL('../../report/diagnostics/code-pages/', import.meta.url);
 const manifestSchema = new URL('../../../schemas/manifest.schema.json', import.meta.url);
 
-export async function help(topic: string | undefined, program: Command, terminal: Terminal): Promise<number> {
+export async function help(topic: string | undefined, program: Command, terminal: Terminal): Promise<void> {
   const wanted = topic?.toLowerCase();
   const command = program.commands.find((one) => one.name() === wanted);
   const print = (page: string) => terminal.out(pageText(page, { style: terminal.outStyle, width: terminal.outWidth }));
@@ -51,7 +50,6 @@ export async function help(topic: string | undefined, program: Command, terminal
   } else {
     throw await unknownTopic(wanted, program);
   }
-  return exitCodes.done;
 }
 
 function contents(): Document {

@@ -3,7 +3,6 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { loadManifest, mistakesOf } from '../../campaign/load-manifest.ts';
 import { diskReader } from '../../campaign/manifest-inputs.ts';
-import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import { makeFolders } from '../../disk/fs/folders.ts';
 import { findWayOut } from '../../disk/fs/own-tree.ts';
@@ -12,7 +11,7 @@ import { writeNewFile } from '../../disk/fs/replace.ts';
 import { readDataBytes, readDataFile } from '../../disk/inputs.ts';
 import { readWorkbook } from '../../disk/workbook/read-workbook.ts';
 import { call, way } from '../../ground/advice.ts';
-import { hasErrors } from '../../ground/diagnostic.ts';
+import { type Diagnostic, hasErrors } from '../../ground/diagnostic.ts';
 import { isMap, messageOf, unknownValue } from '../../ground/values.ts';
 import { writeSeparator } from '../../manifest/rows/read-csv.ts';
 import { readRows } from '../../manifest/rows/read-rows.ts';
@@ -40,14 +39,14 @@ interface InitOptions {
   list?: boolean;
 }
 
-export async function init(folder: string, options: InitOptions, terminal: Terminal): Promise<number> {
+export async function init(folder: string, options: InitOptions, terminal: Terminal): Promise<void> {
   const { example, fromCsv, agents, list } = options;
   if (list === true) {
     for (const name of await exampleNames()) {
       const text = await readFile(new URL(`${name}/campaign.yaml`, examples), 'utf8');
       terminal.out(`${name}  ${/^description: (.+)$/m.exec(text)?.[1] ?? ''}\n`);
     }
-    return exitCodes.done;
+    return;
   }
   const made =
     fromCsv === undefined ? await readExample(example ?? 'quickstart') : await makeCsvCampaign(fromCsv, folder);
@@ -71,7 +70,6 @@ export async function init(folder: string, options: InitOptions, terminal: Termi
       (example ?? fromCsv) ? undefined : command('See the other examples', paste(call('init', '--list'))),
     ),
   );
-  return exitCodes.done;
 }
 
 function surroundingsOf(folder: string): NewFiles {
@@ -238,17 +236,14 @@ async function makeCsvCampaign(file: string, folder: string): Promise<NewFiles> 
   const place = [dirname(resolve(file)), basename(file)] as const;
   const read = isWorkbook ? await readDataBytes(...place) : await readDataFile(...place);
   if ('problem' in read) {
-    const { problem, detail } = read;
-    if (problem === 'missing') {
-      const hint = 'give the path of a .csv or .xlsx file whose first row names the columns';
-      throw unusable(file, `there is no file ${file}`, hint);
-    }
-    throw unusable(file, `${file} cannot be read: ${detail ?? problem}`, explainFileProblem(file, read).hint);
+    const { message, hint } = explainFileProblem(file, read);
+    const isMissing = read.problem === 'missing';
+    throw unusable(file, message, isMissing ? 'give the path of a table whose first row names the columns' : hint);
   }
   const table = 'bytes' in read ? await readWorkbookTable(file, read.bytes) : readTextTable(file, read.text);
-  const way = relative(resolve(folder), resolve(file)).split(sep).join('/');
-  const isBelow = way !== '' && !way.startsWith('../') && way !== '..' && resolve(folder, way) === resolve(file);
-  const path = isBelow ? way : basename(file);
+  const below = relative(resolve(folder), resolve(file)).split(sep).join('/');
+  const isBelow = !below.startsWith('../') && resolve(folder, below) === resolve(file);
+  const path = isBelow ? below : basename(file);
   const text = writeManifest(table, path);
   const manifest = join(folder, 'campaign.yaml');
   const checked = await loadManifest(manifest, {
@@ -268,45 +263,19 @@ function unusable(file: string, message: string, hint: string): CampaignError {
   return new CampaignError({ code: 'MB3104', message, hint, file });
 }
 
-/** Limit of lines above the column names: a title, and blank lines that a spreadsheet leaves below it. */
-const mostTitleLines = 4;
-
-/** Reads from the first line. If that is only a title, reads from the first line below it that starts a valid table. */
-function readBelowTitle<Read extends ReturnType<typeof readRows>>(
-  lines: readonly (readonly string[])[],
-  read: (header: number | undefined) => Read,
-): Read & { header?: string } {
-  const whole = read(undefined);
-  const filled = [...lines.keys()].filter((index) => lines[index]?.some((cell) => cell.trim() !== ''));
-  const [title = 0, ...others] = filled;
-  const isTitled = lines[title]?.filter((cell) => cell.trim() !== '').length === 1;
-  if (!isTitled || isTable(whole)) return whole;
-  for (const header of others.map((index) => index + 1).filter((number) => number <= mostTitleLines + 1)) {
-    const below = read(header);
-    if (isTable(below)) return { ...below, header: `, header: ${header}` };
-  }
-  return whole;
-}
-
-function isTable({ rows }: ReturnType<typeof readRows>): boolean {
-  return (rows?.columns?.length ?? 0) > 1;
-}
-
 /**
  * Parses text with the separator found in its first line, or else with the first separator that gives a valid table.
  */
 function readTextTable(file: string, text: string): Table {
-  const lines = text.split(/\r\n?|\n/, mostTitleLines + 1).map((line) => line.split(/[;,\t]/));
-  const read = readBelowTitle(lines, (header) => {
-    const tried = [undefined, ';', '\t', ','].map((separator) =>
-      readRows({ path: file, file, text, separator, header }),
-    );
-    return tried.find(isTable) ?? (tried[0] as (typeof tried)[number]);
-  });
-  const separator = read.rows?.separator;
+  const isTable = ({ rows }: ReturnType<typeof readRows>) => (rows?.columns?.length ?? 0) > 1;
+  const tried = [undefined, ';', '\t', ','].map((separator) => readRows({ path: file, file, text, separator }));
+  const { rows, diagnostics } = tried.find(isTable) ?? (tried[0] as (typeof tried)[number]);
+  const separator = rows?.separator;
   const isSaid = separator === undefined || /\.tsv$/i.test(file);
-  const options = `${isSaid ? '' : `, separator: ${writeSeparator(separator)}`}${read.header ?? ''}`;
-  return tableOf(file, { ...read, text, options });
+  return tableOf(file, {
+    ...{ rows, diagnostics, sources: new Map([[file, text]]) },
+    options: isSaid ? '' : `, separator: ${writeSeparator(separator)}`,
+  });
 }
 
 async function readWorkbookTable(file: string, bytes: Uint8Array): Promise<Table> {
@@ -316,19 +285,22 @@ async function readWorkbookTable(file: string, bytes: Uint8Array): Promise<Table
   if ('problem' in workbook) throw unusable(file, `${file} ${workbook.problem}`, 'save the sheet as CSV UTF-8');
   const start = { line: 1, column: 1, offset: 0 };
   const place = { file, start, end: start };
-  const read = readBelowTitle(workbook.sheets[0]?.cells ?? [], (header) =>
-    readSheet(workbook, { file, label: file, sheet, header, place }),
-  );
-  const options = `${another === undefined ? '' : `, sheet: ${JSON.stringify(sheet)}`}${read.header ?? ''}`;
-  return tableOf(file, { ...read, options });
+  const { rows, diagnostics } = readSheet(workbook, { file, label: file, sheet, header: undefined, place });
+  const options = another === undefined ? '' : `, sheet: ${JSON.stringify(sheet)}`;
+  return tableOf(file, { rows, diagnostics, sources: new Map(), options });
 }
 
 function tableOf(
   file: string,
-  { rows, diagnostics = [], text, options }: Partial<ReturnType<typeof readRows>> & { text?: string; options: string },
+  read: {
+    rows: Rows | undefined;
+    diagnostics: readonly Diagnostic[];
+    sources: ReadonlyMap<string, string>;
+    options: string;
+  },
 ): Table {
+  const { rows, diagnostics, sources, options } = read;
   if (rows === undefined || hasErrors(diagnostics)) {
-    const sources = new Map(text === undefined ? [] : [[file, text]]);
     throw new CampaignError({ code: 'MB3104', message: `${file} cannot be used`, file, diagnostics, sources });
   }
   if (rows.rows.length === 0) throw unusable(file, `${file} has no rows`, 'add one row for each picture');
@@ -347,7 +319,7 @@ function writeManifest(table: Table, path: string): string {
   const prompted = columns.find((column) => promptName.test(column));
   const isEmpty = (column: string, row: Table['rows'][number]) => (row[column] ?? '').trim() === '';
   // A row without its number, such as a total below the table, would make another column the key.
-  const number = columns.find((column) => keyNames[0]?.test(column.trim()));
+  const number = columns.find((column) => idName.test(column.trim()));
   const isNumbered = number !== undefined && 2 * rows.filter((row) => !isEmpty(number, row)).length > rows.length;
   for (const column of [prompted, isNumbered ? number : undefined]) {
     const empty = column === undefined ? undefined : labels[rows.findIndex((row) => isEmpty(column, row))];
@@ -385,12 +357,8 @@ tasks:
 `;
 }
 
-const keyNames = [
-  /^(id|sku|key|slug|handle|code|ean|gtin|(article|artikel|art|item|product|produkt)\W*(no|nr|number|nummer)\.?)$/i,
-  /(id|sku|key|slug|handle|code)$/i,
-  /^(name|title|product)$/i,
-  /(name|title)/i,
-];
+const idName =
+  /^(id|sku|key|slug|handle|code|ean|gtin|(article|artikel|art|item|product|produkt)\W*(no|nr|number|nummer)\.?)$/i;
 
 const descriptionName =
   /desc|beschreib|\b(?:about|ideas?|idee|idées?|motiv|textes?|textos?|texts?|prompts?)\b|^script$/i;
@@ -411,19 +379,20 @@ const mostPaired = 12;
  * is one. A prompt is the row key only if no other column can be.
  */
 function chooseKey({ columns, rows }: Table, prompted?: string): { column: string; template: string } | undefined {
-  const rank = (column: string) => {
-    const found = keyNames.findIndex((pattern) => pattern.test(column.trim()));
-    if (column === prompted) return keyNames.length + 1;
+  const tests: ((column: string) => boolean)[] = [
+    (column) => idName.test(column.trim()),
+    (column) => /(id|sku|key|slug|handle|code)$/i.test(column.trim()),
     // A first column of short values, such as numbers of rooms, comes before names.
-    const isShort = column === columns[0] && rows.every((row) => /^[A-Za-z0-9][\w-]{0,19}$/.test(row[column] ?? ''));
-    if (isShort && (found === -1 || found > 1)) return 1.5;
-    return found === -1 ? keyNames.length : found;
-  };
-  const ranked = columns.toSorted((a, b) => rank(a) - rank(b));
-  const others = ranked.filter((column) => column !== prompted);
+    (column) => column === columns[0] && rows.every((row) => /^[A-Za-z0-9][\w-]{0,19}$/.test(row[column] ?? '')),
+    (column) => /^(name|title|product)$/i.test(column.trim()),
+    (column) => /name|title/i.test(column),
+    () => true,
+  ];
+  const rank = (column: string) => tests.findIndex((is) => is(column));
+  const others = columns.filter((column) => column !== prompted).toSorted((a, b) => rank(a) - rank(b));
   const few = others.slice(0, mostPaired);
   const pairs = few.flatMap((one, index) => few.slice(index + 1).map((other) => [one, other]));
-  const last = ranked.filter((column) => column === prompted).map((column) => [column]);
+  const last = prompted === undefined ? [] : [[prompted]];
   for (const parts of [...others.map((column) => [column]), ...pairs, ...last]) {
     const values = rows.map((row) => parts.map((column) => row[column] ?? ''));
     // Values that differ only in case, or in characters that a file name drops, would lead to one file.

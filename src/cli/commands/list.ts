@@ -4,7 +4,6 @@ import { hasKey, readEnvironment } from '../../campaign/environment.ts';
 import { type FoundLock, findLocks } from '../../campaign/find-locks.ts';
 import { listJobs, listUploads, type OpenAccess, withLibrary } from '../../campaign/with-library.ts';
 import { systemClock } from '../../contract/clock.ts';
-import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError, type Failure, type FailureCode, failureOf, serviceFailure } from '../../contract/failure.ts';
 import { findWayOut } from '../../disk/fs/own-tree.ts';
 import { hashFile } from '../../disk/outputs/hash-file.ts';
@@ -102,7 +101,7 @@ function filterBy<Row>(
   return rows.filter((row) => isWanted(by.of(row)));
 }
 
-export async function models(options: ServiceOptions & { kind?: string }, terminal: Terminal): Promise<number> {
+export async function models(options: ServiceOptions & { kind?: string }, terminal: Terminal): Promise<void> {
   const wanted = { documented: [], ask: (library: Library) => library.catalog() };
   const { listed, source } = await askService<CatalogModel[]>('models', wanted, { options, terminal });
   const rows = filterBy(mergeModels(listed), options.kind, {
@@ -114,7 +113,6 @@ export async function models(options: ServiceOptions & { kind?: string }, termin
     text: () => modelsView(rows),
     json: () => jsonOf('models', { source, models: rows }),
   });
-  return exitCodes.done;
 }
 
 /**
@@ -170,7 +168,7 @@ interface VoicesOptions extends ServiceOptions {
   play?: string;
 }
 
-export async function voices(options: VoicesOptions, terminal: Terminal): Promise<number> {
+export async function voices(options: VoicesOptions, terminal: Terminal): Promise<void> {
   const ask = async (library: Library) =>
     (await library.voices()).map(
       ({ previewUrl, ...voice }): VoiceRow => ({ ...voice, ...(isAssetUrl(previewUrl) && { previewUrl }) }),
@@ -184,7 +182,7 @@ export async function voices(options: VoicesOptions, terminal: Terminal): Promis
     if (previewUrl === undefined) throw unknownValue(`the service has no sample of ${play}`, play, others);
     terminal.out(`${safeText(previewUrl, 4096)}\n`);
     tellLinksEnd(options, terminal);
-    return exitCodes.done;
+    return;
   }
   const documented = Object.entries(documentedVoices).map(([id, facts]) => ({ id, ...facts }));
   const { listed, source } = await askService<VoiceRow[]>('voices', { documented, ask }, { options, terminal });
@@ -194,19 +192,17 @@ export async function voices(options: VoicesOptions, terminal: Terminal): Promis
     text: () => voicesView(rows),
     json: () => jsonOf('voices', { source, voices: rows }),
   });
-  return exitCodes.done;
 }
 
-export async function accounts(options: ServiceOptions, terminal: Terminal): Promise<number> {
+export async function accounts(options: ServiceOptions, terminal: Terminal): Promise<void> {
   const rows = await withService(options, ({ library }) => library.accounts());
   const now = systemClock.now();
   await outAs(terminal, options, { text: () => accountsView(rows, now), json: () => accountsJson(rows, now) });
   if (rows.length === 0) terminal.err('no account is connected; connect one in the dashboard of the service\n');
-  return exitCodes.done;
 }
 
 /** Lists the media library, if the service has an (undocumented) list of it. */
-export async function uploads(options: ServiceOptions, terminal: Terminal): Promise<number> {
+export async function uploads(options: ServiceOptions, terminal: Terminal): Promise<void> {
   const rows = await withService(options, ({ access, library }) => listUploads(library, access));
   if (rows === undefined) {
     throw new CampaignError({
@@ -222,7 +218,6 @@ export async function uploads(options: ServiceOptions, terminal: Terminal): Prom
     json: () => jsonOf('uploads', { uploads: rows, failed: [] }),
   });
   if (rows.length === 0) terminal.err('the media library is empty\n');
-  return exitCodes.done;
 }
 
 interface JobsOptions extends ServiceOptions {
@@ -234,7 +229,7 @@ interface JobsOptions extends ServiceOptions {
   unknown?: boolean;
 }
 
-export async function jobs(options: JobsOptions, terminal: Terminal): Promise<number> {
+export async function jobs(options: JobsOptions, terminal: Terminal): Promise<void> {
   const { kind, state, model, limit, unknown } = options;
   const made = Object.values(kinds).filter(({ act }) => act !== 'upload');
   const listable = made.filter(({ list }) => list !== undefined).map(({ name }) => name);
@@ -271,13 +266,12 @@ export async function jobs(options: JobsOptions, terminal: Terminal): Promise<nu
         ...{ more, unlisted, locks: locks.map((lock) => lock.shown) },
       }),
   });
-  if (options.json === true) return exitCodes.done;
+  if (options.json === true) return;
   const strangers = shown.filter(({ step }) => step === undefined).length;
   terminal.err(
     `${countOf(shown.length, 'job')}${more ? ', and more: raise --limit' : ''}; ${strangers} in none of ${countOf(locks.length, 'lock')} of this folder\n`,
   );
   if (unlisted.length > 0) terminal.err(`the service has no list of ${unlisted.join(', ')} jobs\n`);
-  return exitCodes.done;
 }
 
 function withSteps(listed: readonly ListedJob[], locks: readonly FoundLock[]): JobRow[] {

@@ -1,6 +1,5 @@
 import { extname } from 'node:path';
 import { findOutputs, folderFrom, type OutputsOptions, saveOutputsList } from '../../campaign/save-outputs-list.ts';
-import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import { call } from '../../ground/advice.ts';
 import {
@@ -20,7 +19,7 @@ interface OutputsCommandOptions extends StateOptions, OutputsOptions {
   out?: string;
 }
 
-export async function outputs(file: string, options: OutputsCommandOptions, terminal: Terminal): Promise<number> {
+export async function outputs(file: string, options: OutputsCommandOptions, terminal: Terminal): Promise<void> {
   const format = formatOf(options);
   const campaign = await open(file, options, terminal);
   const found = await findOutputs(campaign, options);
@@ -38,7 +37,6 @@ export async function outputs(file: string, options: OutputsCommandOptions, term
   if (found.files.some(({ fileState }) => fileState === 'missing')) {
     terminal.err(`to download missing files for free: ${terminal.paste(call('apply'))}\n`);
   }
-  return exitCodes.done;
 }
 
 /** The format of the list. The extension of the file sets it, except that CSV can have semicolons. */

@@ -1,5 +1,4 @@
 import { nameInGit } from '../../campaign/person.ts';
-import { exitCodes } from '../../contract/exit.ts';
 import { call } from '../../ground/advice.ts';
 import { CampaignHost } from '../../review/campaign-host.ts';
 import { tellReview, tellReviewed } from '../../review/tell.ts';
@@ -15,7 +14,7 @@ interface ReviewOptions extends StateOptions {
   exclude?: string[];
 }
 
-export async function review(file: string, options: ReviewOptions, terminal: Terminal): Promise<number> {
+export async function review(file: string, options: ReviewOptions, terminal: Terminal): Promise<void> {
   const campaign = await open(file, options, terminal);
   const { paste } = terminal;
   // Only the notices of the first read are shown, because later reads repeat them.
@@ -44,5 +43,4 @@ export async function review(file: string, options: ReviewOptions, terminal: Ter
   const last = await host.look().catch(() => first);
   await host.close();
   terminal.err(tellReviewed(first, last, terminal.paste));
-  return exitCodes.done;
 }

@@ -1,7 +1,6 @@
 import { join, relative } from 'node:path';
 import { eachRunOnce, findRun, historyLines, listRuns } from '../../campaign/find-run.ts';
 import { campaignPaths } from '../../campaign/paths.ts';
-import { exitCodes } from '../../contract/exit.ts';
 import { readLiveHolder } from '../../disk/lock/guard.ts';
 import { RunHistory } from '../../disk/state/run-history.ts';
 import { jsonOf } from '../../report/document.ts';
@@ -14,7 +13,7 @@ interface Context {
   terminal: Terminal;
 }
 
-export async function runs(file: string, name: string | undefined, { options, terminal }: Context): Promise<number> {
+export async function runs(file: string, name: string | undefined, { options, terminal }: Context): Promise<void> {
   if (name !== undefined) return showRun(file, name, { options, terminal });
   const { stories: all, running } = await readRuns(file, options);
   const stories = eachRunOnce(all);
@@ -26,10 +25,9 @@ export async function runs(file: string, name: string | undefined, { options, te
   } else {
     show(terminal, runsView(stories, running));
   }
-  return exitCodes.done;
 }
 
-async function showRun(file: string, name: string, { options, terminal }: Context): Promise<number> {
+async function showRun(file: string, name: string, { options, terminal }: Context): Promise<void> {
   const { stories, running, history, folder } = await readRuns(file, options);
   const { id } = findRun(name, stories);
   const whole = tellWholeRun(id, historyLines((await history.read(id)) ?? []));
@@ -40,7 +38,6 @@ async function showRun(file: string, name: string, { options, terminal }: Contex
   } else {
     show(terminal, runView(whole, { isRunning, path }));
   }
-  return exitCodes.done;
 }
 
 /** Reads earlier runs, newest first. `running`: id of the newest one, if it has no end and a process holds the lock. */

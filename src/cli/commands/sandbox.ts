@@ -7,7 +7,6 @@ import {
   sandboxKey,
   startSandbox,
 } from '../../campaign/embed-sandbox.ts';
-import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import { call, way } from '../../ground/advice.ts';
 import { defined, messageOf } from '../../ground/values.ts';
@@ -25,7 +24,7 @@ interface SandboxCommandOptions {
   files?: string;
 }
 
-export async function sandbox(options: SandboxCommandOptions, terminal: Terminal): Promise<number> {
+export async function sandbox(options: SandboxCommandOptions, terminal: Terminal): Promise<void> {
   const running = await start(options);
   // Listens before the address is printed, because a caller may end the sandbox as soon as it has read it.
   const interruption = listenForInterruption();
@@ -43,7 +42,6 @@ export async function sandbox(options: SandboxCommandOptions, terminal: Terminal
   await interruption.firstSignal;
   interruption.stop();
   await running.close();
-  return exitCodes.done;
 }
 
 async function start(options: SandboxCommandOptions): Promise<RunningSandbox> {

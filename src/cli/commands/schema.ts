@@ -1,5 +1,4 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { exitCodes } from '../../contract/exit.ts';
 import { kinds } from '../../kinds/index.ts';
 import { pageText } from '../../report/manual/page-text.ts';
 import { kindReference, kindsJson } from '../../report/manual/references.ts';
@@ -13,12 +12,12 @@ interface SchemaOptions {
   json?: boolean;
 }
 
-export async function schema(name: string, options: SchemaOptions, terminal: Terminal): Promise<number> {
+export async function schema(name: string, options: SchemaOptions, terminal: Terminal): Promise<void> {
   if (name === 'kinds') {
     const look = { style: terminal.outStyle, width: terminal.outWidth };
     const all = Object.values(kinds);
     await outAs(terminal, options, { text: () => pageText(kindReference(), look), json: () => kindsJson(all) });
-    return exitCodes.done;
+    return;
   }
   const files = (await readdir(folder)).filter((file) => file.endsWith(ending)).sort();
   if (!files.includes(`${name}${ending}`)) {
@@ -26,5 +25,4 @@ export async function schema(name: string, options: SchemaOptions, terminal: Ter
     throw unknownName('no schema', name, known);
   }
   terminal.out(await readFile(new URL(`${name}${ending}`, folder), 'utf8'));
-  return exitCodes.done;
 }

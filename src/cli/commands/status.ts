@@ -6,7 +6,6 @@ import { makeSelector } from '../../campaign/select-steps.ts';
 import { findPriceHints } from '../../campaign/service-facts.ts';
 import { Session } from '../../campaign/session.ts';
 import { systemClock } from '../../contract/clock.ts';
-import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError, failureOf } from '../../contract/failure.ts';
 import { readEngineNote } from '../../disk/lock/engine-note.ts';
 import { readLiveHolder } from '../../disk/lock/guard.ts';
@@ -33,7 +32,7 @@ interface StatusOptions extends StateOptions {
   engine?: string;
 }
 
-export async function status(file: string, options: StatusOptions, terminal: Terminal): Promise<number> {
+export async function status(file: string, options: StatusOptions, terminal: Terminal): Promise<void> {
   const campaign = await open(file, options, terminal);
   tellSandboxLock(campaign, options, terminal);
   const { paths } = campaign;
@@ -43,7 +42,7 @@ export async function status(file: string, options: StatusOptions, terminal: Ter
   const selected = makeSelector(situation).chosen(options);
   if (options.graph === true) {
     terminal.out(graphText(situation, { selected, bySteps: options.list === true }));
-    return exitCodes.done;
+    return;
   }
   const folder = relative('', paths.outputs).replaceAll('\\', '/');
   const run = await findRun(paths.lock);
@@ -66,7 +65,6 @@ export async function status(file: string, options: StatusOptions, terminal: Ter
     const { paste } = terminal;
     show(terminal, statusView(view, { paste, now: systemClock.now(), isSelection: selected !== undefined }));
   }
-  return exitCodes.done;
 }
 
 function graphText(situation: Situation, options: Parameters<typeof mermaidText>[1]): string {

@@ -1,7 +1,6 @@
 import { giveUpRun } from '../../campaign/on-engine/engine-run.ts';
 import { campaignPaths } from '../../campaign/paths.ts';
 import { systemClock } from '../../contract/clock.ts';
-import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import { type EngineNote, readEngineNote } from '../../disk/lock/engine-note.ts';
 import { readGuardHolder, removeGuard } from '../../disk/lock/guard.ts';
@@ -25,7 +24,7 @@ interface UnlockOptions {
  * Ends the claim of a run that can never end it itself: its machine cannot be reached, or it is on an engine, where
  * this also ends the run. Requires the id that was shown.
  */
-export async function unlock(file: string, options: UnlockOptions, terminal: Terminal): Promise<number> {
+export async function unlock(file: string, options: UnlockOptions, terminal: Terminal): Promise<void> {
   const { lock } = campaignPaths(file, options);
   const note = readEngineNote(lock);
   const holder = await readGuardHolder(lock);
@@ -53,7 +52,6 @@ export async function unlock(file: string, options: UnlockOptions, terminal: Ter
   }
   terminal.err(`${terminal.style.green('unlocked')} ${file}\n`);
   if (options.json === true) outJson(terminal, jsonOf('unlocked', { lock, run: id }));
-  return exitCodes.done;
 }
 
 /** Throws unless the run of the note is over. */

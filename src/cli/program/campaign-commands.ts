@@ -50,7 +50,7 @@ const languageCommands: readonly CommandRow[] = [
       'Shows every error of a manifest, or “ok” with counts. Needs no network: requests without a built-in description are checked against the service’s own API description, as stored by `plan --refresh`, or with --sandbox against that of the sandbox.',
     arguments: [['[files...]', `manifests (default: ${defaultManifest})`]],
     options: [
-      ['--format <format>', 'output format; github annotates lines', { words: ['text', 'json', 'github'] }],
+      ['--format <format>', 'output format; github annotates lines', { takes: ['text', 'json', 'github'] }],
       ['--json', 'the same as --format json'],
       optionTable.sandbox,
       optionTable.strict,
@@ -95,7 +95,6 @@ const runCommands: readonly CommandRow[] = [
       'Shows what a run would do with each step, why, and the cost. Needs no network, except with --refresh. Writes nothing except the file of --out.',
     arguments: [manifestArgument],
     options: [...Object.values(planOptions), ...planning],
-    hasHeadings: true,
     examples: [
       ['mediabatch plan', 'what a run would do, and what it costs'],
       ['mediabatch plan --select +cover', 'the cover and the steps that it needs'],
@@ -116,7 +115,7 @@ const runCommands: readonly CommandRow[] = [
       [
         '--valid <age>',
         'how long the approval is valid: 12h, 30d',
-        { takes: 'age', standard: usualValidMs, shown: '7d' },
+        { takes: 'duration', standard: usualValidMs, shown: '7d' },
       ],
       ['--by <name>', 'name of the approver (default: git user.name, else the user name)'],
       ['--rows', 'print the request of every step without asking', { conflicts: ['valid', 'by', 'list', 'revoke'] }],
@@ -141,7 +140,6 @@ const runCommands: readonly CommandRow[] = [
       'Plans, asks for approval, runs, and writes the lock. Run it again to resume. Paid jobs are never paid again, and published posts are never posted again.',
     arguments: [['[file]', 'the manifest, or a plan that was saved with plan --out (default: campaign.yaml)']],
     options: [...Object.values(applyOptions), ...planning],
-    hasHeadings: true,
     examples: [
       ['mediabatch apply --sandbox', 'a rehearsal with sandbox credits', 'asks'],
       ['mediabatch apply --sandbox --yes --redo hero@lamp,9:16', 'buys one picture again'],
@@ -231,7 +229,7 @@ const runCommands: readonly CommandRow[] = [
       [
         '--for <reader>',
         'for a client: a copy without prices, prompts, ids, paths or commands',
-        { words: ['client'], conflicts: 'compare' },
+        { takes: ['client'], conflicts: 'compare' },
       ],
       ['--note <text>', 'with --for: a line above the pictures, such as the sender and a deadline', { needs: 'for' }],
       optionTable.json,
@@ -294,7 +292,7 @@ const historyCommands: readonly CommandRow[] = [
       [
         '--format <format>',
         'text (default), csv or xlsx for spreadsheets, json or jsonl for programs',
-        { words: ['text', 'csv', 'csv-semicolon', 'xlsx', 'json', 'jsonl'] },
+        { takes: ['text', 'csv', 'csv-semicolon', 'xlsx', 'json', 'jsonl'] },
       ],
       ['--json', 'the same as --format json'],
       ['--out <file>', 'path of the list; .csv, .xlsx, .json or .jsonl sets the format'],
@@ -326,7 +324,7 @@ const historyCommands: readonly CommandRow[] = [
       [
         '--format <format>',
         'format of the list, as for mediabatch outputs (default: csv)',
-        { words: ['csv', 'csv-semicolon'] },
+        { takes: ['csv', 'csv-semicolon'] },
       ],
       ['--dry-run', 'print the names; copy nothing'],
       ...state,
@@ -352,7 +350,7 @@ const historyCommands: readonly CommandRow[] = [
     arguments: [manifestArgument],
     options: [
       ['--by <what>', 'one or more of task, kind, model, tag', { standard: 'task' }],
-      ['--format <format>', 'how to print it', { words: ['text', 'json', 'csv'] }],
+      ['--format <format>', 'how to print it', { takes: ['text', 'json', 'csv'] }],
       optionTable.json,
       ...state,
     ],

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { lockOptions, type OptionRow, optionTable, type Range, varOptions } from '../../campaign/option-table.ts';
+import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import { groupBy } from '../../ground/values.ts';
 import { faint, line, table } from '../../report/document.ts';
@@ -23,7 +24,6 @@ export interface CommandRow {
   description: string;
   arguments?: readonly (readonly [name: string, about: string, standard?: string])[];
   options?: readonly CommandOption[];
-  hasHeadings?: true;
   notes?: string;
   /** At least two. A test runs them in the quickstart folder, or in that of draft-to-final. */
   examples: readonly Example[];
@@ -35,10 +35,10 @@ export interface CommandRow {
   /** Other names that mean this command with an option. */
   shortForms?: Readonly<Record<string, string>>;
   /**
-   * Runs the command and returns the exit code. `given`: arguments, options and the command. The code of a command is
-   * loaded when it is called.
+   * Runs the command. `given`: arguments, options and the command. Returns the exit code; nothing means 0. The code of
+   * a command is loaded when it is called.
    */
-  run?: (terminal: Terminal, ...given: Given) => Promise<number>;
+  run?: (terminal: Terminal, ...given: Given) => Promise<number> | Promise<void>;
 }
 
 type Given = Parameters<Parameters<Command['action']>[0]>;
@@ -69,14 +69,14 @@ function addCommand(program: Command, row: CommandRow, { terminal, exit }: Progr
   rowsByCommand.set(command, row);
   for (const [name, about, standard] of row.arguments ?? []) command.argument(name, about, standard);
   for (const option of row.options ?? []) command.addOption(optionOf(option));
-  if (row.hasHeadings === true) underHeadings(command);
+  if (command.options.length > mostUngrouped) underHeadings(command);
   if (row.notes !== undefined) command.addHelpText('after', `\n${row.notes}`);
   command.addHelpText('after', () => examplesText(row.examples, terminal.outStyle));
   const { run } = row;
   if (run === undefined) return;
   command.action(async (...given) => {
     requireNeeded(command, row.options ?? []);
-    exit(await run(terminal, ...given));
+    exit((await run(terminal, ...given)) ?? exitCodes.done);
   });
 }
 
@@ -95,7 +95,7 @@ function examplesText(own: readonly Example[], style: Style): string {
 type OwnOption = readonly [flags: string, about: string, more?: OptionDetails];
 
 interface OptionDetails extends Omit<Partial<OptionRow>, 'takes' | 'standard' | 'conflicts'> {
-  takes?: OptionRow['takes'] | 'whole' | 'age' | 'bytes';
+  takes?: OptionRow['takes'] | 'whole' | 'bytes';
   standard?: unknown;
   conflicts?: string | string[];
   /** Name of an option that this one requires. */
@@ -114,6 +114,9 @@ export function typedOptions(command: Command): ApplyOptions {
   });
   return Object.fromEntries(typed);
 }
+
+/** Number of options from which the help groups them under headings. */
+const mostUngrouped = 15;
 
 /** Names of options under each heading of a long help. */
 const headings: Readonly<Record<string, string>> = {
@@ -148,7 +151,7 @@ function optionOf(given: CommandOption): Option {
   const row: OptionDetails & Pick<OptionRow, 'flags' | 'about'> =
     'flags' in given ? given : { flags: given[0], about: given[1], ...given[2] };
   const option = new Option(row.flags, row.about);
-  if (row.words !== undefined) option.choices(row.words);
+  if (Array.isArray(row.takes)) option.choices(row.takes);
   const reader = readerOf(row) ?? (/<(?:file|dir)>$/.test(row.flags) ? readPath : undefined);
   if (reader !== undefined) option.argParser(reader);
   if (row.conflicts !== undefined) option.conflicts(row.conflicts);
@@ -189,8 +192,6 @@ function readerOf({ takes, range = { least: 0 } }: OptionDetails): Reader | unde
       return numberIn(range);
     case 'whole':
       return numberIn({ least: 0, whole: true });
-    case 'age':
-      return age;
     case 'bytes':
       return bytes;
     case 'seconds':
@@ -204,7 +205,9 @@ function readerOf({ takes, range = { least: 0 } }: OptionDetails): Reader | unde
     case undefined:
       return undefined;
     default:
-      return takes satisfies never;
+      // The parser of words is Commander's own.
+      takes satisfies readonly string[];
+      return undefined;
   }
 }
 
@@ -226,20 +229,16 @@ function numberIn({ least, most, whole }: Range): (text: string) => number {
   const above = least === Number.MIN_VALUE ? ' above 0' : `, ${least} or more`;
   const range = most === undefined ? above : ` from ${least} to ${most}`;
   return (text) => {
-    const value = whole && !/^\d{1,15}$/.test(text) ? Number.NaN : Number(text);
+    const isNumber = whole ? /^\d{1,15}$/.test(text) : text.trim() !== '';
+    const value = isNumber ? Number(text) : Number.NaN;
     if (value >= least && value <= (most ?? Number.POSITIVE_INFINITY)) return value;
     throw new InvalidArgumentError(`give ${kind}${range}`);
   };
 }
 
 function secondsIn({ least }: Range): (text: string) => number {
-  return (text) => {
-    const value = Number(text);
-    const isWithin = text.trim() !== '' && value >= 0 && value <= 86_400;
-    if (!isWithin) throw new InvalidArgumentError('give seconds, 0 to 86400');
-    if (value * 1000 < least) throw new InvalidArgumentError('give seconds above 0');
-    return value * 1000;
-  };
+  const read = numberIn({ least: least / 1000, most: 86_400 });
+  return (text) => read(text) * 1000;
 }
 
 /** Returns a parser of a number with one of these units. */
@@ -253,8 +252,7 @@ function measure(units: Readonly<Record<string, number>>, examples: string): (te
 }
 
 const hourMs = 3_600_000;
-const duration = measure({ s: 1000, m: 60_000, h: hourMs }, '90s, 30m or 2h');
-const age = measure({ h: hourMs, d: 24 * hourMs }, '12h or 30d');
+const duration = measure({ s: 1000, m: 60_000, h: hourMs, d: 24 * hourMs }, '90s, 30m, 2h or 7d');
 const bytes = measure({ kb: 1e3, mb: 1e6, gb: 1e9 }, '500kB, 20MB or 1GB');
 
 function pollInterval(text: string): number | undefined {

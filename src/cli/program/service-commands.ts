@@ -162,11 +162,11 @@ const engineCommands: readonly CommandRow[] = [
         'credits that all campaigns of the account may spend: 100/run,400/day,2000/month (default: MEDIABATCH_LIMIT)',
       ],
       ['--drain', 'at a signal, end only when no run of the account is open; at a second signal, hand over'],
-      ['--log <form>', 'format of its log: text or JSON', { words: ['text', 'json'], standard: 'text' }],
+      ['--log <form>', 'format of its log: text or JSON', { takes: ['text', 'json'], standard: 'text' }],
       [
         '--keep <age>',
         'delete runs of the account that ended longer ago than this (12h, 30d; default: never)',
-        { takes: 'age' },
+        { takes: 'duration' },
       ],
     ],
     examples: [
@@ -195,7 +195,7 @@ const engineCommands: readonly CommandRow[] = [
       optionTable.engine,
       ['--check', 'print only problems, and exit with 69 if there are any'],
       ['--campaign <name>', 'only runs of this campaign'],
-      ['--state <state>', 'only runs in this state', { words: ['open', 'paused', 'stopping', 'ended'] }],
+      ['--state <state>', 'only runs in this state', { takes: ['open', 'paused', 'stopping', 'ended'] }],
       optionTable.json,
     ],
     examples: [
