@@ -109,7 +109,7 @@ interface Asked {
 export function classifyCreate(answer: HttpAnswer, redact: Redact, asked: Asked = {}): CreateAnswer {
   if (answer.is === 'broken') return { is: answer.sent ? 'ambiguous' : 'not-sent', message: answer.message };
   const { status, json, headers } = answer;
-  const { kind, holdsKey = () => false, call } = asked;
+  const { kind, route, holdsKey = () => false, call } = asked;
   const message = readMessage(json, status, redact);
   const isGood = status >= 200 && status < 300;
   const created = isGood ? readCreated(json, message, { redact, holdsKey, kind }) : undefined;
@@ -132,7 +132,10 @@ export function classifyCreate(answer: HttpAnswer, redact: Redact, asked: Asked 
   }
   if (status === 409 || keyTalk === 'in-progress') return { is: 'in-progress', message };
   if (status === 405) return { is: 'no-route', message };
-  if (status === 404) return classifyMissing(answer, { message, mayBe, asked });
+  if (status === 404) {
+    const why = readMissing(json, { kind, isDocumented: route?.isDocumented });
+    return why === 'route' ? { is: 'no-route', message } : { is: 'refused', status, why, message, ...mayBe };
+  }
   if (!isServiceError(json)) return { is: 'ambiguous', message };
   switch (status) {
     case 400:
@@ -147,20 +150,6 @@ export function classifyCreate(answer: HttpAnswer, redact: Redact, asked: Asked 
     default:
       return { is: 'ambiguous', message };
   }
-}
-
-/**
- * Classifies an answer that reports something missing. If the words are not the service's own, the path counts as
- * missing unless they name a part of the request.
- */
-function classifyMissing(
-  { status, json }: Extract<HttpAnswer, { is: 'answer' }>,
-  { message, mayBe, asked }: { message: string; mayBe: { mayBe?: CreatedJob }; asked: Asked },
-): CreateAnswer {
-  const { kind, route, call } = asked;
-  const missing = readMissing(json, { kind, isDocumented: route?.isDocumented, body: call?.body ?? '' });
-  if (missing === 'route' || (missing === 'user' && !isServiceError(json))) return { is: 'no-route', message };
-  return { is: 'refused', status, why: missing === 'user' ? 'user' : 'invalid', message, ...mayBe };
 }
 
 /** Queries the status of a job that a refusal names: a job with a status exists, in spite of the refusal. */

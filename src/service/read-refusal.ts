@@ -1,8 +1,9 @@
 import { isJobId } from '../ground/job-id.ts';
 import type { Json } from '../ground/json.ts';
-import { defined, isMap } from '../ground/values.ts';
+import { defined } from '../ground/values.ts';
 import { envelope, jobStates } from '../kinds/envelope.ts';
 import type { Kind } from '../kinds/kind.ts';
+import { isServiceError, readText } from './fields.ts';
 
 type KeyTalk =
   /** A purchase exists under the idempotency key. */
@@ -49,69 +50,29 @@ export function readKeyTalk(json: Json | undefined, { key, body }: { key: string
   return malformed.test(all) && !reused.test(all) ? 'form' : 'known';
 }
 
-/** Thing that a 404 reports missing: the operation, the user of the credential, or something that the request names. */
-type Missing = 'route' | 'user' | 'request';
-
-const namesRoute = /\b(route|endpoint|cannot post|no such (operation|path)|unknown (operation|path))\b/;
+const namesRoute = /\b(route|endpoint|cannot (post|find)|no such (operation|path)|unknown (operation|path))\b/;
 const namesUser = /\buser (\w+ ){0,3}(not found|not exist|unknown|missing)\b|\b(no such|unknown) user\b/;
+/** Words of a 404 that do not say what is missing. */
+const sayNothing = /\b(the|requested|resource|page|url|was|could|be|does|not|found|exist|error|http|404)\b|\W/g;
 
 /**
- * Determines what the service's own 404 to a create request is about, by its words. Without clear words, it is the user
- * if that is documented, the path if that was a guess, and otherwise something in the request.
+ * Determines what a 404 to a create request is about: the operation (`route`), the user of the credential, or something
+ * that the request names (`invalid`). If it names nothing, it is about the user where that is documented, and about the
+ * path where that was a guess.
  */
 export function readMissing(
   json: Json | undefined,
-  { kind, isDocumented, body }: { kind: Kind | undefined; isDocumented: boolean | undefined; body: string },
-): Missing {
-  const said = textsOf(json);
-  const request = parsed(body);
-  // Paths in the answer are removed, because they are not words about the request.
+  { kind, isDocumented }: { kind: Kind | undefined; isDocumented: boolean | undefined },
+): 'route' | 'user' | 'invalid' {
+  const { message, code } = envelope.answer;
+  const said = [readText(json, message), readText(json, code)].flatMap((text) => text ?? []);
+  // Paths are removed, because they are not words about the request.
   const words = said.map((text) => wordsOf(text.replace(/(^|\s)\/\S+/g, ' '))).join(' \n ');
-  if (textsOf(request).some((value) => said.some((text) => quotes(text, value)))) return 'request';
-  if (namesRoute.test(words)) return 'route';
-  const named = `${words} \n ${fieldsIn(json).map(wordsOf).join(' \n ')}`;
-  if (isMap(request) && Object.keys(request).some((field) => namesField(named, field))) return 'request';
-  if (isDocumented === false) return 'route';
-  if (namesUser.test(words) || kind === undefined || kind.create.documented) return 'user';
-  return isDocumented === true ? 'request' : 'route';
-}
-
-function quotes(text: string, value: string): boolean {
-  const at = value.length > 2 ? text.indexOf(value) : -1;
-  const isOpen = (char: string | undefined) => char === undefined || !/\w/.test(char);
-  return at >= 0 && isOpen(text[at - 1]) && isOpen(text[at + value.length]);
-}
-
-/** Whether the words name a field, by its name or by what it refers to: an account, or a channel, for `accountIds`. */
-function namesField(words: string, field: string): boolean {
-  const name = wordsOf(field);
-  const thing = name.replace(/ (ids?|urls?)$/, '').replace(/s$/, '');
-  const things = [thing, ...(/\baccount$/.test(thing) ? ['account', 'channel', 'profile'] : [])];
-  const padded = ` ${words.replace(/[^\w]+/g, ' ')} `;
-  return (
-    thing.length > 2 && [name, ...things.flatMap((one) => [one, `${one}s`])].some((one) => padded.includes(` ${one} `))
-  );
-}
-
-/** Field names that error responses use for themselves. */
-const ofAnswers = new Set([
-  'code',
-  'detail',
-  'details',
-  'error',
-  'errors',
-  'message',
-  'path',
-  'status',
-  'title',
-  'type',
-]);
-
-/** Returns the names of fields in an answer: many services list errors under the name of each field of the request. */
-function fieldsIn(value: Json | undefined, depth = 0): string[] {
-  if (value === null || typeof value !== 'object' || depth > mostDepth) return [];
-  const names = Array.isArray(value) ? [] : Object.keys(value).filter((name) => !ofAnswers.has(name));
-  return [...names, ...Object.values(value).flatMap((item) => fieldsIn(item, depth + 1))];
+  if (!isServiceError(json) || isDocumented === false || namesRoute.test(words)) return 'route';
+  if (namesUser.test(words)) return 'user';
+  if (words.replace(sayNothing, '') !== '') return 'invalid';
+  if (kind === undefined || kind.create.documented) return 'user';
+  return isDocumented ? 'invalid' : 'route';
 }
 
 /** `isSure`: the ID is certainly that of a job. Otherwise only a status call can decide. */

@@ -6,7 +6,7 @@ import { envelope, jobStates } from '../kinds/envelope.ts';
 import { requireKind, requireOf } from '../kinds/index.ts';
 import type { Kind } from '../kinds/kind.ts';
 import { isServiceError, parseRetryAfter, readAt, readMessage, readResult, readText } from './fields.ts';
-import { pathWithId } from './http.ts';
+import { type HttpAnswer, pathWithId } from './http.ts';
 import type { Observation, Poller } from './polling/poller.ts';
 import type { Redact } from './secrets.ts';
 
@@ -18,12 +18,6 @@ interface HostHealth {
   isLeavingHinted?: true;
   /** Set once the user was notified of failures that may pass. */
   isTroubleNoticed?: true;
-}
-
-function countFailure(health: HostHealth, now: number): void {
-  if (now < health.countAgainAt) return;
-  health.failures += 1;
-  health.countAgainAt = now + failureIntervalMs(health.failures);
 }
 
 /**
@@ -70,133 +64,174 @@ export async function watchJob(
   const { fresh, signal, urgency = () => 1 } = options;
   const observed = ports.poller.observe({ ...job, kind }, { fresh, urgency, signal });
   try {
-    return await follow({ kind, jobId: job.jobId, observed }, ports, options);
+    return await new Watch({ kind, jobId: job.jobId }, ports, options).follow(observed);
   } finally {
     observed.leave();
   }
 }
 
-async function follow(
-  job: { kind: Kind; jobId: string; observed: Observation },
-  ports: WatchPorts,
-  options: WatchOptions,
-): Promise<JobEnd> {
-  const { clock, health, redact } = ports;
-  const { kind, observed } = job;
-  const statusCall = requireOf(kind.name, 'status');
-  const patienceMs = Math.min(ports.patienceMs, options.patienceMs ?? Number.POSITIVE_INFINITY);
-  const startedAt = clock.now();
-  let unknownSince: number | undefined;
-  let unknowns = 0;
-  let linkless = 0;
-  let failed = false;
-  let lastStatus = '';
-  let afterMs = 0;
-  let denials = 0;
-  let odd = 0;
-  const longMs = Math.max(leastLongMs, mostDurations * kind.typicalMs);
-  let statusSince = startedAt;
-  /** Cause of the wait if it is not the job itself. */
-  let trouble = '';
+type Answered = Extract<HttpAnswer, { is: 'answer' }>;
 
-  for (;;) {
-    if (clock.now() - startedAt > patienceMs) {
-      const limit = patienceMs < ports.patienceMs ? 'the `timeout` of its task' : '--patience';
-      const cause = trouble === '' ? '' : ` (${trouble})`;
-      const error = `it took longer than ${limit}${cause}; run again to collect it`;
-      return { is: 'unwatched', because: 'patience', error };
+/** Facts from the answers about one job so far. */
+class Watch {
+  readonly #kind: Kind;
+  readonly #jobId: string;
+  readonly #ports: WatchPorts;
+  readonly #options: WatchOptions;
+  readonly #startedAt: number;
+  readonly #patienceMs: number;
+  /** Time in ms after which a wait is far too long. */
+  readonly #longMs: number;
+  /** Least time in ms before the next query. */
+  #afterMs = 0;
+  /** Whether the last query failed at the service: the next one uses the other path, if there is one. */
+  #hasFailed = false;
+  #denials = 0;
+  #unknownSince: number | undefined;
+  #linkless = 0;
+  #odd = 0;
+  #status = '';
+  #statusSince: number;
+  /** Cause of the wait if it is not the job itself. */
+  #trouble = '';
+
+  constructor({ kind, jobId }: { kind: Kind; jobId: string }, ports: WatchPorts, options: WatchOptions) {
+    this.#kind = kind;
+    this.#jobId = jobId;
+    this.#ports = ports;
+    this.#options = options;
+    this.#startedAt = ports.clock.now();
+    this.#statusSince = this.#startedAt;
+    this.#patienceMs = Math.min(ports.patienceMs, options.patienceMs ?? Number.POSITIVE_INFINITY);
+    this.#longMs = Math.max(leastLongMs, mostDurations * kind.typicalMs);
+  }
+
+  async follow(observed: Observation): Promise<JobEnd> {
+    const { path, alias = path } = requireOf(this.#kind.name, 'status');
+    const untilMs = this.#startedAt + this.#patienceMs + 1;
+    while (this.#ports.clock.now() - this.#startedAt <= this.#patienceMs) {
+      const asked = pathWithId(this.#hasFailed ? alias : path, this.#jobId);
+      const answer = await observed.next({ path: asked, afterMs: this.#afterMs, untilMs });
+      if (answer === undefined || this.#options.signal.aborted) return unwatched('signal', 'interrupted');
+      this.#afterMs = 0;
+      this.#hasFailed = !this.#hasFailed && answer.is === 'answer' && answer.status >= 500;
+      const end = answer.is === 'broken' ? this.#endAfterFailure(answer.message) : this.#read(answer);
+      if (end !== undefined) return end;
     }
-    const path = pathWithId(failed ? (statusCall.alias ?? statusCall.path) : statusCall.path, job.jobId);
-    const answer = await observed.next({ path, afterMs, untilMs: startedAt + patienceMs + 1 });
-    if (answer === undefined || options.signal.aborted) {
-      return { is: 'unwatched', because: 'signal', error: 'interrupted' };
-    }
-    afterMs = 0;
-    const message = answer.is === 'broken' ? answer.message : readMessage(answer.json, answer.status, redact);
-    const code = answer.is === 'broken' ? 0 : answer.status;
-    failed = !failed && code >= 500;
-    const isOwnWord = answer.is === 'answer' && isServiceError(answer.json);
+    const limit = this.#patienceMs < this.#ports.patienceMs ? 'the `timeout` of its task' : '--patience';
+    const cause = this.#trouble === '' ? '' : ` (${this.#trouble})`;
+    return unwatched('patience', `it took longer than ${limit}${cause}; run again to collect it`);
+  }
+
+  /** Returns the end of the watch that an answer shows; `undefined` to query again. */
+  #read({ json, status: code, headers }: Answered): JobEnd | undefined {
+    const { health, redact, clock } = this.#ports;
+    const message = readMessage(json, code, redact);
+    const isOwnWord = isServiceError(json);
     // A single unexpected denial does not end the watch.
-    denials = isOwnWord && (code === 401 || code === 403) ? denials + 1 : 0;
-    if (denials > 1) return { is: 'unwatched', because: 'auth', error: message };
+    this.#denials = isOwnWord && (code === 401 || code === 403) ? this.#denials + 1 : 0;
+    if (this.#denials > 1) return unwatched('auth', message);
     if (code === 404 && isOwnWord) {
       health.failures = 0;
-      unknownSince ??= clock.now();
-      if (clock.now() - unknownSince >= unknownPatienceMs) return { is: 'lost', error: message };
-      unknowns += 1;
-      afterMs = Math.min(5000, 500 * 1.5 ** unknowns);
-      continue;
+      this.#unknownSince ??= clock.now();
+      const unknownMs = clock.now() - this.#unknownSince;
+      this.#afterMs = Math.min(5000, 750 + unknownMs / 2);
+      return unknownMs >= unknownPatienceMs ? { is: 'lost', error: message } : undefined;
     }
-    const data =
-      answer.is === 'answer' && code >= 200 && code < 300 ? readAt(answer.json, envelope.answer.data) : undefined;
+    const data = (code >= 200 && code < 300 ? readAt(json, envelope.answer.data) : undefined) ?? null;
     const id = readAt(data, envelope.job.id);
-    const isOther = id !== undefined && !mayBeOf(job.jobId, id);
-    const status = isOther ? undefined : readAt(data, envelope.job.status);
-    if (typeof status !== 'string') {
-      const asked = answer.is === 'answer' ? parseRetryAfter(answer.headers[envelope.headers.retryAfter]) : null;
+    const isOther = id !== undefined && !mayBeOf(this.#jobId, id);
+    const status = readAt(data, envelope.job.status);
+    if (isOther || typeof status !== 'string') {
+      const asked = parseRetryAfter(headers[envelope.headers.retryAfter]);
       // A 429 with a Retry-After, or with the service's own body, comes from the service and is no failure. Any other
       // failure comes from a proxy, a host or a connection.
-      if (code !== 429 || (asked === null && !isOwnWord)) countFailure(health, clock.now());
-      trouble = `the service gives no usable answer: ${isOther ? 'the status of another job' : message}`;
-      if (health.failures >= mostHostFailures) return { is: 'unwatched', because: 'unreachable', error: trouble };
-      if (health.failures >= noticedHostFailures && health.isTroubleNoticed === undefined) {
-        health.isTroubleNoticed = true;
-        options.notice(`${trouble}; trying again, no job is lost`);
-      }
-      afterMs = Math.max(Math.min(150_000, asked ?? 0), failureIntervalMs(health.failures));
-      continue;
+      const counts = code !== 429 || (asked === null && !isOwnWord);
+      return this.#endAfterFailure(isOther ? 'the status of another job' : message, { asked, counts });
     }
     health.failures = 0;
-    unknownSince = undefined;
-    unknowns = 0;
-    trouble = '';
-    if (status !== lastStatus) {
-      lastStatus = status;
-      statusSince = clock.now();
-      options.onStatus(redact(status).slice(0, 60));
-      if (!jobStates.includes(status)) {
-        options.notice(
-          `the service calls job ${job.jobId} “${redact(status).slice(0, 60)}”, a status it does not document; waiting on`,
-        );
-      }
+    this.#unknownSince = undefined;
+    this.#trouble = '';
+    this.#noteStatus(status);
+    if (status === envelope.states.completed) return this.#endOfCompleted(data);
+    if (status !== envelope.states.failed) return this.#endOfWait(data);
+    const error = readText(data, envelope.job.error, Number.POSITIVE_INFINITY) ?? 'the service gives no reason';
+    return { is: 'failed', error: redact(error).slice(0, 500) };
+  }
+
+  /** Gives the host up after too many failures. `asked`: wait in ms that the service requested. */
+  #endAfterFailure(
+    message: string,
+    { asked = null, counts = true }: { asked?: number | null; counts?: boolean } = {},
+  ): JobEnd | undefined {
+    const { clock, health } = this.#ports;
+    const now = clock.now();
+    if (counts && now >= health.countAgainAt) {
+      health.failures += 1;
+      health.countAgainAt = now + failureIntervalMs(health.failures);
     }
-    if (status === envelope.states.completed) {
-      const result = data === undefined ? undefined : readResult(kind, data);
-      if (result !== undefined) return { is: 'completed', result };
-      linkless += 1;
-      afterMs = Math.min(5000, 500 * 2 ** linkless);
-      if (linkless > mostLinkless) {
-        if (kind.parts !== undefined && isEmptyList(readAt(data, kind.parts.name))) {
-          return { is: 'completed', result: { values: {}, files: [], parts: 0 } };
-        }
-        return { is: 'unwatched', because: 'patience', error: noLink };
-      }
-      trouble = noLink;
+    this.#trouble = `the service gives no usable answer: ${message}`;
+    if (health.failures >= mostHostFailures) return unwatched('unreachable', this.#trouble);
+    if (health.failures >= noticedHostFailures && health.isTroubleNoticed === undefined) {
+      health.isTroubleNoticed = true;
+      this.#options.notice(`${this.#trouble}; trying again, no job is lost`);
     }
-    if (status === envelope.states.failed) {
-      const error = readText(data, envelope.job.error, Number.POSITIVE_INFINITY) ?? 'the service gives no reason';
-      return { is: 'failed', error: redact(error).slice(0, 500) };
-    }
-    const isKnown = jobStates.includes(status);
+    this.#afterMs = Math.max(Math.min(150_000, asked ?? 0), failureIntervalMs(health.failures));
+    return undefined;
+  }
+
+  #noteStatus(status: string): void {
+    if (status === this.#status) return;
+    this.#status = status;
+    this.#statusSince = this.#ports.clock.now();
+    this.#options.onStatus(this.#shownStatus);
+    if (jobStates.includes(status)) return;
+    this.#options.notice(
+      `the service calls job ${this.#jobId} “${this.#shownStatus}”, a status it does not document; waiting on`,
+    );
+  }
+
+  get #shownStatus(): string {
+    return this.#ports.redact(this.#status).slice(0, 60);
+  }
+
+  #endOfCompleted(data: Json): JobEnd | undefined {
+    const result = readResult(this.#kind, data);
+    if (result !== undefined) return { is: 'completed', result };
+    this.#trouble = noLink;
+    this.#linkless += 1;
+    this.#afterMs = Math.min(5000, 500 * 2 ** this.#linkless);
+    if (this.#linkless <= mostLinkless) return undefined;
+    const parts = this.#kind.parts && readAt(data, this.#kind.parts.name);
+    const isEmpty = Array.isArray(parts) && parts.length === 0;
+    return isEmpty ? { is: 'completed', result: { values: {}, files: [], parts: 0 } } : unwatched('patience', noLink);
+  }
+
+  /** Ends the wait for a job in an undocumented state, if it has an error or takes far too long. */
+  #endOfWait(data: Json): JobEnd | undefined {
+    const { clock, health, redact } = this.#ports;
+    const now = clock.now();
+    const isKnown = jobStates.includes(this.#status);
     const reason = isKnown ? undefined : readText(data, envelope.job.error);
-    odd = reason === undefined ? 0 : odd + 1;
-    const isStuck = !isKnown && clock.now() - statusSince > longMs;
-    if (odd > mostOdd || isStuck) {
-      const why = reason === undefined ? `for ${inHours(longMs)}` : redact(reason);
-      const error = `the service calls it “${redact(status).slice(0, 60)}”: ${why}; run again to check it, or --redo to buy it again`;
-      return { is: 'unwatched', because: 'patience', error };
+    this.#odd = reason === undefined ? 0 : this.#odd + 1;
+    if (this.#odd > mostOdd || (!isKnown && now - this.#statusSince > this.#longMs)) {
+      const why = reason === undefined ? `for ${inHours(this.#longMs)}` : redact(reason);
+      const advice = 'run again to check it, or --redo to buy it again';
+      return unwatched('patience', `the service calls it “${this.#shownStatus}”: ${why}; ${advice}`);
     }
-    if (
-      patienceMs === Number.POSITIVE_INFINITY &&
-      clock.now() - startedAt > longMs &&
-      health.isLeavingHinted === undefined
-    ) {
+    const isLong = this.#patienceMs === Number.POSITIVE_INFINITY && now - this.#startedAt > this.#longMs;
+    if (isLong && health.isLeavingHinted === undefined) {
       health.isLeavingHinted = true;
-      options.notice(
-        `job ${job.jobId} has been ${redact(status).slice(0, 60)} for more than ${inHours(longMs)}, far longer than usual. Ctrl-C leaves the run: the job stays paid, and the next run collects it. --patience 2h does this by itself`,
+      this.#options.notice(
+        `job ${this.#jobId} has been ${this.#shownStatus} for more than ${inHours(this.#longMs)}, far longer than usual. Ctrl-C leaves the run: the job stays paid, and the next run collects it. --patience 2h does this by itself`,
       );
     }
+    return undefined;
   }
+}
+
+function unwatched(because: Extract<JobEnd, { is: 'unwatched' }>['because'], error: string): JobEnd {
+  return { is: 'unwatched', because, error };
 }
 
 /**
@@ -212,7 +247,3 @@ function inHours(ms: number): string {
 }
 
 const noLink = 'it is completed but the service gives no link to its output';
-
-function isEmptyList(value: Json | undefined): boolean {
-  return Array.isArray(value) && value.length === 0;
-}
