@@ -1,4 +1,4 @@
-import { engineOf } from '../campaign/on-engine/engine-run.ts';
+import { engineOf } from '../campaign/on-engine/engine-address.ts';
 import type { EngineChoice } from '../campaign/run.ts';
 import { CampaignError } from '../contract/failure.ts';
 import type { ApplyOptions } from './open.ts';

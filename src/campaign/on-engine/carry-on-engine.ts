@@ -1,13 +1,17 @@
 import { setMaxListeners } from 'node:events';
-import type { Engine } from '../../cluster/open-engine.ts';
-import type { RunHeader, RunRecord } from '../../cluster/runs/run-record.ts';
+import { readLimit } from '../../cluster/head/account-spending.ts';
+import { type Engine, openEngine } from '../../cluster/open-engine.ts';
+import { type RunHeader, type RunRecord, readHeader } from '../../cluster/runs/run-record.ts';
+import { findOpenRun, readRun, requireOwnProtocol, submitRun } from '../../cluster/runs/runs.ts';
+import { makeSeal, type Seal } from '../../cluster/seal.ts';
+import { openStore } from '../../cluster/store/store.ts';
 import { systemClock } from '../../contract/clock.ts';
 import type { RunEvent } from '../../contract/event.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import type { Notice, Tell } from '../../contract/notice.ts';
 import type { SpendingLeft } from '../../contract/spending.ts';
-import { readEngineNote, removeEngineNote } from '../../disk/lock/engine-note.ts';
+import { readEngineNote, removeEngineNote, writeEngineNote } from '../../disk/lock/engine-note.ts';
 import type { Graph } from '../../graph/graph.ts';
 import type { Scope } from '../../ground/scope.ts';
 import type { Plan } from '../../plan/plan.ts';
@@ -17,53 +21,37 @@ import { type Access, requireAccess, requireService } from '../environment.ts';
 import { holdGuard } from '../hold-guard.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
 import { type LoadedLock, requireLock } from '../read-lock.ts';
-import type { ApplyTerms, Carrier, EngineChoice, Held, Running, RunResult } from '../run.ts';
+import type { ApplyTerms, Carrier, EngineChoice, Held, Running, RunResult, Watching } from '../run.ts';
+import { findStore, storeOfRun } from './files-of-run.ts';
+import { findUnseenRun, giveBackLost } from './record-of-run.ts';
 import {
-  findStore,
-  findUnseenRun,
-  forgetSubmit,
-  giveBackLost,
-  headerOf,
   isForThisMachine,
   lostRun,
-  makeStore,
-  noteRun,
-  refuseAnother,
   refuseHere,
   refuseNamesake,
   refuseOtherEngine,
-  sealOf,
-  storeOfRun,
   submissionOf,
-  tellOfNoWorker,
 } from './submit-plan.ts';
 import { watchOnEngine } from './watch-engine.ts';
-
-/**
- * Shows notices of a watched run. A screen would draw over a notice that is printed directly, so it becomes an event
- * of the run.
- */
-interface TellInRun {
-  tell: Tell;
-  /**
-   * Returns a listener that passes events to `on`. Between the first and the last event of the run, notices are
-   * passed to `on`, too.
-   */
-  from(on: (event: RunEvent) => void): (event: RunEvent) => void;
-  end(): void;
-}
-
-type Options = ApplyTerms & { engine: EngineChoice };
 
 interface Ground {
   engine: Engine;
   access: Access;
   campaign: OpenCampaign;
-  telling: TellInRun;
-  options: Options;
+  telling: ReturnType<typeof makeTellInRun>;
+  options: ApplyTerms & { engine: EngineChoice };
   graph: Graph;
   scope: Scope;
-  closing: AbortController;
+  /** Aborted when this client leaves the run: all calls to the engine end. */
+  leaving: AbortController;
+}
+
+/** A run to watch. Its plan is the one that was submitted. */
+interface Found extends Pick<RunRecord, 'id' | 'store'> {
+  plan: Plan;
+  outline: Held['outline'];
+  loaded: LoadedLock;
+  isOpen: boolean;
 }
 
 /**
@@ -73,35 +61,34 @@ interface Ground {
 export async function carryOnEngine(
   opened: OpenCampaign,
   graph: Graph,
-  { terms: options, scope }: { terms: Options; scope: Scope },
+  { terms: options, scope }: { terms: Ground['options']; scope: Scope },
 ): Promise<Carrier> {
   const telling = makeTellInRun(opened.tell, systemClock.now);
-  const campaign = { ...opened, tell: telling.tell };
-  refuseHere(campaign, options);
-  const closing = new AbortController();
-  setMaxListeners(0, closing.signal);
-  const [{ openEngine }, { readLimit }] = await Promise.all([
-    import('../../cluster/open-engine.ts'),
-    import('../../cluster/head/account-spending.ts'),
-  ]);
-  const { tell } = campaign;
-  const access = requireAccess(campaign.environment);
+  const { tell } = telling;
+  refuseHere(opened, options);
+  const leaving = new AbortController();
+  setMaxListeners(0, leaving.signal);
+  const access = requireAccess(opened.environment);
   const engine = await openEngine(options.engine.url, access, {
     onAway: (error) => tell({ is: 'notice', text: `the engine is away: ${error.message}; the run waits for it` }),
     onBack: () => tell({ is: 'notice', text: 'the engine answers again' }),
-    signal: closing.signal,
+    signal: leaving.signal,
   });
   scope.add(() => engine.close());
   const limitThere = await readLimit(engine.database, engine.account);
-  return new EngineCarrier({ engine, access, campaign, telling, options, graph, scope, closing }, limitThere);
+  const campaign = { ...opened, tell };
+  return new EngineCarrier({ engine, access, campaign, telling, options, graph, scope, leaving }, limitThere);
 }
 
 class EngineCarrier implements Carrier {
   readonly limitThere: SpendingLeft | undefined;
   readonly #ground: Ground;
+  readonly #seal: Seal;
+  #isDetached = false;
 
   constructor(ground: Ground, limitThere: SpendingLeft | undefined) {
     this.#ground = ground;
+    this.#seal = makeSeal(ground.access.token);
     this.limitThere = limitThere;
   }
 
@@ -111,148 +98,157 @@ class EngineCarrier implements Carrier {
    */
   async attach(): Promise<Running | undefined> {
     const { engine, campaign, options, graph, scope } = this.#ground;
+    const { database, account } = engine;
     const { paths, tell } = campaign;
-    const { findOpenRun, readRun } = await import('../../cluster/runs/runs.ts');
     const note = readEngineNote(paths.lock);
     if (note !== undefined) refuseOtherEngine(note, engine);
-    const noted = note && (await readRun(engine.database, note.run));
-    if (noted === undefined && note?.submitted === true) throw lostRun(note.run, engine);
-    if (noted === undefined && note !== undefined) await forgetSubmit(this.#ground, note.run);
+    const noted = note && (await readRun(database, note.run));
+    if (note !== undefined && noted === undefined) {
+      if (note.submitted) throw lostRun(note.run, engine);
+      await forgetSubmit(engine, campaign, { run: note.run, waitMs: options.lockTimeoutMs ?? 0 });
+    }
     const run =
-      noted ??
-      (await findOpenRun(engine.database, engine.account, graph.name)) ??
-      (await findUnseenRun(engine, campaign, graph));
+      noted ?? (await findOpenRun(database, account, graph.name)) ?? (await findUnseenRun(engine, campaign, graph));
     if (run === undefined) {
+      // A store that cannot be used is reported before the user is asked.
       if (options.engine.store !== undefined) await findStore(options.engine.store);
       return undefined;
     }
-    const header = await headerOf(this.#ground, run);
-    if (noted === undefined) refuseNamesake(header, graph, { run, engine });
+    const header = await this.#headerOf(run);
+    if (noted === undefined) refuseNamesake(header, run, graph, engine.shown);
     const guard = await holdGuard(paths.lock, options.lockTimeoutMs ?? 0, tell, { forEngine: true });
     scope.add(() => guard.release());
-    const loaded = await requireLock(campaign, campaign.service);
-    await noteRun(this.#ground, run.id, { submitted: true, since: run.submitted });
-    tell({ is: 'notice', text: attachedText(run, engine) });
-    if (run.state === 'open') await giveBackLost(this.#ground, run, loaded.lock);
-    return this.#watchAnothers(header, { run: run.id, loaded, isOpen: run.state === 'open' });
+    return this.#attachTo(run, header, await requireLock(campaign, campaign.service));
   }
 
   async start(plan: Plan, held: Held): Promise<Running | { result: RunResult }> {
     const { access, campaign, options } = this.#ground;
-    const { tell } = campaign;
-    const isTheirs = plan.rows.some((row) => row.order !== undefined && !isForThisMachine(row));
-    if (isTheirs) await requireService(access, { clock: systemClock, tell });
-    if (!isTheirs) {
-      const hasOrders = plan.rows.some(({ order }) => order !== undefined);
-      return runningHere(plan, campaign, { options, held, access: hasOrders ? access : undefined });
-    }
-    const loaded = await this.#doHere(plan, held);
-    return 'result' in loaded ? loaded : this.#submit(plan, { ...held, loaded });
-  }
-
-  async #doHere(plan: Plan, held: Held): Promise<LoadedLock | { result: RunResult }> {
-    const { access, campaign, options } = this.#ground;
     const rows = plan.rows.filter(isForThisMachine);
-    if (rows.length === 0) return held.loaded;
+    if (!plan.rows.some((row) => row.order !== undefined && !isForThisMachine(row)))
+      return runningHere(plan, campaign, { options, held, access: rows.length > 0 ? access : undefined });
+    await requireService(access, { clock: systemClock, tell: campaign.tell });
+    if (rows.length === 0) return this.#submit(plan, held);
     const running = runningHere({ ...plan, rows }, campaign, { options, held, access });
     const result = await running.watch({ on: () => {} });
-    return result.exit === exitCodes.done ? requireLock(campaign, campaign.service) : { result };
+    if (result.exit !== exitCodes.done) return { result };
+    return this.#submit(plan, { ...held, loaded: await requireLock(campaign, campaign.service) });
   }
 
-  async #submit(plan: Plan, { loaded, outline, facts, prices }: Held): Promise<Running> {
-    const { engine, campaign, options } = this.#ground;
-    const { submitRun, readRun } = await import('../../cluster/runs/runs.ts');
-    const submission = submissionOf(plan, {
-      account: engine.account,
-      manifest: campaign.paths.manifest,
-      store: options.engine.store === undefined ? null : (await makeStore(options.engine.store)).id,
-      lock: loaded.lock,
-      outline,
-      createRoutes: facts.createRoutes,
-      prices,
-      settings: options,
-      seal: await sealOf(campaign),
-    });
-    await noteRun(this.#ground, submission.id, { submitted: false, since: new Date(systemClock.now()) });
-    const submitting = submitRun(engine.database, engine.boss, submission);
+  async #submit(plan: Plan, held: Held): Promise<Running> {
+    const { engine, campaign, options, graph } = this.#ground;
+    const { database, boss, account } = engine;
+    const { loaded, outline } = held;
+    const { store: name } = options.engine;
+    const store = name === undefined ? null : (await openStore(name, { makes: true })).id;
+    const { manifest, lock } = campaign.paths;
+    const submission = submissionOf(plan, held, { account, manifest, store, settings: options, seal: this.#seal });
+    await this.#note(submission.id, { submitted: false });
+    const submitting = submitRun(database, boss, submission);
     const { id, attached } = await submitting.catch(async (error: unknown) => {
       // The engine refused the submission, so it has no such run. After any other error it may have one.
-      if (error instanceof CampaignError) await removeEngineNote(campaign.paths.lock);
+      if (error instanceof CampaignError) await removeEngineNote(lock);
       throw error;
     });
-    if (attached) await refuseAnother(this.#ground, id);
-    await noteRun(this.#ground, id, { submitted: true, since: new Date(systemClock.now()) });
-    if (!attached) return this.#watch(plan, { run: id, loaded, isOpen: true, outline });
-    const text = `another clone has just submitted this campaign to ${engine.shown}: attached to its run`;
-    campaign.tell({ is: 'notice', text });
-    const theirs = await readRun(engine.database, id);
-    if (theirs === undefined) throw lostRun(id, engine);
-    return this.#watchAnothers(await headerOf(this.#ground, theirs), { run: id, loaded, isOpen: true });
-  }
-
-  #watchAnothers({ plan, outline }: RunHeader, of: Omit<Watched, 'outline'>): Promise<Running> {
-    const { tasks, addresses } = outline;
-    return this.#watch(plan, { ...of, outline: { tasks, addresses: new Set(addresses) } });
-  }
-
-  async #watch(plan: Plan, of: Watched): Promise<Running> {
-    const { engine, access, campaign, telling, options, scope, closing } = this.#ground;
-    const { store: name } = options.engine;
-    const { run, isOpen } = of;
-    const from = { engine, name, tell: campaign.tell };
-    const files = await storeOfRun({ id: run, campaign: plan.campaign }, from);
-    const store = files === 'stay' ? undefined : files;
-    if (isOpen) {
-      const over = new AbortController();
-      scope.add(() => over.abort());
-      const telling = { tell: campaign.tell, signal: AbortSignal.any([closing.signal, over.signal]) };
-      // Fails when the run is over, or when the server is unreachable, which is reported elsewhere.
-      tellOfNoWorker(engine, { ...telling, run, store: name }).catch(() => {});
+    if (!attached) {
+      await this.#note(id, { submitted: true });
+      return this.#watch({ id, store, plan, outline, loaded, isOpen: true });
     }
-    // Reported after the last screen update.
-    let lastWords: string | undefined;
+    // Another clone has submitted this campaign since `attach`.
+    await removeEngineNote(lock);
+    const theirs = await readRun(database, id);
+    if (theirs === undefined) throw lostRun(id, engine);
+    const header = await this.#headerOf(theirs);
+    refuseNamesake(header, theirs, graph, engine.shown);
+    return this.#attachTo(theirs, header, loaded);
+  }
+
+  #headerOf(run: RunRecord): Promise<RunHeader> {
+    requireOwnProtocol(run);
+    return readHeader(this.#ground.engine.database, this.#seal, run);
+  }
+
+  async #note(run: string, { submitted, since = new Date(systemClock.now()) }: { submitted: boolean; since?: Date }) {
+    const { engine, campaign } = this.#ground;
+    const { account, shown } = engine;
+    await writeEngineNote(campaign.paths.lock, { run, account, engine: shown, since: since.toISOString(), submitted });
+  }
+
+  async #attachTo(run: RunRecord, { plan, outline }: RunHeader, loaded: LoadedLock): Promise<Running> {
+    const { engine, campaign } = this.#ground;
+    const { tell, paths } = campaign;
+    const { id, store } = run;
+    const isOpen = run.state === 'open';
+    await this.#note(id, { submitted: true, since: run.submitted });
+    tell({ is: 'notice', text: attachedText(run, engine.shown) });
+    if (isOpen) await giveBackLost(engine, run, { lock: loaded.lock, path: paths.lock, tell });
+    const { tasks, addresses } = outline;
+    return this.#watch({ id, store, plan, outline: { tasks, addresses: new Set(addresses) }, loaded, isOpen });
+  }
+
+  async #watch(found: Found): Promise<Running> {
+    const { engine, campaign, options, scope } = this.#ground;
+    const { id, store, plan } = found;
+    const files = await storeOfRun({ campaign: plan.campaign, store }, options.engine.store, campaign.tell);
+    const from = files === 'stay' ? undefined : files;
+    // The scope of this run closes in reverse order: this is shown after the screen has ended.
     scope.add(() => {
-      if (lastWords !== undefined) campaign.tell({ is: 'notice', text: lastWords });
+      if (this.#isDetached) campaign.tell({ is: 'notice', text: detachedText(engine.shown) });
     });
     return {
       plan,
       isWork: true,
-      engineRun: run,
+      engineRun: id,
       filesStay: files === 'stay',
-      watch: async ({ on, signal, stray }) => {
-        const leave = () => closing.abort();
-        signal?.addEventListener('abort', leave, { once: true });
-        if (signal?.aborted) leave();
-        stray?.first.then(leave);
-        try {
-          const result = await watchOnEngine(engine, campaign, {
-            ...of,
-            name: plan.campaign,
-            access: isOpen ? access : undefined,
-            store,
-            signal: closing.signal,
-            on: telling.from(on),
-          });
-          if (stray?.seen !== undefined) throw stray.seen.error;
-          return result;
-        } finally {
-          signal?.removeEventListener('abort', leave);
-          telling.end();
-          if (signal?.aborted) lastWords = detachedText(engine);
-        }
-      },
+      watch: (observer) => this.#watchUntilLeft(found, from, observer),
     };
+  }
+
+  async #watchUntilLeft(
+    { id: run, plan, outline, loaded, isOpen }: Found,
+    store: Parameters<typeof watchOnEngine>[2]['store'],
+    { on, signal, stray }: Watching,
+  ): Promise<RunResult> {
+    const { engine, access, campaign, telling, options, leaving } = this.#ground;
+    const leave = () => leaving.abort();
+    signal?.addEventListener('abort', leave, { once: true });
+    if (signal?.aborted) leave();
+    stray?.first.then(leave);
+    try {
+      const result = await watchOnEngine(engine, campaign, {
+        ...{ run, outline, loaded, store, storeName: options.engine.store, signal: leaving.signal },
+        name: plan.campaign,
+        access: isOpen ? access : undefined,
+        on: telling.from(on),
+      });
+      if (stray?.seen !== undefined) throw stray.seen.error;
+      return result;
+    } finally {
+      signal?.removeEventListener('abort', leave);
+      telling.end();
+      this.#isDetached = signal?.aborted === true;
+    }
   }
 }
 
-interface Watched {
-  run: string;
-  outline: Held['outline'];
-  loaded: LoadedLock;
-  isOpen: boolean;
+/**
+ * Removes the note of a submission that did not reach the engine. The caller holds the lock, so no submission is in
+ * progress.
+ */
+export async function forgetSubmit(
+  { database }: Pick<Engine, 'database'>,
+  { paths, tell }: Pick<OpenCampaign, 'paths' | 'tell'>,
+  { run, waitMs }: { run: string; waitMs: number },
+): Promise<void> {
+  const guard = await holdGuard(paths.lock, waitMs, tell, { forEngine: true });
+  try {
+    const isStill = readEngineNote(paths.lock)?.run === run;
+    if (isStill && (await readRun(database, run)) === undefined) await removeEngineNote(paths.lock);
+  } finally {
+    await guard.release();
+  }
 }
 
-function attachedText({ submitted, origin, state }: RunRecord, { shown }: Engine): string {
+function attachedText({ submitted, origin, state }: RunRecord, shown: string): string {
   const from = `${origin.user === '' ? '' : `${origin.user} on `}${origin.host}`;
   const how =
     state === 'ended'
@@ -261,32 +257,36 @@ function attachedText({ submitted, origin, state }: RunRecord, { shown }: Engine
   return `attached to the run on ${shown} that ${from} submitted at ${submitted.toISOString()}: ${how}`;
 }
 
-function detachedText({ shown }: Engine): string {
+function detachedText(shown: string): string {
   return `detached: the run continues at ${shown}. The same command attaches to it again; \`cancel\` with the same --engine stops it`;
 }
 
-function messageWith({ text, hint }: Notice & { is: 'notice' }): string {
-  const lines =
-    hint === undefined
-      ? []
-      : adviceLines(hint, ({ call, words }) => ['mediabatch', call, ...words.map((word) => shellWord(word))].join(' '));
-  return [text, ...lines].join('; ');
-}
-
-export function makeTellInRun(tell: Tell, now: () => number): TellInRun {
+/**
+ * Shows notices of a watched run. A screen would draw over a notice that is printed directly, so between the first and
+ * the last event of the run, a notice becomes an event.
+ */
+export function makeTellInRun(tell: Tell, now: () => number) {
   let emit: ((event: RunEvent) => void) | undefined;
   return {
-    tell(news) {
+    tell(news: Notice): void {
       if (emit === undefined || news.is !== 'notice') tell(news);
       else emit({ at: new Date(now()).toISOString(), event: 'noticed', message: messageWith(news) });
     },
-    from: (on) => (event) => {
+    from: (on: (event: RunEvent) => void) => (event: RunEvent) => {
       if (event.event === 'run-ended') emit = undefined;
       on(event);
       if (event.event === 'run-started') emit = on;
     },
-    end() {
+    end(): void {
       emit = undefined;
     },
   };
+}
+
+function messageWith({ text, hint }: Notice & { is: 'notice' }): string {
+  if (hint === undefined) return text;
+  const lines = adviceLines(hint, ({ call, words }) =>
+    ['mediabatch', call, ...words.map((word) => shellWord(word))].join(' '),
+  );
+  return [text, ...lines].join('; ');
 }

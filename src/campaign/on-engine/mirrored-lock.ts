@@ -14,72 +14,68 @@ import type { OpenCampaign } from '../open-campaign.ts';
 import { type LoadedLock, openRunLock, settleLock } from '../read-lock.ts';
 import { nameOfPurchases } from '../restore-purchases.ts';
 
-type Purchases = Awaited<ReturnType<typeof openPurchases>>;
-
 interface Ending {
   outline: GraphOutline;
   emit(fact: RunFact): void;
 }
 
+interface Opened {
+  file: LockFile;
+  loaded: LoadedLock;
+  /** The lock as it was read, with the service of this campaign. */
+  lock: Lock;
+  purchases: Awaited<ReturnType<typeof openPurchases>>;
+}
+
 /** Appends the lines of a run on an engine to the local lock and to this user's purchase journal as they arrive. */
 export class MirroredLock {
-  readonly #file: LockFile;
-  readonly #loaded: LoadedLock;
-  readonly #first: Lock;
-  readonly #purchases: Purchases;
+  readonly #opened: Opened;
   readonly #known: Set<string>;
-  #news = 0;
   readonly #steps: Map<string, StepRecord>;
   #unfolded: string[] = [];
-  /**
-   * Whether another program has written the file. If so, new lines are kept in memory and joined with the file at the
-   * end.
-   */
+  #hasNews = false;
+  /** Whether another program has written the file. If so, new lines stay in memory, and are joined with it at the end. */
   #isElses = false;
 
-  private constructor(file: LockFile, loaded: LoadedLock, first: Lock, purchases: Purchases) {
-    this.#file = file;
-    this.#loaded = loaded;
-    this.#first = first;
-    this.#purchases = purchases;
-    this.#known = new Set(writeLines(first));
-    this.#steps = new Map(first.steps);
+  private constructor(opened: Opened) {
+    this.#opened = opened;
+    this.#known = new Set(writeLines(opened.lock));
+    this.#steps = new Map(opened.lock.steps);
   }
 
+  /** `name`: name of the campaign whose purchase journal gets the lines, too. */
   static async open(campaign: OpenCampaign, loaded: LoadedLock, name?: string): Promise<MirroredLock> {
     const { paths, service } = campaign;
     const lock = { ...loaded.lock, ...defined({ service }) };
     const file = await openRunLock(paths.lock, { loaded, lock, claims: true });
     const journal = name === undefined ? undefined : nameOfPurchases(campaign, name);
     const purchases = journal === undefined ? undefined : await openPurchases(journal, { clock: systemClock });
-    return new MirroredLock(file, loaded, lock, purchases);
+    return new MirroredLock({ file, loaded, lock, purchases });
   }
 
+  /** Resolves with the number of lines that were new, once they are durable. */
   async add(lines: readonly string[]): Promise<number> {
+    const { file, purchases } = this.#opened;
     const fresh = lines.filter((line) => !this.#known.has(line));
-    for (const line of fresh) this.#known.add(line);
-    this.#news += fresh.length;
-    for (const line of fresh) this.#unfolded.push(line);
+    for (const line of fresh) {
+      this.#known.add(line);
+      this.#unfolded.push(line);
+      this.#hasNews = true;
+    }
     try {
-      if (!this.#isElses) await Promise.all(fresh.map((line) => this.#file.append(line)));
+      if (!this.#isElses) await Promise.all(fresh.map((line) => file.append(line)));
     } catch (error) {
       if (!(error instanceof LockChangedError)) throw error; // I46 (left)
       this.#isElses = true;
     }
+    if (purchases === undefined) return fresh.length;
     // The journal comes after the lock, because these jobs are bought already, and a full journal must not keep them
     // out of the lock.
-    await this.#note(fresh);
+    const bought = fresh
+      .map((text) => JSON.parse(text) as LockLine)
+      .filter(({ key, kind }) => key !== undefined && !isFreelyRepeated(kind));
+    await Promise.all(bought.map((line) => purchases.add(line)));
     return fresh.length;
-  }
-
-  async #note(lines: readonly string[]): Promise<void> {
-    if (this.#purchases === undefined) return;
-    const noted: Promise<void>[] = [];
-    for (const text of lines) {
-      const line = JSON.parse(text) as LockLine;
-      if (line.key !== undefined && !isFreelyRepeated(line.kind)) noted.push(this.#purchases.add(line));
-    }
-    await Promise.all(noted);
   }
 
   /**
@@ -87,30 +83,34 @@ export class MirroredLock {
    * lines must not be lost with it.
    */
   get lock(): Lock {
-    return agreeOnSends({ ...this.#first, steps: new Map(this.steps) });
+    return agreeOnSends({ ...this.#opened.lock, steps: new Map(this.steps) });
   }
 
   get steps(): ReadonlyMap<string, StepRecord> {
+    if (this.#unfolded.length === 0) return this.#steps;
     const bytes = Buffer.from(this.#unfolded.join(''));
     this.#unfolded = [];
-    const { steps } = readLock(this.#file.path, bytes, { isOnlyRead: true }).lock;
+    const { steps } = readLock(this.#opened.file.path, bytes, { isOnlyRead: true }).lock;
     for (const record of steps.values()) joinInto(this.#steps, record);
     return this.#steps;
   }
 
   async settle({ outline, emit }: Ending): Promise<void> {
-    const ledger = { lock: this.lock, recorded: this.#news > 0 };
-    await settleLock(this.#file, { ledger, outline, loaded: this.#loaded, emit });
+    const { file, loaded } = this.#opened;
+    await settleLock(file, { ledger: { lock: this.lock, recorded: this.#hasNews }, outline, loaded, emit });
     this.#isElses = false;
   }
 
+  /** Throws if lines are not in the file, because another program has written it, and `ending` is not given. */
   async close(ending?: Ending): Promise<void> {
+    const { file, purchases } = this.#opened;
     try {
-      if (this.#isElses && ending === undefined) throw new LockChangedError(this.#file.path);
-      if (this.#isElses && ending !== undefined) await this.settle(ending);
+      if (!this.#isElses) return;
+      if (ending === undefined) throw new LockChangedError(file.path);
+      await this.settle(ending);
     } finally {
-      await this.#purchases?.close();
-      await this.#file.close();
+      await purchases?.close();
+      await file.close();
     }
   }
 }

@@ -1,11 +1,11 @@
 import { readEnvironment, readLimits, requireAccess } from '../../campaign/environment.ts';
 import { requireGraph } from '../../campaign/load-manifest.ts';
+import { requireEngine } from '../../campaign/on-engine/engine-address.ts';
 import {
   actOnRun,
   lookAtEngine,
   migrateEngine,
   type RunAct,
-  requireEngine,
   workOnEngine,
 } from '../../campaign/on-engine/engine-run.ts';
 import { ownVersion } from '../../campaign/own-version.ts';
@@ -115,7 +115,7 @@ export async function changeRun(
   { options, terminal }: { options: StateOptions & { engine?: string }; terminal: Terminal },
 ): Promise<number> {
   const { style, err } = terminal;
-  const engine = requireEngine(options.engine, process.env, { cancels: true });
+  const engine = requireEngine(options.engine, process.env);
   const campaign = await open(file, options, terminal);
   const { name } = await requireGraph(campaign);
   const found = await actOnRun(engine, campaign, { name, act });

@@ -1,5 +1,5 @@
 import { relative } from 'node:path';
-import { engineOf } from '../../campaign/on-engine/engine-run.ts';
+import { engineOf } from '../../campaign/on-engine/engine-address.ts';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
 import { findFinishedJobs } from '../../campaign/record-run.ts';
 import { makeSelector } from '../../campaign/select-steps.ts';
@@ -91,7 +91,7 @@ async function withEngine(
     return lock;
   }
   const { lookAtRun } = await import('../../campaign/on-engine/engine-run.ts');
-  const found = await lookAtRun(engine, campaign, { name }).catch((error: unknown) => {
+  const found = await lookAtRun(engine, campaign, name).catch((error: unknown) => {
     const failure = failureOf(error);
     // A program that reads the status gets an error, because it cannot see that progress is missing.
     if (failure?.code !== 'MB3702' || options.json === true) throw error;

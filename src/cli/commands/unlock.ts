@@ -1,4 +1,3 @@
-import { giveUpRun } from '../../campaign/on-engine/engine-run.ts';
 import { campaignPaths } from '../../campaign/paths.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { CampaignError } from '../../contract/failure.ts';
@@ -63,6 +62,7 @@ async function giveUp(
   const { force = false, sandbox, lock } = options;
   const { engine } = note;
   const campaign = await open(file, { sandbox, lock }, terminal);
+  const { giveUpRun } = await import('../../campaign/on-engine/engine-run.ts');
   const found = await giveUpRun(campaign, note, { force, env: process.env });
   if (found.is === 'open') throw openError(file, note);
   if (found.is === 'not asked' && !force) throw notAskedError(file, note, found.why);

@@ -1,17 +1,15 @@
 import { mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { giveBackLost } from '../../../src/campaign/on-engine/submit-plan.ts';
-import { keepSeen } from '../../../src/campaign/on-engine/watch-engine.ts';
-import type { OpenCampaign } from '../../../src/campaign/open-campaign.ts';
+import { giveBackLost, keepSeen } from '../../../src/campaign/on-engine/record-of-run.ts';
 import type { Database } from '../../../src/cluster/database/database.ts';
 import type { HeadOptions } from '../../../src/cluster/head/head.ts';
 import { readAllLines } from '../../../src/cluster/head/rows.ts';
-import type { Engine } from '../../../src/cluster/open-engine.ts';
 import type { RunHeader, RunRecord, Submission } from '../../../src/cluster/runs/run-record.ts';
 import { readRun, submitRun } from '../../../src/cluster/runs/runs.ts';
 import { keepMark, type Marks } from '../../../src/cluster/store/run-mark.ts';
 import { openStore } from '../../../src/cluster/store/store.ts';
+import type { Notice } from '../../../src/contract/notice.ts';
 import { readSeenOnEngine, writeSeenOnEngine } from '../../../src/disk/lock/engine-note.ts';
 import { type Lock, lockVersion, type Purchase, type StepRecord } from '../../../src/lock/record.ts';
 import { writeRecord } from '../../../src/lock/write.ts';
@@ -58,11 +56,10 @@ function clone(db: Database) {
   const folder = makeFolder();
   const said: string[] = [];
   const lock = join(folder, 'campaign.lock.jsonl');
-  const campaign = {
-    paths: { lock },
-    tell: ({ text = '' }: { text?: string }) => void said.push(text),
-  } as unknown as OpenCampaign;
-  return { engine: { database: db, shown: 'the engine' } as Engine, campaign, lock, said };
+  const tell = (news: Notice) => void said.push(news.is === 'diagnostics' ? '' : news.text);
+  const giveBack = (run: RunRecord, known: Lock) =>
+    giveBackLost({ database: db, shown: 'the engine' }, run, { lock: known, path: lock, tell });
+  return { giveBack, lock, said };
 }
 
 /** A head that reaches the store, until the test ends. */
@@ -86,10 +83,10 @@ test('I46 a run whose record lacks what its store has seen is put aside until a 
   const here = clone(db);
   const aside = { ...(await known(db, id)), error: 'the database was put back' };
   // A clone that has not watched: it knows no more than the engine.
-  await giveBackLost(here, aside, lockOf(1));
+  await here.giveBack(aside, lockOf(1));
   await drive(engine, marks);
   await isAside();
-  await giveBackLost(here, aside, lockOf(1, 2, 3));
+  await here.giveBack(aside, lockOf(1, 2, 3));
   await drive(engine, marks);
   await vi.waitFor(async () => expect(await readRun(db, id)).toMatchObject({ state: 'ended', error: null }), 50_000);
   expect((await readAllLines(db, id)).join('')).toContain('job-3');
@@ -112,13 +109,13 @@ test('I46 a run without a store in a database that was put back waits for a clie
   await drive(engine, inMemory());
   await isAside();
   const other = clone(db);
-  await giveBackLost(other, await known(db, id), lockOf(1, 2));
+  await other.giveBack(await known(db, id), lockOf(1, 2));
   expect(other.said.join()).toContain('has an older copy of this run');
   await drive(engine, inMemory());
   await isAside();
   const submitter = clone(db);
   await writeSeenOnEngine(submitter.lock, { run: id, server, epoch: '0', lines: 2, jobs: 3 });
-  await giveBackLost(submitter, await known(db, id), lockOf(1, 2, 3));
+  await submitter.giveBack(await known(db, id), lockOf(1, 2, 3));
   await drive(engine, inMemory());
   await vi.waitFor(async () => expect(await readRun(db, id)).toMatchObject({ state: 'ended', error: null }), 50_000);
   expect((await readAllLines(db, id)).join('')).toContain('job-3');
@@ -143,13 +140,13 @@ test('I46 a client that watches keeps beside the lock how much there was: a snap
     lines: [1, 2, 3].map((n) => writeRecord(bought(n))),
   });
   const here = clone(db);
-  const keeper = await keepSeen(here.engine, here.lock, { run: id, steps: () => lockOf(1, 2, 3).steps });
+  const keeper = await keepSeen(db, here.lock, { run: id, steps: () => lockOf(1, 2, 3).steps });
   keeper.note({ epoch: '0', lines: 3 });
   await keeper.end();
   expect(readSeenOnEngine(here.lock)).toMatchObject({ run: id, epoch: '0', lines: 3, jobs: 3 });
   await db.query('UPDATE mediabatch.line SET text = $1', [writeRecord(bought(1))]);
   // Git has taken the lock's lines, too: nobody knows what is missing.
-  await giveBackLost(here, await known(db, id), lockOf(1));
+  await here.giveBack(await known(db, id), lockOf(1));
   expect(here.said.join()).toContain('has an older copy of this run');
   await drive(engine, inMemory());
   await vi.waitFor(async () => expect((await readRun(db, id))?.error).toContain('restored from a copy'), 50_000);
@@ -175,9 +172,9 @@ test('I46 a client that attaches gives an open run what only the lock here knows
   const here = clone(db);
   const { said } = here;
   const run = await known(db, id);
-  await giveBackLost(here, run, lockOf(1, 2));
+  await here.giveBack(run, lockOf(1, 2));
   expect([await epoch(), said]).toEqual([before, []]);
-  await giveBackLost(here, run, lockOf(1, 2, 3));
+  await here.giveBack(run, lockOf(1, 2, 3));
   expect(Number(await epoch())).toBeGreaterThan(Number(before));
   expect((await readAllLines(db, id)).join('')).toContain('job-3');
   expect(said.join()).toContain('it received the records of this lock');

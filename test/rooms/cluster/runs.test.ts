@@ -2,7 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { findUnseenRun, forgetSubmit, hasNews } from '../../../src/campaign/on-engine/submit-plan.ts';
+import { forgetSubmit } from '../../../src/campaign/on-engine/carry-on-engine.ts';
+import { findUnseenRun, hasNews } from '../../../src/campaign/on-engine/record-of-run.ts';
 import type { OpenCampaign } from '../../../src/campaign/open-campaign.ts';
 import { headQueue } from '../../../src/cluster/database/boss.ts';
 import { type Database, openDatabase } from '../../../src/cluster/database/database.ts';
@@ -341,15 +342,14 @@ test('an older run that bought what nobody saw is found behind newer ones of whi
 test('a submit that came to nothing is forgotten, but not what was submitted while the lock was waited for', async () => {
   const { campaign, engine, lock } = openCampaign([]);
   const note = { run: 'first', account: 'a', engine: 'the engine', since: '2026', submitted: false };
-  const options = { lockTimeoutMs: 10_000 };
   await writeEngineNote(lock, note);
   const held = await takeGuard(lock, { waitMs: 0, clock: systemClock });
-  const forgetting = forgetSubmit({ engine, campaign, options }, 'first');
+  const forgetting = forgetSubmit(engine, campaign, { run: 'first', waitMs: 10_000 });
   await writeEngineNote(lock, { ...note, run: 'second' });
   if (held.is === 'taken') await held.guard.release();
   await forgetting;
   expect(readEngineNote(lock)?.run).toBe('second');
-  await forgetSubmit({ engine, campaign, options }, 'second');
+  await forgetSubmit(engine, campaign, { run: 'second', waitMs: 0 });
   expect(readEngineNote(lock)).toBeUndefined();
 });
 

@@ -2,12 +2,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, 
 import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, test } from 'vitest';
-import { makeStore, storeOfRun } from '../../../src/campaign/on-engine/submit-plan.ts';
-import { FileBringer, type FileToBring } from '../../../src/campaign/on-engine/watch-engine.ts';
+import { FileBringer, type FileToBring, storeOfRun } from '../../../src/campaign/on-engine/files-of-run.ts';
 import { type Boss, filesQueue } from '../../../src/cluster/database/boss.ts';
 import { FileDispatcher } from '../../../src/cluster/head/file-dispatcher.ts';
-import type { Engine } from '../../../src/cluster/open-engine.ts';
-import { submitRun } from '../../../src/cluster/runs/runs.ts';
 import { makeSeal } from '../../../src/cluster/seal.ts';
 import { openStore } from '../../../src/cluster/store/store.ts';
 import { writeMarker } from '../../../src/cluster/store/store-marker.ts';
@@ -19,7 +16,6 @@ import { makeFolder } from '../../rig/folder.ts';
 import { Held, settled } from '../../rig/held.ts';
 import { png } from '../disk/media.ts';
 import { chunks, failure, filesIn, recorded, sha256, target } from '../disk/targets.ts';
-import { engineHere, submission } from './engine-here.ts';
 import { scriptedDatabase } from './scripted-database.ts';
 
 /** A store whose marker somebody has created, and not written yet. */
@@ -124,22 +120,17 @@ test.each(['../escaped', 'shop/../../escaped', '.mediabatch', '', 'Shop', 'a/b']
 );
 
 /** Attaches to a run that was submitted with this store. */
-async function attachTo(store: string | null) {
-  const { db, boss } = await engineHere();
-  const { id, campaign } = { ...submission({ account: 'a', store }) };
-  await submitRun(db, boss, { ...submission({ account: 'a', store }), id });
+function attachTo(store: string | null) {
   const notices: string[] = [];
   const tell = (news: { is: string; text?: string }) => void notices.push(news.text ?? news.is);
-  const engine = { database: db, boss } as unknown as Engine;
-  const storeFor = (name?: string) => storeOfRun({ id, campaign }, { engine, name, tell });
-  return { notices, storeFor };
+  return { notices, storeFor: (name?: string) => storeOfRun({ campaign: 'spring', store }, name, tell) };
 }
 
 test('files are brought from the store that the run was submitted with, and from no other', async () => {
   const [folder, other] = [makeFolder(), makeFolder()];
-  const { id } = await makeStore(folder);
-  await makeStore(other);
-  const { storeFor, notices } = await attachTo(id);
+  const { id } = await openStore(folder, { makes: true });
+  await openStore(other, { makes: true });
+  const { storeFor, notices } = attachTo(id);
   const output = { path: 'images/a.png' } as Output;
   const files = await storeFor(folder);
   expect(files === 'stay' ? files : await files?.read(output)).toBeUndefined();
@@ -149,14 +140,14 @@ test('files are brought from the store that the run was submitted with, and from
 });
 
 test('whoever attaches without the store of a run is told that its files stay there', async () => {
-  const { id } = await makeStore(makeFolder());
-  const { storeFor, notices } = await attachTo(id);
+  const { id } = await openStore(makeFolder(), { makes: true });
+  const { storeFor, notices } = attachTo(id);
   expect(await storeFor()).toBe('stay');
   expect(notices).toEqual([expect.stringContaining('no --store is given')]);
 });
 
 test('a store that a run does not have is said to be of no use', async () => {
-  const { storeFor, notices } = await attachTo(null);
+  const { storeFor, notices } = attachTo(null);
   expect(await storeFor(makeFolder())).toBeUndefined();
   expect(notices).toEqual([expect.stringContaining('submitted without --store')]);
 });
@@ -166,7 +157,7 @@ const names = Array.from({ length: 20 }, (_, number) => `images/p${number}.png`)
 const pictureOf = (name: string) => Buffer.concat([png.subarray(0, 30), Buffer.from(name), png.subarray(30)]);
 
 function fileOf(output: Output): FileToBring {
-  return { address: output.path, kind: 'image', output };
+  return { record: { address: output.path, kind: 'image' }, output };
 }
 
 /** A store that holds all pictures, a bringer into an empty folder, and what was asked of the store. */

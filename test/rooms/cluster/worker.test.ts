@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { tellOfNoWorker } from '../../../src/campaign/on-engine/submit-plan.ts';
+import { tellOfNoWorker } from '../../../src/campaign/on-engine/watch-engine.ts';
 import type { Database } from '../../../src/cluster/database/database.ts';
 import { readEngineState } from '../../../src/cluster/engine-state.ts';
 import type { Seat } from '../../../src/cluster/head/account.ts';
@@ -235,11 +235,11 @@ async function watchRun({ store = null, protocol = 1 }: { store?: string | null;
     count += 1;
     await systemClock.sleep(1);
   };
-  const engine = { database: db, account, shown: 'here', close: async () => {} };
-  const telling = tellOfNoWorker(engine, {
-    ...{ tell: (news: Notice) => told.push(news), signal: leaving.signal, run: id, store: undefined },
-    clock: { ...systemClock, sleep },
-  });
+  const telling = tellOfNoWorker(
+    { database: db, shown: 'here' },
+    { tell: (news: Notice) => told.push(news), signal: leaving.signal, run: id },
+    { ...systemClock, sleep },
+  );
   onTestFinished(async () => {
     leaving.abort();
     await telling;

@@ -1,0 +1,26 @@
+import { CampaignError } from '../../contract/failure.ts';
+
+/**
+ * Returns the address of the engine: the given one, or `MEDIABATCH_ENGINE`. Never reads a `.env`, because a file in a
+ * branch could name an engine. Throws MB3705 if the given address is empty, for example from a variable that is not
+ * set.
+ */
+export function engineOf(given: string | undefined, env: NodeJS.ProcessEnv): string | undefined {
+  if (given?.trim() === '')
+    throw new CampaignError({
+      code: 'MB3705',
+      message: '--engine is empty, and names no engine',
+      hint: 'leave it out, or give the address of the database: postgres://user@host:5432/database',
+    });
+  return given ?? (env.MEDIABATCH_ENGINE?.trim() || undefined);
+}
+
+export function requireEngine(given: string | undefined, env: NodeJS.ProcessEnv): string {
+  const engine = engineOf(given, env);
+  if (engine !== undefined) return engine;
+  throw new CampaignError({
+    code: 'MB3705',
+    message: 'no engine is named: neither --engine nor MEDIABATCH_ENGINE is given',
+    hint: 'give the address of the database: MEDIABATCH_ENGINE=postgres://user@host:5432/database',
+  });
+}

@@ -1,0 +1,214 @@
+import { createHash } from 'node:crypto';
+import type { Engine } from '../../cluster/open-engine.ts';
+import { makeSeal } from '../../cluster/seal.ts';
+import { openStore } from '../../cluster/store/store.ts';
+import { type Store, type StoreFiles, StoreMissingError } from '../../cluster/store/store-marker.ts';
+import { placeOf, serveFiles } from '../../cluster/worker/serve-files.ts';
+import { systemClock } from '../../contract/clock.ts';
+import { OutputError } from '../../contract/errors.ts';
+import { CampaignError } from '../../contract/failure.ts';
+import type { Tell } from '../../contract/notice.ts';
+import type { OutputFiles } from '../../contract/ports.ts';
+import { checkOutputs } from '../../disk/outputs/outputs.ts';
+import { Places } from '../../ground/places.ts';
+import { kinds } from '../../kinds/index.ts';
+import { isOutputPath } from '../../lock/check-line.ts';
+import type { Lock, Output, StepRecord } from '../../lock/record.ts';
+import { createDownloader } from '../../service/download.ts';
+import { makeRedact } from '../../service/secrets.ts';
+import type { Access } from '../environment.ts';
+import { outputFilesOf } from '../look-at-outputs.ts';
+import type { OpenCampaign } from '../open-campaign.ts';
+
+/** Opens a store; undefined if there is none at its place yet. */
+export async function findStore(name: string): Promise<Store | undefined> {
+  return openStore(name, { makes: false }).catch((error: unknown) => {
+    if (error instanceof StoreMissingError) return undefined;
+    throw error;
+  });
+}
+
+/**
+ * Returns the store from which the files of a run are copied. `stay`: no copies were requested, so the files stay in
+ * the store. Undefined: the run has no store, and the attached client saves its files. Throws MB3705 for another store
+ * than the run's.
+ */
+export async function storeOfRun(
+  run: { campaign: string; store: string | null },
+  name: string | undefined,
+  tell: Tell,
+): Promise<StoreFiles | 'stay' | undefined> {
+  const notice = (text: string) => tell({ is: 'notice', text });
+  if (run.store === null) {
+    if (name !== undefined)
+      notice('that run was submitted without --store: its files are saved here, while this watches');
+    return undefined;
+  }
+  if (name === undefined) {
+    notice('no --store is given: files that workers put into the store of that run stay there');
+    return 'stay';
+  }
+  const store = await findStore(name);
+  if (store?.id === run.store) return store.filesOf(run.campaign);
+  throw new CampaignError({
+    code: 'MB3705',
+    message: `the run was submitted with another --store than ${name}`,
+    hint: 'give that store; without --store the run is watched, and a later `apply` fetches its files. Nothing was sent',
+  });
+}
+
+const filesAtOnce = 16;
+const requestTimeoutMs = 30_000;
+
+/**
+ * Saves the files of a run that has no store to the campaign's own folder, until the signal is aborted. While no
+ * client is attached, these files and the steps that use them wait.
+ */
+export async function serveOwnFiles(
+  { database: db, boss, account }: Engine,
+  campaign: OpenCampaign,
+  { name, access, signal }: { name: string; access: Access; signal: AbortSignal },
+): Promise<void> {
+  const { baseUrl, token } = access;
+  const downloads = createDownloader({ baseUrl, redact: makeRedact(token), requestTimeoutMs });
+  const files = outputFilesOf(campaign);
+  try {
+    await serveFiles({
+      ...{ db, boss, account, signal, downloads },
+      clock: systemClock,
+      place: placeOf({ store: null, campaign: name }),
+      seal: makeSeal(token),
+      worker: 'apply',
+      slots: new Places(filesAtOnce),
+      filesOf: () => files,
+    });
+  } finally {
+    await downloads.close();
+  }
+}
+
+export interface FileToBring {
+  record: Pick<StepRecord, 'address' | 'kind'>;
+  output: Output;
+  /** Digests of earlier files of the step, which the file may replace. */
+  replaces?: readonly string[];
+}
+
+/** Files of steps that ended as done in this run, and that are missing in the outputs folder. */
+export async function filesNotHere(
+  { paths, seen }: Pick<OpenCampaign, 'paths' | 'seen'>,
+  { steps }: Lock,
+  outcomes: { readonly [step: string]: string },
+): Promise<FileToBring[]> {
+  const files = Object.keys(outcomes).flatMap((address) => {
+    const record = outcomes[address] === 'done' ? steps.get(address) : undefined;
+    const [newest] = record?.purchases ?? [];
+    if (record === undefined || newest?.state !== 'done') return [];
+    return (newest.outputs ?? []).map((output) => ({ record, output })).filter(isWanted);
+  });
+  const states = await checkOutputs(
+    paths.outputs,
+    files.map(({ output }) => output),
+    { seen },
+  );
+  return files.filter(({ output }) => states.get(output.path) === 'missing');
+}
+
+function isWanted({ record, output }: FileToBring): boolean {
+  return mediaOf(record) !== undefined && isOutputPath(output.path);
+}
+
+function mediaOf({ kind }: FileToBring['record']) {
+  const media = kinds[kind]?.media;
+  return media === 'none' ? undefined : media;
+}
+
+const atOnce = 8;
+const mostTries = 3;
+
+interface Ways {
+  from: Pick<StoreFiles, 'read'>;
+  to: string;
+  outputs: OutputFiles;
+  tell: Tell;
+  signal: AbortSignal;
+}
+
+/** Copies files from a store to the campaign's folder, checked by their digests. Files that exist already stay. */
+export class FileBringer {
+  readonly #ways: Ways;
+  readonly #queue = new Places(atOnce);
+  /** By digest and path. */
+  readonly #brought = new Map<string, Promise<void>>();
+  readonly missing: string[] = [];
+  trouble = 'the store does not have the bytes that the lock names';
+
+  constructor(ways: Ways) {
+    this.#ways = ways;
+  }
+
+  /** Queues files of the store. Each is copied once. */
+  add(files: readonly FileToBring[]): void {
+    for (const file of files) {
+      const { path, sha256 } = file.output;
+      const id = `${sha256} ${path}`;
+      if (!isWanted(file) || this.#brought.has(id)) continue;
+      const brought = this.#queue.use(() => this.#bring(file));
+      // The error is reported by `end`.
+      brought.catch(() => {});
+      this.#brought.set(id, brought);
+    }
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.#brought.values());
+  }
+
+  async #bring(file: FileToBring): Promise<void> {
+    const { output } = file;
+    if ((await checkOutputs(this.#ways.to, [output])).get(output.path) === 'intact') return;
+    if (!(await this.#copy(file))) this.missing.push(output.path);
+  }
+
+  async #copy({ record, output, replaces = [] }: FileToBring): Promise<boolean> {
+    const { from, outputs, tell, signal } = this.#ways;
+    const { path, bytes, type } = output;
+    const media = mediaOf(record);
+    if (media === undefined) return false;
+    const save = path.replace(/\.[^./]+$/, '');
+    const notice = (text: string) => tell({ is: 'notice', text });
+    const target = { address: record.address, media, save, replaces, notice };
+    for (let tries = 1; tries <= mostTries && !signal.aborted; tries += 1) {
+      try {
+        const body = await from.read(output);
+        if (body === undefined) return false;
+        await outputs.save(target, { body: checked(body, output, signal), bytes, type });
+        return true;
+      } catch (error) {
+        if (!(error instanceof OutputError)) throw error;
+        if (error.why === 'bad-bytes') continue;
+        this.trouble = error.message;
+        return false;
+      }
+    }
+    return false;
+  }
+}
+
+/**
+ * Passes the bytes on. Throws at the end if they differ from the digest in the lock, so that no such file gets its
+ * final name.
+ */
+async function* checked(
+  body: AsyncIterable<Uint8Array>,
+  { path, sha256 }: Output,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const digest = createHash('sha256');
+  for await (const chunk of body) {
+    if (signal.aborted) throw new Error('interrupted');
+    digest.update(chunk);
+    yield chunk;
+  }
+  if (digest.digest('hex') !== sha256) throw new Error(`${path} has other bytes in the store`);
+}

@@ -1,0 +1,156 @@
+import type { Sql } from '../../cluster/database/database.ts';
+import { countLines, readAllLines } from '../../cluster/head/rows.ts';
+import type { Engine } from '../../cluster/open-engine.ts';
+import { type RunHeader, type RunRecord, readHeader } from '../../cluster/runs/run-record.ts';
+import { giveBack, lastEndedRuns } from '../../cluster/runs/runs.ts';
+import { makeSeal } from '../../cluster/seal.ts';
+import { countJobs, isSameServer, whichServer } from '../../cluster/store/run-mark.ts';
+import { readSeenOnEngine, writeSeenOnEngine } from '../../disk/lock/engine-note.ts';
+import type { Graph } from '../../graph/graph.ts';
+import { call, way } from '../../ground/advice.ts';
+import { joinLocks } from '../../lock/join.ts';
+import { readLock } from '../../lock/read.ts';
+import { type Lock, lockVersion, type StepRecord } from '../../lock/record.ts';
+import { closedSends, isOpenSend } from '../../lock/sends.ts';
+import { writeHeader, writeLines } from '../../lock/write.ts';
+import { requireAccess } from '../environment.ts';
+import type { OpenCampaign } from '../open-campaign.ts';
+import { requireLock } from '../read-lock.ts';
+
+export async function lockOfRun(database: Sql, run: string): Promise<Lock> {
+  const texts = [writeHeader({ version: lockVersion }), ...(await readAllLines(database, run))];
+  return readLock(`the lock of run ${run}`, Buffer.from(texts.join('')), { isOnlyRead: true }).lock;
+}
+
+export function isOfGraph({ outline }: RunHeader, { steps }: Pick<Graph, 'steps'>): boolean {
+  const theirs = new Set(outline.addresses);
+  return steps.some(({ address }) => theirs.has(address));
+}
+
+const mostNamesakes = 10;
+
+/**
+ * Finds the latest ended run of this campaign on the engine with purchases that this lock lacks. Its submitter
+ * detached before the end, and that clone may no longer exist.
+ */
+export async function findUnseenRun(
+  { database, account }: Pick<Engine, 'database' | 'account'>,
+  campaign: OpenCampaign,
+  graph: Pick<Graph, 'name' | 'steps'>,
+): Promise<RunRecord | undefined> {
+  const seal = makeSeal(requireAccess(campaign.environment).token);
+  const ended = await lastEndedRuns(database, { account, campaign: graph.name, most: mostNamesakes });
+  let lock: Lock | undefined;
+  for (const run of ended) {
+    if (!isOfGraph(await readHeader(database, seal, run), graph)) continue;
+    // Notices about the lock are shown when it is read for the run.
+    lock ??= (await requireLock({ ...campaign, tell: () => {} }, campaign.service, { serviceMoved: true })).lock;
+    // A newer run of another clone may lack the purchases of an older one.
+    if (hasNews(await lockOfRun(database, run.id), lock)) return run;
+  }
+  return undefined;
+}
+
+/** Returns whether a lock has a purchase that another lacks, whatever its state there. */
+export function hasNews(lock: Lock, known: Lock): boolean {
+  const purchases = [...known.steps.values()].flatMap((record) => record.purchases);
+  const [jobs, keys] = [new Set(purchases.map(({ jobId }) => jobId)), new Set(purchases.map(({ key }) => key))];
+  const closed = closedSends(known);
+  return [...lock.steps.values()].some((record) =>
+    record.purchases.some((purchase) => {
+      if (purchase.jobId !== undefined) return !jobs.has(purchase.jobId);
+      // An answered send is recorded as a job with the same idempotency key.
+      return isOpenSend(purchase) && !keys.has(purchase.key) && !closed.has(purchase.send);
+    }),
+  );
+}
+
+/**
+ * Sends the purchases that only the local lock has to an open run. The engine lacks them if its database was restored
+ * from an older copy, or if they came here by git. A run that was put aside after an error gets all lines, and is tried
+ * again.
+ */
+export async function giveBackLost(
+  { database, shown }: Pick<Engine, 'database' | 'shown'>,
+  run: Pick<RunRecord, 'id' | 'error' | 'server'>,
+  { lock, path, tell }: { lock: Lock; path: string; tell: OpenCampaign['tell'] },
+): Promise<void> {
+  const record = await lockOfRun(database, run.id);
+  const found = await compareRecord(database, run, { path, known: () => joinLocks(lock, record) });
+  if (found.is === 'as it was' && run.error === null && !hasNews(lock, record)) return; // I46 (given)
+  const [, ...lines] = writeLines(lock);
+  await giveBack(database, { id: run.id, server: found.server }, lines);
+  if (found.is === 'an older copy') {
+    const text = `${shown} has an older copy of this run, or another server took over, and this lock may not have all its records: its workers buy nothing more for it unless its store shows that nothing is missing`;
+    const hint = [
+      'to restore missing records, apply in the clone that watched the run',
+      way('to list purchases that no lock contains', call('list jobs', '--unknown')),
+    ];
+    return tell({ is: 'notice', text, hint });
+  }
+  const why = run.error === null ? 'did not have all purchases' : 'had put the run aside';
+  const text = `${shown} ${why}: it received the records of this lock, and its workers continue from there`;
+  tell({ is: 'notice', text });
+}
+
+/**
+ * Compares a run's record with what this client has seen of it. `server`: database server to note as one that has the
+ * complete record.
+ */
+async function compareRecord(
+  database: Sql,
+  { id, server }: Pick<RunRecord, 'id' | 'server'>,
+  { path, known }: { path: string; known(): Lock },
+): Promise<{ is: 'as it was' | 'an older copy, and known here' | 'an older copy'; server: string | null }> {
+  const now = await whichServer(database);
+  const last = readSeenOnEngine(path);
+  const seen = last?.run === id ? last : undefined;
+  const isMoved = !isSameServer(server, now);
+  const isShort = seen !== undefined && (await countLines(database, id, seen.epoch)) < seen.lines; // I46 (seen)
+  if (!isMoved && !isShort) return { is: 'as it was', server };
+  // A client that first saw the run after the copy was restored has no more lines than the copy.
+  const isKnown = seen !== undefined && isSameServer(server, seen.server) && countJobs(known()) >= seen.jobs; // I46 (vouched)
+  if (isKnown) return { is: 'an older copy, and known here', server: now };
+  return { is: 'an older copy', server: isMoved ? server : null };
+}
+
+const gatherMs = 500;
+
+/** Epoch of the last line that was read, and the number of lines so far. */
+interface Read {
+  epoch: string;
+  lines: number;
+}
+
+/**
+ * Stores next to the lock how much of a run's record this client has seen. If it cannot be written, the previous mark
+ * stays.
+ */
+export async function keepSeen(
+  database: Sql,
+  path: string,
+  { run, steps }: { run: string; steps(): ReadonlyMap<string, StepRecord> },
+): Promise<{ note(read: Read): void; end(): Promise<void> }> {
+  const server = await whichServer(database);
+  let last: Read | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let writing = Promise.resolve();
+  const write = () => {
+    timer = undefined;
+    if (last === undefined) return;
+    const seen = { run, server, ...last, jobs: countJobs({ steps: steps() }) };
+    last = undefined;
+    writing = writing.then(() => writeSeenOnEngine(path, seen)).catch(() => {});
+  };
+  return {
+    note(read) {
+      last = read;
+      timer ??= setTimeout(write, gatherMs);
+    },
+    async end() {
+      clearTimeout(timer);
+      write();
+      await writing;
+    },
+  };
+}
