@@ -1,5 +1,5 @@
 import type { Json } from '../../ground/json.ts';
-import { isMap, isScalar, type JsonMap, ownValue, shorten, unknownValue } from '../../ground/values.ts';
+import { isScalar, type JsonMap, mapOf, ownValue, shorten, unknownValue } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
 import { listNames, nearestName, pathPart, suggestName } from '../../manifest/suggest.ts';
 import { explainUnprintable } from '../../manifest/template/render-template.ts';
@@ -82,67 +82,63 @@ function noBrackets({ parts, written }: NamePath): Fault {
 type Fault = Pick<TemplateFault, 'code' | 'message' | 'hint' | 'meant'>;
 
 function checkPath(path: NamePath, known: KnownNames): Fault | undefined {
-  const [root = '', first] = path.parts;
+  const [root = ''] = path.parts;
   const table = known.tables?.get(root);
-  if (table !== undefined) return checkTable(path, table, known);
-  if (!isRoot(root)) return unknownRoot(path, known);
-  if (root === 'tasks' && !known.roots.includes('tasks')) {
-    return {
-      code: 'MB1202',
-      message: `\`${path.written}\` cannot stand in ${known.what}: outputs of tasks are known only when they have run`,
-      hint: 'outputs of tasks can be used in `with`',
-    };
+  if (table === undefined && !isRoot(root)) return unknownRoot(path, known);
+  // A table has a row wherever the matrix has a cell.
+  if (!known.roots.includes(table === undefined ? (root as RootName) : 'matrix')) {
+    const message = `\`${root}\` cannot be used in ${known.what}`;
+    return { code: 'MB1202', message, hint: `it can use ${known.roots.join(', ')}` };
   }
-  if (!known.roots.includes(root)) {
-    return {
-      code: 'MB1202',
-      message: `\`${root}\` cannot be used in ${known.what}`,
-      hint: `it can use ${known.roots.join(', ')}`,
-    };
-  }
-  switch (root) {
+  if (table !== undefined) return typeof table === 'object' ? checkColumn(path, table) : undefined;
+  switch (root as RootName) {
     case 'vars':
-      return first === undefined ? unprintable(path, known.vars) : checkVar(path, known);
+      return checkVar(path, known);
     case 'row':
       return checkRow(path, known);
     case 'matrix':
       return checkAxis(path, known);
     case 'key':
-      return known.hasKey === true && first === undefined
-        ? undefined
-        : noPlainName(path, first, 'it needs `key:`, or rows that are texts');
+      return checkPlainName(path, known.hasKey, 'it needs `key:`, or rows that are texts');
     case 'take':
-      return known.hasTakes === true && first === undefined ? undefined : noPlainName(path, first, 'it needs `takes:`');
+      return checkPlainName(path, known.hasTakes, 'it needs `takes:`');
     case 'tasks':
       return checkOutput(path, known);
     default:
-      return root satisfies never;
+      return undefined;
   }
 }
 
+/** Reports that the name at `index` of a path is none of the known ones. */
+function unknownName(
+  path: NamePath,
+  index: number,
+  {
+    why,
+    what,
+    names,
+    code = 'MB1203',
+  }: { why: string; what: string; names: readonly string[]; code?: 'MB1203' | 'MB1403' },
+): Fault {
+  const name = path.parts[index] ?? '';
+  const prefix = path.parts.slice(0, index).map((part) => `${pathPart(part)}.`);
+  return {
+    code,
+    message: `\`${path.written}\` is not known: ${why} \`${shorten(name)}\``,
+    hint: suggestName(name, names, { what, prefix: prefix.join('') }),
+    meant: meantFor(path, index, names),
+  };
+}
+
 function checkVar(path: NamePath, known: KnownNames): Fault | undefined {
-  let value = known.vars[path.parts[1] ?? ''];
-  const [, name = '', ...deeper] = path.parts;
-  if (value === undefined) {
-    const hint = suggestName(name, Object.keys(known.vars), { what: 'vars', prefix: 'vars.' });
-    return {
-      code: 'MB1203',
-      message: `\`${path.written}\` is not known: there is no var \`${shorten(name)}\``,
-      hint,
-      ...meantFor(path, 1, Object.keys(known.vars)),
-    };
-  }
-  for (const part of deeper) {
+  let value: Json = known.vars;
+  const [, ...names] = path.parts;
+  for (const [index, name] of names.entries()) {
     if (value === unknownValue) return undefined;
-    const inner = ownValue(value, part);
+    const inner = ownValue(value, name);
     if (inner === undefined) {
-      const keys = isMap(value) ? Object.keys(value) : [];
-      const hint = isMap(value) ? suggestName(part, keys, { what: 'it has' }) : 'it is not a map';
-      return {
-        code: 'MB1203',
-        message: `\`${path.written}\` is not known: there is no \`${shorten(part)}\` in it`,
-        hint,
-      };
+      const [why, what] = index === 0 ? ['there is no var', 'vars'] : ['it has no', 'it has'];
+      return unknownName(path, index + 1, { why, what, names: Object.keys(mapOf(value)) });
     }
     value = inner;
   }
@@ -164,104 +160,61 @@ function checkRow(path: NamePath, { row = 'none' }: KnownNames): Fault | undefin
     const message = `\`${path.written}\` is not known: the rows of ${row.label} are texts or numbers, not maps`;
     return { code: 'MB1203', message, hint: 'the row itself is {{row}}' };
   }
-  return checkColumn(path, row.label, row.columns ?? []);
+  return checkColumn(path, row);
 }
 
-function checkTable(path: NamePath, table: RowShape, known: KnownNames): Fault | undefined {
-  if (!known.roots.includes('matrix')) {
-    const message = `\`${path.written}\` cannot be used in ${known.what}: it has no row there`;
-    return { code: 'MB1202', message, hint: `it can use ${known.roots.join(', ')}` };
-  }
-  return typeof table === 'object' ? checkColumn(path, table.label, table.columns ?? []) : undefined;
-}
-
-function checkColumn(path: NamePath, label: string, columns: readonly string[]): Fault | undefined {
-  const [root = '', column] = path.parts;
-  if (column === undefined) {
-    const [first] = columns;
-    return first === undefined ? undefined : unprintable(path, Object.fromEntries([[first, null]]));
-  }
+function checkColumn(path: NamePath, { label, columns = [] }: Exclude<RowShape, string>): Fault | undefined {
+  const [, column] = path.parts;
+  if (column === undefined) return columns.length === 0 ? undefined : unprintable(path, mapWith(columns));
   if (columns.includes(column)) return undefined;
-  const hint = suggestName(column, columns, { what: 'columns', prefix: `${root}.` });
-  return {
-    code: 'MB1203',
-    message: `\`${path.written}\` is not known: ${label} has no column \`${shorten(column)}\``,
-    hint,
-    ...meantFor(path, 1, columns),
-  };
+  return unknownName(path, 1, { why: `${label} has no column`, what: 'columns', names: columns });
 }
 
-function checkAxis(path: NamePath, known: KnownNames): Fault | undefined {
-  const { axes } = known;
-  const [, axis, ...deeper] = path.parts;
+/** Makes a map with these keys, for a message about a map that is printed. */
+function mapWith(names: readonly string[]): Json {
+  return Object.fromEntries(names.map((name) => [name, null]));
+}
+
+function checkAxis(path: NamePath, { axes, axisColumns }: KnownNames): Fault | undefined {
+  const [, axis, column] = path.parts;
   if (axes === 'unknown') return undefined;
   if (axes === undefined) {
     const hint = 'add `matrix:` to the task, or write the value itself';
     return { code: 'MB1203', message: `\`${path.written}\` is not known: the task has no matrix`, hint };
   }
-  if (axis === undefined) return unprintable(path, Object.fromEntries(axes.map((name) => [name, null])));
-  if (axes.includes(axis) && deeper.length === 0) return undefined;
-  const columns = known.axisColumns?.get(axis);
-  if (columns !== undefined) return checkAxisColumn(path, columns);
-  const hint = suggestName(axis, axes, { what: 'axes', prefix: 'matrix.' });
-  return {
-    code: 'MB1203',
-    message: `\`${path.written}\` is not known: the matrix has no axis \`${shorten(path.parts.slice(1).join('.'))}\``,
-    hint,
-    ...meantFor(path, 1, axes),
-  };
+  if (axis === undefined) return unprintable(path, mapWith(axes));
+  if (!axes.includes(axis)) return unknownName(path, 1, { why: 'the matrix has no axis', what: 'axes', names: axes });
+  const names = axisColumns?.get(axis) ?? [];
+  if (column === undefined || names.includes(column)) return undefined;
+  return unknownName(path, 2, { why: `the values of the axis \`${axis}\` have no`, what: 'they have', names });
 }
 
-function checkAxisColumn(path: NamePath, columns: readonly string[]): Fault | undefined {
-  const [, axis, column = ''] = path.parts;
-  if (columns.includes(column)) return undefined;
-  return {
-    code: 'MB1203',
-    message: `\`${path.written}\` is not known: the values of the axis \`${axis}\` have no \`${shorten(column)}\``,
-    hint: suggestName(column, columns, { what: 'they have', prefix: `matrix.${axis}.` }),
-    ...meantFor(path, 2, columns),
-  };
-}
-
-function noPlainName(path: NamePath, deeper: string | undefined, needs: string): Fault {
-  if (deeper !== undefined) {
-    const name = path.parts[0];
-    return {
-      code: 'MB1203',
-      message: `\`${path.written}\` is not known: \`${name}\` has no parts`,
-      hint: `write {{${name}}}`,
-    };
-  }
-  return { code: 'MB1203', message: `\`${path.written}\` is not known in this task`, hint: needs };
+function checkPlainName(path: NamePath, isKnown: boolean | undefined, needs: string): Fault | undefined {
+  const [name, deeper] = path.parts;
+  if (deeper === undefined && isKnown === true) return undefined;
+  const why = deeper === undefined ? 'the task has none' : `\`${name}\` has no parts`;
+  const hint = deeper === undefined ? needs : `write {{${name}}}`;
+  return { code: 'MB1203', message: `\`${path.written}\` is not known: ${why}`, hint };
 }
 
 function checkOutput(path: NamePath, known: KnownNames): Fault | undefined {
-  const [, task, output, ...deeper] = path.parts;
+  const [, task, output = '', ...deeper] = path.parts;
   const tasks = known.tasks ?? new Map<string, string | undefined>();
   if (!path.direct) {
-    return {
-      code: 'MB1202',
-      message: `\`${path.written}\` cannot be given to a helper or a block: it is known only when the task has run`,
-      hint: `use it alone: {{${path.written}}}`,
-    };
+    const message = `\`${path.written}\` cannot be given to a helper or a block: it is known only when the task has run`;
+    return { code: 'MB1202', message, hint: `use it alone: {{${path.written}}}` };
   }
   if (task === undefined) {
     return { code: 'MB1203', message: '`tasks` alone names no output', hint: 'write {{tasks.name.url}}' };
   }
   if (!tasks.has(task)) {
-    const hint = suggestName(task, [...tasks.keys()], { what: 'tasks', prefix: 'tasks.' });
-    return {
-      code: 'MB1403',
-      message: `\`${path.written}\` names a task that does not exist: \`${shorten(task)}\``,
-      hint,
-      ...meantFor(path, 1, [...tasks.keys()]),
-    };
+    const names = [...tasks.keys()];
+    return unknownName(path, 1, { why: 'there is no task', what: 'tasks', names, code: 'MB1403' });
   }
-  const kindName = tasks.get(task);
-  const kind = kindName === undefined ? undefined : kinds[kindName];
+  const kind = kinds[tasks.get(task) ?? ''];
   if (kind === undefined) return undefined;
   const names = kind.outputs.flatMap((name) => [name, `${name}s`]);
-  if (output !== undefined && names.includes(output) && deeper.length === 0) {
+  if (names.includes(output) && deeper.length === 0) {
     if (!path.printed || kind.outputs.includes(output)) return undefined;
     const hint = `let it stand alone, as the whole value; in a text name one step: {{tasks.${task}.${kind.outputs[0]}}}`;
     return { code: 'MB1204', message: `\`${path.written}\` is a list and cannot be printed into a text`, hint };
@@ -278,53 +231,51 @@ function checkOutput(path: NamePath, known: KnownNames): Fault | undefined {
     const message = `\`${path.written}\` is not known: a task of kind ${kind.name} has no output that others can use`;
     return { code: 'MB1203', message, hint: 'use `needs:` where only the order matters' };
   }
-  const listed = names.map((name) => `tasks.${task}.${name}`).join(', ');
-  if (output === undefined) {
-    return { code: 'MB1203', message: `\`${path.written}\` names no output`, hint: `write one of ${listed}` };
-  }
-  const nearest = nearestName(output, names);
-  const guess = nearest === undefined ? '' : `did you mean \`tasks.${task}.${nearest}\`? `;
-  const message = `\`${path.written}\` is not known: a task of kind ${kind.name} has no output \`${shorten([output, ...deeper].join('.'))}\``;
-  return { code: 'MB1203', message, hint: `${guess}Outputs: ${listed}`, ...meantFor(path, 2, names) };
+  return unknownName(path, 2, { why: `a task of kind ${kind.name} has no output`, what: 'outputs', names });
 }
 
 /** Suggests the most similar name for the one at `index` of a path. Names that need brackets are not suggested. */
-function meantFor(path: NamePath, index: number, names: readonly string[]): { meant?: string } {
+function meantFor(path: NamePath, index: number, names: readonly string[]): string | undefined {
   const nearest = nearestName(path.parts[index] ?? '', names);
   const isPlain = path.written === path.parts.join('.') && nearest !== undefined && /^[\w-]+$/.test(nearest);
-  return isPlain ? { meant: path.parts.with(index, nearest).join('.') } : {};
+  return isPlain ? path.parts.with(index, nearest).join('.') : undefined;
 }
 
 /** Explains a first name that is unknown: a column, a var, an axis or a task without its root, or a typo. */
 function unknownRoot(path: NamePath, known: KnownNames): Fault {
-  const name = path.parts[0] ?? '';
+  const [name = '', ...deeper] = path.parts;
   if (name === 'env' || name === 'process') return environmentName(path);
+  const message = `\`${path.written}\` is not known`;
   if (name === 'tables') {
-    const message = `\`${path.written}\` cannot be used here: all rows of a table can only stand in \`foreach\` and \`matrix\``;
-    return {
-      code: 'MB1202',
-      message,
-      hint: 'for the row of a step write the name of the table alone, as in {{copy.headline}}',
-    };
+    const hint = 'for the row of a step write the name of the table alone, as in {{copy.headline}}';
+    return { code: 'MB1202', message: `${message} here: all rows of a table are for \`foreach\` and \`matrix\``, hint };
   }
-  const columns = typeof known.row === 'object' ? (known.row.columns ?? []) : [];
-  const axes = Array.isArray(known.axes) ? (known.axes as readonly string[]) : [];
-  const places: [string, readonly string[]][] = [
-    ['row', columns],
+  const columnsOf = (shape: RowShape | undefined) => (typeof shape === 'object' ? (shape.columns ?? []) : []);
+  const axes = typeof known.axes === 'object' ? known.axes : [];
+  const inside: [string, readonly string[]][] = [
+    ['row', columnsOf(known.row)],
     ['matrix', axes],
     ['vars', Object.keys(known.vars)],
-    ...[...(known.tables ?? [])].map(([table, shape]): [string, readonly string[]] => [
-      table,
-      typeof shape === 'object' ? (shape.columns ?? []) : [],
-    ]),
+    ...[...(known.tables ?? [])].map(([table, shape]): [string, readonly string[]] => [table, columnsOf(shape)]),
   ];
-  const exact = places.find(([, names]) => names.includes(name));
-  const near = exact ?? places.find(([, names]) => nearestName(name, names) !== undefined);
+  const exact = inside.find(([, names]) => names.includes(name));
+  const near = inside.find(([, names]) => nearestName(name, names) !== undefined);
   const root = nearestName(name, [...known.roots, ...(known.tables?.keys() ?? [])]);
-  let guess = '';
-  if (exact !== undefined) guess = `did you mean \`${exact[0]}.${path.parts.join('.')}\`? `;
-  else if (root !== undefined) guess = `did you mean \`${[root, ...path.parts.slice(1)].join('.')}\`? `;
-  else if (near !== undefined) guess = `did you mean \`${near[0]}.${nearestName(name, near[1])}\`? `;
+  let meant: string[] | undefined;
+  if (exact !== undefined) meant = [exact[0], name, ...deeper];
+  else if (root !== undefined) meant = [root, ...deeper];
+  else if (near !== undefined) meant = [near[0], nearestName(name, near[1]) ?? '', ...deeper];
+  const guess = meant === undefined ? '' : `did you mean \`${meant.join('.')}\`? `;
+  const isClear = exact !== undefined || root !== undefined;
+  return {
+    code: 'MB1203',
+    message,
+    hint: `${guess}Known here: ${namesHere(known, inside)}`,
+    meant: isClear && path.written === path.parts.join('.') ? meant?.join('.') : undefined,
+  };
+}
+
+function namesHere(known: KnownNames, inside: readonly [string, readonly string[]][]): string {
   const usable: { [name in RootName]: boolean } = {
     vars: Object.keys(known.vars).length > 0,
     row: known.row !== undefined && known.row !== 'none',
@@ -333,21 +284,11 @@ function unknownRoot(path: NamePath, known: KnownNames): Fault {
     take: known.hasTakes === true,
     tasks: (known.tasks?.size ?? 0) > 1,
   };
-  const parts = known.roots
-    .filter((one) => usable[one])
-    .map((one) => {
-      const names = places.find(([place]) => place === one)?.[1] ?? [];
-      return names.length === 0 ? one : `${one} (${listNames(names)})`;
-    });
-  const message = `\`${path.written}\` is not known`;
-  return {
-    code: 'MB1203',
-    message,
-    hint: `${guess}Known here: ${parts.length === 0 ? 'nothing; declare it under `vars:`' : parts.join(', ')}`,
-    ...(exact === undefined
-      ? root !== undefined && meantFor(path, 0, [root])
-      : { meant: `${exact[0]}.${path.written}` }),
-  };
+  const listed = known.roots.flatMap((root) => {
+    const names = inside.find(([place]) => place === root)?.[1] ?? [];
+    return usable[root] ? [names.length === 0 ? root : `${root} (${listNames(names)})`] : [];
+  });
+  return listed.length === 0 ? 'nothing; declare it under `vars:`' : listed.join(', ');
 }
 
 /** Explains a reference to the environment, which templates cannot read: environment variables only set vars. */
@@ -361,8 +302,8 @@ function environmentName(path: NamePath): Fault {
   };
 }
 
+const rootNames: readonly string[] = ['vars', 'row', 'matrix', 'key', 'take', 'tasks'] satisfies RootName[];
+
 function isRoot(name: string | undefined): name is RootName {
-  return (
-    name === 'vars' || name === 'row' || name === 'matrix' || name === 'key' || name === 'take' || name === 'tasks'
-  );
+  return name !== undefined && rootNames.includes(name);
 }

@@ -13,7 +13,7 @@ export interface TemplateFault extends Span {
   code: DiagnosticCode;
   message: string;
   hint?: string;
-  meant?: string;
+  meant?: string | undefined;
 }
 
 /** A text with templates, parsed and reduced to the allowed subset. */

@@ -15,7 +15,7 @@ import {
 } from 'yaml';
 import type { Diagnostic, DiagnosticCode, Place } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
-import { emptyMap, isMap as isJsonMap, type JsonMap, type Path, shorten, unknownValue } from '../../ground/values.ts';
+import { emptyMap, ownValue, type Path, shorten, unknownValue } from '../../ground/values.ts';
 import { type Unsendable, whyNumberIsUnsendable, whyTextIsUnsendable } from '../check/unsendable.ts';
 import { placeBetween, type Source } from './source.ts';
 
@@ -32,103 +32,10 @@ export interface FilePlaces extends Places {
   readonly source: Source;
 }
 
-interface Tree {
-  readonly source: Source;
-  readonly root: Node | null;
-  resolve(node: unknown): unknown;
-  keyOf(pair: Pair): string | undefined;
-  isMerge(pair: Pair): boolean;
-}
-
+/** The key and the value at a path, as nodes. */
 interface Spot {
-  key: Node | undefined;
+  key: unknown;
   value: unknown;
-}
-
-function findPlaces(tree: Tree): FilePlaces {
-  const { source } = tree;
-  const indexes = new WeakMap<YAMLMap, Map<string, Pair>>();
-
-  function indexOf(map: YAMLMap): Map<string, Pair> {
-    let index = indexes.get(map);
-    if (index === undefined) {
-      index = new Map();
-      for (const pair of map.items) {
-        const key = tree.isMerge(pair) ? undefined : tree.keyOf(pair);
-        if (key !== undefined && !index.has(key)) index.set(key, pair);
-      }
-      indexes.set(map, index);
-    }
-    return index;
-  }
-
-  function findPair(map: YAMLMap, key: string): Pair | undefined {
-    const own = indexOf(map).get(key);
-    if (own !== undefined) return own;
-    for (const pair of map.items) {
-      if (!tree.isMerge(pair)) continue;
-      const merged = tree.resolve(pair.value);
-      for (const from of isSeq(merged) ? merged.items.map((item) => tree.resolve(item)) : [merged]) {
-        const found = isMap(from) ? findPair(from, key) : undefined;
-        if (found !== undefined) return found;
-      }
-    }
-    return undefined;
-  }
-
-  function find(path: Path): Spot {
-    let spot: Spot = { key: undefined, value: tree.root };
-    for (const part of path) {
-      const node = tree.resolve(spot.value);
-      if (isMap(node)) {
-        const pair = findPair(node, String(part));
-        if (pair === undefined) return spot;
-        spot = { key: isNode(pair.key) ? pair.key : undefined, value: pair.value };
-      } else if (isSeq(node)) {
-        const item = node.items[Number(part)];
-        if (item === undefined) return spot;
-        spot = { key: undefined, value: item };
-      } else {
-        return spot;
-      }
-    }
-    return spot;
-  }
-
-  function placeOfNode(node: Node): Place {
-    const [start, end] = node.range ?? [0, 0];
-    const lineEnd = source.text.slice(start, end).search(/[\r\n]/);
-    return placeBetween(source, start, lineEnd === -1 ? end : start + lineEnd);
-  }
-
-  function placeOfSpot(spot: Spot): Place {
-    const node = tree.resolve(spot.value);
-    const range = isScalar(node) ? node.range : undefined;
-    const written = isScalar(node) && range && range[1] > range[0] ? node : undefined;
-    if (written !== undefined) return placeOfNode(written);
-    if (spot.key !== undefined) return placeOfNode(spot.key);
-    if (isNode(node)) return placeOfNode(node);
-    return placeBetween(source, 0, 0);
-  }
-
-  return {
-    source,
-    value: (path) => placeOfSpot(find(path)),
-    key: (path) => {
-      const spot = find(path);
-      return spot.key === undefined ? placeOfSpot(spot) : placeOfNode(spot.key);
-    },
-    within: (path, part) => {
-      const spot = find(path);
-      const node = tree.resolve(spot.value);
-      const range = isScalar(node) ? node.range : undefined;
-      if (!range) return placeOfSpot(spot);
-      const start = findPart(source.text.slice(range[0], range[1]), part);
-      return start === undefined
-        ? placeOfSpot(spot)
-        : placeBetween(source, range[0] + start, range[0] + start + part.end - part.start);
-    },
-  };
 }
 
 /**
@@ -141,11 +48,13 @@ function findPart(written: string, part: { text: string; start: number; end: num
   const closing = part.text.indexOf('}}', Math.max(part.end - 2, anchorStart));
   const anchorEnd = closing === -1 ? part.text.length : closing + 2;
   const anchor = part.text.slice(anchorStart, anchorEnd);
-  const inAnchor = part.start - anchorStart;
-  const before = countOf(part.text.slice(0, anchorStart), anchor);
+  if (anchor === '') return undefined;
+  const count = part.text.slice(0, anchorStart).split(anchor).length;
   for (const write of [asIs, doubleQuoted, singleQuoted]) {
-    const start = nthIndexOf(written, write(anchor), before);
-    if (start !== undefined) return start + write(anchor.slice(0, inAnchor)).length;
+    const between = written.split(write(anchor));
+    if (between.length <= count) continue;
+    const start = between.slice(0, count).join(write(anchor)).length;
+    return start + write(part.text.slice(anchorStart, part.start)).length;
   }
   return undefined;
 }
@@ -154,29 +63,19 @@ const asIs = (text: string): string => text;
 const doubleQuoted = (text: string): string => text.replaceAll('\\', '\\\\').replaceAll('"', '\\"');
 const singleQuoted = (text: string): string => text.replaceAll("'", "''");
 
-function countOf(text: string, part: string): number {
-  return part === '' ? 0 : text.split(part).length - 1;
-}
-
-function nthIndexOf(text: string, part: string, index: number): number | undefined {
-  if (part === '') return undefined;
-  let at = text.indexOf(part);
-  for (let count = 0; count < index && at !== -1; count += 1) at = text.indexOf(part, at + part.length);
-  return at === -1 ? undefined : at;
-}
-
 /** Maximum number of values that aliases may repeat, so that a small file cannot become a huge value. */
 const maxRepeatedValues = 100_000;
 const maxDepth = 100;
 
 const jsonTags = ['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map((name) => `tag:yaml.org,2002:${name}`);
 
-interface YamlCodes {
+/** Codes of the mistakes in a kind of file. */
+export interface YamlCodes {
   twice: DiagnosticCode;
   unquoted: DiagnosticCode;
   wrong: DiagnosticCode;
   tooLarge: DiagnosticCode;
-  /** Omitted, like the next one, when nothing in the file is ever sent. */
+  /** For a number that is not read as written. Omitted, like the next one, when nothing in the file is ever sent. */
   number?: DiagnosticCode;
   unsendable?: DiagnosticCode;
 }
@@ -185,6 +84,10 @@ interface Converted {
   value: Json;
   /** The number of values in it, including itself. */
   size: number;
+  /** The converted node; for an alias the anchored one. */
+  node?: Node;
+  /** Entries of a map by key, including the merged ones. */
+  pairs?: ReadonlyMap<string, Pair>;
 }
 
 /**
@@ -197,7 +100,7 @@ export function readTree(
 ): { value: Json; places: FilePlaces; diagnostics: Diagnostic[] } {
   const reading = new TreeReading(options);
   const { value } = reading.convert(document.contents, 0);
-  return { value, places: findPlaces(reading.treeAt(document.contents)), diagnostics: reading.diagnostics };
+  return { value, places: reading.placesBelow(document.contents), diagnostics: reading.diagnostics };
 }
 
 /** Conversion of one document. Each `convert…` method converts one form of node and reports its mistakes. */
@@ -207,8 +110,7 @@ class TreeReading {
   readonly #codes: YamlCodes;
   /** Anchored nodes by name; a reused name refers to the later node from there on. */
   readonly #anchors = new Map<string, Node>();
-  readonly #targets = new Map<Alias, Node>();
-  readonly #done = new Map<Node, Converted>();
+  readonly #done = new Map<unknown, Converted>();
   #repeated = 0;
   #isExhausted = false;
 
@@ -217,16 +119,54 @@ class TreeReading {
     this.#codes = codes;
   }
 
-  treeAt(root: Node | null): Tree {
-    const resolve = (node: unknown): unknown => (isAlias(node) ? this.#targets.get(node) : node);
-    return { source: this.#source, root, resolve, keyOf: (pair) => this.#keyOf(pair), isMerge };
+  placesBelow(root: Node | null): FilePlaces {
+    const { text } = this.#source;
+    const value = (path: Path) => this.#placeOfValue(this.#find(root, path));
+    return {
+      source: this.#source,
+      value,
+      key: (path) => {
+        const { key } = this.#find(root, path);
+        return isNode(key) ? this.#placeOf(key) : value(path);
+      },
+      within: (path, part) => {
+        const node = this.#nodeOf(this.#find(root, path).value);
+        const [start, end] = rangeOf(node);
+        const found = isScalar(node) ? findPart(text.slice(start, end), part) : undefined;
+        if (found === undefined) return value(path);
+        return placeBetween(this.#source, start + found, start + found + part.end - part.start);
+      },
+    };
+  }
+
+  /** Finds what is written at a path, or at the nearest parent. */
+  #find(root: Node | null, path: Path): Spot {
+    let spot: Spot = { key: undefined, value: root };
+    for (const part of path) {
+      const { node, pairs } = this.#done.get(spot.value) ?? {};
+      const pair = pairs?.get(String(part));
+      const item = isSeq(node) ? node.items[Number(part)] : undefined;
+      if (pair === undefined && item === undefined) return spot;
+      spot = { key: pair?.key, value: pair === undefined ? item : pair.value };
+    }
+    return spot;
+  }
+
+  #nodeOf(value: unknown): unknown {
+    return this.#done.get(value)?.node ?? value;
+  }
+
+  #placeOfValue({ key, value }: Spot): Place {
+    const node = this.#nodeOf(value);
+    const [start, end] = rangeOf(node);
+    const isWritten = isScalar(node) && end > start;
+    return this.#placeOf(isWritten || !isNode(key) ? node : key);
   }
 
   convert(node: unknown, depth: number): Converted {
-    if (isAlias(node)) return this.#convertAlias(node, depth);
     if (!isNode(node)) return { value: null, size: 1 };
     this.#noteAnchor(node);
-    const converted = this.#convertNode(node, depth);
+    const converted = isAlias(node) ? this.#convertAlias(node, depth) : { ...this.#convertNode(node, depth), node };
     this.#done.set(node, converted);
     return converted;
   }
@@ -263,7 +203,6 @@ class TreeReading {
       const hint = `write out what is meant here, instead of *${name}`;
       return this.#refuse(this.#codes.wrong, alias, { message: `*${name} stands inside of itself`, hint });
     }
-    this.#targets.set(alias, target);
     this.#repeated += converted.size;
     if (this.#repeated <= maxRepeatedValues && depth <= maxDepth) return converted;
     if (this.#isExhausted) return refused;
@@ -285,7 +224,8 @@ class TreeReading {
       return this.#refuse(this.#codes.unquoted, map, { message, hint: `quote the template: "${written}"` });
     }
     const value = emptyMap();
-    const merged: JsonMap[] = [];
+    const pairs = new Map<string, Pair>();
+    const merged: Converted[] = [];
     const written = new Map<string, Node>();
     let size = 1;
     for (const pair of map.items) {
@@ -293,13 +233,21 @@ class TreeReading {
       if (key === undefined) continue;
       const item = this.convert(pair.value, depth + 1);
       size += item.size;
-      if (isMerge(pair)) merged.push(...this.#mapsToMerge(pair, item.value));
-      else value[key] = item.value;
+      if (isMerge(pair)) {
+        merged.push(...this.#mapsToMerge(pair, item));
+      } else {
+        value[key] = item.value;
+        pairs.set(key, pair);
+      }
     }
     for (const from of merged) {
-      for (const [key, item] of Object.entries(from)) if (!Object.hasOwn(value, key)) value[key] = item;
+      for (const [key, pair] of from.pairs ?? []) {
+        if (pairs.has(key)) continue;
+        value[key] = ownValue(from.value, key) ?? null;
+        pairs.set(key, pair);
+      }
     }
-    return { value, size };
+    return { value, size, pairs };
   }
 
   /** Reads the key of a pair; undefined when it is unusable, which was reported. `written`: the keys before it. */
@@ -336,13 +284,13 @@ class TreeReading {
     return typeof key.source === 'string' ? key.source : String(key.value);
   }
 
-  #mapsToMerge(pair: Pair, value: Json): JsonMap[] {
-    return (Array.isArray(value) ? value : [value]).flatMap((item) => {
-      if (item === unknownValue) return [];
-      if (isJsonMap(item)) return [item];
+  #mapsToMerge(pair: Pair, from: Converted): Converted[] {
+    const items = isSeq(from.node) ? from.node.items.map((item) => this.#done.get(item) ?? from) : [from];
+    return items.filter(({ value, pairs }) => {
+      if (value === unknownValue || pairs !== undefined) return pairs !== undefined;
       const hint = 'write `<<: *name`, where &name stands before a map';
       this.#refuse(this.#codes.wrong, pair.key, { message: '<< merges maps only', hint });
-      return [];
+      return false;
     });
   }
 

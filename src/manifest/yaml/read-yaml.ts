@@ -1,24 +1,15 @@
-import { Lexer, LineCounter, parseAllDocuments, type YAMLParseError } from 'yaml';
+import { type Document, LineCounter, parseAllDocuments, visit, type YAMLParseError } from 'yaml';
 import { type Advice, type Shell, shell, way } from '../../ground/advice.ts';
 import type { Diagnostic, DiagnosticCode, Place } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
 import { describeValue, isMap, shorten } from '../../ground/values.ts';
 import { nulWords } from '../check/unsendable.ts';
 import { curlyHint } from '../suggest.ts';
-import { type FilePlaces, readTree } from './places.ts';
+import { type FilePlaces, readTree, type YamlCodes } from './places.ts';
 import { placeBetween, readSource, type Source } from './source.ts';
 
-interface YamlFaults {
+interface YamlFaults extends YamlCodes {
   empty: DiagnosticCode;
-  wrong: DiagnosticCode;
-  twice: DiagnosticCode;
-  tooLarge: DiagnosticCode;
-  unquoted: DiagnosticCode;
-  /**
-   * Code for a number that is not read as written. Omitted, like the next one, when nothing in the file is ever sent.
-   */
-  number?: DiagnosticCode;
-  unsendable?: DiagnosticCode;
   emptyHint: Advice<Shell>;
 }
 
@@ -63,22 +54,14 @@ export function readYaml(
   source: Source,
   faults: YamlFaults,
 ): { value?: Json; places?: FilePlaces; diagnostics: Diagnostic[] } {
-  const fail = (code: DiagnosticCode, start: number, words: Pick<Diagnostic, 'message' | 'hint'>) => {
-    const end = /[\r\n]|$/.exec(source.text.slice(start))?.index ?? 0;
-    const place = placeBetween(source, start, start + end);
+  const lineEnd = (start: number) => start + (/[\r\n]|$/.exec(source.text.slice(start))?.index ?? 0);
+  const fail = (code: DiagnosticCode, start: number, words: Pick<Diagnostic, 'message' | 'hint'>, end?: number) => {
+    const place = placeBetween(source, start, end ?? lineEnd(start));
     const diagnostic: Diagnostic = { code, severity: 'error', ...words, place };
     return { diagnostics: [diagnostic] };
   };
   const nul = source.text.indexOf('\0');
-  if (nul !== -1) {
-    const diagnostic: Diagnostic = {
-      code: faults.wrong,
-      severity: 'error',
-      ...nulWords,
-      place: placeBetween(source, nul, nul + 1),
-    };
-    return { diagnostics: [diagnostic] };
-  }
+  if (nul !== -1) return fail(faults.wrong, nul, nulWords, nul + 1);
   const empty = () => fail(faults.empty, 0, { message: `${source.file} is empty`, hint: faults.emptyHint });
   let documents: ReturnType<typeof parseAllDocuments>;
   try {
@@ -99,11 +82,9 @@ export function readYaml(
   if (document === undefined || (second === undefined && document.contents === null && document.errors.length === 0)) {
     return empty();
   }
-  const errors = list.flatMap((one) => one.errors);
-  if (errors.length > 0) {
-    const { code = 'wrong', message, hint, start, end } = explainYamlErrors(errors, source);
-    const place = placeBetween(source, start, end);
-    return { diagnostics: [{ code: faults[code], severity: 'error', message, hint, place }] };
+  if (list.some(({ errors }) => errors.length > 0)) {
+    const { code = 'wrong', message, hint, start, end } = explainYamlErrors(list, source);
+    return fail(faults[code], start, { message, hint }, end);
   }
   if (second !== undefined) {
     const start = startOfDocument(source.text, second.range?.[0] ?? 0, document.range?.[2] ?? 0);
@@ -176,8 +157,8 @@ interface Cause {
  * Explains why a text is not YAML. Only one cause is reported, because other errors are usually consequences of it.
  * Common causes are named: a template without quotes, tabs, a merge conflict.
  */
-function explainYamlErrors(errors: readonly YAMLParseError[], source: Source): Cause {
-  const sorted = errors.toSorted((a, b) => a.pos[0] - b.pos[0]);
+function explainYamlErrors(documents: readonly Document[], source: Source): Cause {
+  const sorted = documents.flatMap(({ errors }) => errors).sort((a, b) => a.pos[0] - b.pos[0]);
   const [first] = sorted as [YAMLParseError, ...YAMLParseError[]];
   const known = Object.hasOwn(words, first.code) ? words[first.code] : undefined;
   const [start, end] = first.pos;
@@ -186,7 +167,7 @@ function explainYamlErrors(errors: readonly YAMLParseError[], source: Source): C
     findConflict(source) ??
     findUnquotedTemplate(source, sorted) ??
     findTab(source, sorted) ??
-    (isTooLarge ? undefined : (findCurlyQuote(source, start) ?? findUnclosed(source.text, start))) ?? {
+    (isTooLarge ? undefined : (findCurlyQuote(source, start) ?? findUnclosed(first, documents, source.text))) ?? {
       ...(isTooLarge && { code: 'tooLarge' }),
       message: `not valid YAML: ${known?.message ?? plainSentence(first.message)}`,
       hint: known?.hint,
@@ -253,66 +234,27 @@ function plainSentence(message: string): string {
   return line.charAt(0).toLowerCase() + line.slice(1);
 }
 
-const openings: { readonly [closing: string]: string } = { '}': '{', ']': '[' };
-/** Tokens of the lexer that are not part of the text: document start, plain or block scalar, early end of brackets. */
-const documentMark = '\u0002';
-const textMark = '\u001f';
-const bracketsEndMark = '\u0018';
-
-/** Finds the first unclosed quote or bracket of a text that is not valid YAML, if it is before the place of the error. */
-function findUnclosed(text: string, before: number): Cause | undefined {
-  const start = findOpen(text);
-  if (start === undefined || start > before) return undefined;
+/** Finds the quote or bracket whose end is missing. The innermost one explains the others. */
+function findUnclosed(
+  { message: problem, pos: [end] }: YAMLParseError,
+  documents: readonly Document[],
+  text: string,
+): Cause | undefined {
+  if (!/^Missing closing|end with a [}\]]$/.test(problem)) return undefined;
+  let start = -1;
+  for (const document of documents) {
+    visit(document, {
+      Node(_key, { range }) {
+        if (range?.[1] === end && /["'[{]/.test(text.charAt(range[0]))) start = range[0];
+      },
+    });
+  }
+  if (start === -1) return undefined;
   const mark = text.charAt(start);
   const closing = { '{': '}', '[': ']' }[mark] ?? mark;
   const message = `not valid YAML: this ${closing === mark ? 'quote' : 'bracket'} is not closed`;
   const hint = `close it with ${closing}; further lines must be indented deeper than its key`;
   return { message, hint, start, end: start + 1 };
-}
-
-function findOpen(text: string): number | undefined {
-  const open: { bracket: string; start: number }[] = [];
-  let offset = 0;
-  let isText = false;
-  for (const token of new Lexer().lex(text)) {
-    if (token === documentMark) continue;
-    if (token === textMark) {
-      isText = true;
-      continue;
-    }
-    const innermost = open.at(-1);
-    if (token === bracketsEndMark) {
-      if (innermost !== undefined) return innermost.start;
-      continue;
-    }
-    if (!isText) {
-      if (/^["']/.test(token) && !isClosed(token)) return offset;
-      if (token === '{' || token === '[') open.push({ bracket: token, start: offset });
-      const opening = openings[token];
-      if (opening !== undefined && innermost !== undefined) {
-        if (innermost.bracket !== opening) return innermost.start;
-        open.pop();
-      }
-    }
-    isText = false;
-    offset += token.length;
-  }
-  return open.at(-1)?.start;
-}
-
-/** Returns whether a quoted token is complete. A backslash escapes a double quote; a single quote escapes itself. */
-function isClosed(token: string): boolean {
-  const quote = token.charAt(0);
-  const inside = token.slice(1);
-  if (!inside.endsWith(quote)) return false;
-  if (quote === '"') return trailing(inside.slice(0, -1), '\\') % 2 === 0;
-  return trailing(inside, "'") % 2 === 1;
-}
-
-function trailing(text: string, character: string): number {
-  let count = 0;
-  while (text[text.length - 1 - count] === character) count += 1;
-  return count;
 }
 
 export interface PlacedVar {

@@ -237,7 +237,7 @@ testMistakes([
     text: campaign(both, 'foreach: products.csv', 'key: "{{copy.headline}}"', 'with: { prompt: x }'),
     data,
     found: ['MB1202 10:13'],
-    says: ['`copy.headline` cannot be used in `key` of task `hero`: it has no row there'],
+    says: ['`copy` cannot be used in `key` of task `hero`'],
   },
   {
     name: 'all rows of a table in a text',

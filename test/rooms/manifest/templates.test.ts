@@ -83,7 +83,7 @@ it.each([
   ['x {{row}}', 'MB1204 `row` is a map and cannot be printed into a text'],
   ['{{upper vars.list}}', 'MB1204 `upper` needs text, but got a list'],
   ['{{#each vars.n}}x{{/each}}', 'MB1204 `vars.n` is not a list'],
-  ['{{vars.list.length}} x', 'MB1203 `vars.list.length` is not known: there is no `length` in it'],
+  ['{{vars.list.length}} x', 'MB1203 `vars.list.length` is not known: it has no `length`'],
   ['{{slug vars.lamp sep="_"}}', 'MB1202 `{{slug vars.lamp sep="_"}}` has a named argument'],
   ['{{#each vars.list as |x|}}{{x}}{{/each}}', 'MB1202 names with `as |…|` cannot be used'],
   ['{{"x"}}', 'MB1202 `{{"x"}}` prints a fixed value'],
