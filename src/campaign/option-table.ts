@@ -98,10 +98,6 @@ export const scopeOptions = {
   ),
   /** Limit of rows per task with several rows: only the first ones, with the steps that they need. */
   first: plan('--first <n>', 'only the first rows of each task for which its `when` is true, as a trial', count),
-  /**
-   * Limit of rows per task with several rows: a sample drawn by a digest of their keys, with the steps that they need.
-   */
-  sample: plan('--sample <n>', 'the same with pseudo-random rows, which are the same on every machine', count),
   /** Limit of credits for this run. */
   maxCredits: plan('--max-credits <n>', 'limit of this run, in addition to the budget of the manifest', credits),
 };

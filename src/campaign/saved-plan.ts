@@ -157,8 +157,8 @@ export function findContradiction(plan: WrittenPlan & { saved: Saved }): string 
  * could match other steps (a failed step may be running by now), and would redo steps that were already redone.
  */
 export function chosenBy(saved: SavedPlan, lock: Lock): NonNullable<MakePlanOptions['chosen']> {
-  const { select, exclude, first, sample } = saved.options;
-  const isPart = [select, exclude, first, sample].some((one) => one !== undefined);
+  const { select, exclude, first } = saved.options;
+  const isPart = [select, exclude, first].some((one) => one !== undefined);
   const isOpen = (address: string) => {
     const { fingerprint, repeat } = saved.purchases.get(address) ?? {};
     const purchases = lock.steps.get(address)?.purchases ?? [];

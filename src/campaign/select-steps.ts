@@ -9,12 +9,11 @@ import { findNamed, type Named, nearNames, readName } from '../plan/select/names
 import {
   type Condition,
   findSteps,
+  firstRows,
   matchSelection,
   parseSelection,
-  type Sample,
   type Selection,
   type SelectionFacts,
-  sampleSteps,
   type Vocabulary,
   vocabularyOf,
 } from '../plan/select/select.ts';
@@ -22,7 +21,7 @@ import type { Situation } from '../plan/situation/situation.ts';
 import { stateOfStep } from '../plan/situation/step-state.ts';
 import type { PlanningOptions } from './option-table.ts';
 
-type Choice = Pick<PlanningOptions, 'select' | 'exclude' | 'first' | 'sample'>;
+type Choice = Pick<PlanningOptions, 'select' | 'exclude' | 'first'>;
 
 interface Selector {
   all(option: string, texts: readonly string[]): Set<string>;
@@ -72,37 +71,22 @@ export function makeSelector(situation: Situation): Selector {
   const all = (option: string, texts: readonly string[]) => new Set(texts.flatMap((text) => [...find(option, text)]));
   return {
     all,
-    chosen({ select, exclude, ...trial }) {
-      const sample = sampleOf(trial);
-      if (select === undefined && exclude === undefined) return sample && narrow(graph, sample);
+    chosen({ select, exclude, first }) {
+      if (select === undefined && exclude === undefined) return first === undefined ? undefined : narrow(graph, first);
       const chosen =
         select === undefined ? new Set(graph.steps.map(({ address }) => address)) : all('--select', select);
       for (const address of all('--exclude', exclude ?? [])) chosen.delete(address);
       if (chosen.size === 0) throw noStep((exclude ?? []).join(' '), '--exclude leaves no step');
-      return sample === undefined ? chosen : narrow(graph, sample, chosen);
+      return first === undefined ? chosen : narrow(graph, first, chosen);
     },
   };
 }
 
-function sampleOf({ first, sample }: Pick<Choice, 'first' | 'sample'>): Sample | undefined {
-  if (first !== undefined && sample !== undefined) {
-    throw new CampaignError({
-      code: 'MB3000',
-      message: '--first and --sample cannot be combined',
-      hint: 'write --first 2 for the first rows, or --sample 2 for random ones',
-      options: ['--first', '--sample'],
-    });
-  }
-  if (first !== undefined) return { is: 'first', count: first };
-  return sample === undefined ? undefined : { is: 'drawn', count: sample };
-}
-
-function narrow(graph: Graph, sample: Sample, chosen?: ReadonlySet<string>): Set<string> {
-  const kept = sampleSteps(graph, sample, chosen);
+function narrow(graph: Graph, first: number, chosen?: ReadonlySet<string>): Set<string> {
+  const kept = firstRows(graph, first, chosen);
   if (kept !== undefined) return kept;
-  const option = sample.is === 'first' ? '--first' : '--sample';
-  const message = `${option} has nothing to choose from: no task fans out into several rows`;
-  throw noStep(option, message, `leave ${option} out, or choose steps with --select`);
+  const message = '--first has nothing to choose from: no task fans out into several rows';
+  throw noStep('--first', message, 'leave --first out, or choose steps with --select');
 }
 
 function noStep(name: string, message: string, hint?: Advice): CampaignError {

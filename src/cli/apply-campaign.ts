@@ -151,7 +151,7 @@ async function carryOut(round: Round): Promise<Applied | 'no' | 'interrupted'> {
  * there are none, it throws MB3007.
  */
 async function agree({ made, misspelt }: Held, round: Round): Promise<Plan | 'no' | 'interrupted'> {
-  const { options, campaign, session, terminal, saved, isAskedAgain } = round;
+  const { options, campaign, terminal, saved, isAskedAgain } = round;
   // Checked while the lock is held, because another run may have used the approval up.
   if (saved !== undefined && !isAskedAgain) {
     round.approved = await findApproval(saved, { campaign, now: systemClock.now() });
@@ -165,8 +165,7 @@ async function agree({ made, misspelt }: Held, round: Round): Promise<Plan | 'no
     tell(terminal, line([good('approved'), ` by ${safeText(by, 100)} at ${clockText(at)}: ${safeText(what, 500)}`]));
   }
   showPlan(plan, round);
-  const { graph } = session.checked;
-  tellUnselected(made, { options, graph, command: 'apply', terminal, ends: true });
+  tellUnselected(made, { options, terminal, ends: true });
   tellCredential(plan, campaign.replays, terminal);
   const spends = await agreeToSpend(plan, misspelt, round);
   if (spends === 'no' || spends === 'interrupted') return spends;

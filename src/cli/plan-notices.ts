@@ -1,17 +1,12 @@
 import { CampaignError } from '../contract/failure.ts';
-import type { Graph } from '../graph/graph.ts';
-import { type Advice, call, way } from '../ground/advice.ts';
 import { kinds } from '../kinds/index.ts';
 import { isSpending, isWork } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
-import { vocabularyOf, withNeeds } from '../plan/select/select.ts';
 import { countOf } from '../report/numbers.ts';
 import { type Terminal, tellNotice } from './terminal.ts';
 
 interface Selecting {
   options: { select?: string[] | undefined; exclude?: string[] | undefined };
-  graph: Graph;
-  command: 'plan' | 'apply';
   terminal: Terminal;
 }
 
@@ -23,21 +18,16 @@ export function tellUnselected(plan: Plan, context: Selecting & { ends: boolean 
   const addresses = plan.rows.flatMap((row) => (row.blockedBy === 'selection' ? [row.address] : []));
   if (addresses.length === 0) return;
   const text = `${countOf(addresses.length, 'selected step')} ${addresses.length === 1 ? 'needs' : 'need'} steps that are neither done nor selected`;
-  const hint = howToGoOn(context);
+  const hint = howToGoOn(context.options);
   if (context.ends && plan.rows.every((row) => !isWork(row) && row.action !== 'keep'))
     throw new CampaignError({ code: 'MB3006', message: `${text}, so nothing can be done`, hint, addresses });
   tellNotice(context.terminal, text, hint);
 }
 
-function howToGoOn({ options: { select, exclude }, graph, command }: Selecting): Advice {
-  if (select === undefined) return 'exclude fewer steps: the steps that a step needs must be done before it';
-  const vocabulary = vocabularyOf(graph);
-  const wider = select.map((text) => withNeeds(text, vocabulary));
-  const flags = wider.flatMap((text) => (text === undefined ? [] : ['--select', text]));
-  if (flags.length < 2 * select.length || exclude !== undefined) {
-    return 'select the needed steps, too: + before a name or a condition adds them';
-  }
-  return way('to add the needed steps', call(command, ...flags));
+function howToGoOn({ select }: Selecting['options']): string {
+  return select === undefined
+    ? 'exclude fewer steps: the steps that a step needs must be done before it'
+    : 'select the needed steps, too: + before a name or a condition adds them, as in +teaser';
 }
 
 /** Warns before a purchase that the service does not replay idempotency keys for a token. */

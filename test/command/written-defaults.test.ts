@@ -1,9 +1,6 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { fingerprintStep } from '../../src/graph/render/fingerprint.ts';
-import { canonicalJson, type Json } from '../../src/ground/json.ts';
-import { idempotencyKey } from '../../src/plan/purchases/key.ts';
 import { temporaryFolder } from '../rig/command.ts';
 import { terse } from '../rig/other-service/manners.ts';
 import { OtherService } from '../rig/other-service/other-service.ts';
@@ -29,7 +26,6 @@ async function open() {
     service,
     apply: (text: string) => run(text, 'apply', 'campaign.yaml', '--yes', '--poll-interval', '10'),
     plan: async (text: string) => (await run(text, 'plan', 'campaign.yaml')).out,
-    lock: join(path, 'campaign.lock.jsonl'),
   };
 }
 
@@ -70,47 +66,4 @@ test.each<[string, object, object]>([
   expect((await apply(manifest(hero, bed))).code).toBe(0);
   const bodies = service.books.jobs.map(({ text }) => JSON.parse(text));
   expect(bodies).toContainEqual(expect.objectContaining({ ...hero, ...bed }));
-});
-
-/** The lock as it was written before defaults were left out: request, fingerprint, key and references follow. */
-function writeOut(path: string, defaults: { [address: string]: { [field: string]: Json } }): void {
-  const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
-  const renamed = new Map<string, string>();
-  const older = lines.map((text) => {
-    const line = JSON.parse(text);
-    const more = defaults[line.address];
-    if (more === undefined) return line;
-    const request = { ...line.request, ...more };
-    const fingerprint = fingerprintStep({ kind: line.kind, paidRequest: request });
-    renamed.set(line.fingerprint, fingerprint);
-    const key = idempotencyKey({ campaign: 'test', fingerprint, repeat: 1, attempt: 1 });
-    return { ...line, request, fingerprint, key };
-  });
-  const followed = older.map((line) => {
-    const reference = line.request?.referenceImages?.[0]?.$ref;
-    const now = renamed.get(reference);
-    if (now === undefined) return line;
-    const request = { ...line.request, referenceImages: [{ ...line.request.referenceImages[0], $ref: now }] };
-    const fingerprint = fingerprintStep({ kind: line.kind, paidRequest: request });
-    const key = idempotencyKey({ campaign: 'test', fingerprint, repeat: 1, attempt: 1 });
-    return { ...line, request, fingerprint, key };
-  });
-  writeFileSync(path, `${followed.map((line) => canonicalJson(line)).join('\n')}\n`);
-}
-
-test.each([
-  ['as it was', whole.hero, whole.bed],
-  ['without them', {}, {}],
-  ['with others of them', { model: 'alpha-2' }, {}],
-])('a lock in which they are written out still matches: the manifest %s', async (_name, hero, bed) => {
-  const { service, apply, plan, lock } = await open();
-  expect((await apply(manifest({}, {}))).code).toBe(0);
-  writeOut(lock, { hero: whole.hero, bed: whole.bed });
-  expect(readFileSync(lock, 'utf8')).toContain('"model":"alpha-2"');
-  expect(await plan(manifest(hero, bed))).toContain('all 3 steps are up to date');
-  const again = await apply(manifest(hero, bed));
-  expect(again.code, again.err).toBe(0);
-  expect(service.books.jobs).toHaveLength(3);
-  const changed = await plan(manifest(hero, bed).replace('prompt":"x"', 'prompt":"v"'));
-  expect(changed).toMatch(/~ hero +image +3 +prompt: x → v +gives up 3/);
 });

@@ -14,7 +14,7 @@ import { joinInto } from '../../lock/join.ts';
 import type { Lock } from '../../lock/record.ts';
 import { writeLines, writeRecord } from '../../lock/write.ts';
 import { suggestName } from '../../manifest/suggest.ts';
-import { comparePicks, type Judgement, judgeSteps, type Opinion } from '../../plan/decisions/judge.ts';
+import { type Judgement, judgeSteps } from '../../plan/decisions/judge.ts';
 import { type Ruling, refuse, withGivenUp } from '../../plan/decisions/ruling.ts';
 import { gatesByMember, stateOfGate } from '../../plan/gates/gates.ts';
 import { withoutMovedAway } from '../../plan/rows/orphans.ts';
@@ -64,20 +64,12 @@ export async function unpick(campaign: OpenCampaign, chosen: Chosen, options: De
   return judge(campaign, chosen, { ...options, as: 'undecided' });
 }
 
-/**
- * Records picks and rejections that people saved in files (`picks.json`). Picks on which the
- * files disagree are not recorded; the ruling lists them.
- */
-export async function pickFrom(
-  campaign: OpenCampaign,
-  files: readonly string[],
-  options: DecideOptions = {},
-): Promise<Decided> {
+/** Records picks and rejections that a person saved in a file (`picks.json`). */
+export async function pickFrom(campaign: OpenCampaign, file: string, options: DecideOptions = {}): Promise<Decided> {
   return decide(campaign, options, async ({ situation }) => {
-    const { graph, byAddress, gateOf } = situation;
-    const opinions = (await Promise.all(files.map(readPicks))).flat();
+    const { graph, byAddress } = situation;
     const rulings: Ruling[] = [];
-    const current = opinions.filter(({ address, by, job }) => {
+    const current = (await readPicks(file)).filter(({ address, by, job }) => {
       const match = byAddress.get(address);
       if (match === undefined) {
         rulings.push({ is: 'unchanged', address, text: `is no longer a step of the manifest (${by})` });
@@ -90,21 +82,19 @@ export async function pickFrom(
       } else return true;
       return false;
     });
-    const { agreed, differing } = comparePicks(current, gateOf);
-    rulings.push(...differing.map((one): Ruling => ({ is: 'unchanged', ...one })));
-    // Picks of one gate are judged together; notes may differ from step to step. Rejections in the same files free
+    // Picks of one gate are judged together; notes may differ from step to step. Rejections in the same file free
     // places for them.
-    const rejected = new Set(agreed.flatMap(({ address, is }) => (is === 'rejected' ? [address] : [])));
+    const rejected = new Set(current.flatMap(({ address, is }) => (is === 'rejected' ? [address] : [])));
     const roomy = { ...situation, gateOf: gatesByMember(graph.gates.map((gate) => withoutPicks(gate, rejected))) };
     const judged = (['rejected', 'picked'] as const).flatMap((as) => {
-      const own = agreed.filter(({ is }) => is === as);
+      const own = current.filter(({ is }) => is === as);
       const words = new Map(own.map(({ address, note, reason, by }) => [address, { note, reason, by }]));
       const meant = own.flatMap(({ address }) => byAddress.get(address) ?? []);
       const rulings = judgeSteps(meant, { as, wordsOf: (address) => words.get(address) ?? {} }, roomy);
       return rulings.map((ruling) => {
         if (ruling.is !== 'recorded') return ruling;
         const text = `by ${words.get(ruling.address)?.by}, ${ruling.text}`;
-        // The command is called `pick`, even for the rejections in the files.
+        // The command is called `pick`, even for the rejections in the file.
         return { ...ruling, text, ...(as === 'rejected' && { as: 'reject' as const }) };
       });
     });
@@ -174,9 +164,19 @@ const mostBytes = 1 << 24;
 
 const mostAddress = 4096;
 
+interface Opinion {
+  by: string;
+  address: string;
+  is: 'picked' | 'rejected';
+  note?: string;
+  reason?: string;
+  job?: string;
+}
+
 /**
  * Reads one person's picks: `{ "mediabatch": "picks", "version": 1, "by": "Ada", "verdicts": [{ "address", "is", "note"?,
- * "reason"?, "job"? }] }`. Without `by` they are named after the file. Throws a `CampaignError` for anything else.
+ * "reason"?, "job"? }] }`. Without `by` they are named after the file. Of two about one output the last counts.
+ * Throws a `CampaignError` for anything else.
  */
 export async function readPicks(path: string): Promise<Opinion[]> {
   const document = await orForgotten(() => readJsonFile(path, mostBytes));
@@ -188,11 +188,13 @@ export async function readPicks(path: string): Promise<Opinion[]> {
   if (!Array.isArray(verdicts)) throw unusable(path, 'is not whole');
   if (!isPlainText(by, mostReason))
     throw unusable(path, `has no usable name in "by": a text of 1 to ${mostReason} characters`);
-  return verdicts.map((one, index) => {
+  const opinions = new Map<string, Opinion>();
+  for (const [index, one] of verdicts.entries()) {
     const opinion = readOpinion(one, by);
     if (opinion === undefined) throw unusable(path, `has an invalid verdict: number ${index + 1}`);
-    return opinion;
-  });
+    opinions.set(opinion.address, opinion);
+  }
+  return [...opinions.values()];
 }
 
 function readOpinion(value: Json, by: string): Opinion | undefined {

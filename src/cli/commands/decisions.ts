@@ -33,8 +33,8 @@ interface PickOptions {
   reason?: string;
   /** Whether a pattern also picks in decided groups. */
   replace?: boolean;
-  /** Files with picks that were made elsewhere. */
-  from?: string[];
+  /** File with picks that were made elsewhere. */
+  from?: string;
 }
 
 interface ForgetOptions {

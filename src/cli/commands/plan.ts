@@ -65,7 +65,7 @@ async function planAlone(file: string, options: ApplyOptions, terminal: Terminal
     terminal.err(`${terminal.style.green('saved')}  ${safeText(options.out)}; ${way}\n`);
   }
   // A program reads this from the rows.
-  tellUnselected(made, { options, graph, command: 'plan', terminal, ends: formOf(options) !== 'json' });
+  tellUnselected(made, { options, terminal, ends: formOf(options) !== 'json' });
   return options.detailedExitcode === true ? detailedExit(made) : exitCodes.done;
 }
 

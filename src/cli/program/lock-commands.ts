@@ -27,8 +27,8 @@ const decisions: readonly Decision[] = [
       ...noteOptions,
       [
         '--from <picks.json>',
-        'picks that were saved by the review page; repeated: only picks on which all files agree',
-        { takes: 'paths', conflicts: ['note', 'by', 'replace'] },
+        'picks that were saved by the review page',
+        { takes: 'path', conflicts: ['note', 'by', 'replace'] },
       ],
       ['--replace', 'with a pattern or -s: also change decided groups and rejected outputs'],
       undoOption('undo picks and rejections'),
@@ -36,7 +36,7 @@ const decisions: readonly Decision[] = [
     examples: [
       ['mediabatch pick --sandbox teaser', 'approves it', 'at gates'],
       ["mediabatch pick --sandbox 'draft@*/1' --note 'seen by Ada'", 'this take of each product, and why', 'at gates'],
-      ['mediabatch pick --sandbox --from ada.json --from bo.json', 'where two people agree', 'at gates'],
+      ['mediabatch pick --sandbox --from picks.json', 'what a reviewer saved', 'at gates'],
       ['mediabatch pick --sandbox draft@lamp/2 --undo', 'its gate is open again', 'at gates'],
     ],
   },

@@ -1,8 +1,7 @@
-import { hash } from 'node:crypto';
 import { type Gate, type Graph, needFinder, type Step } from '../../graph/graph.ts';
 import { groupBy } from '../../ground/values.ts';
 import { type StepState, stepStates } from '../situation/step-state.ts';
-import { findAddress, findNamed, fits, type Name, writeName } from './names.ts';
+import { findAddress, findNamed, fits, type Name } from './names.ts';
 
 /**
  * A selection of steps, for example `hero@A*,9:16  tag:launch,kind:video  +teaser`. It matches steps that match any of
@@ -315,63 +314,31 @@ function compareCost(cost: number | null, { operator, credits }: Extract<Conditi
 }
 
 /**
- * Adds `+` to each condition of a selection, so that it includes the steps that its steps need. Returns `undefined`
- * when that cannot be written, because a term with several conditions would need one `+` for all of them.
+ * Selects a trial of a campaign: of each task with several rows the first `count` rows, with all their cells and takes;
+ * the steps that these need; and other steps if everything that they need is selected. `chosen`: steps that may be
+ * selected. Returns `undefined` if no task has several rows.
  */
-export function withNeeds(text: string, vocabulary: Vocabulary): string | undefined {
-  const selection = parseSelection(text, vocabulary);
-  if ('problem' in selection) return undefined;
-  const [only, ...others] = selection.terms.flat();
-  if (only?.is === 'name' && only.literal && others.length === 0)
-    return `+${writeName(only.text)}${only.users ? '+' : ''}`;
-  const words = text.split(/\s+/).filter((word) => word !== '');
-  if (text.includes('"') || words.length !== selection.terms.length) return undefined;
-  if (selection.terms.some(({ length }) => length > 1)) return undefined;
-  return words.map((word) => (word.startsWith('+') ? word : `+${word}`)).join(' ');
-}
-
-/** Size of a trial for each task with several rows, and how its rows are chosen. */
-export type Sample = { is: 'first'; count: number } | { is: 'drawn'; count: number };
-
-/**
- * Selects a trial of a campaign. Of each task with several rows, some rows are selected with all their cells and takes:
- * the first ones, or those with the smallest digests of their row keys, which are the same on every machine and in
- * every task with these row keys. The steps that they need are added, and other steps if everything that they need is
- * selected. `chosen`: steps that may be selected. Returns `undefined` if no task has several rows.
- */
-export function sampleSteps(
+export function firstRows(
   { steps, gates }: Pick<Graph, 'steps' | 'gates'>,
-  sample: Sample,
+  count: number,
   chosen?: ReadonlySet<string>,
 ): Set<string> | undefined {
   const known = chosen === undefined ? steps : steps.filter(({ address }) => chosen.has(address));
   const kept = new Set<string>();
   const single: Step[] = [];
-  let isFannedOut = false;
   for (const ofTask of groupBy(known, ({ task }) => task).values()) {
-    const rows = groupBy(ofTask, rowOf);
-    if (rows.size === 1) {
-      single.push(...ofTask);
-      continue;
-    }
-    isFannedOut = true;
-    for (const row of pick([...rows.keys()], sample)) for (const { address } of rows.get(row) ?? []) kept.add(address);
+    const rows = [...groupBy(ofTask, rowOf).values()];
+    if (rows.length === 1) single.push(...ofTask);
+    else for (const { address } of rows.slice(0, count).flat()) kept.add(address);
   }
-  if (!isFannedOut) return undefined;
+  if (kept.size === 0) return undefined;
   const stepsOf = needFinder(gates);
   // Steps come after those that they need, so one pass in each direction is enough.
-  const followed = new Set<string>();
   for (const { address, needs } of known.toReversed()) {
-    if (!kept.has(address)) continue;
-    for (const need of needs) {
-      if (followed.has(need)) continue;
-      followed.add(need);
-      for (const one of stepsOf(need)) kept.add(one);
-    }
+    if (kept.has(address)) for (const one of needs.flatMap(stepsOf)) kept.add(one);
   }
-  const alone = new Set(single.map(({ address }) => address));
-  for (const { address, needs } of known) {
-    if (alone.has(address) && needs.every((need) => stepsOf(need).every((one) => kept.has(one)))) kept.add(address);
+  for (const { address, needs } of single) {
+    if (needs.flatMap(stepsOf).every((one) => kept.has(one))) kept.add(address);
   }
   return new Set(known.filter(({ address }) => kept.has(address)).map(({ address }) => address));
 }
@@ -379,13 +346,4 @@ export function sampleSteps(
 /** Returns the row key of a step, or without one its matrix values. Takes of one cell have the same. */
 function rowOf({ key, matrix }: Step): string {
   return key ?? JSON.stringify(matrix);
-}
-
-function pick(rows: readonly string[], sample: Sample): readonly string[] {
-  if (sample.is === 'first') return rows.slice(0, sample.count);
-  return rows
-    .map((row) => ({ row, digest: hash('sha256', `\n${row}`) }))
-    .sort((a, b) => (a.digest < b.digest ? -1 : 1))
-    .slice(0, sample.count)
-    .map(({ row }) => row);
 }

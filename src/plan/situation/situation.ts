@@ -1,8 +1,6 @@
 import type { Gate, Graph, OpenRequest, Step } from '../../graph/graph.ts';
 import { findReferences, fingerprintStep, replaceReferences } from '../../graph/render/fingerprint.ts';
 import { defined, mustGet } from '../../ground/values.ts';
-import { kinds } from '../../kinds/index.ts';
-import { dropDefaults } from '../../kinds/price.ts';
 import { countedPurchases, pinnedFingerprint } from '../../lock/decisions.ts';
 import type { Job, Lock, Output, Purchase, StepRecord } from '../../lock/record.ts';
 import { isJob, isOpenSend } from '../../lock/sends.ts';
@@ -88,11 +86,9 @@ export function limit(situation: SeenSituation, limits: Limits): SeenSituation {
  * an open gate are blocked. `redo`: steps to be bought again, whose earlier acceptances and verdicts do not count.
  */
 function decideGraph(written: Graph, lock: Lock, redo: ReadonlySet<string>): DecidedCampaign {
-  const forms = new KeptForms(lock);
   const { gates } = written;
-  if (gates !== undefined) return decideAtGates(written, lock, { redo, forms, gates });
-  const isPlain = forms.isEmpty && !hasDecisions(written, lock);
-  const steps = isPlain ? written.steps : decideSteps(written, lock, { redo, forms });
+  if (gates !== undefined) return decideAtGates(written, lock, { redo, gates });
+  const steps = hasDecisions(written, lock) ? decideSteps(written, lock, { redo }) : written.steps;
   const matches = findPurchases(steps, lock);
   return {
     graph: { ...written, steps, gates: [], decided: true },
@@ -109,12 +105,12 @@ function decideGraph(written: Graph, lock: Lock, redo: ReadonlySet<string>): Dec
 function decideAtGates(
   written: Graph,
   lock: Lock,
-  { redo, forms, gates }: { redo: ReadonlySet<string>; forms: KeptForms; gates: readonly Gate[] },
+  { redo, gates }: { redo: ReadonlySet<string>; gates: readonly Gate[] },
 ): DecidedCampaign {
   let seen: SeenAtGates | undefined;
   for (let rounds = 0; ; rounds++) {
     const keeper = new GateKeeper(gates, lock, { redo, ...defined({ seen }) });
-    const steps = decideSteps(written, lock, { redo, forms, keeper });
+    const steps = decideSteps(written, lock, { redo, keeper });
     const matches = findPurchases(steps, lock);
     const verdicts = new Verdicts(lock, matches, redo);
     seen = seeAtGates(matches, verdicts, gates);
@@ -136,7 +132,7 @@ function markUnpicked(matches: readonly Match[], unwanted: ReadonlySet<string>):
 function decideSteps(
   graph: Graph,
   lock: Lock,
-  { redo, forms, keeper }: { redo: ReadonlySet<string>; forms: KeptForms; keeper?: GateKeeper },
+  { redo, keeper }: { redo: ReadonlySet<string>; keeper?: GateKeeper },
 ): DecidedStep[] {
   const known = new Map<string, string>();
   const changed = new Set<string>();
@@ -146,7 +142,7 @@ function decideSteps(
   return graph.steps.map((written) => {
     const resolved = keeper?.resolve(written) ?? written;
     const isSame = resolved === written && !isChanged(written, changed);
-    const step = forms.apply(isSame ? written : rerender(resolved, fingerprintOf));
+    const step = isSame ? written : rerender(resolved, fingerprintOf);
     const record = lock.steps.get(step.address);
     const decided = record === undefined ? step : decideStep(step, record, redo.has(step.address));
     known.set(decided.address, decided.fingerprint);
@@ -225,75 +221,4 @@ function hold(step: Step, { fingerprint, request }: Job, by: Omit<Decided, 'want
   const bought: OpenRequest = request ?? {};
   const wanted = { paidRequest: step.paidRequest, fingerprint: step.fingerprint };
   return { ...rest, fingerprint, paidRequest: bought, decided: { ...by, wanted } };
-}
-
-interface Form {
-  fingerprint: string;
-  request: OpenRequest;
-}
-
-/**
- * Purchases made before documented defaults were left out of requests. A step that asks for the same keeps the
- * fingerprint, the idempotency key and the bytes of the paid request.
- */
-class KeptForms {
-  readonly #lock: Lock;
-  /** Forms of requests by address, and by the fingerprint that each request has without its defaults. */
-  readonly #own = new Map<string, Map<string, Form>>();
-  readonly #anywhere = new Map<string, Form>();
-  #bought: ReadonlySet<string> | undefined;
-
-  constructor(lock: Lock) {
-    this.#lock = lock;
-    for (const record of lock.steps.values()) this.#note(record);
-  }
-
-  get isEmpty(): boolean {
-    return this.#anywhere.size === 0;
-  }
-
-  apply(step: Step): Step {
-    if (this.isEmpty) return step;
-    const form = this.#formOf(step);
-    if (form === undefined) return step;
-    const more = Object.entries(form.request).filter(([field]) => !Object.hasOwn(step.request, field));
-    return {
-      ...step,
-      request: { ...step.request, ...Object.fromEntries(more) },
-      paidRequest: form.request,
-      fingerprint: form.fingerprint,
-    };
-  }
-
-  #formOf({ address, fingerprint }: Step): Form | undefined {
-    const record = this.#lock.steps.get(address);
-    if (record !== undefined && countedPurchases(record).some((one) => one.fingerprint === fingerprint))
-      return undefined;
-    const own = this.#own.get(address)?.get(fingerprint);
-    if (own !== undefined) return own;
-    const elsewhere = this.#anywhere.get(fingerprint);
-    return elsewhere === undefined || this.#isBought(fingerprint) ? undefined : elsewhere;
-  }
-
-  #isBought(fingerprint: string): boolean {
-    this.#bought ??= new Set(
-      [...this.#lock.steps.values()].flatMap((record) => countedPurchases(record).map((one) => one.fingerprint)),
-    );
-    return this.#bought.has(fingerprint);
-  }
-
-  #note(record: StepRecord): void {
-    for (const { kind = record.kind, request, take, fingerprint } of countedPurchases(record)) {
-      if (request === undefined) continue;
-      const paidRequest = dropDefaults(kinds[kind], request);
-      if (paidRequest === request) continue;
-      const form = { fingerprint, request };
-      const short = fingerprintStep({ kind, paidRequest, take });
-      const own = this.#own.get(record.address) ?? new Map<string, Form>();
-      this.#own.set(record.address, own);
-      // Purchases are visited from the newest to the oldest.
-      if (!own.has(short)) own.set(short, form);
-      if (!this.#anywhere.has(short)) this.#anywhere.set(short, form);
-    }
-  }
 }

@@ -7,7 +7,7 @@ import { groupBy } from '../../../src/ground/values.ts';
 import { writeLock } from '../../../src/lock/write.ts';
 import { isSpending } from '../../../src/plan/actions.ts';
 import type { Plan } from '../../../src/plan/plan.ts';
-import { type Sample, sampleSteps } from '../../../src/plan/select/select.ts';
+import { firstRows } from '../../../src/plan/select/select.ts';
 import { situate } from '../../../src/plan/situation/situation.ts';
 import { graphOf, images, type RunOptions, TestCampaign } from '../../rig/campaign.ts';
 import { jobAt, say } from '../../rig/people.ts';
@@ -78,16 +78,12 @@ const said: fc.Arbitrary<Said> = fc.record({
   afterMs: fc.constantFrom(0, 2000, 60_000),
 });
 
-/** What a run is limited to: steps by their number, the first rows, or rows drawn by lot. */
-type Part = number[] | Sample;
+/** What a run is limited to: steps by their number, or the first rows. */
+type Part = number[] | { first: number };
 
 const part = fc.oneof(
   fc.uniqueArray(fc.nat(9), { minLength: 1, maxLength: 4 }),
-  fc.record({ is: fc.constant('first' as const), count: fc.integer({ min: 1, max: 3 }) }),
-  fc.record({
-    is: fc.constant('drawn' as const),
-    count: fc.integer({ min: 1, max: 3 }),
-  }),
+  fc.record({ first: fc.integer({ min: 1, max: 3 }) }),
 );
 
 const act: fc.Arbitrary<Act> = fc.oneof(
@@ -161,7 +157,7 @@ class Watched {
       case 'run': {
         const { steps } = this.campaign.graph;
         const named = (numbers: readonly number[]) => numbers.flatMap((number) => steps[number]?.address ?? []);
-        const only = Array.isArray(one.part) ? named(one.part) : one.part && sampleSteps({ steps }, one.part);
+        const only = Array.isArray(one.part) ? named(one.part) : one.part && firstRows({ steps }, one.part.first);
         await this.run({
           concurrency: one.concurrency,
           redo: named(one.redo),

@@ -5,7 +5,7 @@ import { mostRevision } from '../../../src/lock/decisions.ts';
 import { joinInto, joinParts } from '../../../src/lock/join.ts';
 import type { Lock, Verdict } from '../../../src/lock/record.ts';
 import { writeRecord } from '../../../src/lock/write.ts';
-import { comparePicks, type Judgement, judgeSteps, type Opinion } from '../../../src/plan/decisions/judge.ts';
+import { type Judgement, judgeSteps } from '../../../src/plan/decisions/judge.ts';
 import type { Ruling } from '../../../src/plan/decisions/ruling.ts';
 import { withoutMovedAway } from '../../../src/plan/rows/orphans.ts';
 import { situate } from '../../../src/plan/situation/situation.ts';
@@ -186,57 +186,6 @@ describe('a verdict', () => {
     expect(rulings.map(({ is }) => is)).not.toContain('recorded');
     expect(rulings[0]).toMatchObject({ is: 'refused', text: expect.stringMatching(says) });
     expect(lock.steps).toEqual(before);
-  });
-});
-
-describe('what several people picked', () => {
-  const { gateOf } = situate(graph, lockOf({}));
-  const says = (by: string, address: string, is: Opinion['is'] = 'picked', note?: string): Opinion => ({
-    ...{ by, address, is },
-    ...(note !== undefined && { note }),
-  });
-  test.each<[string, Opinion[], string[], string[]]>([
-    [
-      'one who looked decides',
-      [says('Ada', 'one/1'), says('Ada', 'one/2', 'rejected')],
-      ['one/1 picked', 'one/2 rejected'],
-      [],
-    ],
-    [
-      'two who agree, with their words',
-      [says('Ada', 'one/1', 'picked', 'calm'), says('Bo', 'one/1', 'picked', 'warm')],
-      ['one/1 picked Ada: calm; Bo: warm'],
-      [],
-    ],
-    [
-      'two who differ',
-      [says('Ada', 'one/1'), says('Bo', 'one/2'), says('Bo', 'two/1')],
-      ['two/1 picked'],
-      ['one/1', 'one/2'],
-    ],
-    ['a pick that another rejects', [says('Ada', 'one/1'), says('Bo', 'one/1', 'rejected')], [], ['one/1']],
-    [
-      'two of which one picked more',
-      [says('Ada', 'two/1'), says('Ada', 'two/2'), says('Bo', 'two/1')],
-      [],
-      ['two/1', 'two/2'],
-    ],
-  ])('%s', (_name, opinions, agreed, differing) => {
-    const compared = comparePicks(opinions, gateOf);
-    expect(
-      compared.agreed.map(({ address, is, note }) => [address, is, ...(note === undefined ? [] : [note])].join(' ')),
-    ).toEqual(agreed);
-    expect(compared.differing.map(({ address }) => address)).toEqual(differing);
-    // Whose they are stays with them.
-    const named = compared.agreed.map(({ address, by }) => [address, by.split(', ').sort()]);
-    const sayers = (address: string) => [
-      ...new Set(opinions.filter((one) => one.address === address).map(({ by }) => by)),
-    ];
-    expect(named).toEqual(compared.agreed.map(({ address }) => [address, sayers(address).sort()]));
-    const turned = comparePicks(opinions.toReversed(), gateOf);
-    expect(turned.agreed.map(({ address, is }) => `${address} ${is}`).sort()).toEqual(
-      compared.agreed.map(({ address, is }) => `${address} ${is}`).sort(),
-    );
   });
 });
 
