@@ -3,7 +3,7 @@ import { defined } from '../../ground/values.ts';
 import { isSpending, waitsFor } from '../../plan/actions.ts';
 import type { Plan, StepOrder } from '../../plan/plan.ts';
 import { type Durations, expectEnd, type OpenStep, samplesOf, timedAs } from '../../plan/time-left.ts';
-import { hasEnded, type RunView, sinceOf } from './run-view.ts';
+import { hasEnded, isPartial, type RunView, sinceOf } from './run-view.ts';
 
 /** Remaining time. `unknown`: a kind has no duration. `overdue`: the run should have ended by now. */
 export type Remaining = NonNullable<RunTime['remaining']>;
@@ -122,7 +122,7 @@ function hasJob({ action, sharesJobOf }: StepOrder): boolean {
 
 function isOpen({ stopped }: RunView, seen: ReturnType<RunView['stepsByAddress']['get']>): boolean {
   if (seen?.begunAt !== undefined) return !hasEnded(seen.stage);
-  return stopped === undefined || stopped.because === 'price' || stopped.because === 'alike';
+  return stopped === undefined || isPartial(stopped.because);
 }
 
 /** Returns durations of jobs by kind and model, ascending: of earlier runs and of this run. */

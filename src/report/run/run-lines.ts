@@ -1,4 +1,4 @@
-import { failedOutcomes, type RunEvent, type StepFinished, type StepOutcome } from '../../contract/event.ts';
+import { failedOutcomes, type RunEvent, type StepOutcome } from '../../contract/event.ts';
 import { active, bad, faint, good, type Span, type Text, warning } from '../document.ts';
 import { bytesText, countOf, creditsText, elapsedText, spanText } from '../numbers.ts';
 import { spendText } from '../plan/plan-facts.ts';
@@ -6,7 +6,7 @@ import { inlineText } from '../render/terminal-text.ts';
 import { safeJson, safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
 import type { RunTimes } from './remaining-time.ts';
-import { noticeText, type RunView, type StepView, settledText } from './run-view.ts';
+import { noticeText, type RunView, settledText } from './run-view.ts';
 import {
   awaitedGatesText,
   awaitedText,
@@ -84,6 +84,7 @@ export function createLines(write: (text: string) => void, options: LinesOptions
         beatAt = startedAt;
         stopTicking();
         stopTicking = options.every?.(heartbeatMs, beat) ?? stopTicking;
+        if (detail !== 'quiet') say(startText(event));
       }
       const line = lineOf(event, view, { detail, page });
       if (line !== undefined) say(inlineText(line, options.style));
@@ -96,167 +97,127 @@ export function createLines(write: (text: string) => void, options: LinesOptions
   };
 }
 
+function startText({ campaign, steps, totals, concurrency }: Extract<RunEvent, { event: 'run-started' }>): string {
+  return `${safeText(campaign)}: ${countOf(steps, 'step')}, ${spendText(totals)} to spend, ${concurrency} at a time`;
+}
+
 /** Returns the line of an event that was just folded into the view. Undefined if it has none at this detail. */
 export function lineOf(
   event: RunEvent,
   view: RunView,
   { detail, page }: { detail: Detail; page?: (() => string | undefined) | undefined },
 ): Text | undefined {
-  if (detail === 'events') return eventLine(event, view, page);
-  if (view.lastEnded !== undefined) {
-    const { end, step } = view.lastEnded;
-    if (detail !== 'steps' || isTrouble(end.outcome)) return isTrouble(end.outcome) ? endLine(end) : undefined;
-    if (end.outcome !== 'done') return endLine(end);
-    return view.steps - countSteps(view, 'kept') > mostStepLines ? undefined : doneLine(end, step, view);
-  }
+  if (view.lastEnded !== undefined) return endLine(view.lastEnded, view, detail);
+  if (event.event === 'spending-stopped') return [warning('stopped'), `  ${stoppingText(event)}`];
+  if (detail === 'quiet') return undefined;
+  return newsLine(event, view, page) ?? (detail === 'events' ? progressLine(event) : undefined);
+}
+
+/** Line of an event that is not a part of the usual course of a run. */
+function newsLine(event: RunEvent, view: RunView, page?: () => string | undefined): Text | undefined {
   switch (event.event) {
-    case 'spending-stopped':
-      return eventLine(event, view);
-    case 'create-repeated':
-      if (detail === 'quiet') return undefined;
-      return Date.parse(event.at) === (event.throttled ? view.throttledAt : view.repeatedAt)
-        ? eventLine(event, view)
-        : undefined;
-    case 'run-started':
-      return detail === 'steps' ? eventLine(event, view) : undefined;
-    case 'job-retried':
-    case 'create-searched':
-    case 'job-found':
-    case 'send-asked':
-    case 'send-settled':
-    case 'credits-awaited':
-    case 'spending-resumed':
-    case 'output-judged':
-    case 'picks-awaited':
-    case 'noticed':
-      return detail === 'quiet' ? undefined : eventLine(event, view, page);
-    default:
-      return undefined;
-  }
-}
-
-/** Returns whether the failure is the step's own and not of a dependency, so that each failure is printed once. */
-function isTrouble(outcome: StepOutcome): boolean {
-  return failedOutcomes.includes(outcome);
-}
-
-/** Returns a line such as `hero@lamp  done  2 credits, 0:58, images/lamp.png (3 of 10)`. */
-function doneLine({ address, credits, at }: StepFinished, step: StepView | undefined, view: RunView): Text {
-  const facts = [
-    credits === null ? 'price unknown' : credits > 0 ? countOf(credits, 'credit') : '',
-    step?.begunAt === undefined ? '' : elapsedText(Date.parse(at) - step.begunAt),
-    safeText(step?.files[0] ?? ''),
-  ];
-  const detail = facts.filter((fact) => fact !== '').join(', ');
-  const ended = countSteps(view, 'done', 'kept', 'unneeded');
-  return stepLine(address, good('done'), `${detail} (${creditsText(ended)} of ${creditsText(view.steps)})`);
-}
-
-/** Returns a line that begins with an address or with words of mediabatch; undefined if none is needed. */
-function eventLine(event: RunEvent, view: RunView, page?: () => string | undefined): Text | undefined {
-  if (view.lastEnded !== undefined) return endLine(view.lastEnded.end);
-  switch (event.event) {
-    case 'run-started':
-      return `${safeText(event.campaign)}: ${countOf(event.steps, 'step')}, ${spendText(event.totals)} to spend, ${event.concurrency} at a time`;
-    case 'step-started':
-      return event.action === 'attach'
-        ? stepLine(event.address, active('attached'), 'its job is running')
-        : stepLine(event.address, active('started'), event.action);
     case 'create-repeated': {
-      if (event.throttled) {
-        return [
-          warning('waiting'),
-          `  the service limits requests (429); next request in ${secondsText(event.afterMs)}`,
-        ];
-      }
-      const detail = `${safeText(event.because)}; the same key again in ${secondsText(event.afterMs)}`;
-      return stepLine(event.address, warning('repeated'), detail);
+      if (Date.parse(event.at) !== view.repeatedAt) return undefined;
+      const after = secondsText(event.afterMs);
+      if (event.throttled) return [warning('waiting'), `  the service limits requests (429); next request in ${after}`];
+      return stepLine(event.address, warning('repeated'), `${event.because}; the same key again in ${after}`);
     }
-    case 'create-searched': {
-      const detail = `${safeText(event.because)}; the service's list is searched for its job`;
-      return stepLine(event.address, warning('searching'), detail);
-    }
+    case 'create-searched':
+      return stepLine(
+        event.address,
+        warning('searching'),
+        `${event.because}; the service's list is searched for its job`,
+      );
     case 'job-found':
-      return stepLine(event.address, good('found'), `job ${safeText(event.jobId)} is in the service's list`);
+      return stepLine(event.address, good('found'), `job ${event.jobId} is in the service's list`);
     case 'send-asked':
       return stepLine(event.address, warning('checking'), 'the answer to an earlier create of this step was lost');
     case 'send-settled':
-      return stepLine(event.address, warning('checked'), safeText(settledText(event)));
-    case 'job-created': {
-      const price =
-        event.credits === null ? ', price unknown' : event.credits > 0 ? `, ${countOf(event.credits, 'credit')}` : '';
-      return stepLine(event.address, active('created'), `job ${safeText(event.jobId, 48)}${price}`);
-    }
+      return stepLine(event.address, warning('checked'), settledText(event));
     case 'job-retried':
-      return stepLine(event.address, warning('failed'), `${safeText(event.error)}; another job is bought`);
-    case 'file-uploaded': {
-      const size = event.bytes === null ? '' : ` (${bytesText(event.bytes)})`;
-      return stepLine(event.address, good('uploaded'), `${safeText(event.assetId, 48)}${size}`);
-    }
-    case 'output-saved': {
-      const { path, bytes } = event.output;
-      return stepLine(
-        event.address,
-        good(event.how === 'downloaded' ? 'saved' : event.how),
-        `${safeText(path)} (${bytesText(bytes)})`,
-      );
-    }
+      return stepLine(event.address, warning('failed'), `${event.error}; another job is bought`);
     case 'credits-awaited':
       return [warning('paused'), `  ${awaitedText(event, Date.parse(event.at))} (${safeText(event.detail)})`];
     case 'spending-resumed':
       return [good('resumed'), `  the account has credits again, after ${spanText(event.waitedMs)}`];
-    case 'spending-stopped':
-      return [warning('stopped'), `  ${stoppingText(event)}`];
     case 'output-judged':
       return stepLine(event.address, event.is === 'picked' ? good(event.is) : warning(event.is));
     case 'picks-awaited':
       return warning(awaitedGatesText(event.gates, page?.()));
     case 'noticed':
       return [warning('notice'), `  ${safeText(noticeText(event))}`];
-    case 'create-intended':
-      return stepLine(event.address, faint('sending'));
-    case 'job-progressed':
-      return stepLine(event.address, faint('status'), safeText(event.status, 60));
-    case 'job-completed':
-      return stepLine(event.address, active('completed'), 'downloading its file');
-    case 'step-left':
-      return event.action === 'keep' ? undefined : stepLine(event.address, warning('skipped'), safeText(event.reason));
     default:
       return undefined;
   }
 }
 
-function endLine({ address, unsaved, outcome, credits, error = '' }: StepFinished): Text | undefined {
-  const word = unsaved ? warning('not saved') : outcomeWord(outcome);
-  const isCharged = isTrouble(outcome) && credits !== null && credits > 0;
-  const detail = isCharged ? `${safeText(error).replace(/\.$/, '')}; charged ${creditsText(credits)}` : safeText(error);
-  return word === undefined ? undefined : stepLine(address, word, detail);
+/** Line of an event of the usual course of a step. */
+function progressLine(event: RunEvent): Text | undefined {
+  switch (event.event) {
+    case 'step-started':
+      return event.action === 'attach'
+        ? stepLine(event.address, active('attached'), 'its job is running')
+        : stepLine(event.address, active('started'), event.action);
+    case 'step-left':
+      return event.action === 'keep' ? undefined : stepLine(event.address, warning('skipped'), event.reason);
+    case 'create-intended':
+      return stepLine(event.address, faint('sending'));
+    case 'job-created':
+      return stepLine(event.address, active('created'), `job ${event.jobId}${chargeText(event.credits, ', ')}`);
+    case 'job-progressed':
+      return stepLine(event.address, faint('status'), event.status);
+    case 'job-completed':
+      return stepLine(event.address, active('completed'), 'downloading its file');
+    case 'file-uploaded':
+      return stepLine(
+        event.address,
+        good('uploaded'),
+        `${event.assetId}${event.bytes === null ? '' : ` (${bytesText(event.bytes)})`}`,
+      );
+    case 'output-saved': {
+      const { path, bytes } = event.output;
+      const word = event.how === 'downloaded' ? 'saved' : event.how;
+      return stepLine(event.address, good(word), `${path} (${bytesText(bytes)})`);
+    }
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * Line of a step's end. A failure that is the step's own has one at every detail; a step that was not started is only
+ * counted at the end.
+ */
+function endLine({ end, step }: NonNullable<RunView['lastEnded']>, view: RunView, detail: Detail): Text | undefined {
+  const { address, outcome, unsaved, credits, error = '' } = end;
+  if (failedOutcomes.includes(outcome)) {
+    const charged = credits !== null && credits > 0 ? `; charged ${creditsText(credits)}` : '';
+    const word = outcome === 'unresolved' ? warning(outcome) : bad(outcome);
+    return stepLine(address, word, charged === '' ? error : `${error.replace(/\.$/, '')}${charged}`);
+  }
+  if (detail === 'quiet' || detail === 'screen' || outcome === 'left') return undefined;
+  if (outcome !== 'done')
+    return stepLine(address, unsaved ? warning('not saved') : (endWords[outcome] ?? outcome), error);
+  if (view.steps - countSteps(view, 'kept') > mostStepLines) return undefined;
+  const took = step?.begunAt === undefined ? '' : elapsedText(Date.parse(end.at) - step.begunAt);
+  const facts = [chargeText(credits), took, step?.files[0] ?? ''].filter((fact) => fact !== '').join(', ');
+  const ended = countSteps(view, 'done', 'kept', 'unneeded');
+  return stepLine(address, good('done'), `${facts} (${creditsText(ended)} of ${creditsText(view.steps)})`);
+}
+
+const endWords: { readonly [outcome in StepOutcome]?: Span } = {
+  blocked: warning('blocked'),
+  running: warning('still running'),
+  unneeded: faint('not needed'),
+};
+
+function chargeText(credits: number | null, before = ''): string {
+  if (credits === null) return `${before}price unknown`;
+  return credits > 0 ? `${before}${countOf(credits, 'credit')}` : '';
 }
 
 function stepLine(address: string, word: Span, detail = ''): Text {
-  return [`${safeText(address, 300)}  `, word, detail === '' ? '' : `  ${detail}`];
-}
-
-/** Returns undefined for done steps, reported when saved, and for steps not started, counted at the end. */
-function outcomeWord(outcome: StepOutcome): Span | undefined {
-  switch (outcome) {
-    case 'done':
-    case 'left':
-      return undefined;
-    case 'unneeded':
-      return faint('not needed');
-    case 'failed':
-    case 'refused':
-    case 'lost':
-      return bad(outcome);
-    case 'unresolved':
-    case 'blocked':
-      return warning(outcome);
-    case 'running':
-      return warning('still running');
-    default:
-      return outcome satisfies never;
-  }
+  return [`${safeText(address, 300)}  `, word, detail === '' ? '' : `  ${safeText(detail)}`];
 }
 
 function secondsText(ms: number): string {

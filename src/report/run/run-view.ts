@@ -51,8 +51,6 @@ export interface StepView {
   /** Times at which the job of the step was created (`createdAt`) and had ended (`madeAt`), in ms since 1970. */
   createdAt?: number | undefined;
   madeAt?: number | undefined;
-  /** Its job started in another run, at an unknown time. */
-  isAttached?: boolean;
   jobId?: string;
   /** Whether the job has succeeded, so that the rest is free. */
   hasCompletedJob: boolean;
@@ -62,14 +60,12 @@ export interface StepView {
   error?: string;
   need?: Need;
   /** A create request for the step may have been sent. */
-  intended?: true;
+  intended: boolean;
   /** Cause of the outcome, which determines the advice. */
   because?: 'no-operation' | 'key-known';
   /** The next run can find out the outcome. */
   recoverable?: true;
   files: string[];
-  /** When the service will publish a post that it has accepted. */
-  scheduledFor?: string;
 }
 
 export interface TaskView {
@@ -110,15 +106,13 @@ export interface RunView {
   /** Addresses of posts that this run has sent and the service will publish later, with their times. */
   scheduledPosts: Map<string, string>;
   money: Money;
-  /** The likely cost of the approved plan, in credits. Omitted while a price is unknown. */
-  toSpend?: number;
+  /** The likely cost of the approved plan, in credits; `null` while a price is unknown. */
+  toSpend: number | null;
   /** Estimated and charged credits; known at the end. */
   estimated?: RunEnded['estimated'];
   stopped?: { because: StopReason; detail: string; until?: string };
   /** The service asked to wait until this time, in ms since 1970. */
   askedUntil?: number;
-  /** Time of the latest 429 that got a line. */
-  throttledAt?: number;
   /** Time of the latest repetition of a create that was news, in ms since 1970. */
   repeatedAt?: number;
   /** The account is empty. Until `until`, a create request is tried at intervals. */
@@ -131,12 +125,12 @@ export interface RunView {
   notices: Set<string>;
   end?: Pick<RunEnded, 'exit' | 'elapsedMs' | 'outcomes' | 'unsaved'>;
   /** Whether done steps are kept in the view, as for the history of a run. A run in progress only counts them. */
-  keepsDone?: true;
+  keepsDone: boolean;
 }
 
-export function createRunView(options: Pick<RunView, 'keepsDone'> = {}): RunView {
+export function createRunView({ keepsDone = false } = {}): RunView {
   return {
-    ...options,
+    keepsDone,
     campaign: '',
     steps: 0,
     tasks: new Map(),
@@ -147,6 +141,7 @@ export function createRunView(options: Pick<RunView, 'keepsDone'> = {}): RunView
     movedFiles: { count: 0, path: '', folder: [] },
     scheduledPosts: new Map(),
     money: { spentNow: 0, spentEver: 0, held: 0, budget: null, balance: null },
+    toSpend: null,
     waitedMs: 0,
     notices: new Set(),
   };
@@ -165,123 +160,63 @@ const mostNotices = 100;
 const repeatedLastsMs = 60_000;
 const mostDurations = 100;
 
+type Fold<Event> = (view: RunView, event: Event) => void;
+
 /** Folds an event into the view. Steps come in any order; late events of an ended step change nothing. */
 export function foldEvent(view: RunView, event: RunEvent): void {
   view.lastEnded = undefined;
-  switch (event.event) {
-    case 'run-started':
-      startRun(view, event);
-      return;
-    case 'step-started':
-      delete view.awaitedGates;
-      putStep(view, event, {
-        ...{ stage: 'working', begunAt: Date.parse(event.at) },
-        ...(event.action === 'attach' && { isAttached: true }),
-      });
-      return;
-    case 'step-left':
-      leaveStep(view, event);
-      return;
-    case 'create-intended':
-      changeStep(view, event.address, { intended: true });
-      return;
-    case 'create-repeated': {
-      const at = Date.parse(event.at);
-      const last = event.throttled ? 'throttledAt' : 'repeatedAt';
-      if (at >= (view[last] ?? 0) + repeatedLastsMs) view[last] = at;
-      if (event.throttled) view.askedUntil = Math.max(view.askedUntil ?? 0, at + event.afterMs);
-      return;
-    }
-    case 'create-searched':
-      changeStep(view, event.address, { stage: 'searching' });
-      return;
-    case 'send-settled':
-      note(view, { address: event.address, message: settledText(event) });
-      return;
-    case 'job-retried':
-      changeStep(view, event.address, {
-        ...{ stage: 'working', begunAt: Date.parse(event.at), createdAt: undefined, madeAt: undefined },
-        isAttached: false,
-      });
-      return;
-    case 'job-created':
-      createJob(view, event);
-      return;
-    case 'job-progressed': {
-      // A finished job may be polled again for a new link, which does not change the stage of the step.
-      if (view.stepsByAddress.get(event.address)?.hasCompletedJob !== true) {
-        changeStep(view, event.address, { stage: 'running', jobId: event.jobId });
-      }
-      return;
-    }
-    case 'job-completed': {
-      const { address, jobId, at } = event;
-      const step = view.stepsByAddress.get(address);
-      const madeAt = step?.madeAt ?? Date.parse(at);
-      if (step !== undefined && step.madeAt === undefined)
-        noteDuration(view, step, madeAt - (step.createdAt ?? madeAt));
-      changeStep(view, address, { stage: 'saving', madeAt, jobId, hasCompletedJob: true });
-      return;
-    }
-    case 'output-saved': {
-      const files = event.how === 'moved' ? 'movedFiles' : 'files';
-      view[files] = addFile(view[files], event.output.path);
-      const saved = [...(view.stepsByAddress.get(event.address)?.files ?? []), event.output.path];
-      changeStep(view, event.address, { files: saved, hasCompletedJob: true });
-      return;
-    }
-    case 'step-finished':
-      finishStep(view, event);
-      return;
-    case 'credits-changed': {
-      const { spentNow, spentEver, held, budget, balance } = event;
-      view.money = { spentNow, spentEver, held, budget, balance };
-      return;
-    }
-    case 'credits-awaited':
-      view.awaited = { until: event.until, nextTryAt: event.nextTryAt };
-      return;
-    case 'spending-resumed':
-      delete view.awaited;
-      view.waitedMs += event.waitedMs;
-      return;
-    case 'spending-stopped':
-      if (event.because !== 'price' && event.because !== 'alike') delete view.awaited;
-      // A reason that ends all purchases replaces the reason that ended those of one price.
-      if (view.stopped === undefined || view.stopped.because === 'price' || view.stopped.because === 'alike') {
-        const { because, detail, until } = event;
-        view.stopped = { because, detail, ...defined({ until }) };
-      }
-      return;
-    case 'job-found':
-    case 'file-uploaded':
-    case 'send-asked':
-    case 'output-judged':
-      return;
-    case 'picks-awaited':
-      view.awaitedGates = event.gates;
-      return;
-    case 'noticed':
-      note(view, event);
-      return;
-    case 'run-ended': {
-      const { spentNow, spentEver, held, balance, exit, elapsedMs, outcomes, unsaved } = event;
-      view.money = { ...view.money, spentNow, spentEver, held, balance };
-      view.end = { exit, elapsedMs, outcomes, ...defined({ unsaved }) };
-      delete view.awaitedGates;
-      if (event.estimated !== undefined) view.estimated = event.estimated;
-      return;
-    }
-    default:
-      event satisfies never;
-  }
+  const fold: Fold<never> | undefined = folds[event.event];
+  fold?.(view, event as never);
 }
+
+/** Changes by event. Events that are not listed change nothing. */
+const folds: { readonly [Name in RunEvent['event']]?: Fold<EventOf<Name>> } = {
+  'run-started': startRun,
+  'step-started': startStep,
+  'step-left': leaveStep,
+  'create-intended': (view, { address }) => changeStep(view, address, { intended: true }),
+  'create-repeated': repeatCreate,
+  'create-searched': (view, { address }) => changeStep(view, address, { stage: 'searching' }),
+  'send-settled': (view, event) => note(view, { address: event.address, message: settledText(event) }),
+  'job-created': createJob,
+  'job-progressed': (view, { address, jobId }) => {
+    // A finished job may be polled again for a new link, which does not change the stage of the step.
+    if (view.stepsByAddress.get(address)?.hasCompletedJob !== true)
+      changeStep(view, address, { stage: 'running', jobId });
+  },
+  'job-retried': (view, { address, at }) =>
+    changeStep(view, address, { stage: 'working', begunAt: Date.parse(at), createdAt: undefined, madeAt: undefined }),
+  'job-completed': completeJob,
+  'output-saved': (view, { address, how, output: { path } }) => {
+    const files = how === 'moved' ? 'movedFiles' : 'files';
+    view[files] = addFile(view[files], path);
+    const saved = [...(view.stepsByAddress.get(address)?.files ?? []), path];
+    changeStep(view, address, { files: saved, hasCompletedJob: true });
+  },
+  'step-finished': finishStep,
+  'credits-changed': (view, { spentNow, spentEver, held, budget, balance }) => {
+    view.money = { spentNow, spentEver, held, budget, balance };
+  },
+  'credits-awaited': (view, { until, nextTryAt }) => {
+    view.awaited = { until, nextTryAt };
+  },
+  'spending-resumed': (view, { waitedMs }) => {
+    delete view.awaited;
+    view.waitedMs += waitedMs;
+  },
+  'spending-stopped': stopSpending,
+  'picks-awaited': (view, { gates }) => {
+    view.awaitedGates = gates;
+  },
+  noticed: note,
+  'run-ended': endRun,
+};
 
 function startRun(view: RunView, event: EventOf<'run-started'>): void {
   const { totals } = event;
   view.campaign = event.campaign;
   view.steps = event.steps;
-  if (totals.toSpend !== null) view.toSpend = totals.toSpend;
+  view.toSpend = totals.toSpend;
   for (const { id, kind, steps } of event.tasks)
     view.tasks.set(id, { id, kind, steps, stages: new Map(), spent: 0, tookMs: [] });
   view.money = {
@@ -293,6 +228,17 @@ function startRun(view: RunView, event: EventOf<'run-started'>): void {
   };
 }
 
+function startStep(view: RunView, event: EventOf<'step-started'>): void {
+  delete view.awaitedGates;
+  putStep(view, event, { stage: 'working', begunAt: Date.parse(event.at) });
+}
+
+function repeatCreate(view: RunView, { at: time, throttled, afterMs }: EventOf<'create-repeated'>): void {
+  const at = Date.parse(time);
+  if (at >= (view.repeatedAt ?? 0) + repeatedLastsMs) view.repeatedAt = at;
+  if (throttled) view.askedUntil = Math.max(view.askedUntil ?? 0, at + afterMs);
+}
+
 /** A step that is bought again counts the charges of each of its jobs. */
 function createJob(view: RunView, event: EventOf<'job-created'>): void {
   const { address, jobId, at } = event;
@@ -302,20 +248,46 @@ function createJob(view: RunView, event: EventOf<'job-created'>): void {
   if (event.balance !== null) view.money.balance = event.balance;
 }
 
+function completeJob(view: RunView, { address, jobId, at }: EventOf<'job-completed'>): void {
+  const step = view.stepsByAddress.get(address);
+  const madeAt = step?.madeAt ?? Date.parse(at);
+  if (step !== undefined && step.madeAt === undefined) noteDuration(view, step, madeAt - (step.createdAt ?? madeAt));
+  changeStep(view, address, { stage: 'saving', madeAt, jobId, hasCompletedJob: true });
+}
+
+/** A reason that ends all purchases replaces the reason that ended those of one price. */
+function stopSpending(view: RunView, { because, detail, until }: EventOf<'spending-stopped'>): void {
+  if (!isPartial(because)) delete view.awaited;
+  if (view.stopped === undefined || isPartial(view.stopped.because))
+    view.stopped = { because, detail, ...defined({ until }) };
+}
+
+/** Returns whether a stop ends only purchases of one price or similar to those that failed. */
+export function isPartial(because: StopReason): boolean {
+  return because === 'price' || because === 'alike';
+}
+
+function endRun(view: RunView, event: EventOf<'run-ended'>): void {
+  const { spentNow, spentEver, held, balance, exit, elapsedMs, outcomes, unsaved, estimated } = event;
+  view.money = { ...view.money, spentNow, spentEver, held, balance };
+  view.end = { exit, elapsedMs, outcomes, ...defined({ unsaved }) };
+  delete view.awaitedGates;
+  if (estimated !== undefined) view.estimated = estimated;
+}
+
 function finishStep(view: RunView, event: StepFinished): void {
   const { address, outcome, credits, error, need, because, recoverable, scheduledFor } = event;
   const step = view.stepsByAddress.get(address);
   view.lastEnded = { end: event, step };
   if (step === undefined || hasEnded(step.stage)) return;
   if (scheduledFor !== undefined) view.scheduledPosts.set(address, scheduledFor);
-  if (outcome === 'done') {
-    const at = Date.parse(event.at);
-    if (step.jobId === undefined && !step.isAttached) noteDuration(view, step, at - (step.begunAt ?? at));
-  }
+  const at = Date.parse(event.at);
+  if (outcome === 'done' && step.jobId === undefined && step.action !== 'attach')
+    noteDuration(view, step, at - (step.begunAt ?? at));
   changeStep(view, address, {
     stage: outcome === 'running' ? 'stays-paid' : outcome,
     credits,
-    ...defined({ error, need, because, recoverable, scheduledFor, hasCompletedJob: event.unsaved }),
+    ...defined({ error, need, because, recoverable, hasCompletedJob: event.unsaved }),
   });
 }
 
@@ -349,7 +321,7 @@ function leaveStep(view: RunView, event: EventOf<'step-left'>): void {
 function putStep(
   view: RunView,
   step: { address: string; task: string; kind: string; action: Action },
-  change: Pick<StepView, 'stage' | 'begunAt' | 'isAttached' | 'error' | 'need'>,
+  change: Pick<StepView, 'stage' | 'begunAt' | 'error' | 'need'>,
 ): void {
   const { address, task, kind, action } = step;
   const before = view.stepsByAddress.get(address);
@@ -363,8 +335,10 @@ function putStep(
     view.settled.add(address);
     return;
   }
-  const put: StepView = { address, task, kind, action, hasCompletedJob: false, credits: 0, files: [], ...change };
-  view.stepsByAddress.set(address, put);
+  view.stepsByAddress.set(address, {
+    ...{ address, task, kind, action, intended: false, hasCompletedJob: false, credits: 0, files: [] },
+    ...change,
+  });
 }
 
 function changeStep(view: RunView, address: string, change: Partial<StepView>): void {

@@ -139,7 +139,7 @@ function wayFrom(view: RunView, { options, isOpen }: { options: SummaryOptions; 
 }
 
 function missingLines({ stopped, toSpend, money: { spentNow, balance } }: RunView): Document {
-  if (stopped?.because !== 'balance' || toSpend === undefined || toSpend <= spentNow) return [];
+  if (stopped?.because !== 'balance' || toSpend === null || toSpend <= spentNow) return [];
   const left = `the rest costs about ${countOf(toSpend - spentNow, 'credit')}`;
   if (balance === null) return [line(left)];
   const missing = Math.max(0, toSpend - spentNow - balance);

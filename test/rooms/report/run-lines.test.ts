@@ -62,6 +62,7 @@ describe('createLines', () => {
       hero@de  status  PROCESSING
       hero@de  completed  downloading its file
       hero@de  saved  images/hero/hero@de.png (1.2 MB)
+      hero@de  done  5 credits, 0:06, images/hero/hero@de.png (2 of 10)
       hero@en  attached  its job is running
       hero@en  failed  moderated \\x1b[2J
       hero@fr  started  create
