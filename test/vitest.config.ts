@@ -11,8 +11,8 @@ const env = {
 };
 const common = { testTimeout: limit(60_000), hookTimeout: limit(60_000), env, experimental, server, ...patience };
 
-/** They have configurations of their own: a browser, a proxy that is no dependency, many processes at a time. */
-const apart = ['test/proof/browser/**', 'test/proof/contract/**', 'test/cluster/**', 'node_modules/**'];
+/** They have configurations of their own: a browser, many processes at a time. */
+const apart = ['test/proof/browser/**', 'test/cluster/**', 'node_modules/**'];
 
 export default defineConfig({
   test: {

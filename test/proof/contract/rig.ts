@@ -1,11 +1,12 @@
-import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
 import { expect } from 'vitest';
 import { createSandbox, type Sandbox } from '../../../src/sandbox/index.ts';
-import { freePort } from '../../rig/free-port.ts';
 
 export const apiKey = 'sandbox_live_local';
 const creditsOfEach = 400;
@@ -14,7 +15,7 @@ export const createsPerMinute = 60;
 export interface Answer {
   readonly status: number;
   readonly body: Record<string, unknown>;
-  /** What the proxy found wrong, in the request or in the answer. */
+  /** What is wrong by the document, in the request or in the answer. */
   readonly violations: readonly string[];
 }
 
@@ -30,14 +31,13 @@ export interface CallOptions {
 export interface Rig {
   readonly sandbox: Sandbox;
   readonly clock: { now: number };
-  /** Of the proxy, ending in `/api/v1`. */
+  /** For a client, ending in `/api/v1`. A violation is a status that no service gives. */
   readonly baseUrl: string;
-  /** Of the sandbox itself, for what the document cannot name. Links in answers lead there too. */
-  readonly directUrl: string;
-  /** Through the proxy. */
   call(operationId: string, options?: CallOptions): Promise<Answer>;
   /** The same, and there must be no violation; `status` is what must come back. */
   expect(operationId: string, status: number, options?: CallOptions): Promise<Answer>;
+  /** A create of which the documentation names neither path nor method, so that the document cannot. */
+  create(path: string, body: object): Promise<Answer>;
   /** `operation status` of every answer that came through without a violation. */
   readonly seen: Set<string>;
   readonly operations: readonly Operation[];
@@ -45,11 +45,8 @@ export interface Rig {
 }
 
 /**
- * The sandbox behind the proxy. Users are made by their tokens; each has the same credits and its own rate limit.
- *
- * Where prism and the documentation part: a request that breaks the document never arrives, and prism answers it in its
- * own words – 422 where 400 is documented, and a 401 of another shape when the credential is missing altogether. So a
- * documented 400 or 401 is asked for with a request that the document allows: a blank prompt, a key that is wrong.
+ * The sandbox, whose requests and answers are held against the documented contract. Users are made by their tokens; each has
+ * the same credits and its own rate limit. A request that the document forbids never arrives.
  */
 export async function openRig(): Promise<Rig> {
   const clock = { now: Date.UTC(2030, 0, 1) };
@@ -59,41 +56,59 @@ export async function openRig(): Promise<Rig> {
     failRate: 0.4,
     rateLimit: { creates: createsPerMinute, perMs: 60_000 },
   });
-  const listener = await sandbox.listen();
-  const document = readDocument();
-  const operations = listOperations(document);
-  let proxy: ContractProxy;
-  try {
-    proxy = await startProxy(document, new URL(listener.url).origin);
-  } catch (error) {
-    await listener.close();
-    throw error;
-  }
+  const contract = new Contract();
   const seen = new Set<string>();
 
-  const call: Rig['call'] = async (operationId, { parameters = {}, body, token = apiKey, headers = {} } = {}) => {
-    const operation = operations.find(({ id }) => id === operationId);
-    if (operation === undefined) throw new Error(`the document has no operation ${operationId}`);
-    const response = await fetch(proxy.origin + fillPath(operation.path, parameters), {
-      method: operation.method.toUpperCase(),
-      headers: {
-        ...(token !== '' && { authorization: `Bearer ${token}` }),
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    const violations = findViolations({ status: response.status, headers: response.headers, text });
-    if (violations.length === 0) seen.add(`${operationId} ${response.status}`);
-    return { status: response.status, body: JSON.parse(text) as Answer['body'], violations };
+  const pass = async (request: Request): Promise<{ status: number; text: string; violations: string[] }> => {
+    const text = request.method === 'GET' ? '' : await request.clone().text();
+    const operation = contract.find(request);
+    const forbidden = operation === undefined ? [] : contract.problemsOfRequest(operation, request, text);
+    if (forbidden.length > 0) return { status: 599, text: '{}', violations: forbidden };
+    const response = await sandbox.fetch(request);
+    const answer = { status: response.status, text: await response.text() };
+    const violations = operation === undefined ? [] : contract.problemsOfAnswer(operation, answer);
+    if (operation !== undefined && violations.length === 0) seen.add(`${operation.id} ${answer.status}`);
+    return { ...answer, violations };
   };
+  const server = createServer(async (incoming, outgoing) => {
+    const url = `http://${incoming.headers.host}${incoming.url}`;
+    const { authorization = '', 'idempotency-key': key, 'content-type': type } = incoming.headers;
+    const headers = {
+      authorization,
+      ...(key && { 'idempotency-key': String(key) }),
+      ...(type && { 'content-type': type }),
+    };
+    const { method = 'GET' } = incoming;
+    const body = method === 'GET' ? null : await text(incoming);
+    const { status, text: said, violations } = await pass(new Request(url, { method, headers, body }));
+    outgoing.writeHead(violations.length > 0 ? 599 : status, { 'content-type': 'application/json' }).end(said);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
+  const send = async (method: string, path: string, { body, token = apiKey, headers = {} }: CallOptions) => {
+    const { status, text, violations } = await pass(
+      new Request(origin + path, {
+        method,
+        headers: {
+          ...(token !== '' && { authorization: `Bearer ${token}` }),
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      }),
+    );
+    return { status, body: JSON.parse(text) as Answer['body'], violations };
+  };
+  const call: Rig['call'] = (operationId, options = {}) => {
+    const operation = contract.operations.find(({ id }) => id === operationId);
+    if (operation === undefined) throw new Error(`the document has no operation ${operationId}`);
+    return send(operation.method, fillPath(operation.path, options.parameters ?? {}), options);
+  };
   return {
     sandbox,
     clock,
-    baseUrl: `${proxy.origin}/api/v1`,
-    directUrl: listener.url,
+    baseUrl: `${origin}/api/v1`,
     call,
     async expect(operationId, status, options) {
       const answer = await call(operationId, options);
@@ -101,11 +116,17 @@ export async function openRig(): Promise<Rig> {
       expect(answer.status, `${operationId}: ${JSON.stringify(answer.body)}`).toBe(status);
       return answer;
     },
+    async create(path, body) {
+      const answer = await send('POST', `/api/v1${path}`, { body });
+      expect(answer.status, JSON.stringify(answer.body)).toBe(200);
+      return answer;
+    },
     seen,
-    operations,
+    operations: contract.operations,
     async close() {
-      proxy.close();
-      await listener.close();
+      server.closeAllConnections();
+      server.close();
+      await sandbox.close();
     },
   };
 }
@@ -149,21 +170,32 @@ export function textAt(answer: Answer, path: string): string {
   return value;
 }
 
-/** What the tests read of the OpenAPI document. */
-export interface Document {
-  readonly paths: Readonly<Record<string, PathItem>>;
-  readonly [part: string]: unknown;
+type Schema = Readonly<Record<string, unknown>>;
+
+interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly required?: boolean;
+  readonly schema: Schema;
 }
 
-type Method = 'get' | 'post' | 'delete';
+type Content = Readonly<Record<string, { readonly schema?: Schema }>>;
+
+interface WrittenOperation {
+  readonly operationId: string;
+  readonly parameters?: readonly Parameter[];
+  readonly security?: readonly object[];
+  readonly requestBody?: { readonly required?: boolean; readonly content: Content };
+  readonly responses: Readonly<Record<string, { readonly content?: Content }>>;
+}
 
 type PathItem = { readonly servers?: readonly { readonly url: string }[] } & {
-  readonly [method in Method]?: { readonly operationId: string; readonly responses: Readonly<Record<string, unknown>> };
+  readonly [method in 'get' | 'post' | 'delete']?: WrittenOperation;
 };
 
-export interface Operation {
+export interface Operation extends WrittenOperation {
   readonly id: string;
-  readonly method: Method;
+  readonly method: string;
   /** From the root of the host, as in `/api/v1/image/status/{id}`. */
   readonly path: string;
   /** Keys of its responses: `2XX`, `401`, `default`, … */
@@ -172,78 +204,78 @@ export interface Operation {
 
 export const documentPath = fileURLToPath(new URL('service.openapi.json', import.meta.url));
 
-/**
- * The document with its server's path in front of every path: prism serves what stands in `paths` and leaves the path
- * of `servers` away, so that `/api/v1` would be missing and `/api-docs/openapi.json` would be sought below it.
- */
-export function readDocument(): Document {
-  const document = JSON.parse(readFileSync(documentPath, 'utf8')) as Document;
-  const paths = Object.entries(document.paths).map(([path, item]) => [
-    item.servers?.[0]?.url === '/' ? path : `/api/v1${path}`,
-    item,
-  ]);
-  return { ...document, paths: Object.fromEntries(paths) as Document['paths'] };
-}
+/** What the OpenAPI document says of requests and answers. */
+class Contract {
+  readonly operations: readonly Operation[];
+  readonly #ajv = new Ajv2020({ strict: false, allErrors: true });
 
-export function listOperations(document: Document): Operation[] {
-  return Object.entries(document.paths).flatMap(([path, item]) =>
-    (['get', 'post', 'delete'] as const).flatMap((method) => {
-      const operation = item[method];
-      if (operation === undefined) return [];
-      return [{ id: operation.operationId, method, path, statuses: Object.keys(operation.responses) }];
-    }),
-  );
-}
-
-interface ContractProxy {
-  /** Scheme, host and port. */
-  readonly origin: string;
-  close(): void;
-}
-
-/** `prism proxy --errors`: what breaks the document, request or response, is answered with a problem instead. */
-async function startProxy(document: Document, upstream: string): Promise<ContractProxy> {
-  const bin = process.env.MEDIABATCH_PRISM;
-  if (bin === undefined || bin === '') {
-    throw new Error(
-      'The contract test needs prism. Install it anywhere, as in "npm i --prefix /tmp/prism --ignore-scripts @stoplight/prism-cli@5.14.2", and set MEDIABATCH_PRISM=/tmp/prism/node_modules/.bin/prism.',
+  constructor() {
+    const document = JSON.parse(readFileSync(documentPath, 'utf8'));
+    formats.default(this.#ajv);
+    this.#ajv.addSchema(document, 'api');
+    // Parameters, bodies and answers may be references into the document.
+    const resolved = <Part extends object>(part: Part): Part =>
+      '$ref' in part
+        ? String(part.$ref)
+            .slice(2)
+            .split('/')
+            .reduce((node, name) => node[name], document)
+        : part;
+    this.operations = Object.entries(document.paths as Record<string, PathItem>).flatMap(([path, item]) =>
+      (['get', 'post', 'delete'] as const).flatMap((method) => {
+        const written = item[method];
+        if (written === undefined) return [];
+        const responses = Object.entries(written.responses).map(([status, answer]) => [status, resolved(answer)]);
+        return [
+          {
+            ...written,
+            ...{ id: written.operationId, method: method.toUpperCase(), statuses: Object.keys(written.responses) },
+            path: item.servers?.[0]?.url === '/' ? path : `/api/v1${path}`,
+            parameters: (written.parameters ?? []).map(resolved),
+            security: written.security ?? document.security,
+            ...(written.requestBody && { requestBody: resolved(written.requestBody) }),
+            responses: Object.fromEntries(responses),
+          },
+        ];
+      }),
     );
   }
-  const folder = mkdtempSync(join(tmpdir(), 'mediabatch-contract-'));
-  const file = join(folder, 'service.openapi.json');
-  writeFileSync(file, JSON.stringify(document));
-  const port = await freePort();
-  const child = spawn(bin, ['proxy', '--errors', '--host', '127.0.0.1', '--port', port, file, upstream], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const close = () => {
-    child.kill('SIGKILL');
-    rmSync(folder, { recursive: true, force: true });
-  };
-  let said = '';
-  await new Promise<void>((resolve, reject) => {
-    const listen = (chunk: Buffer) => {
-      said += chunk;
-      if (said.includes('Prism is listening')) resolve();
-    };
-    child.stdout.on('data', listen);
-    child.stderr.on('data', listen);
-    child.once('error', (error) => reject(new Error(`${bin} could not be started: ${error.message}`)));
-    child.once('exit', (code) => reject(new Error(`prism ended with ${code}:\n${said}`)));
-  }).catch((error: unknown) => {
-    close();
-    throw error;
-  });
-  return { origin: `http://127.0.0.1:${port}`, close };
-}
 
-/**
- * What prism found wrong; empty when nothing. Errors come as a problem of its own in place of the answer, warnings –
- * such as a status that the document does not name – in a header.
- */
-export function findViolations(answer: { status: number; headers: Headers; text: string }): string[] {
-  const warnings = answer.headers.get('sl-violations');
-  const isProblem =
-    (answer.headers.get('content-type') ?? '').includes('problem+json') && answer.text.includes('stoplight.io/prism');
-  return [...(warnings === null ? [] : [warnings]), ...(isProblem ? [`${answer.status} ${answer.text}`] : [])];
+  /** The operation of a request; fixed paths come before those with names in them. */
+  find({ method, url }: Request): Operation | undefined {
+    const { pathname } = new URL(url);
+    const fits = ({ path }: Operation) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(pathname);
+    const found = this.operations.filter((operation) => operation.method === method && fits(operation));
+    return found.find(({ path }) => !path.includes('{')) ?? found[0];
+  }
+
+  problemsOfRequest(operation: Operation, request: Request, text: string): string[] {
+    const { parameters = [], requestBody, security = [] } = operation;
+    const query = new URL(request.url).searchParams;
+    const problems = parameters.flatMap(({ name, in: where, required, schema }) => {
+      const value = where === 'query' ? query.get(name) : where === 'header' ? request.headers.get(name) : 'x';
+      if (value === null) return required ? [`${name} is missing`] : [];
+      const isNumber = schema.type === 'integer' || schema.type === 'number';
+      return where === 'path' ? [] : this.#problems(schema, isNumber ? Number(value) : value, name);
+    });
+    if (security.length > 0 && !request.headers.has('authorization')) problems.push('the credential is missing');
+    const schema = requestBody?.content['application/json']?.schema;
+    if (requestBody?.required && text === '') problems.push('the body is missing');
+    if (schema !== undefined && text !== '') problems.push(...this.#problems(schema, JSON.parse(text), 'body'));
+    return problems;
+  }
+
+  problemsOfAnswer({ responses }: Operation, { status, text }: { status: number; text: string }): string[] {
+    const response = responses[status] ?? responses[`${Math.floor(status / 100)}XX`] ?? responses.default;
+    if (response === undefined) return [`the status ${status} is not documented`];
+    const schema = response.content?.['application/json']?.schema;
+    return schema === undefined ? [] : this.#problems(schema, JSON.parse(text), 'answer');
+  }
+
+  #problems(schema: Schema, value: unknown, what: string): string[] {
+    const check = this.#ajv.compile(
+      JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"api#/components/')),
+    );
+    return check(value) ? [] : [this.#ajv.errorsText(check.errors, { dataVar: what })];
+  }
 }
