@@ -34,15 +34,11 @@ export interface Environment {
   limits?: SpendingLimits;
   /** Reason why a user must consent in person, for messages. Omitted if flags and options are consent. */
   consent?: string;
-  unread?: true;
-  /** Set if the `.env` has the missing one of address and key. It is not read, because the environment has the other. */
-  unreadHalf?: true;
-  /** Set if a program prints the key. */
-  isPrinted?: true;
-  /** Set if a `.env` names a program that prints the key. It is never run. */
-  filedCommand?: true;
-  /** Set if a `.env` that was read sets `MEDIABATCH_LIMIT`, which has no effect there. */
-  filedLimit?: true;
+  /**
+   * Part of a `.env` that is not used, for messages: the whole file (`unreadable`), the missing one of address and key
+   * (`half`), a program that prints the key (`command`), or a limit (`limit`).
+   */
+  dotEnv?: 'unreadable' | 'half' | 'command' | 'limit';
 }
 
 /**
@@ -52,33 +48,29 @@ export interface Environment {
  * `MEDIABATCH_API_KEY_COMMAND`; it runs once, when `token` is first read.
  */
 export function readEnvironment(env: NodeJS.ProcessEnv, folder: string): Environment {
-  if (knowsPlayMoneyOnly(env)) return { playMoney: true, ...rehearsedBy(env, folder) };
-  const limits = readLimits(env.MEDIABATCH_LIMIT);
-  const consent = consentRequiredBy(env);
-  const given = defined({ limits, consent });
   const own = pick(env);
+  const { baseUrl, token } = own;
+  if (knowsPlayMoneyOnly(env)) {
+    const filed = baseUrl === undefined && token === undefined ? readDotEnv(folder) : {};
+    return {
+      playMoney: true,
+      ...defined({ baseUrl: baseUrl ?? (filed === 'unreadable' ? own : pick(filed)).baseUrl }),
+    };
+  }
+  const given = { ...own, ...defined({ limits: readLimits(env.MEDIABATCH_LIMIT), consent: consentRequiredBy(env) }) };
   const command = env[keyCommandName]?.trim();
-  if (command && own.token === undefined) return withToken({ ...own, ...given, isPrinted: true }, command);
-  if (own.baseUrl !== undefined || own.token !== undefined) return { ...own, ...given, ...unreadHalf(own, folder) };
+  if (command && token === undefined) return withToken(given, command);
+  if (baseUrl !== undefined && token !== undefined) return given;
   const filed = readDotEnv(folder);
-  if (filed === 'unreadable') return { unread: true, ...given };
-  const filedCommand = filed[keyCommandName]?.trim() ? { filedCommand: true as const } : {};
-  const filedLimit = filed.MEDIABATCH_LIMIT && limits === undefined ? { filedLimit: true as const } : {};
-  return { ...pick(filed), ...filedCommand, ...filedLimit, ...given };
-}
-
-function rehearsedBy(env: NodeJS.ProcessEnv, folder: string): Pick<Environment, 'baseUrl'> {
-  const own = pick(env);
-  const filed = own.baseUrl === undefined && own.token === undefined ? readDotEnv(folder) : {};
-  const { baseUrl } = filed === 'unreadable' ? own : { ...pick(filed), ...own };
-  return baseUrl === undefined ? {} : { baseUrl };
-}
-
-function unreadHalf({ baseUrl, token }: Environment, folder: string): { unreadHalf?: true } {
-  if (baseUrl !== undefined && token !== undefined) return {};
-  const filed = readDotEnv(folder);
-  const half = filed === 'unreadable' ? {} : pick(filed);
-  return (baseUrl === undefined ? half.baseUrl : half.token) === undefined ? {} : { unreadHalf: true };
+  if (filed === 'unreadable') return { ...given, dotEnv: 'unreadable' };
+  const theirs = pick(filed);
+  if (baseUrl !== undefined || token !== undefined) {
+    const missing = baseUrl === undefined ? theirs.baseUrl : theirs.token;
+    return missing === undefined ? given : { ...given, dotEnv: 'half' };
+  }
+  const found = { ...theirs, ...given };
+  if (filed[keyCommandName]?.trim()) return { ...found, dotEnv: 'command' };
+  return filed.MEDIABATCH_LIMIT && given.limits === undefined ? { ...found, dotEnv: 'limit' } : found;
 }
 
 function withToken(environment: Environment, command: string): Environment {
@@ -169,42 +161,47 @@ export function accountDigest(send: string, sandbox: boolean, { token }: Environ
 }
 
 export function requireAccess(environment: Environment, { rehearses = true } = {}): Access {
-  const { baseUrl, playMoney, filedCommand } = environment;
+  const { baseUrl, playMoney, dotEnv } = environment;
   if (playMoney) {
-    throw new CampaignError({
-      code: 'MB3201',
-      message: 'MEDIABATCH_SANDBOX is 1, so no real service is contacted',
-      hint: rehearses ? 'add --sandbox' : 'this command needs a real service',
-    });
+    const hint = rehearses ? 'add --sandbox' : 'this command needs a real service';
+    throw noAccess('MEDIABATCH_SANDBOX is 1, so no real service is contacted', hint);
   }
-  if (filedCommand) throw refuseFiledCommand();
+  // A file of a branch must not choose which program runs.
+  if (dotEnv === 'command') {
+    const hint =
+      'set it in the environment, and remove it from .env: a branch could contain a .env that runs any program';
+    throw noKey('it stands in .env', hint);
+  }
+  const half =
+    dotEnv === 'half'
+      ? '.env has the value, but is not read: .env counts only when neither address nor key is exported, so that a branch cannot send your key elsewhere. Export both, or put both into .env'
+      : undefined;
   const { token } = environment;
-  const half = environment.unreadHalf
-    ? '.env has the value, but is not read: .env counts only when neither address nor key is exported, so that a branch cannot send your key elsewhere. Export both, or put both into .env'
-    : undefined;
   if (token === undefined) {
-    throw new CampaignError({
-      code: 'MB3201',
-      message: `no API key: MEDIABATCH_API_KEY is not set${environment.unread ? ', and .env is not a readable file of this folder' : ''}`,
-      hint:
-        half ??
-        `set MEDIABATCH_API_KEY and MEDIABATCH_BASE_URL (or put both into .env; ${keyCommandName} names a program that prints the key)${rehearses ? ', or try everything without an account with --sandbox' : ''}`,
-    });
+    const file = dotEnv === 'unreadable' ? ', and .env is not a readable file of this folder' : '';
+    const way = `set MEDIABATCH_API_KEY and MEDIABATCH_BASE_URL (or put both into .env; ${keyCommandName} names a program that prints the key)`;
+    const hint = half ?? `${way}${rehearses ? ', or try everything without an account with --sandbox' : ''}`;
+    throw noAccess(`no API key: MEDIABATCH_API_KEY is not set${file}`, hint);
   }
   const wrong = whyNotKey(token);
   if (wrong !== undefined) {
-    const source = environment.isPrinted ? `the output of ${keyCommandName}` : 'MEDIABATCH_API_KEY';
-    const message = `${source} ${wrong.problem}, so it was not sent`;
-    throw new CampaignError({ code: 'MB3201', message, hint: wrong.hint });
+    const isPrinted = Object.getOwnPropertyDescriptor(environment, 'token')?.get !== undefined;
+    const source = isPrinted ? `the output of ${keyCommandName}` : 'MEDIABATCH_API_KEY';
+    throw noAccess(`${source} ${wrong.problem}, so it was not sent`, wrong.hint);
   }
   if (baseUrl === undefined) {
-    throw new CampaignError({
-      code: 'MB3201',
-      message: 'MEDIABATCH_BASE_URL is not set, so it is not known where the service is',
-      hint: half ?? `set it to the address that ends in /api/v1${rehearses ? ', or use --sandbox' : ''}`,
-    });
+    const way = `set it to the address that ends in /api/v1${rehearses ? ', or use --sandbox' : ''}`;
+    throw noAccess('MEDIABATCH_BASE_URL is not set, so it is not known where the service is', half ?? way);
   }
   return { baseUrl: checkBaseUrl(baseUrl), token };
+}
+
+function noAccess(message: string, hint: string): CampaignError {
+  return new CampaignError({ code: 'MB3201', message, hint });
+}
+
+function noKey(why: string, hint: string): CampaignError {
+  return noAccess(`${keyCommandName} returned no API key: ${why}`, hint);
 }
 
 function checkBaseUrl(text: string): string {
@@ -329,23 +326,10 @@ const timeoutMs = 60_000;
 export function keyFromCommand(command: string): string {
   const found = runCommand(command, timeoutMs);
   const hint = 'run it by hand, and see that it prints the key';
-  if (found.is === 'failed')
-    throw refused(found.said === '' ? found.why : `${found.why}, and said: ${found.said}`, hint);
+  if (found.is === 'failed') throw noKey(found.said === '' ? found.why : `${found.why}, and said: ${found.said}`, hint);
   const key = found.out.trim();
-  if (key === '') throw refused('it printed nothing', hint);
+  if (key === '') throw noKey('it printed nothing', hint);
   return key;
-}
-
-/** Error for a key command in a `.env`, because a file of a branch must not choose which program runs. */
-function refuseFiledCommand(): CampaignError {
-  return refused(
-    'it stands in .env',
-    'set it in the environment, and remove it from .env: a branch could contain a .env that runs any program',
-  );
-}
-
-function refused(what: string, hint: string): CampaignError {
-  return new CampaignError({ code: 'MB3201', message: `${keyCommandName} returned no API key: ${what}`, hint });
 }
 
 export const programVariables = [
@@ -365,10 +349,6 @@ export const programVariables = [
   'QWEN_CODE',
 ] as const;
 
-function programIn(env: NodeJS.ProcessEnv): string | undefined {
-  return programVariables.find((name) => (env[name] ?? '') !== '');
-}
-
 /** Returns why a user must consent in person, or undefined if a flag is enough. Throws MB3000 for a wrong value. */
 export function consentRequiredBy(env: NodeJS.ProcessEnv): string | undefined {
   const wanted = env.MEDIABATCH_CONSENT?.trim() ?? '';
@@ -383,6 +363,6 @@ export function consentRequiredBy(env: NodeJS.ProcessEnv): string | undefined {
     });
   }
   if (wanted === 'person') return 'MEDIABATCH_CONSENT is person';
-  const set = programIn(env);
+  const set = programVariables.find((name) => (env[name] ?? '') !== '');
   return set === undefined ? undefined : `${set} marks the caller as an agent`;
 }

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readEnvironment } from '../campaign/environment.ts';
+import { hasKey, readEnvironment } from '../campaign/environment.ts';
 import { type OpenCampaign, type OpenOptions, openCampaign } from '../campaign/open-campaign.ts';
 import type {
   applyOptions,
@@ -25,7 +25,7 @@ export function open(file: string, options: StateOptions, terminal: Terminal): P
 
 function openOptions({ sandbox, lock, var: vars, varFile, strict }: StateOptions, terminal: Terminal): OpenOptions {
   const environment = readEnvironment(process.env, process.cwd());
-  if (environment.filedLimit) {
+  if (environment.dotEnv === 'limit') {
     tellNotice(terminal, 'MEDIABATCH_LIMIT in .env has no effect: it is read from the environment only');
   }
   return {
@@ -64,7 +64,7 @@ export function collectVars(given: Record<string, string> | undefined): Record<s
 export function tellSandboxLock({ paths, environment }: OpenCampaign, options: StateOptions, terminal: Terminal): void {
   if (options.sandbox === true || options.lock !== undefined || existsSync(paths.lock)) return;
   // A program that prints the key is not run for a hint.
-  if (environment.isPrinted === true || environment.token !== undefined) return;
+  if (hasKey(environment)) return;
   if (!existsSync(campaignPaths(paths.manifest, { sandbox: true }).lock)) return;
   terminal.err('a sandbox lock exists: add --sandbox (or set MEDIABATCH_SANDBOX=1)\n');
 }

@@ -82,7 +82,7 @@ test('the program runs when the key is wanted, once, and from the environment on
   const environment = readEnvironment({ ...env, MEDIABATCH_API_KEY_COMMAND: 'no-such-program-here' }, folder);
   expect(hasKey(environment)).toBe(true);
   const campaign = await openCampaign(join(folder, 'campaign.yaml'), { environment });
-  expect(JSON.stringify(campaign.environment)).toBe(JSON.stringify({ baseUrl: url, isPrinted: true }));
+  expect(JSON.stringify(campaign.environment)).toBe(JSON.stringify({ baseUrl: url }));
   expect(() => campaign.replays).toThrow('it ended with 127');
   const printsQuote = readEnvironment({ ...env, MEDIABATCH_API_KEY_COMMAND: `echo '"key"'` }, folder);
   expect(() => requireAccess(printsQuote)).toThrow('the output of MEDIABATCH_API_KEY_COMMAND begins with "');
