@@ -1,4 +1,4 @@
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { systemClock } from '../contract/clock.ts';
 import { BrokenRunError } from '../contract/errors.ts';
 import { CampaignError } from '../contract/failure.ts';
@@ -25,6 +25,7 @@ import { LiveRun } from './live-run.ts';
 import { outputFilesOf } from './look-at-outputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { settle } from './option-table.ts';
+import { shownPath } from './paths.ts';
 import { openRunLock } from './read-lock.ts';
 import { nameOfPurchases } from './restore-purchases.ts';
 import {
@@ -251,12 +252,11 @@ const mostNamed = 20;
 
 /** Error for jobs that the sandbox no longer has, because a run would poll each of them until it gives up. */
 function sandboxGone(gone: readonly NeededJob[], { lock, dataDir }: { lock: string; dataDir: string }): CampaignError {
-  const shown = (path: string) => relative('', path) || path;
   const names = gone.length > mostNamed ? ['*'] : gone.map(([address]) => address);
   return new CampaignError({
     code: 'MB3404',
-    message: `${shown(lock)} is of a sandbox that is gone: ${shown(dataDir)} does not have ${countOf(gone.length, 'job')} that this run needs (it was deleted, or the lock is from another machine)`,
+    message: `${shownPath(lock)} is of a sandbox that is gone: ${shownPath(dataDir)} does not have ${countOf(gone.length, 'job')} that this run needs (it was deleted, or the lock is from another machine)`,
     hint: way('only sandbox credits are lost; create them again', call('forget', ...names, '--force')),
-    lock: shown(lock),
+    lock: shownPath(lock),
   });
 }

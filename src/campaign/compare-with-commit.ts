@@ -40,6 +40,7 @@ import { longestLock } from './find-locks.ts';
 import { loadWithNames } from './load-manifest.ts';
 import { seeExpected } from './look-at-outputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
+import { shownPath } from './paths.ts';
 import type { Campaign } from './plan.ts';
 import { findPriceHints } from './service-facts.ts';
 import { Session } from './session.ts';
@@ -182,7 +183,7 @@ async function readLockAt({ paths }: OpenCampaign, at: NamedCommit): Promise<Com
   const own = await pathInRepository(paths.lock, repository);
   const path = own === undefined ? undefined : await findPathAt(repository, commit, own);
   if (path === undefined) return { ...at, lock: emptyLock(), isAbsent: true };
-  const shown = relative('', paths.lock) || paths.lock;
+  const shown = shownPath(paths.lock);
   const bytes = await askGit(repository.folder, ['cat-file', 'blob', `${commit}:${path}`], { mostBytes: longestLock });
   const { lock, diagnostics } = readLockBytes(`${shown} at ${ref}`, bytes);
   const error = diagnostics.find(({ severity }) => severity === 'error');

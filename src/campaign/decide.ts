@@ -12,7 +12,7 @@ import type { Ruling } from '../plan/decisions/ruling.ts';
 import { withoutMovedAway } from '../plan/rows/orphans.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { type Answer, openLoadedLock } from './read-lock.ts';
-import { nameOfPurchases, refuseRestored } from './restore-purchases.ts';
+import { findLossBeside, nameOfPurchases, refuseRestored } from './restore-purchases.ts';
 import { type HoldTerms, Session } from './session.ts';
 
 /** Options that all decisions share. */
@@ -43,7 +43,7 @@ export function decide(
     if (isRecorded && dryRun !== true) {
       const agreed = await (confirm?.(rulings) ?? 'yes');
       if (agreed !== 'yes') return { is: agreed };
-      await record(rulings, session);
+      await record(rulings, session, { adopts: options.service !== undefined });
     }
     return { is: dryRun === true ? 'dry run' : 'recorded', rulings };
   });
@@ -62,17 +62,22 @@ function requireSome(rulings: readonly Ruling[]): void {
   });
 }
 
-async function record(rulings: readonly Ruling[], { campaign, graph, loaded }: Session): Promise<void> {
+async function record(rulings: readonly Ruling[], session: Session, { adopts }: { adopts: boolean }): Promise<void> {
+  const { campaign, graph, loaded } = session;
   const { lock } = loaded;
   const path = campaign.paths.lock;
-  for (const ruling of rulings) {
-    if (ruling.is !== 'recorded') continue;
-    for (const one of ruling.records) joinInto(lock.steps, one);
+  const records = rulings.flatMap((ruling) => (ruling.is === 'recorded' ? ruling.records : []));
+  const loss = adopts ? await findLossBeside(records, session) : undefined; // I40 (adopted)
+  if (loss !== undefined && (await noteInJournal(campaign, graph, records))) {
+    const text = `the purchases are recorded in the purchase journal of this machine, not in the lock: ${loss.message}`;
+    campaign.tell({ is: 'notice', code: 'MB3409', text, hint: loss.hint });
+    return;
   }
+  for (const one of records) joinInto(lock.steps, one);
   const file = await openLoadedLock(path, loaded);
   try {
     await file.replace(writeLines(withoutMovedAway(lock, outlineOf(graph))));
-    await noteInJournal(campaign, graph, rulings);
+    await noteInJournal(campaign, graph, records);
   } catch (error) {
     throw error instanceof LockChangedError ? changedMeanwhile(path) : error;
   } finally {
@@ -80,16 +85,17 @@ async function record(rulings: readonly Ruling[], { campaign, graph, loaded }: S
   }
 }
 
-/** Writes decisions to the purchase journal, so that a lost lock does not restore forgotten purchases. */
-async function noteInJournal(campaign: OpenCampaign, graph: Graph, rulings: readonly Ruling[]): Promise<void> {
+/**
+ * Writes decisions to the purchase journal, so that a lost lock does not restore forgotten purchases. Returns false
+ * without a journal.
+ */
+async function noteInJournal(campaign: OpenCampaign, graph: Graph, records: readonly StepRecord[]): Promise<boolean> {
   const name = nameOfPurchases(campaign, graph.name);
   const journal = name === undefined ? undefined : await openPurchases(name, { clock: systemClock });
-  if (journal === undefined) return;
+  if (journal === undefined) return false;
   try {
-    for (const ruling of rulings) {
-      if (ruling.is !== 'recorded') continue;
-      for (const one of ruling.records) for (const line of purchaseLines(one)) await journal.add(line);
-    }
+    for (const one of records) for (const line of purchaseLines(one)) await journal.add(line);
+    return true;
   } finally {
     await journal.close();
   }

@@ -8,7 +8,7 @@ import { hasErrors } from '../ground/diagnostic.ts';
 import { messageOf } from '../ground/values.ts';
 import { type LockReading, readLock } from '../lock/read.ts';
 import type { Lock } from '../lock/record.ts';
-import type { CampaignPaths } from './paths.ts';
+import { type CampaignPaths, shownPath } from './paths.ts';
 
 export interface FoundLock {
   path: string;
@@ -36,7 +36,7 @@ export async function findLocks(folder: string, options: { sandbox: boolean }): 
     );
   }
   const found: FoundLock[] = [];
-  for (const path of paths.sort()) found.push(await read(path, relative('', path) || path));
+  for (const path of paths.sort()) found.push(await read(path, shownPath(path)));
   return found;
 }
 
@@ -141,7 +141,7 @@ export async function readOtherLocks(paths: CampaignPaths, service: string): Pro
       left -= bytes.length;
       const { lock, services, diagnostics } = readLock(path, bytes);
       if (!hasErrors(diagnostics) && services.length === 1 && services[0] === service) {
-        locks.push({ shown: relative('', path) || path, lock });
+        locks.push({ shown: shownPath(path), lock });
       }
     } catch {
       // The file is gone, not regular, or not readable for this user.

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { dirname, relative } from 'node:path';
+import { dirname } from 'node:path';
 import { systemClock } from '../contract/clock.ts';
 import { CampaignError } from '../contract/failure.ts';
 import type { Tell } from '../contract/notice.ts';
@@ -8,6 +8,7 @@ import { type EngineNote, readEngineNote } from '../disk/lock/engine-note.ts';
 import { type Guard, type GuardAnswer, takeGuard } from '../disk/lock/guard.ts';
 import { type Advice, call, way } from '../ground/advice.ts';
 import { clockText } from '../report/numbers.ts';
+import { shownPath } from './paths.ts';
 import { requireLockFolder } from './read-lock.ts';
 
 /**
@@ -21,7 +22,7 @@ export async function holdGuard(
   tell: Tell,
   { forEngine = false }: { forEngine?: boolean } = {},
 ): Promise<Guard> {
-  const shown = relative('', lockPath) || lockPath;
+  const shown = shownPath(lockPath);
   const wayOut = findWayOut(dirname(lockPath));
   if (wayOut !== undefined) {
     throw new CampaignError({

@@ -10,7 +10,6 @@ import { call, way } from '../ground/advice.ts';
 import { defined, mapOf } from '../ground/values.ts';
 import { kinds } from '../kinds/index.ts';
 import type { Lock } from '../lock/record.ts';
-import { countJobs } from '../lock/sends.ts';
 import { assemblePlan } from '../plan/assemble.ts';
 import type { Plan, PlanTotals, StepOrder } from '../plan/plan.ts';
 import { isPost, sendsOf } from '../plan/posts/post-record.ts';
@@ -91,7 +90,9 @@ export async function makePlan(
     journal: defined({ restored: loaded.restored, sentHere }),
     durations: await readKeptDurations(paths),
   });
-  await checkPlaces(plan, lock, { paths, tell, isRun, isNew: options.new === true });
+  // An output beside a lock without purchases is no stranger: `refuseLostLock` handles it.
+  const mayBeLost = loaded.isEmpty && options.new !== true;
+  await checkPlaces(plan, lock, { paths, tell, isRun, mayBeLost });
   return { plan, states, redo, hints, selected };
 }
 
@@ -132,9 +133,9 @@ function refusePinned(graph: DecidedGraph, redo: ReadonlySet<string>): void {
 async function checkPlaces(
   plan: Plan,
   lock: Lock,
-  context: { paths: CampaignPaths; tell: Tell; isRun: boolean; isNew: boolean },
+  context: { paths: CampaignPaths; tell: Tell; isRun: boolean; mayBeLost: boolean },
 ): Promise<void> {
-  const { paths, tell, isRun, isNew } = context;
+  const { paths, tell, isRun, mayBeLost } = context;
   const saves = plan.rows.flatMap(({ address, order }) => (order === undefined ? [] : savesOf(address, order)));
   const bad = await findBadPlaces(paths.outputs, saves, { ownRoot: paths.outputs !== paths.folder });
   const worst = bad.find(({ why }) => isRun || why !== 'not-writable');
@@ -144,13 +145,11 @@ async function checkPlaces(
   for (const record of lock.steps.values()) {
     for (const { outputs } of record.purchases) for (const { path } of outputs ?? []) ours.add(path);
   }
-  // Without a recorded purchase the lock may have been lost, and `refuseLostLock` handles that.
-  const isAsked = !isNew && countJobs(lock) === 0;
   const kindOf = new Map(plan.rows.map(({ address, kind }) => [address, kind]));
   const strangers = await findStrangers(paths.outputs, saves, (path) => ours.has(path));
   const [stranger, ...others] = strangers.filter(({ address, path }) => {
     const media = kinds[kindOf.get(address) ?? '']?.media ?? 'none';
-    return !isAsked || media === 'none' || !mayBeOutput(paths.outputs, path, media);
+    return !mayBeLost || media === 'none' || !mayBeOutput(paths.outputs, path, media);
   });
   if (stranger === undefined) return;
   const more = others.length > 0 ? `, and ${others.length} more like it` : '';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { sameAddress } from '../ground/same-address.ts';
 
 export interface CampaignPaths {
@@ -34,6 +34,11 @@ export function campaignPaths(
     runs: options.sandbox ? 'sandbox-runs' : 'runs',
     durations: options.sandbox ? 'sandbox-durations.json' : 'durations.json',
   };
+}
+
+/** Returns a path relative to the working folder, for messages. */
+export function shownPath(path: string): string {
+  return relative('', path) || path;
 }
 
 /** Service of every embedded sandbox, whatever port it uses. */

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { dirname, relative } from 'node:path';
+import { dirname } from 'node:path';
 import { LockChangedError } from '../contract/errors.ts';
 import type { RunFact } from '../contract/event.ts';
 import { CampaignError, type Failure } from '../contract/failure.ts';
@@ -19,7 +19,7 @@ import { withoutMovedAway } from '../plan/rows/orphans.ts';
 import { requireAccess } from './environment.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { ownVersion } from './own-version.ts';
-import { sandboxService } from './paths.ts';
+import { sandboxService, shownPath } from './paths.ts';
 
 export interface LoadedLock {
   lock: Lock;
@@ -40,10 +40,10 @@ export interface LoadedLock {
 export function requireLockFolder(path: string): void {
   const folder = dirname(path);
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return;
-  const shown = relative('', path) || path;
+  const shown = shownPath(path);
   throw new CampaignError({
     code: 'MB3407',
-    message: `the lock ${shown} cannot be used: ${relative('', folder) || folder} is not a folder`,
+    message: `the lock ${shown} cannot be used: ${shownPath(folder)} is not a folder`,
     hint: 'make the folder, or give --lock a file in a folder that exists',
     lock: shown,
   });
@@ -59,7 +59,7 @@ export async function requireLock(
   given: string | undefined,
   { serviceMoved = false, isOnlyRead = false }: { serviceMoved?: boolean | undefined; isOnlyRead?: boolean } = {},
 ): Promise<LoadedLock> {
-  const shown = relative('', paths.lock) || paths.lock;
+  const shown = shownPath(paths.lock);
   // Decisions need no service, but a rehearsal must not record decisions in the lock of a real service.
   const service = sandbox ? sandboxService : given;
   requireLockFolder(paths.lock);
@@ -198,7 +198,7 @@ export async function agreeToMove(
     return;
   }
   const { baseUrl } = requireAccess(environment);
-  const lock = relative('', paths.lock) || paths.lock;
+  const lock = shownPath(paths.lock);
   const agreed = await ask({ lock, steps: loaded.lock.steps.size, baseUrl });
   if (agreed === 'yes') return;
   throw new CampaignError({

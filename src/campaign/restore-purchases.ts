@@ -1,4 +1,4 @@
-import { basename, dirname, join, relative } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { CampaignError } from '../contract/failure.ts';
 import { lstatOrAbsent } from '../disk/fs/plain-file.ts';
 import { readVersions } from '../disk/git/git-command.ts';
@@ -14,23 +14,24 @@ import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
 import { countJobs, isJob, isOpenSend, mayBeCharged } from '../lock/sends.ts';
 import { emptyLock } from '../lock/write.ts';
 import { isCharged, isSpending } from '../plan/actions.ts';
-import { restoredText } from '../plan/assemble.ts';
+import { assemblePlan, restoredText } from '../plan/assemble.ts';
 import { asForgotten } from '../plan/decisions/forget.ts';
 import type { Plan, PlanRow } from '../plan/plan.ts';
 import { isPost } from '../plan/posts/post-record.ts';
 import { wantedPath } from '../plan/select/names.ts';
-import { situate } from '../plan/situation/situation.ts';
+import { situate, withFiles } from '../plan/situation/situation.ts';
 import { countOf } from '../report/numbers.ts';
 import { shortList } from '../report/safe-text.ts';
 import { findLocks } from './find-locks.ts';
 import type { OpenCampaign } from './open-campaign.ts';
+import { shownPath } from './paths.ts';
 import { type LoadedLock, requireLock } from './read-lock.ts';
 
 export interface RestoredLock extends LoadedLock {
   /** Job and send ids that the journal has and the lock lacks. Omitted if there are none. */
   restored?: ReadonlySet<string>;
-  /** Whether all purchases of the lock are restored ones: its file is missing, or has none. */
-  isAllRestored?: boolean;
+  /** Whether the file of the lock is missing or has no purchases. All purchases of the lock are then restored ones. */
+  isEmpty: boolean;
 }
 
 /**
@@ -73,28 +74,27 @@ export async function requireRestoredLock(
   graph: Graph,
   options: LockTerms = {},
 ): Promise<RestoredLock> {
-  const loaded = await requireLock(campaign, options.service, options);
-  shareFingerprints(graph, loaded.lock);
+  const { lock, ...read } = await requireLock(campaign, options.service, options);
+  shareFingerprints(graph, lock);
   const name = nameOfPurchases(campaign, graph.name);
-  if (name === undefined) return loaded;
-  const records = await findLacking(name, graph, loaded.lock);
-  if (records.length === 0) {
-    if (countJobs(loaded.lock) === 0 && options.new !== true && hasOtherAccount(name)) tellOtherKey(campaign);
-    return loaded;
+  const loaded = { ...read, isEmpty: countJobs(lock) === 0 };
+  if (name === undefined) return { ...loaded, lock };
+  const lacking = await findLacking(name, graph, lock);
+  if (lacking.length === 0) {
+    if (loaded.isEmpty && options.new !== true && hasOtherAccount(name)) tellOtherKey(campaign);
+    return { ...loaded, lock };
   }
-  const joined = joinLocks(loaded.lock, lockOf(records));
+  const joined = joinLocks(lock, lockOf(lacking));
   const restored = idsOf(joined);
-  for (const id of idsOf(loaded.lock)) restored.delete(id);
+  for (const id of idsOf(lock)) restored.delete(id);
   if (restored.size === 0) return { ...loaded, lock: joined };
   if (options.new !== true) {
     const text = `${countOf(restored.size, 'purchase')} that the lock does not have ${restored.size === 1 ? 'is' : 'are'} ${restoredText}, for 0 credits`;
     campaign.tell({ is: 'notice', text });
-    const isAllRestored = countJobs(loaded.lock) === 0;
-    return { ...loaded, lock: joined, restored, isAllRestored, isLonger: true }; // I40 (restored)
+    return { ...loaded, lock: joined, restored, isLonger: true }; // I40 (restored)
   }
-  const forgotten = forgetAt(graph, records);
-  tellForgotten(campaign, records, restored);
-  return { ...loaded, lock: joinLocks(loaded.lock, lockOf(forgotten)), isLonger: true };
+  tellForgotten(campaign, lacking, restored);
+  return { ...loaded, lock: joinLocks(lock, lockOf(forgetAt(graph, lacking))), isLonger: true };
 }
 
 function tellOtherKey({ tell }: Pick<OpenCampaign, 'tell'>): void {
@@ -217,8 +217,8 @@ export async function refuseLostLock(campaign: OpenCampaign, question: Question)
  * Throws MB3409 when all purchases of a lock are restored ones: a decision would write them as the lock, and later runs
  * would take a lock that lacks purchases of other machines as complete. `apply` and `adopt` write a restored lock.
  */
-export function refuseRestored({ paths }: OpenCampaign, { lock, isAllRestored = false }: RestoredLock): void {
-  if (!isAllRestored) return;
+export function refuseRestored({ paths }: OpenCampaign, { lock, isEmpty, restored }: RestoredLock): void {
+  if (!isEmpty || restored === undefined) return;
   throw new CampaignError({
     code: 'MB3409',
     message: `nothing can be recorded in ${lossOf(paths.lock)}, and its purchases are only in this machine's purchase journal`,
@@ -231,25 +231,46 @@ export function refuseRestored({ paths }: OpenCampaign, { lock, isAllRestored = 
   });
 }
 
-async function findLoss(campaign: OpenCampaign, { loaded, plan, isNew }: Question) {
-  const { isAllRestored = false, lock } = loaded;
-  if (isNew || !(isAllRestored || countJobs(lock) === 0)) return undefined;
+/**
+ * Returns what shows that the lock would still lack purchases with these records in it. Such a lock is not written,
+ * because later commands take a lock with purchases as complete.
+ */
+export async function findLossBeside(
+  records: readonly StepRecord[],
+  { campaign, graph, loaded }: { campaign: OpenCampaign; graph: Graph; loaded: RestoredLock },
+) {
+  if (!loaded.isEmpty) return undefined;
+  const { replays, accountOf } = campaign;
+  // A step that the budget blocks today may be bought by a later run.
+  const situation = situate({ ...graph, budget: undefined }, joinLocks(loaded.lock, lockOf(records)));
+  const plan = assemblePlan({
+    ...{ replays, accountOf, hints: {}, now: Date.now(), concurrency: 1 },
+    situation: withFiles(situation, { fileState: () => 'intact' }),
+  });
+  return findLoss(campaign, { loaded, plan, isNew: false }, records);
+}
+
+async function findLoss(
+  campaign: OpenCampaign,
+  { loaded, plan, isNew }: Question,
+  adopted: readonly StepRecord[] = [],
+) {
+  const { isEmpty, restored } = loaded;
+  if (isNew || !isEmpty) return undefined; // I40 (lost)
   const isBought = (row: PlanRow) => row.later !== undefined || (isSpending(row.action) && !isFreelyRepeated(row.kind));
   // A run that only collects writes what was restored, and the next run would buy what that lock lacks.
-  if (!isAllRestored && !plan.rows.some(isBought)) return undefined;
+  if (restored === undefined && !plan.rows.some(isBought)) return undefined;
   const name = nameOfPurchases(campaign, plan.campaign);
+  // Read once more, because another run of the campaign may have made the outputs since the lock was read.
   const records = name === undefined ? [] : await readPurchases(name, () => false);
-  const known = records.flatMap(({ purchases }) => purchases);
+  const known = [...records, ...adopted].flatMap(({ purchases }) => purchases);
   const files = await findFiles(campaign, { plan, known }); // I40 (files)
   const inGit = await findInGit(campaign, known); // I40 (git)
   if (files.length === 0 && inGit === undefined) return undefined;
+  const exist = `${countOf(files.length, 'output')} ${files.length === 1 ? 'exists' : 'exist'}`;
   const found = [
     ...(inGit === undefined ? [] : [`${inGit.name} has it with ${countOf(inGit.jobs, 'job')}`]),
-    ...(files.length === 0
-      ? []
-      : [
-          `${countOf(files.length, 'output')} ${files.length === 1 ? 'exists' : 'exist'} (${shortList(files, mostNamed)})`,
-        ]),
+    ...(files.length === 0 ? [] : [`${exist} (${shortList(files, mostNamed)})`]),
   ];
   const unknown = known.length === 0 ? '' : ", which this machine's purchase journal does not have";
   const restore: Advice =
@@ -334,8 +355,4 @@ async function findInGit({ paths }: OpenCampaign, known: readonly Purchase[]) {
 
 function lossOf(lock: string): string {
   return `${shownPath(lock)}: it ${lstatOrAbsent(lock) === undefined ? 'does not exist' : 'has no purchases'}`;
-}
-
-function shownPath(path: string): string {
-  return relative('', path) || path;
 }

@@ -20,7 +20,6 @@ import type { LiveRun, LiveRunOptions } from './live-run.ts';
 import type { MakePlanOptions } from './make-plan.ts';
 import { type RehearsalOptions, type RunSettings, settle } from './option-table.ts';
 import { type LoadedLock, settleLock } from './read-lock.ts';
-import type { RestoredLock } from './restore-purchases.ts';
 import type { SavedPlan } from './saved-plan.ts';
 import type { ServiceFacts } from './service-facts.ts';
 import type { HoldTerms } from './session.ts';
@@ -238,7 +237,7 @@ export interface Held {
   made: Plan;
   outline: GraphOutline;
   prices: WrittenPrices;
-  loaded: RestoredLock;
+  loaded: LoadedLock;
   facts: ServiceFacts;
   misspelt: string | undefined;
   guard: Pick<Guard, 'stillOurs'>;

@@ -1,4 +1,4 @@
-import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
+import { dirname, relative, resolve, sep } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Approval } from '../contract/approval.ts';
 import { CampaignError } from '../contract/failure.ts';
@@ -33,6 +33,7 @@ import type { MakePlanOptions } from './make-plan.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { findGiven, flagOf, isKept, type OptionRow, optionsToKeep, wordsOfPlan } from './option-table.ts';
 import { readPlanFile, saveOwnFile, typeOfOwn } from './own-file.ts';
+import { shownPath } from './paths.ts';
 import { findViolations, type Violation } from './validate-plan.generated.ts';
 
 /** A plan stored by `plan --out`. It is made again when it is applied, and the result must be the same. */
@@ -68,10 +69,7 @@ export async function openSavedPlan(path: string): Promise<SavedPlan | undefined
   if (wrong !== undefined) throw unusable(path, `does something else than it shows: ${wrong}`);
   const { manifest, options, purchases, afterPicks = {}, publishes = [], redo = [], ...saved } = plan.saved;
   const folder = dirname(resolve(path));
-  const far = (other: string) => {
-    const found = isAbsolute(other) ? other : resolve(folder, other);
-    return relative('', found) || found;
-  };
+  const far = (other: string) => shownPath(resolve(folder, other));
   const kept = optionsToKeep(options, far);
   const { lock, varFile } = kept;
   const files = (varFile ?? []).map((other) => ['file of variables', other] as const);

@@ -1,4 +1,5 @@
-import { basename, join, relative, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
+import { shownPath } from '../../campaign/paths.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { call } from '../../ground/advice.ts';
 import { jsonOf } from '../../report/document.ts';
@@ -51,7 +52,7 @@ export async function report(file: string, options: ReportOptions, terminal: Ter
     return exitCodes.interrupted;
   }
   const page = singleFile === undefined ? join(path, 'index.html') : path;
-  const saved = relative('', page) || page;
+  const saved = shownPath(page);
   const { assets } = made.data;
   const counts = {
     shown: assets.filter(({ files }) => files.some(({ problem }) => problem === undefined)).length,

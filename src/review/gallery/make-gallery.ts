@@ -1,5 +1,6 @@
 import { dirname, extname, relative, resolve } from 'node:path';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
+import { shownPath } from '../../campaign/paths.ts';
 import { nameInGit } from '../../campaign/person.ts';
 import { UnsafeFileError } from '../../contract/errors.ts';
 import { CampaignError } from '../../contract/failure.ts';
@@ -54,7 +55,7 @@ const ownFiles = {
 } as const;
 
 export async function makeGallery(campaign: OpenCampaign, options: MakeOptions): Promise<MadeGallery | undefined> {
-  const shown = relative('', options.path) || options.path;
+  const shown = shownPath(options.path);
   const finder = new FileFinder(campaign.paths);
   const described = await describeGallery(campaign, finder, options);
   const found = await findFiles(described, campaign, finder);

@@ -304,6 +304,10 @@ tasks:
       const adopted = await trial.run(['adopt', 'campaign.yaml', '--yes'], elsewhere);
       expect(adopted.code, adopted.err).toBe(0);
       expect(adopted.err).toContain(`adopted say/1: its job is ${jobOf('say/1')}`);
+      // The pictures are in no list. A lock without them would count as complete.
+      expect(adopted.err).toMatch(/not in the lock: nothing can be bought[\s\S]*2 outputs exist/);
+      expect(existsSync(trial.path('campaign.lock.jsonl'))).toBe(false);
+      expect((await trial.apply([], elsewhere)).code).toBe(65);
       for (const address of ['pic', 'next']) {
         const words = ['adopt', 'campaign.yaml', address, '--job', jobOf(address), '--credits', '2'];
         const imported = await trial.run(words, elsewhere);
