@@ -42,10 +42,12 @@ export class LockChangedError extends Error {
 
 export class UnsafeFileError extends Error {
   readonly path: string;
+  readonly what: string;
   constructor(path: string, what: string) {
     super(`${path} is ${what}, not a plain file; it was not touched. Remove it, or name another file`);
     this.name = 'UnsafeFileError';
     this.path = path;
+    this.what = what;
   }
 }
 

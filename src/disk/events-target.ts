@@ -1,10 +1,11 @@
-import { accessSync, closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, type Stats } from 'node:fs';
+import { accessSync, closeSync, constants, fstatSync, ftruncateSync, openSync, readSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { dirname, resolve } from 'node:path';
+import { UnsafeFileError } from '../contract/errors.ts';
 import { messageOf } from '../ground/values.ts';
 import { writeAll } from './fs/durable.ts';
 import { findWayOut } from './fs/own-tree.ts';
-import { isErrno, lstatOrAbsent, noFollow } from './fs/plain-file.ts';
+import { noFollow, statPlainFile } from './fs/plain-file.ts';
 
 /** First bytes of every event file. */
 const beginning = /^\{"at":"\d{4}-[^"]{1,40}","event":"[a-z-]+"/;
@@ -33,9 +34,9 @@ export class EventsTargetError extends Error {
 }
 
 /**
- * Examines the target of `--events`, without changing it. An existing file is accepted only if it is empty or contains
- * events; never a link, whose destination a branch may have chosen. `inputs`: files of the campaign, as absolute paths.
- * `own`: the streams of this process. Throws `EventsTargetError`.
+ * Examines the target of `--events`, without changing it: an open descriptor, or a plain file. An existing file is
+ * accepted only if it is empty or contains events; never a link, whose destination a branch may have chosen. `inputs`:
+ * files of the campaign, as absolute paths. `own`: the streams of this process. Throws `EventsTargetError`.
  */
 export function findEventsTarget(
   path: string,
@@ -49,7 +50,7 @@ export function findEventsTarget(
     throw new EventsTargetError('would overwrite a file of the campaign', newFile, true);
   }
   orRefused(() => check(path));
-  return { open: () => sinkOf(orRefused(() => openTarget(path))) };
+  return { open: () => orRefused(() => openTarget(path)) };
 }
 
 /** Returns the descriptor that a path means. `/dev/fd/3` and similar links were chosen by the user. */
@@ -63,50 +64,27 @@ function check(path: string): void {
   const folder = dirname(resolve(path));
   const wayOut = findWayOut(folder);
   if (wayOut !== undefined) throw refused(wayOut);
-  const stats = lstatOrAbsent(path);
-  const what = stats && whatIsWrong(stats);
-  if (what !== undefined) throw refused(what);
-  if (stats === undefined) accessSync(folder, constants.W_OK);
-  else if (stats.isFile()) closeSync(openChecked(path, constants.O_RDONLY));
+  const fd = openExisting(path);
+  if (fd === undefined) accessSync(folder, constants.W_OK);
+  else closeSync(fd);
 }
 
-/** Opens without waiting for a pipe's reader. The content of an existing file is checked again. */
-function openTarget(path: string): number {
-  const found = lstatOrAbsent(path);
-  if (found !== undefined && !found.isFile()) return openChecked(path, constants.O_WRONLY);
-  const created = found === undefined ? constants.O_CREAT | constants.O_EXCL : 0;
-  const fd = openChecked(path, constants.O_RDWR | created);
-  ftruncateSync(fd);
-  return fd;
+/** The content of an existing file is checked again. */
+function openTarget(path: string): EventSink {
+  const existing = openExisting(path);
+  if (existing !== undefined) ftruncateSync(existing);
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | noFollow;
+  return sinkOf(existing ?? openSync(path, flags, 0o666));
 }
 
-function openChecked(path: string, flags: number): number {
-  const fd = openSync(path, flags | noFollow | (constants.O_NOCTTY ?? 0), 0o666);
-  try {
-    const stats = fstatSync(fd);
-    const what = whatIsWrong(stats);
-    if (what !== undefined) throw refused(what);
-    if (stats.isFile()) checkContent(fd);
-    return fd;
-  } catch (error) {
-    closeSync(fd);
-    throw error;
-  }
-}
-
-function whatIsWrong(stats: Stats): string | undefined {
-  if (stats.isSymbolicLink()) return 'it is a symbolic link';
-  if (stats.isDirectory()) return 'it is a folder';
-  if (stats.isBlockDevice()) return 'it is a disk';
-  return stats.isSocket() ? 'it is a socket' : undefined;
-}
-
-function checkContent(fd: number): void {
+function openExisting(path: string): number | undefined {
+  if (statPlainFile(path) === undefined) return undefined;
+  const fd = openSync(path, constants.O_RDWR | noFollow);
   const head = Buffer.alloc(beginningLength);
-  const length = readSync(fd, head, 0, head.length, 0);
-  if (length > 0 && !beginning.test(head.toString('latin1', 0, length))) {
-    throw refused('the file exists already, and holds no events');
-  }
+  const length = fstatSync(fd).isFile() ? readSync(fd, head, 0, head.length, 0) : 0;
+  if (length === 0 || beginning.test(head.toString('latin1', 0, length))) return fd;
+  closeSync(fd);
+  throw refused('the file exists already, and holds no events');
 }
 
 function sinkOf(fd: number): EventSink {
@@ -141,8 +119,8 @@ function streamTo(fd: number): EventSink {
   };
 }
 
-function refused(why: string, hint = newFile): EventsTargetError {
-  return new EventsTargetError(`is not written: ${why}`, hint);
+function refused(why: string): EventsTargetError {
+  return new EventsTargetError(`is not written: ${why}`, newFile);
 }
 
 function orRefused<Result>(work: () => Result): Result {
@@ -150,7 +128,7 @@ function orRefused<Result>(work: () => Result): Result {
     return work();
   } catch (error) {
     if (error instanceof EventsTargetError) throw error;
-    if (isErrno(error, 'ENXIO')) throw refused('nobody reads that pipe', 'start its reader first');
+    if (error instanceof UnsafeFileError) throw refused(`it is ${error.what}`);
     throw new EventsTargetError(`cannot be written: ${messageOf(error)}`, 'choose a path in an existing folder');
   }
 }

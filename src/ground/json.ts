@@ -1,6 +1,15 @@
 /** A JSON value. All data exchanged between rooms or written to disk consists of JSON values. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
+/** Returns `undefined` for a text that is not JSON. */
+export function parseJson(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Returns the canonical text of a JSON value: keys sorted by code unit, no white space. Digests and request bodies are
  * made from it, so equal values always give equal bytes.

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { type Advice, type Shell, shell, way } from '../ground/advice.ts';
 import type { Diagnostic, Place } from '../ground/diagnostic.ts';
-import type { Json } from '../ground/json.ts';
+import { type Json, parseJson } from '../ground/json.ts';
 import { defined, groupBy, isMap, mustGet } from '../ground/values.ts';
 import { isProgramVersion } from '../ground/version.ts';
 import { checkHeader, checkLine, LineProblem, shown } from './check-line.ts';
@@ -134,12 +134,8 @@ function readRecord({ steps, more }: Findings, value: { [field: string]: Json })
 }
 
 function parseLine(text: string): { [field: string]: Json } {
-  let value: Json;
-  try {
-    value = JSON.parse(text) as Json;
-  } catch {
-    throw new LineProblem(`is not JSON: ${shown(text)}`);
-  }
+  const value = parseJson(text);
+  if (value === undefined) throw new LineProblem(`is not JSON: ${shown(text)}`);
   if (!isMap(value)) throw new LineProblem(`is not an object: ${shown(value)}`);
   return value;
 }

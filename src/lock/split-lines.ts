@@ -1,3 +1,5 @@
+import { parseJson } from '../ground/json.ts';
+
 export interface FileLine {
   /** `undefined` if its bytes are not UTF-8. */
   text: string | undefined;
@@ -25,7 +27,8 @@ export function splitLines(bytes: Uint8Array): SplitLines {
   while (end > start && bytes[end - 1] === 0) end--;
   const last = bytes.subarray(start, end);
   const text = decodeUtf8(last);
-  const isWhole = text !== undefined && (text.trim() === '' || isJson(text) || isConflictMarker(text)); // I12 (JSON)
+  const isJson = text !== undefined && parseJson(text.replace(/^\ufeff/, '')) !== undefined;
+  const isWhole = text !== undefined && (text.trim() === '' || isJson || isConflictMarker(text)); // I12 (JSON)
   const before = bytes.subarray(0, start);
   // I12 (cut)
   if (!isWhole && !isBegunLine(last, before)) return { lines: linesOf(bytes) };
@@ -79,15 +82,6 @@ function decodeUtf8(bytes: Uint8Array): string | undefined {
     return utf8.decode(bytes);
   } catch {
     return undefined;
-  }
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text.replace(/^\ufeff/, ''));
-    return true;
-  } catch {
-    return false;
   }
 }
 

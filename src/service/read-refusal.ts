@@ -1,5 +1,5 @@
 import { isJobId } from '../ground/job-id.ts';
-import type { Json } from '../ground/json.ts';
+import { type Json, parseJson } from '../ground/json.ts';
 import { defined } from '../ground/values.ts';
 import { envelope, jobStates } from '../kinds/envelope.ts';
 import type { Kind } from '../kinds/kind.ts';
@@ -37,7 +37,7 @@ const repeated = [
  */
 export function readKeyTalk(json: Json | undefined, { key, body }: { key: string; body: string }): KeyTalk | undefined {
   const texts = saidOfKey(json, key);
-  const own = textsOf(parsed(body)).filter((text) => text.length > 3);
+  const own = textsOf(parseJson(body)).filter((text) => text.length > 3);
   const isAboutKey = texts.some((text) => {
     if (text.includes(key) || /\bidempot/.test(wordsOf(text))) return true;
     // Words quoted from the request are not the service's own.
@@ -204,12 +204,4 @@ function wordsOf(text: string): string {
     .replace(/([a-z])([A-Z])/g, '$1 $2')
     .replace(/[_-]+/g, ' ')
     .toLowerCase();
-}
-
-function parsed(body: string): Json | undefined {
-  try {
-    return JSON.parse(body) as Json;
-  } catch {
-    return undefined;
-  }
 }

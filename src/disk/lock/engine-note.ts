@@ -1,5 +1,5 @@
 import { basename, dirname, join } from 'node:path';
-import type { Json } from '../../ground/json.ts';
+import { parseJson } from '../../ground/json.ts';
 import { isMap } from '../../ground/values.ts';
 import { unlinkFile } from '../fs/durable.ts';
 import { orAbsent, readSmallFile } from '../fs/plain-file.ts';
@@ -33,58 +33,52 @@ interface SeenOnEngine {
   jobs: number;
 }
 
-function notePath(lockPath: string): string {
-  return besideLock(lockPath, 'engine.json');
-}
-
-function seenPath(lockPath: string): string {
-  return besideLock(lockPath, 'engine-seen.json');
-}
-
-function besideLock(lockPath: string, name: string): string {
-  return join(dirname(lockPath), '.mediabatch', `${basename(lockPath)}.${name}`);
-}
+const note = {
+  name: 'engine.json',
+  form: { run: 'string', engine: 'string', account: 'string', since: 'string', submitted: 'boolean' },
+} as const;
+const seen = {
+  name: 'engine-seen.json',
+  form: { run: 'string', server: 'string', epoch: 'string', lines: 'number', jobs: 'number' },
+} as const;
 
 /** Reads the note about an engine; `undefined` if there is none, or it is invalid. */
 export function readEngineNote(lockPath: string): EngineNote | undefined {
-  const { run, engine, account, since, submitted } = readFacts(notePath(lockPath)) ?? {};
-  const words = [run, engine, account, since];
-  if (!words.every((word) => typeof word === 'string') || typeof submitted !== 'boolean') return undefined;
-  return { run, engine, account, since, submitted } as EngineNote;
+  return readFacts<EngineNote>(lockPath, note);
 }
 
 /** Reads the last seen progress; `undefined` if none was recorded, or it is invalid. */
 export function readSeenOnEngine(lockPath: string): SeenOnEngine | undefined {
-  const { run, server, epoch, lines, jobs } = readFacts(seenPath(lockPath)) ?? {};
-  const words = [run, server, epoch];
-  const isWhole = words.every((word) => typeof word === 'string') && [lines, jobs].every(Number.isSafeInteger);
-  return isWhole ? ({ run, server, epoch, lines, jobs } as SeenOnEngine) : undefined;
+  return readFacts<SeenOnEngine>(lockPath, seen);
 }
 
 /** Writes the note; durable when it resolves. */
-export function writeEngineNote(lockPath: string, note: EngineNote): Promise<void> {
-  return writeFacts(notePath(lockPath), note);
+export function writeEngineNote(lockPath: string, facts: EngineNote): Promise<void> {
+  return writeFacts(pathOf(lockPath, note), facts);
 }
 
-export function writeSeenOnEngine(lockPath: string, seen: SeenOnEngine): Promise<void> {
-  return writeFacts(seenPath(lockPath), seen);
+export function writeSeenOnEngine(lockPath: string, facts: SeenOnEngine): Promise<void> {
+  return writeFacts(pathOf(lockPath, seen), facts);
 }
 
-function readFacts(path: string): { readonly [name: string]: unknown } | undefined {
-  const bytes = readSmallFile(path, longestNote);
-  try {
-    const facts = JSON.parse(bytes?.toString('utf8') ?? 'null') as Json;
-    return isMap(facts) ? facts : undefined;
-  } catch {
-    return undefined;
-  }
+export async function removeEngineNote(lockPath: string): Promise<void> {
+  await orAbsent(unlinkFile(pathOf(lockPath, note)));
+}
+
+function pathOf(lockPath: string, { name }: { name: string }): string {
+  return join(dirname(lockPath), '.mediabatch', `${basename(lockPath)}.${name}`);
+}
+
+function readFacts<Facts>(
+  lockPath: string,
+  file: { name: string; form: { [field in keyof Facts]: string } },
+): Facts | undefined {
+  const facts = parseJson(readSmallFile(pathOf(lockPath, file), longestNote)?.toString('utf8') ?? '');
+  const isWhole = isMap(facts) && Object.entries(file.form).every(([field, type]) => typeof facts[field] === type);
+  return isWhole ? (facts as Facts) : undefined;
 }
 
 async function writeFacts(path: string, facts: EngineNote | SeenOnEngine): Promise<void> {
   await prepareStateFolder(dirname(path));
   await replaceFile(path, `${JSON.stringify(facts)}\n`);
-}
-
-export async function removeEngineNote(lockPath: string): Promise<void> {
-  await orAbsent(unlinkFile(notePath(lockPath)));
 }

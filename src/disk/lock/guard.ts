@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, readFileSync } from 'node:fs';
 import { link, lstat, mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Clock } from '../../contract/clock.ts';
 import { UnsafeFileError } from '../../contract/errors.ts';
 import type { Holder } from '../../contract/failure.ts';
-import type { Json } from '../../ground/json.ts';
+import { parseJson } from '../../ground/json.ts';
 import { isMap } from '../../ground/values.ts';
 import { coalesce, syncFolder, unlinkFile } from '../fs/durable.ts';
-import { hasNoLinks, isErrno, lstatOrAbsent, openSeenFile, orAbsent, statPlainFile } from '../fs/plain-file.ts';
+import { hasNoLinks, isErrno, lstatOrAbsent, orAbsent, readPlainFile } from '../fs/plain-file.ts';
 import { replaceFile, temporaryName, writeNewFile } from '../fs/replace.ts';
 import { ignoreItself } from '../state/state-folder.ts';
 import { endedWithItsMachine, identifyThisProcess, isCertainlyDead, type ProcessIdentity } from './process-identity.ts';
@@ -161,15 +160,10 @@ type GuardState = { is: 'free' } | { is: 'unreadable' } | { is: 'held'; note: Ho
 function readState(path: string): GuardState {
   try {
     // A link in the place of the folder counts as missing, so that nothing behind it is touched.
-    const isThere = lstatOrAbsent(dirname(path))?.isDirectory() === true && statPlainFile(path) !== undefined;
-    const file = isThere ? openSeenFile(path) : undefined;
-    if (file === undefined) return { is: 'free' };
-    try {
-      const note = parseNote(readFileSync(file.fd, 'utf8'));
-      return note === undefined ? { is: 'unreadable' } : { is: 'held', note };
-    } finally {
-      closeSync(file.fd);
-    }
+    const bytes = lstatOrAbsent(dirname(path))?.isDirectory() === true ? readPlainFile(path) : undefined;
+    if (bytes === undefined) return { is: 'free' };
+    const note = parseNote(bytes.toString('utf8'));
+    return note === undefined ? { is: 'unreadable' } : { is: 'held', note };
   } catch (error) {
     if (error instanceof UnsafeFileError) return { is: 'unreadable' };
     throw error;
@@ -219,12 +213,7 @@ export function writeNote(note: HolderNote): Uint8Array {
 
 /** Parses a guard's content; `undefined` for anything that is certainly not written by this program. */
 export function parseNote(text: string): HolderNote | undefined {
-  let fields: Json;
-  try {
-    fields = JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
+  const fields = parseJson(text);
   if (!isMap(fields) || fields.mediabatch !== 'guard' || fields.version !== 1) return undefined;
   const { id, host, pid, since, boot, machine, namespace, started } = fields;
   // The ID becomes part of a file name.

@@ -15,20 +15,13 @@ import type { LockFile } from '../../contract/ports.ts';
 import { Batches } from '../../ground/batches.ts';
 import { asRunLine, requireOneLine } from '../../lock/split-lines.ts';
 import { syncFolder, writeAll } from '../fs/durable.ts';
-import { noFollow, openPlainFile } from '../fs/plain-file.ts';
+import { noFollow, openPlainFile, readPlainFile } from '../fs/plain-file.ts';
 import { piecesOf, replaceFile } from '../fs/replace.ts';
 import { type Digest, readPieces } from '../outputs/hash-file.ts';
 
 /** Returns `undefined` if there is no lock, or if it exceeds `mostBytes`. Throws `UnsafeFileError` for a link. */
 export async function readLockBytes(path: string, mostBytes = Number.POSITIVE_INFINITY): Promise<Buffer | undefined> {
-  const handle = await openPlainFile(path, constants.O_RDONLY);
-  if (handle === undefined) return undefined;
-  try {
-    if (mostBytes < Number.POSITIVE_INFINITY && (await handle.stat()).size > mostBytes) return undefined;
-    return await handle.readFile();
-  } finally {
-    await handle.close();
-  }
+  return readPlainFile(path, mostBytes);
 }
 
 /**

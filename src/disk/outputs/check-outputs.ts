@@ -6,7 +6,7 @@ import { isOutputPath } from '../../lock/check-line.ts';
 import type { Output } from '../../lock/record.ts';
 import type { SeenOutput } from '../../plan/decisions/pin.ts';
 import { isErrno, readFirstBytes, statPlainFile } from '../fs/plain-file.ts';
-import { type Digest, hashFile, hashSmallFile, smallBytes } from './hash-file.ts';
+import { hashFile, smallBytes } from './hash-file.ts';
 import { findOutputFile, findOutputFolder } from './output-path.ts';
 import { knownExtensions, sniffLength, sniffMedia } from './sniff.ts';
 import type { StatCache } from './stat-cache.ts';
@@ -92,7 +92,6 @@ export async function checkOutputs(
     states.set(path, known === undefined || known === state ? state : 'changed');
   };
   const placed = new PlacedFiles(root);
-  const buffer = Buffer.allocUnsafe(smallBytes);
   const large: (() => Promise<void>)[] = [];
   let turnEndsAt = performance.now() + turnMs;
   for (const output of outputs) {
@@ -107,10 +106,10 @@ export async function checkOutputs(
       note(output, known === sha256 ? 'intact' : 'changed');
       continue;
     }
-    const compare = async (read: () => Digest | undefined | Promise<Digest | undefined>) => {
+    const compare = async () => {
       const readAt = seen?.now() ?? 0;
       try {
-        const digest = (await read())?.sha256;
+        const digest = (await hashFile(found.path))?.sha256;
         // Not the equal text of the new digest: the cache keeps one for each file.
         const kept = digest === sha256 ? sha256 : digest;
         if (kept !== undefined) seen?.note(path, found.stats, { sha256: kept, readAt });
@@ -119,8 +118,8 @@ export async function checkOutputs(
         note(output, stateAfter(error) === 'missing' ? 'missing' : 'changed');
       }
     };
-    if (bytes > smallBytes) large.push(() => compare(() => hashFile(found.path)));
-    else await compare(() => hashSmallFile(found.path, buffer));
+    if (bytes > smallBytes) large.push(compare);
+    else await compare();
     if (performance.now() < turnEndsAt) continue;
     await nextTurn();
     turnEndsAt = performance.now() + turnMs;

@@ -1,8 +1,8 @@
 import { createHash, hash } from 'node:crypto';
-import { closeSync, constants, fstatSync, readSync } from 'node:fs';
+import { constants, fstatSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { UnsafeFileError } from '../../contract/errors.ts';
-import { isErrno, lstatOrAbsent, openPlainFile, openSeenFile } from '../fs/plain-file.ts';
+import { isErrno, lstatOrAbsent, openPlainFile, readPlainFile, statPlainFile } from '../fs/plain-file.ts';
 
 /** Size in bytes below which a file in the page cache is read and hashed in a fraction of a millisecond. */
 export const smallBytes = 1 << 17;
@@ -19,6 +19,12 @@ export function digestOf(bytes: Uint8Array): Digest {
 
 /** SHA-256 (hex) and size of a plain file; `undefined` if there is none. Throws `UnsafeFileError` for anything else. */
 export async function hashFile(path: string): Promise<Digest | undefined> {
+  const stats = statPlainFile(path);
+  if (stats === undefined) return undefined;
+  if (stats.size <= smallBytes) {
+    const bytes = readPlainFile(path);
+    return bytes && digestOf(bytes);
+  }
   const handle = await openPlainFile(path, constants.O_RDONLY);
   if (handle === undefined) return undefined;
   try {
@@ -61,26 +67,4 @@ export async function hashHandle(handle: FileHandle): Promise<Digest> {
     bytes += piece.length;
   }
   return { sha256: hash.digest('hex'), bytes };
-}
-
-/**
- * Hashes a file that `statPlainFile` has just seen, synchronously: a thread would take ten times as long. `undefined`
- * if it is gone, or larger than the buffer.
- */
-export function hashSmallFile(path: string, buffer: Buffer): Digest | undefined {
-  const file = openSeenFile(path);
-  if (file === undefined) return undefined;
-  const { fd, size } = file;
-  try {
-    if (size > buffer.length) return undefined;
-    let bytes = 0;
-    while (bytes < size) {
-      const bytesRead = readSync(fd, buffer, bytes, size - bytes, bytes);
-      if (bytesRead === 0) break;
-      bytes += bytesRead;
-    }
-    return { sha256: hash('sha256', buffer.subarray(0, bytes)), bytes };
-  } finally {
-    closeSync(fd);
-  }
 }

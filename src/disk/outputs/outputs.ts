@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { closeSync, constants, openSync, readSync } from 'node:fs';
+import { closeSync, constants, openSync } from 'node:fs';
 import { readdir, readFile, unlink } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 import type { Download } from '../../contract/answer.ts';
@@ -9,7 +9,7 @@ import type { Media } from '../../kinds/kind.ts';
 import { isOutputPath } from '../../lock/check-line.ts';
 import type { Output } from '../../lock/record.ts';
 import { syncFile, writeAll } from '../fs/durable.ts';
-import { isErrno, lstatOrAbsent, noFollow, openSeenFile, statPlainFile } from '../fs/plain-file.ts';
+import { isErrno, lstatOrAbsent, noFollow, readFirstBytes, statPlainFile } from '../fs/plain-file.ts';
 import { temporaryName } from '../fs/replace.ts';
 import type { KeptMeasures } from '../state/caches.ts';
 import { smallBytes } from './hash-file.ts';
@@ -83,21 +83,16 @@ export async function findStrangers(
 
 /** Returns whether a job of these media may have made a file, judging by its bytes and its name. */
 export function mayBeOutput(root: string, path: string, media: Media): boolean {
-  let fd: number | undefined;
   try {
     const file = join(root, path);
-    fd = statPlainFile(file) === undefined ? undefined : openSeenFile(file)?.fd;
-    if (fd === undefined) return false;
-    const head = Buffer.alloc(sniffLength);
-    const known = head.subarray(0, readSync(fd, head, 0, sniffLength, 0));
+    const head = statPlainFile(file) && readFirstBytes(file, sniffLength);
+    if (head === undefined) return false;
     // A Git LFS pointer: this clone did not fetch the file itself.
-    if (known.toString('latin1').startsWith('version https://git-lfs.')) return true;
-    const sniffed = sniffMedia(known);
+    if (head.toString('latin1').startsWith('version https://git-lfs.')) return true;
+    const sniffed = sniffMedia(head);
     return sniffed?.media === media && sniffed.extension === extname(path);
   } catch {
     return false;
-  } finally {
-    if (fd !== undefined) closeSync(fd);
   }
 }
 

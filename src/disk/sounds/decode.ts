@@ -268,17 +268,12 @@ function rounded(value: number): number {
 
 /** Number of stretches of a waveform: about as many as the pixels of a tile can show. */
 const stretches = 120;
-/**
- * Initial number of samples per piece, and most pieces. When that number is reached, pairs of pieces are merged,
- * because the duration of the sound is not known in advance.
- */
-const firstPiece = 16;
-const mostPieces = 1 << 14;
+/** Number of samples that share a peak: the duration of the sound, and so the length of a stretch, is not known yet. */
+const pieceSamples = 128;
 
 /** Draws the waveform of a sound while it is decoded. */
 export class WavePen implements Listener {
-  #pieces: number[] = [];
-  #piece = firstPiece;
+  readonly #pieces: number[] = [];
   #peak = 0;
   #samples = 0;
 
@@ -287,7 +282,9 @@ export class WavePen implements Listener {
     for (let at = 0; at < length; at += 1) {
       for (const channel of channels) this.#peak = Math.max(this.#peak, Math.abs(channel[at] ?? 0));
       this.#samples += 1;
-      if (this.#samples === this.#piece) this.#endPiece();
+      if (this.#samples % pieceSamples !== 0) continue;
+      this.#pieces.push(this.#peak);
+      this.#peak = 0;
     }
   }
 
@@ -295,16 +292,5 @@ export class WavePen implements Listener {
   tell(): MediaFacts {
     if (this.#pieces.length < stretches) return {};
     return { wave: writeWave(findPeaks([Float32Array.from(this.#pieces)], stretches)) };
-  }
-
-  #endPiece(): void {
-    this.#pieces.push(this.#peak);
-    this.#peak = 0;
-    this.#samples = 0;
-    if (this.#pieces.length < mostPieces) return;
-    this.#pieces = Array.from({ length: mostPieces / 2 }, (_, index) =>
-      Math.max(this.#pieces[2 * index] ?? 0, this.#pieces[2 * index + 1] ?? 0),
-    );
-    this.#piece *= 2;
   }
 }

@@ -1,10 +1,9 @@
-import { constants } from 'node:fs';
 import { UnsafeFileError } from '../../contract/errors.ts';
 import type { KeptDurations } from '../../contract/ports.ts';
 import type { Json } from '../../ground/json.ts';
 import { isMap } from '../../ground/values.ts';
 import type { Aspect, MediaFacts } from '../../plan/outputs/expectation.ts';
-import { openPlainFile } from '../fs/plain-file.ts';
+import { readPlainFile } from '../fs/plain-file.ts';
 import { readSealedFile, writeSealedFile } from './sealed-file.ts';
 
 const mostBytes = 64 * 1024 ** 2;
@@ -23,15 +22,8 @@ export async function orForgotten<T>(work: () => Promise<T>): Promise<T | undefi
 
 /** Reads JSON, also after a byte order mark. `undefined` if the file is missing or exceeds `mostBytes`. */
 export async function readJsonFile(path: string, mostBytes: number): Promise<Json | undefined> {
-  const handle = await openPlainFile(path, constants.O_RDONLY);
-  if (handle === undefined) return undefined;
-  try {
-    const { size } = await handle.stat();
-    if (size > mostBytes) return undefined;
-    return JSON.parse((await handle.readFile('utf8')).replace(/^\ufeff/, '')) as Json;
-  } finally {
-    await handle.close();
-  }
+  const text = readPlainFile(path, mostBytes)?.toString('utf8');
+  return text === undefined ? undefined : (JSON.parse(text.replace(/^\ufeff/, '')) as Json);
 }
 
 /**

@@ -2,7 +2,8 @@ import { hash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { PurchaseJournal, Reservation, ReserveOptions } from '../../contract/ports.ts';
 import type { Hold, HoldAnswer, SpendingLimits } from '../../contract/spending.ts';
-import { isMap, type JsonMap } from '../../ground/values.ts';
+import { parseJson } from '../../ground/json.ts';
+import { isMap, mapOf } from '../../ground/values.ts';
 import { joinParts, partOf } from '../../lock/join.ts';
 import type { LockLine, StepRecord } from '../../lock/record.ts';
 import { isJob, isOpenSend } from '../../lock/sends.ts';
@@ -82,7 +83,7 @@ class Entry {
     const lines = new Map<string, LockLine[]>();
     for (let index = 0; index < this.#places.length; index += 2) {
       const place = { at: this.#places[index] ?? 0, size: this.#places[index + 1] ?? 0 };
-      const line = parseLine(file.lineAt(place))?.line as unknown as LockLine | undefined;
+      const line = mapOf(parseJson(file.lineAt(place))).line as unknown as LockLine | undefined;
       if (line === undefined) continue;
       const same = lines.get(line.address);
       if (same === undefined) lines.set(line.address, [line]);
@@ -123,7 +124,7 @@ class Entries {
   }
 
   #addHold(entry: Entry, id: string, text: string): void {
-    const { at, by } = parseLine(text) ?? {};
+    const { at, by } = mapOf(parseJson(text));
     if (typeof at !== 'number' || !isMap(by)) return;
     const run = this.#runs.get(id) ?? { id: copyOf(id), by: by as unknown as ProcessIdentity };
     this.#runs.set(run.id, run);
@@ -319,14 +320,6 @@ class PurchaseFile implements PurchaseJournal {
 
 function fileOf(folder: string, name: string): string {
   return join(folder, folderName, `${name}.jsonl`);
-}
-
-function parseLine(text: string): JsonMap | undefined {
-  try {
-    return JSON.parse(text) as JsonMap;
-  } catch {
-    return undefined;
-  }
 }
 
 /**

@@ -3,7 +3,7 @@ import { open, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { UnsafeFileError } from '../../contract/errors.ts';
-import type { Json } from '../../ground/json.ts';
+import { type Json, parseJson } from '../../ground/json.ts';
 import { isErrno, lstatOrAbsent, noFollow, openPlainFile, orAbsent } from '../fs/plain-file.ts';
 import { hasRealFolders, prepareStateFolder } from './state-folder.ts';
 
@@ -127,27 +127,14 @@ function orNothing<T>(error: unknown, nothing: T): T {
 
 /** Skips lines that are not JSON: partial lines or foreign text. */
 function valuesOfLines(text: string): Json[] {
-  const values: Json[] = [];
-  for (const line of text.split('\n')) {
-    if (!line.startsWith('{')) continue;
-    try {
-      values.push(JSON.parse(line) as Json);
-    } catch {
-      // Left out.
-    }
-  }
-  return values;
+  const lines = text.split('\n').filter((line) => line.startsWith('{'));
+  return lines.flatMap((line) => parseJson(line) ?? []);
 }
-
-/** Bytes that wait at most, and for how long, in ms. */
-const mostWaiting = 1 << 16;
-const flushMs = 1000;
 
 /** History file of a run. Appended in the background, never synced: a killed process loses unwritten lines. */
 export class RunJournal {
   readonly #stream: WriteStream;
   readonly #mostCharacters: number;
-  readonly #timer: NodeJS.Timeout;
   #length = 0;
   /** Number of lines that were dropped because the file is full. */
   dropped = 0;
@@ -155,7 +142,6 @@ export class RunJournal {
   private constructor(stream: WriteStream, mostCharacters: number) {
     this.#stream = stream;
     this.#mostCharacters = mostCharacters;
-    this.#timer = setInterval(() => this.#flush(), flushMs).unref();
   }
 
   /**
@@ -180,23 +166,12 @@ export class RunJournal {
       return;
     }
     this.#length += line.length + 1;
-    if (!this.#stream.writable) return;
-    // The first line is written at once, so that a full disk is noticed before the run spends; later ones are written
-    // together, because each write costs system calls.
-    const isFirst = this.#stream.bytesWritten === 0 && this.#stream.writableLength === 0;
-    this.#stream.write(`${line}\n`, isFirst ? () => this.#stream.cork() : undefined);
-    if (this.#stream.writableLength > mostWaiting) this.#flush();
-  }
-
-  #flush(): void {
-    if (this.#stream.writableCorked === 0) return;
-    this.#stream.uncork();
-    this.#stream.cork();
+    // Lines that are added while a write is in progress share the next one.
+    if (this.#stream.writable) this.#stream.write(`${line}\n`);
   }
 
   /** Writes `last` even if the file is full, and closes it. Never rejects. */
   async close(last: string): Promise<void> {
-    clearInterval(this.#timer);
     if (this.#stream.writable) this.#stream.end(`${last}\n`);
     await finished(this.#stream).catch(() => undefined);
   }

@@ -4,7 +4,7 @@ import { link, unlink } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { makeFolders } from '../fs/folders.ts';
-import { hasNoLinks, isErrno, noFollow, openSeenFile, orAbsent, statPlainFile } from '../fs/plain-file.ts';
+import { hasNoLinks, isErrno, noFollow, orAbsent, readPlainFile } from '../fs/plain-file.ts';
 import { replaceFile, temporaryName, writeNewFile } from '../fs/replace.ts';
 import { hasRealFolders, prepareStateFolder } from './state-folder.ts';
 
@@ -24,15 +24,9 @@ export async function readSealedFile(
   name: string,
   { mostBytes, secret = findOwn()?.secret }: { mostBytes: number; secret?: Buffer | undefined },
 ): Promise<Buffer | undefined> {
-  const path = join(state, name);
   if (secret === undefined || !hasRealFolders(state, folderOf(name))) return undefined;
-  const file = statPlainFile(path) && openSeenFile(path);
-  if (file === undefined) return undefined;
-  try {
-    return file.size > mostBytes + headLength ? undefined : contentOf(readFileSync(file.fd), name, secret);
-  } finally {
-    closeSync(file.fd);
-  }
+  const bytes = readPlainFile(join(state, name), mostBytes + headLength);
+  return bytes && contentOf(bytes, name, secret);
 }
 
 /** Writes a file with its seal. Returns false, and writes nothing, if it cannot be sealed. */

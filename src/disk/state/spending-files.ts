@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { UnsafeFileError } from '../../contract/errors.ts';
 import type { SpendingLimits } from '../../contract/spending.ts';
-import type { Json } from '../../ground/json.ts';
+import { parseJson } from '../../ground/json.ts';
 import { coalesce } from '../fs/durable.ts';
 import { makeFolders, namesIn } from '../fs/folders.ts';
 import { isErrno } from '../fs/plain-file.ts';
@@ -84,7 +84,7 @@ class OpenMonth {
   readonly judge = coalesce(async () => {
     await this.lines.datasync();
     await this.lines.readOn((text) => {
-      const judged = this.sums.add(readValue(text));
+      const judged = this.sums.add(parseJson(text));
       if (judged !== undefined && this.verdicts.has(judged.line)) this.verdicts.set(judged.line, judged.verdict);
     });
   });
@@ -101,7 +101,7 @@ export async function readSpent(now: number): Promise<{ day: number; month: numb
   const folder = join(own, folderName);
   const sums = new SpendingSums();
   const path = join(folder, lastMonth(folder, now));
-  await readSharedLines(path, (lines) => lines.readOn((line) => void sums.add(readValue(line))));
+  await readSharedLines(path, (lines) => lines.readOn((line) => void sums.add(parseJson(line))));
   return sums.spentAt(new Date(now).toISOString());
 }
 
@@ -119,14 +119,5 @@ function monthsIn(folder: string): string[] {
   } catch (error) {
     if (isErrno(error, 'ENOTDIR')) throw new UnsafeFileError(folder, 'no folder');
     throw error;
-  }
-}
-
-function readValue(line: string): Json | undefined {
-  if (!line.startsWith('{')) return undefined;
-  try {
-    return JSON.parse(line) as Json;
-  } catch {
-    return undefined;
   }
 }
