@@ -1,5 +1,5 @@
 import type { Advice, Call, Shell, Way } from '../ground/advice.ts';
-import { active, command, type Document, paragraph } from './document.ts';
+import { active, command, type Document, type Line, line, paragraph } from './document.ts';
 import { safeText } from './safe-text.ts';
 
 /** A command line ready to paste, with the running command's file and its options for lock, variables and account. */
@@ -15,6 +15,11 @@ export function adviceView(advice: Advice | undefined, paste: Paste): Document {
 
 export function shellView(advice: Advice<Shell> | undefined, sign: string): Document {
   return viewOf(advice, { sign, textOf: shellText });
+}
+
+/** Returns a line for each sentence or command, for commands of mediabatch. */
+export function waysBlock(ways: readonly (string | Way<Call>)[], paste: Paste): Line[] {
+  return ways.map((one) => (typeof one === 'string' ? line(one) : command(one.to, paste(one.run))));
 }
 
 function viewOf<Run>(

@@ -122,7 +122,7 @@ tasks:
       const flags = ['--sandbox', '--yes', '--sandbox-speed', '10000', '--poll-interval', '10'];
       const ran = await run('apply', ...flags);
       expect(ran, ran.err).toMatchObject({ code: 0, err: expect.not.stringContaining('warning') });
-      expect(ran.err).toContain('as estimated');
+      expect(ran.err).toMatch(/estimate +(\d+) for \d+ jobs? · \1 charged/);
       place.write('campaign.yaml', own.replace('imageUrl:', 'aspectRatio: [x], imageUrl:'));
       expect(await run('plan', '--sandbox')).toMatchObject({ code: 65, err: expect.stringContaining('`aspectRatio`') });
       expect([service.seen.length, service.books.jobs]).toEqual([seen, []]);

@@ -1,23 +1,13 @@
 import { noUser } from '../../contract/failure.ts';
-import { type Call, call } from '../../ground/advice.ts';
+import { type Call, call, way } from '../../ground/advice.ts';
 import { isPost } from '../../plan/posts/post-record.ts';
-import {
-  type Block,
-  command,
-  type Document,
-  type Fact,
-  facts,
-  good,
-  line,
-  stack,
-  strong,
-  warning,
-} from '../document.ts';
+import { waysBlock } from '../advice-text.ts';
+import { type Block, type Document, type Fact, facts, good, line, stack, strong, warning } from '../document.ts';
 import { countOf, creditsText, spanText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import type { RunView, SavedFiles, Stage, StepView } from './run-view.ts';
 import { countSteps, isNoUser, stopText } from './run-words.ts';
-import { type TroubleOptions, troubleBlocks } from './summary-troubles.ts';
+import { type Remedy, type TroubleOptions, troubleBlocks } from './summary-troubles.ts';
 
 interface SummaryOptions extends TroubleOptions {
   /** Base of output paths, relative to the working folder; empty for the folder itself. */
@@ -42,148 +32,123 @@ export function summaryView(view: RunView, options: SummaryOptions): Document {
   const head = stack(
     headline(view),
     facts([
-      options.filesStay === true ? storeFact(view.files) : filesFact(view.files, 'saved', options.outputs),
-      filesFact(view.movedFiles, 'moved', options.outputs),
+      filesFact('saved', view.files, options),
+      filesFact('moved', view.movedFiles, options),
       postsFact(view),
       { label: 'credits', text: moneyText(view) },
       estimateFact(view),
     ]),
   );
-  return [head, noticeBlock(view), ...troubleBlocks(steps, options), stack(...openLines(view, steps, options))];
+  return [head, noticeBlock(view), ...troubleBlocks(steps, options), stack(...endLines(view, steps, options))];
 }
 
 function headline(view: RunView): Block {
   const [done, kept, unneeded] = [countDone(view), countSteps(view, 'kept'), countSteps(view, 'unneeded')];
-  const notes = [
-    ...(kept > 0 ? [`${creditsText(kept)} of them in earlier runs`] : []),
-    ...(unneeded > 0 ? [`${creditsText(unneeded)} not needed`] : []),
-  ];
-  const before = notes.length > 0 ? ` (${notes.join(', ')})` : '';
+  const notes = counts([
+    [kept, 'of them in earlier runs'],
+    [unneeded, 'not needed'],
+  ]);
   const count =
     done === view.steps
       ? good(`${view.steps === 1 ? '' : 'all '}${countOf(view.steps, 'step')} done`)
       : `${creditsText(done)} of ${countOf(view.steps, 'step')} done`;
-  return line([strong(view.campaign), ': ', count, before]);
+  return line([strong(view.campaign), ': ', count, notes.length === 0 ? '' : ` (${notes.join(', ')})`]);
 }
 
 function countDone(view: RunView): number {
   return countSteps(view, 'done', 'kept', 'unneeded');
 }
 
-interface OpenSteps {
-  /** Steps whose jobs continue after the run. */
-  goingOn: number;
-  /** Steps whose jobs have ended, and whose files are not saved here. */
-  unsaved: number;
-  /** Steps whose create requests were in flight. */
-  unsure: number;
-  unstarted: number;
+/** Returns texts such as `3 scheduled`, without those that count nothing. */
+function counts(all: readonly [count: number, words: string][]): string[] {
+  return all.flatMap(([count, words]) => (count > 0 ? [`${creditsText(count)} ${words}`] : []));
 }
 
-function countOpen(view: RunView, steps: StepView[]): OpenSteps {
-  const inStage = (...stages: Stage[]) => steps.filter(({ stage }) => stages.includes(stage));
-  const sending = inStage('working', 'searching');
-  const unsure = sending.filter(({ intended }) => intended).length;
-  const idle = sending.length - unsure;
-  const named = view.settled.size + steps.length;
-  return {
-    goingOn: inStage('running', 'stays-paid').filter(({ hasCompletedJob }) => !hasCompletedJob).length,
-    unsaved: inStage('saving', 'stays-paid').filter(({ hasCompletedJob }) => hasCompletedJob).length,
-    unsure,
-    unstarted: inStage('left').length + view.steps - named + idle,
-  };
-}
-
-/** Returns whether the user detached, so that the run's own events report its end. */
-function isLeft(view: RunView, { elsewhere }: SummaryOptions): boolean {
-  return elsewhere === true && view.end === undefined;
-}
-
-function leftLines(view: RunView, steps: StepView[], { paste }: SummaryOptions): Document {
-  const { goingOn, unsaved, unsure, unstarted } = countOpen(view, steps);
-  const open = goingOn + unsaved + unsure + unstarted;
-  return [
-    open === 0
-      ? undefined
-      : line(`${countOf(open, 'step')} ${open === 1 ? 'continues' : 'continue'} without this command`),
-    command('to watch again, and download its outputs', paste(call('apply'))),
-  ];
-}
-
-function openLines(view: RunView, steps: StepView[], options: SummaryOptions): Document {
-  if (isLeft(view, options)) return leftLines(view, steps, options);
-  const { goingOn, unsaved, unsure, unstarted } = countOpen(view, steps);
-  const counts: [count: number, noun: string, words: string][] = [
-    [goingOn, 'job', 'still running, paid'],
-    [unsaved, 'job', 'finished and paid, to be fetched'],
-    [unsure, 'create', 'sent, outcome unknown'],
-    [unstarted, 'step', 'not started'],
-  ];
-  const parts = counts.flatMap(([count, noun, words]) => (count === 0 ? [] : [`${countOf(count, noun)} ${words}`]));
-  const isOpen = parts.length > 0;
-  return [
-    isOpen ? line(parts.join(' · ')) : undefined,
-    view.waitedMs > 0 ? line(`waited ${spanText(view.waitedMs)} for credits`) : undefined,
-    ...wayFrom(view, { options, isOpen }),
-  ];
-}
-
-/** Returns why the run stopped buying, and the next step if work is left. */
-function wayFrom(view: RunView, { options, isOpen }: { options: SummaryOptions; isOpen: boolean }): Document {
+/** Returns the open work of a run that has ended, why it stopped buying, and the next command. */
+function endLines(view: RunView, steps: readonly StepView[], options: SummaryOptions): Document {
   const { paste, goingOn = call('apply') } = options;
-  if (view.stopped === undefined) return isOpen ? [command('to go on', paste(goingOn))] : [];
+  const open = openCounts(view, steps);
+  // The user detached, so the run's own events will report its end.
+  if (options.elsewhere === true && view.end === undefined) {
+    const count = open.reduce((sum, [one]) => sum + one, 0);
+    const words = `${countOf(count, 'step')} ${count === 1 ? 'continues' : 'continue'} without this command`;
+    return [
+      count === 0 ? undefined : line(words),
+      ...waysBlock([way('to watch again, and download its outputs', call('apply'))], paste),
+    ];
+  }
+  const parts = open.flatMap(([count, noun, words]) => (count === 0 ? [] : [`${countOf(count, noun)} ${words}`]));
+  const { stopped, waitedMs } = view;
+  const isDone = countDone(view) === view.steps;
   return [
-    line(stopText(view.stopped)),
-    ...(countDone(view) === view.steps ? [] : [...missingLines(view), ...wayOn(view.stopped, options)]),
+    parts.length > 0 ? line(parts.join(' · ')) : undefined,
+    waitedMs > 0 ? line(`waited ${spanText(waitedMs)} for credits`) : undefined,
+    ...(stopped === undefined
+      ? waysBlock(parts.length > 0 ? [way('to go on', goingOn)] : [], paste)
+      : [line(stopText(stopped)), ...(isDone ? [] : [missingLine(view), ...wayOn(stopped, options)])]),
   ];
 }
 
-function missingLines({ stopped, toSpend, money: { spentNow, balance } }: RunView): Document {
-  if (stopped?.because !== 'balance' || toSpend === null || toSpend <= spentNow) return [];
-  const left = `the rest costs about ${countOf(toSpend - spentNow, 'credit')}`;
-  if (balance === null) return [line(left)];
-  const missing = Math.max(0, toSpend - spentNow - balance);
-  return [line(`${left}, and the account has ${creditsText(balance)}: ${creditsText(missing)} missing`)];
+function openCounts(view: RunView, steps: readonly StepView[]): [count: number, noun: string, words: string][] {
+  const count = (has: (step: StepView) => boolean, ...stages: Stage[]) =>
+    steps.filter((step) => stages.includes(step.stage) && has(step)).length;
+  const named = view.settled.size + steps.length;
+  const unstarted = view.steps - named + count(({ intended }) => !intended, 'working', 'searching');
+  return [
+    [count(({ hasCompletedJob }) => !hasCompletedJob, 'running', 'stays-paid'), 'job', 'still running, paid'],
+    [
+      count(({ hasCompletedJob }) => hasCompletedJob, 'saving', 'stays-paid'),
+      'job',
+      'finished and paid, to be fetched',
+    ],
+    [count(({ intended }) => intended, 'working', 'searching'), 'create', 'sent, outcome unknown'],
+    [unstarted + count(() => true, 'left'), 'step', 'not started'],
+  ];
+}
+
+function missingLine({ stopped, toSpend, money: { spentNow, balance } }: RunView): Block | undefined {
+  if (stopped?.because !== 'balance' || toSpend === null || toSpend <= spentNow) return undefined;
+  const rest = toSpend - spentNow;
+  const text = `the rest costs about ${countOf(rest, 'credit')}`;
+  if (balance === null) return line(text);
+  return line(`${text}, and the account has ${creditsText(balance)}: ${Math.max(0, rest - balance)} missing`);
 }
 
 /** Returns what a user can do after a stop. */
-export function wayOn(
-  stopped: NonNullable<RunView['stopped']>,
-  { paste, sandbox, goingOn = call('apply') }: SummaryOptions,
-): Document {
+export function wayOn(stopped: NonNullable<RunView['stopped']>, options: SummaryOptions): Document {
+  return waysBlock(waysOn(stopped, options), options.paste);
+}
+
+function waysOn(stopped: NonNullable<RunView['stopped']>, options: SummaryOptions): Remedy[] {
+  const { sandbox, goingOn = call('apply') } = options;
   const { because } = stopped;
-  const apply = paste(call('apply'));
+  const apply = call('apply');
   switch (because) {
     case 'balance':
       return sandbox === true
-        ? [command('for enough sandbox credits, omit --sandbox-credits', apply)]
+        ? [way('for enough sandbox credits, omit --sandbox-credits', apply)]
         : [
-            command('top up the account at the service, then', apply),
-            command('or let the run wait until that is done', paste(call('apply', '--wait-for-balance', '2h'))),
+            way('top up the account at the service, then', apply),
+            way('or let the run wait until that is done', call('apply', '--wait-for-balance', '2h')),
           ];
     case 'budget':
-      return [command('with a higher budget (`budget` in the manifest; --max-credits only lowers it)', apply)];
+      return [way('with a higher budget (`budget` in the manifest; --max-credits only lowers it)', apply)];
     case 'limit':
-      return [
-        command('again now (a limit per run), after 00:00 UTC (per day), or when the payer raises the limit', apply),
-      ];
+      return [way('again now (a limit per run), after 00:00 UTC (per day), or when the payer raises the limit', apply)];
     case 'alike':
-      return [command('to buy the other steps anyway', paste(call('apply', '--on-error', 'continue')))];
+      return [way('to buy the other steps anyway', call('apply', '--on-error', 'continue'))];
     case 'price':
-      return [command('the next plan prices the rest by this charge', apply)];
+      return [way('the next plan prices the rest by this charge', apply)];
     case 'auth':
     case 'unreachable':
-      return [
-        isNoUser(stopped) ? line(noUser.hint) : command('what is wrong with it', paste(call('doctor'))),
-        command('then', apply),
-      ];
+      return [isNoUser(stopped) ? noUser.hint : way('what is wrong with it', call('doctor')), way('then', apply)];
     case 'throttled':
-      return [command('to wait for it in a run', paste(call('apply', '--patience', '25h'))), command('or then', apply)];
+      return [way('to wait for it in a run', call('apply', '--patience', '25h')), way('or then', apply)];
     case 'signal':
     case 'disk':
     case 'failure':
     case 'error':
-      return [command('to go on', paste(goingOn))];
+      return [way('to go on', goingOn)];
     default:
       return because satisfies never;
   }
@@ -197,34 +162,33 @@ function noticeBlock(view: RunView): Block | undefined {
   return line(warning('noticed'), [...notices.slice(0, shownNotices).map((notice) => line(safeText(notice))), more]);
 }
 
-function filesFact({ count, path, folder }: SavedFiles, label: 'saved' | 'moved', outputs = ''): Fact | undefined {
+function filesFact(
+  label: 'saved' | 'moved',
+  { count, path, folder }: SavedFiles,
+  { outputs = '', filesStay = false }: SummaryOptions,
+): Fact | undefined {
   if (count === 0) return undefined;
-  const within = outputs === '' ? '' : `${outputs.replace(/\/+$/, '')}/`;
-  if (count === 1) return { label, text: `${within}${path}` };
-  const shared = `${within}${folder.map((name) => `${name}/`).join('')}`;
-  return {
-    label,
-    text: `${countOf(count, 'file')}${shared === '' ? '' : ` ${label === 'moved' ? 'to' : 'in'} ${shared}`}`,
-  };
-}
-
-function storeFact({ count, path }: SavedFiles): Fact | undefined {
-  if (count === 0) return undefined;
-  return { label: 'saved', text: `${count === 1 ? path : countOf(count, 'file')} in the store of the run` };
+  if (filesStay && label === 'saved')
+    return { label, text: `${count === 1 ? path : countOf(count, 'file')} in the store of the run` };
+  const base = outputs === '' ? '' : `${outputs.replace(/\/+$/, '')}/`;
+  if (count === 1) return { label, text: `${base}${path}` };
+  const shared = `${base}${folder.map((name) => `${name}/`).join('')}`;
+  return { label, text: `${countOf(count, 'file')}${shared === '' ? '' : ` in ${shared}`}` };
 }
 
 function postsFact(view: RunView): Fact | undefined {
   const tasks = new Map([...view.tasks].filter(([, { kind }]) => isPost(kind)));
   const count = (stage: Stage) => countSteps({ tasks }, stage);
-  const [done, kept, waiting] = [count('done'), count('kept'), count('awaits-consent')];
-  const published = done - view.scheduledPosts.size;
-  const parts = [
-    ...(published > 0 ? [`${creditsText(published)} published now`] : []),
-    ...(view.scheduledPosts.size > 0 ? [`${creditsText(view.scheduledPosts.size)} scheduled`] : []),
-    ...(kept > 0 ? [`${creditsText(kept)} before`] : []),
-    ...(waiting > 0 ? [`${creditsText(waiting)} ${waiting === 1 ? 'waits' : 'wait'} for consent`] : []),
-  ];
-  return done + waiting === 0 ? undefined : { label: 'posts', text: parts.join(' · ') };
+  const { size: scheduled } = view.scheduledPosts;
+  const waiting = count('awaits-consent');
+  if (count('done') + waiting === 0) return undefined;
+  const parts = counts([
+    [count('done') - scheduled, 'published now'],
+    [scheduled, 'scheduled'],
+    [count('kept'), 'before'],
+    [waiting, `${waiting === 1 ? 'waits' : 'wait'} for consent`],
+  ]);
+  return { label: 'posts', text: parts.join(' · ') };
 }
 
 function moneyText(view: RunView): string {
@@ -237,16 +201,14 @@ function moneyText(view: RunView): string {
   return parts.join(' · ');
 }
 
-/** Returns the plan's expected cost, if it was an estimate or was wrong. */
+/** Returns the plan's expected cost, if it was an estimate, beside what was charged. */
 function estimateFact({ estimated, money }: RunView): Fact | undefined {
   if (estimated === undefined) return undefined;
   const { jobs, likely, charged, unpriced } = estimated;
-  const label = 'estimate';
-  if (jobs === 0)
-    return { label, text: `unknown for ${countOf(unpriced, 'job')} · ${creditsText(money.spentNow)} charged` };
-  const off = charged - likely;
-  const how = off === 0 ? 'as estimated' : `${creditsText(Math.abs(off))} ${off > 0 ? 'more' : 'less'} than estimated`;
-  const others = unpriced > 0 ? ` · ${countOf(unpriced, 'job')} had no estimate` : '';
-  const text = `${creditsText(likely)} for ${countOf(jobs, 'job')} · ${creditsText(charged)} charged, ${how}${others}`;
-  return { label, text };
+  const parts = [
+    ...(jobs > 0 ? [`${creditsText(likely)} for ${countOf(jobs, 'job')}`] : []),
+    ...(unpriced > 0 ? [`unknown for ${countOf(unpriced, 'job')}`] : []),
+    `${creditsText(jobs > 0 ? charged : money.spentNow)} charged`,
+  ];
+  return { label: 'estimate', text: parts.join(' · ') };
 }

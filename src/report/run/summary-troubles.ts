@@ -1,11 +1,11 @@
-import { type Call, call } from '../../ground/advice.ts';
+import { type Call, call, type Way, way } from '../../ground/advice.ts';
 import { likenessOf } from '../../ground/likeness.ts';
 import { groupBy } from '../../ground/values.ts';
 import { isPost } from '../../plan/posts/post-record.ts';
 import { classifyFailure } from '../../plan/purchases/next.ts';
 import { writeName } from '../../plan/select/names.ts';
-import type { Paste } from '../advice-text.ts';
-import { type Block, bad, command, type Document, type Line, line, type Span, warning } from '../document.ts';
+import { type Paste, waysBlock } from '../advice-text.ts';
+import { bad, type Document, type Line, line, type Span, warning } from '../document.ts';
 import { countOf } from '../numbers.ts';
 import { anonymousText } from '../plan/plan-items.ts';
 import { safeText, shortList } from '../safe-text.ts';
@@ -20,103 +20,96 @@ export interface TroubleOptions {
 const shownGroups = 5;
 const shownNames = 5;
 
-type Troubled = Pick<StepView, 'address' | 'error' | 'jobId'>;
+export type Remedy = string | Way<Call>;
+
+type Troubled = Pick<StepView, 'address' | 'error' | 'jobId' | 'need'>;
 
 /** Failures that need the same remedy, under one heading. */
 interface Trouble {
   title: readonly Span[];
-  has(step: StepView): boolean;
+  has(step: StepView, isUnfit: boolean): boolean;
   /** Selection that matches all of them. */
   select?: string;
-  mend(steps: readonly StepView[]): Document;
+  /** `all`: every step that is not done. */
+  mend?(steps: readonly StepView[], all: readonly StepView[]): Remedy[];
 }
 
 /** Failures, equal ones grouped, each group with a single command that fixes all of them. */
-export function troubleBlocks(steps: readonly StepView[], options: TroubleOptions): Document {
-  const troubled = steps.filter(({ stage }) => stage !== 'blocked');
-  const troubles = troublesOf(troubled, options);
-  const byTrouble = groupBy(troubled, (step) => troubles.findIndex(({ has }) => has(step)));
-  return [
-    ...troubles.map(({ title, select, mend }, index) => {
-      const own = byTrouble.get(index);
-      return own && line(title, groupLines(own, { paste: options.paste, select, mends: mend(own) }));
-    }),
-    blockedBlock(steps.filter(({ stage }) => stage === 'blocked')),
-  ];
+export function troubleBlocks(steps: readonly StepView[], { paste, unfit }: TroubleOptions): Document {
+  const isUnfit = ({ files, address }: StepView) => files.length > 0 || unfit?.has(address) === true;
+  const byTrouble = groupBy(steps, (step) => troubles.find(({ has }) => has(step, isUnfit(step))));
+  return troubles.map((trouble) => {
+    const own = byTrouble.get(trouble);
+    const { title, select, mend } = trouble;
+    return own && line(title, groupLines(own, { paste, select, mends: mend?.(own, steps) ?? [] }));
+  });
 }
 
+const isUnresolved = ({ stage }: StepView) => stage === 'unresolved';
+
 /** The kinds of failures, in the order in which they are shown. A step belongs to the first one that has it. */
-function troublesOf(all: readonly StepView[], { paste, unfit }: TroubleOptions): Trouble[] {
-  const run = (to: string, command_: Call): Document => [command(to, paste(command_))];
-  const isFailed = ({ stage }: StepView) => stage === 'failed' || stage === 'lost';
-  const isUnresolved = ({ stage }: StepView) => stage === 'unresolved';
-  const isUnfit = ({ files, address }: StepView) => files.length > 0 || unfit?.has(address) === true;
-  const charged = ', it is not known whether these were charged';
-  const resolve = (ways: string) => (steps: readonly StepView[]) =>
-    run(
-      `to decide${steps.length === 1 ? '' : ', one after the other'}, with ${ways}`,
-      call('resolve', steps[0]?.address ?? ''),
-    );
-  return [
-    {
-      title: [bad('failed'), ', paid, and the file does not fit `expect`'],
-      has: (step) => isFailed(step) && isUnfit(step),
-      select: 'state:failed',
-      mend: (steps) => unfitMends(steps, { paste, areAll: steps.length === all.filter(isFailed).length }),
-    },
-    {
-      title: [bad('failed'), ', paid, and the file is not saved'],
-      has: (step) => isFailed(step) && step.hasCompletedJob,
-      select: 'state:running',
-      mend: ({ length }) => run(`to fetch ${length === 1 ? 'it' : 'them'} again`, call('apply')),
-    },
-    {
-      title: [bad('failed')],
-      has: isFailed,
-      select: 'state:failed state:lost',
-      mend: (steps) => {
-        const redo = steps.length === 1 ? namesOf(steps) : statesOf(steps);
-        const all = steps.length === 1 ? 'it' : `all ${steps.length}`;
-        return run(`${wordsAdvice(steps)}to buy ${all} again`, call('apply', '--redo', redo));
-      },
-    },
-    {
-      title: [bad('refused'), ', nothing was charged; the service does not have the operation'],
-      has: ({ stage, because }) => stage === 'refused' && because === 'no-operation',
-      mend: () => [
-        ...run('which operations the service has', call('doctor')),
-        ...run('what to do', call('help', 'MB1511')),
-      ],
-    },
-    {
-      title: [bad('refused'), ', nothing was charged'],
-      has: ({ stage }) => stage === 'refused',
-      mend: (steps) => run(`${wordsAdvice(steps)}when the cause is fixed`, call('apply')),
-    },
-    {
-      title: [warning('unresolved'), ', bought before and not on record'],
-      has: (step) => isUnresolved(step) && step.because === 'key-known',
-      mend: resolve("--job and its id from the service's dashboard, or --spend-again"),
-    },
-    {
-      title: [warning('unresolved'), ', and the next run can find out whether these were charged'],
-      has: (step) => isUnresolved(step) && step.recoverable === true,
-      select: 'state:unresolved',
-      mend: () => run('to find out, which never pays twice', call('apply')),
-    },
-    {
-      title: [warning('unresolved'), ', it is not known whether these were published'],
-      has: (step) => isUnresolved(step) && isPost(step.kind),
-      select: 'state:unresolved',
-      mend: resolve('--job and its id, or --not-spent'),
-    },
-    {
-      title: [warning('unresolved'), charged],
-      has: isUnresolved,
-      select: 'state:unresolved',
-      mend: resolve('--job and its id, --not-spent or --spend-again'),
-    },
-  ];
+const troubles: readonly Trouble[] = [
+  {
+    title: [bad('failed'), ', paid, and the file does not fit `expect`'],
+    has: (step, isUnfit) => isFailed(step) && isUnfit,
+    select: 'state:failed',
+    mend: (steps, all) => unfitMends(steps, { areAll: steps.length === all.filter(isFailed).length }),
+  },
+  {
+    title: [bad('failed'), ', paid, and the file is not saved'],
+    has: (step) => isFailed(step) && step.hasCompletedJob,
+    select: 'state:running',
+    mend: ({ length }) => [way(`to fetch ${length === 1 ? 'it' : 'them'} again`, call('apply'))],
+  },
+  {
+    title: [bad('failed')],
+    has: isFailed,
+    select: 'state:failed state:lost',
+    mend: (steps) => [redoWay(steps, wordsAdvice(steps))],
+  },
+  {
+    title: [bad('refused'), ', nothing was charged; the service does not have the operation'],
+    has: ({ stage, because }) => stage === 'refused' && because === 'no-operation',
+    mend: () => [way('what to do', call('help', 'MB1511'))],
+  },
+  {
+    title: [bad('refused'), ', nothing was charged'],
+    has: ({ stage }) => stage === 'refused',
+    mend: (steps) => [way(`${wordsAdvice(steps)}when the cause is fixed`, call('apply'))],
+  },
+  {
+    title: [warning('unresolved'), ', bought before and not on record'],
+    has: (step) => isUnresolved(step) && step.because === 'key-known',
+    mend: (steps) => resolveWay(steps, "--job and its id from the service's dashboard, or --spend-again"),
+  },
+  {
+    title: [warning('unresolved'), ', and the next run can find out whether these were charged'],
+    has: (step) => isUnresolved(step) && step.recoverable === true,
+    select: 'state:unresolved',
+    mend: () => [way('to find out, which never pays twice', call('apply'))],
+  },
+  {
+    title: [warning('unresolved'), ', it is not known whether these were published'],
+    has: (step) => isUnresolved(step) && isPost(step.kind),
+    select: 'state:unresolved',
+    mend: (steps) => resolveWay(steps, '--job and its id, or --not-spent'),
+  },
+  {
+    title: [warning('unresolved'), ', it is not known whether these were charged'],
+    has: isUnresolved,
+    select: 'state:unresolved',
+    mend: (steps) => resolveWay(steps, '--job and its id, --not-spent or --spend-again'),
+  },
+  { title: [warning('blocked')], has: ({ stage }) => stage === 'blocked' },
+];
+
+function isFailed({ stage }: Pick<StepView, 'stage'>): boolean {
+  return stage === 'failed' || stage === 'lost';
+}
+
+function resolveWay([first, ...others]: readonly StepView[], ways: string): Remedy[] {
+  const each = others.length === 0 ? '' : ', one after the other';
+  return first === undefined ? [] : [way(`to decide${each}, with ${ways}`, call('resolve', first.address))];
 }
 
 /** Advises to change a refused prompt, because the same words are likely to fail again. */
@@ -127,78 +120,56 @@ function wordsAdvice(steps: readonly StepView[]): string {
   return `the same words are likely to fail again: change them in task ${shortList([...tasks], shownNames)}; then `;
 }
 
+/** Returns the command that buys failed steps again: one by its address, several by their states. */
+export function redoWay(steps: readonly { address: string; stage: string }[], before = ''): Remedy {
+  const [first] = steps;
+  if (first !== undefined && steps.length === 1)
+    return way(`${before}to buy it again`, call('apply', '--redo', first.address));
+  const states = [...new Set(steps.map(({ stage }) => `state:${stage}`))].sort().join(' ');
+  return way(`${before}to buy all ${steps.length} again`, call('apply', '--redo', states));
+}
+
 /** Returns remedies for outputs that do not fit: accept or redo them. `areAll`: nothing else has failed. */
-export function unfitMends(
-  steps: readonly Pick<StepView, 'address'>[],
-  { paste, areAll }: { paste: Paste; areAll: boolean },
-): Document {
+export function unfitMends(steps: readonly { address: string }[], { areAll }: { areAll: boolean }): Remedy[] {
+  const addresses = steps.map(({ address }) => address);
   const [it, is] = steps.length === 1 ? ['it', 'it is'] : ['them', 'they are'];
-  const selects = steps.length > 1 && areAll;
-  const accept = selects
-    ? call('accept', '--select', 'state:failed')
-    : call('accept', ...steps.map(({ address }) => address));
-  const redo = selects ? 'state:failed' : namesOf(steps);
+  const byState = steps.length > 1 && areAll;
+  const accept = byState ? call('accept', '--select', 'state:failed') : call('accept', ...addresses);
+  // A full address is never interpreted as anything else.
+  const names = steps.length === 1 ? addresses.join() : addresses.map(writeName).join(' ');
   return [
-    line('if `expect` is too strict, change it: files that then fit count as done, for 0 credits'),
-    command(`${is} paid and kept; to accept ${it}, for 0 credits`, paste(accept)),
-    command(`to buy ${it} again`, paste(call('apply', '--redo', redo))),
+    'if `expect` is too strict, change it: files that then fit count as done, for 0 credits',
+    way(`${is} paid and kept; to accept ${it}, for 0 credits`, accept),
+    way(`to buy ${it} again`, call('apply', '--redo', byState ? 'state:failed' : names)),
   ];
 }
 
-function statesOf(steps: readonly StepView[]): string {
-  const states = (['failed', 'lost'] as const).filter((state) => steps.some(({ stage }) => stage === state));
-  return states.map((state) => `state:${state}`).join(' ');
-}
-
-function namesOf(steps: readonly Pick<StepView, 'address'>[]): string {
-  const [only, ...others] = steps;
-  // A full address is never interpreted as anything else.
-  if (only !== undefined && others.length === 0) return only.address;
-  return steps.map(({ address }) => writeName(address)).join(' ');
-}
-
-function blockedBlock(steps: readonly StepView[]): Block | undefined {
-  if (steps.length === 0) return undefined;
-  const ofNeed = groupBy(steps, ({ task, need, error = '' }) => (need === undefined ? error : `${task} ${need.is}`));
-  const groups = [...ofNeed.values()];
-  const lines = groups.slice(0, shownGroups).map(([first, ...others]) => {
-    if (first === undefined) return undefined;
-    if (others.length === 0) return errorLine(first);
-    const all = [first, ...others];
-    if (first.need === undefined)
-      return line(`${countOf(all.length, 'step')}  ${safeText(first.error ?? '')}: ${shortNames(all)}`);
-    const needs = [...new Set(all.flatMap(({ need }) => need?.address ?? []))];
-    const is = first.need.is === 'unselected' ? 'not done and not selected' : first.need.is;
-    const which = `${shortList(needs, shownNames)}, which ${needs.length === 1 ? 'is' : 'are'} ${is}`;
-    return line(`${countOf(all.length, 'step')} of ${safeText(first.task, 100)}  need ${which}`);
-  });
-  return line(warning('blocked'), [...lines, moreGroups(groups)]);
-}
-
+/** Lists steps, those with similar errors in one line, and then their remedies. */
 export function groupLines(
   steps: readonly Troubled[],
-  { paste, select, mends }: Pick<TroubleOptions, 'paste'> & { select: string | undefined; mends: Document },
+  { paste, select, mends }: { paste: Paste; select: string | undefined; mends: readonly Remedy[] },
 ): Document {
   const groups = [...groupBy(steps, (step) => likenessOf(textOf(step))).values()];
-  const lines = groups.slice(0, shownGroups).flatMap((same) => {
-    const [first] = same;
-    if (first === undefined) return [];
-    const text = safeText(sharedText(same.map(textOf)));
-    if (same.length === 1) return [errorLine(first)];
-    return [line(`${countOf(same.length, 'step')}${text === '' ? '' : `  ${text}`}`, [line(shortNames(same))])];
-  });
-  const isCut = groups.some(({ length }) => length > shownNames) || groups.length > shownGroups;
-  const list = isCut && select !== undefined ? paste(call('status', '--list', '--select', select)) : undefined;
-  const all = [...lines, moreGroups(groups)].filter((block) => block !== undefined);
-  const last = all.pop();
-  if (last === undefined) return [];
+  const hidden = groups.slice(shownGroups).flat().length;
+  const isCut = hidden > 0 || groups.some(({ length }) => length > shownNames);
+  const all = isCut && select !== undefined ? [way('all of them', call('status', '--list', '--select', select))] : [];
   return [
-    ...all,
-    {
-      ...last,
-      below: [...(last.below ?? []), list === undefined ? undefined : command('all of them', list), ...mends],
-    },
+    ...groups.slice(0, shownGroups).map(groupLine),
+    hidden === 0 ? undefined : line(`… and ${countOf(hidden, 'more step')}`),
+    ...waysBlock([...all, ...mends], paste),
   ];
+}
+
+function groupLine(steps: readonly Troubled[]): Line {
+  const [first] = steps;
+  const addresses = steps.map(({ address }) => address);
+  if (first !== undefined && steps.length === 1) return line(withError(safeText(first.address, 300), first.error));
+  const count = countOf(steps.length, 'step');
+  return line(withError(count, sharedText(steps.map(textOf))), [line(shortList(addresses, shownNames))]);
+}
+
+function withError(name: string, error = ''): string {
+  return error === '' ? name : `${name}  ${safeText(error)}`;
 }
 
 /** One text for several similar ones, with `…` in place of each word that differs. */
@@ -211,22 +182,7 @@ function sharedText(texts: readonly string[]): string {
   return words.join(' ');
 }
 
-function moreGroups(groups: readonly (readonly Troubled[])[]): Line | undefined {
-  const hidden = groups.slice(shownGroups).reduce((sum, { length }) => sum + length, 0);
-  return hidden === 0 ? undefined : line(`… and ${countOf(hidden, 'more step')}`);
-}
-
-function textOf({ error = '', ...step }: Troubled): string {
-  return anonymousText(error, step);
-}
-
-function shortNames(steps: readonly Troubled[]): string {
-  return shortList(
-    steps.map(({ address }) => address),
-    shownNames,
-  );
-}
-
-function errorLine({ address, error }: Troubled): Line {
-  return line(`${safeText(address, 300)}${error === undefined ? '' : `  ${safeText(error)}`}`);
+function textOf({ error = '', need, ...step }: Troubled): string {
+  const own = anonymousText(error, step);
+  return need === undefined ? own : own.replaceAll(need.address, '…');
 }

@@ -20,7 +20,7 @@ import {
   warning,
 } from '../document.ts';
 import { clockText, countOf, creditsText } from '../numbers.ts';
-import { groupLines, unfitMends } from '../run/summary-troubles.ts';
+import { groupLines, redoWay, unfitMends } from '../run/summary-troubles.ts';
 import { safeText, shortList } from '../safe-text.ts';
 import type { GateStatus, StatusView, StepStatus, TaskStatus } from './status.ts';
 
@@ -133,16 +133,15 @@ function isFailed({ state }: StepStatus): boolean {
   return state === 'failed' || state === 'lost';
 }
 
-function failedLines(failed: readonly StepStatus[], paste: Paste): Document {
-  const kept = failed.filter(({ code }) => code === 'unfit');
-  const [only, ...others] = failed.filter(({ code }) => code !== 'unfit');
-  const select = [...new Set(failed.map(({ state }) => `state:${state}`))].join(' ');
-  const all = others.length === 0 ? 'it' : `all ${others.length + 1}`;
-  const redo = only !== undefined && others.length === 0 ? only.address : select;
-  const mends: Document = [
-    ...(kept.length === 0 ? [] : unfitMends(kept, { paste, areAll: only === undefined })),
-    only && command(`to buy ${all} again`, paste(call('apply', '--redo', redo))),
+function failedLines(rows: readonly StepStatus[], paste: Paste): Document {
+  const failed = rows.map(({ state, ...row }) => ({ ...row, stage: state }));
+  const unfit = failed.filter(({ code }) => code === 'unfit');
+  const others = failed.filter(({ code }) => code !== 'unfit');
+  const mends = [
+    ...(unfit.length === 0 ? [] : unfitMends(unfit, { areAll: others.length === 0 })),
+    ...(others.length === 0 ? [] : [redoWay(others)]),
   ];
+  const select = [...new Set(rows.map(({ state }) => `state:${state}`))].join(' ');
   return groupLines(failed, { paste, select, mends });
 }
 

@@ -183,20 +183,20 @@ describe('summaryView', () => {
 
       failed, paid, and the file is not saved
         hero@l'été  the link has expired
-          to fetch it again: mediabatch apply campaign.yaml
+        to fetch it again: mediabatch apply campaign.yaml
 
       failed
         hero@en  moderated \\x1b[2J
         hero@it  unknown job.
-          the same words are likely to fail again: change them in task \`hero\`; then to buy all 2 again: mediabatch apply campaign.yaml --redo 'state:failed state:lost'
+        the same words are likely to fail again: change them in task \`hero\`; then to buy all 2 again: mediabatch apply campaign.yaml --redo 'state:failed state:lost'
 
       refused, nothing was charged
         theme@c  bad lyrics
-          when the cause is fixed: mediabatch apply campaign.yaml
+        when the cause is fixed: mediabatch apply campaign.yaml
 
       unresolved, it is not known whether these were charged
         hero@fr  no answer
-          to decide, with --job and its id, --not-spent or --spend-again: mediabatch resolve campaign.yaml hero@fr
+        to decide, with --job and its id, --not-spent or --spend-again: mediabatch resolve campaign.yaml hero@fr
 
       blocked
         theme@d  needs hero@it, which is lost
@@ -287,8 +287,8 @@ describe('summaryView', () => {
           hero@0, hero@1, hero@2, hero@3, hero@4, … and 8 more
         hero@x  out of order
         cover  HTTP 404: no such job
-          all of them: mediabatch status campaign.yaml --list --select 'state:failed state:lost'
-          the same words are likely to fail again: change them in task \`hero\`; then to buy all 15 again: mediabatch apply campaign.yaml --redo 'state:failed state:lost'
+        all of them: mediabatch status campaign.yaml --list --select 'state:failed state:lost'
+        the same words are likely to fail again: change them in task \`hero\`; then to buy all 15 again: mediabatch apply campaign.yaml --redo 'state:failed state:lost'
       "
     `);
   });
@@ -308,11 +308,11 @@ describe('summaryView', () => {
       ...many(2, (index) => ended(`song@${index}`, 'blocked', { error: 'the credits are not enough: it costs 2' })),
     ]);
     for (const part of [
-      '  3 steps  HTTP 400: too wide [bad_ratio]\n    hero@r0, hero@r1, hero@r2\n    when the cause is fixed: ',
-      '  2 steps  no answer\n    hero@a0, hero@a1\n    to find out, which never pays twice: mediabatch apply campaign.yaml\n',
-      'hero@u4, … and 2 more\n    all of them: mediabatch status campaign.yaml --list --select state:unresolved\n    to decide,',
-      '  8 steps of teaser  need hero@r0, hero@r1, hero@r2, hero@r3, hero@r4, … and 2 more, which are refused\n',
-      '  cover  needs teaser@1, which is blocked\n  2 steps  the credits are not enough: it costs 2: song@0, song@1\n',
+      '  3 steps  HTTP 400: too wide [bad_ratio]\n    hero@r0, hero@r1, hero@r2\n  when the cause is fixed: ',
+      '  2 steps  no answer\n    hero@a0, hero@a1\n  to find out, which never pays twice: mediabatch apply campaign.yaml\n',
+      'hero@u4, … and 2 more\n  all of them: mediabatch status campaign.yaml --list --select state:unresolved\n  to decide,',
+      '  8 steps  needs …, which is refused\n    teaser@0, teaser@1, teaser@2, teaser@3, teaser@4, … and 3 more\n',
+      '  cover  needs teaser@1, which is blocked\n  2 steps  the credits are not enough: it costs 2\n    song@0, song@1\n',
     ]) {
       expect(text).toContain(part);
     }

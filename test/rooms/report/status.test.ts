@@ -177,7 +177,7 @@ describe('statusView', () => {
       failed
         2 steps
           hero@failed, hero@lost
-          to buy all 2 again: mediabatch apply campaign.yaml --redo 'state:failed state:lost'
+        to buy all 2 again: mediabatch apply campaign.yaml --redo 'state:failed state:lost'
 
       to decide about what is unresolved: mediabatch resolve campaign.yaml hero@unresolved
       "
