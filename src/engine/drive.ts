@@ -18,7 +18,7 @@ import type { StepEnd } from '../run/step-end.ts';
 import type { Account } from './account.ts';
 import { SharedSlots } from './account-gate.ts';
 import type { Breaker } from './breaker.ts';
-import { holdPosts } from './hold-posts.ts';
+import { PostsLast } from './hold-posts.ts';
 import { describeHold, isCanaryOf, letsGoOn, linkOrders, rankOrders, urgencyOf } from './order-of-work.ts';
 import { Queue } from './queue.ts';
 
@@ -56,7 +56,7 @@ export class Drive {
   #waiting: Map<string, number>;
   readonly #begun = new Set<string>();
   readonly #added = new Set<string>();
-  readonly #posts: ReturnType<typeof holdPosts>;
+  readonly #posts: PostsLast;
   readonly #ready: Queue;
   readonly #ended: DriveResult = new Map();
   readonly #errors: unknown[] = [];
@@ -80,7 +80,7 @@ export class Drive {
     const before = options.ends ?? new Map<string, StepEnd>();
     const open = before.size === 0 ? this.#orders : new Map([...this.#orders].filter(([name]) => !before.has(name)));
     this.#ready = new Queue(open, ranks, { account: options.account, balance: plan.totals.balance });
-    this.#posts = holdPosts(this.#orders, {
+    this.#posts = new PostsLast(this.#orders, {
       start: (order) => this.#ready.add(order),
       leave: (order, why) => this.#follow(this.#endUnbegun(order, 'blocked', { error: why })),
     });

@@ -57,51 +57,37 @@ class Estimates {
 type PricedGate = CreateGate &
   Pick<LocalGate, 'fallOfBalance' | 'closePrice' | 'isClosed' | 'holdsPrice' | 'tellHeld' | 'stopping'>;
 
+interface LedgerOptions {
+  lock: Lock;
+  file: LockFile;
+  bodies: RequestBodies;
+  gate: PricedGate;
+  totals: PlanTotals;
+  orders: readonly StepOrder[];
+  learned?: PriceBook | undefined;
+  purchases?: PurchaseJournal | undefined;
+  accountOf?: SendFacts['accountOf'];
+  onUnknown?: SendFacts['onUnknown'];
+  clock: Pick<Clock, 'now'>;
+  /** Returns whether this run is the only one on this lock; called before each create request. */
+  isAlone(): Promise<boolean>;
+  emit(fact: RunFact): void;
+}
+
 /** Ledger of one process. The lock file is its journal: only facts recorded there count. */
 export class LocalLedger implements Ledger {
   readonly account: Account;
   readonly estimates = new Estimates();
   readonly #journal: Journal;
-  readonly #bodies: RequestBodies;
-  readonly #gate: PricedGate;
-  readonly #accountOf: SendFacts['accountOf'];
-  readonly #onUnknown: SendFacts['onUnknown'];
-  readonly #clock: Pick<Clock, 'now'>;
-  readonly #emit: (fact: RunFact) => void;
-  readonly #totals: PlanTotals;
-  readonly #purchases: PurchaseJournal | undefined;
-  readonly #isAlone: () => Promise<boolean>;
+  readonly #given: LedgerOptions;
   balance: number | null = null;
   #isBroken = false;
 
-  constructor(options: {
-    lock: Lock;
-    file: LockFile;
-    bodies: RequestBodies;
-    gate: PricedGate;
-    totals: PlanTotals;
-    orders: readonly StepOrder[];
-    learned?: PriceBook | undefined;
-    purchases?: PurchaseJournal | undefined;
-    accountOf?: SendFacts['accountOf'];
-    onUnknown?: SendFacts['onUnknown'];
-    clock: Pick<Clock, 'now'>;
-    /** Returns whether this run is the only one on this lock; called before each create request. */
-    isAlone(): Promise<boolean>;
-    emit(fact: RunFact): void;
-  }) {
-    const { totals, gate } = options;
-    this.#isAlone = options.isAlone;
-    this.#journal = new Journal(options.lock, options.file, options.purchases);
-    this.#purchases = options.purchases;
-    this.#bodies = options.bodies;
-    this.#gate = gate;
-    this.#accountOf = options.accountOf;
-    this.#onUnknown = options.onUnknown;
-    this.#clock = options.clock;
-    this.#emit = options.emit;
-    this.#totals = totals;
-    const prices = options.learned ?? new PriceBook();
+  constructor(given: LedgerOptions) {
+    const { totals, gate } = given;
+    this.#given = given;
+    this.#journal = new Journal(given.lock, given.file, given.purchases);
+    const prices = given.learned ?? new PriceBook();
     const { budget } = totals;
     this.account = new Account({
       caps: capsOf({ ...totals, budget: budget === undefined ? undefined : budget - totals.alreadyPaid - totals.held }),
@@ -109,7 +95,7 @@ export class LocalLedger implements Ledger {
       lostBefore: totals.lostPrices,
       heldUnpriced: totals.heldUnpriced,
       prices,
-      approval: new Approval({ ...options, prices }),
+      approval: new Approval({ ...given, prices }),
     });
     // Steps that wait for a price no longer need to wait.
     gate.stopping.addEventListener('abort', () => this.account.nudge(), { once: true });
@@ -130,12 +116,12 @@ export class LocalLedger implements Ledger {
     // An order that looks up a create request needs that request's answer, even if another job of its idempotency key
     // is known.
     if (job !== undefined && !(order.asksOnly && open !== undefined)) return attachTo(job.jobId);
-    const { stopped } = this.#gate;
+    const { stopped } = this.#given.gate;
     if (stopped !== undefined) return { do: 'stop', because: stopped };
     const key = await this.#reserveKey(order, open);
     if ('do' in key) return key;
     const begun = await this.#reserveCredits(order, key.open);
-    if (begun.do === 'stop') this.#purchases?.release(order.key);
+    if (begun.do === 'stop') this.#given.purchases?.release(order.key);
     else if (key.held !== undefined) return { ...begun, held: key.held };
     return begun;
   }
@@ -149,15 +135,15 @@ export class LocalLedger implements Ledger {
     order: StepOrder,
     asked: AskedSend | undefined,
   ): Promise<Begin | { open: AskedSend | undefined; held?: string }> {
-    if (this.#purchases === undefined || order.price.class === uncharged) return { open: asked };
-    const isStopped = () => this.#gate.stopped !== undefined;
+    if (this.#given.purchases === undefined || order.price.class === uncharged) return { open: asked };
+    const isStopped = () => this.#given.gate.stopped !== undefined;
     const isClosed = (send: string) => this.#journal.isClosed(send);
     const { key, fingerprint } = order;
     for (let open = asked; ; ) {
       const question = { fingerprint, asks: open?.id, isClosed, isStopped };
-      const found = await this.#durably(this.#purchases.reserve(key, question)); // I40 (reserved)
+      const found = await this.#durably(this.#given.purchases.reserve(key, question)); // I40 (reserved)
       if (found.is === 'reserved') return { open };
-      if (found.is === 'stopped') return { do: 'stop', because: this.#gate.stopped ?? 'signal' };
+      if (found.is === 'stopped') return { do: 'stop', because: this.#given.gate.stopped ?? 'signal' };
       const jobs = found.records.flatMap(({ purchases }) => purchases.flatMap(({ jobId }) => jobId ?? []));
       const counted = jobs.filter((jobId) => this.#journal.keyOfJob(order.kind, jobId) !== undefined);
       const known = await this.#durably(this.#journal.restore(order, found.records));
@@ -171,8 +157,8 @@ export class LocalLedger implements Ledger {
       if (left?.send === open?.id) return this.#durably(Promise.reject(new Error(contradiction(order))));
       open = left && askedSend(left);
       if (left === undefined) continue;
-      const given = defined({ accountOf: this.#accountOf, onUnknown: this.#onUnknown });
-      const settling = settlingOf(left, { replays: 'yes', now: this.#clock.now(), ...given });
+      const given = defined({ accountOf: this.#given.accountOf, onUnknown: this.#given.onUnknown });
+      const settling = settlingOf(left, { replays: 'yes', now: this.#given.clock.now(), ...given });
       if (settling.by === 'person') return { open, held: settling.reason }; // I40 (held)
     }
   }
@@ -181,9 +167,9 @@ export class LocalLedger implements Ledger {
     const name = orderId(order);
     const isOpen = open !== undefined;
     for (;;) {
-      const { stopped } = this.#gate;
+      const { stopped } = this.#given.gate;
       if (stopped !== undefined) return { do: 'stop', because: stopped };
-      if (!isOpen && this.#gate.holdsPrice(order)) {
+      if (!isOpen && this.#given.gate.holdsPrice(order)) {
         this.account.waitNoLonger(name);
         return { do: 'stop', because: 'price' };
       }
@@ -192,7 +178,7 @@ export class LocalLedger implements Ledger {
         await this.account.changed();
         continue;
       }
-      if (answer.is === 'over-plan') this.#gate.tellHeld(order.price.class);
+      if (answer.is === 'over-plan') this.#given.gate.tellHeld(order.price.class);
       if (answer.is === 'over-budget') this.#tellOverBudget(order);
       if (answer.is !== 'reserved') return { do: 'stop', because: answer.is === 'over-plan' ? 'price' : 'budget' };
       const held = await this.#holdCredits(order, { credits: answer.credits, isSent: isOpen }); // I44 (asked)
@@ -204,7 +190,7 @@ export class LocalLedger implements Ledger {
       }
       this.#announceCredits();
       if (open === undefined) return { do: 'go', reserved: answer.credits };
-      const body = takeKeptBody(order.request, await this.#bodies.read(order.key));
+      const body = takeKeptBody(order.request, await this.#given.bodies.read(order.key));
       return { do: 'go', reserved: answer.credits, open, body };
     }
   }
@@ -214,18 +200,18 @@ export class LocalLedger implements Ledger {
     { key, price }: StepOrder,
     { credits, isSent }: { credits: number | null; isSent: boolean },
   ): Promise<HoldAnswer> {
-    if (this.#purchases === undefined || price.class === uncharged) return 'held';
-    return this.#durably(this.#purchases.hold({ key, credits, likely: price.likely ?? 0, isSent }));
+    if (this.#given.purchases === undefined || price.class === uncharged) return 'held';
+    return this.#durably(this.#given.purchases.hold({ key, credits, likely: price.likely ?? 0, isSent }));
   }
 
   async intent(order: StepOrder, request: IntendedRequest): Promise<string> {
-    if (!(await this.#isAlone())) throw new GuardLostError();
+    if (!(await this.#given.isAlone())) throw new GuardLostError();
     const hasLinks = findReferences(order.request).length > 0;
-    if (hasLinks) await this.#durably(keepBody(this.#bodies, { key: order.key, body: request.body })); // I4
+    if (hasLinks) await this.#durably(keepBody(this.#given.bodies, { key: order.key, body: request.body })); // I4
     const { resent } = request;
     // Not cut from a longer text, which would stay in memory with it.
     const send = randomUUID().split('-', 3).join('');
-    const facts = intentFacts(request, { send, account: this.#accountOf?.(send), hasLinks });
+    const facts = intentFacts(request, { send, account: this.#given.accountOf?.(send), hasLinks });
     // Another clone may resend the same request, so each request that leaves gets an id of its own.
     await this.#record(order, facts, resent === undefined ? [] : [resent]);
     return send;
@@ -242,7 +228,7 @@ export class LocalLedger implements Ledger {
     const { jobId, recordId } = job;
     const facts = { state: 'running' as const, jobId, ...(credits !== null && { credits }), ...defined({ recordId }) };
     // Recorded before it is emitted, so that no listener can fail between receiving an ID and writing it to disk.
-    await this.#record(order, facts, this.#journal.closedBy(order, answered, this.#accountOf));
+    await this.#record(order, facts, this.#journal.closedBy(order, answered, this.#given.accountOf));
     if (credits === null) settle();
     this.#announceCredits();
     await this.#keepAnswered(order);
@@ -254,7 +240,7 @@ export class LocalLedger implements Ledger {
    * if the charge is unknown.
    */
   #charge(order: StepOrder, job: CreatedJob): { credits: number | null; charged: number | null } {
-    const fall = this.#gate.fallOfBalance(order, job.balance);
+    const fall = this.#given.gate.fallOfBalance(order, job.balance);
     const reserved = this.account.reserved(orderId(order));
     const charged = chargeOf(job, { price: order.price, reserved, fall });
     this.estimates.note(order.price, charged);
@@ -266,7 +252,7 @@ export class LocalLedger implements Ledger {
       case 'refused':
         this.#releaseCredits(order);
         await this.#record(order, { state: 'refused', error: result.error }, [result.send]);
-        this.#purchases?.release(order.key);
+        this.#given.purchases?.release(order.key);
         await this.#keepAnswered(order);
         return;
       case 'unresolved':
@@ -275,7 +261,7 @@ export class LocalLedger implements Ledger {
       case 'unsent':
         await this.#record(order, { state: 'intent', send: result.send }, [result.send]);
         this.release(order);
-        if (findReferences(order.request).length > 0) await this.#bodies.drop(order.key);
+        if (findReferences(order.request).length > 0) await this.#given.bodies.drop(order.key);
         return;
       case 'done':
         await this.#recordDone(order, result);
@@ -298,7 +284,7 @@ export class LocalLedger implements Ledger {
    */
   async #holdSends(order: StepOrder, { error, send }: { error: string; send: string }): Promise<void> {
     const same = this.#journal.purchasesOf(order).filter(isOpenSend);
-    const open = same.filter((one) => isOwnSend(one, this.#accountOf)).map((one) => one.send);
+    const open = same.filter((one) => isOwnSend(one, this.#given.accountOf)).map((one) => one.send);
     for (const id of new Set([send, ...open])) {
       await this.#record(order, { state: 'unresolved', send: id, keyKnown: true, error }); // I38 (held)
     }
@@ -306,11 +292,11 @@ export class LocalLedger implements Ledger {
 
   /** Marks the stored body as answered. Only bodies that refer to another step's output are stored. */
   async #keepAnswered(order: StepOrder): Promise<void> {
-    if (findReferences(order.request).length > 0) await this.#bodies.answered(order.key);
+    if (findReferences(order.request).length > 0) await this.#given.bodies.answered(order.key);
   }
 
   async firstBody(order: StepOrder): Promise<string | undefined> {
-    return takeKeptBody(order.request, await this.#bodies.read(firstOf(order.key)));
+    return takeKeptBody(order.request, await this.#given.bodies.read(firstOf(order.key)));
   }
 
   async #recordDone(order: StepOrder, result: Extract<StepResult, { state: 'done' }>): Promise<void> {
@@ -323,7 +309,7 @@ export class LocalLedger implements Ledger {
   }
 
   release(order: StepOrder): void {
-    this.#purchases?.release(order.key);
+    this.#given.purchases?.release(order.key);
     this.#releaseCredits(order);
   }
 
@@ -334,7 +320,7 @@ export class LocalLedger implements Ledger {
 
   doubt(order: StepOrder): void {
     this.account.doubt(orderId(order));
-    this.#purchases?.release(order.key);
+    this.#given.purchases?.release(order.key);
     this.#announceCredits();
   }
 
@@ -363,7 +349,7 @@ export class LocalLedger implements Ledger {
   #stopSpending(because: 'budget' | 'limit', detail: string): void {
     if (this.overBudget) return;
     this.overBudget = true;
-    this.#emit({ event: 'spending-stopped', because, detail });
+    this.#given.emit({ event: 'spending-stopped', because, detail });
   }
 
   async decide(records: readonly StepRecord[]): Promise<void> {
@@ -379,17 +365,17 @@ export class LocalLedger implements Ledger {
       return await written;
     } catch (error) {
       this.#isBroken = true;
-      this.#gate.stop('disk', error instanceof Error ? error.message : String(error)); // I2
+      this.#given.gate.stop('disk', error instanceof Error ? error.message : String(error)); // I2
       throw error;
     }
   }
 
   #announceCredits(): void {
     const { spentNow, spentEver, held } = this.account;
-    this.#emit({
+    this.#given.emit({
       event: 'credits-changed',
-      ...{ spentNow, spentEver, held: held + this.#totals.held },
-      budget: this.#totals.budget ?? null,
+      ...{ spentNow, spentEver, held: held + this.#given.totals.held },
+      budget: this.#given.totals.budget ?? null,
       balance: this.balance,
     });
   }

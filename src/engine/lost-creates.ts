@@ -60,49 +60,37 @@ interface KindDoors {
   close(kind: string): Promise<() => void>;
 }
 
+interface LookUpOptions {
+  records(): Iterable<StepRecord>;
+  service: Pick<Service, 'newestJob' | 'walkJobs'>;
+  clock: Clock;
+  signal: AbortSignal;
+  times: LookUpTimes;
+  hold: boolean;
+  gate: KindDoors;
+  /**
+   * Time in ms since 1970 until which a create request of a previous lease holder of the account may still arrive; no
+   * list is evaluated earlier. Default: 0, there was no previous holder.
+   */
+  notBefore?: () => number;
+}
+
 /**
  * Recovers create requests whose answers were lost, for the kinds whose jobs can be listed. While a list is read, no
  * create request of its kind is in flight, so every job that it shows is either on record or belongs to a lost request.
  */
 export class ListLookUp implements LostCreates {
-  readonly #records: () => Iterable<StepRecord>;
-  readonly #service: Pick<Service, 'newestJob' | 'walkJobs'>;
-  readonly #clock: Clock;
-  readonly #signal: AbortSignal;
-  readonly #times: LookUpTimes;
-  readonly #hold: boolean;
-  readonly #gate: KindDoors;
-  readonly #notBefore: () => number;
+  readonly #given: LookUpOptions;
   readonly #rooms = new Map<string, Room>();
 
-  constructor(options: {
-    records(): Iterable<StepRecord>;
-    service: Pick<Service, 'newestJob' | 'walkJobs'>;
-    clock: Clock;
-    signal: AbortSignal;
-    times: LookUpTimes;
-    hold: boolean;
-    gate: KindDoors;
-    /**
-     * Time in ms since 1970 until which a create request of a previous lease holder of the account may still arrive; no
-     * list is evaluated earlier. Default: 0, there was no previous holder.
-     */
-    notBefore?: () => number;
-  }) {
-    this.#gate = options.gate;
-    this.#hold = options.hold;
-    this.#records = options.records;
-    this.#notBefore = options.notBefore ?? (() => 0);
-    this.#service = options.service;
-    this.#clock = options.clock;
-    this.#signal = options.signal;
-    this.#times = options.times;
+  constructor(given: LookUpOptions) {
+    this.#given = given;
   }
 
   fence(kind: string): Promise<string | undefined> {
     const room = this.#room(kind);
-    const now = this.#clock.now();
-    if (room.fence === undefined || Math.abs(now - room.fence.readAt) >= this.#times.fenceMs) {
+    const now = this.#given.clock.now();
+    if (room.fence === undefined || Math.abs(now - room.fence.readAt) >= this.#given.times.fenceMs) {
       const fence = { readAt: now, id: this.#readFence(kind) };
       room.fence = fence;
       fence.id.catch(() => {
@@ -118,7 +106,7 @@ export class ListLookUp implements LostCreates {
    */
   async #readFence(kind: string): Promise<string | undefined> {
     try {
-      return await this.#service.newestJob(kind);
+      return await this.#given.service.newestJob(kind);
     } catch (error) {
       if (error instanceof ServiceError && error.why !== 'unreachable') return undefined;
       throw error;
@@ -126,7 +114,7 @@ export class ListLookUp implements LostCreates {
   }
 
   lookUp(order: StepOrder, { id, sentAt, fence, resent }: LostSend): Promise<LookUp> {
-    if (this.#hold) return Promise.resolve({ do: 'held' });
+    if (this.#given.hold) return Promise.resolve({ do: 'held' });
     const room = this.#room(order.kind);
     return new Promise((answer, fail) => {
       const lost = { id, request: order.paidRequest, fence, resent };
@@ -148,11 +136,11 @@ export class ListLookUp implements LostCreates {
     let open = () => {};
     let asked: Waiting[] = [];
     try {
-      const quietMs = this.#notBefore() - this.#clock.now();
-      if (quietMs > 0) await this.#clock.sleep(quietMs, this.#signal);
+      const quietMs = (this.#given.notBefore?.() ?? 0) - this.#given.clock.now();
+      if (quietMs > 0) await this.#given.clock.sleep(quietMs, this.#given.signal);
       // Other create requests continue while the service adds the job of the first one to its list.
       await this.#waitFor(Math.min(...room.waiting.map(({ sentAt }) => sentAt)));
-      open = await this.#gate.close(kind);
+      open = await this.#given.gate.close(kind);
       await this.#waitFor(Math.max(...room.waiting.map(({ sentAt }) => sentAt)));
       asked = room.waiting.splice(0);
       const found = await this.#decide(kind, asked);
@@ -171,10 +159,10 @@ export class ListLookUp implements LostCreates {
     const fences = [...new Set(asked.map(({ lost }) => lost.fence))];
     const fields = Object.keys(kinds[kind]?.list?.echoes ?? {});
     try {
-      if (this.#signal.aborted) return all({ do: 'stop' });
+      if (this.#given.signal.aborted) return all({ do: 'stop' });
       const first = await this.#walk(kind, fences);
-      await this.#clock.sleep(this.#times.gapMs, this.#signal);
-      if (this.#signal.aborted) return all({ do: 'stop' });
+      await this.#given.clock.sleep(this.#given.times.gapMs, this.#given.signal);
+      if (this.#given.signal.aborted) return all({ do: 'stop' });
       const second = await this.#walk(kind, fences);
       const lost = [...asked.map((one) => one.lost), ...this.#otherOpenCreates(kind, asked)];
       const verdicts = decideLookUp<ListedJob>(lost, [first, second], { fields, known: this.#known(kind) });
@@ -185,7 +173,7 @@ export class ListLookUp implements LostCreates {
       return verdicts;
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      return all(this.#signal.aborted ? { do: 'stop' } : { do: 'unread', error: error.message });
+      return all(this.#given.signal.aborted ? { do: 'stop' } : { do: 'unread', error: error.message });
     }
   }
 
@@ -193,12 +181,12 @@ export class ListLookUp implements LostCreates {
   async #walk(kind: string, fences: readonly string[]): Promise<ListWalk<ListedJob>> {
     for (let tries = 1; ; tries += 1) {
       try {
-        return await this.#service.walkJobs(kind, fences);
+        return await this.#given.service.walkJobs(kind, fences);
       } catch (error) {
         const mayPass = error instanceof ServiceError && error.why === 'unreachable';
-        if (!mayPass || tries >= mostWalks || this.#signal.aborted) throw error;
+        if (!mayPass || tries >= mostWalks || this.#given.signal.aborted) throw error;
         const asked = error.retryAfterMs ?? 1000 * 2 ** tries;
-        await this.#clock.sleep(Math.min(30_000, Math.max(1000, asked)), this.#signal);
+        await this.#given.clock.sleep(Math.min(30_000, Math.max(1000, asked)), this.#given.signal);
       }
     }
   }
@@ -210,7 +198,7 @@ export class ListLookUp implements LostCreates {
   #otherOpenCreates(kind: string, asked: readonly Waiting[]): LostCreate[] {
     const ids = new Set(asked.map(({ lost }) => lost.id));
     const open = new Map<string, LostCreate>();
-    for (const record of this.#records()) {
+    for (const record of this.#given.records()) {
       for (const purchase of record.purchases) {
         if ((purchase.kind ?? record.kind) !== kind || !isOpenSend(purchase)) continue;
         const { send: id, request, resent } = purchase;
@@ -226,7 +214,7 @@ export class ListLookUp implements LostCreates {
    */
   #known(kind: string): Map<string, LostCreate['request'] | undefined> {
     const known = new Map<string, LostCreate['request'] | undefined>(this.#room(kind).found);
-    for (const record of this.#records()) {
+    for (const record of this.#given.records()) {
       for (const { jobId, request, kind: own = record.kind } of record.purchases) {
         if (jobId !== undefined && own === kind && known.get(jobId) === undefined) known.set(jobId, request);
       }
@@ -236,14 +224,14 @@ export class ListLookUp implements LostCreates {
 
   /** Converts a wall-clock time to the monotonic clock, so that setting the clock changes no wait. */
   #evenly(time: number): number {
-    return elapsedOf(this.#clock) - (this.#clock.now() - time);
+    return elapsedOf(this.#given.clock) - (this.#given.clock.now() - time);
   }
 
   /** Waits until the job of the request must be in the list, if it was made. `sentAt`: on the monotonic clock. */
   async #waitFor(sentAt: number): Promise<void> {
-    const { graceMs } = this.#times;
-    const leftMs = Math.min(graceMs, sentAt + graceMs - elapsedOf(this.#clock));
-    if (leftMs > 0) await this.#clock.sleep(leftMs, this.#signal);
+    const { graceMs } = this.#given.times;
+    const leftMs = Math.min(graceMs, sentAt + graceMs - elapsedOf(this.#given.clock));
+    if (leftMs > 0) await this.#given.clock.sleep(leftMs, this.#given.signal);
   }
 
   #room(kind: string): Room {

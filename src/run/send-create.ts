@@ -25,110 +25,166 @@ import {
 import { digestOfBody, makeBody } from './references.ts';
 import type { StepEnd } from './step-end.ts';
 
-async function sendCreate(
-  create: Exclude<Create, { is: 'searching' }>,
-  purchase: Purchase,
-): Promise<{ create: Create } | Ended> {
+type Unsent = Exclude<Create, { is: 'searching' }>;
+
+/** Result of one try of a create request. `afterMs`: wait before the next one, outside of the gate. */
+interface Tried {
+  result: { create: Create } | Ended;
+  departure: Departure;
+  afterMs?: number;
+}
+
+async function sendCreate(create: Unsent, purchase: Purchase): Promise<{ create: Create } | Ended> {
   const { order, ports, body } = purchase;
   const { gate, service, clock, signal } = ports;
   if (typeof body !== 'string') return { end: await leaveOff(create, purchase, body) };
-  const replays = service.replays(order.kind);
   // Requesting a lost answer again pays for nothing new.
-  const isAsked = create.is === 'sent' && replays;
+  const isAsked = create.is === 'sent' && service.replays(order.kind);
   if ((await gate.enter(order, { signal, isAsked })) === 'stop') {
     return { end: await leaveOff(create, purchase, { outcome: 'left', credits: 0 }) };
   }
-  let departure: Departure = { is: 'undecided' };
+  let tried: Tried | undefined;
   try {
-    const ahead = await service.clockAheadMs({ fresh: isAsked });
-    const at = clock.now() + msAhead(ahead);
-    // A prompt, a long queue or a suspended machine may have used up the service's replay window for the key.
-    if (create.is === 'sent' && !canReplay({ replays, ageMs: at - create.send.at })) {
-      const error = 'the service no longer replays its answer';
-      return { end: giveUp(purchase, { error, recoverable: create.send.fence !== undefined }) };
-    }
-    purchase.tries += 1;
-    const leftAt = elapsedOf(clock);
-    const { answer, sent } =
-      typeof ahead === 'number' ? await post(create, { ...purchase, body }, at) : unanswered(create, ahead.unreachable);
-    let missed: Exclude<CreateAnswer, { is: 'accepted' }>;
-    if (answer.is === 'accepted' && sent !== undefined) {
-      departure = { is: 'accepted' };
-      const { model, doubt } = answer;
-      // A replayed answer reports no charge, but the first request was charged, and its lost answer may have been the
-      // only report.
-      const job = create.is === 'sent' && answer.job.credits === 0 ? { ...answer.job, credits: null } : answer.job; // I14 (again)
-      const recorded = await recordJob(purchase, { job, send: sent, at, model, doubt });
-      if (recorded !== 'taken') return { end: { order, jobId: job.jobId, credits: recorded.credits, fresh: true } };
-      const message = `the service answered with job ${job.jobId}, which belongs to another request`;
-      missed = { is: doubt === undefined ? 'ambiguous' : 'known', message };
-    } else missed = answer as typeof missed;
-    const next = nextAfterCreate(missed, {
-      replays,
-      searches: sent?.fence !== undefined,
-      maybeSent: create.is === 'sent' || create.is === 'made-nothing',
-      tries: purchase.tries,
-      ageMs: at - (sent?.at ?? at),
-      elapsedMs: clock.now() - purchase.startedAt,
-      patienceMs: ports.patienceMs,
-    });
-    const isUnknown = missed.is === 'ambiguous' || missed.is === 'in-progress';
-    switch (next.do) {
-      case 'look-up': {
-        if (sent?.fence === undefined) throw new Error('internal error: a look-up without a fence');
-        ports.emit({ event: 'create-searched', address: order.address, because: next.error });
-        const { id, fence, resent } = sent;
-        // The system clock may have been set since.
-        const sentAt = clock.now() - (elapsedOf(clock) - leftAt);
-        const found = ports.lost.lookUp(order, { id, sentAt, fence, resent });
-        return { create: { is: 'searching', send: { ...sent, because: next.error }, found } };
-      }
-      case 'again': {
-        const afterMs = next.throttled ? next.afterMs : Math.round(next.afterMs * clock.random());
-        ports.emit({
-          event: 'create-repeated',
-          address: order.address,
-          because: next.because,
-          afterMs,
-          ...defined({ throttled: next.throttled }),
-        });
-        gate.leave(order, next.throttled ? { is: 'throttled', afterMs } : { is: 'returning' });
-        departure = { is: 'returning' };
-        if (!next.throttled) await clock.sleep(afterMs, signal);
-        if (sent === undefined) return { create };
-        // Whether an earlier request may have been charged does not change, unless this one may have been.
-        const is = isUnknown ? 'sent' : create.is === 'new' ? 'intended' : create.is;
-        return { create: { is, send: { ...sent, because: next.because } } };
-      }
-      case 'drop':
-        stopGate(next, ports);
-        if (sent === undefined) ports.ledger.release(order);
-        else return { end: await takeBack(purchase, sent, { outcome: 'left', credits: 0, error: next.error }) };
-        return { end: { outcome: 'left', credits: 0, error: next.error } };
-      case 'refuse':
-      case 'hold':
-        if (sent === undefined) throw new Error('internal error: a refusal of what was not sent');
-        if (next.do === 'refuse') {
-          return await refuse(purchase, next, { id: sent.id, departAs: (how) => (departure = how) });
-        }
-        if (await sendFirstBody(purchase)) {
-          departure = { is: 'returning' };
-          return { create: { is: 'intended', send: { ...sent, keyError: next.error } } };
-        }
-        return { end: await holdSend(purchase, { error: next.error, send: sent.id }) };
-      case 'give-up': {
-        if (next.stop === 'balance') departure = { is: 'out-of-credits', error: next.error };
-        else stopGate(next, ports);
-        const recoverable =
-          sent === undefined || recoveryOf({ fence: sent.fence, replays, ageMs: at - sent.at }) !== undefined;
-        return { end: giveUp(purchase, { error: next.error, recoverable }) };
-      }
-      default:
-        return next satisfies never;
-    }
+    tried = await tryCreate(create, purchase, { body, isAsked });
   } finally {
-    gate.leave(order, departure);
+    gate.leave(order, tried?.departure ?? { is: 'undecided' });
   }
+  if (tried.afterMs !== undefined) await clock.sleep(tried.afterMs, signal);
+  return tried.result;
+}
+
+async function tryCreate(
+  create: Unsent,
+  purchase: Purchase,
+  { body, isAsked }: { body: string; isAsked: boolean },
+): Promise<Tried> {
+  const { order, ports } = purchase;
+  const { service, clock } = ports;
+  const replays = service.replays(order.kind);
+  const ahead = await service.clockAheadMs({ fresh: isAsked });
+  const at = clock.now() + msAhead(ahead);
+  // A prompt, a long queue or a suspended machine may have used up the service's replay window for the key.
+  if (create.is === 'sent' && !canReplay({ replays, ageMs: at - create.send.at })) {
+    const error = 'the service no longer replays its answer';
+    const end = giveUp(purchase, { error, recoverable: create.send.fence !== undefined });
+    return { result: { end }, departure: { is: 'undecided' } };
+  }
+  purchase.tries += 1;
+  const leftAt = elapsedOf(clock);
+  const { answer, sent } =
+    typeof ahead === 'number' ? await post(create, { ...purchase, body }, at) : unanswered(create, ahead.unreachable);
+  const departure: Departure = { is: answer.is === 'accepted' ? 'accepted' : 'undecided' };
+  const missed = answer.is === 'accepted' ? await takeJob(answer, create, purchase, { sent, at }) : answer;
+  if ('end' in missed) return { result: missed, departure };
+  const next = nextAfterCreate(missed, {
+    replays,
+    searches: sent?.fence !== undefined,
+    maybeSent: create.is === 'sent' || create.is === 'made-nothing',
+    tries: purchase.tries,
+    ageMs: at - (sent?.at ?? at),
+    elapsedMs: clock.now() - purchase.startedAt,
+    patienceMs: ports.patienceMs,
+  });
+  const isUnknown = missed.is === 'ambiguous' || missed.is === 'in-progress';
+  return act(next, { create, sent, at, leftAt, isUnknown, departure, purchase });
+}
+
+/** Records the job of an accepted request, or returns the answer as one without a job if another request has it. */
+async function takeJob(
+  { job: named, model, doubt }: Extract<CreateAnswer, { is: 'accepted' }>,
+  create: Unsent,
+  purchase: Purchase,
+  { sent, at }: { sent: Sent | undefined; at: number },
+): Promise<{ end: Bought } | { is: 'ambiguous' | 'known'; message: string }> {
+  if (sent === undefined) throw new Error('internal error: an answer to what was not sent');
+  // A replayed answer reports no charge, but the first request was charged, and its lost answer may have been the
+  // only report.
+  const job = create.is === 'sent' && named.credits === 0 ? { ...named, credits: null } : named; // I14 (again)
+  const recorded = await recordJob(purchase, { job, send: sent, at, model, doubt });
+  const { jobId } = job;
+  if (recorded !== 'taken') return { end: { order: purchase.order, jobId, credits: recorded.credits, fresh: true } };
+  const message = `the service answered with job ${jobId}, which belongs to another request`;
+  return { is: doubt === undefined ? 'ambiguous' : 'known', message };
+}
+
+/** Facts of a try that gave no job. `leftAt`: when it was sent, on the monotonic clock. */
+interface Missed {
+  create: Unsent;
+  sent: Sent | undefined;
+  at: number;
+  leftAt: number;
+  isUnknown: boolean;
+  departure: Departure;
+  purchase: Purchase;
+}
+
+async function act(next: Next, missed: Missed): Promise<Tried> {
+  const { sent, at, departure, purchase } = missed;
+  const { order, ports } = purchase;
+  switch (next.do) {
+    case 'look-up':
+      return { result: { create: lookUp(next.error, missed) }, departure };
+    case 'again':
+      return sendAgain(next, missed);
+    case 'drop': {
+      stopGate(next, ports);
+      const end: StepEnd = { outcome: 'left', credits: 0, error: next.error };
+      if (sent !== undefined) return { result: { end: await takeBack(purchase, sent, end) }, departure };
+      ports.ledger.release(order);
+      return { result: { end }, departure };
+    }
+    case 'refuse':
+    case 'hold': {
+      if (sent === undefined) throw new Error('internal error: a refusal of what was not sent');
+      if (next.do === 'refuse') return refuse(purchase, next, sent.id);
+      if (await sendFirstBody(purchase)) {
+        const again: Create = { is: 'intended', send: { ...sent, keyError: next.error } };
+        return { result: { create: again }, departure: { is: 'returning' } };
+      }
+      return { result: { end: await holdSend(purchase, { error: next.error, send: sent.id }) }, departure };
+    }
+    case 'give-up': {
+      const { error } = next;
+      if (next.stop !== 'balance') stopGate(next, ports);
+      const replays = ports.service.replays(order.kind);
+      const recoverable =
+        sent === undefined || recoveryOf({ fence: sent.fence, replays, ageMs: at - sent.at }) !== undefined;
+      return {
+        result: { end: giveUp(purchase, { error, recoverable }) },
+        departure: next.stop === 'balance' ? { is: 'out-of-credits', error } : departure,
+      };
+    }
+    default:
+      return next satisfies never;
+  }
+}
+
+function lookUp(error: string, { sent, leftAt, purchase }: Missed): Create {
+  const { order, ports } = purchase;
+  const { clock, emit, lost } = ports;
+  if (sent?.fence === undefined) throw new Error('internal error: a look-up without a fence');
+  emit({ event: 'create-searched', address: order.address, because: error });
+  const { id, fence, resent } = sent;
+  // The system clock may have been set since.
+  const sentAt = clock.now() - (elapsedOf(clock) - leftAt);
+  return {
+    is: 'searching',
+    send: { ...sent, because: error },
+    found: lost.lookUp(order, { id, sentAt, fence, resent }),
+  };
+}
+
+function sendAgain(next: Extract<Next, { do: 'again' }>, { create, sent, isUnknown, purchase }: Missed): Tried {
+  const { because, throttled } = next;
+  const { order, ports } = purchase;
+  const afterMs = throttled ? next.afterMs : Math.round(next.afterMs * ports.clock.random());
+  ports.emit({ event: 'create-repeated', address: order.address, because, afterMs, ...defined({ throttled }) });
+  // Whether an earlier request may have been charged does not change, unless this one may have been.
+  const is = isUnknown ? 'sent' : create.is === 'new' ? 'intended' : create.is;
+  const again: Create = sent === undefined ? create : { is, send: { ...sent, because } };
+  // After a throttled request, the gate makes all requests of the account wait.
+  if (throttled) return { result: { create: again }, departure: { is: 'throttled', afterMs } };
+  return { result: { create: again }, departure: { is: 'returning' }, afterMs };
 }
 
 function stopGate({ stop, error, waitMs }: Extract<Next, { do: 'drop' | 'give-up' }>, { gate, clock }: Ports): void {
@@ -145,10 +201,7 @@ async function sendFirstBody(purchase: Purchase): Promise<boolean> {
 }
 
 /** Answer used when no request is sent: nothing paid is sent to a service that has not answered anything yet. */
-function unanswered(
-  create: Exclude<Create, { is: 'searching' }>,
-  message: string,
-): { answer: CreateAnswer; sent?: Sent } {
+function unanswered(create: Unsent, message: string): { answer: CreateAnswer; sent?: Sent } {
   const answer = { is: 'not-sent', message } as const;
   return create.is === 'new' || create.is === 'made-nothing' ? { answer } : { answer, sent: create.send };
 }
@@ -158,7 +211,7 @@ function unanswered(
  * left.
  */
 async function post(
-  create: Exclude<Create, { is: 'searching' }>,
+  create: Unsent,
   purchase: Purchase & { body: string },
   at: number,
 ): Promise<{ answer: CreateAnswer; sent?: Sent }> {
@@ -215,28 +268,24 @@ function tellIntended({ order, ports, reserved }: Purchase): void {
  */
 async function refuse(
   { order, ports }: Purchase,
-  next: Extract<Next, { do: 'refuse' }>,
-  { id, departAs }: { id: string; departAs(how: Departure): void },
-): Promise<Ended> {
+  { error, because, stop }: Extract<Next, { do: 'refuse' }>,
+  id: string,
+): Promise<Tried> {
   const { gate, ledger, service } = ports;
-  const { error, because } = next;
   await ledger.finish(order, { state: 'refused', error, send: id });
   const end: StepEnd = { outcome: 'refused', credits: 0, error, ...defined({ because }) };
-  if (next.stop !== undefined && next.stop !== 'balance') {
-    gate.stop(next.stop, error);
-    return { end };
+  const isOver: Tried = { result: { end }, departure: { is: 'undecided' } };
+  if (stop !== undefined && stop !== 'balance') {
+    gate.stop(stop, error);
+    return isOver;
   }
   const rest = order.asksOnly ? order : withoutSend(order);
   const isWalked = service.replays(order.kind);
-  // I20 (repeated)
-  if (isWalked && order.attempt <= order.refused) {
-    departAs({ is: 'returning' });
-    return { next: underKey(rest, order.attempt + 1) };
-  }
-  if (next.stop !== 'balance') return { end };
-  departAs({ is: 'returning' });
-  if (gate.leave(order, { is: 'out-of-credits', error }) !== 'again') return { end };
-  return { next: underKey({ ...rest, refused: isWalked ? order.attempt : order.refused }, 1) }; // I20 (walk)
+  const goOn = (next: StepOrder): Tried => ({ result: { next }, departure: { is: 'returning' } });
+  if (isWalked && order.attempt <= order.refused) return goOn(underKey(rest, order.attempt + 1)); // I20 (repeated)
+  if (stop !== 'balance') return isOver;
+  if (gate.leave(order, { is: 'out-of-credits', error }) !== 'again') return isOver;
+  return goOn(underKey({ ...rest, refused: isWalked ? order.attempt : order.refused }, 1)); // I20 (walk)
 }
 
 function underKey(order: StepOrder, attempt: number): StepOrder {
@@ -254,11 +303,7 @@ async function takeBack(purchase: Purchase, { id, keyError }: Sent, end: StepEnd
   return end;
 }
 
-async function leaveOff(
-  create: Exclude<Create, { is: 'searching' }>,
-  purchase: Purchase,
-  end: StepEnd,
-): Promise<StepEnd> {
+async function leaveOff(create: Unsent, purchase: Purchase, end: StepEnd): Promise<StepEnd> {
   const { order, ports } = purchase;
   const { ledger, service, clock, signal } = ports;
   switch (create.is) {
