@@ -99,7 +99,7 @@ function unknownField(kind: Kind, name: string, request: JsonMap): RequestFault[
   const message = `\`${shorten(name)}\` is not a field of kind ${kind.name}`;
   const meant = nearestName(name, known);
   const isFree = meant !== undefined && !Object.hasOwn(request, meant);
-  return [{ code: 'MB1501', message, hint, at: [name], ...(isFree && { meant }) }];
+  return [{ code: 'MB1501', message, hint, at: [name], meant: isFree ? meant : undefined }];
 }
 
 function checkField(
@@ -304,7 +304,8 @@ function hintForText(value: Json): string {
   return isMap(value) ? 'write one text' : 'put it in quotes, here or in the data';
 }
 
-function isOpen(value: Json): value is JsonMap {
+/** Returns whether a value is the output of another step, or a text with one. */
+export function isOpen(value: Json): value is JsonMap {
   return isMap(value) && (Object.hasOwn(value, '$ref') || Object.hasOwn(value, '$text'));
 }
 
@@ -313,8 +314,8 @@ function openText(value: JsonMap): string {
   return Array.isArray(value.$text) ? value.$text.filter((part) => typeof part === 'string').join('') : '';
 }
 
-function describeOpen(value: Json): string {
-  return isOpen(value) ? 'the output of one step' : describeValue(value);
+export function describeOpen(value: Json | undefined): string {
+  return value !== undefined && isOpen(value) ? 'the output of one step' : describeValue(value);
 }
 
 function lowerFirst(text: string): string {

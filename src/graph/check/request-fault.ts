@@ -8,7 +8,7 @@ export interface RequestFault {
   hint: string;
   at: (string | number)[];
   severity?: 'warning';
-  meant?: string;
+  meant?: string | undefined;
 }
 
 export const refreshLearns = '`plan --refresh` with a key reads the fields and models of your service';

@@ -1,11 +1,9 @@
 import type { Diagnostic } from '../../ground/diagnostic.ts';
-import type { Json } from '../../ground/json.ts';
-import { describeValue, mapOf, mustGet, type Path, shorten, unknownValue, valueAt } from '../../ground/values.ts';
-import type { SchemaProblem } from '../../manifest/check/json-schema.ts';
+import { describeValue, mapOf, mustGet, type Path, shorten, unknownValue } from '../../ground/values.ts';
+import { describeProblem, type SchemaProblem } from '../../manifest/check/json-schema.ts';
 import { besideManifest } from '../../manifest/file-path.ts';
 import { extensionOf } from '../../manifest/rows/read-rows.ts';
 import type { Row, Rows } from '../../manifest/rows/rows.ts';
-import { nearestName } from '../../manifest/suggest.ts';
 import { readWholeYaml } from '../../manifest/yaml/read-yaml.ts';
 import type { Expansion } from '../expansion.ts';
 
@@ -59,45 +57,22 @@ export function checkRowSchema({ path, data: name, at }: RowSchema, rows: Rows, 
 }
 
 const mostProblems = 500;
-/** Maximum number of compared values, because finding the most similar of thousands is slow. */
-const mostCompared = 2000;
-
 function describe(problem: SchemaProblem, row: Row, place: Diagnostic['place']): Diagnostic {
-  const [column, ...deeper] = problem.path;
-  const name = column === undefined ? row.label : `\`${[column, ...deeper].join('.')}\` of ${row.label}`;
-  const seen = valueAt(row.value, problem.path);
-  const shown = seen === undefined || column === undefined ? '' : ` is ${describeValue(seen)}:`;
+  const [column] = problem.path;
   const about = problem.about === undefined ? '' : ` The schema says: ${problem.about}`;
-  const related = place === undefined ? [] : [{ message: 'the schema', place }];
+  const { message, hint = 'correct the row or the schema' } = describeProblem(problem, {
+    value: row.value,
+    refused: 'the schema does not allow',
+    fields: [],
+    nameOf: (path) => (path.length === 0 ? row.label : `\`${path.join('.')}\` of ${row.label}`),
+    describe: describeValue,
+  });
   return {
     code: 'MB1304',
     severity: 'error',
-    message: `${name}${shown === '' ? ' ' : `${shown} it `}${inWords(problem)}`,
-    hint: `${hintFor(problem, seen)}${about}`,
+    message,
+    hint: `${hint}.${about}`,
     place: row.place(typeof column === 'string' ? column : undefined),
-    related,
+    related: place === undefined ? [] : [{ message: 'the schema', place }],
   };
-}
-
-function inWords({ rule, params, message }: SchemaProblem): string {
-  switch (rule) {
-    case 'required':
-      return `has no \`${String(params.missingProperty)}\``;
-    case 'additionalProperties':
-      return `has a column that the schema does not know: \`${shorten(String(params.additionalProperty))}\``;
-    case 'enum':
-      return 'must be one of the allowed values';
-    case 'type':
-      return `must be ${String(params.type)}`;
-    default:
-      return message;
-  }
-}
-
-function hintFor({ rule, params }: SchemaProblem, seen: Json | undefined): string {
-  if (rule !== 'enum' || !Array.isArray(params.allowedValues)) return 'correct the row or the schema.';
-  const allowed = params.allowedValues.slice(0, mostCompared).map(String);
-  const nearest = typeof seen === 'string' ? nearestName(seen, allowed) : undefined;
-  const guess = nearest === undefined ? '' : `did you mean \`${nearest}\`? `;
-  return `${guess}Allowed: ${allowed.slice(0, 20).join(', ')}.`;
 }

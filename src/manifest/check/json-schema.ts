@@ -1,6 +1,7 @@
 import type { ErrorObject, Format, Schema, ValidateFunction } from 'ajv';
 import type { Json } from '../../ground/json.ts';
-import { describeValue, isMap, mapOf, shorten } from '../../ground/values.ts';
+import { describeValue, isMap, mapOf, messageOf, ownValue, type Path, shorten, valueAt } from '../../ground/values.ts';
+import { suggestName } from '../suggest.ts';
 
 export interface SchemaProblem {
   /** Path within the checked value to the wrong part. */
@@ -12,6 +13,8 @@ export interface SchemaProblem {
   params: Readonly<Record<string, unknown>>;
   /** Description of the wrong part in the schema. */
   about?: string;
+  /** For a value that fits none of several forms: the problems of each form. */
+  forms?: SchemaProblem[];
 }
 
 export interface CompiledSchema {
@@ -30,7 +33,6 @@ interface CompileOptions {
 export type SchemaCompiler = (schema: Json, options?: CompileOptions) => CompiledSchema | { problem: string };
 
 const mostProblems = 20;
-const mostPatternSize = 200_000;
 /** Limit for one value: the parts and patterns of the schema, times the size of the value. It takes a few seconds. */
 const mostSteps = 50_000_000;
 /** Time limit for all values of one schema, and the time that each value adds to it. */
@@ -45,81 +47,74 @@ const longestFormatted = 4000;
  * time in ms from any origin; without it only the work is limited, not the time.
  */
 export async function loadSchemaCompiler(now: () => number = () => 0): Promise<SchemaCompiler> {
-  const [{ Ajv2020 }, { Ajv }, { fullFormats }, { compileLinearPattern, PatternProblem }] = await Promise.all([
+  const [{ Ajv2020 }, { Ajv }, { fullFormats }, { makeMatcher }] = await Promise.all([
     import('ajv/dist/2020.js'),
     import('ajv'),
     import('ajv-formats/dist/formats.js'),
     import('./linear-pattern.ts'),
   ]);
-  const metaOf = new Map<string, InstanceType<typeof Ajv>>();
+  const formCheckers = new Map<typeof Ajv, InstanceType<typeof Ajv>>();
   const checkForm = (Validator: typeof Ajv, schema: Schema) => {
-    const known = metaOf.get(Validator.name) ?? new Validator(settings);
-    metaOf.set(Validator.name, known);
-    if (!known.validateSchema(schema)) throw new Error(`schema is invalid: ${known.errorsText()}`);
+    const checker = formCheckers.get(Validator) ?? new Validator(settings);
+    formCheckers.set(Validator, checker);
+    if (!checker.validateSchema(schema)) throw new Error(`schema is invalid: ${checker.errorsText()}`);
   };
   return (schema, { textsAreValues = false, skipsHardPatterns = false } = {}) => {
     if (typeof schema !== 'boolean' && !isMap(schema)) return { problem: `it is ${describeValue(schema)}, not a map` };
-    const isDraft7 = typeof dialectOf(schema) === 'string' && /draft-0?7/.test(dialectOf(schema) ?? '');
-    const Validator = isDraft7 ? Ajv : Ajv2020;
-    const patterns = new Map<string, { test(text: string): boolean }>();
-    let patternSize = 0;
-    const read = (pattern: string) => {
-      try {
-        const { test, size } = compileLinearPattern(pattern);
-        patternSize += size;
-        if (patternSize > mostPatternSize) throw new Error('its patterns are too large');
-        // The validator distinguishes patterns by this string.
-        return { test, toString: () => pattern };
-      } catch (error) {
-        if (!(error instanceof PatternProblem)) throw error;
-        if (skipsHardPatterns && isExpression(pattern)) return { test: () => true, toString: () => pattern };
-        throw new Error(`the pattern ${shorten(pattern)} ${error.message}`);
-      }
-    };
-    const regExp = (pattern: string) => {
-      const known = patterns.get(pattern) ?? read(pattern);
-      patterns.set(pattern, known);
-      return known;
-    };
-    regExp.code = 'linear';
+    const Validator = (isDraft7(schema) ? Ajv : Ajv2020) as typeof Ajv;
+    const { regExp, sizeOfPatterns } = makeMatcher(skipsHardPatterns);
     const compile = (allErrors: boolean) => {
       const code = { ...settings.code, regExp };
-      const ajv = new Validator({
-        ...settings,
-        ...{ allErrors, code, validateSchema: false, ...(textsAreValues && { coerceTypes: true as const }) },
-      });
-      for (const [name, format] of Object.entries(fullFormats)) ajv.addFormat(name, shortFormat(format));
+      const own = { allErrors, code, validateSchema: false, coerceTypes: textsAreValues };
+      const validator = new Validator({ ...settings, ...own });
+      for (const [name, format] of Object.entries(fullFormats)) validator.addFormat(name, shortFormat(format));
       // Strings of a parsed file may be slices of it, which are a hundred times slower to compare.
-      return ajv.compile(JSON.parse(JSON.stringify(schema)) as Schema);
+      return validator.compile(JSON.parse(JSON.stringify(schema)) as Schema);
     };
     try {
       const parts = countParts(schema);
-      checkForm(Validator as typeof Ajv, schema as Schema);
+      checkForm(Validator, schema as Schema);
       const quick = compile(false);
       // An asynchronous check returns a promise, so that a wrong value would be accepted here.
       if ('$async' in quick) return { problem: '`$async` cannot be used' };
       const comparesEntries = JSON.stringify(schema).includes('"uniqueItems"');
-      let thorough: ValidateFunction | undefined;
-      let leftMs = firstMs;
-      return {
-        validate(value) {
-          const steps = (parts + patternSize) * weightOf(value, comparesEntries);
-          if (steps > mostSteps || leftMs <= 0) return 'too-much';
-          const begunAt = now();
-          const first = check(quick, value);
-          // Finds all problems of a wrong value, instead of the first.
-          if (first !== 'too-much' && first.length > 0) thorough ??= compile(true);
-          const all =
-            thorough === undefined || first === 'too-much' || first.length === 0 ? first : check(thorough, value);
-          leftMs += eachMs - (now() - begunAt);
-          return all === 'too-much' ? first : all;
-        },
-      };
+      const stepsFor = (value: Json) => (parts + sizeOfPatterns()) * weightOf(value, comparesEntries);
+      return boundedCheck({ quick, compileThorough: () => compile(true), stepsFor, now });
     } catch (error) {
       if (error instanceof RangeError) return { problem: 'it is too large' };
       if (error instanceof SchemaRefusal) return { problem: `it ${error.message}` };
-      return { problem: error instanceof Error ? error.message : String(error) };
+      return { problem: messageOf(error) };
     }
+  };
+}
+
+function isDraft7(schema: Json): boolean {
+  const dialect = mapOf(schema).$schema;
+  return typeof dialect === 'string' && /draft-0?7/.test(dialect);
+}
+
+/** `quick` stops at the first problem. The thorough check finds all problems of a wrong value. */
+function boundedCheck(of: {
+  quick: ValidateFunction;
+  compileThorough(): ValidateFunction;
+  stepsFor(value: Json): number;
+  now(): number;
+}): CompiledSchema {
+  let thorough: ValidateFunction | undefined;
+  let leftMs = firstMs;
+  return {
+    validate(value) {
+      if (of.stepsFor(value) > mostSteps || leftMs <= 0) return 'too-much';
+      const begunAt = of.now();
+      let found = check(of.quick, value);
+      if (found !== 'too-much' && found.length > 0) {
+        thorough ??= of.compileThorough();
+        const all = check(thorough, value);
+        if (all !== 'too-much') found = all;
+      }
+      leftMs += eachMs - (of.now() - begunAt);
+      return found;
+    },
   };
 }
 
@@ -139,14 +134,6 @@ const settings = {
   code: { optimize: false },
 } as const;
 
-function isExpression(pattern: string): boolean {
-  try {
-    return new RegExp(pattern, 'u').source !== '';
-  } catch {
-    return false;
-  }
-}
-
 function check(validate: ValidateFunction, value: Json): SchemaProblem[] | 'too-much' {
   try {
     return problemsOf(validate, structuredClone(value));
@@ -159,13 +146,85 @@ function check(validate: ValidateFunction, value: Json): SchemaProblem[] | 'too-
 
 function problemsOf(validate: ValidateFunction, value: Json): SchemaProblem[] {
   if (validate(value)) return [];
-  return (validate.errors ?? []).slice(0, mostProblems).map((error) => ({
+  const problems = (validate.errors ?? []).slice(0, mostProblems).map((error) => ({
     path: readPointer(error.instancePath, value),
     rule: error.keyword,
     message: error.message ?? 'does not match',
     params: error.params as Record<string, unknown>,
     ...aboutOf(error),
   }));
+  return gather(problems);
+}
+
+/**
+ * Merges the problems of a choice between forms into one, because separate problems would read as if all forms were
+ * required. The validator reports the problems of the forms before that of the choice.
+ */
+function gather(problems: readonly SchemaProblem[]): SchemaProblem[] {
+  const gathered: SchemaProblem[] = [];
+  for (const problem of problems) {
+    if (problem.rule === 'if') continue;
+    const isChoice = problem.rule === 'anyOf' || problem.rule === 'oneOf';
+    const isNone = isChoice && !Array.isArray(problem.params.passingSchemas);
+    const isOutside = ({ path }: SchemaProblem) => problem.path.some((part, index) => path[index] !== part);
+    const forms = isNone ? gathered.splice(gathered.findLastIndex(isOutside) + 1) : undefined;
+    gathered.push(forms === undefined ? problem : { ...problem, forms });
+  }
+  return gathered;
+}
+
+/** Maximum number of compared values, because finding the most similar of thousands is slow. */
+const mostCompared = 2000;
+const mostForms = 6;
+
+/** The checked value in messages. `nameOf`: names a part of it. `refused`: for example `the schema does not allow`. */
+interface CheckedValue {
+  value: Json;
+  /** Known fields of the whole value. */
+  fields: readonly string[];
+  refused: string;
+  nameOf(path: Path): string;
+  describe(value: Json | undefined): string;
+}
+
+export function describeProblem(
+  problem: SchemaProblem,
+  of: CheckedValue,
+): { message: string; hint?: string; at: (string | number)[] } {
+  const { path, params, rule, forms } = problem;
+  const name = of.nameOf(path);
+  const value = valueAt(of.value, path);
+  const seen = `${name} is ${of.describe(value)}`;
+  switch (rule) {
+    case 'required':
+    case 'dependentRequired': {
+      const missing = String(params.missingProperty);
+      return { message: `\`${shorten(missing)}\` is missing in ${name}`, hint: 'add it', at: [...path, missing] };
+    }
+    case 'additionalProperties':
+    case 'unevaluatedProperties': {
+      const unknown = String(params.additionalProperty ?? params.unevaluatedProperty);
+      const known = path.length === 0 ? of.fields : [];
+      const hint = known.length === 0 ? 'remove it' : suggestName(unknown, known, { what: 'fields' });
+      return { message: `\`${shorten(unknown)}\` is not a field of ${name}`, hint, at: [...path, unknown] };
+    }
+    case 'enum':
+    case 'const': {
+      const values: unknown[] = Array.isArray(params.allowedValues) ? params.allowedValues : [params.allowedValue];
+      const allowed = values.slice(0, mostCompared).map((one) => (typeof one === 'string' ? one : JSON.stringify(one)));
+      const hint = suggestName(typeof value === 'string' ? value : '', allowed, { what: 'allowed' });
+      return { message: `${seen}, which ${of.refused}`, hint, at: path };
+    }
+    default: {
+      if (forms === undefined) return { message: `${seen}: it ${problem.message}`, at: path };
+      const mistakes = [...new Set(forms.map((form) => describeProblem(form, of).message))];
+      const [only, another] = mistakes;
+      if (only !== undefined && another === undefined) return { message: only, at: path };
+      const more = mistakes.length > mostForms ? ` and ${mistakes.length - mostForms} more` : '';
+      const hint = `mistakes by form: ${mistakes.slice(0, mostForms).join('; ')}${more}`;
+      return { message: `${name} fits none of the allowed forms`, hint, at: path };
+    }
+  }
 }
 
 function aboutOf({ parentSchema }: ErrorObject): { about?: string } {
@@ -173,23 +232,11 @@ function aboutOf({ parentSchema }: ErrorObject): { about?: string } {
   return typeof about === 'string' && about !== '' ? { about: about.slice(0, 300) } : {};
 }
 
-function dialectOf(schema: Json): string | undefined {
-  const dialect = mapOf(schema).$schema;
-  return typeof dialect === 'string' ? dialect : undefined;
-}
-
 function readPointer(pointer: string, root: Json): (string | number)[] {
   const path: (string | number)[] = [];
-  let value: Json | undefined = root;
   for (const part of pointer.split('/').slice(1)) {
-    const name = part.replaceAll('~1', '/').replaceAll('~0', '~');
-    const isList: boolean = Array.isArray(value);
-    path.push(isList ? Number(name) : name);
-    value = isList
-      ? (value as Json[])[Number(name)]
-      : value !== null && typeof value === 'object'
-        ? (value as { [key: string]: Json })[name]
-        : undefined;
+    const isList = Array.isArray(valueAt(root, path));
+    path.push(isList ? Number(part) : part.replaceAll('~1', '/').replaceAll('~0', '~'));
   }
   return path;
 }
@@ -240,8 +287,7 @@ function follow(schema: Json, reference: string): Json {
   let found: Json | undefined = schema;
   for (const part of reference.split('/').slice(1)) {
     const name = decode(part).replaceAll('~1', '/').replaceAll('~0', '~');
-    const isInside: boolean = found !== null && typeof found === 'object' && Object.hasOwn(found, name);
-    found = isInside ? (found as { [key: string]: Json })[name] : undefined;
+    found = ownValue(found, name);
     if (found === undefined) throw new SchemaRefusal(`refers to ${reference.slice(0, 80)}, which does not exist`);
   }
   return found;

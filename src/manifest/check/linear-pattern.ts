@@ -1,14 +1,11 @@
 import { RE2JS } from 're2js';
-
-/** A pattern that never backtracks, so that its matching time is proportional to the length of the text. */
-interface LinearPattern {
-  test(text: string): boolean;
-  /** Maximum number of simultaneous states of a match. */
-  size: number;
-}
+import { messageOf, shorten } from '../../ground/values.ts';
 
 /** Reason why a pattern cannot be used, as the end of a sentence that begins with “it”. */
 export class PatternProblem extends Error {}
+
+/** Maximum size of all patterns of one schema. */
+const mostSize = 200_000;
 
 const longestPattern = 10_000;
 const largestSize = 20_000;
@@ -17,8 +14,56 @@ const largestSize = 20_000;
 const spaces = '\\s\\x0b\\x{feff}\\p{Z}';
 const anyOnLine = '[^\\n\\r\\x{2028}\\x{2029}]';
 
-/** Translates a JavaScript pattern to RE2. Throws `PatternProblem` for one that needs backtracking. */
-export function compileLinearPattern(pattern: string): LinearPattern {
+interface Matcher {
+  test(text: string): boolean;
+  toString?(): string;
+}
+
+/**
+ * Makes the matcher of one validator, which throws for a pattern that cannot be matched in bounded time. `skipsHard`:
+ * such a pattern accepts every text instead.
+ */
+export function makeMatcher(skipsHard: boolean): {
+  regExp: ((pattern: string) => Matcher) & { code: string };
+  sizeOfPatterns(): number;
+} {
+  const known = new Map<string, Matcher>();
+  let sum = 0;
+  const read = (pattern: string): Matcher => {
+    // The validator distinguishes patterns by their string.
+    const named = { toString: () => pattern };
+    try {
+      const { test, size } = compileLinearPattern(pattern);
+      sum += size;
+      if (sum > mostSize) throw new Error('its patterns are too large');
+      return { test, ...named };
+    } catch (error) {
+      if (!(error instanceof PatternProblem)) throw error;
+      if (skipsHard && isExpression(pattern)) return { test: () => true, ...named };
+      throw new Error(`the pattern ${shorten(pattern)} ${error.message}`);
+    }
+  };
+  const regExp = (pattern: string) => {
+    const matcher = known.get(pattern) ?? read(pattern);
+    known.set(pattern, matcher);
+    return matcher;
+  };
+  return { regExp: Object.assign(regExp, { code: 'linear' }), sizeOfPatterns: () => sum };
+}
+
+function isExpression(pattern: string): boolean {
+  try {
+    return new RegExp(pattern, 'u').source !== '';
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Translates a JavaScript pattern to RE2, whose matching time is proportional to the length of the text. Throws
+ * `PatternProblem` for one that needs backtracking. `size`: maximum number of simultaneous states of a match.
+ */
+export function compileLinearPattern(pattern: string): Matcher & { size: number } {
   if (pattern.length > longestPattern) throw new PatternProblem(`is longer than ${longestPattern} characters`);
   try {
     const { text, size } = translate(RE2JS.translateRegExp(pattern));
@@ -32,7 +77,7 @@ export function compileLinearPattern(pattern: string): LinearPattern {
 }
 
 function describe(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const [, what] = /`(\(\?<?[=!])/.exec(message) ?? [];
   if (what !== undefined) return `${what}…) looks ahead or back, which may never end`;
   if (/invalid escape sequence: `\\[1-9k]/.test(message)) return 'it refers back to a group, which may never end';

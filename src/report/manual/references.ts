@@ -1,6 +1,6 @@
 import { exitCodes } from '../../contract/exit.ts';
 import { failures, titles } from '../../contract/failure.ts';
-import { fieldSchemas } from '../../graph/check/request-checker.ts';
+import { listedFields } from '../../graph/check/request-checker.ts';
 import type { Json } from '../../ground/json.ts';
 import { defined, groupBy, isMap, type JsonMap, mapOf } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
@@ -57,7 +57,7 @@ export function kindReference(document?: ServiceDocument): string {
 }
 
 export function kindSection(kind: Kind, document: ServiceDocument | undefined): string {
-  const listed = kind.create.documented ? [] : listedFields(document?.creates[kind.name]?.schema);
+  const listed = kind.create.documented ? [] : fieldsOf(document?.creates[kind.name]?.schema);
   const checked = kind.create.documented
     ? 'Every field is checked before it is paid for.'
     : listed.length > 0
@@ -78,9 +78,9 @@ export function kindSection(kind: Kind, document: ServiceDocument | undefined): 
     .join('\n\n');
 }
 
-function listedFields(schema: Json | undefined): [string, JsonMap][] {
+function fieldsOf(schema: Json | undefined): [string, JsonMap][] {
   if (schema === undefined) return [];
-  return [...fieldSchemas(schema)].map(([name, [first]]) => [name, mapOf(first)]);
+  return [...listedFields(schema).byName].map(([name, own]) => [name, mapOf(own)]);
 }
 
 function listedWords(kind: Kind, name: string, schema: JsonMap): string {

@@ -40,7 +40,7 @@ const strict: Json = {
 
 describe('mistakes, in words', () => {
   it.each<[string, Json, string, string, string[]]>([
-    ['too long', { prompt: 'abc', duration: 60 }, 'duration', 'is 60: it must be <= 12', ['“Seconds.”']],
+    ['too long', { prompt: 'abc', duration: 60 }, 'duration', 'is the number 60: it must be <= 12', ['“Seconds.”']],
     [
       'a time without seconds',
       { prompt: 'abc', at: '2030-05-01T09:00+02:00' },
@@ -48,7 +48,7 @@ describe('mistakes, in words', () => {
       'is "2030-05-01T09:00+02:00": it must match format "date-time"',
       [],
     ],
-    ['no whole number', { prompt: 'abc', duration: 1.5 }, 'duration', 'is 1.5: it must be integer', []],
+    ['no whole number', { prompt: 'abc', duration: 1.5 }, 'duration', 'is the number 1.5: it must be integer', []],
     ['a text for a number', { prompt: 'abc', seed: '5' }, 'seed', 'is "5": it must be integer', []],
     [
       'a long text',
@@ -68,22 +68,16 @@ describe('mistakes, in words', () => {
       'a field that is none',
       { prompt: 'abc', durration: 5 },
       'durration',
-      'is not a field of POST /videos/create',
+      'is not a field of the request',
       ['did you mean `duration`?', 'fields: prompt, model'],
     ],
-    [
-      'a field like no other',
-      { prompt: 'abc', fps: 24 },
-      'fps',
-      'is not a field of POST /videos/create',
-      ['fields: prompt'],
-    ],
-    ['a field that is missing', { duration: 5 }, 'prompt', 'is missing', ['add it']],
+    ['a field like no other', { prompt: 'abc', fps: 24 }, 'fps', 'is not a field of the request', ['fields: prompt']],
+    ['a field that is missing', { duration: 5 }, 'prompt', 'is missing in the request', ['add it']],
     [
       'a required field with a typing mistake',
       { promt: 'abc' },
       'promt',
-      'is not a field of POST /videos/create',
+      'is not a field of the request',
       ['did you mean `prompt`?'],
     ],
     [
@@ -93,7 +87,13 @@ describe('mistakes, in words', () => {
       'is a list: it must NOT have more than 2 items',
       [],
     ],
-    ['an entry of the wrong type', { prompt: 'abc', images: ['a', 7] }, 'images.1', 'is 7: it must be string', []],
+    [
+      'an entry of the wrong type',
+      { prompt: 'abc', images: ['a', 7] },
+      'images.1',
+      'is the number 7: it must be string',
+      [],
+    ],
     ['a text for yes', { prompt: 'abc', loop: 'yes' }, 'loop', 'is "yes": it must be boolean', []],
   ])('%s', (_name, request, at, message, says) => {
     const faults = check(strict, request);
@@ -124,7 +124,7 @@ describe('what comes from other steps', () => {
 
   it('a link where no text can stand', () => {
     const faults = check(strict, { prompt: 'abc', seed: { $ref: 'hero', field: 'url' } });
-    expect(faults.map(({ message }) => message)).toEqual(['`seed` is the output of a step: it must be integer']);
+    expect(faults.map(({ message }) => message)).toEqual(['`seed` is the output of one step: it must be integer']);
   });
 });
 
@@ -136,10 +136,8 @@ describe('choices', () => {
 
   it('one thing that is missing of several is one mistake', () => {
     const faults = check(either, { duration: 5 });
-    expect(faults.map(({ message }) => message)).toEqual([
-      'the request fits none of the forms that the service allows',
-    ]);
-    expect(faults[0]?.hint).toContain('`prompt` is missing; `image` is missing');
+    expect(faults.map(({ message }) => message)).toEqual(['the request fits none of the allowed forms']);
+    expect(faults[0]?.hint).toContain('`prompt` is missing in the request; `image` is missing in the request');
   });
 
   it('a rule of one model only', () => {
@@ -149,7 +147,7 @@ describe('choices', () => {
       not: { required: ['image', 'video'] },
     };
     expect(check(rule, { model: 'fast', duration: 5 }).map(({ message }) => message)).toEqual([
-      '`duration` is 5: it must be <= 4',
+      '`duration` is the number 5: it must be <= 4',
     ]);
     expect(check(rule, { model: 'slow', duration: 5 })).toEqual([]);
     expect(check(rule, { image: 'x', video: 'y' }).map(({ message }) => message)).toEqual([
@@ -202,8 +200,6 @@ describe('fields that the document does not list', () => {
     properties: {
       prompt: { type: 'string' },
       imageUrl: { type: 'string' },
-      camera: { type: 'object', properties: { zoom: { type: 'number' }, pan: { type: 'number' } } },
-      shots: { type: 'array', items: { type: 'object', properties: { text: { type: 'string' } } } },
     },
   };
   const open = { ...(listed as object), additionalProperties: true } as Json;
@@ -217,8 +213,6 @@ describe('fields that the document does not list', () => {
     ['another end of the same word', listed, { image: 'https://a.example/x.png' }, [['image', 'imageUrl', 'warning']]],
     ['a slip of one that is there, too', listed, { imageUrl: 'y', imagUrl: 'y' }, [['imagUrl', undefined, 'warning']]],
     ['a strange one', listed, { seedling: 1 }, [['seedling', undefined, 'warning']]],
-    ['one deep within', listed, { camera: { zom: 1 } }, [['camera.zom', 'zoom', 'warning']]],
-    ['one in a list', listed, { shots: [{ text: 'a' }, { txt: 'b' }] }, [['shots.1.txt', 'text', 'warning']]],
     ['in any of its forms', { anyOf: [{ properties: { a1: {} } }, { properties: { b1: {} } }] }, { a1: 1, b1: 2 }, []],
     ['an output of another step', listed, { imageUrl: { $ref: 'hero', field: 'url' } }, []],
     ['where nothing is listed', { type: 'object' }, { anything: 1 }, []],
