@@ -1,6 +1,5 @@
 import { basename, relative, resolve, sep } from 'node:path';
 import { basename as baseOf, dirname as folderOf } from 'node:path/posix';
-import { systemClock } from '../contract/clock.ts';
 import { CampaignError, orFailure } from '../contract/failure.ts';
 import { CommitTree } from '../disk/git/commit-tree.ts';
 import { askGit } from '../disk/git/git-command.ts';
@@ -16,11 +15,9 @@ import { readManifestText } from '../disk/inputs.ts';
 import type { Graph } from '../graph/graph.ts';
 import { shell, way } from '../ground/advice.ts';
 import { hasErrors } from '../ground/diagnostic.ts';
-import { defined } from '../ground/values.ts';
-import { type LockReading, readLock as readLockBytes } from '../lock/read.ts';
+import { readLock } from '../lock/read.ts';
 import type { Lock } from '../lock/record.ts';
 import { emptyLock } from '../lock/write.ts';
-import { assemblePlan } from '../plan/assemble.ts';
 import { type Comparison, compareVersions } from '../plan/compare/compare-versions.ts';
 import type { PlanTotals } from '../plan/plan.ts';
 import {
@@ -33,12 +30,11 @@ import {
   sumCharges,
   tallyCharges,
 } from '../plan/prices/charges.ts';
-import type { PriceHints } from '../plan/prices/prices.ts';
-import { type Situation, situate, withFiles } from '../plan/situation/situation.ts';
+import { situate, withFiles } from '../plan/situation/situation.ts';
 import { type CheckedGraph, graphOf } from './checked-graph.ts';
 import { longestLock } from './find-locks.ts';
 import { loadWithNames } from './load-manifest.ts';
-import { seeExpected } from './look-at-outputs.ts';
+import { planByLock, seeExpected } from './look-at-outputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { shownPath } from './paths.ts';
 import type { Campaign } from './plan.ts';
@@ -74,26 +70,10 @@ export async function compareWithCommit(
   const matches = [...situation.matches, ...situate(there.graph, lock).matches];
   const everything = new Set(matches.map(({ step }) => step.address));
   const hints = await findPriceHints(campaign, { graph, lock, matches, redo: everything, facts });
-  const fit = fitOf(campaign, situation, hints);
+  const { budgetLeft: left, fit } = planByLock(campaign, situation, { hints }).totals;
   const compared = compareVersions(there, { graph, lock, origins }, { hints });
-  return { campaign: graph.name, ref, commit, ...compared, ...defined({ fit }) };
-}
-
-function fitOf(
-  { replays, accountOf }: Pick<OpenCampaign, 'replays' | 'accountOf'>,
-  situation: Situation,
-  hints: PriceHints,
-): CommitComparison['fit'] {
-  const { totals } = assemblePlan({
-    situation: withFiles(situation, { fileState: () => 'intact' }),
-    hints,
-    replays,
-    accountOf,
-    now: systemClock.now(),
-    concurrency: 1,
-  });
-  const { budgetLeft: left, fit } = totals;
-  return fit === undefined || left === undefined ? undefined : { left, ...fit };
+  const more = fit !== undefined && left !== undefined ? { fit: { left, ...fit } } : {};
+  return { campaign: graph.name, ref, commit, ...compared, ...more };
 }
 
 /**
@@ -105,16 +85,8 @@ export async function compare(campaign: Campaign, ref: string): Promise<CommitCo
 }
 
 /** Sums the credits of the campaign by purpose. Sends no request, and writes nothing. */
-export async function cost(campaign: Campaign, options: CostOptions = { by: ['task'] }): Promise<Cost> {
+export async function cost(campaign: Campaign, options: Pick<Cost, 'by'> = { by: ['task'] }): Promise<Cost> {
   return orFailure(sumUpCost(campaign, checkedOf(campaign).graph, options));
-}
-
-/**
- * Reads a lock whose lines may be in any order, with duplicates, CRLF, a byte order mark or merge conflict markers.
- * `file` is its path, for messages. Mistakes are in `diagnostics`.
- */
-export function readLock(file: string, bytes: Uint8Array): LockReading {
-  return readLockBytes(file, bytes);
 }
 
 function checkedOf(campaign: Campaign) {
@@ -132,16 +104,14 @@ interface CommittedLock extends NamedCommit {
   isAbsent: boolean;
 }
 
-interface CommittedCampaign extends CommittedLock {
-  graph: Graph;
-  path: string;
-}
-
 /**
  * Reads manifest, included files, data, digests of uploads, and lock at a commit. A file that was renamed since is
  * found by its old name. Throws MB3604 if the commit does not contain a valid campaign.
  */
-export async function readCommittedCampaign(campaign: OpenCampaign, ref: string): Promise<CommittedCampaign> {
+export async function readCommittedCampaign(
+  campaign: OpenCampaign,
+  ref: string,
+): Promise<CommittedLock & { graph: Graph }> {
   const { file, paths } = campaign;
   const repository = await openRepository(paths.folder);
   const commit = await resolveCommit(repository, ref);
@@ -170,8 +140,7 @@ export async function readCommittedCampaign(campaign: OpenCampaign, ref: string)
       const where = mistake?.place === undefined ? '' : `${mistake.place.file}:${mistake.place.start.line}: `;
       throw unusable(file, ref, `it has mistakes there, the first: ${where}${mistake?.message ?? ''}`);
     }
-    const lock = await readLockAt(campaign, { ref, commit, repository });
-    return { ...lock, graph, path };
+    return { ...(await readLockAt(campaign, { ref, commit, repository })), graph };
   } catch (error) {
     if (!(error instanceof CampaignError) || error.failure.code !== 'MB1001') throw error;
     throw unusable(file, ref, error.failure.message);
@@ -185,7 +154,7 @@ async function readLockAt({ paths }: OpenCampaign, at: NamedCommit): Promise<Com
   if (path === undefined) return { ...at, lock: emptyLock(), isAbsent: true };
   const shown = shownPath(paths.lock);
   const bytes = await askGit(repository.folder, ['cat-file', 'blob', `${commit}:${path}`], { mostBytes: longestLock });
-  const { lock, diagnostics } = readLockBytes(`${shown} at ${ref}`, bytes);
+  const { lock, diagnostics } = readLock(`${shown} at ${ref}`, bytes);
   const error = diagnostics.find(({ severity }) => severity === 'error');
   if (error === undefined) return { ...at, lock, isAbsent: false };
   const hint =
@@ -226,11 +195,7 @@ export interface Cost {
   approved?: Approved;
 }
 
-export interface CostOptions {
-  by: readonly CostDimension[];
-}
-
-export async function sumUpCost(campaign: OpenCampaign, graph: Graph, { by }: CostOptions): Promise<Cost> {
+export async function sumUpCost(campaign: OpenCampaign, graph: Graph, { by }: Pick<Cost, 'by'>): Promise<Cost> {
   const { situation: recorded } = await Session.open(campaign, { graph, isOnlyRead: true });
   const situation = withFiles(recorded, await seeExpected(recorded, campaign));
   const charges = listCharges(situation);

@@ -1,8 +1,7 @@
-import { dirname, join, relative, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { CampaignError } from '../contract/failure.ts';
 import { isOpenFolder, listFolder } from '../disk/fs/folders.ts';
 import { repositoryOf } from '../disk/fs/own-tree.ts';
-import { readStart } from '../disk/fs/plain-file.ts';
 import { readLockBytes } from '../disk/lock/lock-file.ts';
 import { hasErrors } from '../ground/diagnostic.ts';
 import { messageOf } from '../ground/values.ts';
@@ -27,13 +26,11 @@ export const longestLock = 256 * 1024 ** 2;
  */
 export async function findLocks(folder: string, options: { sandbox: boolean }): Promise<FoundLock[]> {
   const isWanted = (name: string) => lockName.test(name) && sandboxLockName.test(name) === options.sandbox;
-  const entries = await listFolder(folder);
-  const paths = entries.filter((entry) => entry.isFile() && isWanted(entry.name)).map(({ name }) => join(folder, name));
-  for (const { name } of entries.filter(isOpenFolder)) {
-    const inner = await listFolder(join(folder, name));
-    paths.push(
-      ...inner.filter((entry) => entry.isFile() && isWanted(entry.name)).map((entry) => join(folder, name, entry.name)),
-    );
+  const inner = (await listFolder(folder)).filter(isOpenFolder).map(({ name }) => join(folder, name));
+  const paths: string[] = [];
+  for (const place of [folder, ...inner]) {
+    const files = (await listFolder(place)).filter((entry) => entry.isFile() && isWanted(entry.name));
+    paths.push(...files.map(({ name }) => join(place, name)));
   }
   const found: FoundLock[] = [];
   for (const path of paths.sort()) found.push(await read(path, shownPath(path)));
@@ -71,43 +68,31 @@ async function read(path: string, shown: string): Promise<FoundLock> {
   }
 }
 
-interface TreeBounds {
-  folders: number;
-  entries: number;
-  depth: number;
-}
+// Anybody who can commit may have written these files. They are only used as hints, and reading them is cheap.
+const most = { folders: 400, entries: 20_000, depth: 5, locks: 24, bytesOfLock: 8 * 1024 ** 2, bytes: 32 * 1024 ** 2 };
 
 /**
  * Lists locks breadth first from the campaign's folder and from the root of its working tree, or from the working
- * folder if that contains the campaign. If neither contains the campaign, only its own folder is searched, without
- * subfolders.
+ * folder if that contains the campaign.
  */
-async function listLocks({ folder, manifest }: CampaignPaths, bounds: TreeBounds): Promise<string[]> {
+async function listLocks({ folder, manifest }: CampaignPaths): Promise<Set<string>> {
   const found = new Set<string>();
   const seen = new Set<string>();
   let entries = 0;
-  const root = repositoryOf(manifest) ?? (isAbove(resolve(''), folder) ? resolve('') : undefined);
-  const open = [
-    { path: folder, depth: 0 },
-    root === undefined ? { path: dirname(folder), depth: bounds.depth } : { path: root, depth: 0 },
-  ];
+  const root = repositoryOf(manifest) ?? (isAbove(resolve(''), folder) ? resolve('') : folder);
+  const open = [folder, root].map((path) => ({ path, depth: 0 }));
   for (const { path, depth } of open) {
-    if (seen.size >= bounds.folders || entries >= bounds.entries) break;
+    if (seen.size >= most.folders || entries >= most.entries) break;
     if (seen.has(path)) continue;
     seen.add(path);
-    const list = (await listFolder(path)).slice(0, bounds.entries);
+    const list = (await listFolder(path)).slice(0, most.entries);
     entries += list.length;
     for (const entry of list) {
-      if (entry.isFile() && isLock(path, entry.name)) found.add(join(path, entry.name));
-      if (depth < bounds.depth && isOpenFolder(entry)) open.push({ path: join(path, entry.name), depth: depth + 1 });
+      if (entry.isFile() && lockName.test(entry.name)) found.add(join(path, entry.name));
+      if (depth < most.depth && isOpenFolder(entry)) open.push({ path: join(path, entry.name), depth: depth + 1 });
     }
   }
-  return [...found];
-}
-
-function isLock(folder: string, name: string): boolean {
-  if (!/\.jsonl/i.test(name)) return false;
-  return /lock.*\.jsonl/i.test(name) || /"mediabatch"\s*:\s*"lock"/.test(readStart(join(folder, name), 200) ?? '');
+  return found;
 }
 
 function isAbove(folder: string, path: string): boolean {
@@ -115,28 +100,18 @@ function isAbove(folder: string, path: string): boolean {
   return way !== '' && !way.startsWith('..');
 }
 
-// Anybody who can commit may have written these files. They are only used as hints, and reading them is cheap.
-const bounds = { folders: 400, entries: 20_000, depth: 5 };
-const mostLocks = 24;
-const longestOtherLock = 8 * 1024 ** 2;
-const mostBytes = 32 * 1024 ** 2;
-
 /**
- * Reads the other locks of the working tree that belong to a service, those next to the campaign first. Skips locks
- * that are broken, too large, behind a link, or of several services.
- *
- * Each has its path relative to the working folder.
- *
- * @param service digest of the service's address, as in the header of a lock
+ * Reads the other locks of the working tree that belong to a service (the digest of its address), those next to the
+ * campaign first. Skips locks that are broken, too large, behind a link, or of several services.
  */
 export async function readOtherLocks(paths: CampaignPaths, service: string): Promise<{ shown: string; lock: Lock }[]> {
   const locks: { shown: string; lock: Lock }[] = [];
-  let left = mostBytes;
-  for (const path of (await listLocks(paths, bounds)).filter((one) => one.endsWith('.lock.jsonl'))) {
-    if (locks.length >= mostLocks || left <= 0) break;
+  let left = most.bytes;
+  for (const path of await listLocks(paths)) {
+    if (locks.length >= most.locks || left <= 0) break;
     if (resolve(path) === resolve(paths.lock)) continue;
     try {
-      const bytes = await readLockBytes(path, Math.min(longestOtherLock, left));
+      const bytes = await readLockBytes(path, Math.min(most.bytesOfLock, left));
       if (bytes === undefined || !bytes.includes(`"service":"${service}"`)) continue;
       left -= bytes.length;
       const { lock, services, diagnostics } = readLock(path, bytes);

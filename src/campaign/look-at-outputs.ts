@@ -1,11 +1,14 @@
+import { systemClock } from '../contract/clock.ts';
 import type { OutputFiles } from '../contract/ports.ts';
 import { KeptFiles } from '../disk/outputs/kept-files.ts';
 import { measureFiles } from '../disk/outputs/measure-files.ts';
 import { checkOutputs, createOutputs, type OutputState } from '../disk/outputs/outputs.ts';
 import { SavedFiles } from '../disk/outputs/saved-files.ts';
 import type { Output } from '../lock/record.ts';
-import { type OutputToCheck, outputsToCheck } from '../plan/assemble.ts';
-import type { SeenFiles, Situation } from '../plan/situation/situation.ts';
+import { assemblePlan, type OutputToCheck, outputsToCheck } from '../plan/assemble.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { PriceHints } from '../plan/prices/prices.ts';
+import { type SeenFiles, type Situation, withFiles } from '../plan/situation/situation.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import type { CampaignPaths } from './paths.ts';
 
@@ -52,6 +55,19 @@ export async function seeExpected({ matches }: Pick<Situation, 'matches'>, campa
     { seen },
   );
   return { fileState: () => 'intact', mediaFacts: await measure(expected, states, campaign) };
+}
+
+/**
+ * Plans by the lock alone, without the limits of the user, the posts and the times. All outputs count as intact, unless
+ * `fileState` is given.
+ */
+export function planByLock(
+  { replays, accountOf }: Pick<OpenCampaign, 'replays' | 'accountOf'>,
+  situation: Situation,
+  { hints = {}, fileState = () => 'intact' }: { hints?: PriceHints; fileState?: SeenFiles['fileState'] } = {},
+): Plan {
+  const seen = withFiles(situation, { fileState });
+  return assemblePlan({ situation: seen, hints, replays, accountOf, now: systemClock.now(), concurrency: 1 });
 }
 
 async function measure(

@@ -14,15 +14,16 @@ import type { Lock, Purchase, StepRecord } from '../lock/record.ts';
 import { countJobs, isJob, isOpenSend, mayBeCharged } from '../lock/sends.ts';
 import { emptyLock } from '../lock/write.ts';
 import { isCharged, isSpending } from '../plan/actions.ts';
-import { assemblePlan, restoredText } from '../plan/assemble.ts';
+import { restoredText } from '../plan/assemble.ts';
 import { asForgotten } from '../plan/decisions/forget.ts';
 import type { Plan, PlanRow } from '../plan/plan.ts';
 import { isPost } from '../plan/posts/post-record.ts';
 import { wantedPath } from '../plan/select/names.ts';
-import { situate, withFiles } from '../plan/situation/situation.ts';
+import { situate } from '../plan/situation/situation.ts';
 import { countOf } from '../report/numbers.ts';
 import { shortList } from '../report/safe-text.ts';
 import { findLocks } from './find-locks.ts';
+import { planByLock } from './look-at-outputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import { shownPath } from './paths.ts';
 import { type LoadedLock, requireLock } from './read-lock.ts';
@@ -240,14 +241,9 @@ export async function findLossBeside(
   { campaign, graph, loaded }: { campaign: OpenCampaign; graph: Graph; loaded: RestoredLock },
 ) {
   if (!loaded.isEmpty) return undefined;
-  const { replays, accountOf } = campaign;
   // A step that the budget blocks today may be bought by a later run.
   const situation = situate({ ...graph, budget: undefined }, joinLocks(loaded.lock, lockOf(records)));
-  const plan = assemblePlan({
-    ...{ replays, accountOf, hints: {}, now: Date.now(), concurrency: 1 },
-    situation: withFiles(situation, { fileState: () => 'intact' }),
-  });
-  return findLoss(campaign, { loaded, plan, isNew: false }, records);
+  return findLoss(campaign, { loaded, plan: planByLock(campaign, situation), isNew: false }, records);
 }
 
 async function findLoss(

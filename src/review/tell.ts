@@ -1,16 +1,15 @@
+import { planByLock } from '../campaign/look-at-outputs.ts';
 import type { OpenCampaign } from '../campaign/open-campaign.ts';
-import { systemClock } from '../contract/clock.ts';
 import type { JudgeAnswer, ReviewCommands, ReviewData, ReviewGroup, WantedVerdict } from '../contract/review.ts';
 import { PlacedFiles } from '../disk/outputs/check-outputs.ts';
 import { call } from '../ground/advice.ts';
 import { defined } from '../ground/values.ts';
 import { kinds } from '../kinds/index.ts';
 import { isSpending } from '../plan/actions.ts';
-import { assemblePlan } from '../plan/assemble.ts';
 import type { Ruling } from '../plan/decisions/ruling.ts';
 import type { Plan, PlanRow } from '../plan/plan.ts';
 import type { PriceHints } from '../plan/prices/prices.ts';
-import { type Situation, withFiles } from '../plan/situation/situation.ts';
+import type { Situation } from '../plan/situation/situation.ts';
 import { adviceText, type Paste } from '../report/advice-text.ts';
 import { countOf } from '../report/numbers.ts';
 
@@ -102,23 +101,13 @@ export function refusalsOf(rulings: readonly Ruling[], paste: Paste): Refusal[] 
   });
 }
 
-export function planForPage(
-  { replays, accountOf, paths }: Pick<OpenCampaign, 'replays' | 'accountOf' | 'paths'>,
-  situation: Situation,
-  hints: PriceHints,
-): Plan {
-  const placed = new PlacedFiles(paths.outputs);
-  return assemblePlan({
-    situation: withFiles(situation, {
-      fileState: (output) => {
-        const found = placed.look(output);
-        return typeof found !== 'string' ? 'intact' : found === 'missing' ? 'missing' : 'changed';
-      },
-    }),
+export function planForPage(campaign: OpenCampaign, situation: Situation, hints: PriceHints): Plan {
+  const placed = new PlacedFiles(campaign.paths.outputs);
+  return planByLock(campaign, situation, {
     hints,
-    replays,
-    accountOf,
-    now: systemClock.now(),
-    concurrency: 1,
+    fileState: (output) => {
+      const found = placed.look(output);
+      return typeof found !== 'string' ? 'intact' : found === 'missing' ? 'missing' : 'changed';
+    },
   });
 }
