@@ -61,10 +61,7 @@ export async function status(file: string, options: StatusOptions, terminal: Ter
     const { nextOfStatus } = await import('../next-steps.ts');
     outJson(terminal, jsonOf('status', { ...view, ...nextOfStatus(view, terminal) }));
   } else if (options.list) show(terminal, stepsView(view.rows));
-  else {
-    const { paste } = terminal;
-    show(terminal, statusView(view, { paste, now: systemClock.now(), isSelection: selected !== undefined }));
-  }
+  else show(terminal, statusView(view, { paste: terminal.paste, now: systemClock.now() }));
 }
 
 function graphText(situation: Situation, options: Parameters<typeof mermaidText>[1]): string {

@@ -1,7 +1,7 @@
-import { call } from '../../ground/advice.ts';
+import { call, way } from '../../ground/advice.ts';
 import { isPost } from '../../plan/posts/post-record.ts';
 import type { StepState } from '../../plan/situation/step-state.ts';
-import type { Paste } from '../advice-text.ts';
+import { type Paste, waysBlock } from '../advice-text.ts';
 import {
   active,
   type Block,
@@ -12,6 +12,7 @@ import {
   type Fact,
   facts,
   faint,
+  type Line,
   line,
   listOf,
   type Mark,
@@ -26,31 +27,16 @@ import type { GateStatus, StatusView, StepStatus, TaskStatus } from './status.ts
 
 const shownNames = 10;
 
-interface StatusOptions {
-  paste: Paste;
-  /** Whether the user selected the steps, so that they are listed. */
-  isSelection?: boolean;
-  /** Milliseconds since 1970. */
-  now?: number;
-}
-
-export function statusView(view: StatusView, options: StatusOptions): Document {
-  const { run, tasks, pinned, accepted, orphans, gates } = view;
+export function statusView(view: StatusView, { paste, now }: { paste: Paste; now?: number }): Document {
+  const { run, tasks, pinned, accepted, orphans, gates = [], rows } = view;
   const missing = sum(tasks, ({ filesMissing }) => filesMissing);
-  const listed = (label: string, names: readonly string[], words: string): Fact | undefined =>
-    names.length === 0
-      ? undefined
-      : { label, text: `${countOf(names.length, 'step')} ${words}: ${shortList(names, shownNames)}` };
-  const others = options.isSelection === true ? view.rows.filter((row) => !isFailed(row)) : [];
-  const failed = view.rows.filter(isFailed);
+  const since = run && clockText(run.since, now ?? Date.parse(run.since));
+  const failed = rows.filter(({ state }) => state === 'failed' || state === 'lost');
   return [
     line([strong(view.campaign), `: ${doneText(view)}`]),
     tasks.length === 0 ? undefined : tasksTable(tasks),
     facts([
-      run && {
-        label: 'run',
-        text: active(`in progress on ${run.host} since ${clockText(run.since, options.now ?? Date.parse(run.since))}`),
-      },
+      run && { label: 'run', text: active(`in progress on ${run.host} since ${since}`) },
       { label: 'credits', text: creditsLine(view) },
       postsFact(view),
       missing === 0
@@ -62,44 +48,42 @@ export function statusView(view: StatusView, options: StatusOptions): Document {
               `; apply fetches ${missing === 1 ? 'it' : 'them'} for free`,
             ],
           },
-      listed('pinned', pinned, 'kept despite changes'),
-      listed('accepted', accepted, 'with a changed input'),
-      gates && gatesFact(gates, options.paste),
-      listed('orphans', orphans, 'in the lock, not in the manifest'),
-      others.length === 0
-        ? undefined
-        : {
-            label: 'steps',
-            text: `${shortList(
-              others.map(({ address }) => address),
-              shownNames,
-            )}; --list shows each`,
-          },
+      namesFact('pinned', pinned, 'kept despite changes'),
+      namesFact('accepted', accepted, 'with a changed input'),
+      gates.length === 0 ? undefined : gatesFact(gates, paste),
+      namesFact('orphans', orphans, 'in the lock, not in the manifest'),
     ]),
-    failed.length === 0 ? undefined : line(bad('failed'), failedLines(failed, options.paste)),
-    ...unresolvedLines(view.rows, options.paste),
+    failed.length === 0 ? undefined : line(bad('failed'), failedLines(failed, paste)),
+    unresolvedLine(rows, paste),
   ];
+}
+
+function namesFact(label: string, names: readonly string[], words: string): Fact | undefined {
+  if (names.length === 0) return undefined;
+  return { label, text: `${countOf(names.length, 'step')} ${words}: ${shortList(names, shownNames)}` };
 }
 
 function gatesFact(gates: readonly GateStatus[], paste: Paste): Fact {
   const open = gates.filter(({ state }) => state !== 'rejected');
   const rejected = gates.filter(({ state }) => state === 'rejected').map(({ name }) => name);
-  const lost = rejected.length === 0 ? '' : `rejected: ${shortList(rejected, shownNames)}`;
+  const lost = rejected.length === 0 ? '' : `; rejected: ${shortList(rejected, shownNames)}`;
   const names = shortList(open.map(gateText), shownNames);
-  const example = open.find(({ toSee }) => toSee.length > 0)?.toSee[0];
+  const [example] = open.flatMap(({ toSee }) => toSee);
   return {
     label: 'gates',
     text:
       open.length === 0
-        ? `every gate is decided; ${lost}`
-        : [warning(`${countOf(open.length, 'gate')} open`), `: ${names}${lost && `; ${lost}`}`],
-    below:
+        ? `every gate is decided${lost}`
+        : warning(`${countOf(open.length, 'gate')} open: ${names}${lost}`),
+    below: waysBlock(
       example === undefined
         ? []
         : [
-            command('to review them, and pick by keyboard', paste(call('review'))),
-            command('or to pick by name, as in', paste(call('pick', example))),
+            way('to review them, and pick by keyboard', call('review')),
+            way('or to pick by name, as in', call('pick', example)),
           ],
+      paste,
+    ),
   };
 }
 
@@ -118,19 +102,13 @@ function gateText({ name, state, choose, toSee, picked }: GateStatus): string {
   return `${name} (${toSee.length} to see)`;
 }
 
-function unresolvedLines(rows: readonly StepStatus[], paste: Paste): Document {
+function unresolvedLine(rows: readonly StepStatus[], paste: Paste): Line | undefined {
   const unresolved = rows.filter(({ state }) => state === 'unresolved');
+  if (unresolved.length === 0) return undefined;
   const asked = unresolved.find(({ recoverable }) => recoverable !== true);
-  return [
-    unresolved.length > 0 && asked === undefined
-      ? command('to find out about what is unresolved, which never pays twice', paste(call('apply')))
-      : undefined,
-    asked && command('to decide about what is unresolved', paste(call('resolve', asked.address))),
-  ];
-}
-
-function isFailed({ state }: StepStatus): boolean {
-  return state === 'failed' || state === 'lost';
+  return asked === undefined
+    ? command('to find out about what is unresolved, which never pays twice', paste(call('apply')))
+    : command('to decide about what is unresolved', paste(call('resolve', asked.address)));
 }
 
 function failedLines(rows: readonly StepStatus[], paste: Paste): Document {
@@ -180,21 +158,12 @@ function restWords(task: TaskStatus): Span[] {
 function postsFact({ tasks, rows }: StatusView): Fact | undefined {
   const scheduled = rows.filter(({ scheduledFor }) => scheduledFor !== undefined).length;
   const posts = tasks.filter(({ kind }) => isPost(kind));
-  const of = (state: StepState) => posts.reduce((total, { states }) => total + states[state], 0);
-  const out = of('done') + of('changed') + of('running') + of('lost') - scheduled;
-  const changed = of('changed') > 0 ? ` (${creditsText(of('changed'))} changed since; a sent post stays as it is)` : '';
-  const sent = [
-    ...(scheduled > 0 ? [`${creditsText(scheduled)} scheduled`] : []),
-    ...(out > 0 || scheduled === 0 ? [`${creditsText(out)} posted`] : []),
-  ];
+  const sent = sum(posts, ({ states }) => states.done + states.changed + states.running + states.lost);
   const parts = [
-    `${sent.join(' · ')}${changed}`,
-    ...(of('not-bought') > 0 ? [`${creditsText(of('not-bought'))} not posted`] : []),
-    ...(of('failed') > 0 ? [`${creditsText(of('failed'))} failed`] : []),
-    ...(of('unresolved') > 0 ? [`${creditsText(of('unresolved'))} unresolved`] : []),
+    ...(sent > scheduled ? [`${creditsText(sent - scheduled)} posted`] : []),
+    ...(scheduled > 0 ? [`${creditsText(scheduled)} scheduled`] : []),
   ];
-  const isNeeded = posts.some(({ steps, states }) => states.unneeded < steps);
-  return isNeeded ? { label: 'posts', text: parts.join(' · ') } : undefined;
+  return parts.length === 0 ? undefined : { label: 'posts', text: parts.join(' · ') };
 }
 
 function creditsLine({ credits }: StatusView): string {
@@ -207,7 +176,7 @@ function creditsLine({ credits }: StatusView): string {
   return parts.join(' · ');
 }
 
-function sum(tasks: TaskStatus[], pick: (task: TaskStatus) => number): number {
+function sum(tasks: readonly TaskStatus[], pick: (task: TaskStatus) => number): number {
   return tasks.reduce((total, task) => total + pick(task), 0);
 }
 

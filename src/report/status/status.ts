@@ -15,15 +15,8 @@ import type { Situation } from '../../plan/situation/situation.ts';
 import { type StepState, stateOfStep } from '../../plan/situation/step-state.ts';
 import type { Said, Verdicts } from '../../plan/situation/verdicts.ts';
 
-export interface StepStatus {
-  address: string;
-  task: string;
-  kind: string;
-  key?: string;
-  matrix?: { readonly [axis: string]: string };
-  take?: number;
-  state: StepState;
-  verdict?: Said;
+/** Facts of the purchase that a step has. */
+interface PurchaseStatus {
   jobId?: string;
   credits?: number;
   /** Path of the step's file, or of the first of several, relative to the working folder. */
@@ -33,17 +26,28 @@ export interface StepStatus {
   fileState?: FileState;
   /** The job of the step has finished, as seen by a run, and its files are not saved. */
   unsaved?: true;
+  error?: string;
+  /**
+   * The service's own code (`moderated`), or one of mediabatch: `http-402`, `refused`, `failed`, `lost`, `no-answer`.
+   */
+  code?: string;
+}
+
+export interface StepStatus extends PurchaseStatus {
+  address: string;
+  task: string;
+  kind: string;
+  key?: string;
+  matrix?: { readonly [axis: string]: string };
+  take?: number;
+  state: StepState;
+  verdict?: Said;
   /** The next `apply` recovers the lost answer of its create. */
   recoverable?: true;
   /** Account and time of a post that was not sent yet. */
   post?: PostTarget;
   /** Time at which the service will publish a post that it has accepted. */
   scheduledFor?: string;
-  error?: string;
-  /**
-   * The service's own code (`moderated`), or one of mediabatch: `http-402`, `refused`, `failed`, `lost`, `no-answer`.
-   */
-  code?: string;
 }
 
 export interface TaskStatus {
@@ -166,23 +170,20 @@ function statusOf(match: Match, facts: StatusFacts): StepStatus {
   const { step, purchase, record } = match;
   const { address, task, kind, key, matrix, take } = step;
   const state = stateOfStep(match, situation);
-  const verdict = situation.verdicts.on(match);
   const unfit = situation.unfit?.get(address);
+  // The time that was sent may differ from the time in the manifest.
+  const sent = state === 'changed' ? record?.purchases.findLast((one) => one.state === 'done') : purchase;
+  const isSent = state === 'done' || (state === 'changed' && sent !== undefined);
   return {
     ...{ address, task, kind },
-    ...defined({ key }),
-    ...(Object.keys(matrix).length > 0 && { matrix }),
-    ...defined({ take }),
+    ...defined({ key, matrix: Object.keys(matrix).length > 0 ? matrix : undefined, take }),
     state,
-    ...defined({ verdict }),
+    ...defined({ verdict: situation.verdicts.on(match) }),
     ...(purchase !== undefined && describePurchase(purchase, facts)),
     ...(state === 'unresolved' && isRecoverable(match, now) && { recoverable: true as const }),
     ...(unfit !== undefined && { error: unfitText(unfit), code: 'unfit' }),
     ...(isPost(kind) && state === 'not-bought' && { post: targetOf(step.request) }),
-    ...(state === 'done' && laterPost(kind, purchase?.request ?? step.request, now)),
-    // The time that was sent may differ from the time in the manifest.
-    ...(state === 'changed' &&
-      laterPost(kind, record?.purchases.findLast((one) => one.state === 'done')?.request ?? {}, now)),
+    ...(isSent && laterPost(kind, sent?.request ?? step.request, now)),
   };
 }
 
@@ -193,15 +194,12 @@ function isRecoverable({ step, purchase }: Match, now: number): boolean {
 
 function findOpenGates(gates: readonly DecidedGate[], meant: readonly Match[], verdicts: Verdicts): GateStatus[] {
   const done = new Map(
-    meant.flatMap((match) => (match.purchase?.state === 'done' ? [[match.step.address, match] as const] : [])),
+    meant.filter(({ purchase }) => purchase?.state === 'done').map((one) => [one.step.address, one]),
   );
   return gates.flatMap(({ name, choose, members, state, note }): GateStatus[] => {
-    const there = members.filter((address) => done.has(address));
+    const there = members.flatMap((address) => done.get(address) ?? []);
     if (state.is === 'decided' || there.length === 0) return [];
-    const toSee = there.filter((address) => {
-      const match = done.get(address);
-      return match !== undefined && verdicts.on(match)?.is !== 'rejected';
-    });
+    const toSee = there.filter((match) => verdicts.on(match)?.is !== 'rejected').map(({ step }) => step.address);
     return [{ name, state: state.is, choose, toSee, picked: [...state.picked], ...defined({ note }) }];
   });
 }
@@ -237,7 +235,7 @@ function countStep(
 function describePurchase(
   { state, jobId, credits, error, outputs }: Purchase,
   facts: Pick<StatusFacts, 'present' | 'folder' | 'finishedJobs'>,
-): Partial<StepStatus> {
+): PurchaseStatus {
   const paths = (outputs ?? []).map(({ path }) => `${facts.folder ?? ''}${path}`);
   const [file] = paths;
   const worst = outputs?.find(({ path }) => facts.present.get(path) !== 'intact') ?? outputs?.[0];
