@@ -206,9 +206,9 @@ function estimateFact({ estimated, money }: RunView): Fact | undefined {
   if (estimated === undefined) return undefined;
   const { jobs, likely, charged, unpriced } = estimated;
   const parts = [
-    ...(jobs > 0 ? [`${creditsText(likely)} for ${countOf(jobs, 'job')}`] : []),
+    ...(jobs > 0 ? [`${creditsText(likely)} for ${countOf(jobs, 'job')}`, `${creditsText(charged)} charged`] : []),
     ...(unpriced > 0 ? [`unknown for ${countOf(unpriced, 'job')}`] : []),
-    `${creditsText(jobs > 0 ? charged : money.spentNow)} charged`,
+    ...(jobs > 0 ? [] : [`${creditsText(money.spentNow)} charged`]),
   ];
   return { label: 'estimate', text: parts.join(' · ') };
 }
