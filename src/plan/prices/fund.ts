@@ -9,20 +9,74 @@ interface Hangs {
   /** Addresses that a row waits for, and names of groups with members that it needs. */
   needsOf(row: PlanRow): readonly string[];
   /** The group whose rows are useful only together. Undefined for a single row. */
-  groupOf?(row: PlanRow): string | undefined;
+  groupOf(row: PlanRow): string | undefined;
+}
+
+/** A row, or the rows of a group, which are bought together or not at all. */
+interface Unit {
+  name: string;
+  rows: readonly PlanRow[];
+  needs: readonly string[];
 }
 
 /**
- * Selects the spending rows that do not fit into `cap` credits. If all rows fit, all are bought. Otherwise whole chains
- * come first: an output that nothing else needs, together with everything it still needs, before another chain begins.
- * A chain may end in a step after a pick, and credits are then kept for it. Then follow single rows in order, and groups
- * as a whole. A single row of unknown price subtracts nothing, because the ledger keeps it within the budget once its
- * price is known, but it does not begin if fewer credits are left than its estimate.
+ * Selects the spending rows that do not fit into `cap` credits. Possible charges are counted first, because one that
+ * does not fit may still have been charged. If all rows fit, all are bought. Otherwise whole chains come first: an
+ * output that nothing else needs, together with everything it still needs, before another chain begins. A chain may end
+ * in a step after a pick, and credits are then kept for it. Then follow single rows and groups in order.
  *
  * @returns the addresses of the rows that do not fit: purchases, and rows that a gate blocks
  */
 export function findUnfunded(rows: readonly PlanRow[], cap: number, hangs: Hangs): Set<string> {
-  return new Funding(rows, cap, hangs).unfunded();
+  const units = unitsOf(rows, hangs);
+  const all = [...units.values()];
+  const funded = new Set<Unit>();
+  let left = cap;
+  const fund = (some: readonly Unit[]): boolean => {
+    const open = some.filter((unit) => !funded.has(unit));
+    if (sumExpected(open.flatMap((unit) => unit.rows)) > left) return false;
+    for (const unit of open) {
+      left -= reservedFor(unit);
+      funded.add(unit);
+    }
+    return true;
+  };
+  for (const unit of all) if (unit.rows.some(isSent) && !fund([unit])) left = 0;
+  const now = all.filter(({ rows }) => !rows.some(isLater));
+  fund(now);
+  const needsOf = (unit: Unit) => unit.needs.flatMap((need) => units.get(need) ?? []);
+  for (const end of endsOf(all, { namesOf: ({ name }) => [name], needsOf: ({ needs }) => needs })) {
+    fund(chainOf(end, { needsOf, isTaken: (unit) => funded.has(unit) }));
+  }
+  for (const unit of [...now, ...all]) if (needsOf(unit).every((need) => funded.has(need))) fund([unit]);
+  return new Set(all.flatMap((unit) => (funded.has(unit) ? [] : unit.rows.map(({ address }) => address))));
+}
+
+/** Returns the units by name, in the order of the rows. A possible charge is a unit of its own. */
+function unitsOf(rows: readonly PlanRow[], { needsOf, groupOf }: Hangs): ReadonlyMap<string, Unit> {
+  const wanted = rows.filter((row) => isSpending(row.action) || isLater(row));
+  const names = new Map(
+    wanted.map((row) => [row.address, (isLater(row) || isSent(row) ? undefined : groupOf(row)) ?? row.address]),
+  );
+  const nameOf = (address: string) => names.get(address) ?? address;
+  const groups = groupBy(wanted, ({ address }) => nameOf(address));
+  return new Map(
+    [...groups].map(([name, own]) => {
+      const needs = new Set(own.flatMap((row) => needsOf(row)).map(nameOf));
+      return [name, { name, rows: own, needs: [...needs].filter((need) => need !== name) }];
+    }),
+  );
+}
+
+/**
+ * Returns the credits that other units no longer have. A single row of unknown price subtracts nothing, because the
+ * account keeps it within the budget once its price is known. A group does not begin unless all of it is expected to
+ * fit.
+ */
+function reservedFor({ rows }: Unit): number {
+  const [row, ...others] = rows;
+  if (row === undefined || isLater(row) || others.length > 0) return sumExpected(rows);
+  return row.credits ?? 0;
 }
 
 /** Returns the known or estimated cost of a row; at least 1 where the price is unknown. */
@@ -32,86 +86,12 @@ function expectedCredits({ action, credits, price, wouldCost }: PlanRow): number
   return credits ?? Math.max(1, price?.likely ?? 1); // I14 (list)
 }
 
-function isLater({ blockedBy }: Pick<PlanRow, 'blockedBy'>): boolean {
+function isLater({ blockedBy }: PlanRow): boolean {
   return blockedBy === 'gate';
 }
 
-class Funding {
-  readonly #spending: readonly PlanRow[];
-  readonly #wanted: ReadonlyMap<string, PlanRow>;
-  readonly #groups: ReadonlyMap<string | undefined, readonly PlanRow[]>;
-  readonly #hangs: Hangs;
-  readonly #funded = new Set<string>();
-  #left: number;
-
-  constructor(rows: readonly PlanRow[], cap: number, hangs: Hangs) {
-    this.#spending = rows.filter((row) => isSpending(row.action));
-    const wanted = rows.filter((row) => isSpending(row.action) || isLater(row));
-    this.#wanted = new Map(wanted.map((row) => [row.address, row]));
-    this.#hangs = hangs;
-    this.#left = cap;
-    this.#groups = groupBy(this.#spending, (row) => hangs.groupOf?.(row));
-  }
-
-  unfunded(): Set<string> {
-    // Possible charges are counted first, because one that does not fit may still have been charged.
-    for (const row of this.#spending) {
-      if (row.order?.send !== undefined && !this.#fund([row])) this.#left = 0;
-    }
-    this.#fund(this.#spending.filter(({ address }) => !this.#funded.has(address)));
-    for (const row of this.#ends()) this.#fund(this.#chainOf(row));
-    for (const row of [...this.#spending, ...[...this.#wanted.values()].filter(isLater)]) {
-      if (this.#funded.has(row.address)) continue;
-      const unit = isLater(row) ? [row] : this.#groupWith(row);
-      if (unit[0] === row && unit.every((one) => this.#isReady(one))) this.#fund(unit);
-    }
-    return new Set([...this.#wanted.keys()].filter((address) => !this.#funded.has(address)));
-  }
-
-  #fund(rows: readonly PlanRow[]): boolean {
-    if (sumExpected(rows) > this.#left) return false;
-    // Rows that are useful only together do not begin unless all of them are expected to fit.
-    const isWhole = (row: PlanRow) => isLater(row) || this.#hangs.groupOf?.(row) !== undefined;
-    this.#left -= rows.reduce((sum, row) => sum + (isWhole(row) ? expectedCredits(row) : (row.credits ?? 0)), 0);
-    for (const row of rows) this.#funded.add(row.address);
-    return true;
-  }
-
-  #groupWith(row: PlanRow): readonly PlanRow[] {
-    const name = this.#hangs.groupOf?.(row);
-    const group = name === undefined ? undefined : this.#groups.get(name);
-    return group?.filter(({ address }) => !this.#funded.has(address)) ?? [row];
-  }
-
-  #isReady(row: PlanRow): boolean {
-    return this.#hangs.needsOf(row).every((address) => !this.#wanted.has(address) || this.#funded.has(address));
-  }
-
-  #ends(): PlanRow[] {
-    const groupOf = (row: PlanRow) => (isLater(row) ? undefined : this.#hangs.groupOf?.(row));
-    const ends = endsOf([...this.#wanted.values()], {
-      namesOf: (row) => [row.address, groupOf(row) ?? row.address],
-      needsOf: (row) => this.#hangs.needsOf(row),
-    });
-    const byGroup = groupBy(ends, groupOf);
-    return ends.filter((row) => groupOf(row) === undefined || byGroup.get(groupOf(row))?.[0] === row);
-  }
-
-  #chainOf(end: PlanRow): PlanRow[] {
-    const groups = new Set<string>();
-    const openGroup = (name: string | undefined) => {
-      if (name === undefined || groups.has(name)) return [];
-      groups.add(name);
-      return this.#groups.get(name) ?? [];
-    };
-    return chainOf(end, {
-      isTaken: ({ address }) => this.#funded.has(address),
-      needsOf: (row) => [
-        ...(isLater(row) ? [] : openGroup(this.#hangs.groupOf?.(row))),
-        ...this.#hangs.needsOf(row).flatMap((need) => this.#wanted.get(need) ?? openGroup(need)),
-      ],
-    });
-  }
+function isSent({ order }: PlanRow): boolean {
+  return order?.send !== undefined;
 }
 
 export function endsOf<Item>(
@@ -154,7 +134,7 @@ export function blockUnfunded(
   const { name: code, left: cap } = tightest;
   const isOfRun = code !== 'budget';
   const limit = { budget: 'the budget', 'run-limit': '--max-credits', limit: limitName(limits.limit) }[code];
-  const tooDear = (row: PlanRow, kept = '') => `${limit} is not enough: this step costs ${costText(row)}${kept}`;
+  const tooDear = (row: PlanRow) => `${limit} is not enough: this step costs ${costText(row)}`;
   let asked = 0;
   draft.asks = draft.asks.map((row) => {
     const isTooDear = expectedCredits(row) > Math.max(0, cap - asked);
@@ -166,16 +146,15 @@ export function blockUnfunded(
   // Purchases after a pick are for another run, so the limits of this run do not apply to them.
   const inReach = isOfRun ? wanted.filter((row) => !isLater(row)) : wanted;
   const unfunded = findUnfunded(inReach, Math.max(0, cap - asked), hangs);
-  const kept = keptText(inReach.filter((row) => isLater(row) && !unfunded.has(row.address)));
   for (const row of wanted) {
     if (isLater(row) || !unfunded.has(row.address) || !isSpending(row.action)) continue;
     const { action, order } = row;
     const needed = order === undefined ? undefined : waitsFor(order).find((address) => unfunded.has(address));
-    const text = row.credits === 0 ? `${limit} is not enough for ${needed ?? 'what it needs'}` : tooDear(row, kept);
+    const text = row.credits === 0 ? `${limit} is not enough for ${needed ?? 'what it needs'}` : tooDear(row);
     draft.put({ ...blocked(row, 'budget', reasonOf(code, text)), would: { action, reason: row.reason } });
   }
   if (limits.budget === undefined || wanted.length === 0) return undefined;
-  return fitOf(wanted, isOfRun ? new Set() : unfunded, { left: Math.max(0, limits.budget - asked), hangs });
+  return fitOf(wanted, Math.max(0, limits.budget - asked), hangs);
 }
 
 /** Blocks the rows that were beyond a limit when the user agreed to the plan. */
@@ -186,15 +165,6 @@ export function leaveOut(draft: Draft, addresses: ReadonlySet<string>): void {
     const text = 'MEDIABATCH_LIMIT was not enough when the plan was made';
     draft.put({ ...blocked(row, 'budget', reasonOf('limit', text)), would: { action, reason } });
   }
-}
-
-function keptText(later: readonly PlanRow[]): string {
-  const rows = later.filter((row) => expectedCredits(row) > 0);
-  const [first] = rows;
-  if (first === undefined) return '';
-  const credits = sumExpected(rows);
-  const whom = rows.length === 1 ? `${first.address}, which waits` : `${rows.length} steps that wait`;
-  return `, and ${credits} of the remaining credits ${credits === 1 ? 'is' : 'are'} reserved for ${whom} for a pick`;
 }
 
 function sumExpected(rows: readonly PlanRow[]): number {
@@ -227,39 +197,29 @@ function hangsOf({ byAddress, gateOf }: Pick<Situation, 'byAddress' | 'gateOf'>)
   };
 }
 
-function fitOf(
-  wanted: readonly PlanRow[],
-  unfunded: ReadonlySet<string>,
-  { left, hangs }: { left: number; hangs: Hangs },
-): Fit {
+/** Finds out how far the credits carry everything at expected prices, purchases after picks included. */
+function fitOf(wanted: readonly PlanRow[], left: number, hangs: Hangs): Fit {
+  const priced = wanted.map((row) => (isLater(row) ? row : { ...row, credits: expectedCredits(row) }) as PlanRow);
+  const unfunded = findUnfunded(priced, left, hangs);
   const later = wanted.filter(isLater);
-  const now = wanted.filter((row) => !isLater(row));
-  const heldBack = now.filter(({ address }) => unfunded.has(address));
-  const missing = Math.max(0, Math.ceil(sumExpected(wanted) - left));
-  const room = Math.max(0, left - (sumExpected(now) - sumExpected(heldBack)));
-  const notCarried = findNotCarried(later, heldBack, { room, hangs });
-  const isShort = heldBack.length > 0 || sumExpected(now) > left;
-  const carries = isShort ? 'part' : notCarried.size > 0 ? 'now' : wanted.some(isUnpriced) ? 'unknown' : 'all';
+  const carried = later.filter(({ address }) => !unfunded.has(address));
+  const isShort = wanted.some((row) => !isLater(row) && unfunded.has(row.address));
+  const carries = isShort
+    ? 'part'
+    : carried.length < later.length
+      ? 'now'
+      : wanted.some(isUnpriced)
+        ? 'unknown'
+        : 'all';
   const afterPicks = [...groupBy(later, ({ task }) => task)].map(([task, own]) => ({
-    ...{ task, steps: own.length, carried: own.filter(({ address }) => !notCarried.has(address)).length },
+    ...{ task, steps: own.length, carried: own.filter(({ address }) => !unfunded.has(address)).length },
   }));
-  const kept =
-    heldBack.length === 0 ? 0 : Math.ceil(sumExpected(later.filter(({ address }) => !unfunded.has(address))));
-  return { carries, missing, ...(afterPicks.length > 0 && { afterPicks }), ...(kept > 0 && { kept }) };
-}
-
-/** Finds rows after picks that the credits are not enough, or that follow such a row. */
-function findNotCarried(
-  later: readonly PlanRow[],
-  heldBack: readonly PlanRow[],
-  { room, hangs }: { room: number; hangs: Hangs },
-): Set<string> {
-  const lost = new Set(heldBack.flatMap((row) => [row.address, hangs.groupOf?.(row) ?? row.address]));
-  // A row comes after those that it needs.
-  for (const row of later) if (hangs.needsOf(row).some((need) => lost.has(need))) lost.add(row.address);
-  const open = later.filter(({ address }) => !lost.has(address));
-  const unfunded = findUnfunded(open, room, hangs);
-  return new Set(later.flatMap(({ address }) => (lost.has(address) || unfunded.has(address) ? [address] : [])));
+  const kept = isShort ? Math.ceil(sumExpected(carried)) : 0;
+  return {
+    ...{ carries, missing: Math.max(0, Math.ceil(sumExpected(wanted) - left)) },
+    ...(afterPicks.length > 0 && { afterPicks }),
+    ...(kept > 0 && { kept }),
+  };
 }
 
 export interface Cap {
