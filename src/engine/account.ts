@@ -40,7 +40,6 @@ export class Account {
   readonly #flying = new Map<string, Held>();
   /** Reservations of steps that may have been charged an amount that this run will not learn. */
   readonly #doubtful = new Map<string, Held>();
-  readonly #lostBefore: readonly string[];
   readonly #heldUnpriced: number;
   /** Steps of unknown price that wait to run as a price probe. */
   readonly #waitingCanaries = new Set<string>();
@@ -51,19 +50,16 @@ export class Account {
   constructor(options: {
     caps: readonly Cap[];
     spentBefore: number;
-    /** Price classes of create requests whose answers earlier runs lost, and whose prices this run will learn. */
-    lostBefore?: readonly string[] | undefined;
     /** Credits reserved for a possible charge without a price. Default: the whole budget. */
     heldUnpriced?: number | undefined;
     prices?: PriceBook;
     approval?: Approval;
   }) {
-    const { caps, lostBefore = [] } = options;
+    const { caps } = options;
     this.caps = caps;
     this.prices = options.prices ?? new PriceBook();
     this.#spentBefore = options.spentBefore;
     this.#heldUnpriced = options.heldUnpriced ?? Number.POSITIVE_INFINITY;
-    this.#lostBefore = caps.some(({ name }) => name === 'budget') ? lostBefore : [];
     this.approval = options.approval;
     // Every comparison with NaN is false, so such a cap would limit nothing.
     if (caps.some(({ left }) => Number.isNaN(left))) throw new Error('internal error: a cap that is not a number');
@@ -88,9 +84,7 @@ export class Account {
 
   /** Credits that a step of known price may still reserve, after all actual and possible charges. */
   get left(): number {
-    if (!this.#isCapped) return Number.POSITIVE_INFINITY;
-    const isUnknown = this.#lostBefore.some((name) => this.prices.charged(name) === 0);
-    return isUnknown ? 0 : this.#leftBesideGuesses - this.#guessed;
+    return this.#isCapped ? this.#leftBesideGuesses - this.#guessed : Number.POSITIVE_INFINITY;
   }
 
   /**
@@ -98,20 +92,13 @@ export class Account {
    * price.
    */
   get #leftBesideGuesses(): number {
-    // Possible charges of earlier runs count only against the budget, which covers all runs.
-    const caps = this.caps.map(({ name, left }) => (name === 'budget' ? left - this.#heldBefore : left));
-    return Math.min(...caps) - this.spentNow - this.#heldNow;
+    return this.unspent - this.#heldNow;
   }
 
   /** Credits of all reservations whose amount is known, estimated or guessed. */
   get held(): number {
     const guessed = this.#guessed;
-    return this.#heldNow + this.#heldBefore + (Number.isFinite(guessed) ? guessed : 0);
-  }
-
-  /** Credits held for create requests whose answers earlier runs lost, as far as their prices are known by now. */
-  get #heldBefore(): number {
-    return this.#lostBefore.reduce((sum, name) => sum + this.prices.charged(name), 0);
+    return this.#heldNow + (Number.isFinite(guessed) ? guessed : 0);
   }
 
   get #heldNow(): number {
@@ -321,8 +308,7 @@ export class Account {
   }
 
   #unpriced(): string[] {
-    const held = [...this.#doubtful.values()].filter((one) => this.#isGuessed(one)).map(({ price }) => price.class);
-    return [...held, ...this.#lostBefore.filter((name) => this.prices.charged(name) === 0)];
+    return [...this.#doubtful.values()].filter((one) => this.#isGuessed(one)).map(({ price }) => price.class);
   }
 
   get #isCapped(): boolean {

@@ -92,7 +92,6 @@ export class LocalLedger implements Ledger {
     this.account = new Account({
       caps: capsOf({ ...totals, budget: budget === undefined ? undefined : budget - totals.alreadyPaid - totals.held }),
       spentBefore: totals.alreadyPaid,
-      lostBefore: totals.lostPrices,
       heldUnpriced: totals.heldUnpriced,
       prices,
       approval: new Approval({ ...given, prices }),

@@ -22,7 +22,7 @@ import { holdPosts } from './posts/hold-posts.ts';
 import { targetOf } from './posts/post-accounts.ts';
 import { findPosted, isPost, sendsOf } from './posts/post-record.ts';
 import { blockUnfunded, leaveOut } from './prices/fund.ts';
-import { findLostPrices, heldPurchases, waitForPrices } from './prices/held.ts';
+import { heldPurchases } from './prices/held.ts';
 import { findModelChanges, type RefreshedList } from './prices/model-changes.ts';
 import { heldWhereUnpriced, type PriceHints, type PriceOf, pricesFrom } from './prices/prices.ts';
 import { costOfRetries, countRefused, idempotencyKey, repeatOf, retriesAfter } from './purchases/key.ts';
@@ -172,18 +172,15 @@ function askAboutSends(draft: Draft, about: About): void {
 function giveOutMoney(draft: Draft, about: About): { doubts: Doubts; fit: PlanTotals['fit'] } {
   const { graph, lock, priceOf, hints, maxCredits, account, leftOut } = about;
   if (leftOut !== undefined) leaveOut(draft, leftOut);
-  const asked = sendsAsked(draft);
-  const held = [...heldPurchases(lock, priceOf, asked)];
-  const lostPrices = findLostPrices(held, { budget: graph.budget, rows: draft.inRun });
-  if (lostPrices.length > 0) waitForPrices(draft);
-  const doubts = { lostPrices, heldUnpriced: heldWhereUnpriced(lock, graph.prices, hints) };
+  const heldUnpriced = heldWhereUnpriced(lock, graph.prices, hints);
+  const findDoubts = (): Doubts => ({ held: [...heldPurchases(lock, priceOf, sendsAsked(draft))], heldUnpriced });
   const fit = blockUnfunded(
     draft,
-    { budget: budgetCap(about, { ...doubts, held }), maxCredits, limit: account?.limit },
+    { budget: budgetCap(about, findDoubts()), maxCredits, limit: account?.limit },
     about,
   );
   // A lost create request that the plan cannot afford to retry stays a possible charge.
-  return { doubts: { ...doubts, held: [...heldPurchases(lock, priceOf, sendsAsked(draft))] }, fit };
+  return { doubts: findDoubts(), fit };
 }
 
 function makeRows(about: About): PlanRow[] {

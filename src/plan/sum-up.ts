@@ -17,14 +17,13 @@ interface Means {
 
 export interface Doubts {
   held: readonly HeldPurchase[];
-  lostPrices: readonly string[];
   heldUnpriced: number;
 }
 
 export function sumUp(rows: PlanRow[], means: Means, doubts: Doubts): PlanTotals {
   const { graph, lock, maxCredits, account: { limit } = {} } = means;
   const { budget } = graph;
-  const { lostPrices, heldUnpriced } = doubts;
+  const { heldUnpriced } = doubts;
   const budgetLeft = budgetCap(means, doubts);
   const afterPicks = sumAfterPicks(rows);
   const guessed = budget === undefined ? [] : findGuessed(doubts);
@@ -40,7 +39,6 @@ export function sumUp(rows: PlanRow[], means: Means, doubts: Doubts): PlanTotals
     ...(isGuess && { heldUnpriced }),
     ...(guessed.length > 0 && { guessed: guessed.map(describeGuess) }),
     ...(budget !== undefined && budgetLeft !== undefined && { budget, budgetLeft }),
-    ...(lostPrices.length > 0 && { lostPrices: [...lostPrices] }),
     ...defined({ maxCredits, limit }),
     ...countPosts(rows),
   };
@@ -48,9 +46,7 @@ export function sumUp(rows: PlanRow[], means: Means, doubts: Doubts): PlanTotals
 
 export function budgetCap({ graph, lock }: Means, doubts: Doubts): number | undefined {
   if (graph.budget === undefined) return undefined;
-  // A lost create request cost at least one credit, if it was charged.
-  const found = doubts.lostPrices.length;
-  return Math.max(0, graph.budget - spentCredits(lock) - sumDoubts(doubts, graph.budget) - found);
+  return Math.max(0, graph.budget - spentCredits(lock) - sumDoubts(doubts, graph.budget));
 }
 
 export function sumDoubts(doubts: Doubts, budget: number | undefined): number {
@@ -58,8 +54,8 @@ export function sumDoubts(doubts: Doubts, budget: number | undefined): number {
   return sumHeld(doubts.held).credits + guessed * doubts.heldUnpriced;
 }
 
-function findGuessed({ held, lostPrices }: Doubts): readonly HeldPurchase[] {
-  return lostPrices.length > 0 ? [] : held.filter(({ credits }) => credits === null);
+function findGuessed({ held }: Doubts): readonly HeldPurchase[] {
+  return held.filter(({ credits }) => credits === null);
 }
 
 function describeGuess({ record, purchase, price }: HeldPurchase): { address: string; class: string } {

@@ -15,7 +15,7 @@ import {
   type StepOrder,
   withoutSend,
 } from '../plan/plan.ts';
-import { findLostPrices, heldPurchases } from '../plan/prices/held.ts';
+import { heldPurchases } from '../plan/prices/held.ts';
 import { PriceBook } from '../plan/prices/price-book.ts';
 import {
   heldWhereUnpriced,
@@ -132,13 +132,11 @@ function sumAgain(
   const priceOf = withNamed(pricesFrom(lock, prices), open);
   const asked = new Set(open.flatMap(({ order }) => (order?.send === undefined ? [] : [order.send.id])));
   const held = [...heldPurchases(lock, priceOf, asked)];
-  const spending = open.filter(({ action, order }) => isSpending(action) && order?.jobId === undefined);
-  const lostPrices = findLostPrices(held, { budget, rows: spending });
   const alreadyPaid = spentCredits(lock);
   const spentBefore = alreadyPaid - spentCredits(before);
-  const { lostPrices: _lost, budgetLeft: _left, maxCredits: _most, limit: _limit, ...same } = totals;
+  const { budgetLeft: _left, maxCredits: _most, limit: _limit, ...same } = totals;
   const { heldUnpriced = heldWhereUnpriced(lock, prices) } = totals;
-  const sum = sumDoubts({ held, lostPrices, heldUnpriced }, budget ?? maxCredits ?? limit?.left);
+  const sum = sumDoubts({ held, heldUnpriced }, budget ?? maxCredits ?? limit?.left);
   const used = spentBefore + Math.max(0, sum - totals.held);
   return {
     spentBefore,
@@ -146,7 +144,6 @@ function sumAgain(
       ...same,
       alreadyPaid,
       held: sum,
-      ...(lostPrices.length > 0 && { lostPrices }),
       ...(maxCredits !== undefined && { maxCredits: Math.max(0, maxCredits - used) }),
       ...(limit !== undefined && { limit: { ...limit, left: Math.max(0, limit.left - used) } }),
     },

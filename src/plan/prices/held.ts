@@ -1,10 +1,7 @@
 import { defined } from '../../ground/values.ts';
 import type { Lock, Purchase, StepRecord } from '../../lock/record.ts';
 import { chargeName, chargesByJob, closedSends, mayBeCharged } from '../../lock/sends.ts';
-import { isSpending } from '../actions.ts';
-import type { PlanRow, Price } from '../plan.ts';
-import { reasonOf } from '../reason.ts';
-import type { Draft } from '../rows/draft.ts';
+import type { Price } from '../plan.ts';
 import type { PriceOf } from './prices.ts';
 
 export interface Held {
@@ -58,38 +55,5 @@ export function* heldPurchases(
       const credits = price?.credits ?? price?.held ?? null; // I14 (held)
       yield { name, record, purchase, ...defined({ price }), credits };
     }
-  }
-}
-
-/**
- * Returns the price classes of lost create requests for whose kinds no price is known, if this plan has a row to find
- * out each price. That row is bought alone, and its charge is also the price of the lost request. Returns none if one of
- * the possible charges would not get a price this way: a job whose charge the service does not state, a second lost
- * request of the same class, or a lost request that no row resembles.
- *
- * @param held possible charges, without those that this plan asks about
- */
-export function findLostPrices(
-  held: readonly HeldPurchase[],
-  { budget, rows }: { budget: number | undefined; rows: readonly PlanRow[] },
-): string[] {
-  const unpriced = held.filter(({ credits }) => credits === null);
-  if (unpriced.length === 0 || budget === undefined) return [];
-  const lost = unpriced.flatMap(({ purchase, price }) => (mayBeCharged(purchase) ? (price?.class ?? []) : []));
-  const classes = new Set(lost);
-  const finding = rows.filter(({ action, credits }) => isSpending(action) && credits === null);
-  const found = new Set(finding.map(({ order }) => order?.price.class));
-  const isEach = classes.size === unpriced.length && [...classes].every((name) => found.has(name));
-  return isEach ? [...classes].sort() : [];
-}
-
-/** Blocks rows that cost credits while an unresolved create has no known price, because it may have cost any amount. */
-export function waitForPrices(draft: Draft): void {
-  const reason = reasonOf(
-    'price-unknown',
-    'waits until the price of a create with a lost answer is known; then run again',
-  );
-  for (const row of draft.inRun) {
-    if (isSpending(row.action) && row.credits !== null && row.credits > 0) draft.block(row, 'budget', reason);
   }
 }

@@ -16,7 +16,6 @@ function accountOf({
   run?: number;
   spentEver: number;
   heldBefore: number;
-  lostBefore?: readonly string[];
   heldUnpriced?: number;
 }): Account {
   const budget = total === undefined ? undefined : total - spentEver - heldBefore;
@@ -42,73 +41,66 @@ describe('the account', () => {
       }),
       { minLength: 1, maxLength: 30 },
     );
-    const lostBefore = fc.uniqueArray(fc.constantFrom('unknown x', 'unknown y', 'unknown z'));
     await fc.assert(
-      fc.asyncProperty(
-        fc.scheduler(),
-        steps,
-        fc.integer({ min: 0, max: 40 }),
-        lostBefore,
-        async (scheduler, wanted, cap, before) => {
-          const budget = accountOf({ spentEver: 0, heldBefore: 0, total: cap, lostBefore: before });
-          /** On their way, by what they hold. */
-          const flying = new Map<string, number | null>();
-          const unpriced = new Map<string, number>(before.map((name) => [name, 1]));
-          // By what steps of unknown price are charged above all that was left, and price others at.
-          let most = cap;
-          const check = () => expect(budget.spentEver + budget.held).toBeLessThanOrEqual(most);
-          const buy = async (index: number) => {
-            const step = wanted[index];
-            if (step === undefined) return;
-            const name = `step${index}`;
-            const price = {
-              class: step.credits === null ? `unknown ${step.kind}` : `known${step.credits}`,
-              credits: step.credits,
-            };
-            for (;;) {
-              const answer = budget.reserve(name, price);
-              check();
-              if (answer.is === 'over-budget' || answer.is === 'over-plan') return;
-              if (answer.is === 'later') {
-                await budget.changed();
-                continue;
-              }
-              if (answer.credits !== 0) {
-                // Nothing else is on its way that costs something, and nothing of known price goes before a lost one is priced.
-                if (answer.credits === null) expect([...flying.values()].filter((held) => held !== 0)).toEqual([]);
-                else expect([...unpriced.keys(), ...[...flying.values()].filter((held) => held === null)]).toEqual([]);
-              }
-              flying.set(name, answer.credits);
-              await scheduler.schedule(Promise.resolve(), name);
-              flying.delete(name);
-              const isCanary = answer.credits === null;
-              if (step.end === 'lost') {
-                budget.doubt(name);
-                if (isCanary) unpriced.set(price.class, (unpriced.get(price.class) ?? 0) + 1);
-                expect(unpriced.get(price.class) ?? 0).toBeLessThanOrEqual(2);
-              } else if (step.end === 'silent') {
-                budget.settle(name, null);
-                if (isCanary) unpriced.set(price.class, (unpriced.get(price.class) ?? 0) + 1);
-              } else {
-                // A known price is an upper bound of the charge; an unknown one may be anything.
-                const charge = step.end === 'refused' ? 0 : step.charge;
-                const charged = isCanary ? charge : Math.min(charge, answer.credits ?? 0);
-                budget.settle(name, charged);
-                if (isCanary) {
-                  most = Math.max(most, budget.spentEver + budget.held);
-                  if (charged > 0) unpriced.delete(price.class);
-                }
-              }
-              check();
-              return;
-            }
+      fc.asyncProperty(fc.scheduler(), steps, fc.integer({ min: 0, max: 40 }), async (scheduler, wanted, cap) => {
+        const budget = accountOf({ spentEver: 0, heldBefore: 0, total: cap });
+        /** On their way, by what they hold. */
+        const flying = new Map<string, number | null>();
+        const unpriced = new Map<string, number>();
+        // By what steps of unknown price are charged above all that was left, and price others at.
+        let most = cap;
+        const check = () => expect(budget.spentEver + budget.held).toBeLessThanOrEqual(most);
+        const buy = async (index: number) => {
+          const step = wanted[index];
+          if (step === undefined) return;
+          const name = `step${index}`;
+          const price = {
+            class: step.credits === null ? `unknown ${step.kind}` : `known${step.credits}`,
+            credits: step.credits,
           };
-          const all = Promise.all(wanted.map((_, index) => buy(index)));
-          await scheduler.waitFor(all);
-          // Nobody waits for ever, and whatever is not settled is held.
-          expect(flying.size).toBe(0);
-        },
-      ),
+          for (;;) {
+            const answer = budget.reserve(name, price);
+            check();
+            if (answer.is === 'over-budget' || answer.is === 'over-plan') return;
+            if (answer.is === 'later') {
+              await budget.changed();
+              continue;
+            }
+            if (answer.credits !== 0) {
+              // Nothing else is on its way that costs something, and nothing of known price goes before a lost one is priced.
+              if (answer.credits === null) expect([...flying.values()].filter((held) => held !== 0)).toEqual([]);
+              else expect([...unpriced.keys(), ...[...flying.values()].filter((held) => held === null)]).toEqual([]);
+            }
+            flying.set(name, answer.credits);
+            await scheduler.schedule(Promise.resolve(), name);
+            flying.delete(name);
+            const isCanary = answer.credits === null;
+            if (step.end === 'lost') {
+              budget.doubt(name);
+              if (isCanary) unpriced.set(price.class, (unpriced.get(price.class) ?? 0) + 1);
+              expect(unpriced.get(price.class) ?? 0).toBeLessThanOrEqual(2);
+            } else if (step.end === 'silent') {
+              budget.settle(name, null);
+              if (isCanary) unpriced.set(price.class, (unpriced.get(price.class) ?? 0) + 1);
+            } else {
+              // A known price is an upper bound of the charge; an unknown one may be anything.
+              const charge = step.end === 'refused' ? 0 : step.charge;
+              const charged = isCanary ? charge : Math.min(charge, answer.credits ?? 0);
+              budget.settle(name, charged);
+              if (isCanary) {
+                most = Math.max(most, budget.spentEver + budget.held);
+                if (charged > 0) unpriced.delete(price.class);
+              }
+            }
+            check();
+            return;
+          }
+        };
+        const all = Promise.all(wanted.map((_, index) => buy(index)));
+        await scheduler.waitFor(all);
+        // Nobody waits for ever, and whatever is not settled is held.
+        expect(flying.size).toBe(0);
+      }),
       { numRuns: runs(600) },
     );
   });
@@ -390,17 +382,6 @@ describe('the account', () => {
     budget.reserve('a', price);
     budget.doubt('a');
     expect(budget.reserve('b', price)).toEqual({ is: 'over-budget' });
-  });
-
-  test('what an earlier run lost is priced by the next one, too, and counts against the budget over all runs', () => {
-    const price = { class: 'image', credits: null };
-    const budget = accountOf({ spentEver: 0, heldBefore: 0, lostBefore: ['image'], total: 9, run: 7 });
-    expect(budget.reserve('song', { class: 'song', credits: 1 })).toEqual({ is: 'over-budget' });
-    expect(budget.reserve('a', price)).toEqual({ is: 'reserved', credits: null });
-    budget.settle('a', 3);
-    expect([budget.spentEver, budget.held, budget.left]).toEqual([3, 3, 3]);
-    const run = accountOf({ spentEver: 0, heldBefore: 0, lostBefore: ['image'], run: 7 });
-    expect(run.reserve('song', { class: 'song', credits: 7 })).toEqual({ is: 'reserved', credits: 7 });
   });
 
   test('a step that gives up its wait for a price keeps nobody waiting, and what it may have been charged stays held', () => {

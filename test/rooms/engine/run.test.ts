@@ -649,22 +649,6 @@ tasks:
     expect(campaign.service.ledger).toHaveLength(4);
   });
 
-  test('one that was lost before this run is priced by the next one, too', async () => {
-    const campaign = new TestCampaign(images(1, 'budget: { credits: 14 }'));
-    campaign.service.canReplay = false;
-    campaign.service.trouble = (create) => (create === 1 ? { ...reset, booked: true } : undefined);
-    await campaign.run();
-    campaign.graph = graphOf(images(6, 'budget: { credits: 14 }'));
-    const plan = campaign.plan();
-    expect(plan.totals).toMatchObject({
-      unknownPrices: 5,
-      budgetLeft: 13,
-      lostPrices: [expect.stringContaining('image')],
-    });
-    await campaign.run();
-    expect(campaign.service.ledger).toHaveLength(4);
-  });
-
   test('a lost create that no longer fits the budget is still held against it', async () => {
     const song = (names: string) => `version: 1
 name: held
