@@ -219,7 +219,6 @@ describe('the house', () => {
     const found = places.filter((file) => layout.test(readFileSync(join(source, file), 'utf8')));
     expect(found.sort()).toEqual([
       // A line of progress that is written over, and the cursor.
-      'cli/commands/report.ts',
       'cli/terminal.ts',
       // Carets stand below the characters of a source line.
       'report/diagnostics/diagnostics-text.ts',

@@ -140,7 +140,7 @@ export const planOptions = {
 };
 
 export const applyOptions = {
-  dryRun: here('--dry-run', 'the same as plan', { besideSaved: 'refused' }),
+  dryRun: here('--dry-run', 'the same as plan', { besideSaved: 'refused', conflicts: 'review' }),
   yes: here('-y, --yes', 'approve the credits without a prompt; posts still wait'),
   /** Whether posts are published without a prompt. Defaults to false: posts wait for consent. */
   publish: run('--publish', 'publish the posts of the plan, for good; without consent they wait (exit 5)'),

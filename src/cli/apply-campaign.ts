@@ -22,9 +22,7 @@ import { planText } from '../report/plan/plan-text.ts';
 import { resultText } from '../report/run/result-json.ts';
 import { createRunView, type RunView } from '../report/run/run-view.ts';
 import { safeText } from '../report/safe-text.ts';
-import { askAboutMove, askPerson } from './ask-person.ts';
-import { approving, type Consent, consentIn, withConsent } from './consent.ts';
-import { engineFor } from './engine-choice.ts';
+import { approving, askAboutMove, askPerson, type Consent, consentIn, withConsent } from './consent.ts';
 import { applyingPlan, nextOfPlan, nextOfRun, showingCall, tellWaiting } from './next-steps.ts';
 import type { ApplyOptions } from './open.ts';
 import { tellCredential, tellUnselected } from './plan-notices.ts';
@@ -40,8 +38,9 @@ interface ApplyContext {
    * everything is up to date.
    */
   given: string | undefined;
+  engine: EngineChoice | undefined;
   terminal: Terminal;
-  saved?: SavedPlan;
+  saved: SavedPlan | undefined;
 }
 
 /**
@@ -70,7 +69,6 @@ interface Round extends ApplyContext {
   consent: Consent;
   isAskedAgain?: true;
   options: ApplyOptions;
-  engine: EngineChoice | undefined;
   session: ApplySession;
   events: ReturnType<typeof openEvents>;
   /** Port of the review page. Omitted for any that is free. */
@@ -111,10 +109,9 @@ async function applyOnce(
 }
 
 async function openRound(options: ApplyOptions, context: RoundContext): Promise<Round> {
-  const { campaign, terminal, given, saved, isAskedAgain, consent } = context;
+  const { campaign, terminal, given, engine, saved, isAskedAgain, consent } = context;
   const { paths, varFiles } = campaign;
   const { yes, serviceMoved, sandboxCredits: credits, sandboxSpeed: speed, sandboxFailRate: failRate } = options;
-  const engine = engineFor(options);
   const port = options.review === true ? (await import('./serve-page.ts')).reviewPortIn(process.env) : undefined;
   const checked = await requireCheckedGraph(campaign, { isRun: true });
   endStage('graph');
@@ -128,7 +125,7 @@ async function openRound(options: ApplyOptions, context: RoundContext): Promise<
     createTimeoutMs: options.requestTimeoutMs,
     ...(serviceMoved === true && { askAboutMove: (question) => askAboutMove(question, { yes, terminal, consent }) }),
   });
-  return { ...context, options, engine, session, events, port, view: createRunView(), isPassed: false };
+  return { ...context, options, session, events, port, view: createRunView(), isPassed: false };
 }
 
 async function carryOut(round: Round): Promise<Applied | 'no' | 'interrupted'> {

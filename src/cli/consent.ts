@@ -1,5 +1,14 @@
+import { createInterface } from 'node:readline';
 import { consentRequiredBy } from '../campaign/environment.ts';
+import type { Answer, MoveQuestion } from '../campaign/read-lock.ts';
+import { exitCodes } from '../contract/exit.ts';
+import { CampaignError } from '../contract/failure.ts';
 import { type Call, call } from '../ground/advice.ts';
+import { line, type Text } from '../report/document.ts';
+import { countOf } from '../report/numbers.ts';
+import { terminalText } from '../report/render/terminal-text.ts';
+import { safeText } from '../report/safe-text.ts';
+import type { Terminal } from './terminal.ts';
 
 /** Whether `--yes` and `--publish` are consent here. `because`: what requires a person to consent. */
 export type Consent = { flags: 'count' } | { flags: 'ignored'; because: string };
@@ -23,4 +32,75 @@ export function withConsent<Options extends { yes?: boolean | undefined; publish
 
 export function approving(path: string, ...words: string[]): Call {
   return { ...call('approve', path.startsWith('-') ? `./${path}` : path, ...words), bare: true };
+}
+
+/**
+ * How a question is answered: by a user at the terminal, or by `--yes`. Without `consent`, `--yes` counts for every
+ * user, because nothing is bought.
+ */
+interface Asked {
+  yes: boolean | undefined;
+  terminal: Terminal;
+  consent?: Consent;
+}
+
+/** Reports an answer other than yes, and returns the exit code. `done`: what did not happen. */
+export function declined(answer: 'no' | 'interrupted', done: string, { err }: Pick<Terminal, 'err'>): number {
+  err(`nothing was ${done}\n`);
+  return answer === 'no' ? exitCodes.done : exitCodes.interrupted;
+}
+
+/** Time in ms for a terminal to deliver lines that were typed before the question. */
+const typedAheadMs = 50;
+
+/**
+ * Asks the user a question, unless `--yes` was given. Any answer but yes is no; Ctrl-C is `interrupted`. Input typed
+ * before the question is ignored. Without a terminal the command ends before anything is done.
+ */
+export async function askPerson(
+  question: Text,
+  { yes, terminal, consent = { flags: 'count' } }: Asked,
+): Promise<'yes' | 'no' | 'interrupted'> {
+  if (yes === true) return 'yes';
+  if (!terminal.interactive) {
+    const isFlag = consent.flags === 'count';
+    throw new CampaignError({
+      code: 'MB3004',
+      message: `no interactive terminal for the approval${isFlag ? '' : `, and ${consent.because}`}`,
+      hint: isFlag ? 'approve with --yes' : 'have the payer run the command in an interactive terminal',
+    });
+  }
+  const { err, style, width } = terminal;
+  const lines = terminalText([line([question, ' [y/N]'].flat())], { style, width })
+    .trimEnd()
+    .split('\n');
+  const reader = createInterface({ input: process.stdin, output: process.stderr });
+  return new Promise((resolve) => {
+    let [isShown, isOver] = [false, false];
+    const end = (answer: 'yes' | 'no' | 'interrupted', text = '') => {
+      if (isOver) return;
+      isOver = true;
+      err(text);
+      reader.close();
+      resolve(answer);
+    };
+    reader.on('line', (typed) => isShown && end(/^\s*y(es)?\s*$/i.test(typed) ? 'yes' : 'no'));
+    reader.on('close', () => end('no', '\n'));
+    reader.on('SIGINT', () => end('interrupted', '\n'));
+    setTimeout(() => {
+      if (isOver) return;
+      isShown = true;
+      // A prompt of several lines would be redrawn on each key press, so only the last line is the prompt.
+      for (const part of lines.slice(0, -1)) err(`${part}\n`);
+      reader.setPrompt(`${lines.at(-1) ?? ''} `);
+      reader.prompt();
+    }, typedAheadMs);
+  });
+}
+
+export function askAboutMove({ lock, steps, baseUrl }: MoveQuestion, asked: Asked): Promise<Answer> {
+  asked.terminal.err(
+    `${safeText(lock)} has ${countOf(steps, 'step')} on record, made against another address. The run looks for their jobs at ${safeText(baseUrl)}, and sends creates without an answer there again.\n`,
+  );
+  return askPerson('Is that the same service, at a new address?', asked);
 }

@@ -6,28 +6,24 @@ import { countOf } from '../report/numbers.ts';
 import { type Terminal, tellNotice } from './terminal.ts';
 
 interface Selecting {
-  options: { select?: string[] | undefined; exclude?: string[] | undefined };
+  options: { select?: string[] | undefined };
   terminal: Terminal;
+  /** Whether the command ends if no other selected step can be done or is done. */
+  ends: boolean;
 }
 
-/**
- * Reports selected steps that need steps which are neither done nor selected. `ends`: ends the command if no other
- * selected step can be done or is done.
- */
-export function tellUnselected(plan: Plan, context: Selecting & { ends: boolean }): void {
+/** Reports selected steps that need steps which are neither done nor selected. */
+export function tellUnselected(plan: Plan, { options, terminal, ends }: Selecting): void {
   const addresses = plan.rows.flatMap((row) => (row.blockedBy === 'selection' ? [row.address] : []));
   if (addresses.length === 0) return;
   const text = `${countOf(addresses.length, 'selected step')} ${addresses.length === 1 ? 'needs' : 'need'} steps that are neither done nor selected`;
-  const hint = howToGoOn(context.options);
-  if (context.ends && plan.rows.every((row) => !isWork(row) && row.action !== 'keep'))
+  const hint =
+    options.select === undefined
+      ? 'exclude fewer steps: the steps that a step needs must be done before it'
+      : 'select the needed steps, too: + before a name or a condition adds them, as in +teaser';
+  if (ends && plan.rows.every((row) => !isWork(row) && row.action !== 'keep'))
     throw new CampaignError({ code: 'MB3006', message: `${text}, so nothing can be done`, hint, addresses });
-  tellNotice(context.terminal, text, hint);
-}
-
-function howToGoOn({ select }: Selecting['options']): string {
-  return select === undefined
-    ? 'exclude fewer steps: the steps that a step needs must be done before it'
-    : 'select the needed steps, too: + before a name or a condition adds them, as in +teaser';
+  tellNotice(terminal, text, hint);
 }
 
 /** Warns before a purchase that the service does not replay idempotency keys for a token. */

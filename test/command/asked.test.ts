@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { whyNotKey } from '../../src/campaign/environment.ts';
-import { askPerson } from '../../src/cli/ask-person.ts';
+import { askPerson } from '../../src/cli/consent.ts';
 import { bin } from '../rig/command.ts';
 import type { Booking } from '../rig/oracle.ts';
 import { type Deed, hasTerminals, runOnTerminal } from '../rig/terminal.ts';

@@ -102,7 +102,7 @@ test('a run that finds everything as the run before left it says the same at onc
     const changed = await trial.run(['apply', 'campaign.yaml', ...args], { ...(env && { env }) });
     expect(isTold(changed), `${what}: ${changed.err}`).toBe(false);
     restore();
-    const again = await trial.run(['apply', 'campaign.yaml', '--yes', '--patience', '1h']);
+    const again = await trial.run(['apply', 'campaign.yaml', '--yes']);
     expect([again.code, isTold(again)], `${what}, undone: ${again.err}`).toEqual([0, true]);
   }
   expect(trial.sandbox.ledger()).toHaveLength(bought);

@@ -164,8 +164,7 @@ describe('service commands', () => {
 
     test.each([
       [['--unknown'], ['v2', 'v1']],
-      [['--state', 'failed'], ['v1']],
-      [['--model', 'motion-2', '--limit', '1'], ['v2']],
+      [['--limit', '1'], ['t1']],
       [['--kind', 'thumbnail'], ['t1']],
     ])('%j', async (args, ids) => {
       const { env } = await scripted(answers);

@@ -7,8 +7,10 @@
  */
 
 import { readFileSync, statSync } from 'node:fs';
+import { engineOf } from '../../campaign/on-engine/engine-address.ts';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
 import { findGiven, flagOf, wordsOf } from '../../campaign/option-table.ts';
+import type { EngineChoice } from '../../campaign/run.ts';
 import type { SavedPlan } from '../../campaign/saved-plan.ts';
 import { isUpToDate } from '../../campaign/up-to-date.ts';
 import { exitCodes } from '../../contract/exit.ts';
@@ -17,7 +19,6 @@ import { digestOf } from '../../disk/outputs/hash-file.ts';
 import { shellWord } from '../../report/advice-text.ts';
 import { quietText } from '../../report/plan/plan-text.ts';
 import { safeText } from '../../report/safe-text.ts';
-import { engineFor } from '../engine-choice.ts';
 import { type ApplyOptions, open } from '../open.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -25,24 +26,19 @@ import type { Terminal } from '../terminal.ts';
  * Plans, asks for consent, runs, and writes the lock. Loads the large modules for that only if there may be something
  * to do.
  */
-export async function apply(file: string, options: ApplyOptions, terminal: Terminal): Promise<number> {
-  refuseDryReview(options);
-  if (file.endsWith('.json')) {
-    const { openSavedPlan, refuseReplanning } = await import('../../campaign/saved-plan.ts');
-    const saved = await openSavedPlan(file);
-    if (saved !== undefined) {
-      terminal.called = { file: saved.manifest, options: { ...terminal.called.options, ...saved.options } };
-      refuseReplanning(saved, options);
-      return applySaved(saved, options, terminal);
-    }
-  }
-  // Called for its errors, which are reported even if there is nothing to do.
-  engineFor(options);
+export async function apply(file: string, typed: ApplyOptions, terminal: Terminal): Promise<number> {
+  const saved = file.endsWith('.json') ? await readSaved(file, typed, terminal) : undefined;
+  const options: ApplyOptions = { ...saved?.options, ...typed };
+  const engine = engineFor(options);
   if (options.dryRun) return (await import('./plan.ts')).plan(file, options, terminal);
-  refuseTwoOnStdout(options);
+  if (options.events === '-' && options.json) {
+    const message = '--json and --events cannot be combined: both write to stdout';
+    throw new CampaignError({ code: 'MB3000', message, hint: 'remove one of them', options: ['--json', '--events'] });
+  }
   refuseRealRehearsal(options);
-  const campaign = await open(file, options, terminal);
-  const given = digestOfGiven(options, campaign);
+  if (saved !== undefined) tellSaved(saved, terminal);
+  const campaign = await open(saved?.manifest ?? file, options, terminal);
+  const given = saved === undefined ? digestOfGiven(options, campaign) : undefined;
   const known = await isUpToDate(campaign, given);
   // Gates without dependent steps can be open even if everything is up to date.
   if (known !== undefined && options.review !== true) {
@@ -50,17 +46,33 @@ export async function apply(file: string, options: ApplyOptions, terminal: Termi
     return exitCodes.done;
   }
   const { applyCampaign } = await import('../apply-campaign.ts');
-  return applyCampaign(options, { campaign, given, terminal });
+  return applyCampaign(options, { campaign, given, engine, terminal, saved });
 }
 
-async function applySaved(saved: SavedPlan, options: ApplyOptions, terminal: Terminal): Promise<number> {
-  refuseTwoOnStdout(options);
-  const planned = { ...saved.options, ...options };
-  refuseRealRehearsal(planned);
-  tellSaved(saved, terminal);
-  const campaign = await open(saved.manifest, planned, terminal);
-  const { applyCampaign } = await import('../apply-campaign.ts');
-  return applyCampaign(planned, { campaign, given: undefined, terminal, saved });
+async function readSaved(file: string, options: ApplyOptions, terminal: Terminal): Promise<SavedPlan | undefined> {
+  const { openSavedPlan, refuseReplanning } = await import('../../campaign/saved-plan.ts');
+  const saved = await openSavedPlan(file);
+  if (saved === undefined) return undefined;
+  terminal.called = { file: saved.manifest, options: { ...terminal.called.options, ...saved.options } };
+  refuseReplanning(saved, options);
+  return saved;
+}
+
+/** Returns the engine of a run. The address in the environment is for real runs, not for rehearsals. Throws MB3000. */
+function engineFor({ engine, store, sandbox }: ApplyOptions): EngineChoice | undefined {
+  const url = engineOf(engine, sandbox === true ? {} : process.env);
+  if (url !== undefined) return { url, store };
+  if (store === undefined) return undefined;
+  // Without an engine, files that the user expects in the store would be saved on this machine only.
+  throw new CampaignError({
+    code: 'MB3000',
+    message: '--store needs an engine: without one, files are saved next to the manifest',
+    hint:
+      sandbox === true
+        ? 'remove --store: --sandbox runs on this machine (MEDIABATCH_ENGINE is for real runs)'
+        : 'remove --store, or name the engine: MEDIABATCH_ENGINE=postgres://user@host:5432/database',
+    options: ['--store', '--engine'],
+  });
 }
 
 /** Refuses sandbox options for a real run, because they would have no effect. */
@@ -85,40 +97,14 @@ function tellSaved({ path, manifest, options }: SavedPlan, { err, style }: Termi
   );
 }
 
-function refuseDryReview({ review, dryRun }: ApplyOptions): void {
-  if (review === true && dryRun === true)
-    throw pairError(['--dry-run', '--review'], 'a dry run produces nothing to review');
-}
-
-function refuseTwoOnStdout({ events, json }: ApplyOptions): void {
-  if (events === '-' && json) throw pairError(['--json', '--events'], 'both write to stdout');
-}
-
-function pairError(options: readonly [string, string], why: string): CampaignError {
-  const message = `${options.join(' and ')} cannot be combined: ${why}`;
-  return new CampaignError({ code: 'MB3000', message, hint: 'remove one of them', options });
-}
-
 /**
  * Returns the digest of all inputs of a plan other than files: this program and the user's options. Undefined if the
  * command has more to do than to report that everything is up to date.
  */
 function digestOfGiven(options: ApplyOptions, campaign: OpenCampaign): string | undefined {
   if (options.json || options.events !== undefined || options.redo !== undefined) return undefined;
-  // The options listed here change how a run works, but not what there is to do. All other options are part of the
-  // digest.
-  const {
-    yes,
-    publish,
-    lockTimeoutMs,
-    requestTimeoutMs,
-    patienceMs,
-    creditWaitMs,
-    pollIntervalMs,
-    onError,
-    ...others
-  } = options;
-  const { sandboxCredits, sandboxSpeed, sandboxFailRate, ...planned } = others;
+  // These change how a run begins, but not what there is to do.
+  const { yes, lockTimeoutMs, ...planned } = options;
   const { file, paths, vars, service, replays } = campaign;
   const given = { file, paths, planned, vars, service, replays };
   const version = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');

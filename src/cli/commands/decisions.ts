@@ -14,7 +14,7 @@ import { command } from '../../report/document.ts';
 import { countOf } from '../../report/numbers.ts';
 import { candidatesView, rulingsJson, rulingsView } from '../../report/plan/rulings-text.ts';
 import { safeText } from '../../report/safe-text.ts';
-import { askAboutMove, askPerson, declined } from '../ask-person.ts';
+import { askAboutMove, askPerson, declined } from '../consent.ts';
 import { open, type StateOptions } from '../open.ts';
 import { outJson, type Terminal, tell } from '../terminal.ts';
 

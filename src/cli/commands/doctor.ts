@@ -99,28 +99,10 @@ function keyFinding(token: Access['token']): Finding {
       `the key is an API key (${prefix}_live_…): lost answers of image and music are recovered for 23 hours`,
     );
   }
-  const expiresAt = expiryOf(token);
-  const hint = 'use an API key from the dashboard: with it, lost answers of image and music can be recovered';
-  if (expiresAt !== undefined && expiresAt <= systemClock.now()) {
-    const text = `the token expired at ${new Date(expiresAt).toISOString()}`;
-    return { about: 'environment', state: 'problem', text, hint, exit: exitCodes.keyRefused };
-  }
-  const until = expiresAt === undefined ? '' : `; it expires at ${new Date(expiresAt).toISOString()}`;
   return own.warn(
-    `the API key is a token of an identity provider: with it, a lost answer cannot be recovered by its idempotency key${until}`,
-    hint,
+    'the API key is a token of an identity provider: with it, a lost answer cannot be recovered by its idempotency key',
+    'use an API key from the dashboard: with it, lost answers of image and music can be recovered',
   );
-}
-
-/** Expiry of a token in ms, from its claim `exp`. */
-function expiryOf(token: string): number | undefined {
-  try {
-    const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'));
-    const exp = (claims as { exp?: unknown } | null)?.exp;
-    return typeof exp === 'number' && exp > 0 && exp < 8.64e12 ? exp * 1000 : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 async function checkUser({ limits }: Environment): Promise<Finding[]> {

@@ -46,9 +46,9 @@ export async function help(topic: string | undefined, program: Command, terminal
     const section = kindSection(kinds[wanted], await storedDocument());
     print(`${section}\n\nThe manual about all of them: mediabatch help kinds\n`);
   } else if (/^m?b?\d+$/.test(wanted)) {
-    print(await readCodePage(wanted.toUpperCase()));
+    print(await readCodePage(wanted));
   } else {
-    throw await unknownTopic(wanted, program);
+    throw unknownTopic(wanted, program);
   }
 }
 
@@ -119,42 +119,20 @@ async function storedDocument(): Promise<ServiceDocument | undefined> {
   return readKeptServiceDocument(campaignPaths('campaign.yaml', {}), service);
 }
 
-async function readCodePage(code: string): Promise<string> {
+/** Returns the page of a code, which may be given without its letters. */
+async function readCodePage(wanted: string): Promise<string> {
+  const code = `MB${wanted.replace(/\D/g, '').padStart(4, '0')}`;
   if (Object.hasOwn(titles, code)) return readFile(new URL(`${code}.md`, codePages), 'utf8');
-  // Codes that end in the same digits, or else the nearest ones by number.
-  const digits = code.replace(/\D/g, '');
-  const all = Object.keys(titles);
-  const exact = all.filter((one) => one.endsWith(digits.padStart(4, '0')));
-  const distance = (one: string) => Math.abs(Number(one.slice(2)) - Number(digits.slice(0, 9)));
-  const near = exact.length > 0 ? exact : all.toSorted((a, b) => distance(a) - distance(b)).slice(0, 3);
-  throw new CampaignError({
-    code: 'MB3000',
-    message: `there is no code ${code}`,
-    hint: `near it: ${near.map((one) => `${one} (${titles[one]})`).join(', ')}`,
-    value: code,
-  });
+  const hint = way('to see all of them', call('help', 'codes'));
+  throw new CampaignError({ code: 'MB3000', message: `there is no code ${code}`, hint, value: code });
 }
 
-async function unknownTopic(topic: string, program: Command): Promise<CampaignError> {
-  const near = nearestCommand(program, topic) ?? nearestName(topic, [...topics.keys()]) ?? (await pageAbout(topic));
+function unknownTopic(topic: string, program: Command): CampaignError {
+  const near = nearestCommand(program, topic) ?? nearestName(topic, [...topics.keys()]);
   return new CampaignError({
     code: 'MB3000',
     message: `the manual has no page ${topic}, and there is no such command and no such code`,
     hint: near === undefined ? way('to see pages and commands', call('help')) : `did you mean ${near}?`,
     value: topic,
   });
-}
-
-/** Returns the page of the manual that contains a word most often. */
-async function pageAbout(word: string): Promise<string | undefined> {
-  let found: { name: string; count: number } | undefined;
-  for (const name of topics.keys()) {
-    const text = await readFile(new URL(`${name}.md`, pages), 'utf8');
-    const count = text
-      .toLowerCase()
-      .split(/[^\p{L}\p{N}]+/u)
-      .filter((one) => one === word).length;
-    if (count > (found?.count ?? 0)) found = { name, count };
-  }
-  return found?.name;
 }

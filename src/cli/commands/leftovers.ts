@@ -20,7 +20,6 @@ import { Session } from '../../campaign/session.ts';
 import { withLibraryOf } from '../../campaign/with-library.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
-import { type Failure, serviceFailure } from '../../contract/failure.ts';
 import type { Leftover, RemoteRecord, Removal } from '../../contract/leftovers.ts';
 import { KeptFiles } from '../../disk/outputs/kept-files.ts';
 import { checkOutputs } from '../../disk/outputs/outputs.ts';
@@ -31,12 +30,11 @@ import { jsonOf } from '../../report/document.ts';
 import { bytesText, countOf } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { chargesText, destroyJson, leftoversView, recordsView } from '../../report/tables/local-state.ts';
-import { type Library, ServiceError } from '../../service/library.ts';
-import { askAboutMove, askPerson, declined } from '../ask-person.ts';
-import { type Consent, consentIn, withConsent } from '../consent.ts';
+import type { Library } from '../../service/library.ts';
+import { askAboutMove, askPerson, type Consent, consentIn, declined, withConsent } from '../consent.ts';
 import { open, type StateOptions } from '../open.ts';
-import { listenForInterruption } from '../signals.ts';
 import { exitOfItems, outJson, type Terminal, tell } from '../terminal.ts';
+import { treatEach } from './list.ts';
 
 interface SharedOptions extends StateOptions {
   yes?: boolean;
@@ -106,52 +104,41 @@ async function otherLocks(paths: CampaignPaths, sandbox: boolean): Promise<Other
 
 async function deleteAll({ found, remove }: Findings, options: GcOptions, terminal: Terminal): Promise<number> {
   const { files, kept } = found;
-  const { err } = terminal;
-  const report = (rows: (Leftover & { deleted: boolean })[]) => {
-    const bytesFreed = rows.reduce((total, { bytes, deleted }) => total + (deleted ? bytes : 0), 0);
+  const { err, style } = terminal;
+  const rows = files.map(({ digests: _digests, ...row }) => ({ ...row, deleted: false }));
+  const leave = (path: string, why: string) => err(`${style.yellow('left alone')} ${safeText(`${path}: ${why}`)}\n`);
+  const end = (text: string) => {
+    const bytesFreed = sumBytes(rows.filter(({ deleted }) => deleted));
     if (options.json) outJson(terminal, jsonOf('gc', { files: rows, kept, bytesFreed }));
-  };
-  const leave = (path: string, why: string) =>
-    err(`${terminal.style.yellow('left alone')} ${safeText(`${path}: ${why}`)}\n`);
-  for (const { path, why } of kept) leave(path, why);
-  if (files.length === 0) {
-    report([]);
-    err('nothing to delete\n');
+    err(`${text}\n`);
     return exitCodes.done;
-  }
+  };
+  for (const { path, why } of kept) leave(path, why);
+  if (files.length === 0) return end('nothing to delete');
   tell(terminal, ...leftoversView(files, systemClock.now()));
   if (files.some(({ is }) => is !== 'partial')) {
     err(
       `They were paid for (${chargesText(files)}). If one is needed again, apply downloads it for free while the service has it.\n`,
     );
   }
-  const what = ({ length }: { length: number }, bytes: number) => `${countOf(length, 'file')} (${bytesText(bytes)})`;
-  const all = what(files, sumBytes(files));
-  if (options.dryRun) {
-    report(files.map(plain));
-    err(`would delete ${all}\n`);
-    return exitCodes.done;
-  }
+  const all = sumText(rows);
+  if (options.dryRun) return end(`would delete ${all}`);
   const agreed = await askPerson(`Delete ${all}?`, { yes: options.yes, terminal });
   if (agreed !== 'yes') return declined(agreed, 'deleted', terminal);
-  const results: (Leftover & { deleted: boolean })[] = [];
-  for (const file of files) {
+  for (const [index, file] of files.entries()) {
     const deleted = await remove(file);
-    results.push({ ...plain(file), deleted });
+    Object.assign(rows[index] ?? {}, { deleted });
     if (!deleted) leave(file.path, 'it was changed meanwhile');
   }
-  report(results);
-  const gone = results.filter(({ deleted }) => deleted);
-  err(`deleted ${what(gone, sumBytes(gone))}\n`);
-  return exitCodes.done;
+  return end(`deleted ${sumText(rows.filter(({ deleted }) => deleted))}`);
+}
+
+function sumText(rows: readonly Leftover[]): string {
+  return `${countOf(rows.length, 'file')} (${bytesText(sumBytes(rows))})`;
 }
 
 function sumBytes(rows: readonly Leftover[]): number {
   return rows.reduce((sum, { bytes }) => sum + bytes, 0);
-}
-
-function plain({ digests: _digests, ...row }: LeftoverFile): Leftover & { deleted: boolean } {
-  return { ...row, deleted: false };
 }
 
 interface DestroyOptions extends SharedOptions {
@@ -201,52 +188,32 @@ async function removeAll(
   { records, skipped }: RemoteRecords,
   { options, terminal, consent }: { options: DestroyOptions; terminal: Terminal; consent: Consent },
 ): Promise<number> {
+  const { err, style } = terminal;
   tell(terminal, ...recordsView(records));
-  terminal.err('Their credits are not refunded. Local files and the lock do not change.\n');
-  terminal.err(
-    `${terminal.style.yellow('A file that is lost later cannot be downloaded again')}: keep copies of important files.\n`,
-  );
+  err('Their credits are not refunded. Local files and the lock do not change.\n');
+  err(`${style.yellow('A file that is lost later cannot be downloaded again')}: keep copies of important files.\n`);
   const question = `Remove ${countOf(records.length, 'record')} at the service permanently?`;
   const agreed = await askPerson(question, { yes: options.yes, terminal, consent });
   if (agreed !== 'yes') return declined(agreed, 'removed', terminal);
-  const { removals, ended } = await removeEach(library, records, terminal);
+  const removals: Removal[] = [];
+  const shownOf = ({ address, jobId }: RemoteRecord) => safeText(`${address} ${jobId}`);
+  const ended = await treatEach(records, terminal, {
+    async treat(record) {
+      const { kind, jobId, recordId } = record;
+      const result = await library.removeJob(kind, { jobId, ...defined({ recordId }) });
+      removals.push({ record, result });
+      err(`${style.green(result === 'removed' ? 'removed' : 'gone   ')} ${shownOf(record)}\n`);
+    },
+    onFailed(record, error) {
+      removals.push({ record, result: 'failed', error });
+      err(`${style.red('failed ')} ${shownOf(record)}: ${safeText(error)}\n`);
+    },
+  });
+  for (const record of records.slice(removals.length)) removals.push({ record, result: 'left' });
   if (options.json) outJson(terminal, destroyJson(removals, skipped));
   const count = (result: Removal['result']) => removals.filter((removal) => removal.result === result).length;
   const gone = count('gone') > 0 ? `, ${count('gone')} had been removed before` : '';
   const failed = count('failed') + count('left');
-  terminal.err(`removed ${countOf(count('removed'), 'record')}${gone}${failed > 0 ? `, ${failed} not removed` : ''}\n`);
+  err(`removed ${countOf(count('removed'), 'record')}${gone}${failed > 0 ? `, ${failed} not removed` : ''}\n`);
   return exitOfItems(terminal, { failed, ended });
-}
-
-async function removeEach(
-  library: Library,
-  records: readonly RemoteRecord[],
-  { err, style }: Terminal,
-): Promise<{ removals: Removal[]; ended?: Failure | 'interrupted' }> {
-  const removals: Removal[] = [];
-  const interruption = listenForInterruption(() => err('\n'));
-  const endedAt = (index: number, ended: Failure | 'interrupted') => {
-    const left = records.slice(index).map((record): Removal => ({ record, result: 'left' }));
-    return { removals: [...removals, ...left], ended };
-  };
-  try {
-    for (const [index, record] of records.entries()) {
-      if (interruption.signal.aborted) return endedAt(index, 'interrupted');
-      const { kind, jobId, recordId, address } = record;
-      const shown = safeText(`${address} ${jobId}`);
-      try {
-        const result = await library.removeJob(kind, { jobId, ...defined({ recordId }) });
-        removals.push({ record, result });
-        err(`${style.green(result === 'removed' ? 'removed' : 'gone   ')} ${shown}\n`);
-      } catch (error) {
-        if (!(error instanceof ServiceError)) throw error;
-        if (error.why === 'auth' || error.why === 'unreachable') return endedAt(index, serviceFailure(error));
-        removals.push({ record, result: 'failed', error: error.message });
-        err(`${style.red('failed ')} ${shown}: ${safeText(error.message)}\n`);
-      }
-    }
-  } finally {
-    interruption.stop();
-  }
-  return { removals };
 }

@@ -4,13 +4,11 @@ import { hasKey, readEnvironment } from '../../campaign/environment.ts';
 import { type FoundLock, findLocks } from '../../campaign/find-locks.ts';
 import { listJobs, listUploads, type OpenAccess, withLibrary } from '../../campaign/with-library.ts';
 import { systemClock } from '../../contract/clock.ts';
-import { CampaignError, type Failure, type FailureCode, failureOf, serviceFailure } from '../../contract/failure.ts';
+import { CampaignError, type Failure, failureOf, serviceFailure } from '../../contract/failure.ts';
 import { findWayOut } from '../../disk/fs/own-tree.ts';
 import { hashFile } from '../../disk/outputs/hash-file.ts';
-import { call } from '../../ground/advice.ts';
 import { hasErrors } from '../../ground/diagnostic.ts';
 import { defined, messageOf } from '../../ground/values.ts';
-import { jobStates } from '../../kinds/envelope.ts';
 import { voices as documentedVoices, kinds } from '../../kinds/index.ts';
 import { kindName } from '../../kinds/read-catalog.ts';
 import { isAssetUrl } from '../../lock/check-line.ts';
@@ -51,20 +49,15 @@ export function withService<T>(
   return withLibrary({ environment: sandbox ? {} : readEnvironment(process.env, folder), sandbox, folder, keeps }, use);
 }
 
-function tellLinksEnd({ sandbox }: ServiceOptions, terminal: Terminal): void {
-  const serve = terminal.paste(call('sandbox'));
-  if (sandbox === true) tellNotice(terminal, `links of the sandbox work while it runs; to keep one running: ${serve}`);
-}
-
 /**
- * Queries the service. Without an API key or a catalog, `documented` is returned. The catalog is undocumented, so a
- * service without one is no error.
+ * Queries the service. Without an API key or an answer, the documented rows are returned. The catalog of models is
+ * undocumented, so a service without one is no error.
  */
-async function askService<Listed>(
+async function askService<Row>(
   what: 'models' | 'voices',
-  { documented, ask }: { documented: Listed; ask: (library: Library) => Promise<Listed> },
-  { options, terminal }: { options: ServiceOptions; terminal: Terminal },
-): Promise<{ listed: Listed; source: 'service' | 'documented' }> {
+  documented: Row[],
+  { options, terminal, ask }: { options: ServiceOptions; terminal: Terminal; ask(library: Library): Promise<Row[]> },
+): Promise<{ listed: Row[]; source: 'service' | 'documented' }> {
   const fallBack = (why: string) => {
     tellNotice(terminal, `${why}; these are the ${what} that its documentation lists`);
     return { listed: documented, source: 'documented' as const };
@@ -75,8 +68,8 @@ async function askService<Listed>(
     return { listed: await withService(options, ({ library }) => ask(library)), source: 'service' };
   } catch (error) {
     const failure = failureOf(error);
-    const bearable: FailureCode[] = ['MB3203', 'MB3204', ...(what === 'models' ? (['MB3205'] as const) : [])];
-    if (failure === undefined || !bearable.includes(failure.code)) throw error;
+    const isBearable = failure !== undefined && ['MB3203', 'MB3204', 'MB3205'].includes(failure.code);
+    if (!isBearable) throw error;
     return fallBack(safeText(failure.message));
   }
 }
@@ -85,30 +78,23 @@ function unknownValue(message: string, value: string, known: readonly string[]):
   return new CampaignError({ code: 'MB3000', message, hint: `there are: ${known.join(', ')}`, value, known });
 }
 
-/**
- * Returns the rows with a wanted value, in any case; all rows if none is wanted. Refuses a value that neither a row
- * has nor `known` contains.
- */
+/** Returns the rows with a wanted value, in any case; all rows if none is wanted. Refuses a value that no row has. */
 function filterBy<Row>(
   rows: readonly Row[],
   wanted: string | undefined,
-  by: { name: string; of: (row: Row) => string | undefined; known?: readonly string[] },
+  by: { name: string; of: (row: Row) => string | undefined },
 ): readonly Row[] {
   if (wanted === undefined) return rows;
-  const isWanted = (value: string | undefined) => value?.toLowerCase() === wanted.trim().toLowerCase();
-  const values = [...new Set([...(by.known ?? []), ...rows.flatMap((row) => by.of(row) ?? []).sort()])];
-  if (!values.some(isWanted)) throw unknownValue(`no ${by.name} is ${JSON.stringify(wanted)}`, wanted, values);
-  return rows.filter((row) => isWanted(by.of(row)));
+  const found = rows.filter((row) => by.of(row)?.toLowerCase() === wanted.trim().toLowerCase());
+  const known = [...new Set(rows.flatMap((row) => by.of(row) ?? []))].sort();
+  if (found.length === 0) throw unknownValue(`no ${by.name} is ${JSON.stringify(wanted)}`, wanted, known);
+  return found;
 }
 
 export async function models(options: ServiceOptions & { kind?: string }, terminal: Terminal): Promise<void> {
-  const wanted = { documented: [], ask: (library: Library) => library.catalog() };
-  const { listed, source } = await askService<CatalogModel[]>('models', wanted, { options, terminal });
-  const rows = filterBy(mergeModels(listed), options.kind, {
-    name: 'kind',
-    of: ({ kind }) => kind,
-    known: Object.keys(kinds),
-  });
+  const ask = async (library: Library) => mergeModels(await library.catalog());
+  const { listed, source } = await askService('models', mergeModels([]), { options, terminal, ask });
+  const rows = filterBy(listed, options.kind, { name: 'kind with models', of: ({ kind }) => kind });
   await outAs(terminal, options, {
     text: () => modelsView(rows),
     json: () => jsonOf('models', { source, models: rows }),
@@ -144,21 +130,16 @@ function addEntry(rows: ModelRow[], { model, kind: given, credits, per, aliasOf,
   const row = rows.find((known) => known.model === model && (kind === undefined || known.kind === kind));
   if (row === undefined) {
     rows.push({
-      kind: kind ?? '?',
-      model,
-      credits: credits ?? null,
+      ...{ kind: kind ?? '?', model, credits: credits ?? null, isDefault: false, known: 'catalog' },
       ...defined({ per, aliasOf }),
-      isDefault: false,
-      known: 'catalog',
       notes: description === undefined || description === model ? '' : description,
     });
     return;
   }
-  row.known = row.known === 'documented' ? 'both' : row.known;
+  if (row.known === 'documented') row.known = 'both';
   if (credits === undefined || (credits === row.credits && per === undefined)) return;
   if (row.credits !== null) row.notes = `${row.notes} Documented: ${row.credits} credits.`.trim();
-  row.credits = credits;
-  if (per !== undefined) row.per = per;
+  Object.assign(row, { credits }, defined({ per }));
 }
 
 interface VoicesOptions extends ServiceOptions {
@@ -177,15 +158,13 @@ export async function voices(options: VoicesOptions, terminal: Terminal): Promis
   if (play !== undefined) {
     // The documented list has no samples.
     const all = await withService(options, ({ library }) => ask(library));
-    const [{ previewUrl = undefined } = {}] = filterBy(all, play, { name: 'voice', of: ({ id }) => id });
-    const others = all.filter((voice) => voice.previewUrl !== undefined).map(({ id }) => id);
-    if (previewUrl === undefined) throw unknownValue(`the service has no sample of ${play}`, play, others);
-    terminal.out(`${safeText(previewUrl, 4096)}\n`);
-    tellLinksEnd(options, terminal);
+    const sampled = all.filter(({ previewUrl }) => previewUrl !== undefined);
+    const [voice] = filterBy(sampled, play, { name: 'voice with a sample', of: ({ id }) => id });
+    terminal.out(`${safeText(voice?.previewUrl ?? '', 4096)}\n`);
     return;
   }
-  const documented = Object.entries(documentedVoices).map(([id, facts]) => ({ id, ...facts }));
-  const { listed, source } = await askService<VoiceRow[]>('voices', { documented, ask }, { options, terminal });
+  const documented = Object.entries(documentedVoices).map(([id, facts]): VoiceRow => ({ id, ...facts }));
+  const { listed, source } = await askService('voices', documented, { options, terminal, ask });
   const ofGender = filterBy(listed, gender, { name: 'gender', of: (voice) => voice.gender });
   const rows = filterBy(ofGender, accent, { name: 'accent of these voices', of: (voice) => voice.accent });
   await outAs(terminal, options, {
@@ -222,15 +201,13 @@ export async function uploads(options: ServiceOptions, terminal: Terminal): Prom
 
 interface JobsOptions extends ServiceOptions {
   kind?: string;
-  state?: string;
-  model?: string;
   limit: number;
   /** Whether to list only jobs that are in no lock of this folder. */
   unknown?: boolean;
 }
 
 export async function jobs(options: JobsOptions, terminal: Terminal): Promise<void> {
-  const { kind, state, model, limit, unknown } = options;
+  const { kind, limit, unknown } = options;
   const made = Object.values(kinds).filter(({ act }) => act !== 'upload');
   const listable = made.filter(({ list }) => list !== undefined).map(({ name }) => name);
   if (kind !== undefined && !listable.includes(kind))
@@ -242,19 +219,16 @@ export async function jobs(options: JobsOptions, terminal: Terminal): Promise<vo
     const why = problem ?? (isWrong ? 'it is damaged, and was read as far as possible' : undefined);
     if (why !== undefined) tellNotice(terminal, `${shown}: ${why}`);
   }
-  const isFiltered = state !== undefined || model !== undefined || unknown === true;
   const onUnread = (name: string, error: unknown) => {
     // If the service refuses one list, the others are still shown.
     const isOnlyThis = error instanceof ServiceError && (error.why === 'refused' || error.why === 'unusable');
     if (!isOnlyThis || wanted.length === 1) throw error;
     tellNotice(terminal, `the ${name} jobs cannot be listed: ${error.message}`);
   };
-  const terms = { limit: isFiltered ? mostLookedThrough : limit + 1, onUnread };
+  const terms = { limit: unknown === true ? mostLookedThrough : limit + 1, onUnread };
   const listed = await withService(options, ({ library }) => listJobs(library, wanted, terms));
   const rows = withSteps(listed, locks).sort((a, b) => timeOf(b) - timeOf(a));
-  const inState = filterBy(rows, state, { name: 'state', of: ({ status }) => status, known: jobStates });
-  const ofModel = filterBy(inState, model, { name: 'model of these jobs', of: (row) => row.model });
-  const chosen = ofModel.filter(({ step }) => unknown !== true || step === undefined);
+  const chosen = rows.filter(({ step }) => unknown !== true || step === undefined);
   const shown = chosen.slice(0, limit);
   const more = chosen.length > shown.length;
   const unlisted = kind === undefined ? made.map(({ name }) => name).filter((name) => !listable.includes(name)) : [];
@@ -301,28 +275,71 @@ interface LocalFile {
   bytes: number;
 }
 
-interface Results {
-  rows: UploadRow[];
-  failed: { name: string; error: string }[];
-  /** Why the remaining files were not tried. */
-  ended?: Failure | 'interrupted';
-}
-
 /** Uploads files to the media library. Files with equal bytes are uploaded once per call. Costs no credits. */
 export async function upload(files: string[], options: ServiceOptions, terminal: Terminal): Promise<number> {
   const local: LocalFile[] = [];
   for (const file of files) local.push(await readLocalFile(file));
-  const interruption = listenForInterruption(() => terminal.err('\n'));
-  const { signal } = interruption;
-  const { rows, failed, ended } = await withService({ ...options, keeps: true }, ({ library }) =>
-    uploadAll(library, local, { signal, terminal }),
-  ).finally(interruption.stop);
+  const { err, style, screen } = terminal;
+  const rows: UploadRow[] = [];
+  const failed: { name: string; error: string }[] = [];
+  const done = new Map<string, UploadRow>();
+  const uploadOne = async (library: Library, file: LocalFile, signal: AbortSignal) => {
+    const { given, path, sha256, bytes } = file;
+    const name = basename(given);
+    const known = done.get(sha256);
+    if (known !== undefined) {
+      rows.push({ ...known, name });
+      err(`${safeText(given)} has the same bytes as ${safeText(known.name)}: it is not uploaded again\n`);
+      return;
+    }
+    if (screen) err(style.dim(`uploading ${safeText(given)} (${local.indexOf(file) + 1} of ${local.length})\n`));
+    const { id, url } = await library.upload({ path, fileName: name, bytes, sha256 }, signal);
+    const row = { name, url, id, bytes };
+    done.set(sha256, row);
+    rows.push(row);
+  };
+  const ended = await withService({ ...options, keeps: true }, ({ library }) =>
+    treatEach(local, terminal, {
+      treat: (file, signal) => uploadOne(library, file, signal),
+      onFailed({ given }, error) {
+        failed.push({ name: given, error });
+        err(`${style.red('failed')} ${safeText(given)}: ${safeText(error)}\n`);
+      },
+    }),
+  );
   await outAs(terminal, options, {
     text: () => uploadsView(rows),
     json: () => jsonOf('uploads', { uploads: rows, failed }),
   });
-  if (rows.length > 0) tellLinksEnd(options, terminal);
   return exitOfItems(terminal, { failed: failed.length, ended });
+}
+
+/**
+ * Treats items at the service one after the other. Ends early at a signal, and if the service refuses the key or cannot
+ * be reached, because the other items would fail, too. Returns why it ended early.
+ */
+export async function treatEach<Item>(
+  items: readonly Item[],
+  terminal: Terminal,
+  on: { treat(item: Item, signal: AbortSignal): Promise<void>; onFailed(item: Item, error: string): void },
+): Promise<Failure | 'interrupted' | undefined> {
+  const { signal, stop } = listenForInterruption(() => terminal.err('\n'));
+  try {
+    for (const item of items) {
+      if (signal.aborted) return 'interrupted';
+      try {
+        await on.treat(item, signal);
+      } catch (error) {
+        if (signal.aborted) return 'interrupted';
+        if (!(error instanceof ServiceError)) throw error;
+        if (error.why === 'auth' || error.why === 'unreachable') return serviceFailure(error);
+        on.onFailed(item, error.message);
+      }
+    }
+    return undefined;
+  } finally {
+    stop();
+  }
 }
 
 async function readLocalFile(given: string): Promise<LocalFile> {
@@ -345,38 +362,4 @@ async function readLocalFile(given: string): Promise<LocalFile> {
   if (digest === undefined) throw wrong('there is no such file');
   if (digest.bytes === 0) throw wrong('it is empty');
   return { given, path, ...digest };
-}
-
-async function uploadAll(
-  library: Library,
-  files: readonly LocalFile[],
-  { signal, terminal }: { signal: AbortSignal; terminal: Terminal },
-): Promise<Results> {
-  const { err, style } = terminal;
-  const results: Results = { rows: [], failed: [] };
-  const done = new Map<string, UploadRow>();
-  for (const [index, { given, path, sha256, bytes }] of files.entries()) {
-    const name = basename(given);
-    const known = done.get(sha256);
-    if (known !== undefined) {
-      results.rows.push({ ...known, name });
-      err(`${safeText(given)} has the same bytes as ${safeText(known.name)}: it is not uploaded again\n`);
-      continue;
-    }
-    if (terminal.screen) err(style.dim(`uploading ${safeText(given)} (${index + 1} of ${files.length})\n`));
-    try {
-      const { id, url } = await library.upload({ path, fileName: name, bytes, sha256 }, signal);
-      const row = { name, url, id, bytes };
-      done.set(sha256, row);
-      results.rows.push(row);
-    } catch (error) {
-      if (signal.aborted) return { ...results, ended: 'interrupted' };
-      if (!(error instanceof ServiceError)) throw error;
-      // With a wrong API key or an unreachable service, the other files would fail, too.
-      if (error.why === 'auth' || error.why === 'unreachable') return { ...results, ended: serviceFailure(error) };
-      results.failed.push({ name: given, error: error.message });
-      err(`${style.red('failed')} ${safeText(given)}: ${safeText(error.message)}\n`);
-    }
-  }
-  return results;
 }

@@ -1,13 +1,25 @@
+import { relative, resolve, sep } from 'node:path';
 import { requireCheckedGraph } from '../../campaign/checked-graph.ts';
-import { showPlan } from '../../campaign/make-plan.ts';
+import { makePlan, showPlan } from '../../campaign/make-plan.ts';
+import { findGiven, flagOf, type OptionRow } from '../../campaign/option-table.ts';
 import { savePlan } from '../../campaign/saved-plan.ts';
 import { Session } from '../../campaign/session.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
+import { CampaignError, failureOf, failures } from '../../contract/failure.ts';
+import { repositoryOf } from '../../disk/fs/own-tree.ts';
 import { call } from '../../ground/advice.ts';
 import { isWork, publishes } from '../../plan/actions.ts';
 import { isBought } from '../../plan/consent.ts';
 import type { Plan } from '../../plan/plan.ts';
+import {
+  commentMarker,
+  compareJson,
+  compareMarkdown,
+  compareText,
+  failureMarkdown,
+  isSame,
+} from '../../report/plan/compare-text.ts';
 import { planJson } from '../../report/plan/plan-json.ts';
 import { planMarkdown, planText } from '../../report/plan/plan-text.ts';
 import { inertText, safeText } from '../../report/safe-text.ts';
@@ -23,9 +35,9 @@ import { endStage } from '../timing.ts';
 export async function plan(file: string, options: ApplyOptions, terminal: Terminal): Promise<number> {
   try {
     if (options.compare === undefined) return await planAlone(file, options, terminal);
-    return await (await import('../compare-plan.ts')).comparePlan(file, options, terminal);
+    return await comparePlan(file, options, terminal);
   } catch (error) {
-    if (formOf(options) === 'markdown') (await import('../compare-plan.ts')).commentOnFailure(error, file, terminal);
+    if (formOf(options) === 'markdown') commentOnFailure(error, file, terminal);
     throw error;
   }
 }
@@ -83,4 +95,68 @@ function detailedExit({ rows, totals }: Plan): number {
   const isShort = (totals.fit?.missing ?? 0) > 0;
   if (isShort || rows.some(({ blockedBy }) => blockedBy === 'budget')) return exitCodes.outOfCredits;
   return rows.some(isWork) ? exitCodes.changesPending : exitCodes.done;
+}
+
+/**
+ * Runs `plan --compare`: shows the changes of the working tree relative to a commit. Nothing is sent, written or
+ * checked out.
+ */
+async function comparePlan(file: string, options: ApplyOptions, terminal: Terminal): Promise<number> {
+  refuseOthers(options);
+  const campaign = await open(file, options, terminal);
+  const { compare: ref = '', refresh, serviceMoved } = options;
+  const checked = await requireCheckedGraph(campaign, { refresh });
+  const exitOf = (differs: boolean, missing = 0) => {
+    if (options.detailedExitcode !== true || !differs) return exitCodes.done;
+    return missing > 0 ? exitCodes.outOfCredits : exitCodes.changesPending;
+  };
+  try {
+    const { compareWithCommit } = await import('../../campaign/compare-with-commit.ts');
+    const view = await compareWithCommit(campaign, checked, { ref, serviceMoved });
+    const { outStyle: style, outWidth: width } = terminal;
+    await outAs(terminal, options, {
+      text: () => compareText(view, { style, width, all: options.all === true }),
+      markdown: () => compareMarkdown(view, { path: pathInTree(file) }),
+      json: () => compareJson(view),
+    });
+    return exitOf(!isSame(view), view.fit?.missing);
+  } catch (error) {
+    if (formOf(options) !== 'markdown' || !isUnusableThere(error)) throw error;
+    const terms = { graph: checked.graph, service: campaign.service, serviceMoved };
+    const { plan } = await makePlan(await Session.open(campaign, terms), checked, {});
+    const marker = commentMarker(pathInTree(file));
+    terminal.out(planMarkdown(plan, { marker, unlike: error.failure.message, now: systemClock.now() }));
+    return exitOf(true, plan.totals.fit?.missing);
+  }
+}
+
+/** Whether the commit has no usable campaign: it is new, or had errors there. The comment is written anyway. */
+function isUnusableThere(error: unknown): error is CampaignError {
+  return error instanceof CampaignError && error.failure.code === 'MB3604';
+}
+
+function commentOnFailure(error: unknown, file: string, { out, paste }: Terminal): void {
+  const failure = failureOf(error);
+  if (failure === undefined || failures[failure.code].exit !== exitCodes.wrongInput) return;
+  out(failureMarkdown(failure, { path: pathInTree(file), paste }));
+}
+
+function pathInTree(file: string): string {
+  const path = resolve(file);
+  const repository = repositoryOf(path);
+  return (repository === undefined ? file : relative(repository, path)).replaceAll(sep, '/');
+}
+
+function refuseOthers(options: ApplyOptions): void {
+  const isRefused = ({ settles, compared }: OptionRow) =>
+    (compared ?? (settles === 'plan' ? 'refused' : 'ignored')) === 'refused';
+  const [given] = findGiven(options, isRefused);
+  if (given === undefined) return;
+  const first = flagOf(given.row);
+  throw new CampaignError({
+    code: 'MB3000',
+    message: `--compare cannot be combined with ${first}: it compares two versions of a whole campaign`,
+    hint: `remove one of them; \`plan\` without --compare accepts ${first}`,
+    options: ['--compare', first],
+  });
 }

@@ -22,9 +22,8 @@ interface ReportOptions extends StateOptions, Pick<GalleryOptions, 'compare' | '
   json?: boolean;
 }
 
-/** Time in ms after which the screen shows how many small pictures are made. */
-const quietMs = 1000;
-const tellEveryMs = 200;
+/** Number of small pictures from which the screen says that they are made, because that takes more than a moment. */
+const many = 50;
 
 /**
  * Writes the gallery of a campaign, for any browser. Sends no request and takes no lock; also writes small pictures.
@@ -37,15 +36,15 @@ export async function report(file: string, options: ReportOptions, terminal: Ter
   // The sandbox has a gallery of its own, as it has its own lock and outputs.
   const name = `${basename(file).replace(/\.(ya?ml|json)$/i, '')}${options.sandbox ? '.sandbox' : ''}.report`;
   const path = resolve(singleFile ?? options.out ?? join(campaign.paths.folder, name));
-  const counter = countOnScreen(terminal);
   const { signal, secondSignal, stop } = listenForInterruption();
   const making = makeGallery(campaign, {
     ...{ path, single: singleFile !== undefined, client, maxBytes: maxSize, compare, select, exclude, signal, paste },
     copy: options.copy === true || maxSize !== undefined,
-    onThumb: counter.tell,
+    onThumb(done, all) {
+      if (terminal.screen && done === 1 && all >= many) err(style.dim(`making ${all} small pictures …\n`));
+    },
   });
-  const made = await Promise.race([making, secondSignal]).finally(counter.end);
-  stop();
+  const made = await Promise.race([making, secondSignal]).finally(stop);
   if (!made) {
     err(`${style.yellow('interrupted')}  the page was not written; the next report uses the thumbnails made so far\n`);
     err(`  to continue: ${paste(call('report'))}\n`);
@@ -84,20 +83,4 @@ function aboutText(
       ? []
       : [`${countOf(lacking, 'file')} missing or damaged: the next apply downloads them for free`]),
   ].join('; ');
-}
-
-function countOnScreen({ screen, err, width }: Terminal): { tell(done: number, all: number): void; end(): void } {
-  const startedAt = performance.now();
-  let shownAt = 0;
-  return {
-    tell(done, all) {
-      const now = performance.now();
-      if (!screen || now - startedAt < quietMs || now - shownAt < tellEveryMs) return;
-      shownAt = now;
-      err(`\r${`making small pictures: ${done} of ${all}`.slice(0, width - 1)}\u001b[K`);
-    },
-    end() {
-      if (shownAt > 0) err('\r\u001b[K');
-    },
-  };
 }

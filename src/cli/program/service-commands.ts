@@ -59,8 +59,6 @@ const serviceCommands: readonly CommandRow[] = [
     description: 'Lists the jobs at the service, newest first, and marks those that no lock of this folder contains.',
     options: [
       ['--kind <kind>', 'only jobs of this kind'],
-      ['--state <state>', 'queued, processing, completed or failed'],
-      ['--model <model>', 'only jobs of this model'],
       [
         '--limit <n>',
         'show at most this many',

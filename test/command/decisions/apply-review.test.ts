@@ -91,7 +91,7 @@ describe('apply --review', () => {
   });
 
   test.each([
-    [['--review', '--dry-run'], '0', '--dry-run and --review cannot be combined'],
+    [['--review', '--dry-run'], '0', "'--dry-run' cannot be used with option '--review'"],
     [['--review'], 'any', 'MEDIABATCH_REVIEW_PORT cannot be "any"'],
   ])('refuses %j at port %j', async (words, port, text) => {
     const place = await makePlace(manifest);

@@ -138,7 +138,7 @@ describe('each guard stands in one place', () => {
     expect(filesWith(/process\.(stdout|stderr)\.write/)).toEqual(['cli/bin.ts', 'cli/terminal.ts']);
     // Others listen for lost output, read the width, wait for the end of the output, or pass the terminal to screen and readline.
     const others = filesWith(/process\.(stdout|stderr)(?!\.(isTTY|write))/);
-    expect(others).toEqual(['cli/ask-person.ts', 'cli/bin.ts', 'cli/commands/follow.ts', 'cli/recorder.ts']);
+    expect(others).toEqual(['cli/bin.ts', 'cli/consent.ts', 'cli/recorder.ts']);
   });
 
   test('the key is taken out of texts by one function', () => {
