@@ -75,7 +75,7 @@ function count(outcomes: Iterable<StepOutcome>): { [outcome in StepOutcome]?: nu
   return counts;
 }
 
-export interface RunFindings {
+interface RunFindings {
   plan: Plan;
   outcomes: Iterable<StepOutcome>;
   stopped: StopReason | undefined;

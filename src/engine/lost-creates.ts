@@ -11,7 +11,7 @@ import { isOpenSend } from '../lock/sends.ts';
 import type { StepOrder } from '../plan/plan.ts';
 import { compareListed, isOpenField, isSameField, type ListedRecord } from '../plan/purchases/match-listed.ts';
 
-export interface LookUpTimes {
+interface LookUpTimes {
   /** Time in ms after a request was sent during which its job may still appear in the list. */
   graceMs: number;
   /** Time in ms between the two walks through the list. */
@@ -244,7 +244,7 @@ export class ListLookUp implements LostCreates {
 }
 
 /** A create request that may have reached the service and whose answer is unknown. */
-export interface LostCreate {
+interface LostCreate {
   id: string;
   request: OpenRequest;
   /** Newest job of the list before the request was sent; missing for requests that are not looked up. */

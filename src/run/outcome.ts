@@ -2,7 +2,7 @@ import type { CreateAnswer } from '../contract/answer.ts';
 import type { StopReason } from '../contract/event.ts';
 import { knownKeyError, recoveryOf } from '../plan/purchases/next.ts';
 
-export interface CreateSituation {
+interface CreateSituation {
   /** True if a lost answer can be requested again with the same idempotency key. */
   replays: boolean;
   /** True if a lost answer can be looked up in the service's list of jobs. */

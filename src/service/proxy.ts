@@ -76,7 +76,7 @@ export function connectThrough(proxy: URL): buildConnector.connector {
 /** Fetches an https address through the proxy set in the environment, and any other address with Node's `fetch`. */
 export async function fetchByProxy(
   url: string,
-  init: { method: string; headers: Record<string, string>; body?: Uint8Array },
+  init: { method: string; headers: Record<string, string>; body?: Uint8Array | Blob },
 ): Promise<Response> {
   const { origin } = new URL(url);
   const proxy = proxyFor(new URL(url));

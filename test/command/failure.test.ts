@@ -6,7 +6,7 @@ import failureSchema from '../../schemas/failure.schema.json' with { type: 'json
 import { main } from '../../src/cli/main.ts';
 import { sayFailure, type Terminal } from '../../src/cli/terminal.ts';
 import { failures } from '../../src/contract/failure.ts';
-import { exitCodeOf, type RunFindings } from '../../src/engine/end-of-run.ts';
+import { exitCodeOf } from '../../src/engine/end-of-run.ts';
 import { call, way } from '../../src/ground/advice.ts';
 import type { Action, Plan, PlanRow } from '../../src/plan/plan.ts';
 import { temporaryFolder } from '../rig/command.ts';
@@ -156,6 +156,7 @@ function planOf(action: Action, blockedBy?: 'budget' | 'step' | 'consent'): Plan
   };
 }
 
+type RunFindings = Parameters<typeof exitCodeOf>[0];
 const quiet: RunFindings = {
   plan: planOf('keep'),
   outcomes: [],

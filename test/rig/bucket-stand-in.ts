@@ -32,7 +32,6 @@ export const bucketEnv = {
 /** An S3-compatible storage on loopback: checks signatures and digests by its own reading of Signature Version 4. */
 export class BucketStandIn {
   readonly objects = new Map<string, Stored>();
-  readonly uploads = new Map<string, { key: string; headers: Record<string, string>; parts: Map<number, Buffer> }>();
   readonly asked: Asked[] = [];
   trouble: (asked: Asked) => BucketTrouble | undefined = () => undefined;
   /** What an answer waits for. Nothing has been done by then. */
@@ -78,10 +77,6 @@ export class BucketStandIn {
     const refused = checkSignature({ method, path, query }, request, body);
     if (refused !== undefined) return failure(403, refused);
     const key = decodeURIComponent(path.slice(1));
-    const params = new URLSearchParams(query);
-    const upload = params.get('uploadId');
-    if (method === 'POST' && params.has('uploads')) return this.#begin(key, request);
-    if (upload !== null) return this.#part(upload, { method, number: Number(params.get('partNumber')), body });
     if (method === 'PUT') return this.#put(key, request, body);
     const found = this.objects.get(key);
     if (found === undefined) return failure(404, 'NoSuchKey');
@@ -106,32 +101,6 @@ export class BucketStandIn {
     if (from === undefined) return failure(404, 'NoSuchKey');
     this.objects.set(key, from);
     return { status: 200, body: '<CopyObjectResult></CopyObjectResult>' };
-  }
-
-  #begin(key: string, { headers }: IncomingMessage): Answer {
-    const id = `up/${this.uploads.size}+&`;
-    this.uploads.set(id, { key, headers: keptOf(headers), parts: new Map() });
-    return { status: 200, body: `<R><UploadId>${id.replace('&', '&amp;')}</UploadId></R>` };
-  }
-
-  #part(id: string, { method, number, body }: { method: string; number: number; body: Buffer }): Answer {
-    const upload = this.uploads.get(id);
-    if (upload === undefined) return failure(404, 'NoSuchUpload');
-    if (method === 'PUT') {
-      upload.parts.set(number, body);
-      return { status: 200, headers: { etag: etagOf(body) } };
-    }
-    this.uploads.delete(id);
-    if (method === 'DELETE') return { status: 204 };
-    const wanted = [...body.toString().matchAll(/<PartNumber>(\d+)<\/PartNumber><ETag>([^<]*)<\/ETag>/g)];
-    const parts = wanted.map(([, no, tag]) => {
-      const part = upload.parts.get(Number(no)) ?? Buffer.alloc(0);
-      return etagOf(part).replaceAll('"', '&quot;') === tag ? part : undefined;
-    });
-    if (parts.some((part) => part === undefined))
-      return { status: 200, body: '<Error><Code>InvalidPart</Code></Error>' };
-    this.objects.set(upload.key, { bytes: Buffer.concat(parts as Buffer[]), headers: upload.headers });
-    return { status: 200, body: '<CompleteMultipartUploadResult/>' };
   }
 }
 

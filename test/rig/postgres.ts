@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { inject, onTestFinished } from 'vitest';
-import { type Database, type DatabaseOptions, openDatabase } from '../../src/cluster/database/database.ts';
+import { type Database, openDatabase } from '../../src/cluster/database/database.ts';
 import { migrate } from '../../src/cluster/database/schema.ts';
 
 declare module 'vitest' {
@@ -31,7 +31,9 @@ export async function freshDatabase(): Promise<string> {
 }
 
 /** The same with the tables. */
-export async function openFresh(options: Partial<DatabaseOptions> = {}): Promise<{ url: string; database: Database }> {
+export async function openFresh(
+  options: Partial<Parameters<typeof openDatabase>[1]> = {},
+): Promise<{ url: string; database: Database }> {
   const url = await freshDatabase();
   const database = await openDatabase(url, { name: 'test', ...options });
   onTestFinished(() => database.close());

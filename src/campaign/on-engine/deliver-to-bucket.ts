@@ -25,10 +25,10 @@ export async function bucketPlace(
   return {
     look: (name: string): Promise<{ bytes: number; sha256?: string | undefined } | undefined> =>
       asking(() => bucket.head(keyOf(name))),
-    put: (source: string, name: string, { bytes, sha256, type }: Output) =>
+    put: (source: string, name: string, { sha256, type }: Output) =>
       asking(async () => {
         if ((await hashFile(source))?.sha256 !== sha256) return false;
-        await bucket.putFile(keyOf(name), { path: source, bytes, sha256, type });
+        await bucket.putFile(keyOf(name), { path: source, sha256, type });
         return true;
       }),
     readIndex: (name: string) =>

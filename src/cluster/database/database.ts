@@ -35,7 +35,7 @@ export interface Database extends Sql {
   close(): Promise<void>;
 }
 
-export interface DatabaseOptions {
+interface DatabaseOptions {
   /** `application_name` of the connections, shown in `pg_stat_activity`. */
   name: string;
   signal?: AbortSignal;

@@ -11,7 +11,8 @@ const migrations = [
     head text,
     beat timestamptz,
     error text,
-    create_timeout_ms float8 NOT NULL DEFAULT 0
+    create_timeout_ms float8 NOT NULL DEFAULT 0,
+    spent jsonb
   );
   CREATE TABLE mediabatch.run (
     id text PRIMARY KEY,
@@ -26,6 +27,7 @@ const migrations = [
     store text,
     server text,
     cancelled timestamptz,
+    paused timestamptz,
     error text,
     submitted timestamptz NOT NULL DEFAULT now(),
     ended timestamptz,
@@ -94,8 +96,6 @@ const migrations = [
     beat timestamptz NOT NULL DEFAULT now(),
     doing jsonb
   );
-  `,
-  `
   CREATE TABLE mediabatch.spent (
     account text NOT NULL REFERENCES mediabatch.account,
     month text NOT NULL,
@@ -106,9 +106,7 @@ const migrations = [
     PRIMARY KEY (account, month, epoch, no)
   );
   CREATE INDEX spent_in_order ON mediabatch.spent (account, month, seq);
-  ALTER TABLE mediabatch.account ADD COLUMN spent jsonb;
   `,
-  'ALTER TABLE mediabatch.run ADD COLUMN paused timestamptz',
 ] as const;
 
 const migrationLock = 7_268_911_430_215;

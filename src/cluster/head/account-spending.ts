@@ -56,10 +56,10 @@ export class AccountSpending implements SpendingHome {
   #month: Month;
   #failure: { error: unknown } | undefined;
 
-  private constructor(options: SpendingOptions, month: Month, serverAheadMs: number) {
+  private constructor(options: SpendingOptions, { aheadMs, month }: { aheadMs: number; month: string }) {
     this.#options = options;
-    this.#month = month;
-    this.#serverAheadMs = serverAheadMs;
+    this.#serverAheadMs = aheadMs;
+    this.#month = this.#openMonth(month);
   }
 
   /** Reads the records of earlier leaders, which can no longer write. */
@@ -71,10 +71,11 @@ export class AccountSpending implements SpendingHome {
       [account],
     );
     const now = known?.now ?? Date.now();
-    const month = new Month(laterOf(monthOf(now), known?.last ?? ''), options);
-    const pages = readPages(db, 'spent', { where: 'account = $1 AND month = $2', values: [account, month.name] });
-    for await (const { lines } of pages) for (const line of lines) month.sums.add(JSON.parse(line) as Json);
-    const spending = new AccountSpending(options, month, now - performance.now());
+    const month = laterOf(monthOf(now), known?.last ?? '');
+    const spending = new AccountSpending(options, { aheadMs: now - performance.now(), month });
+    const { sums } = spending.#month;
+    const pages = readPages(db, 'spent', { where: 'account = $1 AND month = $2', values: [account, month] });
+    for await (const { lines } of pages) for (const line of lines) sums.add(JSON.parse(line) as Json);
     await spending.look();
     return spending;
   }
@@ -119,12 +120,11 @@ export class AccountSpending implements SpendingHome {
 
   async add(line: SpendingLine): Promise<Verdict> {
     if (this.#failure !== undefined) throw this.#failure.error;
-    const { day, month } = this.#limits;
-    const verdict = this.#monthNow().add(line);
+    const month = this.#monthNow();
+    const { verdict = { is: 'held' } } = month.sums.add(line as unknown as Json) ?? {};
     if (verdict.is !== 'held') return verdict;
-    const isLimited = (day ?? month) !== undefined;
-    const written = this.#month.write(line, { soon: isLimited });
-    if (isLimited) {
+    const written = month.lines.append(`${JSON.stringify(line)}\n`);
+    if (this.#isLimited) {
       await written; // I49
       return verdict;
     }
@@ -163,7 +163,7 @@ export class AccountSpending implements SpendingHome {
   }
 
   idle(): Promise<void> {
-    return this.#month.idle();
+    return this.#month.lines.idle();
   }
 
   #now(): number {
@@ -176,36 +176,27 @@ export class AccountSpending implements SpendingHome {
    */
   #monthNow(): Month {
     const name = laterOf(monthOf(this.#now()), this.#month.name);
-    if (name !== this.#month.name) this.#month = new Month(name, this.#options);
+    if (name !== this.#month.name) this.#month = this.#openMonth(name);
     return this.#month;
+  }
+
+  get #isLimited(): boolean {
+    const { day, month } = this.#limits;
+    return (day ?? month) !== undefined;
+  }
+
+  #openMonth(name: string): Month {
+    const { db, account, epoch } = this.#options;
+    const gather = () => (this.#isLimited ? Promise.resolve() : wait(gatherMs));
+    const lines = new RowWriter(db, { account, epoch, run: name }, { statement: insertLines, gather });
+    return { name, sums: new SpendingSums(), lines };
   }
 }
 
-class Month {
-  readonly name: string;
-  readonly sums = new SpendingSums();
-  readonly #writer: RowWriter;
-  /** Whether a caller awaits a line. */
-  #isSoon = false;
-
-  constructor(name: string, { db, account, epoch }: Term & { db: Database }) {
-    this.name = name;
-    const gather = () => (this.#isSoon ? Promise.resolve() : wait(gatherMs));
-    this.#writer = new RowWriter(db, { account, epoch, run: name }, { statement: insertLines, gather });
-  }
-
-  add(line: SpendingLine): Verdict {
-    return this.sums.add(line as unknown as Json)?.verdict ?? { is: 'held' };
-  }
-
-  write(line: SpendingLine, { soon }: { soon: boolean }): Promise<void> {
-    this.#isSoon = soon;
-    return this.#writer.append(`${JSON.stringify(line)}\n`);
-  }
-
-  idle(): Promise<void> {
-    return this.#writer.idle();
-  }
+interface Month {
+  name: string;
+  sums: SpendingSums;
+  lines: RowWriter;
 }
 
 /** Returns undefined for an account without limits. */

@@ -215,7 +215,7 @@ const beatEveryMs = 2000;
 const toleranceMs = 1000;
 
 /** Two clocks in ms, with arbitrary origins. Both are needed, because on Linux the monotonic one stops during sleep. */
-export interface LeaseClocks {
+interface LeaseClocks {
   monotonic(): number;
   wall(): number;
 }

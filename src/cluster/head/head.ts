@@ -24,7 +24,7 @@ import { AccountSpending } from './account-spending.ts';
 import { FileDispatcher } from './file-dispatcher.ts';
 import { HeadRun, type HeadRunGround } from './head-run.ts';
 
-export interface HeadOptions extends Omit<HeadRunGround, 'service' | 'shared' | 'routes' | 'dispatcher' | 'spending'> {
+interface HeadOptions extends Omit<HeadRunGround, 'service' | 'shared' | 'routes' | 'dispatcher' | 'spending'> {
   boss: Pick<Boss, 'createQueue' | 'insert'>;
   access: { baseUrl: string; token: string };
   limits?: SpendingLimits | undefined;

@@ -11,7 +11,7 @@ import type { WrittenPrices } from '../../plan/prices/prices.ts';
 import type { Sql } from '../database/database.ts';
 import type { Seal } from '../seal.ts';
 
-export interface ClusterSettings {
+interface ClusterSettings {
   concurrency: number;
   onError: 'wait' | 'continue' | 'finish';
   onUnknown: 'ask' | 'hold';

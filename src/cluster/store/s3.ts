@@ -1,5 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
-import { mkdtemp, open, rm } from 'node:fs/promises';
+import { openAsBlob } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -28,11 +29,6 @@ import {
   writeMarker,
 } from './store-marker.ts';
 
-/**
- * Part size of multipart uploads, in bytes. Larger files are sent in parts; each upload in progress takes that much
- * memory.
- */
-const partBytes = 8 * 1024 ** 2;
 /** Maximum number of attempts per request. The pauses between them add up to a minute. */
 const mostTries = 8;
 const longestPauseMs = 20_000;
@@ -55,18 +51,14 @@ interface ObjectFacts {
   tag: string;
 }
 
-interface FileToPut {
-  path: string;
-  bytes: number;
-  sha256: string;
-  type: string;
+interface Request {
+  headers?: Record<string, string>;
+  body?: Uint8Array | Blob;
+  /** Digest of the body, which the storage checks. */
+  sha256?: string;
 }
 
-interface Request {
-  query?: string;
-  headers?: Record<string, string>;
-  body?: Uint8Array;
-}
+const nothing = hash('sha256', '');
 
 /**
  * Objects of one bucket of an S3-compatible storage. Calls are repeated while the storage is away, then throw
@@ -117,62 +109,26 @@ export class Bucket {
    * exists.
    */
   async putBytes(key: string, body: Uint8Array, { type, isNew }: { type: string; isNew?: boolean }): Promise<void> {
-    const headers = { 'content-type': type, ...(isNew && { 'if-none-match': '*' }) };
-    await this.#done('PUT', key, { headers: { ...headers, [digestHeader]: hash('sha256', body) }, body });
+    const sha256 = hash('sha256', body);
+    const headers = { 'content-type': type, [digestHeader]: sha256, ...(isNew && { 'if-none-match': '*' }) };
+    await this.#done('PUT', key, { headers, body, sha256 });
   }
 
-  /** Uploads a file; after a failure, no part of it is visible under the key. */
-  async putFile(key: string, file: FileToPut): Promise<void> {
-    const headers = { 'content-type': file.type, [digestHeader]: file.sha256 };
-    const handle = await open(file.path);
-    try {
-      const buffer = Buffer.alloc(Math.min(partBytes, file.bytes));
-      const read = async (at: number) =>
-        buffer.subarray(0, (await handle.read(buffer, 0, buffer.length, at)).bytesRead);
-      if (file.bytes <= partBytes) return void (await this.#done('PUT', key, { headers, body: await read(0) }));
-      await this.#putParts(key, { headers, bytes: file.bytes, read });
-    } finally {
-      await handle.close();
-    }
+  /** Uploads a file. It is read from the disk while it is sent, for each try again. */
+  async putFile(key: string, { path, sha256, type }: { path: string; sha256: string; type: string }): Promise<void> {
+    const headers = { 'content-type': type, [digestHeader]: sha256 };
+    await this.#done('PUT', key, { headers, body: await openAsBlob(path), sha256 });
   }
 
   async copy(from: string, to: string): Promise<void> {
     await this.#done('PUT', to, { headers: { 'x-amz-copy-source': `/${this.#name}/${encodeKey(from)}` } });
   }
 
-  async #putParts(
-    key: string,
-    { headers, bytes, read }: { headers: Record<string, string>; bytes: number; read(at: number): Promise<Uint8Array> },
-  ): Promise<void> {
-    const begun = await this.#done('POST', key, { query: 'uploads=', headers });
-    const upload = /<UploadId>([^<]+)<\/UploadId>/.exec(begun.text)?.[1];
-    if (upload === undefined) throw new BucketError(200, 'the storage began an upload and did not say its id');
-    const id = encodeURIComponent(upload.replaceAll('&amp;', '&'));
-    try {
-      const parts: string[] = [];
-      for (let at = 0; at < bytes; at += partBytes) {
-        const number = parts.length + 1;
-        const { tag } = await this.#done('PUT', key, {
-          query: `partNumber=${number}&uploadId=${id}`,
-          body: await read(at),
-        });
-        parts.push(`<Part><PartNumber>${number}</PartNumber><ETag>${escapeXml(tag)}</ETag></Part>`);
-      }
-      const body = Buffer.from(`<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`);
-      await this.#done('POST', key, { query: `uploadId=${id}`, headers: { 'content-type': 'application/xml' }, body });
-    } catch (error) {
-      // Uploaded parts of a failed upload are invisible, but take space.
-      await this.#ask('DELETE', key, { query: `uploadId=${id}` }).catch(() => {});
-      throw error;
-    }
-  }
-
-  async #done(method: string, key: string, request: Request): Promise<{ text: string; tag: string }> {
+  async #done(method: string, key: string, request: Request): Promise<void> {
     const answer = await this.#ask(method, key, request);
     const text = await answer.text();
     // A long operation is answered with 200 before it ends, so the error is in the body.
     if (answer.status === 404 || text.includes('<Error>')) throw asError(answer.status, text);
-    return { text, tag: answer.headers.get('etag') ?? '' };
   }
 
   async #ask(method: string, key: string, request: Request = {}): Promise<Response> {
@@ -190,16 +146,16 @@ export class Bucket {
     }
   }
 
-  async #send(method: string, key: string, { query, headers = {}, body }: Request): Promise<Response | BucketError> {
-    const url = `${this.#endpoint}/${this.#name}/${encodeKey(key)}${query === undefined ? '' : `?${query}`}`;
-    const digest = { 'x-amz-content-sha256': hash('sha256', body ?? '') };
-    const signed = await this.#client.sign(url, { method, headers: { ...headers, ...digest }, ...defined({ body }) });
+  async #send(method: string, key: string, request: Request): Promise<Response | BucketError> {
+    const url = `${this.#endpoint}/${this.#name}/${encodeKey(key)}`;
+    const { sha256 = nothing, body } = request;
+    const signed = await this.#client.sign(url, {
+      method,
+      headers: { ...request.headers, 'x-amz-content-sha256': sha256 },
+    });
     try {
-      return await fetchByProxy(signed.url, {
-        method,
-        headers: Object.fromEntries(signed.headers),
-        ...defined({ body }),
-      });
+      const headers = Object.fromEntries(signed.headers);
+      return await fetchByProxy(signed.url, { method, headers, ...defined({ body }) });
     } catch (error) {
       const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
       return new BucketError(0, `${new URL(this.#endpoint).host} does not answer: ${messageOf(cause)}`);
@@ -228,10 +184,6 @@ function asError(status: number, text: string): BucketError {
   const [code, message] = ['Code', 'Message'].map((name) => new RegExp(`<${name}>([^<]*)</${name}>`).exec(text)?.[1]);
   const said = [code, message].filter((word) => word !== undefined && word !== '').join(': ');
   return new BucketError(status, `the storage answered ${said === '' ? `HTTP ${status}` : `${said} (HTTP ${status})`}`);
-}
-
-function escapeXml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 }
 
 function noCredentials(bucket: string): CampaignError {

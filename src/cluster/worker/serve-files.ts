@@ -30,7 +30,7 @@ const quietLookMs = 30_000;
 const touchMs = 3000;
 const gatherMs = 20;
 
-export interface ServeFilesOptions {
+interface ServeFilesOptions {
   db: Database;
   boss: Pick<Boss, 'createQueue' | 'fetch' | 'touch' | 'complete' | 'fail'>;
   account: string;

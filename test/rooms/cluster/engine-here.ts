@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import { type Boss, openBoss } from '../../../src/cluster/database/boss.ts';
 import type { Database } from '../../../src/cluster/database/database.ts';
 import { takeSeat } from '../../../src/cluster/head/account.ts';
-import { Head, type HeadOptions } from '../../../src/cluster/head/head.ts';
+import { Head } from '../../../src/cluster/head/head.ts';
 import { makeSeal } from '../../../src/cluster/seal.ts';
 import { systemClock } from '../../../src/contract/clock.ts';
 import { openFresh } from '../../rig/postgres.ts';
@@ -18,7 +18,7 @@ export async function engineHere(): Promise<{ url: string; db: Database; boss: B
 /** A head of the account that runs until the test ends. */
 export async function headHere(
   { db, boss }: { db: Database; boss: Boss },
-  { account, ...more }: Partial<HeadOptions> & { account: string },
+  { account, ...more }: Partial<ConstructorParameters<typeof Head>[0]> & { account: string },
 ) {
   const seat = await takeSeat({ db, boss, account, worker: 'one' });
   if (seat === undefined) throw new Error('the seat is not free');

@@ -5,7 +5,7 @@ import type { Database } from '../../../src/cluster/database/database.ts';
 import { FileDispatcher, type OwnHand } from '../../../src/cluster/head/file-dispatcher.ts';
 import { endRun, submitRun } from '../../../src/cluster/runs/runs.ts';
 import { makeSeal } from '../../../src/cluster/seal.ts';
-import { placeOf, type ServeFilesOptions, serveFiles } from '../../../src/cluster/worker/serve-files.ts';
+import { placeOf, serveFiles } from '../../../src/cluster/worker/serve-files.ts';
 import type { DownloadAnswer } from '../../../src/contract/answer.ts';
 import { systemClock } from '../../../src/contract/clock.ts';
 import { HeadLostError, OutputError } from '../../../src/contract/errors.ts';
@@ -57,7 +57,7 @@ describe('files that hands fetch', () => {
     dispatcher(epoch).outputsOf({ id: run, campaign: 'spring', store }, own);
 
   /** A hand until the test ends, or it is told to. */
-  function hand(facts: Partial<ServeFilesOptions> = {}) {
+  function hand(facts: Partial<Parameters<typeof serveFiles>[0]> = {}) {
     const end = new AbortController();
     const filesOf = (campaign: string) => createOutputs(join(root, campaign));
     const served = serveFiles({

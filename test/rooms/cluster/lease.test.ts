@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { guardCreates, Lease, type LeaseClocks, leaseMs } from '../../../src/cluster/head/account.ts';
+import { guardCreates, Lease, leaseMs } from '../../../src/cluster/head/account.ts';
 import { openStore } from '../../../src/cluster/store/store.ts';
 import { makeWakeUp } from '../../../src/cluster/wake-up.ts';
 import { startWorker } from '../../../src/cluster/worker/start-worker.ts';
@@ -20,7 +20,7 @@ const never = new AbortController().signal;
 /** Two clocks that go together until one is told otherwise. */
 function makeClocks() {
   const now = { monotonic: 5000, wall: 1_700_000_000_000 };
-  const clocks: LeaseClocks = { monotonic: () => now.monotonic, wall: () => now.wall };
+  const clocks = { monotonic: () => now.monotonic, wall: () => now.wall };
   const pass = (ms: number) => {
     now.monotonic += ms;
     now.wall += ms;

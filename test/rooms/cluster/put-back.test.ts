@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { giveBackLost, keepSeen } from '../../../src/campaign/on-engine/record-of-run.ts';
 import type { Database } from '../../../src/cluster/database/database.ts';
-import type { HeadOptions } from '../../../src/cluster/head/head.ts';
+import type { Head } from '../../../src/cluster/head/head.ts';
 import { readAllLines } from '../../../src/cluster/head/rows.ts';
 import type { RunHeader, RunRecord, Submission } from '../../../src/cluster/runs/run-record.ts';
 import { readRun, submitRun } from '../../../src/cluster/runs/runs.ts';
@@ -66,7 +66,7 @@ function clone(db: Database) {
 async function drive({ db, boss }: Awaited<ReturnType<typeof engineHere>>, marks: Marks): Promise<void> {
   // Whoever was the head before is not waited for.
   await db.query(`UPDATE mediabatch_queue.job SET state = 'retry' WHERE state = 'active'`);
-  const own = { store: 's', marks, filesOf: () => ({}) } as unknown as HeadOptions['own'];
+  const own = { store: 's', marks, filesOf: () => ({}) } as unknown as ConstructorParameters<typeof Head>[0]['own'];
   await headHere({ db, boss }, { account, own });
 }
 

@@ -2,10 +2,12 @@ import { describe, expect, it, test } from 'vitest';
 import type { DownloadAnswer, JobEnd, JobResult } from '../../../src/contract/answer.ts';
 import { OutputError } from '../../../src/contract/errors.ts';
 import type { OutputTarget } from '../../../src/contract/ports.ts';
-import { decideLookUp, findCalibrated, type LostCreate } from '../../../src/engine/lost-creates.ts';
+import { decideLookUp, findCalibrated } from '../../../src/engine/lost-creates.ts';
 import type { Json } from '../../../src/ground/json.ts';
 import { collectOutput, saveOutputs } from '../../../src/run/save.ts';
 import { image, orderOf, type Script, tracedPorts } from './traced-ports.ts';
+
+type LostCreate = Parameters<typeof decideLookUp>[0][number];
 
 async function* noBytes(): AsyncGenerator<Uint8Array> {}
 

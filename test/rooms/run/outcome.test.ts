@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { CreateAnswer } from '../../../src/contract/answer.ts';
-import { type CreateSituation, clampRetryAfter, nextAfterCreate } from '../../../src/run/outcome.ts';
+import { clampRetryAfter, nextAfterCreate } from '../../../src/run/outcome.ts';
 
 type Answer = Exclude<CreateAnswer, { is: 'accepted' }>;
 
 const hours = 3_600_000;
+type CreateSituation = Parameters<typeof nextAfterCreate>[1];
 const fresh: CreateSituation = {
   replays: true,
   searches: false,
