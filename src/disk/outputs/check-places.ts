@@ -1,8 +1,11 @@
 import { constants, type Dirent, type Stats } from 'node:fs';
-import { access, lstat, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import { isErrno } from '../fs/plain-file.ts';
-import { knownExtensions } from './sniff.ts';
+import { access, lstat } from 'node:fs/promises';
+import { basename, dirname, extname, join } from 'node:path';
+import type { Media } from '../../kinds/kind.ts';
+import { isOutputPath } from '../../lock/check-line.ts';
+import { listFolder } from '../fs/folders.ts';
+import { isErrno, readFirstBytes, statPlainFile } from '../fs/plain-file.ts';
+import { knownExtensions, sniffLength, sniffMedia } from './sniff.ts';
 
 export interface BadPlace {
   address: string;
@@ -20,28 +23,65 @@ export async function findBadPlaces(
   saves: Iterable<{ address: string; save: string }>,
   options: { /** The root is a folder of ours: it must not be a link. */ ownRoot: boolean },
 ): Promise<BadPlace[]> {
-  const folders = new Map<string, Promise<Folder>>();
-  const reported = new Set<string>();
+  const folders = new Folders(root);
+  const reported = new Set<Folder>();
   const bad: BadPlace[] = [];
   for (const { address, save } of saves) {
     if (Buffer.byteLength(join(root, save)) > longestPath) return [{ address, path: save, why: 'too-long' }];
-    const parts = save.split('/');
-    const stem = parts.pop() ?? '';
-    const name = parts.join('/');
-    const looking = folders.get(name) ?? lookAtFolder(root, parts);
-    folders.set(name, looking);
-    const folder = await looking;
+    const folder = await folders.around(save);
     if (options.ownRoot && (await statOrAbsent(root))?.isSymbolicLink())
       return [{ address, path: '.', why: 'symlink' }];
     if (folder.problem === undefined) {
-      const target = findBadTarget(folder, { stem, save });
+      const target = findBadTarget(folder, save);
       if (target !== undefined) bad.push({ address, ...target });
-    } else if (!reported.has(name)) {
-      reported.add(name);
+    } else if (!reported.has(folder)) {
+      reported.add(folder);
       bad.push({ address, ...folder.problem });
     }
   }
   return bad;
+}
+
+/** A file that no step made, at a path where a step will save. */
+interface Stranger {
+  address: string;
+  path: string;
+}
+
+/**
+ * Finds the user's files at all save paths, with every extension that the bytes could require. In the order of `saves`.
+ */
+export async function findStrangers(
+  root: string,
+  saves: Iterable<{ address: string; save: string }>,
+  isOurs: (path: string) => boolean,
+): Promise<Stranger[]> {
+  const strangers: Stranger[] = [];
+  const folders = new Folders(root);
+  for (const { address, save } of saves) {
+    if (!isOutputPath(save)) continue;
+    const { entries } = await folders.around(save);
+    for (const extension of entries.size === 0 ? [] : knownExtensions) {
+      const path = `${save}${extension}`;
+      if (entries.has(basename(path)) && !isOurs(path)) strangers.push({ address, path });
+    }
+  }
+  return strangers;
+}
+
+/** Returns whether a job of these media may have made a file, judging by its bytes and its name. */
+export function mayBeOutput(root: string, path: string, media: Media): boolean {
+  try {
+    const file = join(root, path);
+    const head = statPlainFile(file) && readFirstBytes(file, sniffLength);
+    if (head === undefined) return false;
+    // A Git LFS pointer: this clone did not fetch the file itself.
+    if (head.toString('latin1').startsWith('version https://git-lfs.')) return true;
+    const sniffed = sniffMedia(head);
+    return sniffed?.media === media && sniffed.extension === extname(path);
+  } catch {
+    return false;
+  }
 }
 
 /** Current content of an output folder; listed once for all of its outputs. */
@@ -50,39 +90,52 @@ interface Folder {
   problem?: Omit<BadPlace, 'address'>;
 }
 
+class Folders {
+  readonly #root: string;
+  readonly #known = new Map<string, Promise<Folder>>();
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  /** Returns the folder of an output. */
+  around(save: string): Promise<Folder> {
+    const name = dirname(save);
+    const folder = this.#known.get(name) ?? lookAtFolder(this.#root, name === '.' ? [] : name.split('/'));
+    this.#known.set(name, folder);
+    return folder;
+  }
+}
+
 async function lookAtFolder(root: string, parts: readonly string[]): Promise<Folder> {
-  const entries = new Map<string, Dirent>();
   let existing = root;
   let path = '';
   for (const name of parts) {
     path = path === '' ? name : `${path}/${name}`;
     const stats = await statOrAbsent(join(root, path));
     if (stats === undefined) break;
-    if (stats.isSymbolicLink()) return { entries, problem: { path, why: 'symlink' } };
-    if (!stats.isDirectory()) return { entries, problem: { path, why: 'not-a-folder' } };
+    if (stats.isSymbolicLink()) return { entries: new Map(), problem: { path, why: 'symlink' } };
+    if (!stats.isDirectory()) return { entries: new Map(), problem: { path, why: 'not-a-folder' } };
     existing = join(root, path);
   }
-  if ((await statOrAbsent(existing)) === undefined) return { entries };
+  const listed = existing === join(root, ...parts) ? await listFolder(existing) : [];
+  const entries = new Map(listed.map((entry) => [entry.name, entry]));
   try {
     await access(existing, constants.W_OK);
-  } catch {
+    return { entries };
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return { entries };
     return { entries, problem: { path: path === '' ? '.' : path, why: 'not-writable' } };
   }
-  if (existing === join(root, ...parts)) {
-    for (const entry of await readdir(existing, { withFileTypes: true })) entries.set(entry.name, entry);
-  }
-  return { entries };
 }
 
-function findBadTarget(
-  { entries }: Folder,
-  { stem, save }: { stem: string; save: string },
-): Omit<BadPlace, 'address'> | undefined {
+function findBadTarget({ entries }: Folder, save: string): Omit<BadPlace, 'address'> | undefined {
   if (entries.size === 0) return undefined;
   for (const extension of knownExtensions) {
-    const entry = entries.get(`${stem}${extension}`);
-    if (entry?.isSymbolicLink()) return { path: `${save}${extension}`, why: 'symlink' };
-    if (entry !== undefined && !entry.isFile()) return { path: `${save}${extension}`, why: 'not-a-file' };
+    const path = `${save}${extension}`;
+    const entry = entries.get(basename(path));
+    if (entry?.isSymbolicLink()) return { path, why: 'symlink' };
+    if (entry !== undefined && !entry.isFile()) return { path, why: 'not-a-file' };
   }
   return undefined;
 }

@@ -1,6 +1,6 @@
 import { lstatSync, realpathSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
-import { basename, dirname, join, sep } from 'node:path';
+import { basename, join, sep } from 'node:path';
 import { OutputError, UnsafeFileError } from '../../contract/errors.ts';
 import { isOutputPath } from '../../lock/check-line.ts';
 import { makeFolders } from '../fs/folders.ts';
@@ -42,42 +42,6 @@ export async function prepareOutputFolder(root: string, path: string): Promise<{
     if (!stats.isDirectory()) throw new OutputError('path', `${folder} is in the way: it is not a folder`);
   }
   return { folder, target: join(folder, basename(path)) };
-}
-
-/** Folders that a run saves into. Each is resolved once; its identity is checked again after each file is created. */
-export class OutputFolders {
-  readonly #root: string;
-  readonly #known = new Map<string, { folder: string; identity: string }>();
-
-  constructor(root: string) {
-    this.#root = root;
-  }
-
-  async prepare(path: string): Promise<string> {
-    const names = checkOutputPath(path).slice(0, -1);
-    const known = this.#known.get(names.join('/'));
-    if (known !== undefined) return known.folder;
-    const { folder } = await prepareOutputFolder(this.#root, path);
-    const identity = identify(folder, names.length);
-    if (!isSameFolder(folder)) throw new OutputError('path', `${folder} was replaced while a file was saved there`);
-    this.#known.set(names.join('/'), { folder, identity });
-    return folder;
-  }
-
-  /** Returns whether no folder in the path was replaced, for example by a link. If one was, it is resolved again. */
-  isSame(path: string, folder: string): boolean {
-    const names = path.split('/').slice(0, -1);
-    const isSame = this.#known.get(names.join('/'))?.identity === identify(folder, names.length);
-    if (!isSame) this.#known.delete(names.join('/'));
-    return isSame;
-  }
-}
-
-/** Returns the identity of a folder and of `depth` above it. A link counts as missing, because it may reuse an inode. */
-function identify(folder: string, depth: number): string {
-  const stats = lstatOrAbsent(folder);
-  const own = stats?.isDirectory() !== true ? 'absent' : `${stats.dev}:${stats.ino}`;
-  return depth === 0 ? own : `${own} ${identify(dirname(folder), depth - 1)}`;
 }
 
 /** Returns whether a folder is still at its path after the check, and no link was put in its place. */

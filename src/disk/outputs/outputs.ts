@@ -1,23 +1,21 @@
 import { createHash } from 'node:crypto';
 import { closeSync, constants, openSync } from 'node:fs';
-import { readdir, readFile, unlink } from 'node:fs/promises';
-import { basename, extname, join } from 'node:path';
+import { readFile, unlink } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import type { Download } from '../../contract/answer.ts';
 import { OutputError } from '../../contract/errors.ts';
 import type { OutputFiles, OutputTarget } from '../../contract/ports.ts';
-import type { Media } from '../../kinds/kind.ts';
-import { isOutputPath } from '../../lock/check-line.ts';
 import type { Output } from '../../lock/record.ts';
 import { syncFile, writeAll } from '../fs/durable.ts';
-import { isErrno, lstatOrAbsent, noFollow, readFirstBytes, statPlainFile } from '../fs/plain-file.ts';
+import { lstatOrAbsent, noFollow } from '../fs/plain-file.ts';
 import { temporaryName } from '../fs/replace.ts';
 import type { KeptMeasures } from '../state/caches.ts';
 import { smallBytes } from './hash-file.ts';
 import { measureFile } from './measure-files.ts';
-import { diskErrors, findOutputFolder, OutputFolders } from './output-path.ts';
+import { diskErrors, isSameFolder, prepareOutputFolder } from './output-path.ts';
 import { type Kept, putInPlace, relocateOutput } from './relocate-output.ts';
 import { SavedFiles } from './saved-files.ts';
-import { describeBytes, isCutShort, knownExtensions, type SniffedMedia, sniffLength, sniffMedia } from './sniff.ts';
+import { describeBytes, isCutShort, type SniffedMedia, sniffLength, sniffMedia } from './sniff.ts';
 import type { StatCache } from './stat-cache.ts';
 
 export { checkOutputs, type OutputState } from './check-outputs.ts';
@@ -36,11 +34,10 @@ export function createOutputs(
   options: { maxBytes?: number; seen?: StatCache; saved?: SavedFiles; kept?: Kept; measures?: KeptMeasures } = {},
 ): OutputFiles {
   const { maxBytes = defaultMaxBytes, seen, saved = new SavedFiles(), kept, measures } = options;
-  const folders = new OutputFolders(root);
   // Moves run one after another, because files that swap names conflict.
   let lastMove: Promise<unknown> = Promise.resolve();
   return {
-    save: (target, download) => saveOutput({ folders, target, download, maxBytes, saved, kept, seen }),
+    save: (target, download) => saveOutput({ root, target, download, maxBytes, saved, kept, seen }),
     relocate(target, from, { remove = false } = {}) {
       const move = lastMove.then(() => relocateOutput(root, { target, from, remove, saved, kept }));
       lastMove = move.catch(() => undefined);
@@ -48,63 +45,6 @@ export function createOutputs(
     },
     measure: (output, aspects) => measureFile({ root, kept: measures }, { output, aspects }),
   };
-}
-
-/** A file that no step made, at a path where a step will save. */
-interface Stranger {
-  address: string;
-  path: string;
-}
-
-/**
- * Finds the user's files at all save paths, with every extension that the bytes could require. In the order of `saves`.
- */
-export async function findStrangers(
-  root: string,
-  saves: Iterable<{ address: string; save: string }>,
-  isOurs: (path: string) => boolean,
-): Promise<Stranger[]> {
-  const strangers: Stranger[] = [];
-  const folders = new Map<string, Set<string>>();
-  for (const { address, save } of saves) {
-    if (!isOutputPath(save)) continue;
-    const parts = save.split('/');
-    const stem = parts.pop() ?? '';
-    const folder = parts.join('/');
-    const names = folders.get(folder) ?? (await listNames(root, parts));
-    folders.set(folder, names);
-    for (const extension of names.size === 0 ? [] : knownExtensions) {
-      const path = `${save}${extension}`;
-      if (names.has(`${stem}${extension}`) && !isOurs(path)) strangers.push({ address, path });
-    }
-  }
-  return strangers;
-}
-
-/** Returns whether a job of these media may have made a file, judging by its bytes and its name. */
-export function mayBeOutput(root: string, path: string, media: Media): boolean {
-  try {
-    const file = join(root, path);
-    const head = statPlainFile(file) && readFirstBytes(file, sniffLength);
-    if (head === undefined) return false;
-    // A Git LFS pointer: this clone did not fetch the file itself.
-    if (head.toString('latin1').startsWith('version https://git-lfs.')) return true;
-    const sniffed = sniffMedia(head);
-    return sniffed?.media === media && sniffed.extension === extname(path);
-  } catch {
-    return false;
-  }
-}
-
-async function listNames(root: string, parts: readonly string[]): Promise<Set<string>> {
-  const folder = findOutputFolder(root, parts);
-  if (folder === undefined) return new Set();
-  try {
-    return new Set(await readdir(folder));
-  } catch (error) {
-    if (isErrno(error, 'ENOENT', 'ENOTDIR', 'EACCES', 'EPERM')) return new Set();
-    throw error;
-  }
 }
 
 /** Streams a download into a temporary file next to its target, verifies it, syncs it and renames it into place. */
@@ -119,7 +59,7 @@ async function saveOutput(order: SaveOrder): Promise<Output> {
 }
 
 interface SaveOrder {
-  folders: OutputFolders;
+  root: string;
   target: OutputTarget;
   download: Download;
   maxBytes: number;
@@ -131,9 +71,9 @@ interface SaveOrder {
 
 async function saveChunks(
   chunks: AsyncIterator<Uint8Array>,
-  { folders, target, download, maxBytes, saved, kept, seen }: SaveOrder,
+  { root, target, download, maxBytes, saved, kept, seen }: SaveOrder,
 ): Promise<Output> {
-  const { fd, folder, temporary } = await createTemporary(target.save, folders);
+  const { fd, folder, temporary } = await createTemporary(root, target.save);
   const base = join(folder, basename(target.save));
   try {
     let received: Received;
@@ -158,28 +98,16 @@ async function saveChunks(
   }
 }
 
-/**
- * Creates a temporary file in the folder of an output. If the folder was replaced since the last file, for example by a
- * link, nothing is written there: it is resolved again, which refuses a link.
- */
-async function createTemporary(
-  save: string,
-  folders: OutputFolders,
-): Promise<{ fd: number; folder: string; temporary: string }> {
+/** Creates a temporary file in the folder of an output, unless a link has just taken the place of the folder. */
+async function createTemporary(root: string, save: string): Promise<{ fd: number; folder: string; temporary: string }> {
+  const { folder } = await diskErrors(save, () => prepareOutputFolder(root, save));
+  const temporary = join(folder, temporaryName('part')); // I11
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | noFollow;
-  for (let isAgain = false; ; isAgain = true) {
-    const folder = await diskErrors(save, () => folders.prepare(save));
-    const temporary = join(folder, temporaryName('part')); // I11
-    try {
-      const fd = await diskErrors(temporary, () => openSync(temporary, flags, 0o666));
-      if (folders.isSame(save, folder)) return { fd, folder, temporary };
-      closeSync(fd);
-      await unlink(temporary).catch(() => undefined);
-      if (isAgain) throw new OutputError('path', `${folder} was replaced while a file was saved there`);
-    } catch (error) {
-      if (isAgain || folders.isSame(save, folder)) throw error;
-    }
-  }
+  const fd = await diskErrors(temporary, () => openSync(temporary, flags, 0o666));
+  if (isSameFolder(folder)) return { fd, folder, temporary };
+  closeSync(fd);
+  await unlink(temporary).catch(() => undefined);
+  throw new OutputError('path', `${folder} was replaced while a file was saved there`);
 }
 
 interface Received {

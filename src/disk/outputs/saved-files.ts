@@ -1,9 +1,8 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
-import { coalesce } from '../fs/durable.ts';
-import { noFollow } from '../fs/plain-file.ts';
+import { readPlainFile } from '../fs/plain-file.ts';
 import { orForgotten } from '../state/caches.ts';
 import { findOwn, makeOwn, sealOf } from '../state/sealed-file.ts';
+import { SharedLines } from '../state/shared-lines.ts';
 import { isRealFolder, prepareStateFolder } from '../state/state-folder.ts';
 
 const fileName = 'saved-files';
@@ -23,13 +22,8 @@ export class SavedFiles {
   readonly #saved = new Set<string>();
   /** Lines of the file, read when they are first asked for: a large run saves as many files as it has steps. */
   #lines: Set<string> | undefined;
-  #isPrepared = false;
-  #secret: Buffer | undefined;
-  /** Descriptor, open until the process ends, because opening takes longer than writing a line. */
-  #fd: number | undefined;
-  #waiting: string[] = [];
-  /** Lines of one turn of the event loop share a write. */
-  readonly #flush = coalesce(() => this.#write());
+  /** Open until the process ends, because opening takes longer than writing a line. */
+  #file: Promise<{ file: SharedLines; secret: Buffer } | undefined> | undefined;
 
   /** `state`: the folder that is never committed; without it, the record is only in memory. `root`: output folder. */
   constructor(state?: string, root?: string) {
@@ -50,31 +44,18 @@ export class SavedFiles {
 
   async note(path: string, sha256: string): Promise<void> {
     const entry = this.#entry(path, sha256);
-    if (this.#state === undefined) {
+    const state = this.#state;
+    if (state === undefined) {
       this.#saved.add(entry);
       return;
     }
-    this.#waiting.push(entry);
-    await this.#flush();
-  }
-
-  async #write(): Promise<void> {
-    const state = this.#state ?? '';
-    const entries = this.#waiting;
-    this.#waiting = [];
     await orForgotten(async () => {
-      this.#secret ??= (await makeOwn())?.secret;
-      const secret = this.#secret;
-      if (secret === undefined) return;
-      if (!this.#isPrepared) {
-        await prepareStateFolder(state);
-        this.#isPrepared = true;
-      }
-      this.#fd ??= openForAppending(join(state, fileName));
-      const lines = entries.map((entry) => lineOf(secret, entry));
-      if (this.#fd === undefined) return;
-      writeSync(this.#fd, `${lines.join('\n')}\n`);
-      for (const line of lines) this.#lines?.add(line);
+      this.#file ??= openRecord(state);
+      const { file, secret } = (await this.#file) ?? {};
+      if (file === undefined || secret === undefined) return;
+      const line = lineOf(secret, entry);
+      await file.append(line);
+      this.#lines?.add(line);
     });
   }
 
@@ -90,22 +71,16 @@ function lineOf(secret: Buffer, entry: string): string {
 
 /** Returns an empty text if the record is missing or unreadable. */
 function readText(state: string): string {
-  let fd: number | undefined;
   try {
-    if (!isRealFolder(state)) return '';
-    fd = openSync(join(state, fileName), constants.O_RDONLY | noFollow);
-    const stats = fstatSync(fd);
-    return stats.isFile() && stats.size <= mostBytes ? readFileSync(fd, 'utf8') : '';
+    return (isRealFolder(state) && readPlainFile(join(state, fileName), mostBytes)?.toString('utf8')) || '';
   } catch {
     return '';
-  } finally {
-    if (fd !== undefined) closeSync(fd);
   }
 }
 
-function openForAppending(path: string): number | undefined {
-  const fd = openSync(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | noFollow, 0o600);
-  if (fstatSync(fd).isFile()) return fd;
-  closeSync(fd);
-  return undefined;
+async function openRecord(state: string): Promise<{ file: SharedLines; secret: Buffer } | undefined> {
+  const { secret } = (await makeOwn()) ?? {};
+  if (secret === undefined) return undefined;
+  await prepareStateFolder(state);
+  return { file: new SharedLines(join(state, fileName)), secret };
 }

@@ -189,7 +189,7 @@ export async function openPurchases(
     const self = await identifyThisProcess();
     const { limits = {}, lock = '' } = spending ?? {};
     const home = spending && (await openHome(own, { limits, self, clock }));
-    const lines = await SharedLines.open(fileOf(own, name));
+    const lines = new SharedLines(fileOf(own, name));
     const ledger = home && new SpendingLedger(home, { campaign: name, path: lockName(lock), by: self, clock });
     return new PurchaseFile({ lines, folder, self, clock, home, ledger });
   } catch (error) {
@@ -231,7 +231,7 @@ class PurchaseFile implements PurchaseJournal {
   readonly #entries = new Entries();
   /** Time at which this run reserved each idempotency key. */
   readonly #held = new Map<string, number>();
-  readonly #readOn = coalesce(() => this.#of.lines.readOn((text, place) => this.#entries.add(text, place)));
+  readonly #readOn = coalesce(async () => this.#of.lines.readOn((text, place) => this.#entries.add(text, place)));
 
   constructor(parts: PurchaseFileParts) {
     this.#of = parts;

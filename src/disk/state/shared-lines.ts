@@ -1,10 +1,11 @@
-import { constants, readSync, writeSync } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { closeSync, constants, fdatasync, openSync, readSync, writeSync } from 'node:fs';
+import { promisify } from 'node:util';
 import { coalesce } from '../fs/durable.ts';
 import { noFollow, openPlainFile, statPlainFile } from '../fs/plain-file.ts';
 
 const pieceBytes = 1 << 18;
 const lineFeed = 0x0a;
+const datasync = promisify(fdatasync);
 
 /** Place of a line in its file, in bytes. */
 export interface LinePlace {
@@ -55,20 +56,16 @@ export class LineReader {
 
 /** A file to which several processes append. Each batch is one write, so that all read the lines in one order. */
 export class SharedLines {
-  readonly #handle: FileHandle;
+  readonly #fd: number;
   readonly #reader: LineReader;
   readonly #flush = coalesce(() => this.#write());
   #waiting: string[] = [];
 
-  private constructor(handle: FileHandle) {
-    this.#handle = handle;
-    this.#reader = new LineReader(handle.fd);
-  }
-
-  static async open(path: string): Promise<SharedLines> {
+  /** Opens the file, or creates it. Throws the system's error, or `UnsafeFileError` for anything but a plain file. */
+  constructor(path: string) {
     statPlainFile(path);
-    const flags = constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | noFollow;
-    return new SharedLines(await open(path, flags, 0o600));
+    this.#fd = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | noFollow, 0o600);
+    this.#reader = new LineReader(this.#fd);
   }
 
   /** Appends a line. Resolves when other processes can read it. */
@@ -78,7 +75,7 @@ export class SharedLines {
     return this.#flush();
   }
 
-  async readOn(each: (line: string, place: LinePlace) => void): Promise<void> {
+  readOn(each: (line: string, place: LinePlace) => void): void {
     this.#reader.readOn(each);
   }
 
@@ -87,12 +84,12 @@ export class SharedLines {
   }
 
   datasync(): Promise<void> {
-    return this.#handle.datasync();
+    return datasync(this.#fd);
   }
 
   async close(): Promise<void> {
     await this.#flush().catch(() => undefined);
-    await this.#handle.close();
+    closeSync(this.#fd);
   }
 
   async #write(): Promise<void> {
@@ -101,7 +98,7 @@ export class SharedLines {
     this.#waiting = [];
     const bytes = Buffer.from(text);
     // A partly written line is invalid, so the whole batch is written again, or the write fails with the disk's error.
-    while (writeSync(this.#handle.fd, bytes) < bytes.length);
+    while (writeSync(this.#fd, bytes) < bytes.length);
   }
 }
 

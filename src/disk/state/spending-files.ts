@@ -27,7 +27,7 @@ export class SpendingFiles implements SpendingHome {
   readonly limits: SpendingLimits;
   readonly named = 'MEDIABATCH_LIMIT';
   readonly #of: SpendingFilesParts;
-  readonly #months = new Map<string, Promise<OpenMonth>>();
+  readonly #months = new Map<string, OpenMonth>();
   #name: string;
 
   private constructor(of: SpendingFilesParts) {
@@ -43,7 +43,7 @@ export class SpendingFiles implements SpendingHome {
   }
 
   async add(line: SpendingLine): Promise<Verdict> {
-    const month = await this.#monthNow();
+    const month = this.#monthNow();
     // Without a limit, nothing depends on these lines that is not in the lock, too.
     const isJudged = 'hold' in line && (this.limits.day ?? this.limits.month) !== undefined;
     if (isJudged) month.verdicts.set(line.line, undefined);
@@ -61,15 +61,15 @@ export class SpendingFiles implements SpendingHome {
   }
 
   async close(): Promise<void> {
-    for (const month of this.#months.values()) await month.then(({ lines }) => lines.close()).catch(() => undefined);
+    for (const { lines } of this.#months.values()) await lines.close();
   }
 
   /** Opens the current month, or a later one that has begun, so that setting the clock back reopens no month. */
-  #monthNow(): Promise<OpenMonth> {
+  #monthNow(): OpenMonth {
     const name = monthOf(this.#of.clock.now());
     if (name > this.#name) this.#name = name;
     const path = join(this.#of.folder, this.#name);
-    const opened = this.#months.get(path) ?? SharedLines.open(path).then((lines) => new OpenMonth(lines));
+    const opened = this.#months.get(path) ?? new OpenMonth(new SharedLines(path));
     this.#months.set(path, opened);
     return opened;
   }
@@ -83,7 +83,7 @@ class OpenMonth {
   /** Makes the written lines durable and evaluates all new lines. */
   readonly judge = coalesce(async () => {
     await this.lines.datasync();
-    await this.lines.readOn((text) => {
+    this.lines.readOn((text) => {
       const judged = this.sums.add(parseJson(text));
       if (judged !== undefined && this.verdicts.has(judged.line)) this.verdicts.set(judged.line, judged.verdict);
     });
