@@ -83,15 +83,17 @@ function isWhole({ headers }: IncomingMessage): boolean {
 
 /** Decompresses a body that the server compressed without a request for it. Its length is then unknown. */
 function decompress(answer: IncomingMessage): Readable | undefined {
-  const encoding = answer.headers['content-encoding']?.trim().toLowerCase();
-  const stream =
-    encoding === 'gzip' || encoding === 'x-gzip' || encoding === 'deflate'
-      ? createUnzip()
-      : encoding === 'br'
-        ? createBrotliDecompress()
-        : undefined;
-  // A failure of either stream ends both.
-  return stream && pipeline(answer, stream, () => {});
+  switch (answer.headers['content-encoding']?.trim().toLowerCase()) {
+    case 'gzip':
+    case 'x-gzip':
+    case 'deflate':
+      // A failure of either stream ends both.
+      return pipeline(answer, createUnzip(), () => {});
+    case 'br':
+      return pipeline(answer, createBrotliDecompress(), () => {});
+    default:
+      return undefined;
+  }
 }
 
 function toDownload(answer: IncomingMessage, signal: AbortSignal): Download {
@@ -100,15 +102,10 @@ function toDownload(answer: IncomingMessage, signal: AbortSignal): Download {
   const announced = plain === undefined ? answer.headers['content-length'] : undefined;
   const bytes = Number(announced);
   return {
-    body: readBody(plain ?? answer, { signal }),
+    body: new Body(plain ?? answer, { signal }),
     ...(announced !== undefined && Number.isSafeInteger(bytes) && { bytes }),
     ...defined({ type }),
   };
-}
-
-interface BodyLimits {
-  signal: AbortSignal;
-  now?(): number;
 }
 
 /**
@@ -125,77 +122,87 @@ type Next = IteratorResult<Uint8Array, undefined>;
  * Yields the bytes of an answer on demand: without demand, the sender waits. `return` releases the connection, even
  * before the first chunk. A body that broke off never counts as complete later.
  */
-export function readBody(stream: Readable, { signal, now = () => performance.now() }: BodyLimits) {
-  const chunks: Uint8Array[] = [];
-  let ahead = 0;
-  let end: { error?: unknown } | undefined;
-  let wake: (() => void) | undefined;
-  // Only time spent waiting for the sender counts, because the reader may itself wait for a place or a slow disk.
-  let waitedMs = 0;
-  let windowBytes = 0;
+export class Body implements AsyncIterableIterator<Uint8Array> {
+  readonly #stream: Readable;
+  readonly #signal: AbortSignal;
+  readonly #now: () => number;
+  readonly #interrupt = () => this.#finish({ error: this.#signal.reason });
+  #chunks: Uint8Array[] = [];
+  #ahead = 0;
+  #end: { error?: unknown } | undefined;
+  #wake: (() => void) | undefined;
+  /** Time spent waiting for the sender; the reader may itself wait for a place or a slow disk. */
+  #waitedMs = 0;
+  #windowBytes = 0;
 
-  const finish = (how: { error?: unknown }) => {
-    if (end !== undefined) return;
-    end = how;
-    signal.removeEventListener('abort', interrupt);
-    if ('error' in how) stream.destroy();
-    wake?.();
-  };
-  const interrupt = () => finish({ error: signal.reason });
-  stream.on('data', (chunk: Uint8Array) => {
-    chunks.push(chunk);
-    ahead += chunk.length;
-    if (ahead >= mostAhead) stream.pause();
-    wake?.();
-  });
-  stream.once('end', () => finish({}));
-  stream.on('error', (error) => finish({ error })); // I26
-  stream.once('close', () => finish({ error: new Error('it ended early') }));
-  signal.addEventListener('abort', interrupt, { once: true });
-  if (signal.aborted) interrupt();
+  constructor(stream: Readable, { signal, now = () => performance.now() }: { signal: AbortSignal; now?(): number }) {
+    this.#stream = stream;
+    this.#signal = signal;
+    this.#now = now;
+    stream.on('data', (chunk: Uint8Array) => {
+      this.#chunks.push(chunk);
+      this.#ahead += chunk.length;
+      if (this.#ahead >= mostAhead) stream.pause();
+      this.#wake?.();
+    });
+    stream.once('end', () => this.#finish({}));
+    stream.on('error', (error) => this.#finish({ error })); // I26
+    stream.once('close', () => this.#finish({ error: new Error('it ended early') }));
+    signal.addEventListener('abort', this.#interrupt, { once: true });
+    if (signal.aborted) this.#interrupt();
+  }
 
-  const isTooSlow = (bytes: number) => {
-    windowBytes += bytes;
-    if (waitedMs < windowMs) return false;
-    const isSlow = windowBytes < (leastBytesPerSecond * waitedMs) / 1000;
-    waitedMs = 0;
-    windowBytes = 0;
-    return isSlow;
-  };
-  const comes = () =>
-    new Promise<void>((resolve) => {
-      const waiting = setTimeout(
-        () => finish({ error: new Error(`nothing came for ${silenceMs / 1000} s`) }),
-        silenceMs,
-      );
-      wake = () => {
-        clearTimeout(waiting);
-        wake = undefined;
+  [Symbol.asyncIterator]() {
+    return this;
+  }
+
+  async next(): Promise<Next> {
+    if (this.#chunks.length === 0 && this.#end === undefined) {
+      if (this.#stream.isPaused()) this.#stream.resume();
+      const since = this.#now();
+      await this.#wait();
+      this.#waitedMs += this.#now() - since;
+    }
+    const chunk = this.#chunks.shift();
+    if (chunk !== undefined) this.#count(chunk.length);
+    if (this.#end !== undefined && 'error' in this.#end) throw this.#end.error;
+    return chunk === undefined ? { done: true, value: undefined } : { done: false, value: chunk };
+  }
+
+  async return(): Promise<Next> {
+    this.#finish({ error: new Error('it was not read to its end') });
+    this.#chunks = [];
+    return { done: true, value: undefined };
+  }
+
+  #finish(end: { error?: unknown }): void {
+    if (this.#end !== undefined) return;
+    this.#end = end;
+    this.#signal.removeEventListener('abort', this.#interrupt);
+    if ('error' in end) this.#stream.destroy();
+    this.#wake?.();
+  }
+
+  #wait(): Promise<void> {
+    return new Promise((resolve) => {
+      const late = () => this.#finish({ error: new Error(`nothing came for ${silenceMs / 1000} s`) });
+      const timer = setTimeout(late, silenceMs);
+      this.#wake = () => {
+        clearTimeout(timer);
+        this.#wake = undefined;
         resolve();
       };
     });
-  const body: AsyncIterableIterator<Uint8Array> = {
-    async next(): Promise<Next> {
-      if (chunks.length === 0 && end === undefined) {
-        if (stream.isPaused()) stream.resume();
-        const since = now();
-        await comes();
-        waitedMs += now() - since;
-      }
-      const chunk = chunks.shift();
-      if (chunk !== undefined) {
-        ahead -= chunk.length;
-        if (isTooSlow(chunk.length)) finish({ error: new Error(`slower than ${leastBytesPerSecond} bytes a second`) });
-      }
-      if (end !== undefined && 'error' in end) throw end.error;
-      return chunk === undefined ? { done: true, value: undefined } : { done: false, value: chunk };
-    },
-    async return(): Promise<Next> {
-      finish({ error: new Error('it was not read to its end') });
-      chunks.length = 0;
-      return { done: true, value: undefined };
-    },
-    [Symbol.asyncIterator]: () => body,
-  };
-  return body;
+  }
+
+  /** Ends a body that was too slow for a minute. */
+  #count(bytes: number): void {
+    this.#ahead -= bytes;
+    this.#windowBytes += bytes;
+    if (this.#waitedMs < windowMs) return;
+    if (this.#windowBytes < (leastBytesPerSecond * this.#waitedMs) / 1000)
+      this.#finish({ error: new Error(`slower than ${leastBytesPerSecond} bytes a second`) });
+    this.#waitedMs = 0;
+    this.#windowBytes = 0;
+  }
 }

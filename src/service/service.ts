@@ -22,7 +22,7 @@ import { createLibrary, type Library } from './library.ts';
 import { getPage, hasMore, itemsOf, pageSize, readListed, saysMore } from './listing.ts';
 import type { Durations } from './polling/durations.ts';
 import { Poller } from './polling/poller.ts';
-import { makeKeyFinder, makeRedact, readCredential } from './secrets.ts';
+import { makeKeyFinder, makeRedact, type Redact, readCredential } from './secrets.ts';
 import { type WatchPorts, watchJob } from './watch.ts';
 
 export interface ServiceOptions {
@@ -57,24 +57,7 @@ export function createService(options: ServiceOptions): Service & Downloads & { 
   const serviceClock = new ServiceClock(() => options.clock.now(), { probeMs: options.requestTimeoutMs });
   const http = serviceClock.watch(createHttp({ baseUrl: options.baseUrl, token: options.token, redact }));
   const downloader = createDownloader({ ...options, redact });
-  const clock = steadyClock(options.clock);
-  const watching: WatchPorts = {
-    clock,
-    poller: new Poller({
-      http,
-      clock,
-      fixedMs: options.pollIntervalMs,
-      get deadlineMs() {
-        return options.requestTimeoutMs;
-      },
-      ...defined({ durations: options.durations }),
-    }),
-    health: { failures: 0, countAgainAt: 0 },
-    get patienceMs() {
-      return options.patienceMs;
-    },
-    redact,
-  };
+  const watching = makeWatchPorts(options, { http, redact });
   /** Kinds without a create operation, with the evidence for that. */
   const missing = new Map<string, string>();
   const proven = new Map<string, string>();
@@ -115,6 +98,27 @@ export function createService(options: ServiceOptions): Service & Downloads & { 
     async close() {
       await Promise.all([http.close(), downloader.close(), library?.close()]);
     },
+  };
+}
+
+function makeWatchPorts(options: ServiceOptions, { http, redact }: { http: Http; redact: Redact }): WatchPorts {
+  const clock = steadyClock(options.clock);
+  return {
+    clock,
+    poller: new Poller({
+      http,
+      clock,
+      fixedMs: options.pollIntervalMs,
+      get deadlineMs() {
+        return options.requestTimeoutMs;
+      },
+      ...defined({ durations: options.durations }),
+    }),
+    health: { failures: 0, countAgainAt: 0 },
+    get patienceMs() {
+      return options.patienceMs;
+    },
+    redact,
   };
 }
 

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Json } from '../../../src/ground/json.ts';
 import { kinds } from '../../../src/kinds/index.ts';
 import { classifyCreate } from '../../../src/service/create.ts';
-import { readBody } from '../../../src/service/download.ts';
+import { Body } from '../../../src/service/download.ts';
 import { readResult } from '../../../src/service/fields.ts';
 import { readBodyText, toDocumented } from '../../../src/service/http.ts';
 import { hasMore, readPageSize } from '../../../src/service/listing.ts';
@@ -17,7 +17,7 @@ describe('read body', () => {
 
   test('a minute of silence, while more is waited for, ends a body', async () => {
     const stream = new PassThrough();
-    const body = readBody(stream, { signal });
+    const body = new Body(stream, { signal });
     const first = body.next();
     vi.advanceTimersByTime(59_999);
     stream.write('late');
@@ -39,7 +39,7 @@ describe('read body', () => {
     const read = async (bytesPerSecond: number, readerMs = 0) => {
       let now = 0;
       const stream = new PassThrough();
-      const body = readBody(stream, { signal, now: () => now });
+      const body = new Body(stream, { signal, now: () => now });
       for (let second = 1; second <= 180; second += 1) {
         const chunk = body.next();
         now += 1000;
@@ -55,7 +55,7 @@ describe('read body', () => {
 
   test('what came before it was asked for is held up to a limit, and then its sender', async () => {
     const stream = new PassThrough({ highWaterMark: 1 << 20 });
-    const body = readBody(stream, { signal });
+    const body = new Body(stream, { signal });
     for (let count = 0; count < 10; count += 1) stream.write(Buffer.alloc(100_000, String(count)));
     for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     // What is not held here stays where a socket would stop reading.
@@ -69,14 +69,14 @@ describe('read body', () => {
 
   test('a stream that breaks between two chunks never looks whole', async () => {
     const stream = new PassThrough();
-    const body = readBody(stream, { signal });
+    const body = new Body(stream, { signal });
     stream.write('half');
     expect(String((await body.next()).value)).toBe('half');
     stream.destroy(new Error('cut'));
     await expect(body.next()).rejects.toThrow('cut');
     await expect(body.next()).rejects.toThrow('cut');
     const other = new PassThrough();
-    const unread = readBody(other, { signal });
+    const unread = new Body(other, { signal });
     other.destroy();
     await expect(unread.next()).rejects.toThrow('it ended early');
   });
