@@ -1,12 +1,11 @@
 import { readdirSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { whyNotKey } from '../../src/campaign/environment.ts';
 import { askPerson } from '../../src/cli/consent.ts';
 import { bin } from '../rig/command.ts';
 import type { Booking } from '../rig/oracle.ts';
 import { type Deed, hasTerminals, runOnTerminal } from '../rig/terminal.ts';
-import { makeTrial } from '../rig/trial.ts';
+import { makeTrial, withFaults } from '../rig/trial.ts';
 import { sitAtTheKeys } from './buffer-terminal.ts';
 
 describe('asked', () => {
@@ -24,25 +23,6 @@ describe('asked', () => {
     expect(await askPerson(question, { yes: undefined, terminal })).toBe('no');
   });
 
-  /** Stands before the service, and answers each create with a wait that it asks for. */
-  async function inFront(address: string, retryAfter: number): Promise<string> {
-    const server = createServer(async (request, response) => {
-      if (request.method === 'POST') {
-        response.writeHead(429, { 'content-type': 'application/json', 'retry-after': String(retryAfter) });
-        response.end(JSON.stringify({ success: false, error: { code: 'RATE_LIMITED', message: 'come back later' } }));
-        return;
-      }
-      const url = new URL(request.url ?? '', address);
-      const answer = await fetch(url, { headers: { authorization: request.headers.authorization ?? '' } });
-      response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? 'application/json' });
-      response.end(Buffer.from(await answer.arrayBuffer()));
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => void server.close());
-    const { port } = server.address() as { port: number };
-    return `http://127.0.0.1:${port}/api/v1`;
-  }
-
   const manifest = `version: 1
 name: busy
 tasks:
@@ -50,9 +30,9 @@ tasks:
 `;
 
   test('a wait of a day that the service requests is reported with its end, and stops creates', async () => {
-    const trial = await makeTrial(manifest);
-    const url = await inFront(trial.sandbox.env.MEDIABATCH_BASE_URL ?? '', 86_400);
-    const { err } = await trial.apply([], { env: { MEDIABATCH_BASE_URL: url }, ends: 69 });
+    const busy = { type: 'status', status: 429, headers: { 'retry-after': '86400' } };
+    const trial = await makeTrial(manifest, withFaults([{ on: 'create', times: 99, do: busy }]));
+    const { err } = await trial.apply([], { ends: 69 });
     expect(err).toMatch(/stopped {2}nothing more is bought, the service asks to wait until \d{4}-\d\d-\d\d \d\d:\d\d/);
     expect(err).toContain('to wait for it in a run: mediabatch apply campaign.yaml --patience 25h\n');
     expect(trial.sandbox.ledger()).toEqual([]);

@@ -91,23 +91,6 @@ describe('what the service lists', () => {
     expect(seen).toEqual([]);
   });
 
-  test('neither with a ceiling nor without one is a budget a consent', async () => {
-    const listed = (more: object) => ({
-      'GET /catalog': [200, { data: [{ key: 'alpha-2', kind: 'image', credits: 3, ...more }] }] as Scripted,
-    });
-    const only = campaign.replace(/^ {2}film.*\n/m, '');
-    const tryToApply = async (more: object) => {
-      const { run, env, folder } = await planWith(listed(more), folderWith({ 'campaign.yaml': only }));
-      await run('--refresh');
-      return runInProcess(['apply', 'campaign.yaml', '--json'], env, folder);
-    };
-    const uncertain = await tryToApply({});
-    expect(uncertain.code, uncertain.err).toBe(5);
-    expect(uncertain.err).toContain('no approval for ≈ 6 credits');
-    const covered = await tryToApply({ maxCredits: 25 });
-    expect(covered.code, covered.err).toBe(5);
-  });
-
   test('a ceiling of a saved plan holds when it is applied again, and where nobody knows of it', async () => {
     const job = { id: 'j1', status: 'PROCESSING' };
     const only = campaign.replace(/^ {2}film.*\n/m, '');

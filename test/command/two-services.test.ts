@@ -1,8 +1,7 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { makeFolder } from '../rig/folder.ts';
-import { readResultFiles } from '../rig/media-files.ts';
 import { described, type Manners, odd, terse } from '../rig/other-service/manners.ts';
 import { account, OtherService } from '../rig/other-service/other-service.ts';
 import { firstAccount, serviceHere } from '../rig/service-here.ts';
@@ -116,9 +115,8 @@ const cases: readonly [string, (standIn: StandIn) => Promise<void>][] = [
       const kinds = ['image', 'influencer', 'music', 'voiceover', 'video', 'clipping', 'thumbnail', 'post'];
       const bought = standIn.paid().map(({ kind }) => kind);
       expect(bought.sort()).toEqual(kinds.sort());
-      expect(Object.keys(readResultFiles(place.path('output')))).toEqual(
-        expect.arrayContaining(['bed', 'cover', 'cuts-1', 'film', 'hero', 'host', 'voice']),
-      );
+      const files = readdirSync(place.path('output')).map((name) => name.replace(/\.\w+$/, ''));
+      expect(files).toEqual(expect.arrayContaining(['bed', 'cover', 'cuts-1', 'film', 'hero', 'host', 'voice']));
       const lock = place.lock();
       for (const { ids } of standIn.paid()) expect(ids.some((id) => lock.includes(JSON.stringify(id)))).toBe(true);
       const again = await place.apply();

@@ -23,33 +23,6 @@ test('a filmstrip stands under the loupe: what a digit means is seen, and a pres
   expect(await strip.nth(2).textContent()).toBe('3 take 3 · rejected');
 });
 
-test('compare: what is picked stays, and the next one comes in against it, till all were seen', async () => {
-  const { page, press, isActive, host } = await openReview(browser, products(3, 4));
-  const on = (side: string) => page.locator(`.pane.${side}`).getAttribute('data-address');
-  await press('c', 'p');
-  await isActive(at(1, 3));
-  expect([await on('left'), await on('right')]).toEqual([at(1, 1), at(1, 3)]);
-  // The one that came in is better: it stays, on its side.
-  await press('p');
-  await isActive(at(1, 4));
-  expect([await on('left'), await on('right')]).toEqual([at(1, 4), at(1, 3)]);
-  // The other one still is: nothing is left that was not seen, and it goes on.
-  await press('x');
-  await isActive(at(2, 1));
-  await expect
-    .poll(() => host.data.assets.flatMap(({ address, verdict }) => (verdict ? [`${address} ${verdict.is}`] : [])))
-    .toEqual([`${at(1, 3)} picked`, `${at(1, 4)} rejected`]);
-  await press('ArrowRight', 'x');
-  await isActive(at(2, 3));
-  expect([await on('left'), await on('right')]).toEqual([at(2, 1), at(2, 3)]);
-  await press('e');
-  await page.locator('.panes.difference .brighter').waitFor({ state: 'attached' });
-  const blend = "getComputedStyle(document.querySelector('.pane.right .pane-picture')).mixBlendMode";
-  expect(await page.evaluate(blend)).toBe('difference');
-  await press('e');
-  await page.locator('.panes.beside').waitFor();
-});
-
 test('a note is part of a verdict: without one it is refused, and a press elsewhere keeps what was typed', async () => {
   const { page, press, host, isActive } = await openReview(browser, products(2, 3));
   await press('n');
@@ -64,15 +37,6 @@ test('a note is part of a verdict: without one it is refused, and a press elsewh
   await page.locator(`[data-asset="${at(1, 3)}"]`).click();
   await expect.poll(() => host.data.assets[0]?.verdict).toEqual({ is: 'rejected', note: 'the hand is too small' });
   expect(await page.locator('.note').count()).toBe(0);
-});
-
-test('the button takes the last verdict back', async () => {
-  const { page, press, isActive } = await openReview(browser, products(3, 2));
-  await press('2');
-  await isActive(at(2, 1));
-  await page.getByRole('button', { name: 'Undo' }).click();
-  await isActive(at(1, 2));
-  expect(await page.locator('.tile.picked').count()).toBe(0);
 });
 
 test('Shift and a digit reject for a reason that the gate names; a slash is a slash, however it is typed', async () => {

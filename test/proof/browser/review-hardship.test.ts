@@ -24,15 +24,6 @@ async function open(url: string): Promise<Page> {
   return page;
 }
 
-test('a note into which a tab was pasted is recorded, and keeps nothing after it from being recorded', async () => {
-  const { page, host, press } = await openReview(browser, products(3, 2));
-  await press('x', 'ArrowLeft', 'n');
-  const field = page.getByRole('textbox', { name: /^Note on hero@p001,take:1/ });
-  await field.evaluate(`document.execCommand('insertText', false, ' warm\\tlight \\u0085')`);
-  await field.press('Enter');
-  await expect.poll(() => host.data.assets[0]?.verdict).toEqual({ is: 'rejected', note: 'warm light' });
-});
-
 test('a store with things of others in it opens the page, and sends none of them', async () => {
   const { host, running } = await serve();
   const page = await open(running.url);
