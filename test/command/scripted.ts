@@ -1,9 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import { makeFolder } from '../rig/folder.ts';
+import { serveHere } from '../rig/listen.ts';
 
 export const key = 'acme_live_verysecret123456';
 
@@ -15,7 +13,7 @@ export type Scripted = [status: number, body: unknown];
 /** A service that says what it is told to: by method and path below /api/v1. */
 export async function scripted(answers: { [operation: string]: Scripted }) {
   const seen: string[] = [];
-  const server = createServer((request, response) => {
+  const origin = await serveHere((request, response) => {
     const path = (request.url ?? '').replace('/api/v1', '').split('?')[0] ?? '';
     seen.push(`${request.method} ${path}`);
     const [status, body] = answers[`${request.method} ${path}`] ?? [404, { success: false, error: 'nothing here' }];
@@ -23,13 +21,7 @@ export async function scripted(answers: { [operation: string]: Scripted }) {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
-  return { seen, env: { MEDIABATCH_BASE_URL: `http://127.0.0.1:${port}/api/v1`, MEDIABATCH_API_KEY: key } };
+  return { seen, env: { MEDIABATCH_BASE_URL: `${origin}/api/v1`, MEDIABATCH_API_KEY: key } };
 }
 
 /** A folder that goes away with the test. */

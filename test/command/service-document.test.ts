@@ -1,9 +1,8 @@
 import { cpSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { command } from '../rig/command.ts';
+import { serveHere } from '../rig/listen.ts';
 import { folderWith, key } from './scripted.ts';
 
 const picture = Buffer.from(
@@ -26,7 +25,7 @@ async function serviceAt({ create = '/videos/create', document, missing = [404, 
   const seen: string[] = [];
   const made: string[] = [];
   const given = { create, document, missing };
-  const server = createServer((request, response) => {
+  const origin = await serveHere((request, response) => {
     const path = (request.url ?? '').replace('/api/v1', '');
     const [bare = ''] = path.split('?');
     seen.push(`${request.method} ${path}`);
@@ -48,12 +47,7 @@ async function serviceAt({ create = '/videos/create', document, missing = [404, 
       response.writeHead(status).end(body);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1`;
+  const url = `${origin}/api/v1`;
   return { seen, made, given, url, env: { MEDIABATCH_BASE_URL: url, MEDIABATCH_API_KEY: key } };
 }
 

@@ -1,7 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
+import type { IncomingMessage } from 'node:http';
+import { serveHere } from './listen.ts';
 
 interface Stored {
   bytes: Buffer;
@@ -46,7 +45,7 @@ export class BucketStandIn {
 
   static async start(): Promise<BucketStandIn> {
     const bucket = new BucketStandIn();
-    const server = createServer(async (request, response) => {
+    bucket.endpoint = await serveHere(async (request, response) => {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk as Buffer);
       const asked = { method: request.method ?? '', url: request.url ?? '' };
@@ -62,12 +61,6 @@ export class BucketStandIn {
       response.writeHead(answer.status, { 'content-length': body.length, ...answer.headers });
       if (trouble === 'cut') return response.write(body.subarray(0, body.length / 2), () => response.destroy());
       response.end(request.method === 'HEAD' ? undefined : body);
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    bucket.endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    onTestFinished(async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
     });
     return bucket;
   }

@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { bin, type CommandResult, command, temporaryFolder } from '../../rig/command.ts';
+import { bin, type CommandResult, command } from '../../rig/command.ts';
 import { makeFolder } from '../../rig/folder.ts';
 import { findLosses, remainsOf } from '../../rig/killed-run.ts';
+import { listenHere, serveHere } from '../../rig/listen.ts';
 import { paidTwice, readLockFile, unrecorded } from '../../rig/oracle.ts';
 import { createsSeen, makePlace, type Place, pictures, type RunningCommand, until } from '../../rig/place.ts';
 
@@ -240,7 +240,7 @@ test.each(heads)(
   'files with %s, all at once, from a storage beside the service, one of them cut at first',
   async (_name, head) => {
     let cut = 0;
-    const storage = createTcpServer((socket) => {
+    const storage = createServer((socket) => {
       socket.on('error', () => {});
       socket.once('data', (request) => {
         const isCut = String(request).includes('/job3 ') && cut === 0;
@@ -249,10 +249,9 @@ test.each(heads)(
         socket.end(isCut ? picture.subarray(0, size / 2) : picture);
       });
     });
-    await new Promise<void>((resolve) => storage.listen(0, '127.0.0.1', resolve));
-    const files = `http://127.0.0.1:${(storage.address() as AddressInfo).port}/files`;
+    const files = `${await listenHere(storage)}/files`;
     let jobs = 0;
-    const server = createServer((request, response) => {
+    const origin = await serveHere((request, response) => {
       const { url = '' } = request;
       request.resume().on('end', () => {
         if (url.endsWith('/create')) {
@@ -265,14 +264,7 @@ test.each(heads)(
         response.end(JSON.stringify({ success: true, data: { id, status: 'COMPLETED', outputUrl: `${files}/${id}` } }));
       });
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { path: folder, remove } = temporaryFolder();
-    onTestFinished(() => {
-      server.closeAllConnections();
-      server.close();
-      storage.close();
-      remove();
-    });
+    const folder = makeFolder();
     const rows = Array.from({ length: 6 }, (_, index) => `p${index}`);
     writeFileSync(
       join(folder, 'campaign.yaml'),
@@ -285,10 +277,7 @@ tasks:
     );
     const done = await command(['apply', 'campaign.yaml', '--yes', '--poll-interval', '10'], {
       cwd: folder,
-      env: {
-        MEDIABATCH_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1`,
-        MEDIABATCH_API_KEY: 'acme_live_secret123456',
-      },
+      env: { MEDIABATCH_BASE_URL: `${origin}/api/v1`, MEDIABATCH_API_KEY: 'acme_live_secret123456' },
     });
     expect(done.code, done.err).toBe(0);
     expect([jobs, cut]).toEqual([6, 1]);

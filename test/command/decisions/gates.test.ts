@@ -1,14 +1,13 @@
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readLock } from '../../../src/lock/read.ts';
 import { command } from '../../rig/command.ts';
 import { makeFolder } from '../../rig/folder.ts';
+import { serveHere } from '../../rig/listen.ts';
 import { blocksOf } from '../../rig/manual-pages.ts';
 import { readLockFile } from '../../rig/oracle.ts';
 import { makeTrial, type Trial } from '../../rig/trial.ts';
@@ -345,15 +344,13 @@ tasks:
 
   /** A model that knows what it likes of lamps, and of vases always says the first. */
   async function standInJudge(asked: string[]) {
-    const server = createServer(async (request, response) => {
+    const url = await serveHere(async (request, response) => {
       const { prompt, pictures } = (await json(request)) as { prompt: string; pictures: [string, string] };
       asked.push(prompt);
       const isFirst = prompt.includes('vase') || pictures[0] > pictures[1];
       response.end(JSON.stringify({ better: isFirst ? 1 : 2 }));
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => void server.close());
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    return `${url}/`;
   }
 
   test('the judge of the manual picks winners in both orders, and leaves others to reviewers', async () => {

@@ -1,6 +1,4 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -9,19 +7,18 @@ import { safeText } from '../../../src/report/safe-text.ts';
 import { createHttp } from '../../../src/service/http.ts';
 import { graphOf, images, TestCampaign } from '../../rig/campaign.ts';
 import { command, root } from '../../rig/command.ts';
+import { serveHere } from '../../rig/listen.ts';
 import { readPage } from '../../rig/manual-pages.ts';
 import { makePlace } from '../../rig/place.ts';
 import { proseOf, spansOf } from '../../rooms/report/read-markdown.ts';
 
 async function serve(body: Buffer, headers: Record<string, string>): Promise<{ url: string; paths: string[] }> {
   const paths: string[] = [];
-  const server = createServer((request, response) => {
+  const url = await serveHere((request, response) => {
     paths.push(request.url ?? '');
     response.writeHead(200, headers).end(body);
   });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  onTestFinished(() => void server.close());
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, paths };
+  return { url, paths };
 }
 
 function httpTo(url: string) {

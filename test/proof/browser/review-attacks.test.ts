@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { openChromium } from '../../rig/chromium.ts';
+import { serveHere } from '../../rig/listen.ts';
 import { servedHost } from '../../rooms/review/memory-host.ts';
 
 /** A foreign name that leads to this machine, as a name server of an attacker can make one. */
@@ -31,17 +30,12 @@ async function attack(host: string): Promise<{
 }> {
   const served = await servedHost([{ path: 'a.png', bytes: png, mediaType: 'image/png' }]);
   await fetch(`${served.running.url}data.json`);
-  const other = createServer((_request, response) => {
+  const other = await serveHere((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/html' });
     response.end(`<!doctype html><title>other</title><body><script>${attackScript}</script>`);
   });
-  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
   const page = await browser.newPage();
-  onTestFinished(async () => {
-    await page.close();
-    other.closeAllConnections();
-    other.close();
-  });
+  onTestFinished(() => page.close());
   const statuses: number[] = [];
   const asked: string[] = [];
   const { port } = new URL(served.running.url);
@@ -51,7 +45,7 @@ async function attack(host: string): Promise<{
   page.on('response', (response) => {
     if (new URL(response.url()).port === port) statuses.push(response.status());
   });
-  await page.goto(`http://${host}:${(other.address() as AddressInfo).port}/`);
+  await page.goto(`http://${host}:${new URL(other).port}/`);
   return {
     page,
     review: served.running.url,

@@ -1,11 +1,7 @@
-import { createServer, type RequestListener } from 'node:http';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { freePort } from '../../rig/free-port.ts';
+import { serveHere } from '../../rig/listen.ts';
 import { dataOf, openRig, type Rig } from './rig.ts';
-
-const closers: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
-});
 
 const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
 
@@ -32,14 +28,6 @@ async function put(
 async function fetchBytes(rig: Rig, url: unknown, headers: Record<string, string> = {}) {
   const response = await rig.sandbox.fetch(new Request(String(url), { headers }));
   return { response, bytes: Buffer.from(await response.arrayBuffer()) };
-}
-
-async function serveLocally(handle: RequestListener): Promise<string> {
-  const server = createServer(handle);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closers.push(() => new Promise((resolve) => server.close(() => resolve())));
-  const address = server.address();
-  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
 }
 
 describe('base64', () => {
@@ -98,7 +86,7 @@ describe('base64', () => {
 
 describe('url', () => {
   test('a file of this machine; its answer names the type', async () => {
-    const base = await serveLocally((request, response) => {
+    const base = await serveHere((request, response) => {
       response.writeHead(request.url === '/missing' ? 404 : 200, { 'content-type': 'audio/flac' }).end(png);
     });
     const rig = openRig();
@@ -112,12 +100,12 @@ describe('url', () => {
   });
 
   test('a redirect is not followed, and nobody who listens is no file', async () => {
-    const base = await serveLocally((_request, response) => {
+    const base = await serveHere((_request, response) => {
       response.writeHead(302, { location: 'https://example.com/' }).end();
     });
     expect((await upload(openRig(), { url: base })).body.message).toContain('answered 302');
-    await closers.splice(0)[0]?.();
-    expect((await upload(openRig(), { url: base })).body).toMatchObject({ code: 'url_not_fetched' });
+    const nobody = `http://127.0.0.1:${await freePort()}`;
+    expect((await upload(openRig(), { url: nobody })).body).toMatchObject({ code: 'url_not_fetched' });
   });
 
   test.each([
