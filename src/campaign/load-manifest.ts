@@ -96,7 +96,7 @@ async function readManifest(
   file: string,
   { inputs, sources }: { inputs: ManifestInputs; sources: Map<string, string> },
 ): Promise<{ manifest?: Manifest; diagnostics: Diagnostic[] }> {
-  await refuseOwnFile(file);
+  refuseOwnFile(file);
   const read = await inputs.ask('manifest', file);
   if ('problem' in read) throw manifestProblem(file, read);
   sources.set(file, read.text);

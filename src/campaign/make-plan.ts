@@ -18,6 +18,7 @@ import { wantedPath } from '../plan/select/names.ts';
 import type { DecidedGraph, Match } from '../plan/situation/find-purchases.ts';
 import { limit } from '../plan/situation/situation.ts';
 import { shellWord } from '../report/advice-text.ts';
+import { shortList } from '../report/safe-text.ts';
 import type { CheckedGraph } from './checked-graph.ts';
 import { tightestLimit } from './environment.ts';
 import { lookAtPosts } from './look-at-posts.ts';
@@ -109,12 +110,11 @@ export async function showPlan(
   return { ...made, plan };
 }
 
-const mostNamed = 20;
-
 function refusePinned(graph: DecidedGraph, redo: ReadonlySet<string>): void {
   const pinned = graph.steps.filter(({ address, decided }) => decided?.pinned !== undefined && redo.has(address));
   const [first] = pinned;
   if (first === undefined) return;
+  const addresses = pinned.map(({ address }) => address);
   const others = pinned.length > 1 ? ` and ${pinned.length - 1} more are` : ' is';
   throw new CampaignError({
     code: 'MB3005',
@@ -122,11 +122,8 @@ function refusePinned(graph: DecidedGraph, redo: ReadonlySet<string>): void {
     hint:
       first.decided?.pinned === 'manifest'
         ? `remove \`pin: true\` from task \`${first.task}\`, or choose other steps; nothing was spent`
-        : way(
-            'nothing was spent; choose other steps, or remove the pin',
-            call('pin', ...pinned.slice(0, mostNamed).map(({ address }) => address), '--undo'),
-          ),
-    addresses: pinned.map(({ address }) => address),
+        : way('nothing was spent; choose other steps, or remove the pin', call('pin', ...addresses, '--undo')),
+    addresses,
   });
 }
 
@@ -200,7 +197,7 @@ function badPlaceError({ address, path, why }: BadPlace): CampaignError {
   return new CampaignError({ ...rest, message, path, address });
 }
 
-const shownAddresses = 5;
+const mostShown = 5;
 
 /**
  * Returns the steps that `--redo` selects, without posts that are not named by their own address, because a task, a tag
@@ -215,27 +212,21 @@ function sparePosts(
   if (redo.size === 0) return redo;
   // Spaces in a selection mean “or”, and no address contains one, so each word that is an address names it.
   const named = new Set(texts.flatMap((text) => text.split(/\s+/)));
-  // I24
-  const unnamed = matches.filter(({ step }) => redo.has(step.address) && isPost(step.kind) && !named.has(step.address));
-  if (unnamed.length === 0) return redo;
-  const spared = new Set(unnamed.map(({ step }) => step.address));
-  const left = new Set([...redo].filter((address) => !spared.has(address)));
-  const out = unnamed.flatMap(({ step, record }) =>
-    record !== undefined && sendsOf(record).length > 0 ? [step.address] : [],
+  const spared = matches.filter(
+    ({ step }) => redo.has(step.address) && isPost(step.kind) && !named.has(step.address), // I24
   );
-  if (out.length === 0) return left;
-  const shown = out.slice(0, shownAddresses);
-  const more = out.length > shown.length ? ` and ${out.length - shown.length} more` : '';
-  const are = out.length === 1 ? 'is posted' : 'are posted';
-  const what = `${shown.join(', ')}${more} ${are}, and a post is sent again only by its exact address`;
-  const hint = `${shown.map((address) => `--redo ${shellWord(address)}`).join(' ')}${more === '' ? '' : ' …'}`;
-  if (left.size === 0 && out.length === unnamed.length && !settled) {
-    throw new CampaignError({
-      code: 'MB3005',
-      message: `--redo: ${what}`,
-      hint: `name each: ${hint}; nothing was sent`,
-      addresses: out,
-    });
+  const left = new Set(redo);
+  for (const { step } of spared) left.delete(step.address);
+  const sent = spared.filter(({ record }) => record !== undefined && sendsOf(record).length > 0);
+  if (sent.length === 0) return left;
+  const addresses = sent.map(({ step }) => step.address);
+  const are = addresses.length === 1 ? 'is' : 'are';
+  const what = `${shortList(addresses, mostShown)} ${are} posted, and a post is sent again only by its exact address`;
+  const words = addresses.slice(0, mostShown).map((address) => `--redo ${shellWord(address)}`);
+  const hint = `${words.join(' ')}${addresses.length > mostShown ? ' …' : ''}`;
+  if (left.size === 0 && sent.length === spared.length && !settled) {
+    const message = `--redo: ${what}`;
+    throw new CampaignError({ code: 'MB3005', message, hint: `name each: ${hint}; nothing was sent`, addresses });
   }
   tell({ is: 'notice', text: `--redo: ${what} (${hint}); the rest is redone` });
   return left;

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { CampaignError } from '../contract/failure.ts';
 import { findWayOut } from '../disk/fs/own-tree.ts';
 import { readStart } from '../disk/fs/plain-file.ts';
 import { replaceFile } from '../disk/fs/replace.ts';
 import { orForgotten, readJsonFile } from '../disk/state/caches.ts';
-import { type Advice, call, way } from '../ground/advice.ts';
+import { call, way } from '../ground/advice.ts';
 import type { Json } from '../ground/json.ts';
 import { isMap, messageOf } from '../ground/values.ts';
 
@@ -60,37 +60,17 @@ export function typeOfOwn(start: string): string | undefined {
   return /^\s*\{[^{[]*?"mediabatch"\s*:\s*"([a-z ]{1,40})"/.exec(start)?.[1];
 }
 
-export async function refuseOwnFile(file: string): Promise<void> {
+const own = new Map([
+  ['plan', 'a plan'],
+  ['lock', 'the lock of a campaign'],
+]);
+
+export function refuseOwnFile(file: string): void {
   if (!/\.jsonl?$/i.test(file)) return;
   const name = typeOfOwn(readStart(file, manifestStartBytes) ?? '');
   if (name === undefined) return;
-  const [what, hint] = await describeOwnFile(name, file);
+  const what = own.get(name) ?? `what mediabatch wrote about a campaign (${name})`;
+  const toApply = way('to carry out a saved plan', { ...call('apply'), file, bare: true as const });
+  const hint = [...(name === 'plan' ? [toApply] : []), 'name the manifest of the campaign'];
   throw new CampaignError({ code: 'MB1001', message: `${file} is ${what}, not a manifest`, hint, file });
-}
-
-async function describeOwnFile(name: string, file: string): Promise<[string, Advice]> {
-  switch (name) {
-    case 'plan': {
-      const { saved } = (await readPlanFile(file)) ?? {};
-      if (!isMap(saved) || typeof saved.manifest !== 'string') {
-        return ['a plan that was printed', 'name the manifest that it was made of'];
-      }
-      const apply = { ...call('apply'), file, bare: true } as const;
-      const manifest = join(dirname(file), saved.manifest);
-      return [
-        'a saved plan',
-        [way('to carry out the plan', apply), `for any other command, name its manifest: ${manifest}`],
-      ];
-    }
-    case 'lock': {
-      const [, campaign, sandbox] = /^(.+?)(\.sandbox)?\.lock\.jsonl$/i.exec(basename(file)) ?? [];
-      if (campaign === undefined)
-        return ['a lock', 'name the manifest that it belongs to, and give this one with --lock'];
-      const manifest = join(dirname(file), `${campaign}.yaml`);
-      const more = sandbox === undefined ? '' : ', with --sandbox';
-      return ['the lock of a campaign', `name its manifest: ${manifest}${more}`];
-    }
-    default:
-      return [`what mediabatch wrote about a campaign (${name})`, 'name the manifest of the campaign'];
-  }
 }

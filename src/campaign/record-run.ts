@@ -41,20 +41,18 @@ export async function recordRun(
   { on, clock, times, approved, engineRun, run }: Watched,
 ): Promise<RunResult> {
   const startedAt = clock.now();
-  let progress: 'before' | 'running' | 'over' = 'before';
-  let unsaid: string | undefined;
+  // A screen would draw over a notice that is printed during the run.
+  let isRunning = false;
   const lost = (error: unknown) => {
     const message = `the history of this run is not kept: ${messageOf(error)}`;
-    // Before the first event of the run, the message is kept until the run has started.
-    if (progress === 'before') unsaid = message;
-    else if (progress === 'over') campaign.tell({ is: 'notice', text: message });
-    else on({ at: new Date(clock.now()).toISOString(), event: 'noticed', message });
+    if (isRunning) on({ at: new Date(clock.now()).toISOString(), event: 'noticed', message });
+    else campaign.tell({ is: 'notice', text: message });
   };
   const journal = await openJournal(plan, campaign, { clock, lost, approved, engineRun });
   let shown: Remaining | undefined;
   let spentNow = 0;
   const record = (event: RunEvent) => {
-    progress = event.event === 'run-ended' ? 'over' : 'running';
+    isRunning = event.event !== 'run-ended';
     on(event);
     journal?.add(safeJson(event));
     const remaining = times?.shown?.();
@@ -64,15 +62,20 @@ export async function recordRun(
     }
     shown = remaining;
     if (event.event === 'credits-changed' || event.event === 'run-ended') spentNow = event.spentNow;
-    if (event.event === 'run-started' && unsaid !== undefined) {
-      on({ at: event.at, event: 'noticed', message: unsaid });
-    }
   };
   const close = (end: Pick<RunClose, 'how' | 'exit' | 'error' | 'outcomes' | 'unsaved'>) => {
     const at = new Date(clock.now()).toISOString();
-    const dropped = journal !== undefined && journal.dropped > 0 ? { dropped: journal.dropped } : {};
+    const dropped = journal?.dropped || undefined;
     const elapsedMs = clock.now() - startedAt;
-    const line: RunClose = { mediabatch: 'run-close', version: 1, at, ...end, spentNow, elapsedMs, ...dropped };
+    const line: RunClose = {
+      mediabatch: 'run-close',
+      version: 1,
+      at,
+      ...end,
+      spentNow,
+      elapsedMs,
+      ...defined({ dropped }),
+    };
     return journal?.close(safeJson(line));
   };
   try {
@@ -84,7 +87,7 @@ export async function recordRun(
     }
     return result;
   } catch (error) {
-    progress = 'over';
+    isRunning = false;
     await close({ how: 'broken', error: messageOf(error) });
     throw error;
   }

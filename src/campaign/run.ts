@@ -54,12 +54,11 @@ type RunPorts = Pick<
   | 'purchases'
 >;
 
-interface RunOptions extends RunSettings, Ending {
+interface RunOptions extends RunSettings, Watching {
   outline: GraphOutline;
   loaded: Pick<LoadedLock, 'needsRewrite'>;
   live?: LiveRun | undefined;
   resumed?: Pick<CarryOutOptions, 'ends' | 'learned' | 'onEnd'> | undefined;
-  on(event: RunEvent): void;
 }
 
 export interface RunResult {
@@ -246,8 +245,11 @@ export interface Held {
   live?: Omit<LiveRunOptions, 'agreed'>;
 }
 
-export interface Observer extends Ending {
-  on: (event: RunEvent) => void;
+export interface Watching extends Ending {
+  on(event: RunEvent): void;
+}
+
+export interface Observer extends Watching {
   times?: RunTimes | undefined;
   approved?: { by: string; at: string } | undefined;
 }
@@ -269,5 +271,3 @@ export interface Running {
   /** Called once. Resolves when the run has ended and the lock is settled, or when the client has left the run. */
   watch(observer: Watching): Promise<RunResult>;
 }
-
-export type Watching = Pick<Observer, 'on' | 'signal' | 'leave' | 'stray'>;

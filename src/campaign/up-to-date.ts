@@ -1,5 +1,5 @@
 import { systemClock } from '../contract/clock.ts';
-import { readGuardHolder, takeGuard } from '../disk/lock/guard.ts';
+import { takeGuard } from '../disk/lock/guard.ts';
 import { readLockBytes } from '../disk/lock/lock-file.ts';
 import { checkOutputs, type OutputState } from '../disk/outputs/check-outputs.ts';
 import { digestOf } from '../disk/outputs/hash-file.ts';
@@ -50,7 +50,6 @@ export async function isUpToDate(campaign: OpenCampaign, given: string | undefin
   const finding = await recall(campaign, given);
   if (finding === undefined) return undefined;
   const { paths } = campaign;
-  if ((await readGuardHolder(paths.lock)) !== undefined) return undefined;
   const taken = await takeGuard(paths.lock, { waitMs: 0, clock: systemClock });
   if (taken.is === 'held') return undefined;
   try {

@@ -38,16 +38,14 @@ describe('own files', () => {
         expect(code, line).toBe(65);
         return err;
       };
-      expect(await said('x.plan.json')).toContain('x.plan.json is a saved plan, not a manifest');
+      expect(await said('x.plan.json')).toContain('x.plan.json is a plan, not a manifest');
       expect(await said('x.plan.json')).toMatch(
-        /to carry out the plan: mediabatch apply x\.plan\.json\n +for any other command, name its manifest: campaign\.yaml\n/,
+        /to carry out a saved plan: mediabatch apply x\.plan\.json\n +name the manifest of the campaign\n/,
       );
-      expect(await said('printed.json')).toContain('printed.json is a plan that was printed, not a manifest');
-      expect(await said('gated.json')).toContain('gated.json is a plan that was printed, not a manifest');
-      expect(await said('campaign.sandbox.lock.jsonl')).toContain('name its manifest: campaign.yaml, with --sandbox');
+      expect(await said('gated.json')).toContain('gated.json is a plan, not a manifest');
       expect(await said('spring.lock.jsonl')).toContain('is the lock of a campaign, not a manifest');
     }
-    expect((await place.run('apply', 'spring.lock.jsonl')).err).toContain('name its manifest: spring.yaml');
+    expect((await place.run('apply', 'spring.lock.jsonl')).err).toContain('name the manifest of the campaign');
   });
 
   test('a manifest in JSON is a manifest', async () => {
