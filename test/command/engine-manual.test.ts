@@ -185,11 +185,11 @@ describe('engine manual', () => {
       expect(await bought()).toHaveLength(15);
 
       // The tables of the previous version.
-      await sql('ALTER TABLE mediabatch.run DROP COLUMN paused; UPDATE mediabatch.meta SET version = 2');
+      await sql('ALTER TABLE mediabatch.run DROP COLUMN paused; UPDATE mediabatch.meta SET version = 1');
       await done(read('sh', 'terminal backup'));
       await fails('mediabatch workers', 65, 'an older mediabatch made the tables');
       await fails(read('sh', 'terminal worker'), 77, 'engine migrate');
-      expect(await asOwner('mediabatch engine migrate --grant media')).toContain('from version 2 to 3');
+      expect(await asOwner('mediabatch engine migrate --grant media')).toContain('from version 1 to 2');
       const upgraded = worker();
       expect(await done(read('sh', 'terminal again'), 'spring')).toContain('4 spent now');
       await upgraded.interrupt();

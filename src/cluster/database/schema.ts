@@ -27,7 +27,6 @@ const migrations = [
     store text,
     server text,
     cancelled timestamptz,
-    paused timestamptz,
     error text,
     submitted timestamptz NOT NULL DEFAULT now(),
     ended timestamptz,
@@ -107,6 +106,7 @@ const migrations = [
   );
   CREATE INDEX spent_in_order ON mediabatch.spent (account, month, seq);
   `,
+  'ALTER TABLE mediabatch.run ADD COLUMN paused timestamptz',
 ] as const;
 
 const migrationLock = 7_268_911_430_215;
