@@ -38,7 +38,7 @@ export interface OptionRow {
   readonly takes?: keyof Written | readonly string[];
   readonly range?: Range;
   readonly standard?: number | string;
-  /** Default value as shown in `--help`, if the text of the option does not mention it. */
+  /** Default value as `--help` shows it. Not shown if the text of the option mentions a default. */
   readonly shown?: string;
   /** Which printed commands repeat the option. Defaults by `settles`: options of a plan are repeated for `apply`. */
   readonly printed?: 'always' | 'apply' | 'never';
@@ -168,16 +168,19 @@ export const applyOptions = {
     { takes: 'duration', range: { least: 1 } },
   ),
   /** How long to wait for credits when the account is empty. Default: not at all. */
-  creditWaitMs: run('--wait-for-balance <duration>', 'wait for credits when the account is empty (2h)', {
-    takes: 'duration',
-    range: waitMs,
-    standard: 0,
-  }),
+  creditWaitMs: run(
+    '--wait-for-balance <duration>',
+    'wait for credits when the account is empty, as in 2h (default: 0)',
+    {
+      takes: 'duration',
+      range: waitMs,
+      standard: 0,
+    },
+  ),
   /** Treatment of create requests whose answers were lost and cannot be recovered. Default: `ask`. */
   onUnknown: run('--on-unknown <what>', 'a create whose answer was lost: ask the service, or hold it', {
     takes: ['ask', 'hold'],
     standard: 'ask',
-    shown: '"ask"',
     printed: 'apply',
   }),
   /**
@@ -188,7 +191,7 @@ export const applyOptions = {
   onError: run(
     '--on-error <what>',
     'after failures: wait (pause similar steps after five failures), continue, or finish (start nothing new)',
-    { takes: ['wait', 'continue', 'finish'], standard: 'wait', shown: '"wait"' },
+    { takes: ['wait', 'continue', 'finish'], standard: 'wait' },
   ),
   sandboxCredits: here('--sandbox-credits <n>', 'with --sandbox: balance of its account (default: enough)', credits),
   sandboxSpeed: here(
@@ -198,10 +201,9 @@ export const applyOptions = {
   ),
   sandboxFailRate: here('--sandbox-fail-rate <share>', 'with --sandbox: share of jobs that fail, 0 to 1', share),
   /** Polling interval of a job. Default: derived from known durations and the limits of the service. */
-  pollIntervalMs: run('--poll-interval <ms>', 'auto, or milliseconds between two polls of a job', {
+  pollIntervalMs: run('--poll-interval <ms>', 'milliseconds between two polls of a job (default: auto)', {
     takes: 'interval',
     range: limitMs,
-    shown: '"auto"',
   }),
   /** Address of the engine. Not read from the environment by Commander, because `--help` would print its password. */
   engine: here(
@@ -278,7 +280,7 @@ export interface RehearsalOptions {
   failRate?: number | undefined;
 }
 
-export function flagOf({ flags }: OptionRow): string {
+export function flagOf({ flags }: Pick<OptionRow, 'flags'>): string {
   return /--[\w-]+/.exec(flags)?.[0] ?? flags;
 }
 

@@ -40,9 +40,7 @@ test('a scheduled post whose text changed since is still counted as scheduled', 
   const later = manifest.replace('caption:', 'scheduledAt: "2099-05-01T09:00:00+02:00", caption:');
   const trial = await posted(later);
   trial.write('campaign.yaml', later.replace('[a, b]', '[a, b, c]').replace('Hello {{row}}', 'Hi {{row}}'));
-  expect((await trial.run(['status', 'campaign.yaml'])).out).toContain(
-    'posts    2 scheduled\n',
-  );
+  expect((await trial.run(['status', 'campaign.yaml'])).out).toContain('posts    2 scheduled\n');
 });
 
 describe('a consent of its own', () => {

@@ -127,8 +127,6 @@ describe('every command that is printed can be pasted', () => {
   });
 
   test.each([
-    ['needs that are not selected', ['plan', ...called, '-s', 'teaser']],
-    ['needs that are not selected, before a run', ['apply', ...called, ...quick, '-s', 'teaser@vase']],
     ['a step that is not there', ['explain', file, 'nothing', ...called.slice(1)]],
     ['a decision about nothing', ['pin', file, 'xyz', ...called.slice(1)]],
     ['what is never bought', ['forget', file, 'hero', ...called.slice(1)]],

@@ -6,20 +6,18 @@ import { call } from '../../ground/advice.ts';
 import { hasErrors } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
 import { isPost } from '../../plan/posts/post-record.ts';
-import { diagnosticsGithub, diagnosticsJson } from '../../report/diagnostics/diagnostics-json.ts';
+import { diagnosticsJson } from '../../report/diagnostics/diagnostics-json.ts';
 import { jsonOf } from '../../report/document.ts';
 import { countOf } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { open, type StateOptions } from '../open.ts';
-import { formOf, outJson, type Terminal, tellOn, toCheckoutPath } from '../terminal.ts';
+import { outJson, type Terminal, tellOn } from '../terminal.ts';
 
 interface ValidateOptions extends Pick<StateOptions, 'sandbox' | 'var' | 'varFile' | 'strict'> {
-  format?: 'text' | 'json' | 'github';
   json?: boolean;
 }
 
 export async function validate(files: string[], options: ValidateOptions, terminal: Terminal): Promise<number> {
-  const form = formOf(options);
   const reports: Json[] = [];
   let valid = true;
   for (const file of files) {
@@ -29,17 +27,13 @@ export async function validate(files: string[], options: ValidateOptions, termin
     valid &&= graph !== undefined;
     for (const text of graph?.notices ?? []) tellOn(terminal)({ is: 'notice', text });
     const counts = graph && countGraph(graph);
-    if (form === 'json') {
-      reports.push(diagnosticsJson(diagnostics, { file, ...counts }));
-      continue;
+    if (options.json === true) reports.push(diagnosticsJson(diagnostics, { file, ...counts }));
+    else {
+      tellOn(terminal)({ is: 'diagnostics', diagnostics, sources });
+      if (counts !== undefined) terminal.out(describeFine(loaded, counts, { file, terminal }));
     }
-    if (form === 'github') terminal.out(diagnosticsGithub(diagnostics, { toCheckoutPath }));
-    else tellOn(terminal)({ is: 'diagnostics', diagnostics, sources });
-    if (counts === undefined) continue;
-    const [print, style] = form === 'github' ? [terminal.err, terminal.style] : [terminal.out, terminal.outStyle];
-    print(`${style.green('ok')} ${describeFine(loaded, counts, { file, terminal })}\n`);
   }
-  if (form === 'json') {
+  if (options.json === true) {
     outJson(terminal, reports.length === 1 ? reports[0] : jsonOf('diagnostics', { valid, files: reports }));
   }
   return valid ? exitCodes.done : exitCodes.wrongInput;
@@ -57,20 +51,21 @@ function countGraph({ tasks, steps }: Graph): Counts {
 }
 
 /**
- * Returns a text like `campaign.yaml: 2 tasks, 4 steps, 3 requests not checked, …`, with the reason why requests were not
- * checked.
+ * Returns a line like `ok campaign.yaml: 2 tasks, 4 steps, 3 requests not checked, …`, with the reason why requests were
+ * not checked.
  */
 function describeFine(
   { hasDocument }: LoadedLocally,
   { tasks, steps, unchecked = 0 }: Counts,
   { file, terminal }: { file: string; terminal: Terminal },
 ): string {
-  const text = `${safeText(file)}: ${countOf(tasks, 'task')}, ${countOf(steps, 'step')}`;
-  if (unchecked === 0) return text;
+  const ok = terminal.outStyle.green('ok');
+  const text = `${ok} ${safeText(file)}: ${countOf(tasks, 'task')}, ${countOf(steps, 'step')}`;
+  if (unchecked === 0) return `${text}\n`;
   const left = `${text}, ${countOf(unchecked, 'request')} not checked, because`;
-  if (hasDocument) return `${left} the service's own document does not describe ${unchecked === 1 ? 'it' : 'them'}`;
+  if (hasDocument) return `${left} the service's own document does not describe ${unchecked === 1 ? 'it' : 'them'}\n`;
   const refresh = terminal.paste({ ...call('plan', '--refresh'), file });
-  return `${left} the OpenAPI document of the service is not stored here. To store it, run with an API key: ${refresh}`;
+  return `${left} the OpenAPI document of the service is not stored here. To store it, run with an API key: ${refresh}\n`;
 }
 
 interface LoadedLocally extends LoadedManifest {

@@ -47,19 +47,13 @@ const languageCommands: readonly CommandRow[] = [
     alsoCalled: ['check', 'lint', 'test'],
     summary: 'check a manifest and show every error at once',
     description:
-      'Shows every error of a manifest, or “ok” with counts. Needs no network: requests without a built-in description are checked against the service’s own API description, as stored by `plan --refresh`, or with --sandbox against that of the sandbox.',
+      'Shows every error of a manifest, or “ok” with counts. In GitHub Actions it annotates the lines. Needs no network: requests without a built-in description are checked against the service’s own API description, as stored by `plan --refresh`, or with --sandbox against that of the sandbox.',
     arguments: [['[files...]', `manifests (default: ${defaultManifest})`]],
-    options: [
-      ['--format <format>', 'output format; github annotates lines', { takes: ['text', 'json', 'github'] }],
-      ['--json', 'the same as --format json'],
-      optionTable.sandbox,
-      optionTable.strict,
-      ...Object.values(varOptions),
-    ],
+    options: [optionTable.json, optionTable.sandbox, optionTable.strict, ...Object.values(varOptions)],
     examples: [
       ['mediabatch validate', 'campaign.yaml of this folder'],
       ['mediabatch validate --sandbox', 'also against the API description of the sandbox'],
-      ['mediabatch validate --format github', 'annotates lines in a pull request'],
+      ['mediabatch validate --json', 'for a program'],
     ],
     run: async (terminal, files, options) =>
       (await import('../commands/validate.ts')).validate(files, options, terminal),
@@ -121,7 +115,7 @@ const runCommands: readonly CommandRow[] = [
       ['--rows', 'print the request of every step without asking', { conflicts: ['valid', 'by', 'list', 'revoke'] }],
       ['--list', 'list the approvals on this machine', { conflicts: ['valid', 'by', 'revoke'] }],
       ['--revoke', 'revoke the approval of this plan', { conflicts: ['valid', 'by'] }],
-      ['--json', 'with --list: one JSON document on stdout', { needs: 'list' }],
+      ['--json', 'with --list: one JSON document on stdout', { needs: '--list' }],
     ],
     examples: [
       ['mediabatch approve campaign.plan.json', 'shows it, and asks', 'not run'],
@@ -231,7 +225,7 @@ const runCommands: readonly CommandRow[] = [
         'for a client: a copy without prices, prompts, ids, paths or commands',
         { takes: ['client'], conflicts: 'compare' },
       ],
-      ['--note <text>', 'with --for: a line above the pictures, such as the sender and a deadline', { needs: 'for' }],
+      ['--note <text>', 'with --for: a line above the pictures, such as the sender and a deadline', { needs: '--for' }],
       optionTable.json,
       ['--compare <ref>', 'compare each output with its version in this commit'],
       ...state,

@@ -1,5 +1,12 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { lockOptions, type OptionRow, optionTable, type Range, varOptions } from '../../campaign/option-table.ts';
+import {
+  flagOf,
+  lockOptions,
+  type OptionRow,
+  optionTable,
+  type Range,
+  varOptions,
+} from '../../campaign/option-table.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import { groupBy } from '../../ground/values.ts';
@@ -98,7 +105,7 @@ interface OptionDetails extends Omit<Partial<OptionRow>, 'takes' | 'standard' | 
   takes?: OptionRow['takes'] | 'whole' | 'bytes';
   standard?: unknown;
   conflicts?: string | string[];
-  /** Name of an option that this one requires. */
+  /** Option that this one requires, like `--list`. */
   needs?: string;
 }
 
@@ -147,33 +154,32 @@ function underHeadings(command: Command): Command {
   });
 }
 
+function detailsOf(given: CommandOption): OptionDetails & Pick<OptionRow, 'flags' | 'about'> {
+  return 'flags' in given ? given : { flags: given[0], about: given[1], ...given[2] };
+}
+
 function optionOf(given: CommandOption): Option {
-  const row: OptionDetails & Pick<OptionRow, 'flags' | 'about'> =
-    'flags' in given ? given : { flags: given[0], about: given[1], ...given[2] };
-  const option = new Option(row.flags, row.about);
-  if (Array.isArray(row.takes)) option.choices(row.takes);
-  const reader = readerOf(row) ?? (/<(?:file|dir)>$/.test(row.flags) ? readPath : undefined);
+  const { flags, about, takes, range, standard, conflicts, ...row } = detailsOf(given);
+  const option = new Option(flags, about);
+  if (Array.isArray(takes)) option.choices(takes);
+  const reader = readerOf({ takes, range }) ?? (/<(?:file|dir)>$/.test(flags) ? readPath : undefined);
   if (reader !== undefined) option.argParser(reader);
-  if (row.conflicts !== undefined) option.conflicts(row.conflicts);
-  const shown =
-    row.shown ?? ('flags' in given || row.standard === undefined ? undefined : JSON.stringify(row.standard));
-  return shown === undefined ? option : option.default(row.standard ?? shown, shown);
+  if (conflicts !== undefined) option.conflicts(conflicts);
+  // Some texts say the default in other words.
+  if (standard === undefined || /\bdefault\b/.test(about)) return option;
+  return option.default(standard, row.shown ?? JSON.stringify(standard));
 }
 
 function requireNeeded(command: Command, options: readonly CommandOption[]): void {
-  const isGiven = (name: string) => command.getOptionValueSource(name) === 'cli';
-  for (const given of options) {
-    if ('flags' in given || given[2]?.needs === undefined) continue;
-    const { needs } = given[2];
-    const option = optionOf(given);
-    if (!isGiven(option.attributeName()) || isGiven(needs)) continue;
-    const { long } = option;
-    const other = command.options.find((one) => one.attributeName() === needs)?.long;
+  const isGiven = (flag: string) => command.getOptionValueSource(new Option(flag).attributeName()) === 'cli';
+  for (const { flags, needs } of options.map(detailsOf)) {
+    const flag = flagOf({ flags });
+    if (needs === undefined || !isGiven(flag) || isGiven(needs)) continue;
     throw new CampaignError({
       code: 'MB3000',
-      message: `${long} requires ${other}`,
-      hint: `add ${other}, or remove ${long}`,
-      options: [`${long}`, `${other}`],
+      message: `${flag} requires ${needs}`,
+      hint: `add ${needs}, or remove ${flag}`,
+      options: [flag, needs],
     });
   }
 }
@@ -181,7 +187,13 @@ function requireNeeded(command: Command, options: readonly CommandOption[]): voi
 type Reader = (text: string, earlier: unknown) => unknown;
 
 /** Parser of an option's value. Undefined if the value is a plain string. */
-function readerOf({ takes, range = { least: 0 } }: OptionDetails): Reader | undefined {
+function readerOf({
+  takes,
+  range = { least: 0 },
+}: {
+  takes: OptionDetails['takes'];
+  range: Range | undefined;
+}): Reader | undefined {
   switch (takes) {
     case 'texts':
     case 'paths':

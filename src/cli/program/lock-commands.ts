@@ -129,7 +129,7 @@ const decisions: readonly Decision[] = [
       'Records what a person has found out about a create request whose answer was lost. The command itself spends nothing.',
     options: [
       ['--job <id>', 'the create was charged, and this is its job'],
-      ['--credits <n>', 'with --job: charge of the job', { takes: 'whole', needs: 'job' }],
+      ['--credits <n>', 'with --job: charge of the job', { takes: 'whole', needs: '--job' }],
       ['--not-spent', 'it was not charged', { conflicts: ['job', 'spendAgain'] }],
       ['--spend-again', 'buy the step even if the lost request was charged', { conflicts: 'job' }],
       ['--send <id>', 'id of the create request, if the address has several unresolved ones'],
