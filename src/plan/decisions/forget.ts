@@ -6,7 +6,7 @@ import { isJob, isOpenSend } from '../../lock/sends.ts';
 import { describeChanges, findChanges } from '../compare/changes.ts';
 import { isPost, sendsOf } from '../posts/post-record.ts';
 import { findKept } from '../situation/situation.ts';
-import { creditsOf, nameOfJob, type Ruling, refuse } from './ruling.ts';
+import { creditsOf, nameOfJob, type Ruling, refuse, refuseOpenSend } from './ruling.ts';
 
 /**
  * Makes the purchases of an address count as never made. IDs and charges stay on record, because a budget still counts
@@ -36,16 +36,7 @@ export function forgetRecord(
         : way('remove the pin first', call('pin', address, '--undo')),
     );
   }
-  if (counted.some(isOpenSend)) {
-    return refuse(
-      address,
-      'has a create whose answer was lost: nobody knows yet whether it was paid',
-      way(
-        'run apply, which retries the create, and then forget the step; if the answer stays lost',
-        call('resolve', address),
-      ),
-    );
-  }
+  if (counted.some(isOpenSend)) return refuseOpenSend(address);
   const running = counted.filter(isJob).find(({ state }) => state === 'running');
   if (running !== undefined && !context.force) {
     return refuse(
@@ -55,8 +46,9 @@ export function forgetRecord(
     );
   }
   const isOut = isPost(record.kind) && sendsOf(record).length > 0;
-  const next = isOut ? describePosted(isOrphan) : describeCost(context.price);
-  const text = `${describePaid(counted)}${next}`;
+  const again = context.price === undefined ? '' : `. To make it again costs ${creditsOf(context.price)}`;
+  const online = `. What is online stays${isOrphan ? '' : ', and is not posted again under this address'}`;
+  const text = `${describePaid(counted)}${isOut ? online : again}`;
   return { is: 'recorded', address, text, records: [{ ...record, purchases: purchases.map(asForgotten) }] };
 }
 
@@ -65,21 +57,13 @@ export function asForgotten(purchase: Purchase): Purchase {
 }
 
 function describePaid(counted: readonly Purchase[]): string {
-  const jobs = new Map(
-    counted.flatMap((purchase) => (purchase.jobId === undefined ? [] : [[purchase.jobId, purchase]])),
-  );
-  if (jobs.size === 0) return 'what was refused';
-  const credits = [...jobs.values()].reduce((sum, one) => sum + (one.credits ?? 0), 0);
-  return `${jobs.size === 1 ? '1 job' : `${jobs.size} jobs`} of ${creditsOf(credits)}; the budget still counts them`;
+  return counted.some(isJob) ? `${sumOfJobs(counted)}; the budget still counts them` : 'what was refused';
 }
 
-function describePosted(isOrphan: boolean): string {
-  if (isOrphan) return '. The published post stays. New posts to its accounts no longer wait for it';
-  return '. What is online stays, and is not posted again under this address';
-}
-
-function describeCost(price: number | null | undefined): string {
-  return price === undefined ? '' : `. To make it again costs ${creditsOf(price)}`;
+function sumOfJobs(counted: readonly Purchase[]): string {
+  const charges = new Map(counted.filter(isJob).map(({ jobId, credits = 0 }) => [jobId, credits]));
+  const sum = [...charges.values()].reduce((all, credits) => all + credits, 0);
+  return `${charges.size === 1 ? '1 job' : `${charges.size} jobs`} of ${creditsOf(sum)}`;
 }
 
 /**
@@ -101,10 +85,7 @@ export function moveRecord(
   const decided = old.decisions === undefined ? {} : { decisions: old.decisions };
   const moved: StepRecord = { address, kind: old.kind, purchases, ...decided };
   const left: StepRecord = { ...old, purchases: old.purchases.map(asForgotten) };
-  const jobs = new Set(counted.flatMap(({ jobId }) => jobId ?? []));
-  const credits = counted.reduce((sum, one) => sum + (one.credits ?? 0), 0);
-  const what = `now has the purchases of ${old.address}: ${jobs.size === 1 ? '1 job' : `${jobs.size} jobs`}, ${creditsOf(credits)}`;
-  const text = `${what}${describeInput(old, step, price)}${describeOld(to.oldStep)}`;
+  const text = `now has the purchases of ${old.address}: ${sumOfJobs(counted)}${describeInput(old, step, price)}`;
   return { is: 'recorded', address, text, records: [moved, left] };
 }
 
@@ -123,13 +104,7 @@ function whyNot(
       'a purchase can be moved only to a step of its kind',
     );
   }
-  if (counted.some(isOpenSend)) {
-    return refuse(
-      address,
-      `cannot take over ${old.address}: the answer to its create was lost`,
-      way('decide about it first', call('resolve', old.address)),
-    );
-  }
+  if (counted.some(isOpenSend)) return refuseOpenSend(address, old.address);
   if (!counted.some(({ jobId }) => jobId !== undefined)) {
     return refuse(
       address,
@@ -154,12 +129,6 @@ function whyNot(
     );
   }
   return undefined;
-}
-
-function describeOld(step: Step | undefined): string {
-  if (step === undefined) return '';
-  const counts = isPost(step.kind) ? 'is not posted again' : 'counts as not bought';
-  return `; ${step.address}, still in the manifest, ${counts}`;
 }
 
 function describeInput(old: StepRecord, step: Step, price: number | null): string {

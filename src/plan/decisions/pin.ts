@@ -1,11 +1,10 @@
-import { call, way } from '../../ground/advice.ts';
 import { countedPurchases, mostRevision } from '../../lock/decisions.ts';
 import type { Acceptance, Job, Output, Purchase, StepRecord } from '../../lock/record.ts';
 import { isOpenSend } from '../../lock/sends.ts';
 import { describeChanges, findChanges } from '../compare/changes.ts';
 import type { Match } from '../situation/find-purchases.ts';
 import { findKept } from '../situation/situation.ts';
-import { creditsOf, nameOfJob, type Ruling, refuse, refuseAtLast } from './ruling.ts';
+import { creditsOf, nameOfJob, type Ruling, refuse, refuseAtLast, refuseOpenSend } from './ruling.ts';
 
 /** Pins a step to its purchase: it is kept when its input changes, and its dependents keep using its output. */
 export function pinStep(match: Match, price: number | null): Ruling {
@@ -66,13 +65,7 @@ export function findOwn(match: Match): { record: StepRecord; purchase: Job } | R
     );
   }
   const counted = record === undefined ? [] : countedPurchases(record);
-  if (counted.some(isOpenSend)) {
-    return refuse(
-      address,
-      'has a create whose answer was lost',
-      way('run apply, which retries the create; if its answer stays lost', call('resolve', address)),
-    );
-  }
+  if (counted.some(isOpenSend)) return refuseOpenSend(address);
   const own = match.purchase;
   const isUsable = own?.state === 'done' || own?.state === 'running';
   const purchase = isUsable ? own : findKept(counted);

@@ -119,7 +119,7 @@ export function ruleOnSend(
       'look for the job of this create at the service; nothing was recorded',
     );
   }
-  const text = isPost(kind) ? describePost(finding) : describe(finding);
+  const text = describe(finding, isPost(kind));
   return { is: 'recorded', address, text, records: [recordOf(resolvePurchase(record, open, finding))] };
 }
 
@@ -162,12 +162,10 @@ function findOwner(
 }
 
 function nothingOpen(address: string, records: StepRecord[]): Ruling {
-  const state = records.find((record) => record.address === address)?.purchases[0]?.state;
-  const known = state === 'done' || state === 'running' || state === 'failed' ? `is ${state}, and ` : '';
   const open = records.filter((record) => openSendsOf(record).length > 0).map((record) => record.address);
   return refuse(
     address,
-    `${known}has no create whose outcome is unknown`,
+    'has no create whose outcome is unknown',
     open.length === 0
       ? 'nothing in this lock waits for a decision'
       : `these steps wait for a decision: ${open.slice(0, 10).join(', ')}`,
@@ -178,26 +176,26 @@ function describeSend({ since, key }: OpenSend): string {
   return since === undefined ? `key ${key}` : `sent ${since}`;
 }
 
-function describePost(finding: Finding): string {
-  return finding.is === 'job'
-    ? `it is out, as ${finding.jobId}, and is not sent again`
-    : 'it is not published; the next approved apply publishes it (--publish)';
-}
-
-function describe(finding: Finding): string {
+function describe(finding: Finding, isOfPost: boolean): string {
   switch (finding.is) {
-    case 'job':
-      return finding.credits === undefined
-        ? `its job is ${finding.jobId}; the next apply collects it. Its charge is unknown; --credits N records it`
-        : `its job is ${finding.jobId}, for ${finding.credits} credits; the next apply collects it`;
+    case 'job': {
+      const { jobId, credits } = finding;
+      if (isOfPost) return `it is out, as ${jobId}, and is not sent again`;
+      const charged = credits === undefined ? unknownCharge : creditsOf(credits);
+      return `its job is ${jobId} (${charged}); the next apply collects it`;
+    }
     case 'not-spent':
-      return 'nothing was charged; the next apply buys it';
+      return isOfPost
+        ? 'it is not published; the next approved apply publishes it (--publish)'
+        : 'nothing was charged; the next apply buys it';
     case 'spend-again':
       return 'the next apply buys it, perhaps for the second time';
     default:
       return finding satisfies never;
   }
 }
+
+const unknownCharge = 'its charge is unknown: record it with `resolve` and --credits N';
 
 /** Records a paid job, from any source, as the purchase of a step that has none. The next run downloads it. */
 export function importJob(
@@ -210,8 +208,8 @@ export function importJob(
   const { campaign, lock } = context;
   const why = whyNotAdopt(match, job.jobId, lock);
   if (why !== undefined) return why;
-  const charged = job.credits === undefined ? unknownCharge : creditsOf(job.credits);
-  const text = `its job is ${job.jobId} (${charged}); the next apply collects it`;
+  const finding = { is: 'job', ...job } as const;
+  const text = describe(finding, false);
   const own = match.record;
   const [open, another] = openSendsOf(own).filter(({ fingerprint }) => fingerprint === step.fingerprint);
   if (open !== undefined && another !== undefined) {
@@ -221,12 +219,10 @@ export function importJob(
     ]);
   }
   if (own !== undefined && open !== undefined) {
-    return { is: 'recorded', address, text, records: [recordOf(resolvePurchase(own, open, { is: 'job', ...job }))] };
+    return { is: 'recorded', address, text, records: [recordOf(resolvePurchase(own, open, finding))] };
   }
   return { is: 'recorded', address, text, records: [newRecord(step, job, { own, campaign })] };
 }
-
-const unknownCharge = 'its charge is unknown: record it with `resolve` and --credits N';
 
 function newRecord(
   step: Step,

@@ -1,4 +1,4 @@
-import type { Advice } from '../../ground/advice.ts';
+import { type Advice, call, way } from '../../ground/advice.ts';
 import { kinds } from '../../kinds/index.ts';
 import { mostRevision } from '../../lock/decisions.ts';
 import type { Job, StepRecord } from '../../lock/record.ts';
@@ -19,6 +19,13 @@ export type Ruling =
 
 export function refuse(address: string, text: string, hint: Advice): Ruling {
   return { is: 'refused', address, text, hint };
+}
+
+/** Refuses a decision about the purchases of `of`, because one of them may have been charged. */
+export function refuseOpenSend(address: string, of = address): Ruling {
+  const text = of === address ? 'has a create' : `cannot take over ${of}: it has a create`;
+  const hint = way('run apply, which retries the create; if its answer stays lost', call('resolve', of));
+  return refuse(address, `${text} whose answer was lost`, hint);
 }
 
 /**

@@ -6,6 +6,7 @@ import { ceilingOf } from '../prices/prices.ts';
 import { reasonOf } from '../reason.ts';
 import { dependentRows } from '../rows/block.ts';
 import { blocked, type Draft } from '../rows/draft.ts';
+import type { Match } from '../situation/find-purchases.ts';
 import type { Situation } from '../situation/situation.ts';
 import { describeWait, gatesByMember } from './gates.ts';
 
@@ -46,11 +47,7 @@ export function blockAtGates(draft: Draft, { graph: { gates }, matches }: Pick<S
       }
       const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
       const text = gate === undefined ? `needs ${need}, which waits for a pick` : `${describeWait(gate)}${more}`;
-      // With a member that is not redone, a pick may give back what the step was made from.
-      const isGone = row.order?.needs.some((name) =>
-        (byName.get(name)?.members ?? [name]).every((address) => draft.at(address)?.discards !== undefined),
-      );
-      draft.put(heldBack(row, text, isGone ? row.discards : undefined)); // I27
+      draft.put(heldBack(row, text)); // I27
       stopped.add(row.address);
     }
   }
@@ -64,7 +61,7 @@ function isOutOfSight({ members }: Gate, draft: Draft, unselected: ReadonlySet<s
   });
 }
 
-function heldBack(row: PlanRow, text: string, discards?: number): BlockedRow {
+function heldBack(row: PlanRow, text: string): BlockedRow {
   const { order, action, mayRetry, price: shown, post } = row;
   const held = blocked(row, 'gate', reasonOf('gate', text));
   // Shows a reviewer which post a pick will be used for.
@@ -74,54 +71,56 @@ function heldBack(row: PlanRow, text: string, discards?: number): BlockedRow {
   return {
     ...held,
     wouldCost: ceilingOf(price) ?? null,
-    ...defined({ price: shown, discards }),
+    ...defined({ price: shown }),
     later: { generation, ...defined({ retries: retries?.left }) },
     ...defined({ wouldRetry: mayRetry }),
   };
 }
 
 /**
- * Lists the undecided and the rejected gates, also those of steps outside the plan, with the number of these rows that wait for each.
+ * Lists the undecided and the rejected gates that `rows` are about, also if their own steps are not in the plan, with
+ * the number of these rows that wait for each.
  */
 export function openGates(
   draft: Draft,
   rows: readonly PlanRow[],
-  { graph: { gates }, byAddress: steps, verdicts }: Pick<Situation, 'graph' | 'byAddress' | 'verdicts'>,
+  { graph: { gates }, matches, byAddress: steps, verdicts }: Situation,
 ): Plan['gates'] {
   if (gates.length === 0) return undefined;
-  const held = new Set(draft.all.flatMap(({ address, blockedBy }) => (blockedBy === 'gate' ? [address] : [])));
+  const before = gatesBefore(draft, matches);
   const counts = new Map<string, number>();
-  const open = rows.flatMap(({ address }) => (held.has(address) ? [address] : []));
-  const seen = new Set(open);
-  const counted = new Set(open);
-  for (let address = open.pop(); address !== undefined; address = open.pop()) {
-    const { waits = [], needs = [] } = steps.get(address)?.step ?? {};
-    for (const name of waits) counts.set(name, (counts.get(name) ?? 0) + (counted.has(address) ? 1 : 0));
-    for (const need of waits.length === 0 ? needs : []) {
-      if (seen.has(need) || !held.has(need)) continue;
-      seen.add(need);
-      open.push(need);
-    }
+  for (const { address } of rows) {
+    for (const name of before.get(address) ?? []) counts.set(name, (counts.get(name) ?? 0) + 1);
   }
   const about = new Set(rows.map(({ address }) => address));
   const found = gates.flatMap(({ state, note, ...gate }) => {
-    const count = counts.get(gate.name) ?? 0;
+    const { name, task, is, choose, members } = gate;
     // No rows wait behind a canary gate when everything is bought.
-    const isAbout = gate.is !== 'canary' && gate.members.some((address) => about.has(address));
-    const isMeant = counts.has(gate.name) || isAbout;
-    const isBefore = gate.members.every((address) => steps.get(address)?.step.rejected !== undefined);
-    if (state.is === 'decided' || !isMeant || isBefore) return [];
+    const isAbout = is !== 'canary' && members.some((address) => about.has(address));
+    const isBefore = members.every((address) => steps.get(address)?.step.rejected !== undefined);
+    if (state.is === 'decided' || !(counts.has(name) || isAbout) || isBefore) return [];
     const words = state.is === 'rejected' ? wordsOfRejection(gate, { steps, verdicts }) : note;
-    const { is, choose, name, task, members } = gate;
     return [
       {
         ...{ name, task, is, choose, members: [...members], state: state.is, picked: [...state.picked] },
         ...defined({ note: words }),
-        waiting: count,
+        waiting: counts.get(name) ?? 0,
       },
     ];
   });
   return found.length === 0 ? undefined : (found as Plan['gates']);
+}
+
+/** Finds the gates for which each blocked row waits, directly or through the steps that it needs. */
+function gatesBefore(draft: Draft, matches: readonly Match[]): ReadonlyMap<string, ReadonlySet<string>> {
+  const before = new Map<string, ReadonlySet<string>>();
+  // Steps come after those that they need.
+  for (const { step } of matches) {
+    const { address, needs, waits } = step;
+    if (draft.at(address)?.blockedBy !== 'gate') continue;
+    before.set(address, new Set(waits ?? needs.flatMap((need) => [...(before.get(need) ?? [])])));
+  }
+  return before;
 }
 
 function wordsOfRejection(

@@ -86,7 +86,7 @@ export function listOutputs({ situation, selected, which, rows }: ListFacts): Li
   const { graph, lock, matches, gateOf, verdicts } = situation;
   const describe = describer(situation, { boughtAt: boughtAtIn(lock), rows });
   const rights = new Map(graph.tasks.map((task) => [task.id, task.rights]));
-  const charges = new Charges(chargesByJob(lock));
+  const takeCharge = chargeTaker(chargesByJob(lock));
   const entries: OutputEntry[] = [];
   const posts: PostEntry[] = [];
   let without = 0;
@@ -97,7 +97,7 @@ export function listOutputs({ situation, selected, which, rows }: ListFacts): Li
     const ofTask = rights.get(task) === undefined ? {} : { rights: rights.get(task) };
     if (isPost(kind) && match.record !== undefined) {
       const [sent] = sendsOf(match.record);
-      if (sent !== undefined) posts.push({ ...describe(match, sent), ...ofTask, credits: charges.take(sent) });
+      if (sent !== undefined) posts.push({ ...describe(match, sent), ...ofTask, credits: takeCharge(sent) });
     }
     if (kinds[kind]?.media === 'none') continue;
     const { purchase } = findSaved(match);
@@ -112,14 +112,10 @@ export function listOutputs({ situation, selected, which, rows }: ListFacts): Li
       if (gate.state.is === 'open' && verdict?.is !== 'rejected') undecided.add(gate.name);
       continue;
     }
-    const common = {
-      ...describe(match, purchase),
-      ...defined({ verdict }),
-      ...ofTask,
-    };
+    const common = { ...describe(match, purchase), ...defined({ verdict }), ...ofTask };
     for (const [index, output] of outputs.entries()) {
       const part = outputs.length > 1 ? { part: index + 1 } : {};
-      entries.push({ ...common, ...part, output, credits: charges.take(purchase) });
+      entries.push({ ...common, ...part, output, credits: takeCharge(purchase) });
     }
   }
   return { entries, posts, without, undecided: [...undecided] };
@@ -131,22 +127,16 @@ export function findSaved({ purchase, record }: Match): { purchase?: Purchase | 
   return { purchase: counted.find(({ outputs }) => outputs !== undefined), isEarlier: true };
 }
 
-/** Charges by job, each counted once: several steps may share a job, and a job may have several files. */
-class Charges {
-  readonly #known: ReadonlyMap<string, number>;
-  readonly #taken = new Set<string>();
-
-  constructor(known: ReadonlyMap<string, number>) {
-    this.#known = known;
-  }
-
-  take(purchase: Purchase): number | null {
+/** Makes a function that returns the charge of a job once: several steps may share it, and it may have several files. */
+function chargeTaker(known: ReadonlyMap<string, number>): (purchase: Purchase) => number | null {
+  const taken = new Set<string>();
+  return (purchase) => {
     if (!isJob(purchase)) return null;
     const name = chargeName(purchase);
-    if (this.#taken.has(name)) return 0;
-    this.#taken.add(name);
-    return this.#known.get(name) ?? null;
-  }
+    if (taken.has(name)) return 0;
+    taken.add(name);
+    return known.get(name) ?? null;
+  };
 }
 
 type Described = Omit<OutputEntry, 'output' | 'part' | 'credits' | 'verdict' | 'rights'>;

@@ -139,8 +139,10 @@ export function tallyCharges(charges: readonly Charge[], by: readonly CostDimens
     row.jobs += 1;
     add(row.credits, charge);
   }
+  // Unknown values are last.
+  const nameOf = ({ keys }: CostRow) => keys.map((key) => key ?? '\uffff').join('\n');
   const weight = ({ credits }: CostRow) => credits.spent + credits.held;
-  return [...rows.values()].sort((a, b) => weight(b) - weight(a) || compareKeys(a.keys, b.keys));
+  return [...rows.values()].sort((a, b) => weight(b) - weight(a) || (nameOf(a) < nameOf(b) ? -1 : 1));
 }
 
 export function sumCharges(charges: readonly Charge[]): CostSums {
@@ -157,17 +159,6 @@ function add(sums: CostSums, { went, credits }: Charge): void {
   sums[went] += credits ?? 0;
   if (went !== 'held') sums.spent += credits ?? 0;
   else if (credits === null) sums.heldUnknown += 1;
-}
-
-/** Compares the values of two rows, one dimension after the other. Unknown values are last. */
-function compareKeys(a: readonly (string | null)[], b: readonly (string | null)[]): number {
-  for (const [index, one] of a.entries()) {
-    const other = b[index] ?? null;
-    if (one === other) continue;
-    if (one === null || other === null) return one === null ? 1 : -1;
-    return one < other ? -1 : 1;
-  }
-  return 0;
 }
 
 export interface Approved {

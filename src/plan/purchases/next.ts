@@ -109,7 +109,7 @@ export function whyNotAgain(
   failed: { error: string | undefined; charged: number | null | undefined; price: number | null },
 ): RetryRefusal | undefined {
   if (retries === undefined) return 'not-asked';
-  if (classifyFailure(failed.error) === 'prompt') return 'prompt';
+  if (isPromptRefused(failed.error)) return 'prompt';
   if (retries.left <= 0) return 'attempts';
   return retries.credits !== null && costOfAnother(failed) > retries.credits ? 'credits' : undefined;
 }
@@ -205,32 +205,18 @@ export function settlingOf(purchase: OpenSend, facts: SendFacts): Settling {
   return person(`the answer to its create was lost ${when}, and the service no longer replays it`);
 }
 
-/** Cause of a failed job: refused prompt or reference, refused output, or an error of the service. */
-type FailureClass = 'prompt' | 'output' | 'machine';
-
 const refusal =
   /moderat|polic(?:y|ies)|prohibited|nsfw|unsafe|inappropriate|sensitive|flagged|safety|violat|guidelines|harmful|reject|block/i;
 const ofOutput =
   /\boutput\b|did not generate|(?:generated|resulting) (?:image|picture|video|audio|speech|content|media|result)|\bresponse violated/i;
 const ofInput = /\b(?:prompt|request|input)\b/i;
-const ofMachine =
-  /upstream|bad gateway|unavailable|overload|capacity|time[d -]*out|internal (?:server )?error|out of memory|connection|rate limit|try again later|invalid response/i;
+const ofRequest = /invalid(?! response)|\btoo (?:long|large|small|short)\b|unsupported|content checker/i;
 
 /**
- * Rules in order; the first that matches decides. Services document no error codes, only messages. Messages that may
- * mean the prompt count as a refused prompt, because a repeated refusal can be charged.
+ * Returns whether a job failed because of its prompt or reference. Services document no error codes, only messages.
+ * Messages that may mean the prompt count as that, because a repeated refusal can be charged.
  */
-const rules: readonly { is: FailureClass; matches: (error: string) => boolean }[] = [
-  { is: 'output', matches: (error) => ofOutput.test(error) && refusal.test(error) && !ofInput.test(error) },
-  { is: 'prompt', matches: (error) => refusal.test(error) },
-  {
-    is: 'prompt',
-    matches: (error) =>
-      /invalid(?! response)|\btoo (?:long|large|small|short)\b|unsupported|content checker/i.test(error),
-  },
-  { is: 'machine', matches: (error) => ofMachine.test(error) },
-];
-
-export function classifyFailure(error: string | undefined): FailureClass | undefined {
-  return error === undefined ? undefined : rules.find(({ matches }) => matches(error))?.is;
+export function isPromptRefused(error = ''): boolean {
+  if (!refusal.test(error)) return ofRequest.test(error);
+  return !ofOutput.test(error) || ofInput.test(error);
 }

@@ -1,5 +1,5 @@
 import { taskOfAddress } from '../../graph/address.ts';
-import { type GraphOutline, outlineOf } from '../../graph/graph.ts';
+import type { GraphOutline } from '../../graph/graph.ts';
 import { defined } from '../../ground/values.ts';
 import { countedPurchases, pinnedFingerprint } from '../../lock/decisions.ts';
 import { agreeOnSends, factOf, joinParts } from '../../lock/join.ts';
@@ -128,14 +128,9 @@ function purchaseOf({ generation, fingerprint }: Purchase): string {
   return `purchase ${generation} ${fingerprint}`;
 }
 
-/** Finds addresses in the lock that are no longer in the manifest, except those whose purchases a rename moves. */
-export function findOrphans({ matches, written, lock }: Situation): string[] {
-  const known = new Set(matches.flatMap(({ step, movedFrom }) => [step.address, ...(movedFrom ? [movedFrom] : [])]));
-  const addresses = new Set([...outlineOf(written).addresses, ...known]);
-  return [...withoutMovedAway(lock, { addresses }).steps]
-    .filter(
-      ([address, record]) => !known.has(address) && countedPurchases(record).some(({ state }) => state !== 'refused'),
-    )
-    .map(([address]) => address)
-    .sort();
+/** Finds addresses with purchases that are no longer in the manifest, except those whose purchases a rename moves. */
+export function findOrphans({ matches, lock }: Pick<Situation, 'matches' | 'lock'>): string[] {
+  return orphanRecords(matches, lock).flatMap((record) =>
+    countedPurchases(record).some(({ state }) => state !== 'refused') ? [record.address] : [],
+  );
 }

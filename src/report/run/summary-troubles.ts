@@ -2,7 +2,7 @@ import { type Call, call, type Way, way } from '../../ground/advice.ts';
 import { likenessOf } from '../../ground/likeness.ts';
 import { groupBy } from '../../ground/values.ts';
 import { isPost } from '../../plan/posts/post-record.ts';
-import { classifyFailure } from '../../plan/purchases/next.ts';
+import { isPromptRefused } from '../../plan/purchases/next.ts';
 import { writeName } from '../../plan/select/names.ts';
 import { type Paste, waysBlock } from '../advice-text.ts';
 import { bad, type Document, type Line, line, type Span, warning } from '../document.ts';
@@ -114,7 +114,7 @@ function resolveWay([first, ...others]: readonly StepView[], ways: string): Reme
 
 /** Advises to change a refused prompt, because the same words are likely to fail again. */
 function wordsAdvice(steps: readonly StepView[]): string {
-  const refused = steps.filter(({ error }) => classifyFailure(error) === 'prompt');
+  const refused = steps.filter(({ error }) => isPromptRefused(error));
   const tasks = new Set(refused.map(({ task }) => `\`${task}\``));
   if (tasks.size === 0) return '';
   return `the same words are likely to fail again: change them in task ${shortList([...tasks], shownNames)}; then `;

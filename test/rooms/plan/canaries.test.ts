@@ -188,7 +188,7 @@ describe('ask: people pick the canaries first', () => {
     expect(plan.gates).toEqual([
       {
         ...{ name: 'canary of hero', task: 'hero', is: 'canary', choose: 1, members: ['hero@a'] },
-        ...{ state: 'open', picked: [], waiting: 4 },
+        ...{ state: 'open', picked: [], waiting: 5 },
       },
     ]);
     expect(plan.rows[1]?.later).toEqual({ generation: 1 });

@@ -24,7 +24,7 @@ describe('what stands on record for one address becomes that of another', () => 
     expect(moveRecord(old(purchases), target)).toStrictEqual({
       is: 'recorded',
       address: 'new',
-      text: 'now has the purchases of old: 2 jobs, 3 credits',
+      text: 'now has the purchases of old: 2 jobs of 3 credits',
       records: [recordOf('new', purchases), old(purchases.map(forgotten))],
     });
   });
@@ -40,7 +40,7 @@ describe('what stands on record for one address becomes that of another', () => 
     expect(moveRecord(old(purchases, decisions), { ...target, record })).toStrictEqual({
       is: 'recorded',
       address: 'new',
-      text: 'now has the purchases of old: 1 job, 4 credits',
+      text: 'now has the purchases of old: 1 job of 4 credits',
       records: [
         recordOf(
           'new',
@@ -76,8 +76,8 @@ describe('what is not moved', () => {
       'a create whose answer was lost',
       old([saved(step), create(was)]),
       {},
-      'cannot take over old: the answer to its create was lost',
-      way('decide about it first', call('resolve', 'old')),
+      'cannot take over old: it has a create whose answer was lost',
+      way('run apply, which retries the create; if its answer stays lost', call('resolve', 'old')),
     ],
     [
       'what was never bought',

@@ -241,11 +241,8 @@ describe('forget', () => {
     const open: Ruling = {
       is: 'refused',
       address: 'a',
-      text: 'has a create whose answer was lost: nobody knows yet whether it was paid',
-      hint: way(
-        'run apply, which retries the create, and then forget the step; if the answer stays lost',
-        call('resolve', 'a'),
-      ),
+      text: 'has a create whose answer was lost',
+      hint: way('run apply, which retries the create; if its answer stays lost', call('resolve', 'a')),
     };
     const running: Ruling = {
       is: 'refused',

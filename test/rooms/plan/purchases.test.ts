@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Graph } from '../../../src/graph/graph.ts';
 import type { Lock, Purchase, Refusal } from '../../../src/lock/record.ts';
 import { countRefused, idempotencyKey, nextPurchase, repeatOf } from '../../../src/plan/purchases/key.ts';
-import { classifyFailure } from '../../../src/plan/purchases/next.ts';
+import { isPromptRefused } from '../../../src/plan/purchases/next.ts';
 import { situate } from '../../../src/plan/situation/situation.ts';
 import { type StepState, stateOfStep } from '../../../src/plan/situation/step-state.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
@@ -144,32 +144,32 @@ describe('the state of a step', () => {
 
 /** Messages of real services, and of the sandbox. */
 test.each([
-  [undefined, undefined],
-  ['no reason given', undefined],
-  ['contained material flagged by a content checker', 'prompt'],
-  ['Your request was rejected as a result of our safety system', 'prompt'],
-  ['Input flagged by our content moderation system', 'prompt'],
-  ['content_policy_violation', 'prompt'],
-  ['Moderation: blocked', 'prompt'],
-  ['prohibited words', 'prompt'],
-  ['NSFW content detected in the reference image', 'prompt'],
-  ['invalid image', 'prompt'],
-  ['the prompt is too long', 'prompt'],
-  ['moderation: prompt flagged, output withheld', 'prompt'],
-  ['The prompt is blocked; no output was produced', 'prompt'],
-  ['Your request was rejected: it violates our usage guidelines', 'prompt'],
-  ['invalid prompt (upstream 400)', 'prompt'],
-  ['Prompt too long: rate limit of 500 characters', 'prompt'],
-  ["The response violated Vertex AI's usage guidelines", 'output'],
-  ['output audio may contain sensitive information', 'output'],
-  ['Output audio has sensitive content', 'output'],
-  ['The model did not generate the expected output because of unsafe content', 'output'],
-  ['The generated video was blocked by moderation', 'output'],
-  ['invalid response from the upstream provider', 'machine'],
-  ['timeout', 'machine'],
-  ['The service is temporarily unavailable. Please try again later', 'machine'],
-  ['CUDA out of memory', 'machine'],
-  ['Internal server error', 'machine'],
-])('%j is a failure of %s', (error, expected) => {
-  expect(classifyFailure(error)).toBe(expected);
+  [undefined, false],
+  ['no reason given', false],
+  ['contained material flagged by a content checker', true],
+  ['Your request was rejected as a result of our safety system', true],
+  ['Input flagged by our content moderation system', true],
+  ['content_policy_violation', true],
+  ['Moderation: blocked', true],
+  ['prohibited words', true],
+  ['NSFW content detected in the reference image', true],
+  ['invalid image', true],
+  ['the prompt is too long', true],
+  ['moderation: prompt flagged, output withheld', true],
+  ['The prompt is blocked; no output was produced', true],
+  ['Your request was rejected: it violates our usage guidelines', true],
+  ['invalid prompt (upstream 400)', true],
+  ['Prompt too long: rate limit of 500 characters', true],
+  ["The response violated Vertex AI's usage guidelines", false],
+  ['output audio may contain sensitive information', false],
+  ['Output audio has sensitive content', false],
+  ['The model did not generate the expected output because of unsafe content', false],
+  ['The generated video was blocked by moderation', false],
+  ['invalid response from the upstream provider', false],
+  ['timeout', false],
+  ['The service is temporarily unavailable. Please try again later', false],
+  ['CUDA out of memory', false],
+  ['Internal server error', false],
+])('%j is because of the prompt: %s', (error, expected) => {
+  expect(isPromptRefused(error)).toBe(expected);
 });
