@@ -20,6 +20,11 @@ export function countOf(count: number, noun: string): string {
   return `${creditsText(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
+/** Returns texts such as `3 failed`, without those that count nothing. */
+export function countWords(counts: readonly (readonly [count: number, words: string])[]): string[] {
+  return counts.flatMap(([count, words]) => (count > 0 ? [`${creditsText(count)} ${words}`] : []));
+}
+
 /** Returns a text such as `400 a day, 120 left`. */
 export function limitText({ credits, per, left, of }: NonNullable<PlanTotals['limit']>): string {
   const most = `${creditsText(credits)} a ${per}${of === 'engine' ? ' by all workers' : ''}`;

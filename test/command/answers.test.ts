@@ -63,7 +63,7 @@ describe('errors for users', () => {
     expect(again).toMatchObject({ code: 4, err: expect.stringContaining('with a higher budget') });
     const quiet = await trial.apply(['--quiet']);
     expect(quiet.code).toBe(4);
-    expect(quiet.err).toMatch(/^blocked +the budget is not enough for 3 steps \(cost 6 credits\)\n$/);
+    expect(quiet.err).toMatch(/^blocked +the budget is not enough for 3 steps \(6 credits\)\n$/);
   });
 
   test('a lost answer that another run recovers needs no person', async () => {

@@ -4,6 +4,7 @@ import type { Plan, PlanRow, PlanTotals, PostTarget } from '../../plan/plan.ts';
 import { isAskedAbout } from '../../plan/posts/post-record.ts';
 import { limitName } from '../../plan/prices/fund.ts';
 import { guessText } from '../../plan/prices/prices.ts';
+import { sumPrices } from '../../plan/sum-up.ts';
 import { type Block, bad, type Fact, named, strong, type Text, warning } from '../document.ts';
 import { countOf, creditsText, limitText, rangeText } from '../numbers.ts';
 import { safeText, shortList } from '../safe-text.ts';
@@ -139,20 +140,15 @@ export const limitCodes: ReadonlySet<string> = new Set(['budget', 'run-limit', '
 export function limitFacts({ rows, totals }: Pick<Plan, 'rows' | 'totals'>): Fact[] {
   const limited = rows.filter(({ reason }) => limitCodes.has(reason.code));
   const now = [...groupBy(limited, ({ reason }) => reason.code)].map(([code, own]): Fact => {
-    const unsure = own.filter(({ wouldCost }) => wouldCost === null);
-    const expected = unsure.flatMap(({ price }) => price?.likely ?? []);
-    const credits = [...own.map(({ wouldCost }) => wouldCost ?? 0), ...expected].reduce((sum, one) => sum + one, 0);
-    const unknown = unsure.length - expected.length;
-    const cost = [
-      ...(credits > 0 ? [`cost ${expected.length > 0 ? '≈ ' : ''}${countOf(credits, 'credit')}`] : []),
-      ...(unknown > 0 ? [`${creditsText(unknown)} of unknown price`] : []),
-    ].join(', ');
+    const cost = spendText(sumPrices(own.map((row) => ({ ...row, credits: row.wouldCost ?? 0 }))));
     const kept = code === 'budget' ? totals.fit?.kept : undefined;
     const reserved =
       kept === undefined ? '' : `; ${countOf(kept, 'credit')} of the budget reserved for steps that wait for a pick`;
     const name = code === 'limit' ? limitName(totals.limit) : code === 'budget' ? 'the budget' : '--max-credits';
-    const steps = `${countOf(own.length, 'step')}${cost === '' ? '' : ` (${cost})`}`;
-    return { label: 'blocked', text: warning(`${name} is not enough for ${steps}${reserved}`) };
+    return {
+      label: 'blocked',
+      text: warning(`${name} is not enough for ${countOf(own.length, 'step')} (${cost})${reserved}`),
+    };
   });
   const after = totals.fit && afterPicksText(totals.fit);
   return after === undefined ? now : [...now, { label: 'short', text: warning(after) }];
@@ -192,14 +188,9 @@ function askedText(asked: readonly PlanRow[]): string {
 
 export function timeFacts({ expected, untimed = [] }: PlanTotals): Fact[] {
   if (expected !== undefined) return [{ label: 'time', text: `about ${rangeText(expected)}` }];
-  return untimed.length === 0
-    ? []
-    : [
-        {
-          label: 'time',
-          text: `unknown: ${shortList(untimed, 3)} ${untimed.length === 1 ? 'was' : 'were'} never timed`,
-        },
-      ];
+  if (untimed.length === 0) return [];
+  const were = untimed.length === 1 ? 'was' : 'were';
+  return [{ label: 'time', text: `unknown: ${shortList(untimed, 3)} ${were} never timed` }];
 }
 
 export type Fit = NonNullable<PlanTotals['fit']>;
@@ -246,10 +237,7 @@ export function postsText(targets: readonly PostTarget[], now?: number): string 
 
 function overdueText(targets: readonly PostTarget[], now: number): string {
   const overdue = targets.filter(({ at }) => Date.parse(at ?? '') < now).length;
-  if (overdue === 0) return '';
-  const whose =
-    overdue < targets.length ? `the time of ${creditsText(overdue)}` : overdue === 1 ? 'its time' : 'their time';
-  return `; ${whose} has passed, so ${overdue === 1 ? 'it is' : 'they are'} published at once`;
+  return overdue === 0 ? '' : `; ${creditsText(overdue)} overdue, published at once`;
 }
 
 export function sideBySide({ address, beside }: Pick<PlanRow, 'address' | 'beside'>): Block {
@@ -270,18 +258,11 @@ export function sideBySide({ address, beside }: Pick<PlanRow, 'address' | 'besid
 }
 
 function accountsText(targets: readonly PostTarget[], names: AccountNames): string {
-  const accounts = [...new Set(targets.flatMap(({ accounts }) => accounts))];
-  const shown = accounts.slice(0, shownAccounts).map((id) => accountText(id, names));
-  const unnamed = targets.filter((target) => target.accounts.length === 0).length;
-  if (unnamed > 0) shown.push(accounts.length === 0 ? 'accounts that the request does not name' : 'others not named');
-  if (accounts.length > shownAccounts) shown.push(`${accounts.length - shownAccounts} more accounts`);
-  const last = shown.pop() ?? '';
-  return shown.length === 0 ? last : `${shown.join(', ')} and ${last}`;
-}
-
-function accountText(id: string, names: AccountNames): string {
-  const name = names.get(id);
-  return name === undefined ? `account ${safeText(id, 80)}` : safeText(name, 80);
+  const accounts = [...new Set(targets.flatMap((target) => target.accounts))].map(
+    (id) => names.get(id) ?? `account ${id}`,
+  );
+  const isUnnamed = targets.some((target) => target.accounts.length === 0);
+  return shortList([...accounts, ...(isUnnamed ? ['accounts that the request does not name'] : [])], shownAccounts);
 }
 
 function timesText(targets: readonly PostTarget[]): string {

@@ -1,13 +1,13 @@
 import { taskOfAddress } from '../../graph/address.ts';
 import { groupBy } from '../../ground/values.ts';
 import { isHeldBack } from '../../plan/actions.ts';
-import { describeChange, describeWords } from '../../plan/compare/changes.ts';
+import { describeChange } from '../../plan/compare/changes.ts';
 import type { Change } from '../../plan/plan.generated.ts';
 import type { Action, Plan, PlanRow } from '../../plan/plan.ts';
 import { isPost } from '../../plan/posts/post-record.ts';
 import { describeFollowed, findRoot } from '../../plan/rows/follow.ts';
 import { countOf, creditsText } from '../numbers.ts';
-import { safeText } from '../safe-text.ts';
+import { shortList } from '../safe-text.ts';
 import { postsText } from './plan-facts.ts';
 
 /** Order of actions in a plan: those that need the most attention first. */
@@ -99,7 +99,7 @@ function causeFinder(rows: readonly PlanRow[]): (row: PlanRow) => string {
     const row = asWanted(given);
     const held = row === given ? '' : `${given.reason.code} `;
     const causes = (row.reason.changes ?? []).map((change) => {
-      if (change.cause?.is !== 'step') return nameOfCause(change);
+      if (change.cause?.is !== 'step') return causeName(change);
       byAddress ??= new Map(rows.map((one) => [one.address, asWanted(one)]));
       const root = findRoot(change.cause.name, byAddress);
       return root === undefined ? `after ${change.cause.name}` : `after ${root.task} ${nameOwn(root)}`;
@@ -118,7 +118,7 @@ function asWanted(row: PlanRow): PlanRow {
 function nameOwn(row: PlanRow): string {
   return nameAll(
     row,
-    (row.reason.changes ?? []).flatMap((change) => (change.cause?.is === 'step' ? [] : nameOfCause(change))),
+    (row.reason.changes ?? []).flatMap((change) => (change.cause?.is === 'step' ? [] : causeName(change))),
   );
 }
 
@@ -127,13 +127,6 @@ function nameAll(row: PlanRow, causes: readonly string[]): string {
   if (changes === undefined)
     return `${code} ${explained.has(code) ? anonymousText(text, { address: row.address, jobId: job }) : ''}`;
   return `${code} ${[...new Set(causes)].sort().join('\n')}`;
-}
-
-function nameOfCause({ field, before, after, cause }: Change): string {
-  if (cause !== undefined)
-    return `${cause.is} ${cause.is === 'data' ? `${cause.file ?? ''} ${cause.sheet ?? ''}` : ''} ${cause.name}`;
-  const words = typeof before === 'string' && typeof after === 'string' ? describeWords(before, after) : '';
-  return `${field} ${words}`;
 }
 
 /** Reasons whose sentence says more than their code. */
@@ -240,6 +233,7 @@ function describeMany(item: PlanItem, index: RowIndex): string {
   if (isMissed(first)) {
     return `${describeMany({ ...item, rows: rows.map(asWanted) }, index)}; ${sentences[code] ?? text}`;
   }
+  if (explained.has(code)) return anonymousText(text, { address: first.address, jobId: first.reason.job });
   switch (code) {
     case 'changed':
     case 'pinned':
@@ -257,15 +251,6 @@ function describeMany(item: PlanItem, index: RowIndex): string {
       const isCeiling = rows.some(({ reason }) => reason.neededIf !== undefined);
       return `not ${isPost(first.kind) ? 'posted' : 'bought'} yet${isCeiling ? '; at most this many, depending on other outputs' : ''}`;
     }
-    case 'job-failed':
-    case 'refused':
-    case 'answer-lost':
-    case 'key-known':
-    case 'consent':
-    case 'payer':
-    case 'post-open':
-    case 'post-lost':
-      return anonymousText(text, { address: first.address, jobId: first.reason.job });
     case 'renamed':
       return formerNames(rows);
     case 'bought-before':
@@ -280,12 +265,9 @@ function describeMany(item: PlanItem, index: RowIndex): string {
 function formerNames(rows: readonly PlanRow[]): string {
   const former = rows.flatMap(({ order }) => order?.movedFrom ?? []);
   const tasks = new Set(former.map(taskOfAddress));
-  const [task = ''] = tasks;
-  const isTask = tasks.size === 1 && rows.every((row) => row.task !== task);
-  if (isTask) return `was ${safeText(task, 100)}`;
-  const [first, ...others] = former;
-  if (first === undefined) return 'had other names';
-  return `was ${safeText(first, 100)}${others.length === 0 ? '' : ' and others like it'}`;
+  if (tasks.size === 0) return 'had other names';
+  const isTask = tasks.size === 1 && rows.every(({ task }) => !tasks.has(task));
+  return `was ${shortList(isTask ? [...tasks] : former, 1)}`;
 }
 
 /** Sentences for several steps, for reasons whose own text names one step. */

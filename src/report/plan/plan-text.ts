@@ -18,7 +18,7 @@ import {
   type Text,
   warning,
 } from '../document.ts';
-import { countOf, creditsText, priceText } from '../numbers.ts';
+import { countOf, countWords, creditsText, priceText } from '../numbers.ts';
 import { markdownText } from '../render/markdown-text.ts';
 import { terminalText } from '../render/terminal-text.ts';
 import type { Style } from '../style.ts';
@@ -178,44 +178,36 @@ function uncheckedBlock({ rows }: Plan): Block | undefined {
 
 /** Summary of a plan in one line, like `5 to create, 1 to download, 8 up to date`, or that there is nothing to do. */
 function planHeadline(plan: Plan): string {
-  const counts = new Map<Action, number>();
-  const waiting = plan.rows.filter(({ blockedBy }) => blockedBy === 'consent').length;
-  for (const { action } of plan.rows) counts.set(action, (counts.get(action) ?? 0) + 1);
-  const atGates = plan.rows.filter(({ blockedBy }) => blockedBy === 'gate').length;
-  counts.set('blocked', (counts.get('blocked') ?? 0) - waiting - atGates);
+  const { rows } = plan;
+  const count = (has: (row: PlanRow) => boolean) => rows.filter(has).length;
+  const atGates = count(({ blockedBy }) => blockedBy === 'gate');
+  const waiting = count(({ blockedBy }) => blockedBy === 'consent');
+  const posted = count(({ changedSince }) => changedSince === true);
+  const pinned = count(isHeldBack) - posted;
+  const byAction = (...actions: Action[]) =>
+    countWords(actions.map((action) => [count((row) => row.action === action && !isApart(row)), actionWords[action]]));
+  const apart = countWords([
+    [pinned, `unchanged because of ${pinned === 1 ? 'a pin' : 'pins'}`],
+    [posted, 'posted and changed since'],
+    [waiting, 'waiting for consent'],
+    [atGates, 'waiting for a pick'],
+  ]);
+  if (hasWork(plan)) return [...byAction(...actionOrder), ...apart].join(', ');
   const steps = countSteps(plan);
-  const held = plan.rows.filter(isHeldBack).length;
-  const kept = (counts.get('keep') ?? 0) - held;
-  if (!hasWork(plan)) {
-    const upToDate =
-      kept === steps
-        ? keptAll(steps)
-        : `${creditsText(kept)} of ${countOf(steps, 'step')} ${kept === 1 ? 'is' : 'are'} up to date`;
-    const others = countWords(counts, ['unresolved', 'failed', 'blocked']);
-    const isStuck = plan.rows.some(({ blockedBy, reason }) => blockedBy === 'selection' || limitCodes.has(reason.code));
-    const rest = [...heldWords(plan), ...waitingWords(waiting, atGates)];
-    if ((counts.get('failed') ?? 0) > 0) return [...others, upToDate, ...rest].join(', ');
-    const start = isStuck ? 'Nothing can be done' : 'Nothing to do';
-    return `${start}: ${[upToDate, ...heldWords(plan), ...others, ...waitingWords(waiting, atGates)].join(', ')}`;
-  }
-  counts.set('keep', kept);
-  return [...countWords(counts, actionOrder), ...heldWords(plan), ...waitingWords(waiting, atGates)].join(', ');
+  const kept = count((row) => row.action === 'keep' && !isApart(row));
+  const upToDate =
+    kept === steps
+      ? keptAll(steps)
+      : `${creditsText(kept)} of ${countOf(steps, 'step')} ${kept === 1 ? 'is' : 'are'} up to date`;
+  const others = byAction('unresolved', 'failed', 'blocked');
+  if (rows.some(({ action }) => action === 'failed')) return [...others, upToDate, ...apart].join(', ');
+  const isStuck = rows.some(({ blockedBy, reason }) => blockedBy === 'selection' || limitCodes.has(reason.code));
+  return `${isStuck ? 'Nothing can be done' : 'Nothing to do'}: ${[upToDate, ...others, ...apart].join(', ')}`;
 }
 
-function waitingWords(waiting: number, atGates: number): string[] {
-  return [
-    ...(waiting === 0 ? [] : [`${creditsText(waiting)} waiting for consent`]),
-    ...(atGates === 0 ? [] : [`${creditsText(atGates)} waiting for a pick`]),
-  ];
-}
-
-function heldWords({ rows }: Plan): string[] {
-  const posted = rows.filter(({ changedSince }) => changedSince === true).length;
-  const held = rows.filter(isHeldBack).length - posted;
-  return [
-    ...(held === 0 ? [] : [`${held} unchanged because of ${held === 1 ? 'a pin' : 'pins'}`]),
-    ...(posted === 0 ? [] : [`${posted} posted and changed since`]),
-  ];
+/** Returns whether the headline counts a row by what it waits for, not by its action. */
+function isApart(row: PlanRow): boolean {
+  return row.blockedBy === 'gate' || row.blockedBy === 'consent' || isHeldBack(row);
 }
 
 function keptAll(steps: number): string {
@@ -236,10 +228,3 @@ const actionWords: Readonly<Record<Action, string>> = {
   orphan: 'no longer in the manifest',
   keep: 'up to date',
 };
-
-function countWords(counts: ReadonlyMap<Action, number>, actions: readonly Action[]): string[] {
-  return actions.flatMap((action) => {
-    const count = counts.get(action) ?? 0;
-    return count === 0 ? [] : [`${creditsText(count)} ${actionWords[action]}`];
-  });
-}

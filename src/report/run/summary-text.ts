@@ -3,7 +3,7 @@ import { type Call, call, way } from '../../ground/advice.ts';
 import { isPost } from '../../plan/posts/post-record.ts';
 import { waysBlock } from '../advice-text.ts';
 import { type Block, type Document, type Fact, facts, good, line, stack, strong, warning } from '../document.ts';
-import { countOf, creditsText, spanText } from '../numbers.ts';
+import { countOf, countWords, creditsText, spanText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import type { RunView, SavedFiles, Stage, StepView } from './run-view.ts';
 import { countSteps, isNoUser, stopText } from './run-words.ts';
@@ -44,7 +44,7 @@ export function summaryView(view: RunView, options: SummaryOptions): Document {
 
 function headline(view: RunView): Block {
   const [done, kept, unneeded] = [countDone(view), countSteps(view, 'kept'), countSteps(view, 'unneeded')];
-  const notes = counts([
+  const notes = countWords([
     [kept, 'of them in earlier runs'],
     [unneeded, 'not needed'],
   ]);
@@ -57,11 +57,6 @@ function headline(view: RunView): Block {
 
 function countDone(view: RunView): number {
   return countSteps(view, 'done', 'kept', 'unneeded');
-}
-
-/** Returns texts such as `3 scheduled`, without those that count nothing. */
-function counts(all: readonly [count: number, words: string][]): string[] {
-  return all.flatMap(([count, words]) => (count > 0 ? [`${creditsText(count)} ${words}`] : []));
 }
 
 /** Returns the open work of a run that has ended, why it stopped buying, and the next command. */
@@ -182,7 +177,7 @@ function postsFact(view: RunView): Fact | undefined {
   const { size: scheduled } = view.scheduledPosts;
   const waiting = count('awaits-consent');
   if (count('done') + waiting === 0) return undefined;
-  const parts = counts([
+  const parts = countWords([
     [count('done') - scheduled, 'published now'],
     [scheduled, 'scheduled'],
     [count('kept'), 'before'],

@@ -263,7 +263,7 @@ ${more}`;
 
     test('appear in plans by name once known; plan queries them only with --refresh', async () => {
       const trial = await makeTrial(campaignOf('acc_36c3a20f22ac6098'));
-      expect((await trial.run(['plan', 'campaign.yaml'])).out).toContain(`to account ${account} and account acc_36`);
+      expect((await trial.run(['plan', 'campaign.yaml'])).out).toContain(`to account ${account}, account acc_36`);
       const named = 'to Instagram @sandbox.studio and TikTok @sandboxshorts, at once';
       expect((await trial.run(['plan', 'campaign.yaml', '--refresh'])).out).toContain(named);
       expect((await trial.run(['plan', 'campaign.yaml'])).out).toContain(named);
@@ -298,7 +298,7 @@ ${more}`;
         const ran = await trial.run([command, 'campaign.yaml']);
         expect(ran.err).toContain(`campaign.yaml:11:20 ${warned}`);
         if (command === 'plan')
-          expect(ran.out.replace(/\s+/g, ' ')).toContain('Z; its time has passed, so it is published at once');
+          expect(ran.out.replace(/\s+/g, ' ')).toContain('Z; 1 overdue, published at once');
       }
       rmSync(trial.path('.mediabatch'), { recursive: true });
       expect((await trial.run(['plan', 'campaign.yaml'])).err).toContain(warned);

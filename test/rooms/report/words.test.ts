@@ -159,9 +159,9 @@ const many = Array.from({ length: 10 }, (_, index) => `acc-${index}`);
 
 test.each<[PostTarget[], string]>([
   [[{ accounts: ['a'] }], '1 post to Instagram @lamps\\x07, at once'],
-  [[{ accounts: ['b'] }, { accounts: ['a', 'b'] }], '2 posts to account b and Instagram @lamps\\x07, at once'],
+  [[{ accounts: ['b'] }, { accounts: ['a', 'b'] }], '2 posts to account b, Instagram @lamps\\x07, at once'],
   [[{ accounts: [] }], '1 post to accounts that the request does not name, at once'],
-  [[{ accounts: [] }, { accounts: ['b'] }], '2 posts to account b and others not named, at once'],
+  [[{ accounts: [] }, { accounts: ['b'] }], '2 posts to account b, accounts that the request does not name, at once'],
   [[{ accounts: ['b'], at: '2030-05-01' }], '1 post to account b, at 2030-05-01'],
   [
     [
@@ -180,7 +180,7 @@ test.each<[PostTarget[], string]>([
   ],
   [
     [{ accounts: many }],
-    '1 post to account acc-0, account acc-1, account acc-2, account acc-3, account acc-4, account acc-5, account acc-6, account acc-7 and 2 more accounts, at once',
+    '1 post to account acc-0, account acc-1, account acc-2, account acc-3, account acc-4, account acc-5, account acc-6, account acc-7, … and 2 more, at once',
   ],
 ])('%j is said', (targets, text) => {
   expect(postsText(targets.map((target) => ({ ...target, names: Object.fromEntries(names) })))).toBe(text);
@@ -192,11 +192,11 @@ test('posts whose time is over are told of', () => {
   const later = { accounts: ['a'], at: '2030-05-01T08:30:00Z' };
   const words = (...targets: PostTarget[]) => postsText(targets, now).replace(/^.*?(?=;|$)/, '');
   expect(words(later, { accounts: ['a'] }, { accounts: ['a'], at: 'soon' })).toBe('');
-  expect(words(over)).toBe('; its time has passed, so it is published at once');
-  expect(words(over, over)).toBe('; their time has passed, so they are published at once');
-  expect(words(over, later)).toBe('; the time of 1 has passed, so it is published at once');
+  expect(words(over)).toBe('; 1 overdue, published at once');
+  expect(words(over, over)).toBe('; 2 overdue, published at once');
+  expect(words(over, later)).toBe('; 1 overdue, published at once');
   const late = plan([row('share', 'create', { kind: 'post', credits: 0, post: over })]);
-  const said = 'account a, at 2030-05-01T09:30:00+02:00; its time has passed, so it is published at once';
+  const said = 'account a, at 2030-05-01T09:30:00+02:00; 1 overdue, published at once';
   expect(planText(late, { style: noColor, width: 200, now })).toContain(said);
 });
 
