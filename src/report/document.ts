@@ -18,8 +18,6 @@ export interface Column {
   cut?: 'middle' | 'wrap';
   /** Placed below its row if the columns do not fit. */
   below?: true;
-  /** Whether the column is cut, and then omitted, before any other column is cut. */
-  spare?: true;
   /** Whether one space instead of two separates the column from the next one. */
   close?: true;
 }

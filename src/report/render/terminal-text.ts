@@ -122,12 +122,11 @@ interface Shown {
   width: number;
 }
 
-const mostLines = 20;
 const belowIndent = 4;
 
 /**
- * Rows in columns. If the terminal is too narrow, spare columns are cut and omitted first. Next, columns that may be
- * below their row are moved there. Then the widest column is cut, and finally each row becomes a block of lines.
+ * Rows in columns. If the terminal is too narrow, columns that may be below their row are cut first, and then moved
+ * there. After that the widest column is cut, and finally each row becomes a block of lines.
  */
 function tableLines({ columns, rows, hasHead }: Table, screen: Screen): string[] {
   const all = columns.flatMap((column, index): Shown[] => {
@@ -137,62 +136,36 @@ function tableLines({ columns, rows, hasHead }: Table, screen: Screen): string[]
     return [{ column, cells, title, width: widest([title, ...cells], (text) => widthOfText(text, screen)) }];
   });
   if (all.length === 0) return [];
-  const shown = withoutSpare(all, screen);
   const isBelow = ({ column }: Shown) => column.below === true;
-  const widths = fitWidths(
-    shown,
-    screen,
-    [isSpare, isBelow].find((is) => shown.some(is)),
-  );
-  if (widths !== undefined) return linesIn(shown, widths, screen);
-  const beside = shown.filter((one) => !isBelow(one));
-  const narrow = beside.length < shown.length ? fitWidths(beside, screen) : undefined;
+  const under = all.filter(isBelow);
+  const widths = fitWidths(all, screen, under.length > 0 ? isBelow : undefined);
+  if (widths !== undefined) return linesIn(all, widths, screen);
+  const beside = all.filter((one) => !isBelow(one));
+  const narrow = under.length > 0 ? fitWidths(beside, screen) : undefined;
   if (narrow === undefined) return rowBlocks(all, rows.length, screen);
-  const under = shown.filter(isBelow);
   return linesIn(beside, narrow, screen, (row) => {
     const text = under.flatMap(({ cells }) => cells[row] ?? []);
-    const lines =
-      wordsOf(text) === ''
-        ? []
-        : wrap(text, { ...screen, room: screen.room - belowIndent }, { mark: 'faint', isHard: true });
-    return lines.map((line) => ' '.repeat(belowIndent) + paintLine(line, screen.style));
+    if (wordsOf(text).trim() === '') return [];
+    const inner = { ...screen, room: screen.room - belowIndent };
+    const lines = wrap(text, inner, { mark: 'faint', isHard: true }).map((line) => paintLine(line, screen.style));
+    return indented(lines, belowIndent);
   });
-}
-
-const isSpare = ({ column }: Shown) => column.spare === true;
-
-/** Omits spare columns, the last one first, until the other columns fit uncut. */
-function withoutSpare(shown: readonly Shown[], screen: Screen): readonly Shown[] {
-  const last = shown.findLast(isSpare);
-  if (last === undefined || fitWidths(shown, screen, isSpare) !== undefined) return shown;
-  return withoutSpare(
-    shown.filter((one) => one !== last),
-    screen,
-  );
 }
 
 function trimmed(cell: Text): Text {
   return typeof cell === 'string' ? cell.trim() : cell;
 }
 
+/** Returns the widths of the columns. Undefined if they do not fit, even if all that may shrink are cut. */
 function fitWidths(
   shown: readonly Shown[],
   screen: Screen,
   mayShrink: (shown: Shown) => boolean = () => true,
 ): number[] | undefined {
   const widths = shown.map(({ width }) => width);
-  const gaps = shown.slice(1).reduce((sum, _, index) => sum + gapAfter(shown[index]), 0);
-  const total = () => widths.reduce((sum, width) => sum + width, gaps);
-  if (total() <= screen.room) return widths;
-  const least = shown.map((one) => {
-    const { column, cells, title } = one;
-    if (!mayShrink(one)) return Number.POSITIVE_INFINITY;
-    if (column.least !== undefined) return Math.max(column.least, widthOfText(title, screen));
-    return column.cut === 'wrap'
-      ? widest([title, ...cells], (text) => widestWord(text, screen))
-      : Number.POSITIVE_INFINITY;
-  });
-  for (let excess = total() - screen.room; excess > 0; excess -= 1) {
+  const gaps = shown.slice(0, -1).reduce((sum, one) => sum + gapAfter(one), 0);
+  const least = shown.map((one) => (mayShrink(one) ? leastWidthOf(one, screen) : one.width));
+  for (let excess = widths.reduce((sum, width) => sum + width, gaps) - screen.room; excess > 0; excess -= 1) {
     const free = widths.map((width, index) => (width > (least[index] ?? 0) ? width : 0));
     const index = free.indexOf(Math.max(...free));
     if (free[index] === 0) return undefined;
@@ -201,8 +174,13 @@ function fitWidths(
   return widths;
 }
 
-function gapAfter(shown: Shown | undefined): number {
-  return shown?.column.close === true ? 1 : gap;
+function leastWidthOf({ column, cells, title, width }: Shown, screen: Screen): number {
+  if (column.least !== undefined) return Math.max(column.least, widthOfText(title, screen));
+  return column.cut === 'wrap' ? widest([title, ...cells], (text) => widestWord(text, screen)) : width;
+}
+
+function gapAfter({ column }: Shown): number {
+  return column.close === true ? 1 : gap;
 }
 
 function widest(texts: readonly Text[], widthOf: (text: Text) => number): number {
@@ -216,40 +194,36 @@ function linesIn(
   below: (row: number) => string[] = () => [],
 ): string[] {
   const linesOf = (texts: readonly Text[]) => {
-    const cells = texts.map((text, index) =>
-      fitCell(text, shown[index]?.column, { ...screen, room: widths[index] ?? 0 }),
-    );
+    const cells = shown.map(({ column }, index) => {
+      const inner = { ...screen, room: widths[index] ?? 0 };
+      const text = texts[index] ?? '';
+      return column.cut === 'wrap' ? wrap(text, inner, { isHard: true }) : [cut(text, inner, column.cut)];
+    });
     const height = cells.reduce((most, { length }) => Math.max(most, length), 1);
     return Array.from({ length: height }, (_, at) =>
-      cells
-        .map((lines, index) => placed(lines[at], shown[index], widths[index] ?? 0, screen))
+      shown
+        .map((one, index) => placed(cells[index]?.[at] ?? [], one, widths[index] ?? 0, screen))
         .join('')
         .trimEnd(),
     );
   };
   const head = shown.some(({ title }) => wordsOf(title) !== '') ? linesOf(shown.map(({ title }) => title)) : [];
-  const count = shown[0]?.cells.length ?? 0;
-  const body = Array.from({ length: count }, (_, row) => [
+  const body = (shown[0]?.cells ?? []).flatMap((_, row) => [
     ...linesOf(shown.map(({ cells }) => cells[row] ?? '')),
     ...below(row),
   ]);
-  return [...head, ...body.flat()];
+  return [...head, ...body];
 }
 
-function fitCell(text: Text, column: Column | undefined, screen: Screen): Line[] {
-  if (column?.cut === 'wrap') return wrap(text, screen, { most: mostLines, isHard: true });
-  return [cut(text, screen, column?.cut ?? 'end')];
+function placed(line: Line, shown: Shown, width: number, { style }: Screen): string {
+  const space = ' '.repeat(Math.max(0, width - widthOf(line)));
+  const text = paintLine(line, style);
+  return `${shown.column.align === 'right' ? space + text : text + space}${' '.repeat(gapAfter(shown))}`;
 }
 
-function placed(line: Line | undefined, shown: Shown | undefined, width: number, { style }: Screen): string {
-  const space = ' '.repeat(Math.max(0, width - (line?.width ?? 0)));
-  const text = line === undefined ? '' : paintLine(line, style);
-  const between = ' '.repeat(gapAfter(shown));
-  return shown?.column.align === 'right' ? space + text + between : text + space + between;
-}
-
+/** Writes each row as a block of lines, a title and a cell on each. Cells that may not wrap are not cut. */
 function rowBlocks(shown: readonly Shown[], count: number, screen: Screen): string[] {
-  const room = widest(
+  const titles = widest(
     shown.map(({ title }) => title),
     (title) => widthOfText(title, screen),
   );
@@ -257,13 +231,10 @@ function rowBlocks(shown: readonly Shown[], count: number, screen: Screen): stri
     const own = shown.flatMap(({ title, cells, column }) => {
       const cell = cells[row] ?? '';
       if (wordsOf(cell) === '') return [];
-      const inner = { ...screen, room: screen.room - room - gap };
-      const lines =
-        column.cut === 'wrap' ? wrap(cell, inner) : [cut(cell, { ...screen, room: Number.POSITIVE_INFINITY }, 'end')];
-      return lines.map((line, at) => {
-        const label = at === 0 ? cut(title, screen, 'end') : { pieces: [], width: 0 };
-        return `${paintLine(label, screen.style)}${' '.repeat(room - label.width + gap)}${paintLine(line, screen.style)}`;
-      });
+      const room = column.cut === 'wrap' ? screen.room - titles - gap : Number.POSITIVE_INFINITY;
+      const [first = '', ...others] = wrapped(cell, { ...screen, room });
+      const space = ' '.repeat(titles - widthOfText(title, screen) + gap);
+      return [`${inlineText(title, screen.style)}${space}${first}`, ...indented(others, titles + gap)];
     });
     return row === 0 ? own : ['', ...own];
   }).flat();
@@ -275,10 +246,7 @@ interface Painted {
   mark: Mark | undefined;
 }
 
-interface Line {
-  pieces: Painted[];
-  width: number;
-}
+type Line = readonly Painted[];
 
 interface Screen {
   style: Style;
@@ -301,70 +269,57 @@ function widestWord(text: Text, { style }: Pick<Screen, 'style'>): number {
 interface Wrapping {
   /** Number of columns by which the lines after the first are shorter. */
   hang?: number;
-  /** Limit of lines. If there are more, the last one ends in `…`. */
-  most?: number;
   /** Whether to break words that are longer than a line. Otherwise they stay whole, so that they can be copied. */
   isHard?: boolean;
   mark?: Mark;
 }
 
-export function wrap(text: Text, { style, room }: Screen, options: Wrapping = {}): Line[] {
-  const { hang = 0, most = Number.POSITIVE_INFINITY, isHard = false, mark } = options;
-  const lines: Line[] = [{ pieces: [], width: 0 }];
-  let spaces = 0;
-  const limit = () => (lines.length === 1 ? room : room - hang);
+export function wrap(text: Text, { style, room }: Screen, { hang = 0, isHard = false, mark }: Wrapping = {}): Line[] {
+  const lines: Line[][] = [[]];
+  let width = 0;
   for (const whole of splitWords(piecesOf(text, style, mark))) {
-    const parts = isHard && widthOf(whole) > limit() ? breakWord(whole, room - hang) : [whole];
-    for (const [part, word] of parts.entries()) {
-      const line = lines.at(-1) as Line;
-      const fits = part === 0 && line.width + 1 + spaces + widthOf(word) <= limit();
-      if (line.width === 0) append(line, word);
-      else if (word.length === 0) spaces += 1;
-      else if (fits) {
-        append(line, [{ text: ' '.repeat(1 + spaces), mark: undefined }, ...word]);
-        spaces = 0;
-      } else {
-        spaces = 0;
-        if (lines.length === most) return [...lines.slice(0, -1), ended(line, limit())];
-        lines.push({ pieces: [], width: 0 });
-        append(lines.at(-1) as Line, word);
+    const limit = lines.length === 1 ? room : room - hang;
+    const parts = isHard && widthOf(whole) > limit ? breakWord(whole, room - hang) : [whole];
+    for (const [index, word] of parts.entries()) {
+      const line = lines.at(-1);
+      const next = width + 1 + widthOf(word);
+      if (width > 0 && index === 0 && next <= limit) {
+        line?.push(word);
+        width = next;
+        continue;
       }
+      // Spaces at the beginning of a line are omitted.
+      if (width === 0) lines.pop();
+      lines.push([word]);
+      width = widthOf(word);
     }
   }
-  return lines;
+  return lines.map(joinWords);
 }
 
-/** Ends a line with `…`, because the text continues. */
-function ended(line: Line, room: number): Line {
-  const text = line.pieces.map((piece) => piece.text).join('');
-  return { pieces: [{ text: cutToWidth(`${text} …`, room), mark: line.pieces[0]?.mark }], width: room };
-}
-
-/** Cuts a text to the width of the screen. A text that is cut has the mark of its first part. */
-function cut(text: Text, { style, room }: Screen, part: 'middle' | 'end'): Line {
-  const pieces = piecesOf(text, style);
-  const line: Line = { pieces: [], width: 0 };
-  if (widthOf(pieces) <= room) append(line, pieces);
-  else {
-    const whole = pieces.map((piece) => piece.text).join('');
-    append(line, [{ text: (part === 'middle' ? cutMiddle : cutToWidth)(whole, room), mark: pieces[0]?.mark }]);
+/** Joins words by spaces, and parts that have one mark. */
+function joinWords(words: readonly Line[]): Line {
+  const line: Painted[] = [];
+  const add = (text: string, mark: Mark | undefined) => {
+    const last = line.at(-1);
+    if (last !== undefined && last.mark === mark) last.text += text;
+    else line.push({ text, mark });
+  };
+  const end = words.findLastIndex((word) => word.length > 0);
+  for (const [index, word] of words.slice(0, end + 1).entries()) {
+    const mark = line.at(-1)?.mark;
+    if (index > 0) add(' ', mark === word[0]?.mark ? mark : undefined);
+    for (const piece of word) add(piece.text, piece.mark);
   }
   return line;
 }
 
-function append(line: Line, pieces: readonly Painted[]): void {
-  for (const piece of pieces.filter(({ text }) => text !== '')) {
-    const { text } = piece;
-    const last = line.pieces.at(-1);
-    const isSpace = last?.mark === undefined && last?.text.trim() === '';
-    const beforeSpace = isSpace && text.trim() !== '' ? line.pieces.at(-2) : undefined;
-    if (beforeSpace !== undefined && beforeSpace.mark === piece.mark) {
-      line.pieces.pop();
-      beforeSpace.text += (last?.text ?? '') + text;
-    } else if (last !== undefined && last.mark === piece.mark) last.text += text;
-    else line.pieces.push({ text, mark: piece.mark });
-    line.width += displayWidth(text);
-  }
+/** Cuts a text to the width of the screen. A text that is cut has the mark of its first part. */
+function cut(text: Text, { style, room }: Screen, part: 'middle' | undefined): Line {
+  const pieces = piecesOf(text, style);
+  if (widthOf(pieces) <= room) return pieces;
+  const whole = pieces.map((piece) => piece.text).join('');
+  return [{ text: (part === 'middle' ? cutMiddle : cutToWidth)(whole, room), mark: pieces[0]?.mark }];
 }
 
 function breakWord(word: readonly Painted[], room: number): Painted[][] {
@@ -416,8 +371,11 @@ export function inlineText(text: Text, style: Style): string {
   return wrapped(text, { style, room: Number.POSITIVE_INFINITY }).join('');
 }
 
-export function paintLine({ pieces }: Line, style: Style): string {
-  return pieces.map((piece) => paint(piece, style)).join('');
+export function paintLine(line: Line, style: Style): string {
+  return line
+    .filter(({ text }) => text !== '')
+    .map((piece) => paint(piece, style))
+    .join('');
 }
 
 function paint({ text, mark }: Painted, style: Style): string {

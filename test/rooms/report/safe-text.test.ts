@@ -161,19 +161,6 @@ describe('tableText', () => {
     `);
   });
 
-  test('spare columns are cut and left out, the last one first, before any other column is cut', () => {
-    const spare = { title: 'prompt', least: 6, spare: true as const };
-    const withSpare: Column[] = [{ title: 'path', least: 8, cut: 'middle' }, { title: 'size', spare: true }, spare];
-    const one = [['images/hero.png', '768×1360', 'a long prompt']];
-    const linesAt = [40, 34, 30, 20].map((width) => tableText(withSpare, one, width).split('\n')[1]);
-    expect(linesAt).toEqual([
-      'images/hero.png  768×1360  a long prompt',
-      'images/hero.png  768×1360  a long…',
-      'images/hero.png  768×1360',
-      'images/hero.png',
-    ]);
-  });
-
   test('empty columns are left out, and no rows are no text', () => {
     expect(tableText(columns, [['a', '', '', 'x']])).toBe('id  path\na   x\n');
     expect(tableText(columns, [])).toBe('');
