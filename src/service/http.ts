@@ -1,4 +1,4 @@
-import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
+import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { type Dispatcher, Pool } from 'undici';
 import { ServiceError } from '../contract/errors.ts';
 import { isJobId } from '../ground/job-id.ts';
@@ -260,7 +260,6 @@ class ExchangeHandler implements Dispatcher.DispatchHandler {
   }
 }
 
-const mostEncodings = 3;
 const decoder = new TextDecoder();
 
 /**
@@ -271,18 +270,14 @@ const decoder = new TextDecoder();
 export function readBodyText(bytes: Uint8Array | undefined, encoding: string | undefined, mostBytes: number): string {
   if (bytes === undefined) return '';
   const limit = { maxOutputLength: mostBytes };
-  const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
-  const names = (encoding ?? (isGzip ? 'gzip' : '')).toLowerCase().split(',').slice(0, mostEncodings).reverse();
-  let plain = bytes;
-  for (const name of names) {
-    const word = name.trim();
-    if (word === 'gzip' || word === 'x-gzip') plain = gunzipSync(plain, limit);
-    else if (word === 'br') plain = brotliDecompressSync(plain, limit);
-    // Some servers omit the zlib header that `deflate` requires.
-    else if (word === 'deflate')
-      plain = (plain[0] ?? 0) % 16 === 8 ? inflateSync(plain, limit) : inflateRawSync(plain, limit);
+  switch (encoding?.trim().toLowerCase()) {
+    case 'br':
+      return decoder.decode(brotliDecompressSync(bytes, limit));
+    case 'deflate':
+      return decoder.decode(inflateSync(bytes, limit));
+    default:
+      return decoder.decode(bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes, limit) : bytes);
   }
-  return decoder.decode(plain);
 }
 
 const ids: ReadonlySet<string> = new Set([envelope.job.id, envelope.created.jobId]);

@@ -5,7 +5,7 @@ import type { Clock } from '../../contract/clock.ts';
 import { UnsafeFileError } from '../../contract/errors.ts';
 import type { Holder } from '../../contract/failure.ts';
 import { parseJson } from '../../ground/json.ts';
-import { isMap } from '../../ground/values.ts';
+import { defined, isMap } from '../../ground/values.ts';
 import { coalesce, syncFolder, unlinkFile } from '../fs/durable.ts';
 import { hasNoLinks, isErrno, lstatOrAbsent, orAbsent, readPlainFile } from '../fs/plain-file.ts';
 import { replaceFile, temporaryName, writeNewFile } from '../fs/replace.ts';
@@ -216,21 +216,12 @@ export function parseNote(text: string): HolderNote | undefined {
   const fields = parseJson(text);
   if (!isMap(fields) || fields.mediabatch !== 'guard' || fields.version !== 1) return undefined;
   const { id, host, pid, since, boot, machine, namespace, started } = fields;
-  // The ID becomes part of a file name.
-  if (typeof id !== 'string' || !/^[0-9a-f]{16}$/.test(id)) return undefined;
-  if (typeof host !== 'string' || typeof since !== 'string') return undefined;
-  // For kill(2), 0 and negative numbers mean process groups.
-  if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid < 1) return undefined;
-  return {
-    id,
-    host,
-    pid,
-    since,
-    ...(typeof boot === 'string' && { boot }),
-    ...(typeof machine === 'string' && { machine }),
-    ...(typeof namespace === 'string' && { namespace }),
-    ...(typeof started === 'string' && { started }),
-  };
+  const texts = [id, host, since, boot ?? '', machine ?? '', namespace ?? '', started ?? ''];
+  if (!texts.every((text) => typeof text === 'string')) return undefined;
+  // The ID becomes part of a file name. For kill(2), 0 and negative numbers mean process groups.
+  const isProcess = typeof pid === 'number' && Number.isSafeInteger(pid) && pid >= 1;
+  if (!/^[0-9a-f]{16}$/.test(String(id)) || !isProcess) return undefined;
+  return { id, host, pid, since, ...defined({ boot, machine, namespace, started }) } as HolderNote;
 }
 
 export function holderOf({ host, pid, since, id }: HolderNote): Holder {

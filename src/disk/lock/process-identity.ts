@@ -28,13 +28,9 @@ export async function identifyThisProcess(): Promise<ProcessIdentity> {
     const pids = await tryTo(readlink('/proc/self/ns/pid'));
     const time = await tryTo(readlink('/proc/self/ns/time'));
     const stat = (await isProcOfOurNamespace()) ? await readStat(pid) : undefined;
-    return {
-      ...known,
-      ...(boot !== undefined && { boot: boot.trim() }),
-      ...(machine?.trim() && { machine: machine.trim() }),
-      ...(pids !== undefined && { namespace: time === undefined ? pids : `${pids} ${time}` }),
-      ...defined({ started: stat?.started }),
-    };
+    const namespace = time === undefined || pids === undefined ? pids : `${pids} ${time}`;
+    const found = { boot: boot?.trim(), machine: machine?.trim() || undefined, namespace, started: stat?.started };
+    return { ...known, ...defined(found) };
   }
   if (platform === 'darwin') {
     const boot = await tryTo(run('sysctl', '-n', 'kern.boottime'));

@@ -68,9 +68,8 @@ export class KeptFiles {
    * Path of an intact kept file with an output's bytes; `undefined` if none is kept, or it is damaged. Writes nothing.
    */
   async find(output: Wanted): Promise<string | undefined> {
-    const path = this.#pathOf(output);
-    if (path === undefined || !this.isThere()) return undefined;
-    return (await hasBytes(path, output)) ? path : undefined;
+    const path = this.glance(output);
+    return path !== undefined && (await hasBytes(path, output)) ? path : undefined;
   }
 
   /** Path of the kept file, checked only by name and size. Quick; call `find` before using the file. */
