@@ -10,22 +10,15 @@ import { type Digest, hashFile } from '../disk/outputs/hash-file.ts';
 import type { KeptFiles } from '../disk/outputs/kept-files.ts';
 import { checkOutputPath, findOutputFile, findOutputFolder } from '../disk/outputs/output-path.ts';
 import type { SavedFiles } from '../disk/outputs/saved-files.ts';
-import { defined } from '../ground/values.ts';
+import { defined, groupBy } from '../ground/values.ts';
 import { kinds } from '../kinds/index.ts';
-import type { Job, Lock, StepRecord } from '../lock/record.ts';
+import type { Job, Lock } from '../lock/record.ts';
 import { isJob } from '../lock/sends.ts';
 import { findOrphans } from '../plan/rows/orphans.ts';
 import { withoutExtension } from '../plan/select/names.ts';
 import type { Match } from '../plan/situation/find-purchases.ts';
 import type { Situation } from '../plan/situation/situation.ts';
 import type { PresentFiles } from '../report/status/status.ts';
-
-interface PaidOutput {
-  address: string;
-  path: string;
-  jobId?: string;
-  credits?: number;
-}
 
 export interface LeftoverFile extends Leftover {
   digests?: ReadonlySet<string>;
@@ -69,38 +62,48 @@ const partialName = /^\.mediabatch-[0-9a-f]{16}\.part$/;
  */
 export async function findLeftovers(root: string, facts: LeftoverFacts): Promise<Leftovers> {
   const { situation, others, saved, now } = facts;
-  const { lock } = situation;
   const isOwned = makeOwner(situation, others);
   const found: Leftovers = { files: [], kept: [] };
-  const paid = findPaidOutputs(lock);
-  for (const [path, { digests, address }] of recordedFiles(lock)) {
+  const recorded = recordedOutputs(situation.lock);
+  const paid = firstByDigest(recorded);
+  for (const [path, outputs] of groupBy(recorded, (output) => output.path)) {
     if (isOwned(path)) continue;
+    // A file that was edited by hand cannot be downloaded again.
+    const digests = new Set(outputs.flatMap(({ sha256, isEdited }) => (isEdited ? [] : [sha256])));
     const state = await lookAtLeftover(root, path, { digests, saved });
     if (state === 'absent') continue;
     if (typeof state === 'string') found.kept.push({ path, why: state });
     else {
       const { bytes, sha256 } = state;
-      found.files.push({ path, bytes, is: 'output', address, digests, ...chargeOf(paid.get(sha256)) });
+      const { address } = outputs[0] ?? {};
+      found.files.push({ path, bytes, is: 'output', ...defined({ address }), digests, ...paid.get(sha256)?.charge });
     }
   }
-  found.files.push(...(await findPartials(root, situation, now)));
+  found.files.push(...(await findPartials(root, { recorded, situation, now })));
   found.files.sort((a, b) => (a.path < b.path ? -1 : 1));
   return found;
 }
 
-/** Every file that the lock names, with all its recorded digests, because a path can have been used more than once. */
-function recordedFiles(lock: Lock): Map<string, { digests: Set<string>; address: string }> {
-  const files = new Map<string, { digests: Set<string>; address: string }>();
-  for (const { address, purchases } of lock.steps.values()) {
-    for (const { path, sha256, edited } of purchases.flatMap(({ outputs }) => outputs ?? [])) {
-      const known = files.get(path);
-      // A file that was edited by hand cannot be downloaded again.
-      const digests = edited === true ? [] : [sha256];
-      if (known === undefined) files.set(path, { digests: new Set(digests), address });
-      else for (const digest of digests) known.digests.add(digest);
-    }
-  }
-  return files;
+interface RecordedOutput {
+  address: string;
+  path: string;
+  sha256: string;
+  isEdited: boolean;
+  charge: { jobId?: string; credits?: number };
+}
+
+/** Every output that the lock names. A path can have been used more than once. */
+function recordedOutputs({ steps }: Lock): RecordedOutput[] {
+  return [...steps.values()].flatMap(({ address, purchases }) =>
+    purchases.flatMap(({ jobId, credits, outputs = [] }) => {
+      const charge = defined({ jobId, credits });
+      return outputs.map(({ path, sha256, edited }) => ({ address, path, sha256, isEdited: edited === true, charge }));
+    }),
+  );
+}
+
+function firstByDigest(recorded: readonly RecordedOutput[]): Map<string, RecordedOutput> {
+  return new Map(recorded.toReversed().map((output) => [output.sha256, output]));
 }
 
 /** Form of a path for comparison: names are compared without case, as in some file systems. */
@@ -113,22 +116,21 @@ function samePath(path: string): string {
  * that uploads it; or by another campaign of this folder.
  */
 function makeOwner({ matches }: Situation, others: readonly OtherLock[]): (path: string) => boolean {
-  const same = samePath;
-  const theirs = others.flatMap(({ lock, prefix }) => [...recordedFiles(lock).keys()].map((path) => prefix + path));
-  const paths = new Set(theirs.map(same));
+  const theirs = others.flatMap(({ lock, prefix }) => recordedOutputs(lock).map(({ path }) => prefix + path));
+  const paths = new Set(theirs.map(samePath));
   const stems = new Set<string>();
   const listStems: string[] = [];
   for (const { step, purchase } of matches) {
     const outputs = purchase?.outputs ?? [];
-    for (const output of outputs) paths.add(same(output.path));
-    if (step.file !== undefined) paths.add(same(step.file.path));
+    for (const output of outputs) paths.add(samePath(output.path));
+    if (step.file !== undefined) paths.add(samePath(step.file.path));
     // Until the step has its own file, the file at its path may belong to it.
     if (step.save === '' || (purchase?.state === 'done' && outputs.length > 0)) continue;
-    stems.add(same(step.save));
-    if (kinds[step.kind]?.parts !== undefined) listStems.push(same(`${step.save}-`));
+    stems.add(samePath(step.save));
+    if (kinds[step.kind]?.parts !== undefined) listStems.push(samePath(`${step.save}-`));
   }
   return (given) => {
-    const path = same(given);
+    const path = samePath(given);
     const stem = withoutExtension(path);
     if (paths.has(path) || stems.has(stem)) return true;
     return listStems.some((start) => stem.startsWith(start) && /^\d+$/.test(stem.slice(start.length)));
@@ -156,8 +158,11 @@ async function lookAtLeftover(
   }
 }
 
-async function findPartials(root: string, { written, lock }: Situation, now: number): Promise<LeftoverFile[]> {
-  const paths = [...recordedFiles(lock).keys(), ...written.steps.map(({ save }) => save)].filter((path) => path !== '');
+async function findPartials(
+  root: string,
+  { recorded, situation, now }: { recorded: readonly RecordedOutput[]; situation: Situation; now: number },
+): Promise<LeftoverFile[]> {
+  const paths = [...recorded.map(({ path }) => path), ...situation.written.steps.map(({ save }) => save)];
   const folders = new Set(paths.filter(isAllowed).map((path) => path.split('/').slice(0, -1).join('/')));
   const found: LeftoverFile[] = [];
   for (const name of folders) {
@@ -203,24 +208,6 @@ export async function deleteLeftover(root: string, file: LeftoverFile): Promise<
   }
 }
 
-function findPaidOutputs(lock: Lock): Map<string, PaidOutput> {
-  const paid = new Map<string, PaidOutput>();
-  for (const record of lock.steps.values()) {
-    for (const { jobId, credits, outputs = [] } of record.purchases) {
-      for (const { path, sha256 } of outputs) {
-        if (paid.has(sha256)) continue;
-        const charge = defined({ jobId, credits });
-        paid.set(sha256, { address: record.address, path, ...charge });
-      }
-    }
-  }
-  return paid;
-}
-
-function chargeOf({ jobId, credits }: Pick<PaidOutput, 'jobId' | 'credits'> = {}) {
-  return defined({ credits, jobId });
-}
-
 /**
  * Finds files that newer outputs replaced: those that this lock names, and those that no lock here names. A file that
  * another campaign of the folder keeps is not included. `wanted`: digests of the files that stay.
@@ -235,8 +222,8 @@ export async function findReplaced(
   },
 ): Promise<Leftovers> {
   const { lock, others, wanted, now } = facts;
-  const paid = findPaidOutputs(lock);
-  const elsewhere = new Set(others.flatMap((other) => [...findPaidOutputs(other).keys()]));
+  const paid = firstByDigest(recordedOutputs(lock));
+  const elsewhere = new Set(others.flatMap((other) => recordedOutputs(other).map(({ sha256 }) => sha256)));
   const found: Leftovers = { files: [], kept: [] };
   for (const entry of await files.list()) {
     const { name: path, is, sha256, bytes, sinceMs } = entry;
@@ -257,7 +244,7 @@ export async function findReplaced(
     }
     const of = bought === undefined ? {} : { address: bought.address, was: bought.path };
     const since = new Date(sinceMs).toISOString();
-    found.files.push({ path, bytes, is: 'kept', ...of, ...chargeOf(bought), since, digests: new Set([sha256]) });
+    found.files.push({ path, bytes, is: 'kept', ...of, ...bought?.charge, since, digests: new Set([sha256]) });
   }
   return found;
 }
@@ -315,19 +302,12 @@ export function findRemoteRecords(
         continue;
       }
       seen.add(jobId);
-      found.records.push(recordOf(record, purchase, { isOrphan, present }));
+      const { recordId, credits } = purchase;
+      const files = filesOf(purchase, present);
+      found.records.push({ kind: record.kind, address, jobId, ...defined({ recordId, credits }), files, isOrphan });
     }
   }
   return found;
-}
-
-function recordOf(
-  { kind, address }: StepRecord,
-  job: Job,
-  { isOrphan, present }: { isOrphan: boolean; present: PresentFiles },
-): RemoteRecord {
-  const { jobId, recordId, credits } = job;
-  return { kind, address, jobId, ...defined({ recordId, credits }), files: filesOf(job, present), isOrphan };
 }
 
 function filesOf({ state, outputs }: Job, present: PresentFiles): RemoteRecord['files'] {
@@ -336,18 +316,14 @@ function filesOf({ state, outputs }: Job, present: PresentFiles): RemoteRecord['
 }
 
 function findWaiting({ matches, gateOf }: Situation): (address: string) => readonly Match[] {
-  const waiting = new Map<string, Match[]>();
-  for (const match of matches) {
-    if (match.purchase?.state === 'done') continue;
-    for (const need of match.step.needs) {
-      const known = waiting.get(need);
-      if (known === undefined) waiting.set(need, [match]);
-      else known.push(match);
-    }
-  }
+  const open = matches.filter(({ purchase }) => purchase?.state !== 'done');
+  const waiting = groupBy(
+    open.flatMap((match) => match.step.needs.map((need) => ({ need, match }))),
+    ({ need }) => need,
+  );
   return (address) => {
     const names = new Set([address, gateOf.get(address)?.name ?? address]);
-    return [...names].flatMap((name) => waiting.get(name) ?? []);
+    return [...names].flatMap((name) => waiting.get(name) ?? []).map(({ match }) => match);
   };
 }
 
