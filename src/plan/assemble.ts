@@ -17,7 +17,7 @@ import { blockAtGates, openGates } from './gates/block-at-gates.ts';
 import { holdForCanaries } from './gates/canaries.ts';
 import { describeWait } from './gates/gates.ts';
 import { type Aspect, aspectsOf } from './outputs/expectation.ts';
-import type { Plan, PlanRow, PlanTotals, Price, StepOrder, WorkRow } from './plan.ts';
+import type { Carry, Plan, PlanRow, PlanTotals, Price, StepOrder, WorkRow } from './plan.ts';
 import { holdPosts } from './posts/hold-posts.ts';
 import { targetOf } from './posts/post-accounts.ts';
 import { findPosted, isPost, sendsOf } from './posts/post-record.ts';
@@ -239,7 +239,7 @@ function rejectedBefore({ rejected }: Match['step'], { graph }: About): Reason {
   return reasonOf('rejected', gate === undefined ? 'an output that it uses is rejected' : describeWait(gate));
 }
 
-function makeWork(match: Match, decision: Decision, context: Parameters<typeof makeOrder>[2]): WorkRow {
+function makeWork(match: Match, decision: Decision, context: OrderContext): WorkRow {
   const { address, task, kind, unchecked } = match.step;
   const { action, price } = context;
   const order = makeOrder(match, decision, context);
@@ -302,20 +302,18 @@ function tellDecided(
   return { ...decision, reason: tellChanges(code, { bought: match.purchase, match }, { facts, tell }) };
 }
 
-function makeOrder(
-  match: Match,
-  decision: Decision,
-  context: {
-    campaign: string;
-    price: StepOrder['price'];
-    action: StepOrder['action'];
-    conditions: ReadonlyMap<string, readonly PartCondition[]>;
-  },
-): StepOrder {
-  const { step, purchase, record, sharesJobOf, movedFrom } = match;
-  const { campaign, price, action, conditions } = context;
+interface OrderContext {
+  campaign: string;
+  price: StepOrder['price'];
+  action: StepOrder['action'];
+  conditions: ReadonlyMap<string, readonly PartCondition[]>;
+}
+
+function makeOrder(match: Match, decision: Decision, context: OrderContext): StepOrder {
+  const { step, record, sharesJobOf } = match;
+  const { campaign, price, action } = context;
   const purchases = record?.purchases ?? [];
-  const known = decision.asks ?? purchase;
+  const known = decision.asks ?? match.purchase;
   const { generation, repeat } = decision.purchase ?? {
     generation: known?.generation ?? 1,
     repeat: repeatOf(purchases, { ...step, generation: known?.generation ?? 1 }),
@@ -325,11 +323,8 @@ function makeOrder(
       ? known // I1
       : { attempt: 1, key: idempotencyKey({ campaign, fingerprint: step.fingerprint, repeat, attempt: 1 }) };
   const spends = isSpending(action);
-  const retries = retriesAfter(match, { generation, repeat, jobIsKnown: !spends });
-  const parts = conditions.get(step.address);
-  const optional = findOptional(step.request, conditions);
   // Rare fields are added afterwards, because an object reserves memory for every property of its literal.
-  const order: StepOrder = {
+  const order: Carry = {
     campaign,
     address: step.address,
     task: step.task,
@@ -348,22 +343,37 @@ function makeOrder(
     price,
     replaces: replacedDigests(record),
   };
-  if (step.take !== undefined) order.take = step.take;
   if (decision.asks !== undefined) order.send = askedSend(decision.asks);
-  if (!spends && purchase?.jobId !== undefined) order.jobId = purchase.jobId;
-  if (!spends && purchase?.credits !== undefined) order.credits = purchase.credits;
   if (sharesJobOf !== undefined) order.sharesJobOf = sharesJobOf;
-  if (!spends && purchase?.outputs !== undefined) order.outputs = purchase.outputs;
-  if (movedFrom !== undefined) order.movedFrom = movedFrom;
-  if (step.file !== undefined) order.file = step.file;
+  if (match.movedFrom !== undefined) order.movedFrom = match.movedFrom;
+  const retries =
+    action === 'download' || action === 'move'
+      ? undefined
+      : retriesAfter(match, { generation, repeat, jobIsKnown: !spends });
+  if (retries !== undefined) order.retries = retries;
+  addFactsOfStep(order, step, context.conditions);
+  if (!spends) addFactsOfJob(order, match);
+  return order;
+}
+
+function addFactsOfStep(order: Carry, step: Match['step'], conditions: OrderContext['conditions']): void {
+  const { address, request, take, file, timeoutMs, expect } = step;
+  const parts = conditions.get(address);
+  const optional = findOptional(request, conditions);
+  if (take !== undefined) order.take = take;
+  if (file !== undefined) order.file = file;
   if (parts !== undefined) order.parts = [...parts];
   if (optional !== undefined) order.optional = optional;
-  if (step.timeoutMs !== undefined) order.timeoutMs = step.timeoutMs;
-  if (retries !== undefined && action !== 'download' && action !== 'move') order.retries = retries;
-  if (step.expect !== undefined) order.expect = step.expect;
-  if (action === 'attach' && record !== undefined && purchase !== undefined && isAcceptedAsIs(record, purchase))
-    order.asIs = true;
-  return order;
+  if (timeoutMs !== undefined) order.timeoutMs = timeoutMs;
+  if (expect !== undefined) order.expect = expect;
+}
+
+function addFactsOfJob(order: Carry, { purchase, record }: Match): void {
+  const { jobId, credits, outputs } = purchase ?? {};
+  if (jobId !== undefined) order.jobId = jobId;
+  if (credits !== undefined) order.credits = credits;
+  if (outputs !== undefined) order.outputs = outputs;
+  if (order.action === 'attach' && purchase && record && isAcceptedAsIs(record, purchase)) order.asIs = true;
 }
 
 /** Shared by most steps, so it is frozen. */

@@ -62,26 +62,34 @@ export interface AskedSend {
   isStrange?: true;
 }
 
-export interface Carry extends Order {
-  asksOnly?: never;
-  action: SpendingAction | 'attach' | 'download' | 'move';
-  send?: AskedSend;
+/** The job that a step has, or shares. */
+interface OrderedJob {
   jobId?: string;
   credits?: number;
   sharesJobOf?: string;
   /** Files in the lock, which `download` restores and `move` renames. Usually one; none for uploads and posts. */
   outputs?: Output[];
-  /** `kind: upload`: the file to upload, relative to the manifest's folder. */
-  file?: { path: string; sha256: string; bytes: number };
+  /** A user accepted the file of this job, even if it fails the checks. */
+  asIs?: true;
+}
+
+/** Other steps on which a step depends. */
+interface Conditions {
   /** Steps of this run that go first: they must be done and fit `expect` before this one is bought. */
   canaries?: readonly string[];
   parts?: PartCondition[];
   /** Members of lists in the request that may turn out not to exist; the list is then shorter. */
   optional?: { [address: string]: PartCondition[] };
+}
+
+export interface Carry extends Order, OrderedJob, Conditions {
+  asksOnly?: never;
+  action: SpendingAction | 'attach' | 'download' | 'move';
+  send?: AskedSend;
+  /** `kind: upload`: the file to upload, relative to the manifest's folder. */
+  file?: { path: string; sha256: string; bytes: number };
   timeoutMs?: number;
   retries?: Retries;
-  /** A user accepted the file of this job, even if it fails the checks. */
-  asIs?: true;
   expect?: Expectation;
   /** A user's consent to publish. No post is sent without it. */
   publish?: true;

@@ -6,17 +6,20 @@ export type Aspect = 'size' | 'sound' | 'wave' | 'looks' | 'credentials';
 
 const aspects = ['size', 'sound', 'looks'] as const satisfies readonly Aspect[];
 
-/** Measurements of a media file. Facts that could not be measured are omitted. */
-export interface MediaFacts {
-  width?: number;
-  height?: number;
-  durationSeconds?: number;
+interface SoundFacts {
   /** Integrated loudness in LUFS; -70 for silence. Omitted for sounds shorter than 0.4 s. */
   lufs?: number;
   peakDb?: number;
   silentSeconds?: number;
   /** Waveform of a sound, as `ground/wave.ts` writes it. */
   wave?: string;
+}
+
+/** Measurements of a media file. Facts that could not be measured are omitted. */
+export interface MediaFacts extends SoundFacts {
+  width?: number;
+  height?: number;
+  durationSeconds?: number;
   isBlank?: boolean;
   hasCredentials?: boolean;
 }

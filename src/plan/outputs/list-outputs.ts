@@ -20,7 +20,8 @@ import type { Situation } from '../situation/situation.ts';
 import { type StepState, stateOfStep } from '../situation/step-state.ts';
 import type { Said } from '../situation/verdicts.ts';
 
-interface OutputEntry {
+/** Facts of the step of a file or post. */
+interface StepEntry {
   address: string;
   task: string;
   kind: string;
@@ -29,6 +30,11 @@ interface OutputEntry {
   tables?: { [name: string]: Json };
   matrix: { readonly [axis: string]: string };
   take?: number;
+  tags: readonly string[];
+  rights?: GraphTask['rights'];
+}
+
+interface OutputEntry extends StepEntry {
   output: Output;
   /** Number of the file in its job, from 1, if there are several. */
   part?: number;
@@ -45,8 +51,6 @@ interface OutputEntry {
   prompt?: string;
   /** The request as it was bought, with references by address. Omitted when the lock no longer has it. */
   request?: OpenRequest;
-  tags: readonly string[];
-  rights?: GraphTask['rights'];
 }
 
 /**

@@ -1,8 +1,8 @@
 import { taskOfAddress } from '../../graph/address.ts';
-import type { Graph, OpenRequest } from '../../graph/graph.ts';
+import type { Graph } from '../../graph/graph.ts';
 import { kinds } from '../../kinds/index.ts';
 import { modelName } from '../../kinds/price.ts';
-import type { Lock, Purchase, StepRecord } from '../../lock/record.ts';
+import type { Purchase, StepRecord } from '../../lock/record.ts';
 import { chargeName, chargesByJob, isJob } from '../../lock/sends.ts';
 import { currentPurchase } from '../purchases/next.ts';
 import type { Match } from '../situation/find-purchases.ts';
@@ -36,7 +36,7 @@ export interface Charge {
 
 /** Lists every charge once, even if several steps share a job. The sums equal those of the command `status`. */
 export function listCharges({ graph, lock, matches, unfit }: Situation): Charge[] {
-  const describe = describer(graph, lock);
+  const describe = describer(graph);
   const users = findUsers(matches, unfit);
   const known = chargesByJob(lock);
   const charges = new Map<string, Charge>();
@@ -95,15 +95,10 @@ function findUsers(
 
 type Described = Pick<Charge, 'address' | 'task' | 'kind' | 'model' | 'tags'>;
 
-function describer(graph: Graph, lock: Lock): (address: string, record: StepRecord, purchase: Purchase) => Described {
+function describer(graph: Graph): (address: string, record: StepRecord, purchase: Purchase) => Described {
   const tags = new Map(graph.steps.map((step) => [step.address, step.tags]));
   const taskTags = new Map(graph.tasks.map((task) => [task.id, task.tags ?? []]));
-  // The request of a settled purchase may be recorded at another address.
-  const requests = new Map<string, OpenRequest>();
-  for (const { purchases } of lock.steps.values()) {
-    for (const { fingerprint, request } of purchases) if (request !== undefined) requests.set(fingerprint, request);
-  }
-  return (address, record, { fingerprint, kind: name = record.kind, request = requests.get(fingerprint) }) => {
+  return (address, record, { kind: name = record.kind, request }) => {
     const task = taskOfAddress(address);
     const kind = kinds[name];
     return {

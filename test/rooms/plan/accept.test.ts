@@ -122,15 +122,6 @@ describe('an output is not accepted', () => {
   test.each<[string, Lock, SeenOutput[], object]>([
     ['where nothing has changed', lockOf({ a: [saved(a)] }), [{ is: 'intact' }], upToDate],
     [
-      'where a pin and an acceptance hold it already',
-      deciding(lockOf({ a: [saved(was)] }), 'a', {
-        ...acceptance(1),
-        pin: { fingerprint: was.fingerprint, revision: 1 },
-      }),
-      [],
-      { is: 'unchanged', text: 'is accepted already' },
-    ],
-    [
       'twice',
       deciding(lockOf({ a: [saved(was)] }), 'a', acceptance(1)),
       [{ is: 'intact' }],

@@ -63,18 +63,6 @@ describe('what a plan row says', () => {
       {},
       { ...row, action: 'redo', reason: 'prompt: before → a', credits: 4, discards: 0 },
     ],
-    [
-      'of a purchase that somebody asks for once more',
-      lockOf({ a: [saved(a)] }),
-      { redo: new Set(['a']) },
-      { ...row, action: 'redo', reason: '--redo asks for another', credits: 4, discards: 4 },
-    ],
-    [
-      'of a retry',
-      lockOf({ a: [job(a, { state: 'failed' })] }),
-      { redo: new Set(['a']) },
-      { ...row, action: 'retry', reason: 'job a-1 failed; --redo asks', credits: 4 },
-    ],
     ['of a running job', lockOf({ a: [job(a)] }), {}, { ...recorded, action: 'attach', reason: 'job a-1 is running' }],
     ['of what is here', lockOf({ a: [saved(a)] }), {}, { ...paid, action: 'keep', reason: 'up to date' }],
     [
@@ -82,19 +70,6 @@ describe('what a plan row says', () => {
       lockOf({ a: [saved(a)] }),
       { fileState: () => 'missing' },
       { ...paid, action: 'download', reason: 'paid; output/a.mp3 is missing' },
-    ],
-    ['of an old name', lockOf({ old: [saved(a)] }), {}, { ...paid, action: 'move', reason: 'was old' }],
-    [
-      'of a failure',
-      lockOf({ a: [job(a, { state: 'failed' })] }),
-      {},
-      { ...recorded, action: 'failed', reason: 'job a-1 failed; --redo buys it again' },
-    ],
-    [
-      'of a doubtful create',
-      lockOf({ a: [create(a, { state: 'unresolved' })] }),
-      {},
-      { ...row, action: 'unresolved', reason: 'it is not known whether the create was charged' },
     ],
     [
       'of a pin whose step has not changed',

@@ -3,7 +3,6 @@ import type { Graph, Step } from '../../../src/graph/graph.ts';
 import { type Advice, call, way } from '../../../src/ground/advice.ts';
 import { joinParts, joinRecords, partOf, recordOf } from '../../../src/lock/join.ts';
 import type { Lock, LockLine, OpenSend, Purchase, StepRecord } from '../../../src/lock/record.ts';
-import { isOpenSend } from '../../../src/lock/sends.ts';
 import { type Finding, importJob, resolvePurchase, ruleOnSend } from '../../../src/plan/decisions/resolve-purchase.ts';
 import type { Ruling } from '../../../src/plan/decisions/ruling.ts';
 import {
@@ -253,25 +252,6 @@ describe('once it is recorded', () => {
   });
 });
 
-describe('the sends that wait for a decision', () => {
-  test.each<[string, StepRecord | undefined, Purchase[]]>([
-    ['nothing is on record', undefined, []],
-    ['everything has an answer', record(saved(a), create(a, { state: 'refused' })), []],
-    ['it was written off', record(create(a, { writtenOff: true })), []],
-    ['it was never answered', record(saved(a), create(a)), [create(a)]],
-    ['it is unresolved', record(saved(a), open), [open]],
-    ['there are two: the newest first', record(open, saved(a), create(a)), [open, create(a)]],
-    [
-      'it is forgotten: nobody knows what it cost',
-      record({ ...open, forgotten: true }),
-      [{ ...open, forgotten: true }],
-    ],
-  ])('%s', (_name, one, expected) => {
-    expect(openSendsOf(one)).toEqual(expected);
-    expect(expected.every(isOpenSend)).toBe(true);
-  });
-});
-
 describe('a job whose charge the service does not state, or lists as 0', () => {
   const { credits: _, ...uncharged } = job(a);
   const rule = (given: Purchase, finding?: Finding) =>
@@ -385,34 +365,6 @@ describe('import job', () => {
     test('is the first purchase of a step that was only refused before', () => {
       const lock = lockOf({ a: [create(a, { state: 'refused', attempt: 2 })] });
       expect(imported(graph, lock, { jobId: 'job-7' })).toStrictEqual(recorded(told(unknown), purchase));
-    });
-  });
-
-  describe('a job that is on record', () => {
-    const { credits: _credits, ...uncharged } = saved(a, { jobId: 'job-7', generation: 2 });
-
-    test.each<[string, Lock, Parameters<typeof importJob>[1], string]>([
-      [
-        'it is known',
-        lockOf({ a: [saved(a, { jobId: 'job-7' })] }),
-        { jobId: 'job-7', credits: 5 },
-        'has job job-7 already',
-      ],
-      ['it is still unknown', lockOf({ a: [uncharged] }), { jobId: 'job-7' }, 'has job job-7 already'],
-      [
-        'it is that of another job',
-        lockOf({ a: [uncharged] }),
-        { jobId: 'job-8', credits: 5 },
-        'has job job-7 already',
-      ],
-      [
-        'the step has it under another name',
-        lockOf({ old: [uncharged] }),
-        { jobId: 'job-7', credits: 5 },
-        'cannot have job job-7: it is on record as old',
-      ],
-    ])('is not recorded where %s', (_name, lock, found, text) => {
-      expect(imported(graph, lock, found)).toMatchObject({ is: 'refused', text });
     });
   });
 

@@ -422,10 +422,6 @@ describe('what is done with one step', () => {
       ])('%s', (_name, measured, expected) => {
         expect(decideOn(strict, paid, { mediaFacts: () => measured })).toEqual(expected);
       });
-
-      test('nobody measures', () => {
-        expect(decideOn(strict, paid)).toMatchObject({ action: 'failed' });
-      });
     });
   });
 });

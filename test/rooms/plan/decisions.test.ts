@@ -9,7 +9,6 @@ import {
   create,
   deciding,
   earlier,
-  forgotten,
   type GivenFacts,
   job,
   lockOf,
@@ -65,18 +64,11 @@ describe('what people decided about a step', () => {
     ['a pin of a job that runs', graph, pinned([job(was)]), held(was, { pinned: 'lock', wanted })],
     ['a pin of what failed holds nothing', graph, pinned([job(was, { state: 'failed' })]), held(a, undefined)],
     [
-      'a pin of what is forgotten holds nothing',
-      graph,
-      deciding(lockOf({ a: [forgotten(saved(was))] }), 'a', { pin: { fingerprint: was.fingerprint, revision: 1 } }),
-      held(a, undefined),
-    ],
-    [
       'a pin of the manifest: the newest that is done',
       byManifest,
       lockOf({ a: [job(older, { generation: 3 }), saved(was, { generation: 2 }), saved(older)] }),
       held(was, { pinned: 'manifest', wanted }),
     ],
-    ['a pin of the manifest without a purchase', byManifest, lockOf({}), held(a, undefined)],
     ['an acceptance', graph, accepted([saved(was)]), held(was, { accepted: true, wanted })],
     [
       'an acceptance of a request that is bought after all',
@@ -89,15 +81,6 @@ describe('what people decided about a step', () => {
       graph,
       accepted([job(a, { state: 'failed', generation: 2 }), saved(was)]),
       held(was, { accepted: true, wanted }),
-    ],
-    ['an acceptance of what is not there', graph, accepted([saved(older)]), held(a, undefined)],
-    [
-      'an acceptance for another request',
-      graph,
-      deciding(lockOf({ a: [saved(was)] }), 'a', {
-        accepted: [{ wanted: '1:other', fingerprint: was.fingerprint, revision: 1 }],
-      }),
-      held(a, undefined),
     ],
     [
       'a pin goes before an acceptance',
@@ -172,7 +155,6 @@ describe('decided reason', () => {
   const { credits: _credits, ...uncharged } = saved(was, {
     outputs: [{ path: 'output/p.png', sha256: 'a', bytes: 1, type: 'image/png' }],
   });
-  const { request: _request, ...unexplained } = uncharged;
 
   const onRecord = (purchase: Purchase) => lockOf({ p: [purchase] }, { kind: 'image' });
   const pinned = (purchase: Purchase) =>
@@ -190,19 +172,7 @@ describe('decided reason', () => {
       {},
       'pinned; prompt: before → p (what it would cost is not known)',
     ],
-    [
-      'a pin, when nobody knows what changed',
-      pinned(unexplained),
-      {},
-      'pinned; an input changed (what it would cost is not known)',
-    ],
     ['an acceptance', accepted(uncharged), {}, 'accepted as it is, although prompt: before → p'],
-    [
-      'an acceptance, when nobody knows what changed',
-      accepted(unexplained),
-      {},
-      'accepted as it is, although an input changed',
-    ],
     ['a pin whose file is missing', pinned(uncharged), missing, 'paid; output/p.png is missing (pinned)'],
     ['an acceptance whose file is missing', accepted(uncharged), missing, 'paid; output/p.png is missing (accepted)'],
     ['a pin whose job runs', pinned(job(p)), {}, 'job p-1 is running (pinned)'],

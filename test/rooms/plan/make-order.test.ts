@@ -110,18 +110,6 @@ describe('the order of a step', () => {
     });
   });
 
-  test('of whose creates only an older one can be asked for', () => {
-    const since = new Date(now).toISOString();
-    const tooOld = create(a, { generation: 2, since: new Date(now - 99 * 3_600_000).toISOString() });
-    const order = orderOf(graph, lockOf({ 'a@x': [tooOld, create(a, { attempt: 2, since })] }));
-    expect(order).toStrictEqual({
-      ...first,
-      attempt: 2,
-      key: 'key of a@x 1.2',
-      send: { id: sendIn(a, { attempt: 2 }), since },
-    });
-  });
-
   test('that shares the job of another step', () => {
     const same = { model: 'song-7.5', prompt: 'same' };
     const twins = graphOfSteps([
@@ -159,7 +147,6 @@ describe('what an order may replace', () => {
 
 describe('what may follow in the same run, by `retry`', () => {
   const patient = graphOfSteps([song('a@x', { retry: { attempts: 3, credits: 10 } })]);
-  const failed = job(a, { state: 'failed', error: 'no' });
 
   test.each<[string, Lock, GivenFacts, StepOrder['action'], StepOrder['retries']]>([
     ['of a first purchase', empty, {}, 'create', { left: 2, credits: 10, generation: 2, repeat: 2 }],
@@ -170,21 +157,6 @@ describe('what may follow in the same run, by `retry`', () => {
       'attach',
       { left: 2, credits: 10, generation: 2, repeat: 2 },
     ],
-    [
-      'of a second purchase',
-      lockOf({ 'a@x': [failed] }),
-      {},
-      'retry',
-      { left: 1, credits: 10, generation: 3, repeat: 3 },
-    ],
-    [
-      'of a create that is sent again',
-      lockOf({ 'a@x': [create(a, { generation: 2, since: new Date(now).toISOString() }), failed] }),
-      {},
-      'create',
-      { left: 1, credits: 10, generation: 3, repeat: 3 },
-    ],
-    ['of the last purchase', lockOf({ 'a@x': [{ ...failed, generation: 2 }, failed] }), {}, 'retry', undefined],
     ['of a download', lockOf({ 'a@x': [saved(a)] }), { fileState: () => 'missing' }, 'download', undefined],
     ['of a move', lockOf({ old: [saved(a)] }), {}, 'move', undefined],
   ])('%s', (_name, lock, facts, action, retries) => {

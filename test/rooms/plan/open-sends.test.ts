@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import type { Graph } from '../../../src/graph/graph.ts';
 import type { Lock, OpenSend, Purchase } from '../../../src/lock/record.ts';
 import { orderId, type PlanRow } from '../../../src/plan/plan.ts';
-import { isOwnSend, isReplayed } from '../../../src/plan/purchases/next.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import {
   create,
@@ -249,35 +248,10 @@ describe('what is asked', () => {
       'of an earlier input: it is not known whether the create was charged: cut off',
     );
   });
-
-  test.each<[string, Partial<OpenSend>, GivenFacts, string]>([
-    ['nothing may be asked', {}, { onUnknown: 'hold' }, '(--on-unknown hold)'],
-    ['another account was asked', { account: 'theirs' }, { accountOf: () => 'ours' }, 'with another API key'],
-    ['it is too late', { since: '2029-12-31T00:00:00.000Z' }, {}, 'more than 23 hours ago'],
-    ['it is too early', { since: '2030-01-03T00:00:00.000Z' }, {}, 'still to come by this clock'],
-    ['this credential cannot ask', {}, { replays: 'no' }, 'this credential cannot ask for it again'],
-    ['nothing tells', { state: 'unresolved' }, {}, 'not known whether the create was charged'],
-  ])('is nothing where %s', (_name, more, facts, reason) => {
-    const [row, ...others] = asksOf(lockOf({ gone: [create(old, { since, ...more })] }), facts);
-    expect(row).toMatchObject({ action: 'unresolved', credits: 0, send: open.send });
-    expect(row?.reason.text).toContain(reason);
-    expect(row).not.toHaveProperty('order');
-    expect(others).toEqual([]);
-  });
-
-  test('is asked where nobody knows whether this credential can', () => {
-    expect(asksOf(lockOf({ gone: [open] }), { replays: 'unknown' })[0]?.action).toBe('create');
-  });
 });
 
 describe('what asking may cost', () => {
   const budget = (credits: number): Graph => ({ ...graph, budget: credits });
-
-  test('is its price, whether its key is sent again or a list is read: it may turn out to have been charged', () => {
-    expect(asksOf(lockOf({ a: [open] }))[0]?.credits).toBe(4);
-    expect(asksOf(lockOf({ a: [create(old, listed)] }))[0]?.credits).toBe(4);
-    expect(asksOf(lockOf({ a: [open] }), { onUnknown: 'hold' })[0]?.credits).toBe(0);
-  });
 
   test('is not held a second time', () => {
     const plan = planOf(budget(100), lockOf({ gone: [open] }));
@@ -320,20 +294,6 @@ describe('what asking may cost', () => {
     expect(rows(8)).toEqual(['a create 4', 'b blocked 0', 'gone create null']);
     expect(asksOf(lock, {}, budget(0))[0]?.reason.text).toContain('this step costs an unknown number');
   });
-
-  test('holds to --max-credits, too', () => {
-    const lock = lockOf({ gone: [open] });
-    expect(planOf(graph, lock, { maxCredits: 4 }).rows.map(({ action }) => action)).toEqual([
-      'blocked',
-      'blocked',
-      'create',
-    ]);
-    expect(planOf(graph, lock, { maxCredits: 3 }).rows.map(({ action }) => action)).toEqual([
-      'blocked',
-      'blocked',
-      'blocked',
-    ]);
-  });
 });
 
 describe('steps beside it', () => {
@@ -359,29 +319,6 @@ describe('steps beside it', () => {
     );
     expect(told(asksOf(lock))).toHaveLength(1);
     expect(rowOf(planOf(graph, lock), 'a').reason).toBe('its purchase was forgotten');
-  });
-});
-
-describe('the times and accounts of a send', () => {
-  test.each([
-    [0, true],
-    [23 * 3_600_000 - 1, true],
-    [23 * 3_600_000, false],
-    [-300_000, true],
-    [-300_001, false],
-    [Number.NaN, false],
-  ])('%i ms ago: replayed is %s', (ageMs, expected) => {
-    expect(isReplayed(ageMs)).toBe(expected);
-  });
-
-  test.each<[string, Partial<OpenSend>, (send: string) => string | undefined, boolean]>([
-    ['the same', { send: 's', account: 'of s' }, (send) => `of ${send}`, true],
-    ['another', { send: 's', account: 'of t' }, (send) => `of ${send}`, false],
-    ['one that nobody noted', { send: 's' }, (send) => `of ${send}`, true],
-    ['none at hand', { send: 's', account: 'of s' }, () => undefined, true],
-  ])('an account is ours, as far as is known: %s', (_name, more, accountOf, expected) => {
-    expect(isOwnSend({ ...open, ...more }, accountOf)).toBe(expected);
-    expect(isOwnSend({ ...open, ...more }, undefined)).toBe(true);
   });
 });
 

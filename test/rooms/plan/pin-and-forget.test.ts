@@ -22,7 +22,6 @@ const ruling = (said: object): Ruling => ({ is: 'recorded', address: 'a', text: 
 
 describe('a pin', () => {
   const cost = 'its input changed, and to buy it again would cost';
-  const { credits: _credits, ...uncharged } = saved(a);
   const taken = deciding(lockOf({ a: [saved(a)] }), 'a', { pin: { revision: 4 } });
 
   test.each<[string, Lock, number | null, string, Decisions['pin']]>([
@@ -38,13 +37,6 @@ describe('a pin', () => {
       lockOf({ a: [job(a, { credits: 1 })] }),
       4,
       'keeps job a-1 (1 credit)',
-      { fingerprint: a.fingerprint, revision: 1 },
-    ],
-    [
-      'what nobody can price',
-      lockOf({ a: [uncharged] }),
-      4,
-      'keeps job a-1',
       { fingerprint: a.fingerprint, revision: 1 },
     ],
     ['what was pinned once before', taken, 4, 'keeps job a-1 (4 credits)', { fingerprint: a.fingerprint, revision: 5 }],
@@ -105,12 +97,6 @@ describe('a pin is taken off', () => {
 
   test.each<[string, Graph, Lock, Ruling]>([
     ['nothing is on record', graph, lockOf({}), { is: 'unchanged', address: 'a', text: 'is not pinned' }],
-    [
-      'it was taken off before',
-      graph,
-      deciding(lockOf({ a: [saved(a)] }), 'a', { pin: { revision: 2 } }),
-      { is: 'unchanged', address: 'a', text: 'is not pinned' },
-    ],
     [
       'only the manifest has it',
       byManifest,
@@ -200,12 +186,6 @@ describe('forget', () => {
       ],
       ['what was only refused', [refused], { price: 4 }, 'what was refused. To make it again costs 4 credits'],
       ['a running job, by force', [job(a)], { force: true }, '1 job of 4 credits; the budget still counts them'],
-      [
-        'what is beside a send that was written off',
-        [saved(a, { generation: 2 }), create(a, { writtenOff: true })],
-        {},
-        '1 job of 4 credits; the budget still counts them',
-      ],
     ])('%s', (_name, purchases, context, text) => {
       const record = recordOf(purchases);
       expect(forgetRecord(record, { force: false, ...context })).toEqual({
@@ -265,19 +245,7 @@ describe('forget', () => {
         { price: null, force: true },
         pinned,
       ],
-      [
-        'what was written off, and nothing else is there',
-        recordOf([create(a, { writtenOff: true })]),
-        {},
-        { is: 'unchanged', address: 'a', text: 'is forgotten already' },
-      ],
       ['a create whose answer was lost', recordOf([saved(a), create(a)]), { force: true }, open],
-      [
-        'one whose key is not replayed',
-        recordOf([create(a, { generation: 2, state: 'unresolved' }), forgotten(saved(a))]),
-        { force: true },
-        open,
-      ],
       ['a job that runs', recordOf([refused, job(a)]), {}, running],
     ])('%s', (_name, record, context, ruling) => {
       expect(forgetRecord(record, { force: false, ...context })).toEqual(ruling);

@@ -4,7 +4,7 @@ import { joinLocks } from '../../../src/lock/join.ts';
 import type { Job, Lock, Purchase } from '../../../src/lock/record.ts';
 import { admitPosts, allowPosts, withholdPosts } from '../../../src/plan/consent.ts';
 import { targetOf } from '../../../src/plan/posts/post-accounts.ts';
-import { findConditions, findMissingPart, type PartCondition } from '../../../src/plan/situation/parts.ts';
+import { findConditions } from '../../../src/plan/situation/parts.ts';
 import { actionsOf } from '../../rig/campaign.ts';
 import { graphOfSteps, type WrittenStep } from '../../rig/steps.ts';
 import {
@@ -58,28 +58,6 @@ describe('what may turn out not to be needed', () => {
     ['an object in a list of two', { images: [{ image: urlOf('still@0') }, 'x'] }, stills],
   ])('%s', (_name, request, expected) => {
     expect(conditionsOf(using(request))).toEqual(expected);
-  });
-});
-
-describe('the part that does not exist', () => {
-  const [third, first]: PartCondition[] = [
-    { of: 'talk', fingerprint: '1:t', index: 2 },
-    { of: 'other', fingerprint: '1:o', index: 0 },
-  ];
-  const both = [third, first].filter((one) => one !== undefined);
-
-  test.each<[string, PartCondition[] | undefined, Record<string, number>, object | undefined]>([
-    ['nothing is asked for', undefined, { 'talk 1:t': 0 }, undefined],
-    ['nobody knows yet', both, {}, undefined],
-    ['there are enough', both, { 'talk 1:t': 3, 'other 1:o': 1 }, undefined],
-    ['there is one too few', both, { 'talk 1:t': 2, 'other 1:o': 0 }, { condition: third, parts: 2 }],
-    ['only the second is missing', both, { 'talk 1:t': 3, 'other 1:o': 0 }, { condition: first, parts: 0 }],
-    ['only the second is known', both, { 'other 1:o': 0 }, { condition: first, parts: 0 }],
-    ['another purchase had fewer', both, { 'talk 1:before': 0 }, undefined],
-  ])('%s', (_name, conditions, counts, expected) => {
-    expect(findMissingPart(conditions, (address, fingerprint) => counts[`${address} ${fingerprint}`])).toEqual(
-      expected,
-    );
   });
 });
 

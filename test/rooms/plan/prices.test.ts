@@ -294,13 +294,6 @@ describe('where credits went', () => {
       expect.objectContaining({ address: 'b', task: 'b', went: 'delivered', credits: 4 }),
     ]);
   });
-
-  it('the model of an earlier purchase is known where the same request is on record elsewhere, else not', () => {
-    const { request: _request, ...bare } = saved(earlier(a), { jobId: 'old' });
-    const models = (lock: Lock) => listCharges(situate(graph, lock)).map(({ model }) => model);
-    expect(models(lockOf({ a: [bare] }))).toEqual([null]);
-    expect(models(lockOf({ a: [bare], x: [saved(earlier(a), { jobId: 'other' })] }))).toEqual(['song-7.5', 'song-7.5']);
-  });
 });
 
 describe('what may have been spent without our knowing how much', () => {
