@@ -84,7 +84,7 @@ async function askForAccounts(campaign: OpenCampaign): Promise<KnownAccount[] | 
   const { createLibrary, ServiceError } = await import('../service/library.ts');
   const library = createLibrary({ baseUrl, token, clock: systemClock, requestTimeoutMs: patienceMs });
   try {
-    const { accounts, isWhole } = await library.accountList();
+    const { accounts, isWhole } = await library.accounts();
     if (!isWhole || accounts.length === 0) return undefined;
     const known = accounts.map(describe);
     await keepAnswer(
@@ -118,7 +118,7 @@ async function readAccounts({ sandbox, paths, service, rehearsed }: OpenCampaign
     import('./embed-sandbox.ts'),
     import('../service/library.ts'),
   ]);
-  return { accounts: read(await sandboxAnswer('/accounts')).map(describe), isSandbox: true };
+  return { accounts: read(await sandboxAnswer('/accounts')).accounts.map(describe), isSandbox: true };
 }
 
 function readKept(kept: Json): KnownAccount[] {

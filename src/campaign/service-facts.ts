@@ -105,7 +105,7 @@ export async function fetchFacts(
     return factsOf(documents, document, 'service');
   };
   const askCatalog = async () => {
-    const document = await library.wholeCatalog();
+    const document = await library.catalog();
     await keepAnswer(paths.state, service, 'catalog', document);
     return readCatalogListing(document, kinds);
   };

@@ -5,7 +5,6 @@ import type { Json } from '../ground/json.ts';
 import { defined, isMap } from '../ground/values.ts';
 import { envelope } from '../kinds/envelope.ts';
 import { requireKind, requireOf } from '../kinds/index.ts';
-import { type CatalogModel, readCatalog } from '../kinds/read-catalog.ts';
 import { readAt, readCredits, readText } from './fields.ts';
 import { createHttp, type HttpAnswer, pathWithId, requireAnswer } from './http.ts';
 import { createLinks } from './links.ts';
@@ -24,7 +23,6 @@ interface JobFacts {
 
 export type { ListedJob } from '../contract/answer.ts';
 export { ServiceError } from '../contract/errors.ts';
-export type { CatalogModel } from '../kinds/read-catalog.ts';
 export type { Asset, FileToUpload, UploadProgress } from './upload-file.ts';
 
 const { paths } = envelope;
@@ -44,11 +42,9 @@ interface LibraryOptions {
 /** All operations of the service that do not produce media for credits. All of them throw `ServiceError`. */
 export interface Library {
   voices(): Promise<Voice[]>;
-  catalog(): Promise<CatalogModel[]>;
   /** Returns the unchanged response, whose shape is undocumented. */
-  wholeCatalog(): Promise<Json>;
-  accounts(): Promise<Account[]>;
-  accountList(): Promise<{ accounts: Account[]; isWhole: boolean }>;
+  catalog(): Promise<Json>;
+  accounts(): Promise<AccountList>;
   /** Returns at most `limit` jobs, newest first. Empty for kinds without a list. */
   jobs(kind: string, options: { limit: number }): Promise<ListedJob[]>;
   /**
@@ -89,10 +85,8 @@ export function createLibrary(options: LibraryOptions): Library {
 
   return {
     voices: async () => readVoices(await get(paths.voices)),
-    catalog: async () => readCatalog(await get(paths.catalog)),
-    wholeCatalog: () => get(paths.catalog),
+    catalog: () => get(paths.catalog),
     accounts: async () => readAccounts(await get(paths.accounts)),
-    accountList: async () => readAccountList(await get(paths.accounts)),
     jobs: (kind, { limit }) => listJobs(requireKind(kind), { limit, get }),
     job: jobOf,
     removeJob: (name, ids) =>
@@ -243,15 +237,13 @@ function readVoices(json: Json): Voice[] {
   });
 }
 
-export function readAccounts(json: Json): Account[] {
-  return readAccountList(json).accounts;
+interface AccountList {
+  accounts: Account[];
+  /** Whether every account could be read, and no page follows: a missing account then does not exist. */
+  isWhole: boolean;
 }
 
-/**
- * `isWhole`: every account could be read, and no page follows; only then is a missing account proof that it does not
- * exist.
- */
-function readAccountList(json: Json): { accounts: Account[]; isWhole: boolean } {
+export function readAccounts(json: Json): AccountList {
   const { accounts: names } = envelope;
   const list = listIn(json, names.lists);
   const accounts = list.flatMap((account): Account[] => {

@@ -10,7 +10,7 @@ import { hashFile } from '../../disk/outputs/hash-file.ts';
 import { hasErrors } from '../../ground/diagnostic.ts';
 import { defined, messageOf } from '../../ground/values.ts';
 import { voices as documentedVoices, kinds } from '../../kinds/index.ts';
-import { kindName } from '../../kinds/read-catalog.ts';
+import { type CatalogModel, kindName, readCatalog } from '../../kinds/read-catalog.ts';
 import { isAssetUrl } from '../../lock/check-line.ts';
 import { jsonOf } from '../../report/document.ts';
 import { countOf } from '../../report/numbers.ts';
@@ -27,7 +27,7 @@ import {
   type VoiceRow,
   voicesView,
 } from '../../report/tables/lists.ts';
-import { type CatalogModel, type Library, type ListedJob, ServiceError } from '../../service/library.ts';
+import { type Library, type ListedJob, ServiceError } from '../../service/library.ts';
 import { mostLookedThrough } from '../../service/listing.ts';
 import { listenForInterruption } from '../signals.ts';
 import { exitOfItems, outAs, type Terminal, tellNotice } from '../terminal.ts';
@@ -92,7 +92,7 @@ function filterBy<Row>(
 }
 
 export async function models(options: ServiceOptions & { kind?: string }, terminal: Terminal): Promise<void> {
-  const ask = async (library: Library) => mergeModels(await library.catalog());
+  const ask = async (library: Library) => mergeModels(readCatalog(await library.catalog()));
   const { listed, source } = await askService('models', mergeModels([]), { options, terminal, ask });
   const rows = filterBy(listed, options.kind, { name: 'kind with models', of: ({ kind }) => kind });
   await outAs(terminal, options, {
@@ -174,7 +174,7 @@ export async function voices(options: VoicesOptions, terminal: Terminal): Promis
 }
 
 export async function accounts(options: ServiceOptions, terminal: Terminal): Promise<void> {
-  const rows = await withService(options, ({ library }) => library.accounts());
+  const { accounts: rows } = await withService(options, ({ library }) => library.accounts());
   const now = systemClock.now();
   await outAs(terminal, options, { text: () => accountsView(rows, now), json: () => accountsJson(rows, now) });
   if (rows.length === 0) terminal.err('no account is connected; connect one in the dashboard of the service\n');

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Json } from '../../../src/ground/json.ts';
+import { readCatalog } from '../../../src/kinds/read-catalog.ts';
 import { failure, key, type Reply, refusal, type Scripted, serveScript } from './scripted.ts';
 
 const always = (reply: Reply): Promise<Scripted> => serveScript(() => reply);
@@ -51,7 +53,7 @@ describe('tables', () => {
       { provider: 'x' },
     ];
     const { library } = await always({ json: { success: true, data } });
-    expect(await library.accounts()).toEqual([
+    expect((await library.accounts()).accounts).toEqual([
       { id: 'a1', provider: 'google', name: 'A', username: 'a', expiresAt: '2026-12-01T00:00:00Z' },
     ]);
   });
@@ -59,7 +61,7 @@ describe('tables', () => {
   it('accounts by numbers; one that cannot be read, or a page to come, makes the list no proof of an absence', async () => {
     const listOf = async (data: object[], hasNextPage = false) => {
       const { library } = await always({ json: { success: true, data, pagination: { hasNextPage } } });
-      const { accounts, isWhole } = await library.accountList();
+      const { accounts, isWhole } = await library.accounts();
       return [accounts.map(({ id }) => id), isWhole];
     };
     expect(await listOf([{ id: 7041 }, { id: 'a1' }])).toEqual([['7041', 'a1'], true]);
@@ -107,14 +109,15 @@ describe('tables', () => {
     ],
   ])('the catalog as %s', async (_name, json, models) => {
     const { library } = await always({ json });
-    expect(await library.catalog()).toEqual(models);
+    expect(readCatalog(await library.catalog())).toEqual(models);
   });
 
   it.each([null, 7, 'x', [], {}, { voices: {} }, { data: { data: {} } }])(
     'an answer of another shape: %j',
     async (json) => {
       const { library } = await always({ json });
-      expect([await library.voices(), await library.accounts(), await library.catalog()]).toEqual([[], [], []]);
+      const { accounts } = await library.accounts();
+      expect([await library.voices(), accounts, readCatalog(json as Json)]).toEqual([[], [], []]);
     },
   );
 });
