@@ -55,7 +55,7 @@ export async function recordRun(
     isRunning = event.event !== 'run-ended';
     on(event);
     journal?.add(safeJson(event));
-    const remaining = times?.shown?.();
+    const remaining = times?.();
     if (remaining !== shown) {
       const line: RunTime = { mediabatch: 'run-time', version: 1, at: event.at, ...defined({ remaining }) };
       journal?.add(safeJson(line));

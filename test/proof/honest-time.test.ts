@@ -62,7 +62,7 @@ async function timedRun(seed: number): Promise<Reading[]> {
   };
   on(runStarted([]));
   const look = () => {
-    const remaining = times.remaining?.();
+    const remaining = times();
     if (typeof remaining !== 'object') return;
     const { low, high, ms } = wholeRange(remaining);
     shown.push({ at: clock.now(), low: (low * ms) / 1000, high: (high * ms) / 1000 });

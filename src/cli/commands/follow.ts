@@ -26,7 +26,7 @@ export async function follow(file: string, options: FollowOptions, terminal: Ter
   const paths = campaignPaths(file, options);
   const view = createRunView();
   let shown: Remaining | undefined;
-  const reporter = await createReporter(terminal, { view, times: { remaining: () => shown } }, undefined);
+  const reporter = await createReporter(terminal, { view, times: () => shown }, undefined);
   const interruption = listenForInterruption();
   const followed = await followRun(paths, {
     clock: systemClock,

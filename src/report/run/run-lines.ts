@@ -73,7 +73,7 @@ export function createLines(write: (text: string) => void, options: LinesOptions
     if (detail === 'quiet' || now() - beatAt < heartbeatMs) return;
     beatAt = now();
     const [wait] = waitTexts(view, now(), page?.());
-    const progress = { isOver: false, elapsedMs: now() - startedAt, remaining: options.times?.remaining?.() };
+    const progress = { isOver: false, elapsedMs: now() - startedAt, remaining: options.times?.() };
     say(options.style.dim(wait ?? totalsText(view, progress).join(' · ')));
   };
 

@@ -16,7 +16,7 @@ interface ScreenOptions {
   now(): number;
   /** View of the run. The caller of `on` has folded the event into it before. */
   view: RunView;
-  times?: RunTimes;
+  times?: RunTimes | undefined;
   page?(): string | undefined;
 }
 
@@ -26,7 +26,7 @@ interface ScreenOptions {
  * and restores the cursor, also before the run has ended. The caller handles signals.
  */
 export function createScreen(options: ScreenOptions): RunReporter {
-  const { view, stream, style, now, times = {} } = options;
+  const { view, stream, style, now, times } = options;
   const writer = new FrameWriter(stream);
   const printed = new Set<string>();
   let waiting: Text[] = [];
@@ -114,7 +114,7 @@ interface Moment {
   /** Ms since 1970. */
   now: number;
   startedAt: number;
-  times: RunTimes;
+  times: RunTimes | undefined;
   page: string | undefined;
   /** Whether the run has ended, so that steps that have not started stay so. */
   isOver: boolean;
@@ -142,7 +142,7 @@ export function screenLines(
 
 function totalsView(view: RunView, moment: Moment): Document {
   const { now, startedAt, times, isOver, page } = moment;
-  const remaining = isOver ? undefined : times.remaining?.();
+  const remaining = isOver ? undefined : times?.();
   const texts = totalsText(view, { isOver, elapsedMs: view.end?.elapsedMs ?? now - startedAt, remaining });
   const waits = isOver ? [] : [...(view.stopped ? [stoppingText(view.stopped)] : []), ...waitTexts(view, now, page)];
   return [...texts.map((text) => line(text)), ...waits.map((text) => line(warning(text)))];

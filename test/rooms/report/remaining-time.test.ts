@@ -53,11 +53,11 @@ function rig(
     end: (address: string, outcome: StepOutcome = 'done') =>
       on({ event: 'step-finished', ...named(address), outcome, credits: 2 }),
     text() {
-      const remaining = times.remaining?.();
+      const remaining = times();
       return remaining === undefined ? undefined : remainingText(remaining);
     },
     seconds() {
-      const remaining = times.remaining?.();
+      const remaining = times();
       return typeof remaining === 'object' ? Math.round((remaining.lowMs + remaining.highMs) / 2000) : remaining;
     },
   };
@@ -84,12 +84,12 @@ describe('the time left', () => {
 
   test('changes every 5 s at most', () => {
     const run = rig(jobs(4));
-    const first = run.times.remaining?.();
+    const first = run.times();
     run.wait(4999);
     run.begin('hero@1');
-    expect(run.times.remaining?.()).toBe(first);
+    expect(run.times()).toBe(first);
     run.wait(1);
-    expect(run.times.remaining?.()).not.toBe(first);
+    expect(run.times()).not.toBe(first);
   });
 
   test('is unknown until a job of each kind and model was timed, and learns from this run', () => {
@@ -128,11 +128,11 @@ describe('the time left', () => {
   test('is not told while the run waits, and after it', () => {
     const run = rig(jobs(2));
     run.on({ event: 'credits-awaited', until: '', nextTryAt: '', detail: '' });
-    expect(run.times.remaining?.()).toBeUndefined();
+    expect(run.times()).toBeUndefined();
     run.on({ event: 'spending-resumed', waitedMs: 1 });
-    expect(run.times.remaining?.()).toBeDefined();
+    expect(run.times()).toBeDefined();
     run.on({ event: 'spending-stopped', because: 'signal', detail: '' });
-    expect(run.times.remaining?.()).toBeUndefined();
+    expect(run.times()).toBeUndefined();
   });
 });
 

@@ -123,7 +123,7 @@ describe('createLines', () => {
   });
 
   it('says every 30 s where it is and what is left, and not before', () => {
-    const { on, wait, lines } = rig(true, { times: { remaining: () => ({ lowMs: 310_000, highMs: 400_000 }) } });
+    const { on, wait, lines } = rig(true, { times: () => ({ lowMs: 310_000, highMs: 400_000 }) });
     on(oneTask, ...boughtStep('hero@de').slice(0, 3));
     const before = lines().length;
     wait(29_999);

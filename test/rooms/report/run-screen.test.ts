@@ -63,7 +63,7 @@ function largeRun() {
 
 const moment = {
   ...{ now: Date.UTC(2026, 0, 1) + 200_000, startedAt: Date.UTC(2026, 0, 1), page: undefined, isOver: false },
-  times: { remaining: () => ({ lowMs: 310_000, highMs: 400_000 }) },
+  times: () => ({ lowMs: 310_000, highMs: 400_000 }),
 };
 
 describe('the lines of a screen', () => {
