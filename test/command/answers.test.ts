@@ -98,52 +98,6 @@ describe('errors for users', () => {
     expect(trial.sandbox.ledger()).toHaveLength(0);
   });
 
-  test('escapes in service messages never reach a terminal', async () => {
-    const trial = await makeTrial(
-      two,
-      withFaults([
-        {
-          on: 'create',
-          nth: 1,
-          do: {
-            type: 'status',
-            status: 400,
-            body: { success: false, error: '\u001b[2Jboom\u202e', code: 'x', message: '\u001b[2Jboom\u202e' },
-          },
-        },
-      ]),
-    );
-    const { code, err } = await trial.apply([], { env: { FORCE_COLOR: '0' } });
-    expect(code).toBe(3);
-    expect(err).toContain('\\x1b[2Jboom');
-    const raw = [...err].filter((letter) => letter !== '\n' && (letter < ' ' || letter === '\u202e'));
-    expect(raw).toEqual([]);
-  });
-
-  test('a link into a private network is refused; its job id is recorded and other steps continue', async () => {
-    const trial = await makeTrial(
-      two,
-      withFaults([
-        {
-          on: 'status',
-          nth: 1,
-          do: {
-            type: 'answer',
-            body: {
-              success: true,
-              data: { id: '{id}', status: 'COMPLETED', outputUrl: 'http://169.254.169.254/latest' },
-            },
-          },
-        },
-      ]),
-    );
-    const { err } = await trial.apply(['--concurrency', '1'], { ends: 3 });
-    expect(err).toContain('169.254.169.254');
-    expect(readdirSync(trial.path('output'))).toHaveLength(1);
-    expect((await trial.apply()).code).toBe(0);
-    expect(trial.sandbox.ledger()).toHaveLength(2);
-  });
-
   test('a symbolic link in the way, as folder or as file: refused before anything is paid, the target untouched', async () => {
     const trial = await makeTrial(two);
     mkdirSync(trial.path('elsewhere'));

@@ -12,6 +12,8 @@ import { images } from '../rig/campaign.ts';
 import { command, root } from '../rig/command.ts';
 import { makeFolder } from '../rig/folder.ts';
 
+const packages = ['pg', 'pg-boss', 'aws4fetch'];
+
 describe('loads', () => {
   const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -22,9 +24,9 @@ describe('loads', () => {
   afterEach(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
 
   /** Runs the built command and gives the sources and packages that it loaded: each built file names what it holds. */
-  function findLoaded(args: string[]): string[] {
+  function findLoaded(args: string[], cwd = root): string[] {
     execFileSync(process.execPath, [join(root, 'dist/cli/bin.js'), ...args], {
-      cwd: root,
+      cwd,
       env: { ...process.env, NODE_V8_COVERAGE: folder },
       stdio: 'ignore',
     });
@@ -72,6 +74,17 @@ describe('loads', () => {
     expect(loaded.filter((name) => /^[/\\].*dist.*\.js$/.test(name)).length).toBeLessThanOrEqual(6);
   });
 
+  test('a run without an engine loads nothing of one', () => {
+    const cwd = makeFolder();
+    writeFileSync(join(cwd, 'campaign.yaml'), images(1));
+    const loaded = findLoaded(['apply', 'campaign.yaml', '--sandbox', '--sandbox-speed', '1000', '--yes'], cwd);
+    expect(loaded).toContainEqual(expect.stringMatching(/src\/engine\//));
+    expect(packagesIn(loaded).filter((name) => packages.includes(name))).toEqual([]);
+    // Which packages there are, and how one that is missing is named.
+    const ofCluster = loaded.filter((name) => name.includes('src/cluster/'));
+    expect(ofCluster).toEqual([]);
+  });
+
   describe.skipIf(!('enableCompileCache' in module))('compiled code', () => {
     const own = () => join(folder, 'mediabatch', 'code');
     const validate = (env: Record<string, string>) => {
@@ -100,48 +113,13 @@ describe('loads', () => {
   });
 });
 
-const preload = new URL('../rig/note-loads.mjs', import.meta.url).href;
-const packages = ['pg', 'pg-boss', 'aws4fetch'];
-/** Stands only in the code of the room `cluster`. */
-const ours = /mediabatch_queue|mediabatch_work|mediabatch\.meta/;
-const nowhere = { MEDIABATCH_ENGINE: 'postgres://me:hidden-word@127.0.0.1:1/none' };
+const preload = new URL('../rig/missing-package.mjs', import.meta.url).href;
 
-describe('packages of runs on an engine', () => {
-  let cwd: string;
-  beforeEach(() => {
-    const path = makeFolder();
-    cwd = path;
-    writeFileSync(join(cwd, 'campaign.yaml'), images(1));
-  });
-
-  /** What of them, and of the code for them, a command loads. */
-  async function loadedBy(args: string[]): Promise<string[]> {
-    const file = join(cwd, 'loads');
-    const { code, err } = await command(args, { cwd, preload, env: { LOADS_NOTED_IN: file } });
-    expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' });
-    const urls = readFileSync(file, 'utf8').trim().split('\n');
-    expect(urls.some((url) => url.includes('/dist/'))).toBe(true);
-    return urls.filter((url) => {
-      if (!url.startsWith('file:')) return false;
-      const isPackage = packages.some((name) => url.includes(`/node_modules/${name}/`));
-      return isPackage || (url.includes('/dist/') && ours.test(readFileSync(fileURLToPath(url), 'utf8')));
-    });
-  }
-
-  test.each([
-    [['--version']],
-    [['validate', 'campaign.yaml']],
-    [['apply', 'campaign.yaml', '--sandbox', '--sandbox-speed', '1000', '--yes']],
-  ])('are not loaded by %j', async (args) => {
-    expect(await loadedBy(args)).toEqual([]);
-  });
-
-  test('that are missing are named with their install command', async () => {
-    const env = { ...nowhere, LOADS_MISSING: 'pg' };
-    const { code, err } = await command(['workers'], { cwd, preload, env });
-    expect(code).toBe(64);
-    expect(err).toContain('npm i pg@8.23.1 pg-boss@12.35.0');
-  });
+test('a package of runs on an engine that is missing is named with its install command', async () => {
+  const env = { MEDIABATCH_ENGINE: 'postgres://me:hidden-word@127.0.0.1:1/none', MISSING_PACKAGE: 'pg' };
+  const { code, err } = await command(['workers'], { cwd: makeFolder(), preload, env });
+  expect(code).toBe(64);
+  expect(err).toContain('npm i pg@8.23.1 pg-boss@12.35.0');
 });
 
 test('the versions that are named are those of package.json', () => {
