@@ -186,25 +186,21 @@ interface Pause {
  * tried, at growing intervals; the first accepted one releases all others. Reads no balance and sends nothing itself.
  */
 class CreditWait {
-  readonly #waitMs: number;
-  readonly #clock: Clock;
-  readonly #emit: (fact: RunFact) => void;
+  readonly #given: { waitMs: number; clock: Clock; emit(fact: RunFact): void };
   #pause: Pause | undefined;
   #news = new AbortController();
 
-  constructor(options: { waitMs: number; clock: Clock; emit(fact: RunFact): void }) {
-    this.#waitMs = options.waitMs;
-    this.#clock = options.clock;
-    this.#emit = options.emit;
+  constructor(given: { waitMs: number; clock: Clock; emit(fact: RunFact): void }) {
+    this.#given = given;
   }
 
   /** Records that a create request was refused for lack of credits. `over`: the wait is disabled, or has ended. */
   refused(address: string, detail: string): 'waiting' | 'over' {
-    if (this.#waitMs <= 0) return 'over';
-    const now = this.#clock.now();
+    if (this.#given.waitMs <= 0) return 'over';
+    const now = this.#given.clock.now();
     const pause = this.#pause;
     if (pause === undefined) {
-      this.#schedule({ sinceMs: now, untilMs: now + this.#waitMs, intervalMs: firstIntervalMs, detail });
+      this.#schedule({ sinceMs: now, untilMs: now + this.#given.waitMs, intervalMs: firstIntervalMs, detail });
       return 'waiting';
     }
     // Refusals of requests that were in flight when the pause began give no new information.
@@ -226,12 +222,12 @@ class CreditWait {
     for (;;) {
       const pause = this.#pause;
       if (pause === undefined || signal.aborted || isOff() || pause.tried === address) return;
-      const leftMs = pause.tried === undefined ? pause.nextTryMs - this.#clock.now() : this.#waitMs;
+      const leftMs = pause.tried === undefined ? pause.nextTryMs - this.#given.clock.now() : this.#given.waitMs;
       if (leftMs <= 0) {
         pause.tried = address;
         return;
       }
-      await this.#clock.sleep(leftMs, AbortSignal.any([signal, this.#news.signal]));
+      await this.#given.clock.sleep(leftMs, AbortSignal.any([signal, this.#news.signal]));
     }
   }
 
@@ -243,7 +239,7 @@ class CreditWait {
     const pause = this.#pause;
     if (pause === undefined || pause.tried !== address) return;
     this.#end();
-    this.#emit({ event: 'spending-resumed', waitedMs: this.#clock.now() - pause.sinceMs });
+    this.#given.emit({ event: 'spending-resumed', waitedMs: this.#given.clock.now() - pause.sinceMs });
   }
 
   /** Records that the tried create request failed for another reason, so the next one may be tried. */
@@ -260,11 +256,11 @@ class CreditWait {
 
   #schedule(pause: Omit<Pause, 'nextTryMs' | 'tried'>): void {
     const { untilMs, intervalMs, detail } = pause;
-    const waitMs = Math.min(longestIntervalMs, Math.round(intervalMs * (1 + this.#clock.random() / 4)));
-    const nextTryMs = Math.min(untilMs, this.#clock.now() + waitMs);
+    const waitMs = Math.min(longestIntervalMs, Math.round(intervalMs * (1 + this.#given.clock.random() / 4)));
+    const nextTryMs = Math.min(untilMs, this.#given.clock.now() + waitMs);
     this.#pause = { ...pause, nextTryMs };
     const timeOf = (ms: number) => new Date(ms).toISOString();
-    this.#emit({ event: 'credits-awaited', until: timeOf(untilMs), nextTryAt: timeOf(nextTryMs), detail });
+    this.#given.emit({ event: 'credits-awaited', until: timeOf(untilMs), nextTryAt: timeOf(nextTryMs), detail });
     this.#wake();
   }
 

@@ -5,6 +5,14 @@ import { type Price, type PriceBook, saidOf } from '../plan/prices/price-book.ts
 import { ceilingOf, shareOf, shareOnceCharged, withMargin } from '../plan/prices/prices.ts';
 import type { LocalGate } from './create-gate.ts';
 
+interface Given {
+  orders: readonly StepOrder[];
+  totals: Pick<PlanTotals, 'ceiling' | 'asksAgain'>;
+  prices: PriceBook;
+  gate: Pick<LocalGate, 'closePrice' | 'isClosed'>;
+  emit(fact: RunFact): void;
+}
+
 /**
  * Enforces the approved plan as a cap: no create request is sent if its price, added to all that is in flight, would
  * exceed it (I39). A charge closes its price class if it shows that the remaining purchases of the class would exceed
@@ -12,44 +20,29 @@ import type { LocalGate } from './create-gate.ts';
  * cost of the others: they are approved with the usual margin, or the user is asked again.
  */
 export class Approval {
+  readonly #given: Given;
   #most: number;
-  readonly #asksAgain: boolean;
-  readonly #prices: PriceBook;
-  readonly #gate: Pick<LocalGate, 'closePrice' | 'isClosed'>;
-  readonly #emit: (fact: RunFact) => void;
   readonly #open = new Map<string, Price>();
   /** Price classes without an estimate: their share is approved when the first of them is charged. */
   readonly #unpriced = new Set<string>();
 
-  constructor(options: {
-    orders: readonly StepOrder[];
-    totals: Pick<PlanTotals, 'ceiling' | 'asksAgain'>;
-    prices: PriceBook;
-    gate: Pick<LocalGate, 'closePrice' | 'isClosed'>;
-    emit(fact: RunFact): void;
-  }) {
-    const { orders, totals, prices, gate, emit } = options;
-    this.#most = totals.ceiling;
-    this.#asksAgain = totals.asksAgain === true;
-    this.#prices = prices;
-    this.#gate = gate;
-    this.#emit = emit;
-    for (const order of orders) if (isCharged(order)) this.#expect(orderId(order), order.price);
-    this.#closeAsBefore(orders);
+  constructor(given: Given) {
+    this.#given = given;
+    this.#most = given.totals.ceiling;
+    for (const order of given.orders) if (isCharged(order)) this.#expect(orderId(order), order.price);
+    if (given.prices.changes === 0) return;
+    const different = new Map(given.orders.map(({ price }) => [JSON.stringify(price), price]));
+    for (const price of different.values()) this.#closeAsBefore(price);
   }
 
-  #closeAsBefore(orders: readonly StepOrder[]): void {
-    let rest = this.#rest;
-    for (const { price } of orders) {
-      const charged = this.#prices.charged(price.class);
-      if (charged === 0 || this.#gate.isClosed(price.class)) continue;
-      const isDearer = charged > (ceilingOf(price) ?? Number.POSITIVE_INFINITY);
-      const isToAsk = this.#asksAgain && this.#unpriced.has(price.class);
-      const isTooMuch = charged > saidOf(price) && rest > this.#most;
-      if (!(isDearer || isToAsk || isTooMuch)) continue;
-      this.#gate.closePrice(price.class);
-      rest = this.#rest;
-    }
+  /** Closes a price class again that an earlier leader of the run has closed. */
+  #closeAsBefore(price: Price): void {
+    const { prices, gate, totals } = this.#given;
+    const charged = prices.charged(price.class);
+    if (charged === 0 || gate.isClosed(price.class)) return;
+    const unestimated = totals.asksAgain && this.#unpriced.has(price.class) ? [price] : [];
+    const facts = { charged, expected: saidOf(price), left: this.#most, unestimated };
+    if (this.#whyClosed(price, facts) !== undefined) gate.closePrice(price.class);
   }
 
   /**
@@ -60,10 +53,10 @@ export class Approval {
     if (!this.#open.has(id)) {
       // A purchase after a failed job, or after a pick. It is approved in addition to the plan, at the price that was
       // shown for it.
-      this.#most += shareOf(price) ?? withMargin(this.#prices.charged(price.class));
+      this.#most += shareOf(price) ?? withMargin(this.#given.prices.charged(price.class));
       this.#expect(id, price);
     }
-    const cost = this.#prices.expected(price);
+    const cost = this.#given.prices.expected(price);
     return !(cost > 0 && cost + spent > this.#most); // I39
   }
 
@@ -77,27 +70,38 @@ export class Approval {
     price: Price,
     { charged, before, spent }: { charged: number; before: number; spent: number },
   ): void {
-    const expected = Math.max(before, saidOf(price));
+    const { asksAgain = false } = this.#given.totals;
     const isFirst = before === 0 && this.#unpriced.has(price.class);
     const others = isFirst ? [...this.#open.values()].filter((one) => one.class === price.class) : [];
-    const count = 1 + others.length;
-    const isToAsk = isFirst && this.#asksAgain && count > 1;
-    if (isFirst) this.#most += shareOnceCharged(charged, { count, asksAgain: this.#asksAgain });
-    const left = this.#most - spent;
-    const most = ceilingOf(price);
-    const isTooMuch = charged > expected && this.#rest > left;
-    let why: string;
-    if (most !== undefined && charged > most) why = `and the plan says ${most} at most`;
-    else if (isToAsk)
-      why = `which nobody could estimate: the others would come to ${this.#sum(others)}, which needs a new approval`;
-    else if (isTooMuch) {
-      // Requests in flight when a price rises may be charged the higher price.
-      const rest = left > 0 ? `${left} is` : 'nothing is';
-      why = `where ${expected} was expected: the rest would cost ${this.#rest}, and ${rest} left of the approved total`;
-    } else return;
+    if (isFirst) this.#most += shareOnceCharged(charged, { count: 1 + others.length, asksAgain });
+    const why = this.#whyClosed(price, {
+      ...{ charged, expected: Math.max(before, saidOf(price)), left: this.#most - spent },
+      unestimated: asksAgain ? others : [],
+    });
+    if (why === undefined) return;
+    this.#given.gate.closePrice(price.class); // I14 (ceiling)
     const message = `was charged ${charged}, ${why} (${price.class})`;
-    this.#gate.closePrice(price.class); // I14 (ceiling)
-    this.#emit({ event: 'noticed', address: addressOf(id), message });
+    this.#given.emit({ event: 'noticed', address: addressOf(id), message });
+  }
+
+  /**
+   * Returns why a charge ends the create requests of its price class; undefined if they go on. `left`: credits of the
+   * approved total; `unestimated`: further purchases of the class, if nobody could estimate them and a user can be
+   * asked.
+   */
+  #whyClosed(
+    price: Price,
+    facts: { charged: number; expected: number; left: number; unestimated: readonly Price[] },
+  ): string | undefined {
+    const { charged, expected, left, unestimated } = facts;
+    const most = ceilingOf(price);
+    if (most !== undefined && charged > most) return `and the plan says ${most} at most`;
+    if (unestimated.length > 0)
+      return `which nobody could estimate: the others would come to ${this.#sum(unestimated)}, which needs a new approval`;
+    if (charged <= expected || this.#rest <= left) return undefined;
+    // Requests in flight when a price rises may be charged the higher price.
+    const rest = left > 0 ? `${left} is` : 'nothing is';
+    return `where ${expected} was expected: the rest would cost ${this.#rest}, and ${rest} left of the approved total`;
   }
 
   ended(id: string): void {
@@ -110,10 +114,10 @@ export class Approval {
   }
 
   get #rest(): number {
-    return this.#sum([...this.#open.values()].filter((price) => !this.#gate.isClosed(price.class)));
+    return this.#sum([...this.#open.values()].filter((price) => !this.#given.gate.isClosed(price.class)));
   }
 
   #sum(prices: readonly Price[]): number {
-    return prices.reduce((sum, price) => sum + this.#prices.expected(price), 0);
+    return prices.reduce((sum, price) => sum + this.#given.prices.expected(price), 0);
   }
 }
