@@ -1,4 +1,4 @@
-import { defined, emptyMap, groupBy, type JsonMap, shorten } from '../../ground/values.ts';
+import { defined, emptyMap, groupBy, shorten } from '../../ground/values.ts';
 import { type GateRule, type Manifest, type Task, taskPath } from '../../manifest/manifest.ts';
 import type { Row, Rows } from '../../manifest/rows/rows.ts';
 import { suggestName } from '../../manifest/suggest.ts';
@@ -10,7 +10,7 @@ import { findTemplates, renderValue } from '../render/templates.ts';
 import type { Draft, ExpandedTask, TaskRows } from './draft.ts';
 import { expandMatrix } from './expand-matrix.ts';
 import { expandTask } from './expand-task.ts';
-import { attributeNames, attributeOf, indexSteps, readPick } from './join.ts';
+import { attributeOf, indexSteps, readPicks } from './join.ts';
 import { resolveVars } from './resolve-vars.ts';
 import { readTables } from './tables.ts';
 import { type PartSource, readTaskRows, shapeOfParts } from './task-rows.ts';
@@ -74,44 +74,33 @@ function pickPartSteps(
 ): readonly Draft[] | undefined {
   const { templates, vars } = expansion;
   const { places } = expansion.manifest;
-  const conditions: { name: string; values: string[] }[] = [];
-  const names = attributeNames(producer);
-  let isBroken = false;
+  const path = taskPath(task.id, 'from', source.task);
   for (const { name, value } of task.from.find((one) => one.task === source.task)?.picks ?? []) {
-    const path = taskPath(task.id, 'from', source.task, name);
-    if (!names.includes(name)) {
-      const message = `the steps of \`${source.task}\` have no \`${shorten(name)}\``;
-      const hint = suggestName(name, names, { what: 'they have' });
-      expansion.reportError({ code: 'MB1405', message, hint, place: places.key(path) });
-      isBroken = true;
-      continue;
-    }
     const roots = findTemplates(value, path).flatMap(({ text }) => templates.get(text)?.paths ?? []);
-    if (roots.some(({ parts }) => parts[0] !== 'vars')) {
-      const message = `\`from\` of task \`${task.id}\` uses values of its rows, but its rows are parts of the selected step`;
-      const hint = 'write a constant, or use vars';
-      expansion.reportError({ code: 'MB1202', message, hint, place: places.value(path) });
-      isBroken = true;
-      continue;
-    }
-    const rendered = renderValue(value, path, {
-      templates,
-      scopeAt: () => ({ names: Object.assign(Object.create(null) as JsonMap, { vars }) }),
-      onFault: (fault, site) => expansion.reportFault(fault, site),
-    });
-    const { found, problem } = readPick(rendered, { task: source.task, name });
-    if (problem !== undefined) expansion.report({ ...problem, place: places.value(path) });
-    if (found === undefined) isBroken = true;
-    else conditions.push({ name, values: found });
+    if (roots.every(({ parts }) => parts[0] === 'vars')) continue;
+    const message = `\`from\` of task \`${task.id}\` uses values of its rows, but its rows are parts of the selected step`;
+    const hint = 'write a constant, or use vars';
+    expansion.reportError({ code: 'MB1202', message, hint, place: places.value([...path, name]) });
+    return undefined;
   }
-  if (isBroken) return undefined;
+  const conditions = readPicks(task, producer, {
+    places,
+    report: (error) => expansion.report(error),
+    render: (value, at) =>
+      renderValue(value, at, {
+        templates,
+        scopeAt: () => ({ names: Object.assign(emptyMap(), { vars }) }),
+        onFault: (fault, site) => expansion.reportFault(fault, site),
+      }),
+  });
+  if (conditions === undefined) return undefined;
   const isMeant = (draft: Draft) => conditions.every(({ name, values }) => values.includes(attributeOf(draft, name)));
   const drafts = producer.drafts.filter(isMeant);
   if (drafts.length > 0 || conditions.length === 0 || producer.leftOut.some(isMeant)) return drafts;
   const asked = conditions.map(({ name, values }) => `${name} ${shorten(values.join(' or '))}`).join(', ');
   const message = `\`from\` matches no step of \`${source.task}\`: none has ${asked}`;
   const known = [...producer.drafts, ...producer.leftOut].slice(0, 4).map(({ address }) => address);
-  const place = places.key(taskPath(task.id, 'from', source.task));
+  const place = places.key(path);
   const hint = known.length === 0 ? 'remove it' : `it has ${known.join('  ')}`;
   expansion.reportError({ code: 'MB1405', message, hint, place });
   return undefined;

@@ -1,6 +1,9 @@
-import type { Diagnostic } from '../../ground/diagnostic.ts';
+import type { Diagnostic, Place } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
-import { describeValue, groupBy, isScalar, unknownValue } from '../../ground/values.ts';
+import { describeValue, groupBy, isScalar, type Path, shorten, unknownValue } from '../../ground/values.ts';
+import { type Task, taskPath } from '../../manifest/manifest.ts';
+import { suggestName } from '../../manifest/suggest.ts';
+import type { Places } from '../../manifest/yaml/places.ts';
 import type { Condition, Draft, ExpandedTask } from './draft.ts';
 
 /** Finds steps by their row key, matrix values and take. Builds one index for each set of names that is used. */
@@ -35,19 +38,53 @@ export function joinConditions(
   return { conditions: [...picks, ...automatic], automatic: automatic.length };
 }
 
-/** Reads a pick of `from`: a value or a list. `found` is omitted when it is neither, or was reported. */
-export function readPick(
-  rendered: Json,
-  of: { task: string; name: string },
-): { found?: string[]; problem?: Omit<Diagnostic, 'place'> } {
-  const list = Array.isArray(rendered) ? rendered : [rendered];
-  const found = list.filter(isScalar).map(String);
-  if (found.length === list.length) return { found };
-  if (list.includes(unknownValue)) return {};
-  const odd = list.find((item) => !isScalar(item)) ?? null;
-  const message = `\`from.${of.task}.${of.name}\` is ${describeValue(odd)}, but must be a value or a list of values`;
-  const hint = `use a column, such as "{{row.who}}", or split a cell, as in "{{split row.who}}"`;
-  return { problem: { code: 'MB1405', severity: 'error', message, hint } };
+/**
+ * Reads what `from` picks of another task: the values by attribute. Undefined when something in it is wrong, which was
+ * reported, or could not be read.
+ */
+export function readPicks(
+  task: Task,
+  producer: ExpandedTask,
+  using: { places: Places; render(value: Json, path: Path): Json; report(error: Diagnostic): void },
+): { name: string; values: string[] }[] | undefined {
+  const { id } = producer.task;
+  const names = attributeNames(producer.offered ?? producer);
+  const picks: { name: string; values: string[] }[] = [];
+  let isBroken = false;
+  const wrong = (message: string, hint: string, place: Place) => {
+    isBroken = true;
+    using.report({ code: 'MB1405', severity: 'error', message, hint, place });
+  };
+  for (const { name, value } of task.from.find((one) => one.task === id)?.picks ?? []) {
+    const path = taskPath(task.id, 'from', id, name);
+    if (!names.includes(name)) {
+      isBroken = true;
+      if (!producer.complete) continue;
+      const place = using.places.key(path);
+      if (attributeNames(producer).includes(name)) {
+        const hint = `remove it: the reference is to the picked outputs; or remove \`gate\` from task \`${id}\``;
+        wrong(`\`${name}\` of \`${id}\` is chosen at its gate, not by \`from\``, hint, place);
+      } else {
+        const hint = suggestName(name, names, { what: 'they have' });
+        wrong(`the steps of \`${id}\` have no \`${shorten(name)}\``, hint, place);
+      }
+      continue;
+    }
+    const rendered = using.render(value, path);
+    const list = Array.isArray(rendered) ? rendered : [rendered];
+    const values = list.filter(isScalar).map(String);
+    if (values.length === list.length) {
+      picks.push({ name, values });
+    } else if (list.includes(unknownValue)) {
+      isBroken = true;
+    } else {
+      const odd = describeValue(list.find((item) => !isScalar(item)));
+      const hint = 'use a column, such as "{{row.who}}", or split a cell, as in "{{split row.who}}"';
+      const message = `\`from.${id}.${name}\` is ${odd}, but must be a value or a list of values`;
+      wrong(message, hint, using.places.value(path));
+    }
+  }
+  return isBroken ? undefined : picks;
 }
 
 export function attributeNames(producer: ExpandedTask): string[] {
@@ -60,62 +97,43 @@ export function attributeOf(draft: Draft, name: string): string {
   return draft.matrix[name] ?? '';
 }
 
+/** Explains why a path names no step, or several where one is meant. */
 export function explainJoin(
   path: { written: string; task: string; output: string },
   found: { candidates: readonly Draft[]; producer: ExpandedTask; conditions: readonly Condition[] },
 ): { message: string; hint: string } {
   const { candidates, producer, conditions } = found;
-  const leftOut = findLeftOut(producer, conditions);
-  if (candidates.length === 0 && leftOut !== undefined) {
-    const message = `\`${path.written}\` matches no step: ${leftOut.address} is skipped by its \`when\``;
+  const none = `\`${path.written}\` matches no step`;
+  const leftOut = candidates.length === 0 ? findLeftOut(producer, conditions) : undefined;
+  if (leftOut !== undefined) {
+    const message = `${none}: ${leftOut.address} is left out by its \`when\``;
     return { message, hint: 'give this task the same `when`, or pick another step with `from:`' };
   }
   if (producer.drafts.length === 0) {
-    const message = `\`${path.written}\` matches no step: \`${path.task}\` has no steps`;
-    return { message, hint: `give \`${path.task}\` a row or a matrix cell, or remove the reference` };
+    const hint = `give \`${path.task}\` a row or a matrix cell, or remove the reference`;
+    return { message: `${none}: \`${path.task}\` has no steps`, hint };
   }
-  const asked = conditions.map(({ name, value }) => `${name} ${value}`).join(', ');
   const pool = candidates.length > 0 ? candidates : producer.drafts;
-  const telling = attributeNames(producer).filter(
-    (name) => new Set(pool.map((draft) => attributeOf(draft, name))).size > 1 || candidates.length === 0,
-  );
-  const example = pool[0];
-  const picks = telling.map((name) => `${name}: ${example === undefined ? '…' : quoted(attributeOf(example, name))}`);
+  const picks = attributeNames(producer).flatMap((name) => {
+    const [value = '', other] = new Set(pool.map((draft) => attributeOf(draft, name)));
+    return candidates.length === 0 || other !== undefined ? [`${name}: ${quoted(value)}`] : [];
+  });
   const way =
     picks.length === 0
       ? 'a task has one step only without rows, matrix and takes'
       : `write \`from: { ${path.task}: { ${picks.join(', ')} } }\` to select one`;
-  const list = `{{tasks.${path.task}.${path.output}s}} is the list of all`;
   if (candidates.length === 0) {
-    const message = `\`${path.written}\` matches no step: no step of \`${path.task}\` has ${asked}`;
+    const asked = conditions.map(({ name, value }) => `${name} ${value}`).join(', ');
+    const message = `${none}: no step of \`${path.task}\` has ${asked}`;
     return { message, hint: `it has ${listAddresses(producer.drafts)}; ${way}` };
   }
   const message = `\`${path.written}\` matches ${candidates.length} steps of \`${path.task}\`, but must match one`;
+  const list = `{{tasks.${path.task}.${path.output}s}} is the list of all`;
   return { message, hint: `it could be ${listAddresses(candidates)}; ${way}, or ${list}` };
 }
 
 export function findLeftOut(producer: ExpandedTask, conditions: readonly Condition[]): Draft | undefined {
   return producer.leftOut.find((draft) => conditions.every(({ name, value }) => attributeOf(draft, name) === value));
-}
-
-export function explainEmptyList(
-  path: { written: string; task: string },
-  found: { producer: ExpandedTask; picks: readonly Condition[] },
-): { message: string; hint: string } {
-  const { producer, picks } = found;
-  const leftOut = findLeftOut(producer, picks);
-  if (leftOut !== undefined) {
-    const what = producer.drafts.length === 0 ? `all steps of \`${path.task}\` are` : `${leftOut.address} is`;
-    const message = `\`${path.written}\` is an empty list: ${what} left out by \`when\``;
-    return { message, hint: 'give this task the same `when`, or remove the reference' };
-  }
-  if (producer.drafts.length === 0) {
-    const message = `\`${path.written}\` is an empty list: \`${path.task}\` has no steps`;
-    return { message, hint: `give \`${path.task}\` a row or a matrix cell, or remove the reference` };
-  }
-  const asked = picks.map(({ name, value }) => `${name} ${value}`).join(', ');
-  const message = `\`${path.written}\` lacks a step: no step of \`${path.task}\` has ${asked}`;
-  return { message, hint: `it has ${listAddresses(producer.drafts)}; change what \`from\` picks, or remove it` };
 }
 
 function listAddresses(drafts: readonly Draft[]): string {

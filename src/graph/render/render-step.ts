@@ -1,4 +1,4 @@
-import type { Diagnostic, DiagnosticCode } from '../../ground/diagnostic.ts';
+import type { Diagnostic, DiagnosticCode, Place } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
 import {
   describeValue,
@@ -13,7 +13,7 @@ import { kinds } from '../../kinds/index.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { findUnsendable } from '../../manifest/check/unsendable.ts';
 import { type Expectation, taskPath } from '../../manifest/manifest.ts';
-import { pathPart, suggestName } from '../../manifest/suggest.ts';
+import { pathPart } from '../../manifest/suggest.ts';
 import { renderTemplate, type Scope } from '../../manifest/template/render-template.ts';
 import {
   findForeignKey,
@@ -23,19 +23,13 @@ import {
   type NamePath,
   type TemplateFault,
 } from '../../manifest/template/template.ts';
+import type { Places } from '../../manifest/yaml/places.ts';
 import { checkRequest, checkTextLimits } from '../check/check-request.ts';
 import { checkSavePath, defaultSave, writtenExtension } from '../check/check-saves.ts';
 import { placeRequestFault, savesByTake } from '../check/check-task.ts';
 import type { RequestFault } from '../check/request-fault.ts';
 import { type Condition, type Draft, type ExpandedTask, titleOf, withTrail } from '../expand/draft.ts';
-import {
-  attributeNames,
-  explainEmptyList,
-  explainJoin,
-  findLeftOut,
-  joinConditions,
-  readPick,
-} from '../expand/join.ts';
+import { attributeNames, explainJoin, findLeftOut, joinConditions, readPicks } from '../expand/join.ts';
 import { scopeOf } from '../expand/tables.ts';
 import type { Expansion } from '../expansion.ts';
 import type { FileFact } from '../graph.ts';
@@ -118,7 +112,7 @@ class StepRendering {
       const refused = whyRefused(field, fitted);
       if (refused === undefined) continue;
       request[field] = unknownValue;
-      this.#report({ severity: 'error', ...refused, place: this.#expansion.manifest.places.value(path) });
+      this.#refuse(refused.code, refused.message, refused.hint, this.#places.value(path));
     }
     const bare = kind === undefined || kind.create.documented ? undefined : findBareField(kind, request, emptied);
     if (bare !== undefined) this.#refuseBare(bare, request);
@@ -147,9 +141,7 @@ class StepRendering {
       hint: isCell
         ? `fill the cell, or leave out steps without it: \`when: ${JSON.stringify(`{{ne (trim ${cell}) ''}}`)}\``
         : 'write a text, or leave the step out with `when:`',
-      place: this.#expansion.manifest.places.value(
-        task.with.find((one) => one.field === field)?.path ?? taskPath(task.id),
-      ),
+      place: this.#places.value(task.with.find((one) => one.field === field)?.path ?? taskPath(task.id)),
     };
     this.#report(diagnostic, column);
   }
@@ -160,7 +152,7 @@ class StepRendering {
     if (left === undefined) return;
     const message = `\`${field}\` contains \`${shorten(left, 40)}\`, ${left.startsWith('$') ? 'whose $' : 'all of it'} is sent as text`;
     const hint = 'a template is {{row.name}}, with two braces and nothing before them; data is not rendered';
-    const place = this.#expansion.manifest.places.value(path);
+    const place = this.#places.value(path);
     this.#report({ code: 'MB1202', severity: 'warning', message, hint, place });
   }
 
@@ -179,7 +171,7 @@ class StepRendering {
     const { file } = request;
     if (task.kind === undefined || kinds[task.kind]?.act !== 'upload' || typeof file !== 'string') return undefined;
     const field = task.with.find((one) => one.field === 'file');
-    const place = this.#expansion.manifest.places.value(field?.path ?? taskPath(task.id));
+    const place = this.#places.value(field?.path ?? taskPath(task.id));
     const found = this.#expansion.uploads.read(file, { folder: task.folder, place });
     if ('diagnostic' in found) {
       this.#report(found.diagnostic);
@@ -189,7 +181,7 @@ class StepRendering {
   }
 
   #upload(file: string, site: Site & { start: number; end: number }): Json {
-    const place = this.#expansion.manifest.places.within(site.path, site);
+    const place = this.#places.within(site.path, site);
     const made = this.#expansion.uploads.make(file, { folder: this.#draft.task.folder, place });
     if (!('diagnostic' in made)) return makeReference(made.address, 'url');
     this.#report(made.diagnostic);
@@ -197,7 +189,7 @@ class StepRendering {
   }
 
   #read(file: string, site: Site & { start: number; end: number }): Json {
-    const place = this.#expansion.manifest.places.within(site.path, site);
+    const place = this.#places.within(site.path, site);
     const read = this.#expansion.readText(file, { folder: this.#draft.task.folder, place });
     if ('text' in read) return read.text;
     if ('diagnostic' in read) this.#report(read.diagnostic);
@@ -211,16 +203,14 @@ class StepRendering {
     if (task.kind !== undefined && kinds[task.kind]?.media === 'none') {
       if (task.save === undefined) return '';
       const message = `\`save\` has no meaning for kind ${task.kind}: there is nothing to download`;
-      this.#report({ code: 'MB1602', severity: 'error', message, hint: 'remove it', place: places.key(path) });
+      this.#refuse('MB1602', message, 'remove it', places.key(path));
       return '';
     }
     const written = task.save === undefined ? defaultSave(this.#draft) : this.#render(task.save, path);
     if (written === unknownValue) return '';
     const place = () => (task.save === undefined ? places.key(taskPath(task.id)) : places.value(path));
     if (!isScalar(written)) {
-      const message = 'the output path is not a text';
-      const hint = 'write a path, as in images/{{key}}';
-      this.#report({ code: 'MB1602', severity: 'error', message, hint, place: place() });
+      this.#refuse('MB1602', 'the output path is not a text', 'write a path, as in images/{{key}}', place());
       return '';
     }
     const plain = String(written).normalize('NFC');
@@ -234,7 +224,7 @@ class StepRendering {
     const problem = checkSavePath(full);
     if (problem === undefined) return full;
     const hint = task.save === undefined ? `write \`save:\` for the task; ${problem.hint}` : problem.hint;
-    this.#report({ code: problem.code, severity: 'error', message: problem.message, hint, place: place() });
+    this.#refuse(problem.code, problem.message, hint, place());
     return '';
   }
 
@@ -246,13 +236,8 @@ class StepRendering {
     const ratio = this.#render(expect.ratio, path);
     if (typeof ratio === 'string' && ratioForm.test(ratio)) return { ...expect, ratio };
     if (ratio !== unknownValue) {
-      this.#report({
-        code: 'MB1103',
-        severity: 'error',
-        message: `\`expect.ratio\` of \`${this.#draft.address}\` is ${describeValue(ratio)}: not a ratio of width to height`,
-        hint: 'it must give a text such as "16:9"',
-        place: this.#expansion.manifest.places.value(path),
-      });
+      const message = `\`expect.ratio\` of \`${this.#draft.address}\` is ${describeValue(ratio)}: not a ratio of width to height`;
+      this.#refuse('MB1103', message, 'it must give a text such as "16:9"', this.#places.value(path));
     }
     return undefined;
   }
@@ -281,15 +266,9 @@ class StepRendering {
         return joined.length === 0 && automatic > 0 && !skips ? producer.find(one) : joined;
       });
       if (all.length === 0 && !isLeftOut && producer.complete && producer.drafts.length > 0) {
-        const place = this.#expansion.manifest.places.key(taskPath(task.id, 'from', id));
-        const message = `\`from\` matches no step of \`${id}\``;
-        this.#report({
-          code: 'MB1405',
-          severity: 'error',
-          message,
-          hint: `it has ${attributeNames(producer).join(', ')}`,
-          place,
-        });
+        const hint = `it has ${attributeNames(producer).join(', ')}`;
+        const place = this.#places.key(taskPath(task.id, 'from', id));
+        this.#refuse('MB1405', `\`from\` matches no step of \`${id}\``, hint, place);
       }
       return all.map((draft) => draft.address);
     });
@@ -301,6 +280,10 @@ class StepRendering {
     const made = this.#expansion.expanded.get(task);
     const kind = made?.task.kind === undefined ? undefined : kinds[made.task.kind];
     if (made === undefined || kind === undefined) return unknownValue;
+    const wrong = (words: { message: string; hint: string }) => {
+      this.#reportFault({ code: 'MB1405', ...words, start: path.start, end: path.end }, site);
+      return unknownValue;
+    };
     const picks = this.#picksFor(made);
     const producer = made.offered ?? made;
     const { gate } = made.task;
@@ -313,8 +296,7 @@ class StepRendering {
       const lists = picks.map((one): Json[] | undefined => {
         const found = producer.find(one);
         if (found.length > 0) return found.flatMap(({ address }) => this.#listed(address, field, choose));
-        const words = explainEmptyList({ written: path.written, task }, { producer, picks: one });
-        this.#reportFault({ code: 'MB1405', ...words, start: path.start, end: path.end }, site);
+        wrong(explainJoin({ written: path.written, task, output }, { candidates: [], producer, conditions: one }));
         return undefined;
       });
       return lists.every((list) => list !== undefined) ? lists.flat() : unknownValue;
@@ -322,9 +304,7 @@ class StepRendering {
     const [picked, ...others] = picks;
     if (picked === undefined || others.length > 0) {
       const message = `\`${path.written}\` is one output, but \`from\` selects ${picks.length} steps of \`${task}\``;
-      const hint = `{{tasks.${task}.${output}s}} is the list of their outputs`;
-      this.#reportFault({ code: 'MB1405', message, hint, start: path.start, end: path.end }, site);
-      return unknownValue;
+      return wrong({ message, hint: `{{tasks.${task}.${output}s}} is the list of their outputs` });
     }
     const own = this.#draft.part?.of;
     // For a task over parts, the source is the step that makes this step's part.
@@ -337,14 +317,12 @@ class StepRendering {
       if (choose === undefined) return makeReference(only.address, field);
       if (choose === 1) return makePickReference(only.address, field, 1);
       const message = `\`${path.written}\` is one output, but ${choose} are picked at the gate of \`${task}\``;
-      const hint = `{{tasks.${task}.${output}s}} is the list of the picked ones; \`choose: 1\` picks one`;
-      this.#reportFault({ code: 'MB1405', message, hint, start: path.start, end: path.end }, site);
-      return unknownValue;
+      return wrong({
+        message,
+        hint: `{{tasks.${task}.${output}s}} is the list of the picked ones; \`choose: 1\` picks one`,
+      });
     }
-    const words = explainJoin({ written: path.written, task, output }, { candidates, producer, conditions });
-    const fault = { code: 'MB1405', ...words, start: path.start, end: path.end } as const;
-    this.#reportFault(fault, site);
-    return unknownValue;
+    return wrong(explainJoin({ written: path.written, task, output }, { candidates, producer, conditions }));
   }
 
   #listed(address: string, field: string, choose: number | undefined): JsonMap[] {
@@ -357,45 +335,23 @@ class StepRendering {
     const known = this.#picks.get(id);
     if (known !== undefined) return known;
     const { task } = this.#draft;
-    const written = task.from.find((one) => one.task === id)?.picks ?? [];
-    const names = attributeNames(producer.offered ?? producer);
-    let picks: Condition[][] = [[]];
-    let wrong = false;
-    for (const { name, value } of written) {
-      const path = taskPath(task.id, 'from', id, name);
-      if (!names.includes(name)) {
-        wrong = true;
-        if (!producer.complete) continue;
-        const isChosen = attributeNames(producer).includes(name);
-        const message = isChosen
-          ? `\`${name}\` of \`${id}\` is chosen at its gate, not by \`from\``
-          : `the steps of \`${id}\` have no \`${shorten(name)}\``;
-        const hint = isChosen
-          ? `remove it: the reference is to the picked outputs; or remove \`gate\` from task \`${id}\``
-          : suggestName(name, names, { what: 'they have' });
-        const place = this.#expansion.manifest.places.key(path);
-        this.#report({ code: 'MB1405', severity: 'error', message, hint, place });
-        continue;
-      }
-      const { found, problem } = readPick(this.#render(value, path), { task: id, name });
-      if (problem !== undefined) this.#report({ ...problem, place: this.#expansion.manifest.places.value(path) });
-      wrong ||= found === undefined;
-      if (picks.length * (found?.length ?? 0) > mostPicks) {
-        const message = `\`from\` of \`${id}\` picks more than ${mostPicks} combinations`;
-        const hint = 'pick by fewer values, or divide the task';
-        this.#report({
-          code: 'MB1405',
-          severity: 'error',
-          message,
-          hint,
-          place: this.#expansion.manifest.places.value(path),
-        });
-        wrong = true;
-        break;
-      }
-      picks = (found ?? []).flatMap((one) => picks.map((conditions) => [...conditions, { name, value: one }]));
+    const places = this.#places;
+    const picks = readPicks(task, producer, {
+      places,
+      render: (value, path) => this.#render(value, path),
+      report: (error) => this.#report(error),
+    });
+    const count = (picks ?? []).reduce((product, { values }) => product * values.length, 1);
+    if (count > mostPicks) {
+      const message = `\`from\` of \`${id}\` picks more than ${mostPicks} combinations`;
+      this.#refuse(
+        'MB1405',
+        message,
+        'pick by fewer values, or divide the task',
+        places.key(taskPath(task.id, 'from', id)),
+      );
     }
-    const result = wrong ? 'unknown' : picks;
+    const result = picks === undefined || count > mostPicks ? 'unknown' : combine(picks);
     this.#picks.set(id, result);
     return result;
   }
@@ -408,12 +364,16 @@ class StepRendering {
     });
   }
 
+  get #places(): Places {
+    return this.#expansion.manifest.places;
+  }
+
   #scope(output: (path: NamePath) => Json): Scope {
     return { ...this.#own, output };
   }
 
   #reportFault(fault: TemplateFault, site: Site): void {
-    this.#report(placeFault(fault, site, this.#expansion.manifest.places));
+    this.#report(placeFault(fault, site, this.#places));
   }
 
   #reportAll(faults: readonly RequestFault[]): void {
@@ -440,9 +400,20 @@ class StepRendering {
     return typeof value === 'string' ? { column: value, text } : undefined;
   }
 
+  #refuse(code: DiagnosticCode, message: string, hint: string, place: Place): void {
+    this.#report({ code, severity: 'error', message, hint, place });
+  }
+
   #report(diagnostic: Diagnostic, column?: string): void {
     this.#expansion.report(withTrail(diagnostic, this.#draft, column));
   }
+}
+
+function combine(picks: readonly { name: string; values: readonly string[] }[]): Condition[][] {
+  return picks.reduce<Condition[][]>(
+    (all, { name, values }) => values.flatMap((value) => all.map((conditions) => [...conditions, { name, value }])),
+    [[]],
+  );
 }
 
 /**

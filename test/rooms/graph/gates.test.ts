@@ -265,7 +265,7 @@ ${more}`;
     const cover = '  cover: { kind: image, with: { prompt: c, referenceImages: "{{tasks.hero.urls}}" } }\n';
     const { diagnostics } = build(manifest('false', cover), { 'rows.csv': rows });
     expect(diagnostics.map(({ code }) => code)).toEqual(['MB1405']);
-    expect(diagnostics[0]?.message).toContain('all steps of `hero` are left out by `when`');
+    expect(diagnostics[0]?.message).toContain('`tasks.hero.urls` matches no step: hero@a,1:1 is left out by its `when`');
     expect(diagnostics[0]?.hint).toContain('the same `when`');
   });
 
@@ -274,7 +274,7 @@ ${more}`;
       '  cover: { kind: image, with: { prompt: c, referenceImages: ["{{tasks.hero.url}}"] }, from: { hero: { key: b, ratio: "1:1" } } }\n';
     const { diagnostics } = build(manifest('"{{row.live}}"', cover), { 'rows.csv': rows });
     expect(diagnostics.map(({ code }) => code)).toEqual(['MB1405']);
-    expect(diagnostics[0]?.message).toContain('hero@b,1:1 is skipped by its `when`');
+    expect(diagnostics[0]?.message).toContain('hero@b,1:1 is left out by its `when`');
   });
 
   test('`needs` waits for its own row, and for nothing where that is left out', () => {
