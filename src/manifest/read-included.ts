@@ -24,7 +24,6 @@ import { readYaml, yamlFaults } from './yaml/read-yaml.ts';
 import { maxManifestBytes, placeBetween, readSource } from './yaml/source.ts';
 
 const maxIncluded = 50;
-const maxDepth = 10;
 
 export interface ManifestFile {
   file: string;
@@ -113,11 +112,6 @@ class Walk {
       return;
     }
     this.#known.add(path);
-    if (this.#way.length >= maxDepth) {
-      const message = `manifests include each other over more than ${maxDepth} levels`;
-      this.#refuse('MB1007', place, { message, hint: 'include the file from the main manifest' });
-      return;
-    }
     const answer = this.#included.get(path);
     if (answer === undefined) {
       this.unread.push({ path, place });

@@ -1,5 +1,6 @@
 import type { Json } from '../ground/json.ts';
 import {
+  defined,
   isMap,
   isScalar,
   type JsonMap,
@@ -213,26 +214,20 @@ function readTextLimits(value: Json | undefined): Task['limits'] {
 
 function readExpectation(value: Json | undefined): Expectation | undefined {
   if (!isMap(value)) return undefined;
-  const width = readRange(ownValue(value, 'width'));
-  const height = readRange(ownValue(value, 'height'));
-  const bytes = readRange(ownValue(value, 'bytes'));
-  const durationSeconds = readRange(ownValue(value, 'duration'), durationToleranceSeconds);
-  const ratio = ownValue(value, 'ratio');
-  const type = ownValue(value, 'type');
-  const lufs = readPair(ownValue(ownValue(value, 'loudness'), 'lufs'));
-  const peakDb = readRange(ownValue(value, 'peak'));
-  const silentSeconds = readRange(ownValue(value, 'silence'));
+  const range = (name: string, tolerance?: number) => readRange(ownValue(value, name), tolerance);
   const expectation: Expectation = {
-    ...(width === undefined ? {} : { width }),
-    ...(height === undefined ? {} : { height }),
-    ...(typeof ratio === 'string' ? { ratio } : {}),
-    ...(durationSeconds === undefined ? {} : { durationSeconds }),
-    ...(bytes === undefined ? {} : { bytes }),
-    ...(typeof type === 'string' ? { type } : {}),
-    ...(lufs === undefined ? {} : { lufs }),
-    ...(peakDb === undefined ? {} : { peakDb }),
-    ...(silentSeconds === undefined ? {} : { silentSeconds }),
-    ...(ownValue(value, 'blank') === false ? { blank: false as const } : {}),
+    ...defined({
+      width: range('width'),
+      height: range('height'),
+      ratio: textOf(ownValue(value, 'ratio')),
+      durationSeconds: range('duration', durationToleranceSeconds),
+      bytes: range('bytes'),
+      type: textOf(ownValue(value, 'type')),
+      lufs: readPair(ownValue(ownValue(value, 'loudness'), 'lufs')),
+      peakDb: range('peak'),
+      silentSeconds: range('silence'),
+    }),
+    ...(ownValue(value, 'blank') === false && { blank: false }),
   };
   return Object.keys(expectation).length === 0 ? undefined : expectation;
 }
@@ -243,7 +238,7 @@ function readRange(written: Json | undefined, tolerance = 0): Range | undefined 
   const min = readLimit(ownValue(value, 'min'));
   const max = readLimit(ownValue(value, 'max'));
   if (typeof min !== 'number' && typeof max !== 'number') return undefined;
-  return { ...(typeof min === 'number' ? { min } : {}), ...(typeof max === 'number' ? { max } : {}) };
+  return { ...(typeof min === 'number' && { min }), ...(typeof max === 'number' && { max }) };
 }
 
 export function readLimit(value: Json | undefined): Json | undefined {

@@ -2,26 +2,22 @@ import type { Diagnostic, DiagnosticCode } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
 import { describeValue, isMap, type JsonMap, mapOf, ownValue, shorten, unknownValue } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
-import type { Kind } from '../../kinds/kind.ts';
 import { readLimit, readWhen } from '../read-manifest.ts';
 import { classifyForeach, readWholeParts, readWholeTable } from '../rows/read-row-source.ts';
 import { listNames, nearestName } from '../suggest.ts';
 import type { Places } from '../yaml/places.ts';
 import { findFileMistake } from './check-shape.ts';
 
-type TellTask = (
-  at: { key: string; part?: string; of: 'key' | 'value' },
-  words: { code?: DiagnosticCode; message: string; hint: string },
-) => void;
+/** Reports a mistake at the key or the value of this path within the owner. */
+type Tell = (of: 'key' | 'value', at: string[], message: string, hint: string, code?: DiagnosticCode) => void;
 
 export function checkTaskKeys(value: Json, places: Places): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
   const tasks = ownValue(value, 'tasks');
   const tellOf =
-    (...owner: string[]): TellTask =>
-    ({ key, part, of }, { code = 'MB1103', message, hint }) => {
-      const path = [...owner, key, ...(part === undefined ? [] : [part])];
-      diagnostics.push({ code, severity: 'error', message, hint, place: places[of](path) });
+    (...owner: string[]): Tell =>
+    (of, at, message, hint, code = 'MB1103') => {
+      diagnostics.push({ code, severity: 'error', message, hint, place: places[of]([...owner, ...at]) });
     };
   for (const [name, rows] of Object.entries(mapOf(ownValue(value, 'rows')))) {
     if (isMap(rows) && rows !== unknownValue) checkRows(`rows \`${name}\``, rows, tellOf('rows', name));
@@ -32,7 +28,7 @@ export function checkTaskKeys(value: Json, places: Places): Diagnostic[] {
     checkRows(`task \`${id}\``, task, tell);
     checkSharedRows(id, task, tell);
     checkExpectation(id, task, mapOf(ownValue(value, 'defaults')), tell);
-    checkRetry(id, task, tell);
+    checkPurchase(id, task, tell);
     checkTextLimits(id, task, mapOf(ownValue(value, 'defaults')), tell);
     checkGate(id, task, tell);
     checkCanary(id, task, tell);
@@ -40,7 +36,7 @@ export function checkTaskKeys(value: Json, places: Places): Diagnostic[] {
   return diagnostics;
 }
 
-function checkRows(owner: string, written: JsonMap, tell: TellTask): void {
+function checkRows(owner: string, written: JsonMap, tell: Tell): void {
   checkForeach(owner, written, tell);
   checkMaxItems(owner, written, tell);
   checkSchema(owner, written, tell);
@@ -48,29 +44,28 @@ function checkRows(owner: string, written: JsonMap, tell: TellTask): void {
 }
 
 /** Reports keys about rows in a task that takes its rows from `rows:`. */
-function checkSharedRows(id: string, task: JsonMap, tell: TellTask): void {
+function checkSharedRows(id: string, task: JsonMap, tell: Tell): void {
   const rows = ownValue(task, 'rows');
   if (rows === undefined) return;
   for (const key of ['foreach', 'maxItems', 'schema', 'key']) {
     if (ownValue(task, key) === undefined) continue;
     const message = `task \`${id}\` has \`${key}\` and \`rows\`, which already sets it`;
-    tell({ key, of: 'key' }, { message, hint: `remove it, or write \`foreach\` and \`key\` in place of \`rows\`` });
+    tell('key', [key], message, 'remove it, or write `foreach` and `key` in place of `rows`');
   }
 }
 
-function checkForeach(owner: string, task: JsonMap, tell: TellTask): void {
+function checkForeach(owner: string, task: JsonMap, tell: Tell): void {
   const foreach = ownValue(task, 'foreach');
   const found = isMap(foreach)
     ? findFileMistake(foreach, (part = 'file') => `\`foreach.${part}\` of ${owner}`)
     : undefined;
   if (found !== undefined) {
-    tell({ key: 'foreach', part: found.part, of: found.part === 'file' ? 'value' : 'key' }, found);
+    tell(found.part === 'file' ? 'value' : 'key', ['foreach', found.part], found.message, found.hint);
   }
   if (typeof foreach !== 'string') return;
   const wrong = wrongForeach[classifyForeach(foreach)]?.(shorten(foreach.trim()));
   if (wrong === undefined) return;
-  const message = `\`foreach\` of ${owner} ${wrong.is}`;
-  tell({ key: 'foreach', of: 'value' }, { message, hint: wrong.hint });
+  tell('value', ['foreach'], `\`foreach\` of ${owner} ${wrong.is}`, wrong.hint);
 }
 
 const wrongForeach: {
@@ -90,27 +85,22 @@ const wrongForeach: {
   }),
 };
 
-function checkMaxItems(owner: string, task: JsonMap, tell: TellTask): void {
+function checkMaxItems(owner: string, task: JsonMap, tell: Tell): void {
   const foreach = ownValue(task, 'foreach');
   const maxItems = ownValue(task, 'maxItems');
   const whole = typeof foreach === 'string' ? readWholeParts(foreach) : undefined;
   if (whole !== undefined && maxItems === undefined) {
-    tell(
-      { key: 'foreach', of: 'value' },
-      {
-        code: 'MB1102',
-        message: `${owner} has no \`maxItems\`, and the number of ${whole.parts} of \`${whole.task}\` is known only after it has run`,
-        hint: 'add `maxItems:` with a whole number from 1 to 100; the plan shows and prices that many',
-      },
-    );
+    const message = `${owner} has no \`maxItems\`, and the number of ${whole.parts} of \`${whole.task}\` is known only after it has run`;
+    const hint = 'add `maxItems:` with a whole number from 1 to 100; the plan shows and prices that many';
+    tell('value', ['foreach'], message, hint, 'MB1102');
   } else if (whole === undefined && maxItems !== undefined && foreach !== unknownValue) {
     const message = `\`maxItems\` of ${owner} has no effect: its rows are not parts of another task's output`;
     const hint = 'remove it, or go through the parts of a task, as in foreach: "{{tasks.talk.clips}}"';
-    tell({ key: 'maxItems', of: 'key' }, { message, hint });
+    tell('key', ['maxItems'], message, hint);
   }
 }
 
-function checkSchema(owner: string, task: JsonMap, tell: TellTask): void {
+function checkSchema(owner: string, task: JsonMap, tell: Tell): void {
   if (ownValue(task, 'schema') === undefined) return;
   const foreach = ownValue(task, 'foreach');
   if (isMap(foreach) || (typeof foreach === 'string' && classifyForeach(foreach) === 'file')) return;
@@ -120,39 +110,39 @@ function checkSchema(owner: string, task: JsonMap, tell: TellTask): void {
     table === undefined
       ? 'remove it, or read the rows from a file, as in foreach: products.csv'
       : `write it at the table, as in tables: { ${shorten(table)}: { file: …, schema: … } }`;
-  tell({ key: 'schema', of: 'key' }, { message, hint });
+  tell('key', ['schema'], message, hint);
 }
 
-function checkWhen(owner: string, task: JsonMap, tell: TellTask): void {
+function checkWhen(owner: string, task: JsonMap, tell: Tell): void {
   const when = ownValue(task, 'when');
   if (typeof when !== 'string' || readWhen(when) !== undefined) return;
-  tell(
-    { key: 'when', of: 'value' },
-    {
-      message: `\`when\` of ${owner} is the text "${shorten(when)}", not true or false`,
-      hint: hintForWhen(when.trim()),
-    },
-  );
+  const message = `\`when\` of ${owner} is the text "${shorten(when)}", not true or false`;
+  tell('value', ['when'], message, hintForWhen(when.trim()));
 }
 
 function hintForWhen(text: string): string {
   const example = 'write true, false, or a template, as in when: "{{row.active}}"';
-  if (/^(?:yes|y|on|true|1)$/i.test(text)) return `YAML 1.2 reads only true and false as conditions: write when: true`;
-  if (/^(?:no|n|off|false|0)$/i.test(text))
-    return `YAML 1.2 reads only true and false as conditions: write when: false`;
+  const truth = /^(?:yes|y|on|true|1)$/i.test(text) || (/^(?:no|n|off|false|0)$/i.test(text) ? false : undefined);
+  if (truth !== undefined) return `YAML 1.2 reads only true and false as conditions: write when: ${truth}`;
   const name = /^\{?\s*((?:row|vars|matrix)\.[\w.-]+)\s*\}?$/.exec(text)?.[1];
   return name === undefined ? example : `did you mean when: "{{${name}}}"?`;
 }
 
-function checkRetry(id: string, task: JsonMap, tell: TellTask): void {
+/** Reports what a task cannot do because its steps are free or sent once. */
+function checkPurchase(id: string, task: JsonMap, tell: Tell): void {
   const kind = ownValue(task, 'kind');
-  if (ownValue(task, 'retry') === undefined || actOf(task) !== 'post') return;
-  const message = `\`retry\` of task \`${id}\` is not allowed: a ${kind} is sent once, and never repeated`;
-  tell({ key: 'retry', of: 'key' }, { message, hint: 'remove it' });
+  const act = typeof kind === 'string' ? kinds[kind]?.act : undefined;
+  if (act !== 'upload' && act !== 'post') return;
+  const why = act === 'post' ? 'a post is sent once, with its own consent (--publish)' : 'an upload costs nothing';
+  for (const key of act === 'post' ? ['gate', 'canary', 'retry'] : ['gate', 'canary']) {
+    const value = ownValue(task, key);
+    if (value === undefined || value === unknownValue) continue;
+    tell('key', [key], `\`${key}\` of task \`${id}\` has no meaning: ${why}`, 'remove it');
+  }
 }
 
 /** Reports limits for fields that the task does not have. */
-function checkTextLimits(id: string, task: JsonMap, defaults: JsonMap, tell: TellTask): void {
+function checkTextLimits(id: string, task: JsonMap, defaults: JsonMap, tell: Tell): void {
   const kind = ownValue(task, 'kind');
   const preset = typeof kind === 'string' ? mapOf(ownValue(defaults, kind)) : {};
   const written = Object.keys({ ...preset, ...mapOf(ownValue(task, 'with')) });
@@ -161,12 +151,12 @@ function checkTextLimits(id: string, task: JsonMap, defaults: JsonMap, tell: Tel
     const nearest = nearestName(field, written);
     const message = `\`limits\` of task \`${id}\` names \`${shorten(field)}\`, which its request does not have`;
     const hint = nearest === undefined ? `its fields: ${listNames(written)}` : `did you mean \`${nearest}\`?`;
-    tell({ key: 'limits', part: field, of: 'key' }, { message, hint });
+    tell('key', ['limits', field], message, hint);
   }
 }
 
 /** Reports requirements in `expect` that no file of this kind can meet, or that cannot be measured. */
-function checkExpectation(id: string, task: JsonMap, defaults: JsonMap, tell: TellTask): void {
+function checkExpectation(id: string, task: JsonMap, defaults: JsonMap, tell: Tell): void {
   const expect = ownValue(task, 'expect');
   if (!isMap(expect) || expect === unknownValue) return;
   checkRanges(id, expect, tell);
@@ -175,13 +165,13 @@ function checkExpectation(id: string, task: JsonMap, defaults: JsonMap, tell: Te
   if (media === undefined) return;
   if (media === 'none') {
     const message = `\`expect\` of task \`${id}\` checks nothing: a task of kind ${kindName} has no output file`;
-    tell({ key: 'expect', of: 'key' }, { message, hint: 'remove it' });
+    tell('key', ['expect'], message, 'remove it');
     return;
   }
   const type = ownValue(expect, 'type');
   if (typeof type === 'string' && /^(?:image|audio|video)(?:\/|$)/.test(type) && type.split('/')[0] !== media) {
     const message = `\`expect.type\` of task \`${id}\` is ${describeValue(type)}, and a task of kind ${kindName} gives ${media} files`;
-    tell({ key: 'expect', part: 'type', of: 'value' }, { message, hint: `write ${media}, or one type of it` });
+    tell('value', ['expect', 'type'], message, `write ${media}, or one type of it`);
   }
   const exact = typeof type === 'string' && type.includes('/') ? type : askedType(task, defaults);
   for (const { name, of, needs, decoded } of measured) {
@@ -195,7 +185,7 @@ function checkExpectation(id: string, task: JsonMap, defaults: JsonMap, tell: Te
           : undefined;
     if (why === undefined) continue;
     const message = `\`expect.${name}\` of task \`${id}\` cannot be measured: ${why}`;
-    tell({ key: 'expect', part: name, of: 'key' }, { message, hint: 'remove it' });
+    tell('key', ['expect', name], message, 'remove it');
   }
 }
 
@@ -219,7 +209,7 @@ const measured: readonly { name: string; of: readonly Media[]; needs: string; de
   { name: 'blank', of: ['image', 'video'], needs: 'picture', decoded: ['image/png', 'image/jpeg', 'image/webp'] },
 ];
 
-function checkRanges(id: string, expect: JsonMap, tell: TellTask): void {
+function checkRanges(id: string, expect: JsonMap, tell: Tell): void {
   for (const name of ['width', 'height', 'duration', 'bytes', 'peak', 'loudness']) {
     const written = ownValue(expect, name);
     const pair = ownValue(written, 'lufs');
@@ -231,58 +221,27 @@ function checkRanges(id: string, expect: JsonMap, tell: TellTask): void {
       ? `\`expect.loudness.lufs\` of task \`${id}\` is from ${min} to ${max}, so nothing fits`
       : `\`expect.${name}\` of task \`${id}\` has a \`min\` of ${min} above its \`max\` of ${max}, so nothing fits`;
     const hint = Array.isArray(pair) ? `write [${max}, ${min}]` : `write { min: ${max}, max: ${min} }`;
-    tell({ key: 'expect', part: name, of: 'key' }, { message, hint });
+    tell('key', ['expect', name], message, hint);
   }
 }
 
-function actOf(task: JsonMap): Kind['act'] | undefined {
-  const kind = ownValue(task, 'kind');
-  return typeof kind === 'string' ? kinds[kind]?.act : undefined;
-}
-
-/** Reports a gate that contradicts itself, the kind or the takes. Axes and step counts are checked later. */
-function checkGate(id: string, task: JsonMap, tell: TellTask): void {
-  const gate = ownValue(task, 'gate');
-  if (gate === undefined || gate === unknownValue) return;
-  const act = actOf(task);
-  if (act === 'upload' || act === 'post') {
-    const why = act === 'post' ? 'a post needs its own consent (--publish)' : 'an upload is a file of yours';
-    const message = `\`gate\` of task \`${id}\` has nothing to decide: ${why}`;
-    tell({ key: 'gate', of: 'key' }, { message, hint: 'remove it' });
-    return;
-  }
-  if (isMap(gate)) checkForm(id, gate, { takes: ownValue(task, 'takes'), tell });
-}
-
-/** Reports a canary that does not fit the task's kind, or that asks for a review that a gate asks for already. */
-function checkCanary(id: string, task: JsonMap, tell: TellTask): void {
-  const canary = ownValue(task, 'canary');
-  if (canary === undefined || canary === unknownValue) return;
-  const act = actOf(task);
-  if (act === 'upload' || act === 'post') {
-    const why = act === 'post' ? 'a post needs its own consent (--publish)' : 'an upload costs nothing';
-    tell(
-      { key: 'canary', of: 'key' },
-      { message: `\`canary\` of task \`${id}\` tries nothing out: ${why}`, hint: 'remove it' },
-    );
-    return;
-  }
-  if (!isMap(canary) || ownValue(canary, 'then') !== 'ask' || ownValue(task, 'gate') === undefined) return;
+/** Reports a canary that asks for a review that a gate asks for already. */
+function checkCanary(id: string, task: JsonMap, tell: Tell): void {
+  if (ownValue(ownValue(task, 'canary'), 'then') !== 'ask' || ownValue(task, 'gate') === undefined) return;
   const message = `\`canary\` and \`gate\` of task \`${id}\` both wait for a pick: one pick would answer both`;
-  const hint = 'write then: check, or remove `gate`';
-  tell({ key: 'canary', part: 'then', of: 'value' }, { message, hint });
+  tell('value', ['canary', 'then'], message, 'write then: check, or remove `gate`');
 }
 
-function checkForm(id: string, gate: JsonMap, { takes, tell }: { takes: unknown; tell: TellTask }): void {
+/** Reports a gate that contradicts itself or the takes. Axes and step counts are checked later. */
+function checkGate(id: string, task: JsonMap, tell: Tell): void {
+  const [gate, takes] = [ownValue(task, 'gate'), ownValue(task, 'takes')];
+  if (!isMap(gate) || gate === unknownValue) return;
   const [approve, choose, among] = [ownValue(gate, 'approve'), ownValue(gate, 'choose'), ownValue(gate, 'among')];
   if (approve !== undefined) {
     for (const [part, value] of Object.entries({ choose, among })) {
       if (value === undefined) continue;
       const message = `\`gate\` of task \`${id}\` has \`approve\` and \`${part}\`: each output is approved alone, or some of several are chosen`;
-      tell(
-        { key: 'gate', part, of: 'key' },
-        { message, hint: `remove \`${part}\`, or write gate: { choose: 1, among: all }` },
-      );
+      tell('key', ['gate', part], message, `remove \`${part}\`, or write gate: { choose: 1, among: all }`);
     }
     return;
   }
@@ -290,15 +249,12 @@ function checkForm(id: string, gate: JsonMap, { takes, tell }: { takes: unknown;
     // A misspelled key is reported as unknown.
     if (Object.keys(gate).some((key) => nearestName(key, ['choose', 'approve']) !== undefined)) return;
     const hint = 'add `choose:` with the number that is picked, or write gate: approve';
-    tell(
-      { key: 'gate', of: 'value' },
-      { code: 'MB1102', message: `\`gate\` of task \`${id}\` has no \`choose\``, hint },
-    );
+    tell('value', ['gate'], `\`gate\` of task \`${id}\` has no \`choose\``, hint, 'MB1102');
     return;
   }
   const hasTakes = takes === unknownValue || (typeof takes === 'number' && takes > 1);
   if (hasTakes || (among !== undefined && among !== 'takes')) return;
   const hint = 'add `takes: 4`, or choose among an axis of the matrix or `all`, as in gate: { choose: 1, among: all }';
   const message = `\`gate\` of task \`${id}\` chooses among takes, and there is one`;
-  tell({ key: 'gate', part: among === undefined ? 'choose' : 'among', of: 'key' }, { message, hint });
+  tell('key', ['gate', among === undefined ? 'choose' : 'among'], message, hint);
 }

@@ -2,7 +2,7 @@ import { CsvError, parse } from 'csv-parse/sync';
 import type { Diagnostic, Place } from '../../ground/diagnostic.ts';
 import { shorten } from '../../ground/values.ts';
 import { placeBetween, placeOfLine, type Source } from '../yaml/source.ts';
-import { explainNoHeader, hasValue, readTable, type TableRow } from './read-table.ts';
+import { explainNoHeader, hasValue, readTable, type TableRow, type Wrong } from './read-table.ts';
 import { flatText, type Rows } from './rows.ts';
 
 interface CsvRecord {
@@ -18,81 +18,52 @@ interface CsvRecord {
 export function readCsv(
   source: Source,
   label: string,
-  {
-    separator: given,
-    header: at = 1,
-    table: name,
-  }: { separator: string | undefined; header?: number | undefined; table?: string | undefined },
+  of: { separator: string | undefined; header?: number | undefined; table?: string | undefined },
 ): { rows?: Rows; diagnostics: Diagnostic[] } {
-  const fail = (line: number, message: string, hint: string): Diagnostic => {
-    return { code: 'MB1302', severity: 'error', message, hint, place: placeOfLine(source, line) };
+  const { header: at = 1 } = of;
+  const fail = (line: number, wrong: Wrong): Diagnostic => {
+    return { code: 'MB1302', severity: 'error', ...wrong, place: placeOfLine(source, line) };
   };
-  const written = source.text.replace(/^\ufeff/, '').replaceAll(/\r\n?/g, '\n');
+  const lines = source.text
+    .replace(/^\ufeff/, '')
+    .replaceAll(/\r\n?/g, '\n')
+    .split('\n');
   // Lines before the header are emptied instead of removed, so that line numbers stay right.
-  const whole =
-    at === 1
-      ? written
-      : '\n'.repeat(at - 1) +
-        written
-          .split('\n')
-          .slice(at - 1)
-          .join('\n');
-  const found =
-    given === undefined ? findSeparator(whole, (one) => fitsAll(whole, one)) : { separator: given, said: true };
+  const text = lines.map((line, index) => (index < at - 1 ? '' : line)).join('\n');
+  const found = of.separator === undefined ? findSeparator(text) : { separator: of.separator, said: true };
   if ('either' in found) {
-    const names = found.either.map(nameSeparator);
-    const message = `the columns of ${label} may be separated by ${names.join(' or ')}: its first line holds both`;
-    const file = `{ file: ${label}, separator: ${writeSeparator(found.either.at(-1) ?? '')} }`;
-    const said = name === undefined ? `foreach: ${file}` : `tables: { ${name}: ${file} }`;
-    const hint = `name the separator, as in ${said}; or put column names that contain one in double quotes`;
-    return { diagnostics: [fail(firstLine(whole), message, hint)] };
+    const wrong = explainAmbiguity(found.either, { label, table: of.table });
+    return { diagnostics: [fail(/^\s*/.exec(text)?.[0].split('\n').length ?? 1, wrong)] };
   }
-  const conflict = whole.search(/^<{7}(?: .*)?$/m);
-  const ours = conflict === -1 ? '' : whole.slice(conflict);
-  const divider = ours.search(/^={7}$/m);
-  if (divider !== -1 && /^>{7}(?: .*)?$/m.test(ours.slice(divider))) {
-    const line = whole.slice(0, conflict).split('\n').length;
+  const conflict = lineOfConflict(text);
+  if (conflict !== undefined) {
     const hint = 'settle the conflict: keep one of the two sides, and remove the lines <<<<<<<, ======= and >>>>>>>';
-    return { diagnostics: [fail(line, `${label} holds merge conflict markers`, hint)] };
+    return { diagnostics: [fail(conflict, { message: `${label} holds merge conflict markers`, hint })] };
   }
   const { separator } = found;
-  const text = withoutSeparatorLine(whole);
   let records: CsvRecord[];
   try {
-    records = readRecords(text, separator);
+    records = readRecords(withoutSeparatorLine(text), separator);
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    return { diagnostics: [explainCsvError(error, { text, label, fail })] };
+    const { line, ...wrong } = explainCsvError(error, text, label);
+    return { diagnostics: [fail(line, wrong)] };
   }
   const [header, ...body] = records;
   if (header === undefined) {
-    const count = written.split('\n').filter((one) => one.trim()).length;
-    const { message, hint } = explainNoHeader(label, at, { is: 'line', count });
-    return { diagnostics: [fail(1, message, hint)] };
+    const count = lines.filter((line) => line.trim()).length;
+    return { diagnostics: [fail(1, explainNoHeader(label, at, { is: 'line', count }))] };
   }
-  const placeIn = (line: number) => (column?: number) => placeOfCell(source, { line, column, separator });
-  const named = header.cells.findLastIndex((cell) => cell.trim() !== '') + 1;
-  const table: TableRow[] = [{ cells: header.cells, label, place: placeIn(header.line) }];
-  const diagnostics: Diagnostic[] = [];
-  for (const [index, { cells, line }] of body.entries()) {
-    const rowLabel = flatText('row ', String(index + 1), ' of ', label);
-    const width =
-      cells.length < header.cells.length ? cells.length : cells.findLastIndex((cell) => cell.trim() !== '') + 1;
-    if (width < named ? cells.length < named : width > header.cells.length) {
-      const message = `${rowLabel} has ${count(width, 'value')}, but the first line names ${count(named, 'column')}`;
-      const values = separator === ',' ? 'a comma' : nameSeparator(separator);
-      const empty = separator === '\t' ? 'two tabs' : separator.repeat(2);
-      const title =
-        named === 1
-          ? `; if a title is above the column names, set their line, as in { file: ${label}, header: 2 }`
-          : '';
-      const hint = `put values that hold ${values} in double quotes, and write empty values as ${empty}${title}`;
-      diagnostics.push(fail(line, message, hint));
-    }
-    table.push({ cells, label: rowLabel, place: placeIn(line) });
-  }
+  const place = (line: number) => (column?: number) => placeOfCell(source, { line, column, separator });
+  const table = body.map(({ cells, line }, index): TableRow => {
+    return { cells, label: flatText('row ', String(index + 1), ' of ', label), place: place(line) };
+  });
+  const diagnostics = body.flatMap(({ cells, line }, index) => {
+    const wrong = explainWidth(cells, header.cells, { row: table[index]?.label ?? '', label, separator });
+    return wrong === undefined ? [] : [fail(line, wrong)];
+  });
   if (diagnostics.length > 0) return { diagnostics };
-  const read = readTable(table, {
+  const read = readTable([{ cells: header.cells, label, place: place(header.line) }, ...table], {
     label,
     first: 'first line',
     nameCell: (row, column) => `\`${shorten(header.cells[column - 1]?.trim() ?? '')}\` of ${row.label}`,
@@ -100,6 +71,46 @@ export function readCsv(
   });
   if (read.rows === undefined || separator === ',') return read;
   return { ...read, rows: { ...read.rows, separator, isGuess: !found.said } };
+}
+
+function explainAmbiguity(separators: readonly string[], of: { label: string; table: string | undefined }): Wrong {
+  const names = separators.map(nameSeparator).join(' or ');
+  const file = `{ file: ${of.label}, separator: ${writeSeparator(separators.at(-1) ?? '')} }`;
+  const example = of.table === undefined ? `foreach: ${file}` : `tables: { ${of.table}: ${file} }`;
+  return {
+    message: `the columns of ${of.label} may be separated by ${names}: its first line holds both`,
+    hint: `name the separator, as in ${example}; or put column names that contain one in double quotes`,
+  };
+}
+
+function lineOfConflict(text: string): number | undefined {
+  const start = text.search(/^<{7}(?: .*)?$/m);
+  const ours = start === -1 ? '' : text.slice(start);
+  const divider = ours.search(/^={7}$/m);
+  const isConflict = divider !== -1 && /^>{7}(?: .*)?$/m.test(ours.slice(divider));
+  return isConflict ? text.slice(0, start).split('\n').length : undefined;
+}
+
+/** Explains why the cells of a row do not fit the header. Empty cells at its end do not count. */
+function explainWidth(
+  cells: readonly string[],
+  header: readonly string[],
+  { row, label, separator }: { row: string; label: string; separator: string },
+): Wrong | undefined {
+  const named = widthOf(header);
+  const width = cells.length < header.length ? cells.length : widthOf(cells);
+  if (width < named ? cells.length >= named : width <= header.length) return undefined;
+  const values = separator === ',' ? 'a comma' : nameSeparator(separator);
+  const empty = separator === '\t' ? 'two tabs' : separator.repeat(2);
+  const title = `; if a title is above the column names, set their line, as in { file: ${label}, header: 2 }`;
+  return {
+    message: `${row} has ${count(width, 'value')}, but the first line names ${count(named, 'column')}`,
+    hint: `put values that hold ${values} in double quotes, and write empty values as ${empty}${named === 1 ? title : ''}`,
+  };
+}
+
+function widthOf(cells: readonly string[]): number {
+  return cells.findLastIndex((cell) => cell.trim() !== '') + 1;
 }
 
 /** Returns the place of a cell in the record that starts in this line; that of the line without a column. */
@@ -121,10 +132,6 @@ function placeOfCell(
     start = at + 1;
   }
   return placeOfLine(source, line);
-}
-
-function firstLine(text: string): number {
-  return /^\s*/.exec(text)?.[0].split('\n').length ?? 1;
 }
 
 function fitsAll(text: string, separator: string): boolean {
@@ -157,32 +164,25 @@ function readRecords(text: string, separator: string): CsvRecord[] {
   return records;
 }
 
-function explainCsvError(
-  error: CsvError,
-  {
-    text,
-    label,
-    fail,
-  }: { text: string; label: string; fail: (line: number, message: string, hint: string) => Diagnostic },
-): Diagnostic {
+function explainCsvError(error: CsvError, text: string, label: string): Wrong & { line: number } {
   const line = typeof error.lines === 'number' ? error.lines : 1;
   const twice = 'write a quote inside of a quoted text twice: ""';
   switch (error.code) {
     case 'CSV_QUOTE_NOT_CLOSED': {
       const hint = `close it with another double quote; ${twice}`;
-      return fail(lineOfOpenQuote(text), `a double quote in ${label} is not closed`, hint);
+      return { line: lineOfOpenQuote(text), message: `a double quote in ${label} is not closed`, hint };
     }
     case 'CSV_INVALID_CLOSING_QUOTE':
-      return fail(line, `a text in ${label} continues after its closing quote`, twice);
+      return { line, message: `a text in ${label} continues after its closing quote`, hint: twice };
     case 'INVALID_OPENING_QUOTE': {
       const hint = isPreceded.test(text.split('\n')[line - 1] ?? '')
         ? 'remove the space or `=` before the first quote of a value'
         : 'put the whole value in double quotes, and write the quote in it twice: ""';
-      return fail(line, `a double quote in ${label} stands inside of an unquoted value`, hint);
+      return { line, message: `a double quote in ${label} stands inside of an unquoted value`, hint };
     }
     default: {
       const hint = 'the first line names the columns; values with commas or line breaks stand in double quotes';
-      return fail(line, `${label} is not valid CSV: ${shorten(error.message, 120)}`, hint);
+      return { line, message: `${label} is not valid CSV: ${shorten(error.message, 120)}`, hint };
     }
   }
 }
@@ -226,17 +226,14 @@ export function nameSeparator(separator: string): string {
  * decides. Otherwise it is the separator in the unquoted header; if the header has several, the one with which every
  * row has a value for each column. `either`: undecided.
  */
-function findSeparator(
-  text: string,
-  fitsAll: (separator: string) => boolean,
-): { separator: string; said: boolean } | { either: readonly string[] } {
+function findSeparator(text: string): { separator: string; said: boolean } | { either: readonly string[] } {
   const said = /^sep=([^\n])\n/i.exec(text)?.[1];
   if (said !== undefined) return { separator: said, said: true };
   const header = headerOf(text);
   const found = usual.filter((separator) => header.includes(separator));
   const [only = ',', ...others] = found;
   if (others.length === 0) return { separator: only, said: false };
-  const [fitting, ...more] = found.filter(fitsAll);
+  const [fitting, ...more] = found.filter((separator) => fitsAll(text, separator));
   return fitting === undefined || more.length > 0 ? { either: found } : { separator: fitting, said: false };
 }
 

@@ -4,7 +4,7 @@ import { emptyMap, shorten, unknownValue } from '../../ground/values.ts';
 import { nearestName } from '../suggest.ts';
 import { type CellError, type CellFault, flatText, type Row, type Rows, type Sheet, type Workbook } from './rows.ts';
 
-interface Wrong {
+export interface Wrong {
   message: string;
   hint: string;
 }

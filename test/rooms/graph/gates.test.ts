@@ -144,7 +144,7 @@ describe('a gate that cannot be', () => {
       ['  up: { kind: upload, gate: approve, with: { file: x.png } }'],
       'MB1103',
       'gate',
-      'has nothing to decide: an upload is a file of yours',
+      '`gate` of task `up` has no meaning: an upload costs nothing',
     ],
     [
       'a single reference to several',
@@ -265,7 +265,9 @@ ${more}`;
     const cover = '  cover: { kind: image, with: { prompt: c, referenceImages: "{{tasks.hero.urls}}" } }\n';
     const { diagnostics } = build(manifest('false', cover), { 'rows.csv': rows });
     expect(diagnostics.map(({ code }) => code)).toEqual(['MB1405']);
-    expect(diagnostics[0]?.message).toContain('`tasks.hero.urls` matches no step: hero@a,1:1 is left out by its `when`');
+    expect(diagnostics[0]?.message).toContain(
+      '`tasks.hero.urls` matches no step: hero@a,1:1 is left out by its `when`',
+    );
     expect(diagnostics[0]?.hint).toContain('the same `when`');
   });
 
