@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { Json } from '../../ground/json.ts';
-import { defined, describeValue, isMap, type JsonMap, ownValue, shorten, unknownValue } from '../../ground/values.ts';
+import { describeValue, isMap, type JsonMap, ownValue, shorten, unknownValue } from '../../ground/values.ts';
 import type { Field, Kind, Model } from '../../kinds/kind.ts';
 import type { ListedKind, Listing } from '../../kinds/listed-model.ts';
 import { modelOf } from '../../kinds/price.ts';
@@ -129,8 +129,8 @@ function checkField(
           ? [tellNew({ kind, field: name, value })]
           : [
               notAllowed(name, value, {
+                ...field,
                 values: field.values,
-                ...defined({ about: field.about }),
                 isSandbox: of.isSandbox && field.about !== undefined,
               }),
             ];
@@ -208,16 +208,8 @@ function checkModel(
     return [tellNew({ kind, field: at[0] ?? '', value: name }), ...unlistedFields(kind, chosen, request)];
   }
   if (model === undefined) {
-    const known = Object.keys(kind.model?.models ?? {});
-    const nearest = nearestName(name, known);
-    const guess = nearest === undefined ? '' : `did you mean \`${nearest}\`? `;
-    const models = `${guess}Models: ${listNames(known)}`;
-    if (isSandbox) {
-      const message = `the sandbox does not know the model "${shorten(name)}" of kind ${kind.name}`;
-      return [{ code: 'MB1503', severity: 'warning', message, hint: `${models}; ${refreshLearns}`, at }];
-    }
-    const message = `"${shorten(name)}" is not a model of kind ${kind.name}`;
-    return [{ code: 'MB1503', message, hint: `${models}${guess === '' ? `; ${refreshLearns}` : ''}`, at }];
+    const values = Object.keys(kind.model?.models ?? {});
+    return [notAllowed(at[0] ?? '', name, { values, isSandbox })];
   }
   return Object.entries(model.allows ?? {}).flatMap(([field, values]): RequestFault[] => {
     const value = request[field];
@@ -255,32 +247,27 @@ function notAllowed(
   of: {
     values: readonly string[];
     model?: string;
-    about?: Readonly<Record<string, string>>;
+    about?: Field['about'];
     isSandbox?: boolean;
   },
 ): RequestFault {
   const { values, model, about, isSandbox = false } = of;
   const listed = values.map((one) => (about?.[one] === undefined ? one : `${one} (${about[one]})`));
   const owner = model === undefined ? '' : ` of the model ${model}`;
-  const shown =
-    value === ''
-      ? `\`${field}\` is empty`
-      : isSandbox
-        ? `the sandbox does not know the \`${field}\` "${shorten(value)}"`
-        : `"${shorten(value)}" is not an allowed \`${field}\`${owner}`;
+  let message = `"${shorten(value)}" is not an allowed \`${field}\`${owner}`;
+  if (value === '') message = `\`${field}\` is empty`;
+  else if (isSandbox) message = `the sandbox does not know the \`${field}\` "${shorten(value)}"`;
   const nearest = nearestName(value, values);
-  const guess = nearest === undefined ? '' : `did you mean \`${nearest}\`? `;
-  const silent =
-    field === 'resolution' && model !== undefined
-      ? '. The service would silently take its default instead, and charge for that'
-      : '';
-  return {
-    code: 'MB1503',
-    ...(isSandbox && value !== '' && { severity: 'warning' }),
-    message: shown,
-    hint: `${guess}Allowed: ${listed.join(', ')}${silent}${guess === '' ? `; ${refreshLearns}` : ''}${hasCurlyQuotes(value) ? `; ${curlyHint}` : ''}`,
-    at: [field],
-  };
+  const hints = [
+    `${nearest === undefined ? '' : `did you mean \`${nearest}\`? `}Allowed: ${listed.join(', ')}`,
+    ...(field === 'resolution' && model !== undefined
+      ? ['the service would silently take its default instead, and charge for that']
+      : []),
+    ...(nearest === undefined || isSandbox ? [refreshLearns] : []),
+    ...(hasCurlyQuotes(value) ? [curlyHint] : []),
+  ];
+  const severity = isSandbox && value !== '' ? ('warning' as const) : undefined;
+  return { code: 'MB1503', severity, message, hint: hints.join('; '), at: [field] };
 }
 
 function modelIn(kind: Kind, request: JsonMap): { name: string; model: Model | undefined } | undefined {

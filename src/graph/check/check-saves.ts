@@ -113,101 +113,87 @@ function firstOf<Value>(names: readonly string[], known: ReadonlyMap<string, Val
   return undefined;
 }
 
-const maxSegmentBytes = 200;
-/** Windows allows 260 in total, including the folder of the campaign, an extension and a temporary name. */
-const maxPathBytes = 240;
-const encoder = new TextEncoder();
-
-/** Device names of Windows, reserved with any extension. */
-const reserved = /^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)$/i;
-
 export function defaultSave(draft: Draft): string {
   const names = [...(draft.key === undefined ? [] : [draft.key]), ...Object.values(draft.matrix)];
   return `output/${[draft.task.id, ...names.map(slug)].join('-')}`;
 }
 
+const maxPartBytes = 200;
+/** Windows allows 260 in total, including the folder of the campaign, an extension and a temporary name. */
+const maxPathBytes = 240;
+const encoder = new TextEncoder();
+
+interface SaveRule {
+  breaks: RegExp;
+  says: string;
+  hint: string;
+}
+
+const below = 'write a path relative to the folder of the manifest';
+
+/** Paths that leave the folder of the manifest. */
+const outside: readonly SaveRule[] = [
+  { breaks: /^[A-Za-z]:/, says: 'names a drive', hint: below },
+  { breaks: /^\//, says: 'is absolute', hint: below },
+  { breaks: /^~/, says: 'starts in a home folder', hint: below },
+  {
+    breaks: /(?:^|\/)\.\.(?:\/|$)/,
+    says: 'leaves the folder of the manifest',
+    hint: 'remove the `..`: outputs stay below the manifest',
+  },
+];
+
+const emptyPart = 'remove the double or trailing /; if a template in the path is empty, give it a value';
+
+/** Parts of a path that some system cannot have as a file name. */
+const parts: readonly SaveRule[] = [
+  { breaks: /^$/, says: 'is empty', hint: emptyPart },
+  { breaks: /^\.$/, says: 'means the folder itself', hint: 'remove it' },
+  { breaks: /^\./, says: 'is hidden', hint: 'start the name with another character' },
+  { breaks: /^node_modules$/i, says: 'belongs to npm', hint: 'choose another folder' },
+  {
+    breaks: /[<>:"|?*~]|\p{C}/u,
+    says: 'has a character that is not allowed',
+    hint: 'use {{slug …}} for values that may hold such characters',
+  },
+  { breaks: /[. ]$/, says: 'ends in a dot or a space', hint: 'Windows drops both: remove them' },
+  { breaks: /^ /, says: 'starts with a space', hint: 'remove the space' },
+  {
+    breaks: /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)\s*(?:\.|$)/i,
+    says: 'is the name of a device on Windows',
+    hint: 'use another name',
+  },
+];
+
 export function checkSavePath(path: string): { code: DiagnosticCode; message: string; hint: string } | undefined {
-  const escapes = (message: string, hint: string) => ({ code: 'MB1601', message, hint }) as const;
-  const notPortable = (message: string, hint: string) => ({ code: 'MB1602', message, hint }) as const;
   // Computed only for messages, because there are many paths, and few are wrong.
-  const shown = () => `"${shorten(path)}"`;
-  if (path === '') return notPortable('the output path is empty', 'write a path, as in images/{{key}}');
-  if (path.includes('\\')) {
-    return notPortable(`the output path ${shown()} has a backslash in it`, 'separate folders with /');
-  }
-  if (/^[A-Za-z]:/.test(path)) {
-    return escapes(`the output path ${shown()} names a drive`, 'write a path relative to the folder of the manifest');
-  }
-  if (path.startsWith('/')) {
-    return escapes(`the output path ${shown()} is absolute`, 'write a path relative to the folder of the manifest');
-  }
-  if (path.startsWith('~')) {
-    return escapes(
-      `the output path ${shown()} starts in a home folder`,
-      'write a path relative to the folder of the manifest',
+  const wrong = (code: DiagnosticCode, says: string, hint: string) => {
+    return { code, message: `the output path "${shorten(path)}" ${says}`, hint };
+  };
+  if (path === '')
+    return { code: 'MB1602', message: 'the output path is empty', hint: 'write a path, as in images/{{key}}' };
+  if (path.includes('\\')) return wrong('MB1602', 'has a backslash in it', 'separate folders with /');
+  const left = outside.find(({ breaks }) => breaks.test(path));
+  if (left !== undefined) return wrong('MB1601', left.says, left.hint);
+  for (const part of path.split('/')) {
+    const broken = parts.find(({ breaks }) => breaks.test(part));
+    if (broken !== undefined) {
+      const odd = /\p{C}/u.exec(part)?.[0].codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
+      const named = odd === undefined ? '' : ` (U+${odd})`;
+      return wrong('MB1602', `has the part "${shorten(part)}", which ${broken.says}${named}`, broken.hint);
+    }
+    const bytes = encoder.encode(part).length;
+    if (bytes <= maxPartBytes) continue;
+    return wrong(
+      'MB1602',
+      `has a part of ${bytes} bytes; at most ${maxPartBytes} are allowed`,
+      'use {{truncate … 60}}',
     );
-  }
-  const segments = path.split('/');
-  if (segments.includes('..')) {
-    return escapes(
-      `the output path ${shown()} leaves the folder of the manifest`,
-      'remove the `..`: outputs stay below the manifest',
-    );
-  }
-  for (const segment of segments) {
-    const problem = checkSegment(segment);
-    if (problem !== undefined) return notPortable(`the output path ${shown()} ${problem.what}`, problem.hint);
   }
   const bytes = encoder.encode(path).length;
   if (bytes <= maxPathBytes) return undefined;
-  return notPortable(
-    `the output path ${shown()} has ${bytes} bytes; at most ${maxPathBytes} are allowed`,
-    'use fewer folders, or {{truncate … 60}}',
-  );
-}
-
-function checkSegment(segment: string): { what: string; hint: string } | undefined {
-  const shown = () => `\`${shorten(segment)}\``;
-  if (segment === '')
-    return {
-      what: 'has an empty part',
-      hint: 'remove the double or trailing /; if a template in the path is empty, give it a value',
-    };
-  if (segment === '.') return { what: 'has the part `.`', hint: 'remove it' };
-  if (segment.startsWith('.'))
-    return { what: `has the hidden part ${shown()}`, hint: 'start the name with another character' };
-  if (segment.toLowerCase() === 'node_modules') {
-    return { what: 'leads into node_modules, which belongs to npm', hint: 'choose another folder' };
-  }
-  const odd = /[<>:"|?*~]|\p{C}/u.exec(segment)?.[0];
-  if (odd !== undefined) {
-    const visible = /\p{C}/u.test(odd)
-      ? `U+${(odd.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
-      : odd;
-    return {
-      what: `has the character ${visible} in ${shown()}`,
-      hint: 'use {{slug …}} for values that may hold such characters',
-    };
-  }
-  if (/[. ]$/.test(segment))
-    return { what: `has the part ${shown()}, which ends in a dot or a space`, hint: 'Windows drops both: remove them' };
-  if (segment.startsWith(' '))
-    return { what: `has the part ${shown()}, which starts with a space`, hint: 'remove the space' };
-  const stem = segment.split('.')[0] ?? '';
-  if (reserved.test(stem.trimEnd())) {
-    return {
-      what: `has the part ${shown()}, which Windows reserves for a device`,
-      hint: `use another name, as in ${stem}-1`,
-    };
-  }
-  const bytes = encoder.encode(segment).length;
-  if (bytes > maxSegmentBytes) {
-    return {
-      what: `has a part of ${bytes} bytes; at most ${maxSegmentBytes} are allowed`,
-      hint: 'use {{truncate … 60}}',
-    };
-  }
-  return undefined;
+  const says = `has ${bytes} bytes; at most ${maxPathBytes} are allowed`;
+  return wrong('MB1602', says, 'use fewer folders, or {{truncate … 60}}');
 }
 
 export function writtenExtension(path: string): string | undefined {

@@ -14,6 +14,9 @@ import { checkPaths, type KnownNames, type RootName, type RowShape } from './che
 import { checkRequest } from './check-request.ts';
 import type { RequestFault } from './request-fault.ts';
 
+/** Names that are known for each step. */
+const stepRoots: readonly RootName[] = ['vars', 'row', 'matrix', 'key', 'take'];
+
 /**
  * Finds mistakes of a task that do not depend on its steps: templates that cannot be parsed or that name nothing, in
  * all branches, and request fields that are wrong for any template output.
@@ -22,44 +25,22 @@ export function checkTask(task: Task, expansion: Expansion): void {
   const { id } = task;
   const names = knownNames(task, expansion);
   const joining: TemplateSite[] = [];
-  const check = (value: Json, path: Path, roots: readonly RootName[], what: string) => {
-    const sites = findTemplates(value, path);
+  const check = (value: Json | undefined, path: Path, roots: readonly RootName[], what: string) => {
+    const sites = findTemplates(value ?? null, path);
     checkTemplates(sites, { ...names, roots, what: `${what} of task \`${id}\`` }, expansion);
     if (roots.includes('matrix')) joining.push(...sites);
   };
-  for (const field of task.with) {
-    check(field.value, field.path, ['vars', 'row', 'matrix', 'key', 'take', 'tasks'], '`with`');
-  }
-  if (task.key !== undefined) check(task.key, taskPath(id, 'key'), ['vars', 'row'], '`key`');
-  if (task.save !== undefined) {
-    check(task.save, taskPath(id, 'save'), ['vars', 'row', 'matrix', 'key', 'take'], '`save`');
-  }
-  if (task.gate?.title !== undefined) {
-    check(task.gate.title, taskPath(id, 'gate', 'title'), ['vars', 'row', 'matrix', 'key', 'take'], '`gate.title`');
-  }
-  if (task.expect?.ratio !== undefined) {
-    check(task.expect.ratio, taskPath(id, 'expect', 'ratio'), ['vars', 'row', 'matrix', 'key', 'take'], '`expect`');
-  }
-  for (const name of ['rowsWhen', 'when'] as const) {
-    const when = task[name];
-    if (typeof when === 'string') check(when, taskPath(id, name), ['vars', 'row', 'matrix', 'key', 'take'], '`when`');
-  }
-  if (task.description !== undefined) check(task.description, taskPath(id, 'description'), ['vars'], '`description`');
+  for (const field of task.with) check(field.value, field.path, [...stepRoots, 'tasks'], '`with`');
+  check(task.key, taskPath(id, 'key'), ['vars', 'row'], '`key`');
+  check(task.save, taskPath(id, 'save'), stepRoots, '`save`');
+  check(task.gate?.title, taskPath(id, 'gate', 'title'), stepRoots, '`gate.title`');
+  check(task.expect?.ratio, taskPath(id, 'expect', 'ratio'), stepRoots, '`expect`');
+  for (const name of ['rowsWhen', 'when'] as const) check(task[name], taskPath(id, name), stepRoots, '`when`');
+  check(task.description, taskPath(id, 'description'), ['vars'], '`description`');
   for (const { task: from, picks } of task.from) {
-    for (const pick of picks) {
-      check(pick.value, taskPath(id, 'from', from, pick.name), ['vars', 'row', 'matrix', 'key', 'take'], '`from`');
-    }
+    for (const pick of picks) check(pick.value, taskPath(id, 'from', from, pick.name), stepRoots, '`from`');
   }
-  checkJoins(task, joining, {
-    known: names,
-    checkValue: (value, { table, column }) => {
-      const what = `\`on\` of table \`${table}\`, which task \`${id}\` uses`;
-      const roots = ['vars', 'row', 'matrix', 'key', 'take'] as const;
-      const own = { ...names, tables: new Map(), roots, what };
-      checkTemplates(findTemplates(value, tablePath(table, 'on', column)), own, expansion);
-    },
-    expansion,
-  });
+  checkJoins(task, joining, { names, expansion });
   const kind = task.kind === undefined ? undefined : kinds[task.kind];
   if (kind === undefined) return;
   const { manifest, templates } = expansion;
@@ -76,31 +57,27 @@ export function checkDefaults(expansion: Expansion): void {
     if (kind === undefined) continue;
     const request = emptyMap();
     for (const [field, value] of Object.entries(fields)) request[field] = renderValue(value, [], { templates });
-    for (const { at, meant, ...words } of checkRequest(kind, request, expansion.facts)) {
-      if (words.code === 'MB1502') continue;
-      const path = ['defaults', name, ...at];
-      const place = isAboutField(words) ? manifest.places.key(path) : manifest.places.value(path);
-      const fix = meant === undefined ? undefined : { place, text: meant };
-      expansion.report({ severity: 'error', ...words, place, fix });
+    for (const fault of checkRequest(kind, request, expansion.facts)) {
+      if (fault.code === 'MB1502') continue;
+      expansion.report(placeAt(['defaults', name, ...fault.at], fault, manifest));
     }
   }
 }
 
 export function placeRequestFault(fault: RequestFault, task: Task, manifest: Manifest): Diagnostic {
-  const { code, message, hint, at, severity = 'error', meant } = fault;
+  const { code, severity = 'error', message, hint, at } = fault;
   const [name, ...deeper] = at;
-  const { places } = manifest;
   const field = task.with.find((one) => one.field === name);
-  const error: Diagnostic = { code, severity, message, hint };
-  if (field === undefined)
-    return { ...error, message: `${message} in task \`${task.id}\``, place: places.key(taskPath(task.id, 'with')) };
-  const path = [...field.path, ...deeper];
-  const place = isAboutField(fault) ? places.key(path) : places.value(path);
-  return { ...error, place, fix: meant === undefined ? undefined : { place, text: meant } };
+  if (field !== undefined) return placeAt([...field.path, ...deeper], fault, manifest);
+  const place = manifest.places.key(taskPath(task.id, 'with'));
+  return { code, severity, message: `${message} in task \`${task.id}\``, hint, place };
 }
 
-function isAboutField({ code }: Pick<RequestFault, 'code'>): boolean {
-  return code === 'MB1501';
+function placeAt(path: Path, fault: RequestFault, { places }: Manifest): Diagnostic {
+  const { code, severity = 'error', message, hint, meant } = fault;
+  const place = code === 'MB1501' ? places.key(path) : places.value(path);
+  const fix = meant === undefined ? undefined : { place, text: meant };
+  return { code, severity, message, hint, place, fix };
 }
 
 function checkTemplates(sites: readonly TemplateSite[], known: KnownNames, expansion: Expansion): void {
@@ -154,25 +131,23 @@ interface Use {
   end: number;
 }
 
-/** Checks that all used tables can be joined. `checkValue` checks the template of a join value. */
+/** Checks that all used tables can be joined, and the templates of their join values. */
 function checkJoins(
   task: Task,
   sites: readonly TemplateSite[],
-  using: {
-    known: Pick<KnownNames, 'row' | 'axes'>;
-    checkValue: (value: string, at: { table: string; column: string }) => void;
-    expansion: Expansion;
-  },
+  { names, expansion }: { names: Omit<KnownNames, 'roots' | 'what'>; expansion: Expansion },
 ): void {
-  const { known, checkValue, expansion } = using;
-  for (const [name, use] of usesOf(sites, expansion)) {
+  for (const [name, { site, start, end }] of usesOf(sites, expansion)) {
     const { table, byValues } = mustGet(expansion.tables, name);
     // A table that cannot be read or joined was reported before.
     const isWrong = table.on.length > 0 ? byValues === undefined : table.file === undefined;
-    const wrong = isWrong ? undefined : explainJoin(table, task, known);
-    if (wrong !== undefined)
-      expansion.reportFault({ code: 'MB1203', ...wrong, start: use.start, end: use.end }, use.site);
-    for (const { column, value } of table.on) if (typeof value === 'string') checkValue(value, { table: name, column });
+    const wrong = isWrong ? undefined : explainJoin(table, task, names);
+    if (wrong !== undefined) expansion.reportFault({ code: 'MB1203', ...wrong, start, end }, site);
+    const what = `\`on\` of table \`${name}\`, which task \`${task.id}\` uses`;
+    const known = { ...names, tables: new Map(), roots: stepRoots, what };
+    for (const { column, value } of table.on) {
+      checkTemplates(findTemplates(value ?? null, tablePath(name, 'on', column)), known, expansion);
+    }
   }
 }
 
@@ -194,10 +169,8 @@ function explainJoin(
 ): { message: string; hint: string } | undefined {
   if (table.on.length === 0) {
     const message = `table \`${table.name}\` is joined by nothing, so no row of it belongs to a step`;
-    return {
-      message,
-      hint: `name the columns to join on, for example ${table.name}: { file: ${table.file}, on: [sku] }`,
-    };
+    const hint = `name the columns to join on, for example ${table.name}: { file: ${table.file}, on: [sku] }`;
+    return { message, hint };
   }
   if (row === 'unknown' || axes === 'unknown') return undefined;
   const columns = row === 'none' ? [] : (row.columns ?? []);

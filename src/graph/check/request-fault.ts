@@ -7,7 +7,7 @@ export interface RequestFault {
   message: string;
   hint: string;
   at: (string | number)[];
-  severity?: 'warning';
+  severity?: 'warning' | undefined;
   meant?: string | undefined;
 }
 
