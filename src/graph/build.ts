@@ -18,7 +18,7 @@ import { countSteps } from './expand/expand-task.ts';
 import { beginExpansion, expandTasks } from './expand/expand-tasks.ts';
 import { orderTasks } from './expand/task-edges.ts';
 import type { Expansion, GraphFacts } from './expansion.ts';
-import type { Canary, FileFact, Gate, Graph, OpenRequest, Step } from './graph.ts';
+import type { Canary, FileFact, Gate, Graph, GraphTask, OpenRequest, Step } from './graph.ts';
 import { findReferences, fingerprintChoice, fingerprintStep, replaceReferences } from './render/fingerprint.ts';
 import { type RenderedStep, renderStep } from './render/render-step.ts';
 import { renderValue } from './render/templates.ts';
@@ -196,18 +196,7 @@ function assemble(
     steps,
     tasks: [
       ...(from.made.length === 0 ? [] : [{ id: uploadTask, kind: 'upload', steps: from.made.length }]),
-      ...manifest.tasks.map((task) => {
-        const description = from.descriptions.get(task.id);
-        const rights = { ...manifest.rights, ...task.rights };
-        return {
-          id: task.id,
-          kind: task.kind ?? '',
-          ...(description === undefined ? {} : { description }),
-          steps: from.rendered.get(task.id)?.length ?? 0,
-          ...(task.tags.length === 0 ? {} : { tags: task.tags }),
-          ...(Object.keys(rights).length === 0 ? {} : { rights }),
-        };
-      }),
+      ...manifest.tasks.map((task) => outlineTask(task, manifest, from)),
     ],
     budget: manifest.budget,
     concurrency: manifest.concurrency,
@@ -219,6 +208,22 @@ function assemble(
     ...(canaries.length > 0 && { canaries }),
     ...(from.notices.length > 0 && { notices: from.notices }),
   };
+}
+
+function outlineTask(
+  { id, kind = '', tags, rights: own }: Task,
+  manifest: Manifest,
+  from: { rendered: ReadonlyMap<string, RenderedStep[]>; descriptions: ReadonlyMap<string, string> },
+): GraphTask {
+  const rights = { ...manifest.rights, ...own };
+  return defined({
+    id,
+    kind,
+    description: from.descriptions.get(id),
+    steps: from.rendered.get(id)?.length ?? 0,
+    tags: tags.length === 0 ? undefined : tags,
+    rights: Object.keys(rights).length === 0 ? undefined : rights,
+  });
 }
 
 function renderDescriptions(expansion: Expansion): Map<string, string> {

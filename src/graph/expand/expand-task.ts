@@ -106,72 +106,64 @@ interface KeyedRow {
 }
 
 function keyRows(task: Task, rows: 'none' | Rows, expansion: Expansion): KeyedRow[] {
-  const { places } = expansion.manifest;
-  const list: (Row | undefined)[] = rows === 'none' ? [undefined] : rows.rows;
   if (task.keyBroken === true) return [];
   if (task.key === undefined && rows === 'none') return [{}];
-  if (task.key === undefined && list.some((row) => isMap(row?.value) && row?.key === undefined)) {
-    expansion.reportError({
-      code: 'MB1401',
-      message: `task \`${task.id}\` has rows, but no \`key\` that names them`,
-      hint: `add \`key: "{{row.${keyColumn(rows)}}}"\`: something unique that stays the same when rows are added or sorted`,
-      place: places.value(taskPath(task.id, 'foreach')),
-    });
-    return [];
-  }
-  if (rows !== 'none' && rows.rows.length > 1 && isSameForAll(task, expansion)) {
-    expansion.reportError({
-      code: 'MB1402',
-      message: `the key of task \`${task.id}\` is the same for every row`,
-      hint:
-        rows.columns === undefined ? 'write "{{row}}"' : `use a column of the row, as in "{{row.${keyColumn(rows)}}}"`,
-      place: places.value(taskPath(task.id, 'key')),
-    });
-    return [];
-  }
+  if (rows !== 'none' && !canBeKeyed(task, rows, expansion)) return [];
+  const list: (Row | undefined)[] = rows === 'none' ? [undefined] : rows.rows;
   const seen = new Map<string, Row | undefined>();
   const keyed: KeyedRow[] = [];
-  const keyPlace = places.value(taskPath(task.id, task.key === undefined ? 'foreach' : 'key'));
+  const place = expansion.manifest.places.value(taskPath(task.id, task.key === undefined ? 'foreach' : 'key'));
   for (const row of list) {
     const key = renderKey(task, row, expansion);
     if (key === undefined) continue;
-    const wrong = checkKey(key);
-    if (wrong !== undefined) {
-      const helper = checkKey(key.trim()) === undefined ? 'trim' : 'slug';
-      const { paths } = expansion.templates.parse(task.key ?? '');
-      const { written = 'row.name' } = paths.find(({ parts }) => parts[0] === 'row') ?? paths[0] ?? {};
-      const hint =
-        task.key === undefined
-          ? 'add `key: "{{slug row}}"`'
-          : `use another value, or {{${helper} …}}, as in "{{${helper} ${written}}}"`;
-      expansion.reportError({
-        code: 'MB1401',
-        message: wrong,
-        hint,
-        place: keyPlace,
-        ...whereIs(task, row, columnIn(task.key ?? '', expansion.templates)),
-      });
-      continue;
-    }
-    if (!seen.has(key)) {
+    const message = checkKey(key);
+    const first = seen.get(key);
+    if (message !== undefined) {
+      const where = whereIs(task, row, columnIn(task.key ?? '', expansion.templates));
+      expansion.reportError({ code: 'MB1401', message, hint: hintForKey(key, task, expansion), place, ...where });
+    } else if (!seen.has(key)) {
       seen.set(key, row);
       keyed.push({ row, key });
-      continue;
+    } else {
+      expansion.reportError({
+        code: 'MB1402',
+        message: `two rows have the key \`${shorten(key)}\`: ${first?.label} and ${row?.label}`,
+        hint: 'a key is unique in its task: remove one of the rows, or build the key from more columns',
+        place: row?.place() ?? place,
+        related: [
+          ...(first === undefined ? [] : [{ message: 'the first one', place: first.place() }]),
+          { message: 'the key', place },
+        ],
+        trail: whereIs(task, row).trail,
+      });
     }
-    const first = seen.get(key);
-    expansion.reportError({
-      code: 'MB1402',
-      message: `two rows have the key \`${shorten(key)}\`: ${first?.label} and ${row?.label}`,
-      hint: 'a key is unique in its task: remove one of the rows, or build the key from more columns',
-      place: row?.place() ?? keyPlace,
-      related: [
-        ...(first === undefined ? [] : [{ message: 'the first one', place: first.place() }]),
-        { message: 'the key', place: keyPlace },
-      ],
-      trail: whereIs(task, row).trail,
-    });
   }
   return keyed;
+}
+
+/** Reports rows without a key, and a key that is the same for all of them. */
+function canBeKeyed(task: Task, rows: Rows, expansion: Expansion): boolean {
+  const { places } = expansion.manifest;
+  if (task.key === undefined && rows.rows.some(({ value, key }) => isMap(value) && key === undefined)) {
+    const message = `task \`${task.id}\` has rows, but no \`key\` that names them`;
+    const hint = `add \`key: "{{row.${keyColumn(rows)}}}"\`: something unique that stays the same when rows are added or sorted`;
+    expansion.reportError({ code: 'MB1401', message, hint, place: places.value(taskPath(task.id, 'foreach')) });
+    return false;
+  }
+  if (rows.rows.length <= 1 || !isSameForAll(task, expansion)) return true;
+  const message = `the key of task \`${task.id}\` is the same for every row`;
+  const column = `use a column of the row, as in "{{row.${keyColumn(rows)}}}"`;
+  const hint = rows.columns === undefined ? 'write "{{row}}"' : column;
+  expansion.reportError({ code: 'MB1402', message, hint, place: places.value(taskPath(task.id, 'key')) });
+  return false;
+}
+
+function hintForKey(key: string, task: Task, { templates }: Expansion): string {
+  if (task.key === undefined) return 'add `key: "{{slug row}}"`';
+  const helper = checkKey(key.trim()) === undefined ? 'trim' : 'slug';
+  const { paths } = templates.parse(task.key);
+  const { written = 'row.name' } = paths.find(({ parts }) => parts[0] === 'row') ?? paths[0] ?? {};
+  return `use another value, or {{${helper} …}}, as in "{{${helper} ${written}}}"`;
 }
 
 /** Locates the row of a mistake in a row key. Built only for messages, because there are many rows. */
@@ -221,8 +213,7 @@ function isSameForAll(task: Task, { templates }: Expansion): boolean {
   return templates.get(task.key)?.paths.every((path) => path.parts[0] !== 'row') === true;
 }
 
-function keyColumn(rows: 'none' | Rows): string {
-  if (rows === 'none') return 'id';
+function keyColumn(rows: Rows): string {
   const found = rows.columns?.find((column) => {
     const values = rows.rows.map(({ value }) => (isMap(value) && isScalar(value[column]) ? String(value[column]) : ''));
     return new Set(values).size === values.length && values.every((value) => checkKey(value) === undefined);
