@@ -14,7 +14,6 @@ export interface ReadTable {
   byValues?: ReadonlyMap<string, Row>;
   /** Join values without a row that are already reported. */
   missed: Set<string>;
-  missing?: Diagnostic;
 }
 
 export type Cell = { [axis: string]: Scalar };

@@ -38,7 +38,7 @@ function indexRows(table: Table, rows: Rows, expansion: Expansion): Map<string, 
   }
   if (!isSound) return undefined;
   const byValues = new Map<string, Row>();
-  const doubles: Double[] = [];
+  const tablePlace = places.key(tablePath(table.name));
   for (const row of rows.rows) {
     const values = table.on.map(({ column }) => ownValue(row.value, column));
     const odd = values.findIndex((value) => !isScalar(value));
@@ -46,41 +46,23 @@ function indexRows(table: Table, rows: Rows, expansion: Expansion): Map<string, 
       isSound = false;
       if (values[odd] === unknownValue) continue;
       const message = `${row.label} has no text or number in \`${table.on[odd]?.column}\`, on which table \`${table.name}\` is joined`;
-      expansion.reportError({
-        code: 'MB1307',
-        message,
-        hint: 'give it a value, or remove the row',
-        place: row.place(),
-      });
+      const hint = 'give it a value, or remove the row';
+      expansion.reportError({ code: 'MB1307', message, hint, place: row.place() });
       continue;
     }
     const id = idOf(values.map(String));
     const first = byValues.get(id);
-    if (first === undefined) byValues.set(id, row);
-    else doubles.push({ row, first, values: values.map(String) });
+    byValues.set(id, first ?? row);
+    if (first === undefined) continue;
+    expansion.reportError({
+      code: 'MB1307',
+      message: `two rows of table \`${table.name}\` are for ${nameValues(table, values.map(String))}: ${first.label} and ${row.label}`,
+      hint: 'remove one of them, or join the table on one more column',
+      place: tablePlace,
+      related: [first, row].map(({ label, place }) => ({ message: label, place: place() })),
+    });
   }
-  reportDoubles(table, doubles, expansion);
   return isSound ? byValues : undefined;
-}
-
-interface Double {
-  row: Row;
-  first: Row;
-  values: string[];
-}
-
-/** Reports rows with equal join values. Only the first one is reported, because all have one cause. */
-function reportDoubles(table: Table, [double, ...others]: readonly Double[], expansion: Expansion): void {
-  if (double === undefined) return;
-  const { row, first, values } = double;
-  const more = others.length === 0 ? '' : ` (and ${others.length} more like this)`;
-  expansion.reportError({
-    code: 'MB1307',
-    message: `two rows of table \`${table.name}\` are for ${nameValues(table, values)}: ${first.label} and ${row.label}${more}`,
-    hint: 'remove one of them, or join the table on one more column',
-    place: row.place(),
-    related: [{ message: 'the first one', place: first.place() }],
-  });
 }
 
 export function scopeOf(draft: Draft, expansion: Expansion): Scope {
@@ -130,38 +112,15 @@ function findJoined(read: ReadTable, draft: Draft, expansion: Expansion): Row | 
   const row = byValues.get(id);
   if (row !== undefined || missed.has(id)) return row;
   missed.add(id);
-  if (read.missing !== undefined) {
-    read.missing.message = missingText(read);
-    return undefined;
-  }
-  const { places } = expansion.manifest;
-  const place = draft.row?.place() ?? places.key(['tasks', draft.task.id]);
-  const file = byValues.values().next().value?.place();
-  const error = withTrail(
-    {
-      code: 'MB1307',
-      severity: 'error',
-      message: missingText(read),
-      hint: hintForMissing(read, values),
-      place,
-    },
-    draft,
-  );
-  const related = file === undefined ? [] : [{ message: `table \`${table.name}\``, place: file }];
-  read.missing = { ...error, related };
-  expansion.report(read.missing);
+  const message = `table \`${table.name}\` has no row for ${nameValues(table, values)}`;
+  const place = expansion.manifest.places.key(tablePath(table.name));
+  // Only a few of many equal mistakes are shown, and each search takes a pass over the table.
+  const hint = missed.size <= mostSearched ? hintForMissing(read, values) : 'add it to the table';
+  expansion.report(withTrail({ code: 'MB1307', severity: 'error', message, hint, place }, draft));
   return undefined;
 }
 
-const mostMissing = 5;
-
-function missingText({ table, missed }: ReadTable): string {
-  const [first = [], ...others] = [...missed].map((id) => JSON.parse(id) as string[]);
-  const message = `table \`${table.name}\` has no row for ${nameValues(table, first)}`;
-  if (others.length === 0) return message;
-  const named = others.slice(0, mostMissing).map((values) => nameValues(table, values));
-  return `${message}, and for ${others.length} more: ${named.join('; ')}${others.length > mostMissing ? ' …' : ''}`;
-}
+const mostSearched = 10;
 
 /** Names the row whose values differ only in case and white space. */
 function hintForMissing({ table, rows, byValues }: ReadTable, values: readonly string[]): string {

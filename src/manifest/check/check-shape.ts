@@ -18,6 +18,7 @@ import { curlyHint, hasCurlyQuotes, nearestName, suggestName } from '../suggest.
 import { helpers } from '../template/helpers.ts';
 import { isTemplate } from '../template/template.ts';
 import type { Places } from '../yaml/places.ts';
+import { readPointer } from './json-schema.ts';
 import { templateFields } from './text-rules.ts';
 import { expected, findViolations, knownKeys, type Violation } from './validate.generated.ts';
 
@@ -39,7 +40,7 @@ export function checkShape(value: Json, places: Places, options: { isIncluded?: 
   const meant = findMeantKeys(violations);
   for (const violation of violations) {
     if (diagnostics.length > 200) break;
-    const path = readPointer(value, violation.instancePath);
+    const path = readPointer(violation.instancePath, value);
     if (isUnknown(value, path)) continue;
     const key = violation.propertyName ?? violation.params.additionalProperty ?? violation.params.missingProperty ?? '';
     const id = JSON.stringify([violation.instancePath, key]);
@@ -113,19 +114,6 @@ function describeViolation(violation: Violation, found: { value: Json; path: Pat
   };
 }
 
-/** Keys of other tools, in lower case, with the key of a manifest that does the same. */
-const otherNames: ReadonlyMap<string, string> = new Map([
-  ['variables', 'vars'],
-  ['imports', 'include'],
-  ['steps', 'tasks'],
-  ['jobs', 'tasks'],
-  ['if', 'when'],
-  ['loop', 'foreach'],
-  ['items', 'foreach'],
-  ['dependson', 'needs'],
-  ['output', 'save'],
-]);
-
 function describeUnknownKey(
   key: string,
   violation: Violation,
@@ -146,11 +134,9 @@ function describeUnknownKey(
   const known = knownKeys[ruleOf(violation)] ?? [];
   const free = path.length === 0 ? '; keys of your own start with x-' : '';
   const near = nearestName(key, known);
-  const other = otherNames.get(key.toLowerCase().replaceAll(/[-_]/g, ''));
-  const meant = near === undefined && other !== undefined && known.includes(other) ? `did you mean \`${other}\`? ` : '';
   return {
     ...{ code: 'MB1101', severity: 'error', message, place },
-    hint: `${meant}${suggestName(key, known, { what: 'known keys' })}${free}${hasCurlyQuotes(key) ? `; ${curlyHint}` : ''}`,
+    hint: `${suggestName(key, known, { what: 'known keys' })}${free}${hasCurlyQuotes(key) ? `; ${curlyHint}` : ''}`,
     ...(near !== undefined &&
       ownValue(valueAt(found.value, path), near) === undefined && { fix: { place, text: near } }),
   };
@@ -190,15 +176,6 @@ function ruleOf(violation: Violation): string {
 function wordsFor(pointer: string, before: string): string {
   const words = expected[pointer];
   return words === undefined ? '' : `${before}${words}`;
-}
-
-function readPointer(root: Json, pointer: string): Path {
-  const path: (string | number)[] = [];
-  for (const part of pointer.split('/').slice(1)) {
-    const inList = Array.isArray(valueAt(root, path));
-    path.push(inList ? Number(part) : part.replaceAll('~1', '/').replaceAll('~0', '~'));
-  }
-  return path;
 }
 
 /** Returns whether the value or a part of its path could not be read, which was reported. */

@@ -232,7 +232,8 @@ function aboutOf({ parentSchema }: ErrorObject): { about?: string } {
   return typeof about === 'string' && about !== '' ? { about: about.slice(0, 300) } : {};
 }
 
-function readPointer(pointer: string, root: Json): (string | number)[] {
+/** Reads a JSON pointer to a part of a value. */
+export function readPointer(pointer: string, root: Json): (string | number)[] {
   const path: (string | number)[] = [];
   for (const part of pointer.split('/').slice(1)) {
     const isList = Array.isArray(valueAt(root, path));

@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
-import { isMap, mapOf, type Path, shorten } from '../../ground/values.ts';
+import { isMap, mapOf, ownValue, type Path, shorten } from '../../ground/values.ts';
 import { kinds } from '../../kinds/index.ts';
 import { readWholeParts, readWholeTable } from '../rows/read-row-source.ts';
 import { nearestName, suggestName } from '../suggest.ts';
@@ -20,20 +20,16 @@ export function checkKinds(value: Json, places: Places): Diagnostic[] {
     const fix = place !== undefined && meant !== undefined ? { place, text: meant } : undefined;
     diagnostics.push({ code, severity: 'error', message, hint, place, fix });
   };
-  const root = isMap(value) ? value : {};
-  for (const kind of isMap(root.defaults) ? Object.keys(root.defaults) : []) {
+  const { defaults, tasks } = mapOf(value);
+  for (const kind of Object.keys(mapOf(defaults))) {
     const place = places.key(['defaults', kind]);
     check(kind, { code: 'MB1101', message: `\`${shorten(kind)}\` in \`defaults\` is not a kind`, place });
   }
-  for (const [id, task] of isMap(root.tasks) ? Object.entries(root.tasks) : []) {
-    const kind = isMap(task) ? task.kind : undefined;
+  for (const [id, task] of Object.entries(mapOf(tasks))) {
+    const kind = ownValue(task, 'kind');
     if (typeof kind !== 'string') continue;
-    const place = places.value(['tasks', id, 'kind']);
-    check(kind, {
-      code: 'MB1103',
-      message: `task \`${id}\` has the unknown kind "${shorten(kind)}"`,
-      place,
-    });
+    const message = `task \`${id}\` has the unknown kind "${shorten(kind)}"`;
+    check(kind, { code: 'MB1103', message, place: places.value(['tasks', id, 'kind']) });
   }
   return diagnostics;
 }
@@ -104,43 +100,43 @@ export function isWholeVar(text: string): boolean {
   return /^\{\{\s*vars\.[^{}\s]+\s*\}\}$/.test(text);
 }
 
-/** Finds unquoted free texts that end at a ` #`, where YAML begins a comment: a prompt would be cut silently. */
+/** Finds unquoted free texts of which YAML reads a part as a comment or an anchor: a prompt would be cut silently. */
 export function findCutTexts(value: Json, places: FilePlaces): Diagnostic[] {
+  const { defaults, tasks } = mapOf(value);
+  const presets = Object.entries(mapOf(defaults)).map(([kind, request]) => ({
+    kind,
+    request,
+    path: ['defaults', kind],
+  }));
+  const written = Object.entries(mapOf(tasks)).map(([id, task]) => {
+    return { kind: ownValue(task, 'kind'), request: ownValue(task, 'with'), path: ['tasks', id, 'with'] };
+  });
+  return [...presets, ...written].flatMap(({ kind, request, path }) =>
+    Object.entries(mapOf(request)).flatMap(([field, text]) =>
+      typeof text === 'string' && isFreeText(kind, field) ? findCut([...path, field], field, places) : [],
+    ),
+  );
+}
+
+function findCut(path: Path, field: string, places: FilePlaces): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
-  const root = isMap(value) ? value : {};
-  const requests: { kind: Json | undefined; request: Json | undefined; path: Path }[] = [];
-  for (const [kind, request] of isMap(root.defaults) ? Object.entries(root.defaults) : []) {
-    requests.push({ kind, request, path: ['defaults', kind] });
+  const warn = (message: string, hint: string, start: number, end: number) => {
+    const place = placeBetween(places.source, start, end);
+    diagnostics.push({ code: 'MB1009', severity: 'warning', message, hint, place });
+  };
+  const { text } = places.source;
+  const { start, end } = places.value(path);
+  const before = text.slice(Math.max(0, start.offset - 200), start.offset);
+  const [anchor = '', name] = /&([^\s,[\]{}]+)[ \t]+$/.exec(before) ?? [];
+  if (name !== undefined && !text.includes(`*${name}`)) {
+    const message = `\`${field}\` begins after \`&${shorten(name)}\`, which YAML reads as an anchor that nothing uses`;
+    warn(message, 'put the text in quotes if the & belongs to it', start.offset - anchor.length, start.offset);
   }
-  for (const [id, task] of isMap(root.tasks) ? Object.entries(root.tasks) : []) {
-    if (isMap(task)) requests.push({ kind: task.kind, request: task.with, path: ['tasks', id, 'with'] });
-  }
-  for (const { kind, request, path } of requests) {
-    for (const [field, text] of isMap(request) ? Object.entries(request) : []) {
-      if (typeof text !== 'string' || !isFreeText(kind, field)) continue;
-      const { end, start } = places.value([...path, field]);
-      const { text: source } = places.source;
-      const [anchor = '', name] =
-        /&([^\s,[\]{}]+)[ \t]+$/.exec(source.slice(Math.max(0, start.offset - 200), start.offset)) ?? [];
-      if (name !== undefined && !source.includes(`*${name}`)) {
-        diagnostics.push({
-          code: 'MB1009',
-          severity: 'warning',
-          message: `\`${field}\` begins after \`&${shorten(name)}\`, which YAML reads as an anchor that nothing uses`,
-          hint: 'put the text in quotes if the & belongs to it',
-          place: placeBetween(places.source, start.offset - anchor.length, start.offset),
-        });
-      }
-      const comment = /^[ \t]+#[^\r\n]*/.exec(source.slice(end.offset));
-      if (comment === null || /^["'|>]/.test(source.slice(start.offset))) continue;
-      diagnostics.push({
-        code: 'MB1009',
-        severity: 'warning',
-        message: `\`${field}\` ends before the #: "${shorten(comment[0].trim())}" is a comment`,
-        hint: 'put the text in quotes if the # belongs to it, or the comment on a line of its own',
-        place: placeBetween(places.source, end.offset + comment[0].indexOf('#'), end.offset + comment[0].length),
-      });
-    }
+  const comment = /^[ \t]+#[^\r\n]*/.exec(text.slice(end.offset))?.[0];
+  if (comment !== undefined && !/^["'|>]/.test(text.slice(start.offset))) {
+    const message = `\`${field}\` ends before the #: "${shorten(comment.trim())}" is a comment`;
+    const hint = 'put the text in quotes if the # belongs to it, or the comment on a line of its own';
+    warn(message, hint, end.offset + comment.indexOf('#'), end.offset + comment.length);
   }
   return diagnostics;
 }

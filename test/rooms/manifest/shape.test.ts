@@ -208,7 +208,6 @@ describe('timeout', () => {
 
 describe('retry', () => {
   testShapeMistakes([
-    ['the word of another tool', task('if: "{{row.active}}"'), 'MB1101 4:21', 'did you mean `when`'],
     ['a number', task('retry: 3'), 'MB1103 4:28', 'attempts'],
     ['true', task('retry: true'), 'MB1103 4:28', 'retry: { attempts: 2 }'],
     ['no attempts', task('retry: { credits: 5 }'), 'MB1102 4:21', 'add `attempts:`'],
