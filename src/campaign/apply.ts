@@ -18,7 +18,7 @@ import { agreementOf } from '../plan/agreement.ts';
 import { allowPosts, isBought, withholdPosts, withholdPurchases } from '../plan/consent.ts';
 import type { Plan } from '../plan/plan.ts';
 import { carryHere } from './carry-here.ts';
-import { type CheckedGraph, graphOf, planByDocument } from './checked-graph.ts';
+import { type CheckedGraph, graphOf, misspeltIn, planByDocument } from './checked-graph.ts';
 import { holdGuard } from './hold-guard.ts';
 import { lookAtOutputs } from './look-at-outputs.ts';
 import { lookAtPosts } from './look-at-posts.ts';
@@ -239,20 +239,23 @@ export class ApplySession {
     };
     const { planned, ...checked } = await planByDocument(this.checked, planOf);
     this.#checked = checked;
-    const { graph, facts, asked, misspelt } = checked;
+    const { graph, facts, asked, byDocument, diagnostics } = checked;
     const { states, redo, selected, hints } = planned;
     const full = await lookAtPosts(planned.plan, campaign, { checked, asks: true });
     await refuseLostLock(campaign, { loaded, plan: full, isNew: isNew === true });
     if (saved !== undefined && !isAskedAgain) refuseStale(saved, { plan: full, graph, service });
     if (terms.agreement !== undefined) refuseUncovered(terms.agreement, full);
     const made = agreement === undefined ? full : goOnUnder(agreement, full, lock);
-    // The list of outputs is written even if there is nothing else to do.
-    const finding = graph.index === undefined ? noteUpToDate(made, { given, asked, loaded, states, seen }) : undefined;
+    // The service's document and warnings are not among the inputs that are compared, and the list of outputs is written
+    // even if there is nothing else to do.
+    const isComparable = !byDocument && diagnostics.length === 0 && graph.index === undefined;
+    const finding = isComparable ? noteUpToDate(made, { given, asked, loaded, states, seen }) : undefined;
     return {
       made,
       outline: outlineOf(graph),
       prices: graph.prices,
-      ...{ loaded, facts, misspelt, guard, finding },
+      ...{ loaded, facts, guard, finding },
+      misspelt: campaign.sandbox ? undefined : misspeltIn(checked),
       ...defined({ index: graph.index }),
       ...(terms.review === true && {
         live: {

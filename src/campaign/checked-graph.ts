@@ -1,13 +1,9 @@
 import type { Graph } from '../graph/graph.ts';
-import type { Origins } from '../graph/trace/tracer.ts';
 import { hasErrors } from '../ground/diagnostic.ts';
-import { defined } from '../ground/values.ts';
-import type { Manifest } from '../manifest/manifest.ts';
 import { isSpending } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
 import { requireAccess } from './environment.ts';
 import { hasUnknownNames, type LoadedManifest, type LoadOptions, loadManifest, mistakesOf } from './load-manifest.ts';
-import type { Asked } from './manifest-inputs.ts';
 import type { OpenCampaign } from './open-campaign.ts';
 import {
   createsByDocument,
@@ -38,21 +34,8 @@ export interface CheckedManifest extends LoadedManifest {
   renew?(): Promise<CheckedManifest>;
 }
 
-export interface CheckedGraph {
+export interface CheckedGraph extends CheckedManifest {
   graph: Graph;
-  facts: ServiceFacts;
-  origins?: Origins;
-  manifest?: Manifest;
-  sources: ReadonlyMap<string, string>;
-  inputs: readonly string[];
-  /** Inputs other than variables. Omitted if the service's document was used, or there were diagnostics. */
-  asked?: readonly Asked[];
-  takesNames?: true;
-  /**
-   * Text of the warning about the field that is most likely misspelt. A service may ignore such a field and still
-   * charge.
-   */
-  misspelt?: string;
   renew?(): Promise<CheckedGraph>;
 }
 
@@ -97,22 +80,23 @@ export async function requireCheckedGraph(campaign: OpenCampaign, options: Check
 export function graphOf(checked: CheckedManifest, campaign: OpenCampaign, reported?: LoadedManifest): CheckedGraph {
   const { file, tell } = campaign;
   const known = new Set(reported?.diagnostics.map((diagnostic) => JSON.stringify(diagnostic)));
-  const { graph, manifest, sources, facts, origins, asked, byDocument, renew } = checked;
-  const news = checked.diagnostics.filter((one) => one.severity === 'error' || !known.has(JSON.stringify(one)));
+  const { graph, diagnostics, sources, renew, ...rest } = checked;
+  const news = diagnostics.filter((one) => one.severity === 'error' || !known.has(JSON.stringify(one)));
   if (graph === undefined || hasErrors(news)) throw mistakesOf(file, { diagnostics: news, sources });
-  const misspelt = checked.diagnostics.find(({ code, fix }) => code === 'MB1501' && fix !== undefined);
   if (news.length > 0) tell({ is: 'diagnostics', diagnostics: news, sources });
   return {
-    graph,
-    facts,
-    sources,
-    ...defined({ manifest, origins }),
-    inputs: asked.flatMap(({ ask, path }) => (ask === 'data' || ask === 'bytes' || ask === 'digest' ? [path] : [])),
-    ...(misspelt && !campaign.sandbox && { misspelt: misspelt.message }),
-    ...(checked.diagnostics.some(({ code }) => code === 'MB1507') && { takesNames: true }),
-    ...(!byDocument && checked.diagnostics.length === 0 && { asked }),
+    ...rest,
+    ...{ graph, diagnostics, sources },
     ...(renew !== undefined && { renew: async () => graphOf(await renew(), campaign, checked) }),
   };
+}
+
+/**
+ * Returns the text of the warning about the field that is most likely misspelt, because a service may ignore such a
+ * field and still charge.
+ */
+export function misspeltIn({ diagnostics }: CheckedGraph): string | undefined {
+  return diagnostics.find(({ code, fix }) => code === 'MB1501' && fix !== undefined)?.message;
 }
 
 /**
@@ -126,8 +110,8 @@ export async function planByDocument<Planned extends { plan: Plan }>(
   const planned = await planOf(first, { again: false });
   const { plan } = planned;
   // An outdated list may contain names that the service has removed since, and silently lead to replacements.
-  const asks =
-    createsByDocument(plan) || (first.takesNames === true && plan.rows.some(({ action }) => isSpending(action)));
+  const takesNames = first.diagnostics.some(({ code }) => code === 'MB1507');
+  const asks = createsByDocument(plan) || (takesNames && plan.rows.some(({ action }) => isSpending(action)));
   if (first.renew === undefined || !asks) return { ...first, planned };
   const renewed = await first.renew();
   if (renewed.graph === first.graph) return { ...renewed, planned };

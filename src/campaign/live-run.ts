@@ -39,11 +39,6 @@ export interface LiveRunOptions {
   };
 }
 
-interface PlannedAgain {
-  plan: Plan;
-  graph: DecidedGraph;
-}
-
 interface Works {
   ledger: Pick<LocalLedger, 'lock' | 'decide'>;
   gate: Pick<LocalGate, 'stopped' | 'stop'>;
@@ -69,10 +64,9 @@ export class LiveRun {
   #works: Works | undefined;
   #is: ReviewRun['is'] = 'running';
   #gates = 0;
-  #now: PlannedAgain | undefined;
+  #now: { plan: Plan; graph: DecidedGraph } | undefined;
   /** Settles after all judgements and plans so far, which run one after the other. */
   #last: Promise<unknown> = Promise.resolve();
-  #queued = 0;
   #carriedOut: Plan | undefined;
   #isToLook = false;
   #isEnough = false;
@@ -143,14 +137,15 @@ export class LiveRun {
     for (;;) {
       await this.#untilQuiet();
       if (this.#failure !== undefined) throw this.#failure.error;
-      const { driven, gate, signal, emit } = this.#requireWorks();
+      const { driven, gate, signal, emit, ledger } = this.#requireWorks();
       if (driven.underWay > 0) {
         this.#become('running', 0);
         return true;
       }
       const now = this.#now;
       const isOver = this.#isEnough || signal.aborted || gate.stopped !== undefined || now === undefined;
-      const gates = isOver ? [] : gatesToDecide(now.plan, { ...now, ...this.#asItIs() });
+      const { lock } = ledger;
+      const gates = isOver ? [] : gatesToDecide(now.plan, { ...now, lock, redo: this.#redo() });
       if (gates.length === 0) {
         this.#become('ended', this.#isEnough ? this.#gates : 0);
         return false;
@@ -215,29 +210,23 @@ export class LiveRun {
     return plan;
   }
 
-  #asItIs() {
-    return { lock: this.#requireWorks().ledger.lock, redo: this.#redo() };
-  }
-
   #requireWorks(): Works {
     if (this.#works === undefined) throw new Error('internal error: the run has not begun');
     return this.#works;
   }
 
   #queue<T>(work: () => Promise<T>): Promise<T> {
-    this.#queued += 1;
     const done = this.#last.then(work);
-    this.#last = done
-      .catch(() => undefined)
-      .then(() => {
-        this.#queued -= 1;
-        this.#news.notify();
-      });
+    this.#last = done.catch(() => undefined).then(() => this.#news.notify());
     return done;
   }
 
   async #untilQuiet(): Promise<void> {
-    while (this.#queued > 0) await this.#last;
+    let last: unknown;
+    while (last !== this.#last) {
+      last = this.#last;
+      await last;
+    }
   }
 
   #lookSoon(): void {
@@ -257,7 +246,7 @@ export class LiveRun {
    * Makes the plan again from the run's lock. Only steps that wait at gates can change, so only their inputs are
    * checked on disk; the budget is ignored, because the run's own accounting enforces it.
    */
-  async #plan(): Promise<PlannedAgain> {
+  async #plan(): Promise<{ plan: Plan; graph: DecidedGraph }> {
     const { means, graph, agreed, agreement, selected, hints, onUnknown } = this.#options;
     const { lock } = this.#requireWorks().ledger;
     const redo = this.#redo();

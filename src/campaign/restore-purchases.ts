@@ -16,7 +16,7 @@ import { emptyLock } from '../lock/write.ts';
 import { isCharged, isSpending } from '../plan/actions.ts';
 import { restoredText } from '../plan/assemble.ts';
 import { asForgotten } from '../plan/decisions/forget.ts';
-import type { Plan, PlanRow } from '../plan/plan.ts';
+import type { Plan, PlanRow, StepOrder } from '../plan/plan.ts';
 import { isPost } from '../plan/posts/post-record.ts';
 import { wantedPath } from '../plan/select/names.ts';
 import { situate } from '../plan/situation/situation.ts';
@@ -76,7 +76,6 @@ export async function requireRestoredLock(
   options: LockTerms = {},
 ): Promise<RestoredLock> {
   const { lock, ...read } = await requireLock(campaign, options.service, options);
-  shareFingerprints(graph, lock);
   const name = nameOfPurchases(campaign, graph.name);
   const loaded = { ...read, isEmpty: countJobs(lock) === 0 };
   if (name === undefined) return { ...loaded, lock };
@@ -107,15 +106,6 @@ function tellOtherKey({ tell }: Pick<OpenCampaign, 'tell'>): void {
       way("or record the jobs of the service's lists", call('adopt')),
     ],
   });
-}
-
-/** Stores equal fingerprints of graph and lock as one text, which saves 8 MiB for 100,000 steps. */
-function shareFingerprints(graph: Graph, lock: Lock): void {
-  for (const { address, fingerprint } of graph.steps) {
-    for (const purchase of lock.steps.get(address)?.purchases ?? []) {
-      if (purchase.fingerprint === fingerprint) purchase.fingerprint = fingerprint;
-    }
-  }
 }
 
 async function findLacking(name: string, graph: Graph, lock: Lock): Promise<StepRecord[]> {
@@ -293,12 +283,12 @@ async function findFiles(
   { plan, known }: { plan: Plan; known: readonly Purchase[] },
 ): Promise<string[]> {
   const { paths, sandbox } = campaign;
+  // A key with a job is not bought: another run of the campaign may have saved the file after the plan was made.
+  const answered = new Set(known.flatMap((one) => (isJob(one) && one.forgotten !== true ? [one.key] : [])));
+  const isBought = (order: StepOrder) =>
+    order.save !== '' && isCharged(order) && !isFreelyRepeated(order.kind) && !answered.has(order.key);
   const orders = new Map(
-    plan.rows.flatMap(({ address, kind, order }) =>
-      order === undefined || order.save === '' || !isCharged(order) || isFreelyRepeated(kind)
-        ? []
-        : [[address, order] as const],
-    ),
+    plan.rows.flatMap(({ address, order }) => (order && isBought(order) ? [[address, order] as const] : [])),
   );
   const saves = [...orders].map(([address, order]) => ({ address, save: wantedPath(order, 0) }));
   const found = (await findStrangers(paths.outputs, saves, () => false)).filter(({ address, path }) => {

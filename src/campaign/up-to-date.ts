@@ -63,7 +63,7 @@ export function noteUpToDate(
   plan: Plan,
   facts: {
     given: string | undefined;
-    asked: readonly Asked[] | undefined;
+    asked: readonly Asked[];
     loaded: LoadedLock;
     states: ReadonlyMap<string, OutputState>;
     seen: StatCache;
@@ -71,7 +71,7 @@ export function noteUpToDate(
 ): (Json & Finding) | undefined {
   const { given, asked, loaded, states, seen } = facts;
   const { read, needsRewrite, isNotable } = loaded;
-  if (given === undefined || asked === undefined || read === undefined || needsRewrite || isNotable) return undefined;
+  if (given === undefined || read === undefined || needsRewrite || isNotable) return undefined;
   const isAllIntact = [...states.values()].every((state) => state === 'intact') && seen.knowsAll(states.size);
   if (!isQuiet(plan) || plan.totals.held > 0 || !isAllIntact) return undefined;
   const finding: Finding = { steps: plan.rows.length, totals: plan.totals, given, asked, lock: read.sha256 };

@@ -111,7 +111,8 @@ async function openRound(options: ApplyOptions, context: RoundContext): Promise<
   const { yes, serviceMoved, sandboxCredits: credits, sandboxSpeed: speed, sandboxFailRate: failRate } = options;
   const port = options.review === true ? (await import('./serve-page.ts')).reviewPortIn(process.env) : undefined;
   const checked = await requireCheckedGraph(campaign, { isRun: true });
-  const files = checked.inputs.map((path) => join(paths.folder, path));
+  const asked = checked.asked.filter(({ ask }) => ask === 'data' || ask === 'bytes' || ask === 'digest');
+  const files = asked.map(({ path }) => join(paths.folder, path));
   const inputs = [paths.manifest, paths.lock, ...varFiles, ...files].map((path) => resolve(path));
   const events = openEvents(options.events, { inputs, terminal });
   const session = await ApplySession.open(campaign, checked, {
