@@ -3,13 +3,13 @@ import { dirname, resolve } from 'node:path';
 import {
   digestFile,
   type FileBytes,
-  type FileDigest,
   type FileText,
   listFiles,
   readDataBytes,
   readDataFile,
   readManifestText,
 } from '../disk/inputs.ts';
+import type { Digest } from '../disk/outputs/hash-file.ts';
 
 export interface InputReader {
   /**
@@ -33,7 +33,7 @@ export interface Answers {
   data: FileText;
   bytes: FileBytes;
   files: Awaited<ReturnType<typeof listFiles>>;
-  digest: FileDigest | { problem: string };
+  digest: Digest | { problem: string };
 }
 
 export interface Asked {

@@ -5,7 +5,7 @@ import { messageOf } from '../ground/values.ts';
 import { maxManifestBytes } from '../manifest/yaml/source.ts';
 import { findWayOut } from './fs/own-tree.ts';
 import { isErrno, readFirstBytes } from './fs/plain-file.ts';
-import { hashFile } from './outputs/hash-file.ts';
+import { type Digest, hashFile } from './outputs/hash-file.ts';
 import { explainUnusable, sniffLength } from './outputs/sniff.ts';
 
 export { listFiles } from './fs/list-files.ts';
@@ -74,10 +74,7 @@ const maxUploadBytes = 5 * 1024 ** 3;
  * Hashes a file for upload: a plain file below the folder of the manifest, not hidden. Symbolic links are refused, so
  * that a branch cannot publish a private file under a harmless name.
  */
-export async function digestFile(
-  folder: string,
-  path: string,
-): Promise<FileDigest | { problem: string; hint?: string }> {
+export async function digestFile(folder: string, path: string): Promise<Digest | { problem: string; hint?: string }> {
   if (isOutside(resolve(folder), resolve(folder, path))) return { problem: 'it is outside the folder of the manifest' };
   if (path.split('/').some((name) => name.startsWith('.'))) return { problem: 'it is a hidden file' };
   try {
@@ -104,11 +101,6 @@ export async function digestFile(
     if (isErrno(error, 'ENOENT', 'ENOTDIR')) return { problem: 'there is no such file' };
     return { problem: messageOf(error) };
   }
-}
-
-export interface FileDigest {
-  sha256: string;
-  bytes: number;
 }
 
 async function readBytes(path: string, maxBytes: number): Promise<FileBytes> {

@@ -1,20 +1,12 @@
 import { readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { foldPath } from '../../graph/fold-path.ts';
+import { messageOf } from '../../ground/values.ts';
 
 /** Maximum number of files that a pattern may match: more than the rows of any campaign. */
-export const mostFiles = 100_000;
+const mostFiles = 100_000;
 
 export type ListedFiles = { files: string[] } | { problem: 'outside' | 'too-large' | 'unreadable'; detail?: string };
-
-export const outsidePattern: ListedFiles = {
-  problem: 'outside',
-  detail: 'a pattern stays below the folder of the manifest',
-};
-
-export function leadsOut(pattern: string): boolean {
-  return /^[/\\]|^[A-Za-z]:|(^|[/{,(|])\.\.([/},)|]|$)/.test(pattern);
-}
 
 const special = /[*?[\]{}()!+@\\]/;
 
@@ -22,8 +14,7 @@ const special = /[*?[\]{}()!+@\\]/;
  * Lists the files below a folder that a pattern matches, ignoring case: relative paths, sorted by code unit. Always
  * skips hidden files, `node_modules`, outputs of the sandbox, and symbolic links with everything behind them.
  */
-export async function listFiles(folder: string, given: string): Promise<ListedFiles> {
-  if (leadsOut(given)) return outsidePattern;
+export function listFiles(folder: string, given: string): Promise<ListedFiles> {
   const names = given.replace(/^(?:\.\/)+/, '').split('/');
   // Only folders with the plain names that the pattern begins with are entered.
   const plain = names.slice(
@@ -31,8 +22,8 @@ export async function listFiles(folder: string, given: string): Promise<ListedFi
     names.findIndex((name) => special.test(name)),
   );
   const deepest = names.includes('**') || /\{[^}]*\//.test(given) ? Number.POSITIVE_INFINITY : names.length;
-  try {
-    const matches = await compileFilePattern(given);
+  return selectFiles(given, async (matches) => {
+    const root = await realpath(folder);
     const files: string[] = [];
     const walk = async (parts: readonly string[]): Promise<void> => {
       const wanted = plain[parts.length];
@@ -46,12 +37,25 @@ export async function listFiles(folder: string, given: string): Promise<ListedFi
         if (entry.isFile() && matches(path.join('/'))) files.push(path.join('/'));
       }
     };
-    const root = await realpath(folder);
     await walk([]);
+    return files;
+  });
+}
+
+/** Sorts the files that `find` returns. `matches`: whether a path matches the pattern, ignoring case. */
+export async function selectFiles(
+  pattern: string,
+  find: (matches: (path: string) => boolean) => string[] | Promise<string[]>,
+): Promise<ListedFiles> {
+  if (/^[/\\]|^[A-Za-z]:|(^|[/{,(|])\.\.([/},)|]|$)/.test(pattern)) {
+    return { problem: 'outside', detail: 'a pattern stays below the folder of the manifest' };
+  }
+  try {
+    const files = await find(await compileFilePattern(pattern));
     if (files.length > mostFiles) return { problem: 'too-large', detail: `more than ${mostFiles} files match` };
     return { files: files.sort() };
   } catch (error) {
-    return { problem: 'unreadable', detail: error instanceof Error ? error.message : String(error) };
+    return { problem: 'unreadable', detail: messageOf(error) };
   }
 }
 
@@ -59,7 +63,7 @@ export async function listFiles(folder: string, given: string): Promise<ListedFi
  * Compiles a pattern to a case-insensitive path test in linear time, because a pattern with many `*` could match a name
  * in many ways. Throws `PatternProblem` for syntax that is not supported.
  */
-export async function compileFilePattern(given: string): Promise<(path: string) => boolean> {
+async function compileFilePattern(given: string): Promise<(path: string) => boolean> {
   const pattern = given.replace(/^(?:\.\/)+/, '');
   const { compileLinearPattern, PatternProblem } = await import('../../manifest/check/linear-pattern.ts');
   if (pattern.includes('(') || /\{[^{}]*\.\.[^{}]*\}/.test(pattern)) {

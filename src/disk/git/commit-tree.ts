@@ -1,9 +1,8 @@
 import { dirname, extname, join, normalize } from 'node:path/posix';
-import { messageOf } from '../../ground/values.ts';
 import { maxManifestBytes } from '../../manifest/yaml/source.ts';
-import { compileFilePattern, type ListedFiles, leadsOut, mostFiles, outsidePattern } from '../fs/list-files.ts';
-import { asText, type FileBytes, type FileDigest, type FileText, maxDataBytes, maxWorkbookBytes } from '../inputs.ts';
-import { digestOf } from '../outputs/hash-file.ts';
+import { type ListedFiles, selectFiles } from '../fs/list-files.ts';
+import { asText, type FileBytes, type FileText, maxDataBytes, maxWorkbookBytes } from '../inputs.ts';
+import { type Digest, digestOf } from '../outputs/hash-file.ts';
 import { type GitBlob, gitRefusal, readBlobs, runGit } from './git-command.ts';
 
 const mostPointerBytes = 1024;
@@ -19,7 +18,7 @@ export class CommitTree {
   readonly #folder: string;
   readonly #files: ReadonlyMap<string, GitBlob>;
   readonly #links: ReadonlyMap<string, GitBlob>;
-  readonly #digests = new Map<string, FileDigest | undefined>();
+  readonly #digests = new Map<string, Digest | undefined>();
 
   private constructor(folder: string, { files, links }: ReturnType<typeof readFiles>) {
     this.#folder = folder;
@@ -72,24 +71,15 @@ export class CommitTree {
     return found === undefined ? { problem: 'outside', detail } : this.#read(found, mostBytes);
   }
 
-  async files(pattern: string): Promise<ListedFiles> {
-    if (leadsOut(pattern)) return outsidePattern;
-    try {
-      const matches = await compileFilePattern(pattern);
-      const left = /(^|\/)(node_modules|[^/]*\.sandbox)\//;
-      const files = [...this.#files.keys()]
-        .filter((path) => !isHidden(path) && !left.test(path) && matches(path))
-        .sort();
-      return files.length > mostFiles
-        ? { problem: 'too-large', detail: `more than ${mostFiles} files match` }
-        : { files };
-    } catch (error) {
-      return { problem: 'unreadable', detail: messageOf(error) };
-    }
+  files(pattern: string): Promise<ListedFiles> {
+    const left = /(^|\/)(node_modules|[^/]*\.sandbox)\//;
+    return selectFiles(pattern, (matches) =>
+      [...this.#files.keys()].filter((path) => !isHidden(path) && !left.test(path) && matches(path)),
+    );
   }
 
   /** Digest of a plain file; for a file in Git LFS, the digest in its pointer. */
-  async digest(path: string): Promise<FileDigest | { problem: string }> {
+  async digest(path: string): Promise<Digest | { problem: string }> {
     if (isHidden(path)) return { problem: 'it is a hidden file' };
     const file = this.#files.get(path);
     if (file === undefined) return { problem: 'there is no such plain file' };
@@ -100,7 +90,7 @@ export class CommitTree {
   }
 
   /** Hashes a file and the small files next to it in one git process, because uploads often share a folder. */
-  async #hash(path: string, file: GitBlob): Promise<FileDigest | undefined> {
+  async #hash(path: string, file: GitBlob): Promise<Digest | undefined> {
     if (!this.#digests.has(file.id)) {
       const isAhead = ([other, { id, bytes }]: [string, GitBlob]) =>
         dirname(other) === dirname(path) && bytes <= smallBytes && !this.#digests.has(id);
@@ -142,7 +132,7 @@ function isHidden(path: string): boolean {
 }
 
 /** Reads a Git LFS pointer: the digest and size of its file. `undefined` for any other content. */
-function readLfsPointer(bytes: Uint8Array): FileDigest | undefined {
+function readLfsPointer(bytes: Uint8Array): Digest | undefined {
   if (bytes.length >= mostPointerBytes) return undefined;
   const text = Buffer.from(bytes).toString('latin1');
   if (!/^version https:\/\/(git-lfs\.github\.com|hawser\.github\.com)\/spec\/v\d+\n/.test(text)) return undefined;

@@ -1,8 +1,7 @@
-import { constants } from 'node:fs';
 import type { Sharp, default as SharpOf } from 'sharp';
 import { CampaignError } from '../../contract/failure.ts';
 import { shell, way } from '../../ground/advice.ts';
-import { openPlainFile } from '../fs/plain-file.ts';
+import { readFirstBytes, readPlainFile } from '../fs/plain-file.ts';
 import { digestOf } from '../outputs/hash-file.ts';
 import { sniffMedia } from '../outputs/sniff.ts';
 
@@ -50,12 +49,13 @@ export async function loadSharp(load: () => Promise<{ default: typeof SharpOf }>
 
 /** Decodes and shrinks a picture. Never rejects because of its content. `problem`: reason, after `the picture`. */
 export async function shrinkPicture(
-  { path, bytes, sha256 }: PictureOrder,
+  order: PictureOrder,
   side = smallSide,
 ): Promise<SmallPicture | { problem: string }> {
-  if (bytes > mostBytes) return { problem: `has ${bytes} bytes, which is too much for a thumbnail` };
-  const content = await readStart(path, { size: bytes });
-  if (content === undefined || digestOf(content).sha256 !== sha256) return { problem: 'is not the one that was saved' };
+  if (order.bytes > mostBytes) return { problem: `has ${order.bytes} bytes, which is too much for a thumbnail` };
+  const content = readPicture(order);
+  if (content === undefined || digestOf(content).sha256 !== order.sha256)
+    return { problem: 'is not the one that was saved' };
   const format = formats.get(sniffMedia(content)?.type);
   if (format === undefined) return { problem: 'is not a PNG, JPEG or WebP' };
   const sharp = await loadSharp().catch(() => undefined);
@@ -74,13 +74,14 @@ export async function shrinkPicture(
 const headBytes = 1 << 16;
 
 /** Returns the size as viewers show it, rotated by the EXIF data; `undefined` if it cannot be read. */
-export async function pictureSize({
-  path,
-  bytes,
-}: Pick<PictureOrder, 'path' | 'bytes'>): Promise<{ width: number; height: number } | undefined> {
-  if (bytes > mostBytes) return undefined;
-  for (const length of bytes > headBytes ? [headBytes, bytes] : [bytes]) {
-    const content = await readStart(path, { size: bytes, length });
+export async function pictureSize(
+  order: Pick<PictureOrder, 'path' | 'bytes'>,
+): Promise<{ width: number; height: number } | undefined> {
+  if (order.bytes > mostBytes) return undefined;
+  const readHead = () => readFirstBytes(order.path, headBytes);
+  const readWhole = () => readPicture(order);
+  for (const read of order.bytes > headBytes ? [readHead, readWhole] : [readWhole]) {
+    const content = read();
     if (content === undefined || !formats.has(sniffMedia(content)?.type)) return undefined;
     try {
       const sharp = await loadSharp();
@@ -111,23 +112,12 @@ async function shrink(
   return { picture: sharp(data, { raw: info }), width: autoOrient.width, height: autoOrient.height };
 }
 
-/** Reads the first bytes of a file; `undefined` if it does not exist, is not a plain file, or has another size. */
-async function readStart(
-  path: string,
-  { size, length = size }: { size: number; length?: number },
-): Promise<Uint8Array<ArrayBuffer> | undefined> {
-  const handle = await openPlainFile(path, constants.O_RDONLY).catch(() => undefined);
-  if (handle === undefined) return undefined;
+/** Returns the content of a picture; `undefined` if it does not exist, is not a plain file, or has another size. */
+function readPicture({ path, bytes }: Pick<PictureOrder, 'path' | 'bytes'>): Buffer | undefined {
   try {
-    if ((await handle.stat()).size !== size) return undefined;
-    const content = new Uint8Array(length);
-    for (let at = 0; at < length; ) {
-      const { bytesRead } = await handle.read(content, at, length - at, at);
-      if (bytesRead === 0) return undefined;
-      at += bytesRead;
-    }
-    return content;
-  } finally {
-    await handle.close();
+    const content = readPlainFile(path, bytes);
+    return content?.length === bytes ? content : undefined;
+  } catch {
+    return undefined;
   }
 }
