@@ -188,16 +188,8 @@ async function uploadOrder(
   } catch (error) {
     if (signal.aborted) return { is: 'failed', why: 'interrupted', message: 'interrupted' };
     if (!(error instanceof ServiceError)) throw error;
-    switch (error.why) {
-      case 'auth':
-      case 'unreachable':
-      case 'refused':
-        return { is: 'failed', why: error.why, message: error.message };
-      case 'unusable':
-        return { is: 'failed', why: 'refused', message: error.message };
-      default:
-        return error.why satisfies never;
-    }
+    const { why, message } = error;
+    return { is: 'failed', why: why === 'unusable' ? 'refused' : why, message };
   }
 }
 

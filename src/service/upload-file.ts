@@ -76,7 +76,7 @@ export async function uploadFromUrl(
 
 async function uploadToStorage(file: FileToUpload, ports: UploadPorts, options: UploadOptions): Promise<Asset> {
   const { fileName } = file;
-  const { signal, onProgress } = options;
+  const { signal } = options;
   const { blobName, publicUrl } = await again(ports, signal, async () => {
     const minted = await post(paths.signedUrl, { fileName }, { ports, signal });
     const uploadUrl = readAt(minted, names.uploadUrl);
@@ -84,7 +84,7 @@ async function uploadToStorage(file: FileToUpload, ports: UploadPorts, options: 
     if (typeof uploadUrl !== 'string' || storedName === undefined) {
       throw new ServiceError('unusable', 'the service gave no signed URL to upload to');
     }
-    await putFile(file, { uploadUrl, links: ports.links, redact: ports.redact, signal, onProgress });
+    await putFile(file, uploadUrl, { ...ports, ...options });
     return { blobName: storedName, publicUrl: readAt(minted, names.publicUrl) };
   });
   // Retried separately, so that a lost answer does not upload the whole file again.
@@ -152,14 +152,6 @@ function isUsable(url: Json | undefined, { links }: UploadPorts): url is string 
   return protocol === 'https:' || hostname === links.ownHost;
 }
 
-interface Storage {
-  uploadUrl: string;
-  links: Links;
-  redact: Redact;
-  signal: AbortSignal;
-  onProgress?: ((sentBytes: number, bytes: number) => void) | undefined;
-}
-
 /** Time in ms with no byte accepted and no answer begun after which the storage counts as gone. */
 const silenceMs = 120_000;
 
@@ -167,47 +159,39 @@ const silenceMs = 120_000;
  * Streams a file to a signed URL. Sends no credential, checks the storage's address like that of any link, and follows
  * no redirect. Throws `ServiceError`.
  */
-async function putFile(file: FileToUpload, storage: Storage): Promise<void> {
-  const { links, redact, signal } = storage;
-  const link = judgeLink(storage.uploadUrl, links.ownHost);
+async function putFile(
+  file: FileToUpload,
+  uploadUrl: string,
+  { links, redact, signal, onProgress }: UploadPorts & UploadOptions,
+): Promise<void> {
+  const link = judgeLink(uploadUrl, links.ownHost);
   if (link.is === 'refused') throw new ServiceError('refused', redact(link.message));
   const { host } = link.url;
   const handle = await openPlannedFile(file);
-  const sent = { isWhole: false };
+  let sentBytes = 0;
+  const body = async function* () {
+    for await (const piece of streamPlannedFile(handle, file)) {
+      // Counted first, because the answer may arrive before the end of the stream is requested.
+      sentBytes += piece.length;
+      yield piece;
+      onProgress?.(sentBytes, file.bytes);
+    }
+  };
   try {
-    const answer = await links.ask(link, {
-      method: 'PUT',
-      headers: {
-        'content-type': file.contentType ?? contentTypeOf(file.fileName),
-        'content-length': String(file.bytes),
-      },
-      body: withProgress(streamPlannedFile(handle, file), { file, storage, sent }),
-      signal,
-      silenceMs,
-    });
+    const headers = {
+      'content-type': file.contentType ?? contentTypeOf(file.fileName),
+      'content-length': String(file.bytes),
+    };
+    const answer = await links.ask(link, { method: 'PUT', headers, body: body(), signal, silenceMs });
     // Only the status is needed.
     answer.destroy();
-    checkAnswer(answer, { host, isWhole: sent.isWhole });
+    checkAnswer(answer, { host, isWhole: sentBytes === file.bytes });
   } catch (error) {
     if (error instanceof ServiceError) throw error;
     if (error instanceof RefusedAddressError) throw new ServiceError('refused', redact(error.message));
     throw new ServiceError('unreachable', redact(`${host}: ${describeError(error)}`));
   } finally {
     await handle.close();
-  }
-}
-
-async function* withProgress(
-  pieces: AsyncIterable<Uint8Array>,
-  { file, storage, sent }: { file: FileToUpload; storage: Storage; sent: { isWhole: boolean } },
-): AsyncGenerator<Uint8Array> {
-  let sentBytes = 0;
-  for await (const piece of pieces) {
-    // The answer may arrive before the end of the stream is requested.
-    sent.isWhole = sentBytes + piece.length === file.bytes;
-    yield piece;
-    sentBytes += piece.length;
-    storage.onProgress?.(sentBytes, file.bytes);
   }
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { PurchaseJournal, Reservation, ReserveOptions } from '../../contract/ports.ts';
 import type { Hold, HoldAnswer, SpendingLimits } from '../../contract/spending.ts';
 import { parseJson } from '../../ground/json.ts';
-import { isMap, mapOf } from '../../ground/values.ts';
+import { groupBy, isMap, mapOf } from '../../ground/values.ts';
 import { joinParts, partOf } from '../../lock/join.ts';
 import type { LockLine, StepRecord } from '../../lock/record.ts';
 import { isJob, isOpenSend } from '../../lock/sends.ts';
@@ -41,17 +41,11 @@ interface Run {
   by: ProcessIdentity;
 }
 
-/** Shared by all entries that have none: a run has as many entries as steps. */
-const none: readonly never[] = [];
-
-/** Purchases under one idempotency key. Its arrays grow by `concat`: `push` and spread reserve room for 16 more items. */
+/** Purchases under one idempotency key. */
 class Entry {
-  /**
-   * Place and size of each line about the purchase, one after the other. Their texts stay in the file: those of a long
-   * run take more memory than all the rest.
-   */
-  #places: readonly number[] = none;
-  holds: readonly Reserved[] = none;
+  /** Lines about the purchase. Their texts stay in the file: those of a long run take more memory than all the rest. */
+  readonly #places: LinePlace[] = [];
+  holds: Reserved[] = [];
   #sends = 0;
   #endsWithJob = false;
   /** Whether the lock lacks one of its jobs. */
@@ -59,7 +53,7 @@ class Entry {
 
   hold(hold: Reserved): void {
     const known = this.holds.find(({ run }) => run === hold.run);
-    if (known === undefined) this.holds = this.holds.concat(hold);
+    if (known === undefined) this.holds.push(hold);
     else known.at = hold.at;
   }
 
@@ -67,8 +61,8 @@ class Entry {
     this.holds = this.holds.filter(({ run }) => run.id !== id);
   }
 
-  add(is: string, { at, size }: LinePlace, isKnown: boolean): void {
-    this.#places = this.#places.concat(at, size);
+  add(is: string, place: LinePlace, isKnown: boolean): void {
+    this.#places.push(place);
     this.#endsWithJob = is === 'job';
     if (is === 'job' && !isKnown) this.#hasUnknownJob = true;
     if (is === 'send') this.#sends += 1;
@@ -80,16 +74,11 @@ class Entry {
   }
 
   records(file: Pick<LineReader, 'lineAt'>): StepRecord[] {
-    const lines = new Map<string, LockLine[]>();
-    for (let index = 0; index < this.#places.length; index += 2) {
-      const place = { at: this.#places[index] ?? 0, size: this.#places[index + 1] ?? 0 };
-      const line = mapOf(parseJson(file.lineAt(place))).line as unknown as LockLine | undefined;
-      if (line === undefined) continue;
-      const same = lines.get(line.address);
-      if (same === undefined) lines.set(line.address, [line]);
-      else same.push(line);
-    }
-    return [...lines].flatMap(([address, [first, ...others]]) =>
+    const lines = this.#places.flatMap((place) => {
+      const { line } = mapOf(parseJson(file.lineAt(place)));
+      return line === undefined ? [] : [line as unknown as LockLine];
+    });
+    return [...groupBy(lines, ({ address }) => address)].flatMap(([address, [first, ...others]]) =>
       first === undefined ? [] : [joinParts(address, [partOf(first), ...others.map(partOf)])],
     );
   }

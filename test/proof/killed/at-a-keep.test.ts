@@ -34,7 +34,8 @@ describe('killed with SIGKILL at every step between an old output and the one th
     const whole = await changed();
     const ended = await whole.place.apply([], { env: { REPORT_COUNT: '1' }, preload });
     const operations = Number(/operations: (\d+)/.exec(ended.err)?.[1]);
-    expect(operations).toBeGreaterThan(4);
+    // The old file gets a second name and its name among kept files, loses the first, and is replaced.
+    expect(operations).toBeGreaterThanOrEqual(4);
     for (let at = 1; at <= operations; at += 1) {
       const { place, old } = await changed();
       const killed = await place.apply([], { env: { KILL_AT: String(at) }, preload });
