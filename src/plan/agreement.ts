@@ -173,10 +173,7 @@ function holdToUnknown({ shown }: Agreement, plan: Plan): Plan {
   return isChanged ? { ...plan, rows, totals: { ...plan.totals, ...sumPrices(rows) } } : plan;
 }
 
-/**
- * Returns the plan with each price limited to its approved ceiling, because the process that carries out the plan may have other price lists,
- * or none. Never raises a ceiling.
- */
+/** Limits each price to its approved ceiling, because this process may have other price lists. Raises none. */
 export function holdToCeilings(agreement: Agreement, given: Plan): Plan {
   const plan = holdToUnknown(agreement, given);
   const held = new Map<string, Readonly<Price>>();

@@ -6,10 +6,7 @@ import { type Reason, reasonOf } from './reason.ts';
 import { blocked } from './rows/draft.ts';
 import { countPosts, sumPrices } from './sum-up.ts';
 
-/**
- * Removes from the plan the rows that wait for a consent, and the rows that need them. `why`: reason of the waiting
- * rows; `until`: what they wait for, used in the reason of the rows that need them.
- */
+/** Removes the rows that wait for a consent, and those that need them. `words`: the reasons of both. */
 function withhold(plan: Plan, waits: (row: PlanRow) => boolean, words: { why: Reason; until: string }): Plan {
   const waiting = plan.rows.filter(waits);
   if (waiting.length === 0) return plan;
@@ -60,10 +57,7 @@ export function isBought(row: PlanRow): boolean {
   return isSpending(action) && !isQuestion && !(publishes(row) && credits === 0);
 }
 
-/**
- * Returns the part of a plan that needs no consent: paid jobs are collected, and lost answers recovered. Purchases
- * wait, including retries and those after picks.
- */
+/** Returns the part of a plan that needs no consent: paid jobs are collected, and lost answers recovered. */
 export function withholdPurchases(plan: Plan): Plan {
   const collected = plan.rows.flatMap((row) => (isBought(row) ? [...questionOf(row), row] : [withoutRetries(row)]));
   return withhold({ ...plan, rows: collected }, isBought, {
@@ -128,10 +122,7 @@ export function admitPosts(plan: Plan, addresses: ReadonlySet<string>): Plan {
   return { ...plan, rows, totals: { ...totals, ...sums, ...countPosts(rows), ceiling } };
 }
 
-/**
- * Removes from the plan its posts, and the steps that need them, until a user consents. `which`: limits this to some
- * rows.
- */
+/** Removes the posts that `which` selects, and the steps that need them, until a user consents. */
 export function withholdPosts(plan: Plan, which: (row: PlanRow) => boolean = publishes): Plan {
   return withhold(plan, (row) => publishes(row) && which(row), {
     why: reasonOf('consent', 'not posted: needs its own consent'),

@@ -29,10 +29,7 @@ interface Order {
   attempt: number;
   /** Number of this purchase among the purchases of its fingerprint, from 1; an input of its idempotency keys. */
   repeat: number;
-  /**
-   * Number of idempotency keys, from the first, that were refused. They are tried again in order, because refusals are
-   * free.
-   */
+  /** Number of idempotency keys, from the first, that were refused. They are tried again in order. */
   refused: number;
   key: string;
   take?: number;
@@ -55,10 +52,7 @@ export interface AskedSend {
   fence?: string;
   resent?: true;
   digest?: string;
-  /**
-   * No file of this machine shows that the request was ever sent, so sending its key again may buy something
-   * unapproved.
-   */
+  /** No file of this machine shows that it was sent, so sending its key again may buy something unapproved. */
   isStrange?: true;
 }
 
@@ -95,10 +89,7 @@ export interface Carry extends Order, OrderedJob, Conditions {
   publish?: true;
 }
 
-/**
- * Order that only asks what happened to a sent create request, and buys nothing. Its step has a row of its own, or
- * none.
- */
+/** Order that only asks what happened to a sent create request, and buys nothing. */
 export type Ask = Order & { asksOnly: true; action: 'create'; send: AskedSend } & {
   [field in Exclude<keyof Carry, keyof Order | 'asksOnly' | 'action' | 'send'>]?: never;
 };

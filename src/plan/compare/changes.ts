@@ -119,10 +119,7 @@ function digestIn(value: Json | undefined): string | undefined {
   return isMap(value) && typeof value.$sha256 === 'string' ? value.$sha256 : undefined;
 }
 
-/**
- * Describes on one line how a request changed. `whose`: a suffix about a step that was used, for example `, whose
- * prompt changed`.
- */
+/** Describes on one line how a request changed. `whose`: suffix about a step, as in `, whose prompt changed`. */
 export function describeChanges(changes: readonly Change[], whose: (address: string) => string = () => ''): string {
   if (changes.length === 0) return 'an input changed';
   const others = changes.filter(({ cause }) => cause?.is !== 'step');

@@ -9,7 +9,7 @@ import { type Charge, listCharges } from '../prices/charges.ts';
 import { type PriceHints, type PriceOf, pricesFrom } from '../prices/prices.ts';
 import { type Situation, situate } from '../situation/situation.ts';
 import { stateOfStep } from '../situation/step-state.ts';
-import { describeChanges, findChanges } from './changes.ts';
+import { type ChangeFacts, describeChanges, findChanges } from './changes.ts';
 
 interface Version {
   graph: Graph;
@@ -26,10 +26,7 @@ export interface ComparedStep {
   text: string;
   changes?: Change[];
   follows?: string[];
-  /**
-   * Its price in each version: omitted if the step does not exist there, 0 if it shares another step's job, `null` if
-   * it is unknown.
-   */
+  /** Price in each version, if the step exists there; 0 if it shares a job, `null` if unknown. */
   credits: { there?: number | null; here?: number | null };
   discards?: number;
 }
@@ -54,26 +51,23 @@ export interface Comparison {
 /** Compares two versions of a campaign. Pure. Both are priced with the prices known or estimated in `here`. */
 export function compareVersions(there: Version, here: Version, { hints }: { hints?: PriceHints } = {}): Comparison {
   const priceOf = pricesFrom(here.lock, here.graph.prices, hints);
-  const pairs = pairSteps(there.graph, here.graph);
-  // A step in both versions has one price, even if its job belongs to different steps of equal requests.
-  const common = pairs.filter(([old, now]) => old?.fingerprint === now?.fingerprint);
   const prices = {
-    there: priceSteps([...common.flatMap(([old]) => old ?? []), ...there.graph.steps], priceOf),
-    here: priceSteps([...common.flatMap(([, now]) => now ?? []), ...here.graph.steps], priceOf),
+    there: priceSteps(there.graph.steps, priceOf),
+    here: priceSteps(here.graph.steps, priceOf),
   };
   const now = situate(here.graph, here.lock);
   const charges = { there: listCharges(situate(there.graph, there.lock)), here: listCharges(now) };
   const discards = findDiscards(charges.there, here, there.lock);
-  const steps = pairs.flatMap(([old, now]): ComparedStep[] => {
-    if (old?.address === now?.address && old?.fingerprint === now?.fingerprint) return [];
-    const compared = compareStep(old, now, { there, here });
+  const addresses = new Map([...there.graph.steps, ...here.graph.steps].map((one) => [one.fingerprint, one.address]));
+  const facts = { addressOf: (name: string) => addresses.get(name), causeOf: here.origins?.trace };
+  const steps = pairSteps(there.graph, here.graph).flatMap(([old, now]): ComparedStep[] => {
+    const compared = compareStep(old, now, { lock: here.lock, facts });
     if (compared === undefined) return [];
     const credits = defined({
       there: old && (prices.there.get(old.address) ?? null),
       here: now && (prices.here.get(now.address) ?? null),
     });
-    const discarded = old === undefined ? undefined : discards.get(old.address);
-    return [{ ...compared, credits, ...defined({ discards: discarded }) }];
+    return [{ ...compared, credits, ...defined({ discards: old && discards.get(old.address) }) }];
   });
   return {
     steps,
@@ -119,7 +113,7 @@ type Difference = Omit<ComparedStep, 'credits' | 'discards'>;
 function compareStep(
   old: Step | undefined,
   now: Step | undefined,
-  { there, here }: { there: Version; here: Version },
+  { lock, facts }: { lock: Lock; facts: ChangeFacts },
 ): Difference | undefined {
   if (now === undefined) {
     return old && { change: 'removed', address: old.address, task: old.task, kind: old.kind, text: 'removed' };
@@ -127,14 +121,14 @@ function compareStep(
   const { address, task, kind } = now;
   if (old === undefined) return { change: 'added', address, task, kind, text: 'new' };
   if (old.fingerprint === now.fingerprint) {
+    if (old.address === address) return undefined;
     return { change: 'moved', address, movedFrom: old.address, task, kind, text: `was ${old.address}` };
   }
-  const addressOf = (fingerprint: string) => addressIn(here.graph, fingerprint) ?? addressIn(there.graph, fingerprint);
-  const found = findChanges(old.paidRequest, now, { addressOf, causeOf: here.origins?.trace });
+  const found = findChanges(old.paidRequest, now, facts);
   const isOther = old.kind !== kind;
   const changes = [...(isOther ? [{ field: 'kind', before: old.kind, after: kind }] : []), ...found.changes];
   const { follows } = found;
-  const record = here.lock.steps.get(address);
+  const record = lock.steps.get(address);
   const isSent = isPost(kind) && record !== undefined && sendsOf(record).length > 0;
   return {
     change: 'changed',
@@ -145,14 +139,6 @@ function compareStep(
     ...(changes.length > 0 && { changes }),
     ...(follows.length > 0 && { follows }),
   };
-}
-
-const addresses = new WeakMap<Graph, ReadonlyMap<string, string>>();
-
-function addressIn(graph: Graph, fingerprint: string): string | undefined {
-  const known = addresses.get(graph) ?? new Map(graph.steps.map((step) => [step.fingerprint, step.address]));
-  addresses.set(graph, known);
-  return known.get(fingerprint);
 }
 
 /** Returns prices by address. Steps with equal requests are one purchase: only the first has the price. */

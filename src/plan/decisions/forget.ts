@@ -66,10 +66,7 @@ function sumOfJobs(counted: readonly Purchase[]): string {
   return `${charges.size === 1 ? '1 job' : `${charges.size} jobs`} of ${creditsOf(sum)}`;
 }
 
-/**
- * Moves the record of an address to a step that no match connects with it, because its row key and input changed
- * together. All purchases move; the old address counts as never bought.
- */
+/** Moves all purchases of an address to a step that no match connects with it. */
 export function moveRecord(
   old: StepRecord,
   to: { step: Step; record?: StepRecord; price: number | null; oldStep?: Step },

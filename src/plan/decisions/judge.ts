@@ -34,10 +34,7 @@ type JudgeFacts = Pick<Situation, 'graph' | 'byAddress' | 'verdicts'> & { gateOf
 
 type GateOf = Pick<Situation['gateOf'], 'get'>;
 
-/**
- * Records verdicts on outputs at their gates. At a gate with one pick, a new pick replaces the earlier one. If any
- * verdict is refused none is recorded, because picks belong together.
- */
+/** Records verdicts on outputs at their gates. If one is refused none is recorded: picks belong together. */
 export function judgeSteps(
   chosen: readonly Match[],
   judgement: Judgement,

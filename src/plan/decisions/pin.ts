@@ -87,10 +87,7 @@ export type SeenOutput =
   /** The content differs from the record. `output` has its present digest, size and media type. */
   | { is: 'edited'; output: Output };
 
-/**
- * Returns the finished purchase whose output can be accepted, or why there is none. `isAlone`: the user named this step
- * itself. Files that are not saved yet are accepted only then, never by a pattern.
- */
+/** Returns the purchase whose output can be accepted. An unsaved one is accepted only by name (`isAlone`). */
 export function findAcceptable(
   match: Match,
   { isAlone }: { isAlone: boolean },

@@ -64,10 +64,7 @@ export function resolvePurchase(record: StepRecord, open: OpenSend, finding: Fin
   }
 }
 
-/**
- * Checks and records a finding about a create request of an address. `send`: its ID, required if several are open.
- * Returns `undefined` if one is open and there is no finding.
- */
+/** Checks and records a finding about a create request. `undefined`: one is open, and there is no finding. */
 export function ruleOnSend(
   address: string,
   given: {

@@ -28,10 +28,7 @@ export function refuseOpenSend(address: string, of = address): Ruling {
   return refuse(address, `${text} whose answer was lost`, hint);
 }
 
-/**
- * Refuses a decision if the one before it has the highest revision, because each needs a higher one. Returns
- * `undefined` otherwise.
- */
+/** Refuses a decision if the one before it has the highest revision, because each needs a higher one. */
 export function refuseAtLast(address: string, before: { revision: number } | undefined): Ruling | undefined {
   if (before === undefined || before.revision < mostRevision) return undefined;
   const text = `can no longer be decided: the last decision has revision ${before.revision} in the lock, which is the maximum`;
@@ -49,10 +46,7 @@ export function creditsOf(credits: number | null): string {
 
 const mostNamed = 10;
 
-/**
- * Adds to each verdict that removes a pick the purchases made from that pick, directly or not, which the next apply
- * redoes.
- */
+/** Adds to verdicts that remove a pick the purchases made from that pick, which the next apply redoes. */
 export function withGivenUp(
   rulings: readonly Ruling[],
   as: 'picked' | 'rejected' | 'undecided',

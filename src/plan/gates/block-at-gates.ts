@@ -10,10 +10,7 @@ import type { Match } from '../situation/find-purchases.ts';
 import type { Situation } from '../situation/situation.ts';
 import { describeWait, gatesByMember } from './gates.ts';
 
-/**
- * Blocks every purchase that depends on an undecided gate, directly or not. Earlier create requests are still settled.
- * Runs before money is allocated, so that no credits are reserved for these purchases.
- */
+/** Blocks what depends on an undecided gate, before money is allocated. Earlier creates are still settled. */
 export function blockAtGates(draft: Draft, { graph: { gates }, matches }: Pick<Situation, 'graph' | 'matches'>): void {
   if (gates.length === 0) return;
   const byName = new Map(gates.map((gate) => [gate.name, gate]));
@@ -77,10 +74,7 @@ function heldBack(row: PlanRow, text: string): BlockedRow {
   };
 }
 
-/**
- * Lists the undecided and the rejected gates that `rows` are about, also if their own steps are not in the plan, with
- * the number of these rows that wait for each.
- */
+/** Lists the undecided and rejected gates that `rows` are about, with the number of these rows that wait. */
 export function openGates(
   draft: Draft,
   rows: readonly PlanRow[],
@@ -135,10 +129,7 @@ function wordsOfRejection(
   return said.length === 0 ? undefined : [...new Set(said)].join('; ');
 }
 
-/**
- * Finds the steps behind any of these gates: they need the gate, or one of its steps, or a step that does, or wait for
- * a canary that the gate asks about.
- */
+/** Finds the steps behind gates: they need a gate or one of its steps, directly or not, or wait for its canary. */
 export function findBehind(
   { steps, gates = [], canaries = [] }: Pick<Graph, 'steps' | 'gates' | 'canaries'>,
   open: readonly Pick<Gate, 'name' | 'members'>[],

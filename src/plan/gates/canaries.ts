@@ -38,10 +38,7 @@ function seatCanaries(facts: CanaryFacts & { isFit(match: Match): boolean }): Se
   return canaries.length === 0 ? [] : new Seating(facts, facts.isFit).seat(canaries);
 }
 
-/**
- * Adds gates for the canaries of `ask`, which are chosen like those of `check`: a pick proves the canary. Until then
- * the similar steps wait, and so do their dependents.
- */
+/** Adds gates for the canaries of `ask`: a pick proves the canary, and until then the similar steps wait. */
 export function withCanaryGates(decision: DecidedCampaign, limits: Limits): Pick<DecidedCampaign, 'graph' | 'matches'> {
   const { graph, matches, verdicts } = decision;
   const canaries = (graph.canaries ?? []).filter(({ asks }) => asks);

@@ -32,10 +32,7 @@ export function unpickedAt(gates: readonly DecidedGate[], seen: SeenAtGates): Se
   return new Set(unpicked);
 }
 
-/**
- * Tracks the gates of a graph while its steps are decided one by one. Steps come after those that they need, so the
- * steps of a gate come before the steps that depend on it.
- */
+/** Tracks the gates of a graph while its steps are decided one by one, each after those that it needs. */
 export class GateKeeper {
   readonly #gates: readonly Gate[];
   readonly #lock: Lock;

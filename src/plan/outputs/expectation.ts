@@ -27,10 +27,7 @@ export interface MediaFacts extends SoundFacts {
 /** Half a percent, because encoders round to whole blocks. */
 const ratioTolerance = 0.005;
 
-/**
- * Lists unmet expectations of a downloaded file. Each is the end of a sentence that begins with "it does not fit
- * `expect`: ".
- */
+/** Lists unmet expectations of a file, each as the end of the sentence "it does not fit `expect`: …". */
 export function findUnmet(expect: Expectation, output: Output, facts: MediaFacts | undefined): string[] {
   const { width, height, durationSeconds, lufs, peakDb, silentSeconds, isBlank } = facts ?? {};
   const unmet: string[] = [];

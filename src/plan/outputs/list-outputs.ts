@@ -41,10 +41,7 @@ interface OutputEntry extends StepEntry {
   state: StepState;
   verdict?: Said;
   job?: string;
-  /**
-   * Charge of its job; 0 if an earlier file in the list is of the same job, so that charges can be summed. `null`:
-   * unknown.
-   */
+  /** Charge of its job, `null` if unknown; 0 if an earlier file in the list has the same job. */
   credits: number | null;
   madeFrom: readonly string[];
   model?: string;
@@ -53,10 +50,7 @@ interface OutputEntry extends StepEntry {
   request?: OpenRequest;
 }
 
-/**
- * An output with facts of its file. Size in pixels and duration in seconds are included if the file is on this disk and
- * states them.
- */
+/** An output with facts of its file. Size and duration are included if the file is here and states them. */
 export interface FoundOutput extends OutputEntry {
   fileState: 'intact' | 'missing' | 'changed';
   width?: number;
@@ -82,10 +76,7 @@ interface ListFacts {
   rows: ReadonlyMap<string, StepRows>;
 }
 
-/**
- * Lists every file and post of a campaign's steps, in the order of the graph. If a step's input has changed, its last bought
- * files are listed.
- */
+/** Lists the files and posts of a campaign in the order of the graph. Changed steps have their last files. */
 export function listOutputs({ situation, selected, which, rows }: ListFacts): ListedOutputs {
   const { graph, lock, matches, gateOf, verdicts } = situation;
   const describe = describer(situation, { boughtAt: boughtAtIn(lock), rows });
@@ -197,10 +188,7 @@ interface Problem {
   hint: string;
 }
 
-/**
- * Names files by a layout, which is a template without the file extension. Without a layout, files keep their paths.
- * Two files with the same name, and a name that a file system rejects, are problems.
- */
+/** Names files by a layout: a template without extension. Equal and unusable names are problems. */
 export function nameDeliveries<File extends OutputEntry>(
   files: readonly File[],
   layout = '{{path}}',

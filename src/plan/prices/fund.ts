@@ -119,11 +119,7 @@ export function chainOf<Item>(
 
 type Fit = NonNullable<PlanTotals['fit']>;
 
-/**
- * Blocks the rows that do not fit into the remaining budget or the limits of this run. Possible charges are counted
- * first, because one that does not fit may still be charged. Returns how everything fits into the budget, if there is
- * one.
- */
+/** Blocks the rows that do not fit the limits, possible charges first. Returns how all fits the budget. */
 export function blockUnfunded(
   draft: Draft,
   limits: Parameters<typeof capsOf>[0],

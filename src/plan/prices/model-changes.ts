@@ -12,10 +12,7 @@ export interface RefreshedList {
   now?: Listing | undefined;
 }
 
-/**
- * Finds the models of steps to buy that a list has no longer, marks as deprecated, or lists above the highest charge.
- * An empty list is one that could not be read.
- */
+/** Finds models of steps to buy that a list has no longer, deprecates, or lists above the highest charge. */
 export function findModelChanges(
   rows: readonly PlanRow[],
   matches: readonly Match[],

@@ -66,10 +66,7 @@ export function heldWhereUnpriced(lock: Lock, written: WrittenPrices = {}, hints
   return worstFactor * highestOfAll({ charged: chargedPrices([lock]), written, hints });
 }
 
-/**
- * Returns the charge that the service lists for a job afterwards. If a price is known, the higher of the two counts. A
- * listed 0 may be a charge that is not booked yet. `undefined`: the list has no charge.
- */
+/** Returns the charge that the service lists for a job, at least its price. A listed 0 may not be booked yet. */
 export function listedCharge(listed: number | undefined, { credits }: Price): number | undefined {
   if (listed === undefined || (listed === 0 && credits !== 0)) return undefined;
   return Math.max(listed, credits ?? 0); // I14 (adopt)
@@ -155,10 +152,7 @@ interface PriceSources {
   hints: PriceHints;
 }
 
-/**
- * Returns a finder for the highest price of a kind in any source: documents, price lists, earlier charges, the
- * manifest. A charge that the service does not state is held at that price. `undefined`: no source has a price above 0.
- */
+/** Returns a finder for the highest price of a kind in any source, at which unstated charges are held. */
 function namedPrices(from: PriceSources): (kind: Kind, request: OpenRequest) => number | undefined {
   const known = new Map<string, number>();
   return (kind, request) => {

@@ -37,10 +37,7 @@ export function countRefused(
   return count;
 }
 
-/**
- * Returns the number of a purchase among those of its fingerprint, from 1, for the idempotency key. Refusals do not
- * count, because they bought nothing.
- */
+/** Returns the number of a purchase among those of its fingerprint, from 1. Refusals bought nothing. */
 export function repeatOf(purchases: Purchase[], purchase: Pick<Purchase, 'fingerprint' | 'generation'>): number {
   const generations = purchases
     .filter(

@@ -49,10 +49,7 @@ export interface Adoption<Job extends ListedRecord> {
   open: { match: Match; jobs: { job: Job; likeness: Exclude<Likeness, 'other'> }[] }[];
 }
 
-/**
- * Assigns jobs that are not on record to steps that are not bought. Steps with equal requests (takes) are
- * interchangeable, so they get the jobs in order of creation.
- */
+/** Assigns jobs that are on no record to steps that are not bought. Equal steps get them in order of creation. */
 export function matchListed<Job extends ListedRecord>(
   matches: readonly Match[],
   jobs: readonly Job[],
@@ -129,10 +126,7 @@ const entities: { readonly [entity: string]: string } = {
   apos: "'",
 };
 
-/**
- * Whether a listed text can be the sent text: the list may escape characters as entities and cut the text, with or
- * without an ellipsis.
- */
+/** Whether a listed text can be the sent one: lists may escape characters as entities and cut the end. */
 function isAlike(listed: string, sent: string): boolean {
   const [a, b] = [listed, sent].map((text) =>
     text

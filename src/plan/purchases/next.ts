@@ -17,10 +17,7 @@ export interface SendFacts {
 interface RetryFacts {
   retries: { left: number; credits: number | null } | undefined;
   price: number | null;
-  /**
-   * True if an unresolved create request stands next to the job (`hasOpenSend`): nothing is bought before it is
-   * settled.
-   */
+  /** An unresolved create request stands next to the job: nothing is bought before it is settled. */
   isOpen: boolean;
 }
 
@@ -136,10 +133,7 @@ export function isReplayed(ageMs: number): boolean {
   return ageMs >= -clockSlackMs && ageMs < replayWindowMs; // I4
 }
 
-/**
- * Returns how the answer to a create request that may have been charged can be recovered without a user: from the
- * service's list if its newest job was known before the request, or with the same idempotency key.
- */
+/** Returns how a lost answer can be recovered without a user: from the service's list, or with the same key. */
 export function recoveryOf(sent: {
   fence?: string | undefined;
   replays: boolean;
@@ -161,10 +155,7 @@ export function knownKeyError(said?: string): string {
   return `the service has a purchase under the same key, but does not name its job${words}`;
 }
 
-/**
- * How an open send is settled. `replay`: the same key is sent again, which is charged once. `search`: the service's
- * list is searched. Otherwise a user must resolve it.
- */
+/** `replay`: the same key is sent again, which is charged once. `search`: the service's list is searched. */
 export type Settling =
   | { by: 'replay' | 'search'; reason: string }
   | { by: 'person'; reason: string; isKeyKnown?: true };

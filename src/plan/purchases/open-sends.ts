@@ -20,10 +20,7 @@ const unknownRequest: Settling = {
   reason: 'the answer to its create was lost, and its request is not on record',
 };
 
-/**
- * Returns the open send that the step's own row asks about. `redo`: a repeated command continues the redo that was
- * interrupted, and does not buy another.
- */
+/** Returns the open send that the step's own row asks about. `redo`: an interrupted redo is continued. */
 export function ownOpenSend(
   { purchase, record, step }: Match,
   facts: SendFacts,
@@ -147,10 +144,7 @@ function describeUnknown(decisions: Decisions | undefined): string | undefined {
   return `a newer mediabatch recorded a decision about it that this one does not know (${named}): update mediabatch first`;
 }
 
-/**
- * Blocks purchases and posts of steps with decisions that only a newer version knows, because they may be refusals.
- * Paid jobs are still collected, but not bought again.
- */
+/** Blocks purchases of steps with decisions that only a newer version knows, because they may be refusals. */
 export function blockUndecidable(draft: Draft, { matches, lock }: Pick<Situation, 'matches' | 'lock'>): void {
   const unknown = new Map(
     matches.flatMap(({ step, record, movedFrom = step.address }) => {

@@ -31,10 +31,7 @@ export function orphanRows(matches: readonly Match[], lock: Lock): RestingRow[] 
   });
 }
 
-/**
- * Finds the records of addresses that are no longer in the manifest and whose purchases have, and will have, no other
- * address.
- */
+/** Finds records of addresses that are not in the manifest, and whose purchases have no other address. */
 export function orphanRecords(matches: readonly Match[], lock: Lock): StepRecord[] {
   const addresses = new Set(matches.map(({ step }) => step.address));
   const movedAway = new Set(matches.flatMap(({ movedFrom }) => movedFrom ?? []));
@@ -94,10 +91,7 @@ function bequeath(
   steps.set(to, joinParts(to, [{ ...heir, purchases: own }, bequest]));
 }
 
-/**
- * Names the purchases forgotten at this address, if only some were. If all were, a user moved them to another address
- * on purpose, and they count there.
- */
+/** Names the purchases forgotten here, if only some were. If all were, they were moved on purpose. */
 function forgottenApart(record: StepRecord): ReadonlySet<string> {
   const forgotten = record.purchases.filter((purchase) => purchase.forgotten);
   return new Set(countedPurchases(record).length === 0 ? [] : forgotten.map(nameOf));

@@ -1,4 +1,4 @@
-import { type Gate, type Graph, needFinder, type Step } from '../../graph/graph.ts';
+import { type Graph, needFinder, type Step } from '../../graph/graph.ts';
 import { groupBy } from '../../ground/values.ts';
 import { type StepState, stepStates } from '../situation/step-state.ts';
 import { findAddress, findNamed, fits, type Name } from './names.ts';
@@ -175,128 +175,93 @@ export function findSteps(name: Name, { steps, gates = [] }: Graph): readonly st
   return named.length > 0 ? named : (gates.find((gate) => gate.name === name.text)?.members ?? []);
 }
 
-export function matchSelection(selection: Selection, facts: SelectionFacts): Set<string> | { problem: string } {
-  return new Matching(facts).match(selection, []);
+type Found = Set<string> | { problem: string };
+
+export function matchSelection(selection: Selection, facts: SelectionFacts, trail: readonly string[] = []): Found {
+  const chosen = new Set<string>();
+  for (const term of selection.terms) {
+    let common: Set<string> | undefined;
+    for (const condition of term) {
+      const found = findWithReach(condition, facts, trail);
+      if (!(found instanceof Set)) return found;
+      common = common === undefined ? found : new Set([...common].filter((address) => found.has(address)));
+    }
+    for (const address of common ?? []) chosen.add(address);
+  }
+  return chosen;
 }
 
-class Matching {
-  readonly #facts: SelectionFacts;
-  #vocabulary: Vocabulary | undefined;
-  #needs: Map<string, readonly string[]> | undefined;
-  #users: Map<string, string[]> | undefined;
-  readonly #selected = new Map<string, Set<string>>();
-  /** Gates that steps need and that have no step's name. */
-  readonly #gates: readonly Gate[];
+function findWithReach(condition: Condition, facts: SelectionFacts, trail: readonly string[]): Found {
+  const found = findThemselves(condition, facts, trail);
+  if (!(found instanceof Set) || !(condition.needs || condition.users)) return found;
+  const all = new Set(found);
+  const needs = needsIn(facts);
+  if (condition.needs) follow(found, all, needs);
+  if (condition.users) follow(found, all, reversed(needs));
+  const isAddress = vocabularyOf(facts.graph);
+  return new Set([...all].filter(isAddress));
+}
 
-  constructor(facts: SelectionFacts) {
-    this.#facts = facts;
-    const { steps, gates = [] } = facts.graph;
-    const addresses = new Set(gates.length === 0 ? [] : steps.map(({ address }) => address));
-    this.#gates = gates.filter(({ name }) => !addresses.has(name));
-  }
-
-  match(selection: Selection, trail: readonly string[]): Set<string> | { problem: string } {
-    const chosen = new Set<string>();
-    for (const term of selection.terms) {
-      let common: Set<string> | undefined;
-      for (const condition of term) {
-        const found = this.#find(condition, trail);
-        if (!(found instanceof Set)) return found;
-        common = common === undefined ? found : new Set([...common].filter((address) => found.has(address)));
-      }
-      for (const address of common ?? []) chosen.add(address);
-    }
-    return chosen;
-  }
-
-  #find(condition: Condition, trail: readonly string[]): Set<string> | { problem: string } {
-    const found = this.#findThemselves(condition, trail);
-    if (!(found instanceof Set)) return found;
-    const all = new Set(found);
-    if (condition.needs) follow(found, all, (name) => this.#needsOf(name));
-    if (condition.users) follow(found, all, (name) => this.#usersOf(name));
-    for (const { name } of this.#gates) all.delete(name);
-    return all;
-  }
-
-  #findThemselves(condition: Condition, trail: readonly string[]): Set<string> | { problem: string } {
-    const { graph, stateOf, costOf } = this.#facts;
-    switch (condition.is) {
-      case 'name':
-        return new Set(findSteps(condition, graph));
-      case 'kind':
-        return this.#where(({ kind }) => fits(kind, condition));
-      case 'tag':
-        return this.#where(({ tags }) => tags.some((tag) => fits(tag, condition)));
-      case 'state':
-        return this.#where(({ address }) => stateOf(address) === condition.state);
-      case 'cost':
-        return this.#where(({ address }) => compareCost(costOf(address) ?? null, condition));
-      case 'selector':
-        return this.#findBySelector(condition.name, trail);
-      default:
-        return condition satisfies never;
-    }
-  }
-
-  #findBySelector(name: string, trail: readonly string[]): Set<string> | { problem: string } {
-    const { graph } = this.#facts;
-    const known = this.#selected.get(name);
-    if (known !== undefined) return known;
-    const text = Object.hasOwn(graph.selectors, name) ? graph.selectors[name] : undefined;
-    if (text === undefined) {
-      const names = Object.keys(graph.selectors);
-      const list = names.length === 0 ? 'the manifest has no `selectors`' : `there are ${names.join(', ')}`;
-      return { problem: `there is no selector \`${name}\`; ${list}` };
-    }
-    if (trail.includes(name)) {
-      return { problem: `selectors use each other in a circle: ${[...trail, name].join(' → ')}` };
-    }
-    this.#vocabulary ??= vocabularyOf(graph);
-    const parsed = parseSelection(text, this.#vocabulary);
-    if ('problem' in parsed) return { problem: `in the selector \`${name}\`: ${parsed.problem}` };
-    const found = this.match(parsed, [...trail, name]);
-    if (found instanceof Set) this.#selected.set(name, found);
-    return found;
-  }
-
-  #needsOf(name: string): readonly string[] {
-    this.#needs ??= new Map([
-      ...this.#gates.map((gate) => [gate.name, gate.members] as const),
-      ...this.#facts.graph.steps.map((step) => {
-        const owner = this.#facts.ownerOf?.(step.address);
-        return [step.address, owner === undefined ? step.needs : [...step.needs, owner]] as const;
-      }),
-    ]);
-    return this.#needs.get(name) ?? [];
-  }
-
-  #usersOf(name: string): readonly string[] {
-    if (this.#users === undefined) {
-      this.#users = new Map();
-      const steps = this.#facts.graph.steps.map(({ address }) => address);
-      for (const user of [...steps, ...this.#gates.map((gate) => gate.name)]) {
-        for (const need of this.#needsOf(user)) {
-          const users = this.#users.get(need);
-          if (users === undefined) this.#users.set(need, [user]);
-          else users.push(user);
-        }
-      }
-    }
-    return this.#users.get(name) ?? [];
-  }
-
-  #where(holds: (step: Step) => boolean): Set<string> {
-    return new Set(this.#facts.graph.steps.filter(holds).map(({ address }) => address));
+function findThemselves(condition: Condition, facts: SelectionFacts, trail: readonly string[]): Found {
+  const { graph, stateOf, costOf } = facts;
+  const where = (holds: (step: Step) => boolean) => new Set(graph.steps.filter(holds).map(({ address }) => address));
+  switch (condition.is) {
+    case 'name':
+      return new Set(findSteps(condition, graph));
+    case 'kind':
+      return where(({ kind }) => fits(kind, condition));
+    case 'tag':
+      return where(({ tags }) => tags.some((tag) => fits(tag, condition)));
+    case 'state':
+      return where(({ address }) => stateOf(address) === condition.state);
+    case 'cost':
+      return where(({ address }) => compareCost(costOf(address) ?? null, condition));
+    case 'selector':
+      return findBySelector(condition.name, facts, trail);
+    default:
+      return condition satisfies never;
   }
 }
 
-function follow(start: ReadonlySet<string>, into: Set<string>, next: (address: string) => readonly string[]): void {
+function findBySelector(name: string, facts: SelectionFacts, trail: readonly string[]): Found {
+  const { selectors } = facts.graph;
+  const text = Object.hasOwn(selectors, name) ? selectors[name] : undefined;
+  if (text === undefined) {
+    const names = Object.keys(selectors);
+    const list = names.length === 0 ? 'the manifest has no `selectors`' : `there are ${names.join(', ')}`;
+    return { problem: `there is no selector \`${name}\`; ${list}` };
+  }
+  if (trail.includes(name)) {
+    return { problem: `selectors use each other in a circle: ${[...trail, name].join(' → ')}` };
+  }
+  const parsed = parseSelection(text, vocabularyOf(facts.graph));
+  if ('problem' in parsed) return { problem: `in the selector \`${name}\`: ${parsed.problem}` };
+  return matchSelection(parsed, facts, [...trail, name]);
+}
+
+type Links = ReadonlyMap<string, readonly string[]>;
+
+/** Returns what each step needs, and the steps of each gate that has no step's name. */
+function needsIn({ graph: { steps, gates = [] }, ownerOf }: SelectionFacts): Links {
+  const needs = new Map<string, readonly string[]>(gates.map(({ name, members }) => [name, members]));
+  for (const step of steps) {
+    const owner = ownerOf?.(step.address);
+    needs.set(step.address, owner === undefined ? step.needs : [...step.needs, owner]);
+  }
+  return needs;
+}
+
+function reversed(links: Links): Links {
+  const pairs = [...links].flatMap(([name, others]) => others.map((other) => [other, name] as const));
+  return new Map([...groupBy(pairs, ([other]) => other)].map(([other, own]) => [other, own.map(([, name]) => name)]));
+}
+
+function follow(start: ReadonlySet<string>, into: Set<string>, links: Links): void {
   const open = [...start];
   const seen = new Set(open);
   for (let address = open.pop(); address !== undefined; address = open.pop()) {
     into.add(address);
-    for (const other of next(address)) {
+    for (const other of links.get(address) ?? []) {
       if (seen.has(other)) continue;
       seen.add(other);
       open.push(other);

@@ -68,10 +68,7 @@ function claimUnclaimed(matches: Match[], lock: Lock): void {
   }
 }
 
-/**
- * Prefers a purchase made at another address to a failed one, which gave nothing. A refused purchase was free, but
- * counts as an attempt: its idempotency key must not be used again.
- */
+/** Prefers a purchase at another address to a failed one. A refused one was free, but counts as an attempt. */
 function isBetter({ state }: Purchase, own: Purchase | undefined): boolean {
   switch (own?.state) {
     case undefined:

@@ -5,10 +5,7 @@ import { isOpenSend } from '../../lock/sends.ts';
 import { isPost, sendsOf } from '../posts/post-record.ts';
 import type { Match } from './find-purchases.ts';
 
-/**
- * Condition for a step to be needed: another step's output has a part of this number, from 0. Known when that step is
- * done.
- */
+/** Condition for a step to be needed: another step's output has a part of this number, from 0. */
 export interface PartCondition {
   of: string;
   fingerprint: string;

@@ -100,10 +100,7 @@ function nameOf({ purchase }: Bought): string | undefined {
   return fingerprint === undefined || job === undefined ? undefined : nameOfVerdict({ fingerprint, job });
 }
 
-/**
- * Lists the open gates of a plan that users can decide with the present outputs. Gates with too few outputs to review,
- * and gates where too many outputs are rejected, are left out. `graph`: the graph of the plan.
- */
+/** Lists the open gates that can be decided now: with enough outputs to review, and not too many rejected. */
 export function gatesToDecide(
   plan: Pick<Plan, 'gates'>,
   { graph, lock, redo }: { graph: DecidedGraph; lock: Lock; redo: ReadonlySet<string> },
