@@ -13,6 +13,7 @@ import {
   describeOperation,
   jsonOf,
   listOf,
+  type OperationFacts,
   pathParameter,
 } from './openapi.ts';
 import { type FoundFile, findOutput, findUpload, type OwnFile } from './own-files.ts';
@@ -21,120 +22,111 @@ import { type Answer, answerBytes, answerContent, answerProblem, type Call, type
 
 const createErrors = [400, 401, 413, 500];
 
+interface LibraryEndpoint extends OperationFacts {
+  readonly method: 'GET' | 'POST';
+  /** Below `/api/v1`. */
+  readonly at: string;
+  readonly run: (context: Context, call: Call) => Reply | Promise<Reply>;
+}
+
+const libraryTable: readonly LibraryEndpoint[] = [
+  {
+    method: 'POST',
+    at: '/uploads',
+    run: handleUpload,
+    id: 'create_upload',
+    tag: 'upload',
+    summary: 'Bring a file into the media library',
+    body: 'UploadCreate',
+    answer: answerWith({ data: refer('MediaAsset') }),
+    errors: createErrors,
+  },
+  {
+    method: 'GET',
+    at: '/uploads',
+    run: handleUploadList,
+    id: 'list_upload',
+    tag: 'upload',
+    summary: 'The media library, newest first',
+    answer: answerWith({ data: listOf('MediaAsset') }),
+    errors: [401, 500],
+    notShown: 'A list of uploads is not documented.',
+  },
+  {
+    method: 'POST',
+    at: '/uploads/signed-url',
+    run: handleSignedUrl,
+    id: 'sign_upload',
+    tag: 'upload',
+    summary: 'A URL for a large file, good for 15 minutes',
+    body: 'SignedUrlCreate',
+    answer: answerWith({ data: refer('SignedUrl') }),
+    errors: createErrors,
+  },
+  {
+    method: 'POST',
+    at: '/uploads/complete',
+    run: handleComplete,
+    id: 'complete_upload',
+    tag: 'upload',
+    summary: 'Bring what was sent to a signed URL into the media library',
+    body: 'UploadComplete',
+    answer: answerWith({ data: refer('MediaAsset') }),
+    errors: [...createErrors, 404],
+    notShown: 'The answer is not documented.',
+  },
+  {
+    method: 'POST',
+    at: '/posts',
+    run: handlePost,
+    id: 'create_post',
+    tag: 'post',
+    summary: 'Publish on connected accounts, now or later; it takes no credits',
+    body: 'PostCreate',
+    answer: answerWith({ data: refer('Post') }),
+    errors: [...createErrors, 429],
+    notShown: 'Body and answer are not documented. No Idempotency-Key counts here.',
+  },
+  {
+    method: 'GET',
+    at: '/voiceovers/voices',
+    run: handleVoices,
+    id: 'list_voice',
+    tag: 'voiceover',
+    summary: 'The voices',
+    answer: answerWith({ voices: listOf('Voice') }),
+    errors: [401, 500],
+  },
+  {
+    method: 'GET',
+    at: '/accounts',
+    run: handleAccounts,
+    id: 'list_account',
+    tag: 'post',
+    summary: 'The connected social accounts',
+    answer: answerWith({ data: listOf('SocialAccount') }),
+    errors: [401, 500],
+  },
+  {
+    method: 'GET',
+    at: '/catalog',
+    run: handleCatalog,
+    id: 'list_model',
+    tag: 'meta',
+    summary: 'The models of every kind',
+    answer: answerWith({ data: listOf('CatalogModel') }),
+    errors: [401, 500],
+  },
+];
+
 export function libraryEndpoints(context: Context): Endpoint[] {
-  return [
-    {
-      method: 'POST',
-      base: 'api',
-      path: '/uploads',
-      operation: describeOperation({
-        id: 'create_upload',
-        tag: 'upload',
-        summary: 'Bring a file into the media library',
-        body: 'UploadCreate',
-        answer: answerWith({ data: refer('MediaAsset') }),
-        errors: createErrors,
-      }),
-      run: (call) => handleUpload(context, call),
-    },
-    {
-      method: 'GET',
-      base: 'api',
-      path: '/uploads',
-      operation: describeOperation({
-        id: 'list_upload',
-        tag: 'upload',
-        summary: 'The media library, newest first',
-        answer: answerWith({ data: listOf('MediaAsset') }),
-        errors: [401, 500],
-        notShown: 'A list of uploads is not documented.',
-      }),
-      run: (call) => handleUploadList(context, call),
-    },
-    {
-      method: 'POST',
-      base: 'api',
-      path: '/uploads/signed-url',
-      operation: describeOperation({
-        id: 'sign_upload',
-        tag: 'upload',
-        summary: 'A URL for a large file, good for 15 minutes',
-        body: 'SignedUrlCreate',
-        answer: answerWith({ data: refer('SignedUrl') }),
-        errors: createErrors,
-      }),
-      run: (call) => handleSignedUrl(context, call),
-    },
-    {
-      method: 'POST',
-      base: 'api',
-      path: '/uploads/complete',
-      operation: describeOperation({
-        id: 'complete_upload',
-        tag: 'upload',
-        summary: 'Bring what was sent to a signed URL into the media library',
-        body: 'UploadComplete',
-        answer: answerWith({ data: refer('MediaAsset') }),
-        errors: [...createErrors, 404],
-        notShown: 'The answer is not documented.',
-      }),
-      run: (call) => handleComplete(context, call),
-    },
-    {
-      method: 'POST',
-      base: 'api',
-      path: '/posts',
-      operation: describeOperation({
-        id: 'create_post',
-        tag: 'post',
-        summary: 'Publish on connected accounts, now or later; it takes no credits',
-        body: 'PostCreate',
-        answer: answerWith({ data: refer('Post') }),
-        errors: [...createErrors, 429],
-        notShown: 'Body and answer are not documented. No Idempotency-Key counts here.',
-      }),
-      run: (call) => handlePost(context, call),
-    },
-    {
-      method: 'GET',
-      base: 'api',
-      path: '/voiceovers/voices',
-      operation: describeOperation({
-        id: 'list_voice',
-        tag: 'voiceover',
-        summary: 'The voices',
-        answer: answerWith({ voices: listOf('Voice') }),
-        errors: [401, 500],
-      }),
-      run: (call) => handleVoices(context, call),
-    },
-    {
-      method: 'GET',
-      base: 'api',
-      path: '/accounts',
-      operation: describeOperation({
-        id: 'list_account',
-        tag: 'post',
-        summary: 'The connected social accounts',
-        answer: answerWith({ data: listOf('SocialAccount') }),
-        errors: [401, 500],
-      }),
-      run: (call) => handleAccounts(context, call),
-    },
-    {
-      method: 'GET',
-      base: 'api',
-      path: '/catalog',
-      operation: describeOperation({
-        id: 'list_model',
-        tag: 'meta',
-        summary: 'The models of every kind',
-        answer: answerWith({ data: listOf('CatalogModel') }),
-        errors: [401, 500],
-      }),
-      run: (call) => handleCatalog(context, call),
-    },
-  ];
+  return libraryTable.map(({ method, at, run, ...facts }) => ({
+    method,
+    base: 'api',
+    path: at,
+    operation: describeOperation(facts),
+    run: (call) => run(context, call),
+  }));
 }
 
 export function fileEndpoints(context: Context): Endpoint[] {

@@ -40,7 +40,7 @@ export function describeService(endpoints: readonly Endpoint[]): JsonObject {
   };
 }
 
-interface OperationFacts {
+export interface OperationFacts {
   readonly id: string;
   readonly tag: string;
   readonly summary: string;

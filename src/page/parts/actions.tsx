@@ -12,7 +12,6 @@ import { counted, nameOf } from './words.ts';
 
 export function Actions({ page }: { page: Page }) {
   const asset = page.activeAsset.value;
-  const reasons = page.activeGroup.value?.group.gate?.reasons ?? [];
   return (
     <section class="actions" aria-label="Actions">
       <Refusals page={page} />
@@ -31,55 +30,7 @@ export function Actions({ page }: { page: Page }) {
         </span>
       </p>
       <div class="bar" data-open={page.hasMore.value}>
-        {page.counts.value.gates > 0 && (
-          <>
-            <VerdictButton page={page} asset={asset} is="picked">
-              Pick <kbd>P</kbd>
-            </VerdictButton>
-            <VerdictButton page={page} asset={asset} is="rejected">
-              Reject <kbd>X</kbd>
-            </VerdictButton>
-            <Undo page={page} />
-            <button
-              type="button"
-              class="more"
-              aria-expanded={page.hasMore.value}
-              onClick={() => {
-                page.hasMore.value = !page.hasMore.value;
-              }}
-            >
-              More
-            </button>
-            {asset?.verdict !== undefined && (
-              <KeyButton k="U" onPress={() => page.judge(asset.address, 'undecided')}>
-                Undecide
-              </KeyButton>
-            )}
-            {reasons.length > 0 && (
-              <span class="reasons">
-                <span aria-hidden="true">Reject as:</span>
-                {reasons.map((reason, index) => (
-                  <KeyButton
-                    key={reason}
-                    k={`⇧${index + 1}`}
-                    isOff={!asset?.isJudged}
-                    isOn={asset?.verdict?.reason === reason}
-                    onPress={() => page.rejectFor(index + 1)}
-                  >
-                    <span class="away">Reject: </span>
-                    {reason}
-                  </KeyButton>
-                ))}
-              </span>
-            )}
-            <KeyButton k="N" isOff={asset?.isJudged !== true} onPress={() => page.editNote()}>
-              Note
-            </KeyButton>
-            <KeyButton k="J" onPress={() => page.goUndecided(1)}>
-              Next undecided
-            </KeyButton>
-          </>
-        )}
+        {page.counts.value.gates > 0 && <Judging page={page} asset={asset} />}
         {page.view.value === 'loupe' && (
           <KeyButton k="Z" isOn={page.loupe.isLarger.value} onPress={() => page.loupe.togglePixels()}>
             1:1
@@ -98,6 +49,63 @@ export function Actions({ page }: { page: Page }) {
   );
 }
 
+/** Buttons that decide about the active asset. */
+function Judging({ page, asset }: { page: Page; asset: ReviewAsset | undefined }) {
+  const reasons = page.activeGroup.value?.group.gate?.reasons ?? [];
+  const last = page.history.last.value;
+  return (
+    <>
+      <VerdictButton page={page} asset={asset} is="picked">
+        Pick <kbd>P</kbd>
+      </VerdictButton>
+      <VerdictButton page={page} asset={asset} is="rejected">
+        Reject <kbd>X</kbd>
+      </VerdictButton>
+      <button type="button" disabled={last === undefined} title={last?.address} onClick={() => page.goBack('undo')}>
+        Undo <kbd>Ctrl Z</kbd>
+      </button>
+      <button
+        type="button"
+        class="more"
+        aria-expanded={page.hasMore.value}
+        onClick={() => {
+          page.hasMore.value = !page.hasMore.value;
+        }}
+      >
+        More
+      </button>
+      {asset?.verdict !== undefined && (
+        <KeyButton k="U" onPress={() => page.judge(asset.address, 'undecided')}>
+          Undecide
+        </KeyButton>
+      )}
+      {reasons.length > 0 && (
+        <span class="reasons">
+          <span aria-hidden="true">Reject as:</span>
+          {reasons.map((reason, index) => (
+            <KeyButton
+              key={reason}
+              k={`⇧${index + 1}`}
+              isOff={!asset?.isJudged}
+              isOn={asset?.verdict?.reason === reason}
+              onPress={() => page.rejectFor(index + 1)}
+            >
+              <span class="away">Reject: </span>
+              {reason}
+            </KeyButton>
+          ))}
+        </span>
+      )}
+      <KeyButton k="N" isOff={asset?.isJudged !== true} onPress={() => page.editNote()}>
+        Note
+      </KeyButton>
+      <KeyButton k="J" onPress={() => page.goUndecided(1)}>
+        Next undecided
+      </KeyButton>
+    </>
+  );
+}
+
 /** The next purchase with its command, when nothing is left to decide. */
 function Next({ page }: { page: Page }) {
   const { next } = page.data.value;
@@ -109,15 +117,6 @@ function Next({ page }: { page: Page }) {
         Copy the command
       </button>
     </p>
-  );
-}
-
-function Undo({ page }: { page: Page }) {
-  const last = page.history.last.value;
-  return (
-    <button type="button" disabled={last === undefined} title={last?.address} onClick={() => page.goBack('undo')}>
-      Undo <kbd>Ctrl Z</kbd>
-    </button>
   );
 }
 
