@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
 
-/** Output of a command, or the reason for its failure. */
 type CommandResult = { is: 'done'; out: string } | { is: 'failed'; why: string; said: string };
 
 const mostBytes = 64 * 1024;

@@ -255,7 +255,6 @@ function nameOf(purchase: Purchase): string {
   return mayBeCharged(purchase) ? purchase.send : purchase.key;
 }
 
-/** Total order of facts, newest first. */
 function compareNewestFirst(a: Purchase, b: Purchase): number {
   return (
     b.generation - a.generation ||

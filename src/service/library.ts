@@ -30,12 +30,13 @@ const { paths } = envelope;
 /** Maximum number of records of a kind that are searched for a record that may have been removed. */
 const mostRemoved = 1000;
 
-interface LibraryOptions {
+export interface LibraryOptions {
   /** Ends in `/api/v1`. https, or loopback. */
   baseUrl: string;
   /** API key or JWT. */
   token: string;
   clock: Pick<Clock, 'sleep' | 'random'>;
+  /** Timeout of every call except create requests, in ms. */
   requestTimeoutMs: number;
 }
 

@@ -18,25 +18,19 @@ import type { Kind } from '../kinds/kind.ts';
 import { type CreateRoutes, createJob } from './create.ts';
 import { createDownloader } from './download.ts';
 import { createHttp, type Http, type HttpAnswer, requireAnswer } from './http.ts';
-import { createLibrary, type Library } from './library.ts';
+import { createLibrary, type Library, type LibraryOptions } from './library.ts';
 import { getPage, hasMore, itemsOf, pageSize, readListed, saysMore } from './listing.ts';
 import type { Durations } from './polling/durations.ts';
 import { Poller } from './polling/poller.ts';
 import { makeKeyFinder, makeRedact, type Redact, readCredential } from './secrets.ts';
 import { type WatchPorts, watchJob } from './watch.ts';
 
-export interface ServiceOptions {
-  /** Ends in `/api/v1`. https, or loopback. */
-  baseUrl: string;
-  /** API key or JWT. */
-  token: string;
+export interface ServiceOptions extends LibraryOptions {
   clock: Clock;
   /** Fixed interval between two queries of a job, in ms. Default: depends on durations and the service's limits. */
   pollIntervalMs?: number;
   /** Known job durations; new ones are added. Default: none. */
   durations?: Durations;
-  /** Timeout of every call except create requests, in ms. */
-  requestTimeoutMs: number;
   createTimeoutMs: number;
   patienceMs: number;
   createRoutes?: CreateRoutes;

@@ -115,7 +115,6 @@ export class CommitTree {
   }
 }
 
-/** Parses git's list of files, without submodules. */
 function readFiles(listed: string): { files: Map<string, GitBlob>; links: Map<string, GitBlob> } {
   const files = new Map<string, GitBlob>();
   const links = new Map<string, GitBlob>();

@@ -43,7 +43,6 @@ export async function pathInRepository(path: string, { top }: Repository): Promi
   }
 }
 
-/** Returns the full hash of the commit that a user names. */
 export async function resolveCommit(repository: Repository, ref: string): Promise<string> {
   const { folder, isShallow } = repository;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: no name of a commit has them
@@ -59,21 +58,10 @@ export async function resolveCommit(repository: Repository, ref: string): Promis
   if (found !== undefined) return found;
   const message = `git has no commit ${JSON.stringify(ref)} here`;
   if (isShallow) {
-    const hint = [
-      way('this clone is shallow; to fetch the whole history', shell('git', 'fetch', '--unshallow')),
-      way('a hundred commits more', shell('git', 'fetch', '--deepen=100')),
-      way('to fetch a branch that was not cloned, then named FETCH_HEAD', shell('git', 'fetch', 'origin', ref)),
-    ];
+    const hint = way('this clone is shallow; to fetch the whole history', shell('git', 'fetch', '--unshallow'));
     throw new CampaignError({ code: 'MB3603', message, hint });
   }
-  const remote = `origin/${ref}`;
-  const isThere = (await findCommit(folder, remote)) !== undefined;
-  const hint = isThere
-    ? `did you mean ${remote}?`
-    : [
-        way('to list the branches, and likewise the tags', shell('git', 'branch', '--all')),
-        way('to bring those of others', shell('git', 'fetch')),
-      ];
+  const hint = way('to list the branches, those of others included', shell('git', 'branch', '--all'));
   throw new CampaignError({ code: 'MB3602', message, hint, ref });
 }
 

@@ -42,12 +42,10 @@ const seen = {
   form: { run: 'string', server: 'string', epoch: 'string', lines: 'number', jobs: 'number' },
 } as const;
 
-/** Reads the note about an engine; `undefined` if there is none, or it is invalid. */
 export function readEngineNote(lockPath: string): EngineNote | undefined {
   return readFacts<EngineNote>(lockPath, note);
 }
 
-/** Reads the last seen progress; `undefined` if none was recorded, or it is invalid. */
 export function readSeenOnEngine(lockPath: string): SeenOnEngine | undefined {
   return readFacts<SeenOnEngine>(lockPath, seen);
 }

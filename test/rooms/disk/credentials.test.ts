@@ -40,20 +40,6 @@ async function png(isSigned: boolean) {
   return isSigned ? insert(bytes, 33, chunk) : bytes;
 }
 
-async function jpeg(isSigned: boolean) {
-  const bytes = await drawn.clone().jpeg().toBuffer();
-  const head = Buffer.from([0xff, 0xeb, 0, 0, 0x4a, 0x50, 0, 1, 0, 0, 0, 1]);
-  head.writeUInt16BE(head.length - 2 + store.length, 2);
-  return isSigned ? insert(bytes, 2, Buffer.concat([head, store])) : bytes;
-}
-
-async function webp(isSigned: boolean) {
-  const bytes = await drawn.clone().webp().toBuffer();
-  const head = Buffer.from('C2PA\0\0\0\0', 'latin1');
-  head.writeUInt32LE(store.length, 4);
-  return isSigned ? Buffer.concat([bytes, head, store]) : bytes;
-}
-
 const film = async (isSigned: boolean) =>
   Buffer.concat([
     box('ftyp', Buffer.from('isommp42')),
@@ -71,24 +57,11 @@ const longFilm = async (isSigned: boolean) => {
   ]);
 };
 
-const song = async (isSigned: boolean) => {
-  const frame = (name: string, content: Buffer) => {
-    const head = Buffer.from(`${name}\0\0\0${String.fromCharCode(content.length)}\0\0`, 'latin1');
-    return Buffer.concat([head, content]);
-  };
-  const frames = Buffer.concat([frame('TIT2', Buffer.from('\0A song')), ...(isSigned ? [frame('GEOB', store)] : [])]);
-  const tag = Buffer.from([0x49, 0x44, 0x33, 4, 0, 0, 0, 0, 0, frames.length]);
-  return Buffer.concat([tag, frames, Buffer.from([0xff, 0xfb, 0x90, 0x64]), Buffer.alloc(400)]);
-};
-
 describe('content credentials', () => {
   test.each([
     ['a.png', 'image/png', png],
-    ['a.jpg', 'image/jpeg', jpeg],
-    ['a.webp', 'image/webp', webp],
     ['a.mp4', 'video/mp4', film],
     ['b.mp4', 'video/mp4', longFilm],
-    ['a.mp3', 'audio/mpeg', song],
   ])('are found in %s (%s), and not where there are none', async (path, type, make) => {
     const root = makeFolder();
     for (const isSigned of [true, false]) {
