@@ -80,38 +80,36 @@ export class Head implements HeadOfRuns {
   async run(): Promise<void> {
     const { db, account, seat, clock, signal } = this.#options;
     const wakeUp = makeWakeUp({ clock, isFor: (payload) => payload === account });
-    const leaving = new AbortController();
+    const failing = new AbortController();
+    const leaving = AbortSignal.any([signal, seat.lease.lost, failing.signal]);
     // Each part of each run adds a listener.
-    setMaxListeners(0, leaving.signal);
-    const leave = () => leaving.abort();
-    for (const one of [signal, seat.lease.lost]) {
-      if (one.aborted) leave();
-      else one.addEventListener('abort', leave, { once: true });
-    }
+    setMaxListeners(0, leaving);
     // Only the account's channel: this head itself writes what the channel of a run announces.
     const listening = await db.listen(workChannel, wakeUp.onNotification);
     try {
-      await this.#driveAll(leaving, wakeUp);
+      await this.#driveAll(wakeUp, { leaving, fail: () => failing.abort() });
     } finally {
-      signal.removeEventListener('abort', leave);
       await listening.close();
     }
   }
 
-  async #driveAll(leaving: AbortController, wakeUp: ReturnType<typeof makeWakeUp>): Promise<void> {
+  async #driveAll(
+    wakeUp: ReturnType<typeof makeWakeUp>,
+    { leaving, fail }: { leaving: AbortSignal; fail(): void },
+  ): Promise<void> {
     const { db, account, clock } = this.#options;
     const first = await openRunsOf(db, account);
     const spending = await this.#openSpending();
-    const { ground, close } = this.#openGround({ first, spending }, leaving.signal);
+    const { ground, close } = this.#openGround({ first, spending }, leaving);
     const failures: unknown[] = [];
     const leaveFor = (error: unknown) => {
       failures.push(error);
-      leaving.abort();
+      fail();
     };
     const begin = (record: RunRecord) => {
       const run = new HeadRun(record, ground);
       this.#runs.set(record.id, run);
-      const ended = this.#drive(record, run, leaving.signal).catch(leaveFor);
+      const ended = this.#drive(record, run, leaving).catch(leaveFor);
       void ended.then(() => {
         this.#runs.delete(record.id);
         if (run.isPaused) this.#resting.add(record.id);
@@ -122,19 +120,19 @@ export class Head implements HeadOfRuns {
       for (let open = first; ; open = await openRunsOf(db, account)) {
         await spending.look();
         for (const record of open) {
-          if (leaving.signal.aborted) break;
+          if (leaving.aborted) break;
           if (!this.#runs.has(record.id) && this.#mayBegin(record)) begin(record);
           if (record.cancelled !== null) this.#runs.get(record.id)?.cancel();
           else if (record.paused !== null) this.#runs.get(record.id)?.pause();
         }
-        const isOver = leaving.signal.aborted || open.length === 0;
+        const isOver = leaving.aborted || open.length === 0;
         if (isOver && this.#runs.size === 0) break;
         // A run that has begun needs a new leader, which reads all records again.
         const due = [...this.#aside.values()].find(({ run, againAt }) => run.hasBegun && clock.now() >= againAt);
         if (due !== undefined && this.#runs.size === 0) leaveFor(due.error);
         else await wakeUp.within(lookMs);
-        while (leaving.signal.aborted && this.#runs.size > 0) await wakeUp.within(lookMs);
-        if (leaving.signal.aborted) break;
+        while (leaving.aborted && this.#runs.size > 0) await wakeUp.within(lookMs);
+        if (leaving.aborted) break;
       }
     } finally {
       await Promise.all([close(), spending.idle()]);
@@ -195,23 +193,15 @@ export class Head implements HeadOfRuns {
     for (const record of first) this.#share(record);
     const routes: { [kind: string]: CreateRoutes[string] } = {};
     const pollIntervalMs = first.find(({ settings }) => settings.pollIntervalMs !== undefined)?.settings.pollIntervalMs;
-    const service = createService({
+    const facts = {
       ...access,
       clock,
       createRoutes: routes,
       durations: new Durations({}),
-      get requestTimeoutMs() {
-        return limits.requestTimeoutMs;
-      },
-      get createTimeoutMs() {
-        return limits.createTimeoutMs;
-      },
-      get patienceMs() {
-        return limits.patienceMs;
-      },
       ...defined({ pollIntervalMs }),
-      mayCreate: () => seat.lease.isFresh(),
-    });
+    };
+    // One object with the limits, because the service reads them at each call, and later runs raise them.
+    const service = createService(Object.assign(limits, { ...facts, mayCreate: () => seat.lease.isFresh() }));
     const creditWaitMs = Math.max(0, ...first.map(({ settings }) => settings.creditWaitMs));
     const gate = new AccountGate({ clock, places, creditWaitMs });
     this.#gate = gate;

@@ -65,16 +65,10 @@ const nothing = hash('sha256', '');
  * `BucketError`.
  */
 export class Bucket {
-  readonly #name: string;
-  readonly #endpoint: string;
-  readonly #client: AwsClient;
-  readonly #clock: Clock;
+  readonly #given: { name: string; endpoint: string; client: AwsClient; clock: Clock };
 
-  private constructor(name: string, endpoint: string, { client, clock }: { client: AwsClient; clock: Clock }) {
-    this.#name = name;
-    this.#endpoint = endpoint;
-    this.#client = client;
-    this.#clock = clock;
+  private constructor(given: { name: string; endpoint: string; client: AwsClient; clock: Clock }) {
+    this.#given = given;
   }
 
   /** Opens a bucket with the standard AWS environment variables (AWS_*) for endpoint and credentials. */
@@ -88,7 +82,7 @@ export class Bucket {
     const { AwsClient: Client } = await loadPackage('aws4fetch', () => import('aws4fetch'));
     const keys = { accessKeyId, secretAccessKey, ...defined({ sessionToken }) };
     const client = new Client({ ...keys, service: 's3', region, retries: 0 });
-    return new Bucket(name, endpoint.replace(/\/+$/, ''), { client, clock });
+    return new Bucket({ name, endpoint: endpoint.replace(/\/+$/, ''), client, clock });
   }
 
   async head(key: string): Promise<ObjectFacts | undefined> {
@@ -121,7 +115,7 @@ export class Bucket {
   }
 
   async copy(from: string, to: string): Promise<void> {
-    await this.#done('PUT', to, { headers: { 'x-amz-copy-source': `/${this.#name}/${encodeKey(from)}` } });
+    await this.#done('PUT', to, { headers: { 'x-amz-copy-source': `/${this.#given.name}/${encodeKey(from)}` } });
   }
 
   async #done(method: string, key: string, request: Request): Promise<void> {
@@ -142,14 +136,16 @@ export class Bucket {
         error.status === 429 ||
         error.status === 408;
       if (!isAway || tries === mostTries) throw error;
-      await this.#clock.sleep(Math.min(longestPauseMs, 500 * 2 ** (tries - 1)) * (0.5 + this.#clock.random() / 2));
+      await this.#given.clock.sleep(
+        Math.min(longestPauseMs, 500 * 2 ** (tries - 1)) * (0.5 + this.#given.clock.random() / 2),
+      );
     }
   }
 
   async #send(method: string, key: string, request: Request): Promise<Response | BucketError> {
-    const url = `${this.#endpoint}/${this.#name}/${encodeKey(key)}`;
+    const url = `${this.#given.endpoint}/${this.#given.name}/${encodeKey(key)}`;
     const { sha256 = nothing, body } = request;
-    const signed = await this.#client.sign(url, {
+    const signed = await this.#given.client.sign(url, {
       method,
       headers: { ...request.headers, 'x-amz-content-sha256': sha256 },
     });
@@ -158,7 +154,7 @@ export class Bucket {
       return await fetchByProxy(signed.url, { method, headers, ...defined({ body }) });
     } catch (error) {
       const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
-      return new BucketError(0, `${new URL(this.#endpoint).host} does not answer: ${messageOf(cause)}`);
+      return new BucketError(0, `${new URL(this.#given.endpoint).host} does not answer: ${messageOf(cause)}`);
     }
   }
 }
