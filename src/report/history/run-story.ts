@@ -14,7 +14,7 @@ import {
   table,
   warning,
 } from '../document.ts';
-import { countOf, creditsText, elapsedText } from '../numbers.ts';
+import { clockText, countOf, countWords, creditsText, elapsedText } from '../numbers.ts';
 import { createRunView, foldEvent, hasEnded, type RunView, type StepView } from '../run/run-view.ts';
 
 /** A run as recorded in its history. Lines of the history may be missing. */
@@ -144,7 +144,7 @@ export function runsView(runs: readonly RunStory[], running?: string): Document 
   ];
   const cells = runs.map((run): Text[] => [
     run.id,
-    timeText(run.at).slice(0, 16),
+    run.at === undefined ? '' : clockText(run.at),
     endCell(run, run.id === running),
     outcomesText(run),
     spentText(run, run.id === running),
@@ -172,9 +172,9 @@ export function runView(run: WholeStory, { isRunning, path }: { isRunning: boole
     line([strong(run.campaign ?? run.id), ': ', endCell(run, isRunning)].flat()),
     facts([
       { label: 'run', text: run.id },
-      { label: 'began', text: `${timeText(run.at) || 'not on record'}${took}` },
+      { label: 'began', text: `${run.at === undefined ? 'not on record' : clockText(run.at)}${took}` },
       { label: 'by', text: by.join(', ') },
-      run.approved && { label: 'approved', text: `by ${run.approved.by}, ${timeText(run.approved.at)}` },
+      run.approved && { label: 'approved', text: `by ${run.approved.by}, ${clockText(run.approved.at)}` },
       { label: 'credits', text: `${spentText(run, isRunning)} charged${planned}` },
       run.error === undefined ? undefined : { label: 'error', text: run.error },
       run.dropped === undefined
@@ -245,18 +245,8 @@ function endText({ how, exit, stopped }: RunStory, isRunning: boolean): string {
 const unsavedWords = 'finished, not saved';
 
 function outcomesText({ outcomes, unsaved = 0 }: Pick<RunStory, 'outcomes' | 'unsaved'>): string {
-  const counts = Object.entries(outcomes).map(([outcome, count]): [string, number] =>
-    outcome === 'running' ? [outcome, count - unsaved] : [outcome, count],
+  const counts = Object.entries(outcomes).map(
+    ([outcome, count]) => [outcome === 'running' ? count - unsaved : count, outcome] as const,
   );
-  const shown = [...counts, [unsavedWords, unsaved] as const].filter(([, count]) => count > 0);
-  return shown.map(([outcome, count]) => `${creditsText(count)} ${outcome}`).join(', ');
-}
-
-/** Returns a text such as `2026-11-22 15:32:15` in this machine's time zone; empty without a time. */
-function timeText(at: string | undefined): string {
-  const time = new Date(at ?? Number.NaN);
-  if (Number.isNaN(time.getTime())) return '';
-  const two = (value: number) => String(value).padStart(2, '0');
-  const day = `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
-  return `${day} ${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}`;
+  return countWords([...counts, [unsaved, unsavedWords]]).join(', ');
 }

@@ -51,9 +51,7 @@ export function codeReference(): string {
 
 /** Documents every kind. `document`: OpenAPI document, the only source of fields without other documentation. */
 export function kindReference(document?: ServiceDocument): string {
-  return Object.values(kinds)
-    .map((kind) => kindSection(kind, document))
-    .join('\n\n');
+  return blocks(Object.values(kinds).map((kind) => kindSection(kind, document)));
 }
 
 export function kindSection(kind: Kind, document: ServiceDocument | undefined): string {
@@ -67,15 +65,18 @@ export function kindSection(kind: Kind, document: ServiceDocument | undefined): 
     listed.length > 0
       ? listed.map(([name, schema]) => [code(name), listedWords(kind, name, schema)])
       : Object.entries(kind.fields).map(([name, field]) => [code(name), fieldWords(kind, name, field)]);
-  return [
+  const models = Object.entries(kind.model?.models ?? {}).map(([name, { description, credits }]) => [
+    code(name),
+    credits === undefined ? '' : String(credits),
+    description,
+  ]);
+  return blocks([
     `## ${kind.name}`,
     `${kind.description} ${checked}`,
     table(['field', 'what'], fields),
-    ...modelTable(kind),
+    table([kind.model?.field ?? '', 'credits', 'what'], models),
     notesOf(kind, new Set(listed.map(([name]) => name))).join(' '),
-  ]
-    .filter((block) => block !== '')
-    .join('\n\n');
+  ]);
 }
 
 function fieldsOf(schema: Json | undefined): [string, JsonMap][] {
@@ -103,16 +104,6 @@ function fieldWords(kind: Kind, name: string, field: Field): string {
   ].join(' ');
 }
 
-function modelTable({ model }: Kind): string[] {
-  if (model === undefined) return [];
-  const rows = Object.entries(model.models).map(([name, { description, credits }]) => [
-    code(name),
-    credits === undefined ? '' : String(credits),
-    description,
-  ]);
-  return [table([model.field, 'credits', 'what'], rows)];
-}
-
 /** `listed`: fields in the service's document; empty if it has none. */
 function notesOf(kind: Kind, listed: ReadonlySet<string>): string[] {
   const groups = (kind.oneOf ?? []).filter((names) => listed.size === 0 || names.every((name) => listed.has(name)));
@@ -121,21 +112,20 @@ function notesOf(kind: Kind, listed: ReadonlySet<string>): string[] {
     ...groups.map((names) => `Exactly one of ${names.map(code).join(', ')}.`),
     ...(kind.free === true ? ['Costs no credits.'] : []),
     ...(outputs.length === 0 ? [] : [`Gives other tasks ${outputs.join(', ')}.`]),
-    ...(kind.parts === undefined
-      ? []
-      : [
-          `Gives parts: ${code(`foreach: "{{tasks.NAME.${kind.parts.name}}}"`)} with ${code('maxItems')}, at most ${kind.parts.most}.`,
-        ]),
+    ...(kind.parts === undefined ? [] : [partsText(kind.parts)]),
   ];
 }
 
+function partsText({ name, most }: NonNullable<Kind['parts']>): string {
+  return `Gives parts: ${code(`foreach: "{{tasks.NAME.${name}}}"`)} with ${code('maxItems')}, at most ${most}.`;
+}
+
 export function topicReference(): string {
-  return Object.entries(topicGroups)
-    .map(([group, names]) => {
-      const rows = Object.entries(names).map(([name, about]) => [`[${name}](${name}.md)`, about]);
-      return `## ${group}\n\n${table(['', ''], rows)}`;
-    })
-    .join('\n\n');
+  const groups = Object.entries(topicGroups).map(([group, names]) => {
+    const rows = Object.entries(names).map(([name, about]) => [`[${name}](${name}.md)`, about]);
+    return blocks([`## ${group}`, table(['', ''], rows)]);
+  });
+  return blocks(groups);
 }
 
 interface CommandDoc {
@@ -148,44 +138,31 @@ interface CommandDoc {
   examples: readonly { line: string; about: string }[];
 }
 
+/** Lists the commands by theme, and then documents each. */
 export function commandReference(commands: readonly CommandDoc[]): string {
-  return `${themes(commands)}\n\n${details(commands)}`;
-}
-
-function themes(commands: readonly CommandDoc[]): string {
   const listed = commands.flatMap(({ name, listed: one }) => (one === undefined ? [] : [{ name, ...one }]));
-  return [...groupBy(listed, ({ theme }) => theme)]
-    .map(([theme, own]) =>
-      table(
-        [theme, ''],
-        own.map(({ name, summary }) => [code(name), plainWords(summary)]),
-      ),
-    )
-    .join('\n\n');
+  const themes = [...groupBy(listed, ({ theme }) => theme)].map(([theme, own]) => {
+    const rows = own.map(({ name, summary }) => [code(name), plainWords(summary)]);
+    return table([theme, ''], rows);
+  });
+  return blocks([...themes, ...commands.map(commandSection)]);
 }
 
-function details(commands: readonly CommandDoc[]): string {
-  return commands
-    .map(({ name, usage, description, options, examples }) =>
-      [
-        `## ${name}`,
-        plainWords(description),
-        `\`\`\`text\n${usage}\n\`\`\``,
-        ...(options.length === 0
-          ? []
-          : [
-              table(
-                ['option', 'what'],
-                options.map((one) => [code(one.flags), plainWords(one.description)]),
-              ),
-            ]),
-        table(
-          ['example', ''],
-          examples.map(({ line, about }) => [code(line), plainWords(about)]),
-        ),
-      ].join('\n\n'),
-    )
-    .join('\n\n');
+function commandSection({ name, usage, description, options, examples }: CommandDoc): string {
+  const optionRows = options.map((one) => [code(one.flags), plainWords(one.description)]);
+  const exampleRows = examples.map(({ line, about }) => [code(line), plainWords(about)]);
+  return blocks([
+    `## ${name}`,
+    plainWords(description),
+    `\`\`\`text\n${usage}\n\`\`\``,
+    table(['option', 'what'], optionRows),
+    table(['example', ''], exampleRows),
+  ]);
+}
+
+/** Joins blocks of Markdown. */
+function blocks(texts: readonly string[]): string {
+  return texts.filter((text) => text !== '').join('\n\n');
 }
 
 function code(text: string): string {
@@ -198,7 +175,9 @@ function row(...cells: string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`;
 }
 
+/** Returns a table; an empty text without rows. */
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  if (rows.length === 0) return '';
   return [row(...head), row(...head.map(() => '---')), ...rows.map((cells) => row(...cells))].join('\n');
 }
 

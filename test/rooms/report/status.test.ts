@@ -363,7 +363,7 @@ describe('the history of a run', () => {
       "aurora-launch: some failed
 
       run      2026-01-01-0000-k3f9
-      began    2026-01-01 00:00:00, took 1:01:02
+      began    2026-01-01 00:00, took 1:01:02
       by       mediabatch 0.1.0, commit bbbbbbbbbbbb, manifest aaaaaaaaaaaa
       credits  17 charged, planned 40
 
