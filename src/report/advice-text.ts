@@ -1,5 +1,5 @@
 import type { Advice, Call, Shell, Way } from '../ground/advice.ts';
-import { active, command, type Document, type Line, line, paragraph } from './document.ts';
+import { active, command, type Document, type Line, line } from './document.ts';
 import { safeText } from './safe-text.ts';
 
 /** A command line ready to paste, with the running command's file and its options for lock, variables and account. */
@@ -10,45 +10,31 @@ export function adviceText(advice: Advice, paste: Paste): string {
 }
 
 export function adviceView(advice: Advice | undefined, paste: Paste): Document {
-  return viewOf(advice, { sign: '→', textOf: (run) => write(run, paste) });
+  return advice === undefined ? [] : listBehind('→', waysBlock(waysOf(advice), paste));
 }
 
-export function shellView(advice: Advice<Shell> | undefined, sign: string): Document {
-  return viewOf(advice, { sign, textOf: shellText });
+/** Returns the advice of a diagnostic, whose commands are the same for every caller. */
+export function hintView(hint: Advice<Shell> | undefined): Document {
+  return hint === undefined ? [] : listBehind('hint:', waysBlock(waysOf(hint)));
 }
 
-/** Returns a line for each sentence or command, for commands of mediabatch. */
-export function waysBlock(ways: readonly (string | Way<Call>)[], paste: Paste): Line[] {
-  return ways.map((one) => (typeof one === 'string' ? line(one) : command(one.to, paste(one.run))));
-}
-
-function viewOf<Run>(
-  advice: Advice<Run> | undefined,
-  { sign, textOf }: { sign: string; textOf(run: Run): string },
-): Document {
-  if (advice === undefined) return [];
-  const lines = waysOf(advice).map((one) =>
-    typeof one === 'string' ? paragraph(one) : command(one.to, textOf(one.run)),
-  );
+function listBehind(sign: string, lines: readonly Line[]): Document {
   return lines.length === 0 ? [] : [{ is: 'list', items: [lines], signs: [active(sign)] }];
 }
 
-export function adviceLines(advice: Advice, paste: Paste): string[] {
-  return linesOf(advice, (run) => write(run, paste));
-}
-
-function write(run: Call | Shell, paste: Paste): string {
-  return 'shell' in run ? shellText(run) : paste(run);
-}
-
-export function shellLines(advice: Advice<Shell>): string[] {
-  return linesOf(advice, shellText);
+/** Returns a line for each sentence or command. */
+export function waysBlock(ways: readonly (string | Way<Shell>)[]): Line[];
+export function waysBlock(ways: readonly (string | Way)[], paste: Paste): Line[];
+export function waysBlock(ways: readonly (string | Way)[], paste?: Paste): Line[] {
+  return ways.map((one) => (typeof one === 'string' ? line(one) : command(one.to, textOf(one.run, paste))));
 }
 
 /** Formats an advice. A command ends its line, follows a colon, and is never shortened. */
-function linesOf<Run>(advice: Advice<Run>, textOf: (run: Run) => string): string[] {
-  return waysOf(advice).map((line) =>
-    typeof line === 'string' ? safeText(line, 2000) : `${safeText(line.to, 1000)}: ${textOf(line.run)}`,
+export function adviceLines(advice: Advice<Shell>): string[];
+export function adviceLines(advice: Advice, paste: Paste): string[];
+export function adviceLines(advice: Advice, paste?: Paste): string[] {
+  return waysOf(advice).map((one) =>
+    typeof one === 'string' ? safeText(one, 2000) : `${safeText(one.to, 1000)}: ${textOf(one.run, paste)}`,
   );
 }
 
@@ -56,8 +42,9 @@ function waysOf<Run>(advice: Advice<Run>): readonly (string | Way<Run>)[] {
   return typeof advice === 'string' || 'to' in advice ? [advice] : advice;
 }
 
-function shellText({ shell }: Shell): string {
-  return shell.map((word) => shellWord(word)).join(' ');
+function textOf(run: Call | Shell, paste: Paste | undefined): string {
+  if ('shell' in run) return run.shell.map((word) => shellWord(word)).join(' ');
+  return paste === undefined ? run.call : paste(run);
 }
 
 /** A string as one word of the usual shell of a system: on Windows PowerShell and cmd, else a shell like bash. */

@@ -1,7 +1,7 @@
 import type { Json } from '../ground/json.ts';
 import type { Approved, CostDimension, CostRow, CostSums } from '../plan/prices/charges.ts';
 import { type Document, heading, jsonOf, paragraph, stack, table } from './document.ts';
-import { countOf, creditsText } from './numbers.ts';
+import { countOf, countWords, creditsText } from './numbers.ts';
 import { csvText, safeText } from './safe-text.ts';
 
 interface CostFacts {
@@ -48,7 +48,7 @@ function whereText(sums: CostSums): string {
   const { delivered, running, superseded, failed } = sums;
   const spent = [
     `${creditsText(delivered)} delivered`,
-    ...(running > 0 ? [`${creditsText(running)} running`] : []),
+    ...countWords([[running, 'running']]),
     `${creditsText(superseded)} superseded`,
     `${creditsText(failed)} failed and charged`,
   ];

@@ -95,34 +95,18 @@ export function jsonOf(mediabatch: string, facts: object): Json {
   return { mediabatch, version: 1, ...facts } as unknown as Json;
 }
 
-export function strong(text: string): Span {
-  return { text, mark: 'strong' };
+function marked(mark: Mark): (text: string) => Span {
+  return (text) => ({ text, mark });
 }
 
-export function faint(text: string): Span {
-  return { text, mark: 'faint' };
-}
-
-export function good(text: string): Span {
-  return { text, mark: 'good' };
-}
-
-export function active(text: string): Span {
-  return { text, mark: 'active' };
-}
-
-export function warning(text: string): Span {
-  return { text, mark: 'warning' };
-}
-
-export function bad(text: string): Span {
-  return { text, mark: 'bad' };
-}
-
+export const strong = marked('strong');
+export const faint = marked('faint');
+export const good = marked('good');
+export const active = marked('active');
+export const warning = marked('warning');
+export const bad = marked('bad');
 /** Marks text from a campaign or the service, so that it is escaped. */
-export function named(text: string): Span {
-  return { text, mark: 'name' };
-}
+export const named = marked('name');
 
 export function spansOf(text: Text): readonly Span[] {
   return typeof text === 'string' || 'mark' in text ? [text] : text;

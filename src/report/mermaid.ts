@@ -2,7 +2,7 @@ import type { Step } from '../graph/graph.ts';
 import { listCharges } from '../plan/prices/charges.ts';
 import type { Situation } from '../plan/situation/situation.ts';
 import { type StepState, stateOfStep, stepStates } from '../plan/situation/step-state.ts';
-import { countOf, creditsText } from './numbers.ts';
+import { countOf, countWords, creditsText } from './numbers.ts';
 import { safeText } from './safe-text.ts';
 
 /** Limits of Mermaid's viewers, which a diagram cannot raise. */
@@ -100,8 +100,10 @@ function labelOf({ name, kind, states, spent, held }: Node, isStep: boolean): st
     safeText(name, longestName),
     `${safeText(kind, longestName)}${isStep ? '' : ` · ${countOf(steps, 'step')}`}`,
     counts.join(' · '),
-    ...(spent > 0 ? [`${creditsText(spent)} cr spent`] : []),
-    ...(held > 0 ? [`${creditsText(held)} cr reserved`] : []),
+    ...countWords([
+      [spent, 'cr spent'],
+      [held, 'cr reserved'],
+    ]),
   ];
 }
 

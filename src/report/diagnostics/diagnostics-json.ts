@@ -2,7 +2,7 @@ import { failedOutcomes } from '../../contract/event.ts';
 import { countDiagnostics, type Diagnostic, type Place, sortDiagnostics } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
 import { defined, groupBy } from '../../ground/values.ts';
-import { shellLines } from '../advice-text.ts';
+import { adviceLines } from '../advice-text.ts';
 import type { RunView, Stage } from '../run/run-view.ts';
 import { safeText, shortList } from '../safe-text.ts';
 
@@ -32,7 +32,7 @@ export function diagnosticJson(diagnostic: Diagnostic): Json {
     code,
     severity,
     message,
-    ...(hint !== undefined && { hint: shellLines(hint).join('\n') }),
+    ...(hint !== undefined && { hint: adviceLines(hint).join('\n') }),
     ...(place !== undefined && { range: rangeJson(place) }),
     ...(related !== undefined && {
       related: related.map((other) => ({ message: other.message, range: rangeJson(other.place) })),
@@ -64,7 +64,7 @@ export function diagnosticsGithub(
       const lines = [
         safeText(message, messageLength),
         ...(trail.length > 0 ? [`in ${trail.map((part) => safeText(part, 120)).join(' › ')}`] : []),
-        ...(hint === undefined ? [] : shellLines(hint)),
+        ...(hint === undefined ? [] : adviceLines(hint)),
       ];
       return annotation(severity, properties, lines);
     })

@@ -3,7 +3,7 @@ import { type Failure, failures, type Meaning } from '../../contract/failure.ts'
 import { countDiagnostics, type Diagnostic, nameCell, type Place, sortDiagnostics } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
 import { defined, groupBy } from '../../ground/values.ts';
-import { adviceText, adviceView, type Paste, shellView } from '../advice-text.ts';
+import { adviceText, adviceView, hintView, type Paste } from '../advice-text.ts';
 import { bad, type Document, line, strong, type Text, warning } from '../document.ts';
 import { countOf } from '../numbers.ts';
 import { blockLines, indented, terminalText, wrapped } from '../render/terminal-text.ts';
@@ -91,7 +91,7 @@ function blockOf(
   }
   const trail = (diagnostic.trail ?? []).map((part) => safeText(part, 120));
   if (trail.length > 0) lines.push(...below(`in ${trail.join(' › ')}`));
-  const advice = shellView(hint, 'hint:').flatMap((block) => blockLines(block, inner));
+  const advice = hintView(hint).flatMap((block) => blockLines(block, inner));
   return [...lines, ...indented(advice, indent)];
 }
 

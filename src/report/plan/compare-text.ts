@@ -19,7 +19,7 @@ import {
   strong,
   type Text,
 } from '../document.ts';
-import { countOf, creditsText, signedText } from '../numbers.ts';
+import { countOf, countWords, creditsText, signedText } from '../numbers.ts';
 import { markdownText } from '../render/markdown-text.ts';
 import { terminalText } from '../render/terminal-text.ts';
 import { makeStyle, type Style } from '../style.ts';
@@ -113,12 +113,10 @@ function priceText(steps: readonly ComparedStep[]): string {
 }
 
 function countsText({ steps }: CompareView): string {
-  const byChange = groupBy(steps, ({ change }) => change);
-  const counts = Object.entries(changeWords).flatMap(([change, word]) => {
-    const count = byChange.get(change as ComparedStep['change'])?.length ?? 0;
-    return count === 0 ? [] : [`${creditsText(count)} ${word}`];
-  });
-  return counts.length === 0 ? 'No step differs.' : counts.join(' · ');
+  const counts = Object.entries(changeWords).map(
+    ([change, word]) => [steps.filter((step) => step.change === change).length, word] as const,
+  );
+  return steps.length === 0 ? 'No step differs.' : countWords(counts).join(' · ');
 }
 
 function lineOf({ change, address, text, credits, discards = 0 }: ComparedStep): Text {
@@ -170,21 +168,17 @@ function sumText({ credits, unknownPrices }: PriceSum): string {
   return credits === 0 ? unknown : `${countOf(credits, 'credit')} + ${unknown}`;
 }
 
-/** Returns a text such as `3 jobs for 6 credits, 2 posts, and 1 create whose charge is not known`. */
+/** Returns a text such as `3 jobs for 6 credits, 2 posts, 1 create whose charge is not known`. */
 function chargesText(charges: readonly Charge[]): string {
-  const known = charges.filter(({ went }) => went !== 'held');
-  const jobs = known.filter(({ kind }) => !isPost(kind));
-  const posts = known.length - jobs.length;
-  const held = charges.length - known.length;
-  const credits = jobs.reduce((sum, charge) => sum + (charge.credits ?? 0), 0);
-  const settled = [
-    ...(jobs.length > 0 ? [`${countOf(jobs.length, 'job')} for ${countOf(credits, 'credit')}`] : []),
-    ...(posts > 0 ? [countOf(posts, 'post')] : []),
-  ];
+  const held = charges.filter(({ went }) => went === 'held').length;
+  const posts = charges.filter(({ went, kind }) => went !== 'held' && isPost(kind)).length;
+  const jobs = charges.length - held - posts;
+  const credits = charges.reduce((sum, charge) => sum + (charge.went === 'held' ? 0 : (charge.credits ?? 0)), 0);
   return [
-    ...(settled.length > 0 ? [settled.join(', ')] : []),
+    ...(jobs > 0 ? [`${countOf(jobs, 'job')} for ${countOf(credits, 'credit')}`] : []),
+    ...(posts > 0 ? [countOf(posts, 'post')] : []),
     ...(held > 0 ? [`${countOf(held, 'create')} whose charge is not known`] : []),
-  ].join(', and ');
+  ].join(', ');
 }
 
 export function compareJson(view: CompareView): Json {

@@ -34,15 +34,11 @@ export function markdownText(document: Document, { marker }: { marker?: string |
   const fits = (text: string) => Buffer.byteLength(text) <= mostCommentBytes;
   const whole = textOf(Number.POSITIVE_INFINITY);
   if (fits(whole)) return whole;
-  // A line takes at least two bytes.
-  let [low, high] = [0, mostCommentBytes / 2];
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2);
-    if (fits(textOf(middle))) low = middle;
-    else high = middle;
-  }
-  return textOf(low);
+  return cuts.map(textOf).find(fits) ?? textOf(0);
 }
+
+/** Numbers of lines after which the parts of a long document are cut, tried in this order. */
+const cuts = [2048, 1024, 512, 256, 128, 64, 32, 16, 8];
 
 function cutPart({ head, lines, end, more }: Cut, most: number): string {
   const shown = lines.length <= most ? lines : [...lines.slice(0, most), more(most)];

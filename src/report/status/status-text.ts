@@ -20,7 +20,7 @@ import {
   strong,
   warning,
 } from '../document.ts';
-import { clockText, countOf, creditsText } from '../numbers.ts';
+import { clockText, countOf, countWords, creditsText } from '../numbers.ts';
 import { groupLines, redoWay, unfitMends } from '../run/summary-troubles.ts';
 import { safeText, shortList } from '../safe-text.ts';
 import type { GateStatus, StatusView, StepStatus, TaskStatus } from './status.ts';
@@ -159,10 +159,10 @@ function postsFact({ tasks, rows }: StatusView): Fact | undefined {
   const scheduled = rows.filter(({ scheduledFor }) => scheduledFor !== undefined).length;
   const posts = tasks.filter(({ kind }) => isPost(kind));
   const sent = sum(posts, ({ states }) => states.done + states.changed + states.running + states.lost);
-  const parts = [
-    ...(sent > scheduled ? [`${creditsText(sent - scheduled)} posted`] : []),
-    ...(scheduled > 0 ? [`${creditsText(scheduled)} scheduled`] : []),
-  ];
+  const parts = countWords([
+    [sent - scheduled, 'posted'],
+    [scheduled, 'scheduled'],
+  ]);
   return parts.length === 0 ? undefined : { label: 'posts', text: parts.join(' · ') };
 }
 

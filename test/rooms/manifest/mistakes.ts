@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Diagnostic } from '../../../src/ground/diagnostic.ts';
 import type { DataFile } from '../../../src/manifest/parse.ts';
-import { shellLines } from '../../../src/report/advice-text.ts';
+import { adviceLines } from '../../../src/report/advice-text.ts';
 import { including, load, parse, summarize, tasks } from './load.ts';
 
 /** A text in, the codes and places of its mistakes out. */
@@ -70,7 +70,7 @@ function expectMistakes(
   { found, says = [] }: { found: string[]; says: string[] | undefined },
 ): void {
   expect(diagnostics.map((one) => summarize(one).replace('campaign.yaml:', ''))).toEqual(found);
-  const words = diagnostics.map(({ message, hint = '' }) => [message, ...shellLines(hint)].join('\n')).join('\n');
+  const words = diagnostics.map(({ message, hint = '' }) => [message, ...adviceLines(hint)].join('\n')).join('\n');
   for (const word of says) expect(words).toContain(word);
   for (const { message, hint, place } of diagnostics) {
     expect(hint, message).toBeTruthy();
