@@ -11,7 +11,7 @@ import { call, way } from '../ground/advice.ts';
 import { countDiagnostics, type Diagnostic, hasErrors } from '../ground/diagnostic.ts';
 import { defined } from '../ground/values.ts';
 import type { Listing } from '../kinds/listed-model.ts';
-import type { SchemaCompiler } from '../manifest/check/json-schema.ts';
+import { loadSchemaCompiler, type SchemaCompiler } from '../manifest/check/json-schema.ts';
 import { besideManifest } from '../manifest/file-path.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import { type DataFile, dataFiles, parseManifest } from '../manifest/parse.ts';
@@ -131,7 +131,6 @@ async function readFacts(
     if ('text' in answer) sources.set(besideManifest(file, path), answer.text);
   }
   if ([...manifest.tasks, ...manifest.tables].every(({ schema }) => schema === undefined)) return { data };
-  const { loadSchemaCompiler } = await import('../manifest/check/json-schema.ts');
   return { data, schemaCompiler: await loadSchemaCompiler(() => performance.now()) };
 }
 

@@ -10,6 +10,7 @@ import type { Listing } from '../kinds/listed-model.ts';
 import { readCatalogListing } from '../kinds/read-catalog.ts';
 import { readServiceDocument, type ServiceDocument } from '../kinds/service-document.ts';
 import type { Lock } from '../lock/record.ts';
+import { loadSchemaCompiler } from '../manifest/check/json-schema.ts';
 import { isSpending } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
 import { heldPurchases } from '../plan/prices/held.ts';
@@ -182,8 +183,6 @@ async function factsOf(documents: ReadDocuments, json: Json, from: Source): Prom
 
 async function readFacts(json: Json, from: Source): Promise<ServiceFacts> {
   const document = readServiceDocument(json, kinds);
-  // Loaded on demand, because the compiler of schemas is large.
-  const { loadSchemaCompiler } = await import('../manifest/check/json-schema.ts');
   const compile = await loadSchemaCompiler(() => performance.now());
   return {
     document,

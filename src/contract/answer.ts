@@ -4,7 +4,6 @@ import type { ListedRecord } from '../plan/purchases/match-listed.ts';
 
 export interface CreatedJob {
   jobId: string;
-  /** `null` if the answer does not report the charge. */
   credits: number | null;
   /** True if the charge comes from a list, and not from the answer to the create request. */
   isListed?: true;
@@ -110,7 +109,6 @@ export interface ListedJob {
   echoes: { [field: string]: Json };
 }
 
-/** One walk through a kind's list, newest record first. */
 export interface ListWalk<Job extends ListedRecord> {
   /** Records newer than the fence: the newest job of the list before the request was sent. */
   jobs: readonly Job[];

@@ -11,7 +11,6 @@ export interface Approval {
   /** Digest of the account that pays, salted with the plan's digest. Omitted for sandbox credits. */
   account?: string;
   campaign: string;
-  /** Description of what was approved, for people. */
   what: string;
   by: string;
   /** Time in ISO 8601, UTC. */

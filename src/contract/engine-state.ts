@@ -20,7 +20,6 @@ export interface EngineRun {
   host: string;
   manifest: string;
   submittedMs: number;
-  /** Omitted while the run is open. */
   endedMs?: number;
   cancelled?: { by: string; ageMs: number };
   paused?: { by: string; ageMs: number };
@@ -34,7 +33,6 @@ export interface EngineRun {
   lacks?: 'worker' | 'version' | 'store' | 'leader';
   /** `waiting`: not begun, or its job is still running. `left`: the run ended or stopped before the step began. */
   steps: { done: number; failed: number; waiting: number; left: number; of: number };
-  /** Credits charged in this run. Omitted if not recorded. */
   credits?: number;
   files: { wanted: number; saved: number; failed: number };
   store: string | null;

@@ -4,7 +4,6 @@
  */
 export class ServiceError extends Error {
   readonly why: 'auth' | 'unreachable' | 'refused' | 'unusable';
-  /** HTTP status; `undefined` if there was no answer. */
   readonly status: number | undefined;
   /** Wait in ms that the service requests before the next call. */
   readonly retryAfterMs: number | undefined;
@@ -69,7 +68,6 @@ export class HeadLostError extends Error {
 
 /** A run that failed because of a defect of this program or a library. `cause`: the original error. */
 export class BrokenRunError extends Error {
-  /** Path of the lock that records what was paid. */
   readonly lock: string;
 
   constructor(cause: unknown, lock: string) {

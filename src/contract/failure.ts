@@ -158,11 +158,9 @@ type FailureOf<Code extends FailureCode> = {
   code: Code;
   /** Message with unescaped data; every view must escape it. */
   message: string;
-  /** Suggested remedy. */
   hint?: Advice | undefined;
 } & (Code extends keyof Facts ? Facts[Code] : unknown);
 
-/** Reason why an operation could not be done, as data. */
 export type Failure = { [Code in FailureCode]: FailureOf<Code> }[FailureCode];
 
 /** Thrown by the application if it cannot continue, and this is no defect of mediabatch itself. */

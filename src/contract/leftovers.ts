@@ -15,13 +15,11 @@ export interface Leftover {
   address?: string;
 }
 
-/** A record at the service that contains a step's job. */
 export interface RemoteRecord {
   kind: string;
   address: string;
   jobId: string;
   recordId?: string;
-  /** Credits paid for the job; omitted if unknown. */
   credits?: number;
   /** `none`: the job never had any. */
   files: 'intact' | 'missing' | 'none';

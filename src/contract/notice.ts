@@ -17,7 +17,6 @@ export interface Finding {
   /** Subject of the check: `environment`, `service`, `locks`, … */
   about: string;
   state: 'ok' | 'warning' | 'problem';
-  /** Result in words, without a full stop. */
   text: string;
   hint?: Advice;
   /** Exit code for the problem; only for problems. */

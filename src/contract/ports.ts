@@ -27,7 +27,6 @@ import type { Hold, HoldAnswer } from './spending.ts';
 
 export interface OutputTarget {
   address: string;
-  /** Path without extension. */
   save: string;
   media: Media;
   /** Digests of files that may be replaced. Any other file at the destination is kept under another name. */
@@ -146,7 +145,6 @@ export type Departure =
   | { is: 'out-of-credits'; error: string }
   | { is: 'undecided' };
 
-/** Decides when create requests may leave, within one process. */
 export interface CreateGate {
   readonly stopped: StopReason | undefined;
   /**
@@ -305,7 +303,6 @@ export interface LockFile {
    * read it again, join it with the known lock, reopen it.
    */
   replace(lines: Iterable<string>): Promise<void>;
-  /** Waits for pending writes. */
   close(): Promise<void>;
 }
 

@@ -17,16 +17,13 @@ export interface ReviewData {
   canDecide: boolean;
   /** Shell commands for the host, to which addresses are appended. Omitted if the path of the manifest suffices. */
   commands?: ReviewCommands;
-  /** Set while a run is active at the host. */
   run?: ReviewRun;
   /** The next purchase with its command, when no gate waits for a decision. */
   next?: { text: string; command: string };
   waits?: ReviewWait[];
-  /** Groups in the order of the manifest. */
   groups: ReviewGroup[];
   /** Groups refer to assets by their index in this list. */
   assets: ReviewAsset[];
-  /** Set in a gallery. */
   report?: ReportParts;
 }
 
@@ -37,7 +34,6 @@ export interface ReviewCommands {
   redo: string;
 }
 
-/** Number and cost of steps that wait for the same gates. */
 export interface ReviewWait {
   /** Names of groups. The steps wait until all of these gates are decided. */
   gates: string[];
@@ -81,7 +77,6 @@ export interface ReviewGate {
   state: 'open' | 'decided' | 'contested' | 'rejected';
   /** Number of steps that cannot be bought before the gate is decided. */
   waiting: number;
-  /** As `what` of `ReviewWait`. */
   waitingWhat?: string | undefined;
   /** Maximum cost of these steps in credits; `null` if unknown. */
   waitingCredits: number | null;
@@ -123,7 +118,6 @@ export interface ReviewAsset {
   verdict?: { is: 'picked' | 'rejected'; note?: string; reason?: string; by?: string };
   /** Whether a verdict can be given: it has an output, and a gate. */
   isJudged: boolean;
-  /** Earlier purchases of the step, newest first. */
   earlier: ReviewEarlier[];
   /** Addresses of the steps that it uses; `usedBy`: steps that use it. */
   madeFrom: string[];
@@ -142,7 +136,6 @@ export interface ReviewEarlier {
 
 export interface ReviewFile {
   is: 'image' | 'audio' | 'video' | 'other';
-  /** Path as recorded, relative to the output folder. */
   path: string;
   mediaType: string;
   bytes: number;
@@ -184,7 +177,6 @@ export interface ReviewChange extends Pick<ReviewData, 'revision' | 'run' | 'nex
   /** Complete new state of the changed assets. */
   assets: ReviewAsset[];
   groups: ReviewGroup[];
-  /** Omitted when unchanged. */
   waits?: ReviewWait[];
 }
 

@@ -36,7 +36,6 @@ export function lowestOf(all: readonly SpendingLimits[]): SpendingLimits {
 /** A purchase whose credits are to be held, before its create request leaves. */
 export interface Hold {
   key: string;
-  /** Price; `null` if unknown. */
   credits: number | null;
   /** Expected cost, if the price is unknown. */
   likely: number;

@@ -338,7 +338,6 @@ function withDigest(request: OpenRequest, file: FileFact | undefined): OpenReque
 
 const mostGroups = 12;
 
-/** Returns the canaries of a task, one for each price class. */
 function canariesOf({ id, canary }: Pick<Task, 'id' | 'canary'>, steps: readonly Step[]): Canary[] {
   if (canary === undefined) return [];
   const byPrice = groupBy(steps, ({ kind, request }) => {

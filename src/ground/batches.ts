@@ -11,7 +11,6 @@ interface BatchOptions<Item> {
    * the event loop.
    */
   gather?(): Promise<void>;
-  /** Size that an item contributes to its batch. Default: 1. */
   sizeOf?(item: Item): number;
   /** Largest size of a batch with more than one item. Default: none. */
   mostSize?: number;

@@ -15,7 +15,6 @@ export class Heap<Item, Key> {
     return this.#items[0]?.at;
   }
 
-  /** Removes all items and returns them in no particular order. */
   clear(): Item[] {
     return this.#items.splice(0).map(({ item }) => item);
   }

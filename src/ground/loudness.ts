@@ -72,7 +72,6 @@ export function matchLoudness(loudnesses: readonly number[]): number[] {
 type Filter = (sample: number) => number;
 type Coefficients = [b0: number, b1: number, b2: number, a1: number, a2: number];
 
-/** Second-order filter in direct form I. */
 function createFilter([b0, b1, b2, a1, a2]: Coefficients): Filter {
   let [x1, x2, y1, y2] = [0, 0, 0, 0];
   return (x) => {
@@ -101,7 +100,6 @@ function shelf(sampleRate: number): Coefficients {
   ];
 }
 
-/** Filters out frequencies too low to contribute to loudness. */
 function highPass(sampleRate: number): Coefficients {
   const [frequency, quality] = [38.13547087602444, 0.5003270373238773];
   const k = Math.tan((Math.PI * frequency) / sampleRate);

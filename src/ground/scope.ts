@@ -6,7 +6,6 @@ export class Scope {
     this.#closers.push(close);
   }
 
-  /** Rejects with the first failure. */
   async close(): Promise<void> {
     const failures: unknown[] = [];
     for (let close = this.#closers.pop(); close !== undefined; close = this.#closers.pop()) {

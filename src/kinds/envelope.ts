@@ -70,7 +70,6 @@ export const envelope = {
   accounts: { lists: ['data', 'accounts'], name: 'accountName', username: 'accountUsername' },
   /** Field names of the catalog of models, which is entirely undocumented. */
   catalog: {
-    /** Names of lists that do not state a kind. */
     lists: ['data', 'models', 'catalog', 'items'],
     model: ['key', 'model', 'id', 'name'],
     kind: ['kind', 'type'],
@@ -92,7 +91,6 @@ export const envelope = {
       'billingUnit',
     ],
     creditsBy: ['creditsBy'],
-    /** The maximum charge for one job. */
     ceiling: ['maxCredits'],
     allowed: ['allowed'],
     description: ['description', 'label'],

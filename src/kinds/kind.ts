@@ -1,7 +1,6 @@
 /** Facts about one kind of request, from the service's documentation. Others are omitted, never guessed. */
 export interface Kind {
   readonly name: string;
-  /** Description of one sentence, for hovers and help. */
   readonly description: string;
   /**
    * How a step is carried out. `job`: a create request, polling, and a download. `upload`: a file is added to the media
@@ -27,11 +26,8 @@ export interface Kind {
   };
   readonly list?: {
     readonly path: string;
-    /** The field of the answer with the items. */
     readonly items: 'generations' | 'data';
-    /** True when the parameters `page` and `limit` are accepted. */
     readonly paged: boolean;
-    /** The field of an item with the job ID. */
     readonly jobId: 'id' | 'jobId';
     /** Fields of the request, each with its name in an item of the list, the most distinctive first. */
     readonly echoes: Readonly<Record<string, string>>;
@@ -53,7 +49,6 @@ export interface Kind {
   /** Field that selects the model, and constraints by model. Omitted when no models are documented. */
   readonly model?: {
     readonly field: string;
-    /** The model that the service uses when the field is omitted. */
     readonly default: string;
     readonly models: Readonly<Record<string, Model>>;
     /** Field for quality tiers. Allowed if the service's OpenAPI document has it: nothing else documents it. */
@@ -64,7 +59,6 @@ export interface Kind {
    * text nor a link counts, and the length of free texts too.
    */
   readonly pricedBy: readonly string[] | 'all';
-  /** The kind costs no credits. */
   readonly free?: true;
   /** Output fields that other steps may refer to, for example `url` in `{{tasks.hero.url}}`. */
   readonly outputs: readonly string[];

@@ -6,7 +6,6 @@ import { defaultFor, modelName } from './price.ts';
 
 type Body = { readonly [field: string]: Json };
 
-/** `high` is omitted when the list has no maximum. */
 interface ListPrice {
   low: number;
   likely: number;

@@ -14,9 +14,7 @@ export interface ListedModel {
   /** Credits for each started unit of `per`, for a request with only default values. */
   credits?: number;
   per: ListedUnit;
-  /** Credits that depend on a field, by its name and value. */
   creditsBy: { readonly [field: string]: { readonly [value: string]: number } };
-  /** The maximum charge for one job, if the service states it. */
   ceiling?: number;
   /** Allowed values for the model, by field, if they are listed. */
   allows: { readonly [field: string]: readonly string[] };
@@ -30,7 +28,6 @@ export interface ListedKind {
   defaults: { readonly [field: string]: string | number };
   /** Values that are allowed in every request, by field, for fields whose values do not depend on the model. */
   values: { readonly [field: string]: readonly string[] };
-  /** Fields that a request may have, if the source lists them. */
   fields?: readonly string[];
   /** The list is that of the sandbox, which accepts any model and charges for its default. */
   isSandbox?: true;

@@ -13,7 +13,6 @@ export interface ServiceDocument {
    * version does not know the path, and found it by the fields of its body.
    */
   creates: { [kind: string]: { path: string; schema?: Json; byOperation?: true } };
-  /** Reasons why no create request was found, by kind. */
   missing: { [kind: string]: string };
   /** Operations such as `POST /uploads`, relative to the base URL. */
   operations: string[];
@@ -183,7 +182,6 @@ function findRoute(
 // The rest of this file inlines the schemas of an OpenAPI document. Malformed parts are treated as missing, and nothing
 // throws.
 
-/** Maximum nesting, deeper than any real request. */
 const mostDepth = 40;
 /** Maximum number of parts of one inlined schema, because a malicious document could double in size at every level. */
 const mostParts = 50_000;

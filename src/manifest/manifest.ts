@@ -17,7 +17,6 @@ export interface Manifest {
   /** Path of the list of files that each run writes, relative to the output folder. */
   index?: string;
   vars: JsonMap;
-  /** In the order of the manifest. */
   tables: Table[];
   /** Request fields by kind, for known kinds only. */
   defaults: { [kind: string]: JsonMap };
@@ -56,7 +55,6 @@ export interface Table {
 
 export interface Task {
   id: string;
-  /** Omitted when the kind is unknown. */
   kind?: string | undefined;
   /** The request as written, including defaults, with the place of each field. */
   with: { field: string; value: Json; path: Path }[];
@@ -116,7 +114,6 @@ export type RowSource =
   | { from: 'unknown' };
 
 export interface Matrix {
-  /** A value that is a map has an `id`. */
   axes: { name: string; values: (Scalar | JsonMap)[] | { text: string } }[];
   include: { [axis: string]: Scalar }[];
   exclude: { [axis: string]: Scalar }[];
@@ -126,9 +123,9 @@ export interface Matrix {
 
 /**
  * `approve`: each output is reviewed. `choose`: a number of outputs is picked among the takes, along an axis, or among
- * all steps. `note`: criterion of the choice. `reasons`: reasons for rejecting an output.
+ * all steps. `note`: criterion of the choice. `reasons`: reasons for rejecting an output. `title`: a template for the
+ * title of each group.
  */
-/** `title`: a template for the title of each group. */
 export type GateRule = { title?: string; note?: string; reasons?: readonly string[] } & (
   | { is: 'approve' }
   | { is: 'choose'; choose: number; among: { by: 'takes' } | { by: 'all' } | { by: 'axis'; axis: string } }

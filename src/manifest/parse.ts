@@ -101,7 +101,6 @@ interface NeededFile {
   sheets: (string | undefined)[];
 }
 
-/** Lists the files that a manifest needs, each once. */
 export function dataFiles(manifest: Manifest): NeededFile[] {
   const files = new Map<string, NeededFile>();
   const add = (path: string, as: NeededFile['as'], at: Path): NeededFile => {

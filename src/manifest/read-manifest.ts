@@ -171,7 +171,6 @@ function amongOf(among: string | undefined): Extract<GateRule, { is: 'choose' }>
   return among === 'takes' || among === 'all' ? { by: among } : { by: 'axis', axis: among };
 }
 
-/** Parses `canary:`, which the checks have found to be valid. */
 function readCanary(value: Json | undefined): CanaryRule | undefined {
   const written = typeof value === 'number' ? { first: value } : value;
   if (!isMap(written)) return undefined;

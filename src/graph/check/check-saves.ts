@@ -131,7 +131,6 @@ interface SaveRule {
 
 const below = 'write a path relative to the folder of the manifest';
 
-/** Paths that leave the folder of the manifest. */
 const outside: readonly SaveRule[] = [
   { breaks: /^[A-Za-z]:/, says: 'names a drive', hint: below },
   { breaks: /^\//, says: 'is absolute', hint: below },

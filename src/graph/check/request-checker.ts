@@ -16,7 +16,6 @@ export type { RequestChecker } from './request-fault.ts';
 
 const placeholder = 'https://example.com/output';
 
-/** A create request as the document describes it. */
 interface Create {
   path: string;
   schema: CompiledSchema;

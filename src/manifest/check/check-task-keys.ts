@@ -141,7 +141,6 @@ function checkPurchase(id: string, task: JsonMap, tell: Tell): void {
   }
 }
 
-/** Reports limits for fields that the task does not have. */
 function checkTextLimits(id: string, task: JsonMap, defaults: JsonMap, tell: Tell): void {
   const kind = ownValue(task, 'kind');
   const preset = typeof kind === 'string' ? mapOf(ownValue(defaults, kind)) : {};

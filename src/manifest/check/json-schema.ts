@@ -4,14 +4,12 @@ import { describeValue, isMap, mapOf, messageOf, ownValue, type Path, shorten, v
 import { suggestName } from '../suggest.ts';
 
 export interface SchemaProblem {
-  /** Path within the checked value to the wrong part. */
   path: (string | number)[];
   /** Keyword of the schema: `enum`, `maximum`, `required`, … */
   rule: string;
   /** For example `must be >= 1`. */
   message: string;
   params: Readonly<Record<string, unknown>>;
-  /** Description of the wrong part in the schema. */
   about?: string;
   /** For a value that fits none of several forms: the problems of each form. */
   forms?: SchemaProblem[];

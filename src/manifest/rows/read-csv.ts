@@ -7,7 +7,6 @@ import { flatText, type Rows } from './rows.ts';
 
 interface CsvRecord {
   cells: string[];
-  /** Number of its first line, counted from 1. */
   line: number;
 }
 

@@ -9,7 +9,6 @@ export interface Wrong {
   hint: string;
 }
 
-/** The text of a cell, or why it has no value. */
 type TableCell = string | Wrong;
 
 export interface TableRow {

@@ -8,7 +8,6 @@ export interface Row {
   label: string;
   /** Returns the place of the row, or of one of its cells if that is known; computed only for messages. */
   place(column?: string): Place;
-  /** Its row key, unless the task sets `key`. */
   key?: string;
   /** The part of another step's output that is this row, counted from 0. */
   part?: { of: string; index: number };
@@ -16,7 +15,6 @@ export interface Row {
 
 export interface Rows {
   rows: Row[];
-  /** Name of the rows in messages, for example `products.csv`. */
   label: string;
   /** All columns of the rows, in the order of their first appearance. Omitted when the rows are scalars. */
   columns?: string[];

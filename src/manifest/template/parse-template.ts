@@ -97,7 +97,6 @@ function findUnbalanced(text: string, tags: readonly Tag[]): TemplateFault | und
   return syntaxFault(last.tag, `${textOf(text, last.tag)} is not closed`, hint);
 }
 
-/** Finds the first tag that alone is not a template. */
 function findWrongTag(text: string, tags: readonly Tag[]): TemplateFault | undefined {
   const wrong = tags.find((tag) => {
     const block = /^#\s*([^\s}|]+)/.exec(tag.inside);

@@ -32,7 +32,6 @@ export interface FilePlaces extends Places {
   readonly source: Source;
 }
 
-/** The key and the value at a path, as nodes. */
 interface Spot {
   key: unknown;
   value: unknown;
@@ -69,7 +68,6 @@ const maxDepth = 100;
 
 const jsonTags = ['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map((name) => `tag:yaml.org,2002:${name}`);
 
-/** Codes of the mistakes in a kind of file. */
 export interface YamlCodes {
   twice: DiagnosticCode;
   unquoted: DiagnosticCode;

@@ -259,7 +259,6 @@ function findUnclosed(
 
 export interface PlacedVar {
   name: string;
-  /** `unknownValue` if it is wrong. */
   value: Json;
   place: Place;
 }
