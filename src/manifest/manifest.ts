@@ -55,47 +55,47 @@ export interface Table {
 
 export interface Task {
   id: string;
-  kind?: string | undefined;
+  kind: string | undefined;
   /** The request as written, including defaults, with the place of each field. */
   with: { field: string; value: Json; path: Path }[];
   rows: RowSource;
   /** Path of a JSON Schema that every row of the data file must match. */
-  schema?: string | undefined;
+  schema: string | undefined;
   /**
    * Folder of the file with the task, relative to the main manifest's folder: `''`, or for example `shared/`. Paths of
    * data files and uploads are relative to it.
    */
   folder: string;
   /** Condition for making a step: a boolean, or a text that renders to true or false. */
-  when?: string | boolean | undefined;
+  when: string | boolean | undefined;
   /** Condition of the shared rows that the task uses, in addition to its own. */
-  rowsWhen?: string | boolean | undefined;
+  rowsWhen: string | boolean | undefined;
   /** Maximum time in ms for which a job is polled. A job that takes longer still belongs to its step. */
-  timeoutMs?: number | undefined;
+  timeoutMs: number | undefined;
   /**
    * A failed job is bought again, up to `attempts` purchases in total, and up to `credits` for those after the first.
    */
-  retry?: { attempts: number; credits?: number } | undefined;
-  expect?: Expectation | undefined;
+  retry: { attempts: number; credits?: number } | undefined;
+  expect: Expectation | undefined;
   /** Maximum number of characters of rendered strings, by request field. */
-  limits?: Readonly<Record<string, number>> | undefined;
-  key?: string | undefined;
+  limits: Readonly<Record<string, number>> | undefined;
+  key: string | undefined;
   /** True when the task has a wrong key, which was reported; `key` is then omitted. */
-  keyBroken?: true | undefined;
-  matrix?: Matrix | undefined;
-  takes?: number | undefined;
-  gate?: GateRule | undefined;
-  canary?: CanaryRule | undefined;
+  keyBroken: true | undefined;
+  matrix: Matrix | undefined;
+  takes: number | undefined;
+  gate: GateRule | undefined;
+  canary: CanaryRule | undefined;
   /** Keeps the purchases of its steps, even if their input changes. */
-  pin?: true | undefined;
+  pin: true | undefined;
   needs: string[];
   /** By task: the values that select its steps, by axis, `key` or `take`. */
   from: { task: string; picks: { name: string; value: Scalar | Scalar[] }[] }[];
-  save?: string | undefined;
+  save: string | undefined;
   tags: string[];
-  description?: string | undefined;
+  description: string | undefined;
   /** Rights to the outputs of this task. Defaults to those of the campaign. */
-  rights?: Rights | undefined;
+  rights: Rights | undefined;
 }
 
 export type Rights = { [name: string]: Scalar };

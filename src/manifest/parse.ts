@@ -72,10 +72,10 @@ export function parseManifest(
   const manifest: Manifest = {
     file: source.file,
     name: typeof name === 'string' ? name : '',
-    ...(typeof description === 'string' ? { description } : {}),
-    ...(typeof budget === 'number' ? { budget } : {}),
-    ...(typeof concurrency === 'number' ? { concurrency } : {}),
-    ...(typeof index === 'string' ? { index } : {}),
+    ...(typeof description === 'string' && { description }),
+    ...(typeof budget === 'number' && { budget }),
+    ...(typeof concurrency === 'number' && { concurrency }),
+    ...(typeof index === 'string' && { index }),
     ...merged,
     sound: !hasErrors(diagnostics),
     warnings: diagnostics.filter((diagnostic) => diagnostic.severity === 'warning'),
@@ -261,15 +261,11 @@ function joinPlaces(
   main: Places,
   { owners, moved }: { owners: ReadonlyMap<string, ManifestFile>; moved: ReadonlyMap<string, Path> },
 ): Places {
-  const find = (asked: Path): { places: Places; path: Path } => {
+  const at = <Found>(asked: Path, place: (places: Places, path: Path) => Found): Found => {
     const to = moved.get(idOf(asked.slice(0, 3)));
     const path = to === undefined ? asked : [...to, ...asked.slice(3)];
     const owner = owners.get(idOf(path.slice(0, 3))) ?? owners.get(idOf(path.slice(0, 2)));
-    return { places: owner?.places ?? main, path };
-  };
-  const at = <Found>(asked: Path, place: (places: Places, path: Path) => Found): Found => {
-    const { places, path } = find(asked);
-    return place(places, path);
+    return place(owner?.places ?? main, path);
   };
   return {
     value: (path) => at(path, (places, own) => places.value(own)),

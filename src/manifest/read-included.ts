@@ -35,12 +35,12 @@ export interface ManifestFile {
 
 interface ManifestFiles {
   /** Each file comes after the files that it includes: the main manifest is last. Later files win. */
-  files: ManifestFile[];
-  diagnostics: Diagnostic[];
+  readonly files: readonly ManifestFile[];
+  readonly diagnostics: readonly Diagnostic[];
   /** Included files that still have to be read, by their path relative to the main manifest's folder. */
-  unread: { path: string; place: Place }[];
+  readonly unread: { path: string; place: Place }[];
   /** True when a file is missing or is not a map, so that its content is missing from the campaign. */
-  incomplete: boolean;
+  readonly incomplete: boolean;
 }
 
 interface Edge {
@@ -56,11 +56,10 @@ export function readManifestFiles(
 ): ManifestFiles {
   const walk = new Walk(source.file, included, program);
   walk.visit('', readManifestFile(source, { program }));
-  const { files, diagnostics, unread, incomplete } = walk;
-  return { files, diagnostics, unread, incomplete };
+  return walk;
 }
 
-class Walk {
+class Walk implements ManifestFiles {
   readonly files: ManifestFile[] = [];
   readonly diagnostics: Diagnostic[] = [];
   readonly unread: { path: string; place: Place }[] = [];
