@@ -100,7 +100,7 @@ export function isWholeVar(text: string): boolean {
   return /^\{\{\s*vars\.[^{}\s]+\s*\}\}$/.test(text);
 }
 
-/** Finds unquoted free texts of which YAML reads a part as a comment or an anchor: a prompt would be cut silently. */
+/** Finds unquoted free texts that YAML cuts at a comment or after an anchor: the prompt that is paid would lack a part. */
 export function findCutTexts(value: Json, places: FilePlaces): Diagnostic[] {
   const { defaults, tasks } = mapOf(value);
   const presets = Object.entries(mapOf(defaults)).map(([kind, request]) => ({
