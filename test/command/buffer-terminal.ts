@@ -1,5 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { onTestFinished } from 'vitest';
+import { namedCommands } from '../../src/cli/program/command-row.ts';
+import { makeProgram } from '../../src/cli/program/program.ts';
 import { notCalled, type Terminal } from '../../src/cli/terminal.ts';
 import { makeStyle } from '../../src/report/style.ts';
 
@@ -23,6 +25,14 @@ export function bufferTerminal(): { terminal: Terminal; said: { out: string; err
     ...notCalled,
   };
   return { terminal, said };
+}
+
+/** A program whose commands do nothing: it only reads a command line. */
+export function makeReader() {
+  const { terminal, said } = bufferTerminal();
+  const program = makeProgram({ terminal, exit: () => {} });
+  for (const [, command] of namedCommands(program)) command.action(() => {});
+  return { program, said };
 }
 
 /** Somebody sits at the terminal of this process until the test ends. `onQuestion` is called at each yes-or-no prompt. */

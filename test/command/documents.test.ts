@@ -4,14 +4,13 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { namedCommands } from '../../src/cli/program/command-row.ts';
-import { makeProgram } from '../../src/cli/program/program.ts';
 import type { EngineRun } from '../../src/contract/engine-state.ts';
 import { jsonOf } from '../../src/report/document.ts';
 import { command, readLines, root } from '../rig/command.ts';
 import { makeFolder } from '../rig/folder.ts';
 import { gitEnvironment } from '../rig/git-environment.ts';
 import { makePlace, pictures, until } from '../rig/place.ts';
-import { bufferTerminal } from './buffer-terminal.ts';
+import { makeReader } from './buffer-terminal.ts';
 import { runInProcess, workplaceForEach } from './in-process.ts';
 import { folderWith, key, scripted } from './scripted.ts';
 
@@ -146,7 +145,7 @@ tasks:
 
   /** Commands that take `--json`, as they are typed. */
   function commandsWithJson(): string[] {
-    const commands = namedCommands(makeProgram({ ...bufferTerminal(), exit() {} }));
+    const commands = namedCommands(makeReader().program);
     return commands.flatMap(([name, { options }]) => (options.some(({ long }) => long === '--json') ? [name] : []));
   }
 

@@ -4,13 +4,12 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
 import { namedCommands } from '../../src/cli/program/command-row.ts';
 import { isAboutManifest, nameManifest } from '../../src/cli/program/name-manifest.ts';
-import { makeProgram } from '../../src/cli/program/program.ts';
-import { bufferTerminal } from './buffer-terminal.ts';
+import { makeReader } from './buffer-terminal.ts';
 import { manifest, products, workplaceForEach } from './in-process.ts';
 
 describe('manifest named', () => {
   const place = workplaceForEach();
-  const program = makeProgram({ terminal: bufferTerminal().terminal, exit: () => {} });
+  const { program } = makeReader();
   const commands = program.commands.filter(isAboutManifest);
 
   function name(line: string): string {

@@ -4,13 +4,12 @@ import { cpSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSyn
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type CommandRow, namedCommands } from '../../src/cli/program/command-row.ts';
-import { makeProgram } from '../../src/cli/program/program.ts';
 import { bin, command, root } from '../rig/command.ts';
 import { exampleNames, openExample } from '../rig/examples.ts';
 import { makeFolder } from '../rig/folder.ts';
 import { gitEnvironment } from '../rig/git-environment.ts';
 import { blocksOf, pageNames } from '../rig/manual-pages.ts';
-import { bufferTerminal } from './buffer-terminal.ts';
+import { makeReader } from './buffer-terminal.ts';
 
 /** The quickstart after a rehearsal and a day of work: a row and a season less, another season, other words, a retouched picture, and pins. */
 async function usedQuickstart(): Promise<string> {
@@ -142,7 +141,7 @@ test('the ten minutes of `help start` lead from a spreadsheet to a gallery, in o
 test('every example in the help does what it says', async () => {
   const [used, gated] = [await usedQuickstart(), await gatedDrafts()];
   const failed: string[] = [];
-  for (const [name, , { examples }] of namedCommands(makeProgram({ ...bufferTerminal(), exit() {} }))) {
+  for (const [name, , { examples }] of namedCommands(makeReader().program)) {
     const folders = [used, gated].map((from) => {
       const folder = join(makeFolder(), 'campaign');
       cpSync(from, folder, { recursive: true, preserveTimestamps: true });

@@ -5,7 +5,6 @@ import { Ajv } from 'ajv';
 import { describe, expect, test } from 'vitest';
 import { readTopic } from '../../src/cli/commands/help.ts';
 import { namedCommands } from '../../src/cli/program/command-row.ts';
-import { makeProgram } from '../../src/cli/program/program.ts';
 import { titles } from '../../src/contract/failure.ts';
 import { pageText } from '../../src/report/manual/page-text.ts';
 import { topics } from '../../src/report/manual/topics.ts';
@@ -13,19 +12,12 @@ import { makeStyle } from '../../src/report/style.ts';
 import { displayWidth } from '../../src/report/text-width.ts';
 import { root } from '../rig/command.ts';
 import { blocksOf, codeSpansOf, pageNames, readPage, slugOf } from '../rig/manual-pages.ts';
-import { bufferTerminal } from './buffer-terminal.ts';
+import { makeReader } from './buffer-terminal.ts';
 import { products, workplaceForEach } from './in-process.ts';
 
 describe('manual', () => {
   const { run, write } = workplaceForEach();
   const plain = makeStyle(false);
-
-  function makeReader() {
-    const { terminal, said } = bufferTerminal();
-    const program = makeProgram({ terminal, exit: () => {} });
-    for (const [, command] of namedCommands(program)) command.action(() => {});
-    return { program, said };
-  }
 
   const shown = async (name: string, width: number) =>
     pageText(await readTopic(name, makeReader().program), { style: plain, width });
@@ -163,7 +155,7 @@ describe('manual', () => {
 
 describe('first screen', () => {
   const place = workplaceForEach();
-  const commands = namedCommands(makeProgram({ ...bufferTerminal(), exit() {} }));
+  const commands = namedCommands(makeReader().program);
   const everyday = commands.flatMap(([name, , row]) => (row.isEveryday ? [name] : []));
 
   test.each([['--help'], ['-h'], []])(
@@ -191,14 +183,6 @@ describe('first screen', () => {
 
 describe('help examples', () => {
   const place = workplaceForEach();
-
-  /** A program whose commands do nothing: it only reads a command line. */
-  function makeReader() {
-    const { terminal, said } = bufferTerminal();
-    const program = makeProgram({ terminal, exit: () => {} });
-    for (const [, command] of namedCommands(program)) if (command.commands.length === 0) command.action(() => {});
-    return { program, said };
-  }
 
   const rows = namedCommands(makeReader().program).map(([, , row]) => row);
 

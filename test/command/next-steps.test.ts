@@ -2,11 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { namedCommands } from '../../src/cli/program/command-row.ts';
-import { makeProgram, pasteAfter } from '../../src/cli/program/program.ts';
+import { pasteAfter } from '../../src/cli/program/program.ts';
 import { call } from '../../src/ground/advice.ts';
 import { root } from '../rig/command.ts';
-import { bufferTerminal } from './buffer-terminal.ts';
+import { makeReader } from './buffer-terminal.ts';
 import { workplaceForEach } from './in-process.ts';
 
 describe('next steps', () => {
@@ -39,9 +38,7 @@ tasks:
     const { next } = JSON.parse(out) as { next?: Step[] };
     if (next === undefined) throw new Error(err);
     for (const { command } of next) {
-      const { terminal, said } = bufferTerminal();
-      const program = makeProgram({ terminal, exit: () => {} });
-      for (const [, one] of namedCommands(program)) if (one.commands.length === 0) one.action(() => {});
+      const { program, said } = makeReader();
       await program.parseAsync(command.split(' ').slice(1), { from: 'user' });
       expect(said.err, command).toBe('');
     }
@@ -132,9 +129,7 @@ for text; do if bash -n -c "$text" 2>/dev/null; then eval "$text"; else printf '
 
   /** What the program's own command line says against these words. */
   async function refusalOf(words: readonly string[]): Promise<string | undefined> {
-    const { terminal, said } = bufferTerminal();
-    const program = makeProgram({ terminal, exit: () => {} });
-    for (const [, command] of namedCommands(program)) command.action(() => {});
+    const { program, said } = makeReader();
     try {
       await program.parseAsync([...words], { from: 'user' });
       return undefined;
@@ -174,7 +169,7 @@ for text; do if bash -n -c "$text" 2>/dev/null; then eval "$text"; else printf '
   test('every command in the sources parses', async () => {
     place.write('campaign.yaml', 'version: 1\n');
     const texts = readAll(sourceFile).map(({ text }) => text);
-    const paste = pasteAfter(makeProgram({ terminal: bufferTerminal().terminal, exit: () => {} }), {
+    const paste = pasteAfter(makeReader().program, {
       file: undefined,
       options: {},
     });

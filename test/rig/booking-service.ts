@@ -303,10 +303,6 @@ function send(response: ServerResponse, reply: Reply, now: Date): void {
  * The kinds of a `BookingService` that cost something: image and music replay keys, video and voiceover have lists,
  * influencer has neither. A post has neither, and is free.
  */
-/**
- * The kinds of a `BookingService` that cost something: image and music replay keys, video and voiceover have lists,
- * influencer has neither. A post has neither, and is free.
- */
 export const prices: Readonly<Record<string, number>> = { image: 3, music: 4, video: 10, voiceover: 5, influencer: 8 };
 
 const kindsByCreate: Readonly<Record<string, string>> = {
