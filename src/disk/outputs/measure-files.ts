@@ -43,11 +43,8 @@ export async function measureFile({ root, kept }: MeasuredFolder, { output, aspe
     Object.assign(facts, found);
   }
   // Media containers state durations such as 19.77599999999986.
-  const { durationSeconds } = facts;
-  return {
-    ...facts,
-    ...(durationSeconds !== undefined && { durationSeconds: Math.round(durationSeconds * 1000) / 1000 }),
-  };
+  if (facts.durationSeconds !== undefined) facts.durationSeconds = Math.round(facts.durationSeconds * 1000) / 1000;
+  return facts;
 }
 
 /** Empty without such a fact. `undefined` after a temporary failure, such as a missing package: not cached. */
@@ -102,31 +99,31 @@ async function measureLooks(root: string, output: Output): Promise<Found> {
 /** Size in bytes of ten hours of speech; no output of a job is larger. */
 const mostBytes = 512 * 1024 * 1024;
 
-const decoders: Readonly<Record<string, (handle: FileHandle, listener: Listener) => Promise<void>>> = {
-  'audio/mpeg': decodeMp3,
-  'audio/wav': decodeWav,
+const sounds: {
+  readonly [type: string]: {
+    decode(handle: FileHandle, listener: Listener): Promise<void>;
+    seconds(handle: FileHandle): Promise<number | undefined>;
+  };
+} = {
+  'audio/mpeg': { decode: decodeMp3, seconds: mp3Seconds },
+  'audio/wav': { decode: decodeWav, seconds: wavSeconds },
 };
 
 /** Decodes an MP3 or WAV for a listener. Returns `undefined` for other types, which have no decoder here. */
 async function measureSound(root: string, output: Output, listener: Listener): Promise<Found> {
-  const decode = decoders[output.type];
-  if (decode === undefined || output.bytes > mostBytes) return undefined;
+  const sound = sounds[output.type];
+  if (sound === undefined || output.bytes > mostBytes) return undefined;
   return withFile(root, output, async (handle) => {
-    await decode(handle, listener);
+    await sound.decode(handle, listener);
     return listener.tell();
   });
 }
 
-const lengths: Readonly<Record<string, (handle: FileHandle) => Promise<number | undefined>>> = {
-  'audio/mpeg': mp3Seconds,
-  'audio/wav': wavSeconds,
-};
-
 async function measureLength(root: string, output: Output): Promise<Found> {
-  const measure = lengths[output.type];
-  if (measure === undefined || output.bytes > mostBytes) return undefined;
+  const sound = sounds[output.type];
+  if (sound === undefined || output.bytes > mostBytes) return undefined;
   return withFile(root, output, async (handle) => {
-    const durationSeconds = await measure(handle);
+    const durationSeconds = await sound.seconds(handle);
     return durationSeconds === undefined ? undefined : { durationSeconds };
   });
 }

@@ -1,5 +1,4 @@
 import { lstatSync, realpathSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import { basename, join, sep } from 'node:path';
 import { OutputError, UnsafeFileError } from '../../contract/errors.ts';
 import { isOutputPath } from '../../lock/check-line.ts';
@@ -34,7 +33,7 @@ export async function prepareOutputFolder(root: string, path: string): Promise<{
     folder = join(folder, name);
     let stats = lstatOrAbsent(folder);
     if (stats === undefined) {
-      await makeFolder(folder);
+      await makeFolders(folder);
       stats = lstatSync(folder);
     }
     if (stats.isSymbolicLink())
@@ -74,14 +73,6 @@ function realPath(path: string): string | undefined {
   } catch (error) {
     if (isErrno(error, 'ENOENT')) return undefined;
     throw error;
-  }
-}
-
-async function makeFolder(folder: string): Promise<void> {
-  try {
-    await mkdir(folder);
-  } catch (error) {
-    if (!isErrno(error, 'EEXIST')) throw error;
   }
 }
 
