@@ -5,7 +5,7 @@ import { UnsafeFileError } from '../contract/errors.ts';
 import { messageOf } from '../ground/values.ts';
 import { writeAll } from './fs/durable.ts';
 import { findWayOut } from './fs/own-tree.ts';
-import { noFollow, statPlainFile } from './fs/plain-file.ts';
+import { lstatOrAbsent, noFollow, statPlainFile } from './fs/plain-file.ts';
 
 /** First bytes of every event file. */
 const beginning = /^\{"at":"\d{4}-[^"]{1,40}","event":"[a-z-]+"/;
@@ -34,9 +34,9 @@ export class EventsTargetError extends Error {
 }
 
 /**
- * Examines the target of `--events`, without changing it: an open descriptor, or a plain file. An existing file is
- * accepted only if it is empty or contains events; never a link, whose destination a branch may have chosen. `inputs`:
- * files of the campaign, as absolute paths. `own`: the streams of this process. Throws `EventsTargetError`.
+ * Examines the target of `--events`, without changing it: an open descriptor, a plain file, or a device such
+ * as /dev/null. An existing file is accepted only if it is empty or contains events; never a link, whose destination a
+ * branch may have chosen. `inputs`: files of the campaign, as absolute paths. `own`: the streams of this process. Throws `EventsTargetError`.
  */
 export function findEventsTarget(
   path: string,
@@ -72,14 +72,15 @@ function check(path: string): void {
 /** The content of an existing file is checked again. */
 function openTarget(path: string): EventSink {
   const existing = openExisting(path);
-  if (existing !== undefined) ftruncateSync(existing);
+  if (existing !== undefined && fstatSync(existing).isFile()) ftruncateSync(existing);
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | noFollow;
   return sinkOf(existing ?? openSync(path, flags, 0o666));
 }
 
 function openExisting(path: string): number | undefined {
-  if (statPlainFile(path) === undefined) return undefined;
-  const fd = openSync(path, constants.O_RDWR | noFollow);
+  const isDevice = lstatOrAbsent(path)?.isCharacterDevice() === true;
+  if (!isDevice && statPlainFile(path) === undefined) return undefined;
+  const fd = openSync(path, (isDevice ? constants.O_WRONLY | constants.O_NOCTTY : constants.O_RDWR) | noFollow);
   const head = Buffer.alloc(beginningLength);
   const length = fstatSync(fd).isFile() ? readSync(fd, head, 0, head.length, 0) : 0;
   if (length === 0 || beginning.test(head.toString('latin1', 0, length))) return fd;

@@ -137,6 +137,12 @@ describe('a stream', () => {
     expect(refusal(() => find('/dev/fd/999999').open()).message).toContain('cannot be written: EBADF');
   });
 
+  test.runIf(process.platform !== 'win32')('may be a device', async () => {
+    const sink = find('/dev/null').open();
+    sink.write('one\n');
+    await sink.end();
+  });
+
   test.runIf(process.platform !== 'win32')('to a reader gets it all, and one that goes away is let go', async () => {
     const path = join(makeFolder(), 'pipe');
     execFileSync('mkfifo', [path]);
