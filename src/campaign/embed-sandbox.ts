@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CampaignError } from '../contract/failure.ts';
 import { findOddFile } from '../disk/fs/folders.ts';
@@ -28,17 +26,18 @@ export async function readFaults(path: string): Promise<Fault[]> {
 }
 
 /** Starts the embedded service on loopback. The only function of the runner that starts the sandbox. */
-export async function startSandbox(
-  options: Omit<SandboxOptions, 'apiKey'> & { dataDir: string; port: number },
-): Promise<RunningSandbox> {
+export async function startSandbox({
+  port,
+  ...options
+}: Omit<SandboxOptions, 'apiKey'> & { port: number }): Promise<RunningSandbox> {
   // The sandbox writes to this folder, and a branch may contain links and pipes in it.
-  const odd = findWayOut(options.dataDir) ?? (await findOddFile(options.dataDir));
+  const { dataDir } = options;
+  const odd = dataDir === undefined ? undefined : (findWayOut(dataDir) ?? (await findOddFile(dataDir)));
   if (odd !== undefined) throw new Error(`${odd}; remove it, or take another folder`);
   const { createSandbox, findMissing } = await import('../sandbox/index.ts');
   const missing = await findMissing();
   if (missing !== undefined) throw new Error(missing);
-  const { port, ...rest } = options;
-  const sandbox = createSandbox({ ...rest, apiKey: sandboxKey });
+  const sandbox = createSandbox({ ...options, apiKey: sandboxKey });
   const { url, close } = await sandbox.listen({ port });
   return {
     url,
@@ -90,14 +89,6 @@ export async function embedSandbox(options: Parameters<typeof startSandbox>[0]):
  */
 export async function openSandbox(folder: string, keeps: boolean): Promise<Pick<RunningSandbox, 'url' | 'close'>> {
   const dataDir = join(folder, '.mediabatch', 'sandbox');
-  if (keeps || lstatOrAbsent(dataDir) !== undefined) return embedSandbox({ dataDir, port: 0 });
-  const passing = await mkdtemp(join(tmpdir(), 'mediabatch-'));
-  const { url, close } = await embedSandbox({ dataDir: passing, port: 0 });
-  return {
-    url,
-    async close() {
-      await close();
-      await rm(passing, { recursive: true, force: true });
-    },
-  };
+  const isStored = keeps || lstatOrAbsent(dataDir) !== undefined;
+  return embedSandbox({ port: 0, ...(isStored && { dataDir }) });
 }

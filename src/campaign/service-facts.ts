@@ -94,31 +94,26 @@ export async function fetchFacts(
   const { createLibrary, ServiceError } = await import('../service/library.ts');
   const library = createLibrary({ ...access, clock: systemClock, requestTimeoutMs: 10_000 });
   let refused: string | undefined;
-  const orKept = <Facts>(fresh: Promise<Facts>, kept: () => Promise<Facts>) =>
-    fresh.catch((error: unknown) => {
+  const ask = async (name: 'document' | 'catalog', request: () => Promise<Json>) => {
+    try {
+      const answer = await request();
+      await keepAnswer(paths.state, service, name, answer);
+      return answer;
+    } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       if (error.why === 'auth') refused = error.message;
-      return kept();
-    });
-  const askDocument = async () => {
-    const document = await library.document();
-    await keepAnswer(paths.state, service, 'document', document);
-    return factsOf(documents, document, 'service');
-  };
-  const askCatalog = async () => {
-    const document = await library.catalog();
-    await keepAnswer(paths.state, service, 'catalog', document);
-    return readCatalogListing(document, kinds);
+      return undefined;
+    }
   };
   try {
     const before = withCatalog
       ? [(await readKeptServiceDocument(paths, service))?.listing, await readKeptListing(paths, service)]
       : [];
-    const facts = await orKept(askDocument(), () => readKeptFacts(campaign));
-    const catalog = withCatalog
-      ? await orKept<Listing | undefined>(askCatalog(), () => readKeptListing(paths, service))
-      : undefined;
+    const document = await ask('document', () => library.document());
+    const facts = await (document === undefined ? readKeptFacts(campaign) : factsOf(documents, document, 'service'));
     if (!withCatalog) return facts;
+    const answer = await ask('catalog', () => library.catalog());
+    const catalog = answer === undefined ? await readKeptListing(paths, service) : readCatalogListing(answer, kinds);
     if (refused !== undefined) {
       campaign.tell?.({ is: 'notice', text: `the service refused the key, so nothing was refreshed: ${refused}` });
     }

@@ -22,9 +22,8 @@ import type { DecidedGate, Match } from '../../plan/situation/find-purchases.ts'
 import { type Situation, situate } from '../../plan/situation/situation.ts';
 import type { Verdicts } from '../../plan/situation/verdicts.ts';
 import { changedMeanwhile, type Decided, type DecideOptions, decide } from '../decide.ts';
-import { holdGuard } from '../hold-guard.ts';
 import type { OpenCampaign } from '../open-campaign.ts';
-import { openRunLock } from '../read-lock.ts';
+import { holdGuard, openRunLock } from '../read-lock.ts';
 import { refuseRestored } from '../restore-purchases.ts';
 import { chooseSteps } from '../select-steps.ts';
 import { Session } from '../session.ts';

@@ -1,6 +1,6 @@
 import { mistakesOf, requireTracedGraph } from '../../campaign/load-manifest.ts';
 import { makePlan } from '../../campaign/make-plan.ts';
-import { findFinishedJobs } from '../../campaign/record-run.ts';
+import { findFinishedJobs } from '../../campaign/runs.ts';
 import { requireStep } from '../../campaign/select-steps.ts';
 import { Session } from '../../campaign/session.ts';
 import { CampaignError } from '../../contract/failure.ts';

@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
-import { type Followed, followRun } from '../../campaign/find-run.ts';
 import { campaignPaths } from '../../campaign/paths.ts';
+import { type Followed, followRun } from '../../campaign/runs.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { call } from '../../ground/advice.ts';
 import { bad, command, type Document, faint, line, stack } from '../../report/document.ts';

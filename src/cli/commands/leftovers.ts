@@ -11,10 +11,9 @@ import {
   type RemoteRecords,
 } from '../../campaign/find-leftovers.ts';
 import { requireOtherLocks } from '../../campaign/find-locks.ts';
-import { holdGuard } from '../../campaign/hold-guard.ts';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
 import type { CampaignPaths } from '../../campaign/paths.ts';
-import type { MoveQuestion } from '../../campaign/read-lock.ts';
+import { holdGuard, type MoveQuestion } from '../../campaign/read-lock.ts';
 import { chooseRecorded } from '../../campaign/select-steps.ts';
 import { Session } from '../../campaign/session.ts';
 import { withLibraryOf } from '../../campaign/with-library.ts';

@@ -1,6 +1,6 @@
 import { join, relative } from 'node:path';
-import { eachRunOnce, findRun, historyLines, listRuns } from '../../campaign/find-run.ts';
 import { campaignPaths } from '../../campaign/paths.ts';
+import { eachRunOnce, findRun, historyLines, listRuns } from '../../campaign/runs.ts';
 import { readLiveHolder } from '../../disk/lock/guard.ts';
 import { RunHistory } from '../../disk/state/run-history.ts';
 import { jsonOf } from '../../report/document.ts';

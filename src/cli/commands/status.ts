@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { engineOf } from '../../campaign/on-engine/engine-address.ts';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
-import { findFinishedJobs } from '../../campaign/record-run.ts';
+import { findFinishedJobs } from '../../campaign/runs.ts';
 import { makeSelector } from '../../campaign/select-steps.ts';
 import { findPriceHints } from '../../campaign/service-facts.ts';
 import { Session } from '../../campaign/session.ts';

@@ -297,8 +297,7 @@ ${more}`;
       for (const command of ['validate', 'plan', 'apply']) {
         const ran = await trial.run([command, 'campaign.yaml']);
         expect(ran.err).toContain(`campaign.yaml:11:20 ${warned}`);
-        if (command === 'plan')
-          expect(ran.out.replace(/\s+/g, ' ')).toContain('Z; 1 overdue, published at once');
+        if (command === 'plan') expect(ran.out.replace(/\s+/g, ' ')).toContain('Z; 1 overdue, published at once');
       }
       rmSync(trial.path('.mediabatch'), { recursive: true });
       expect((await trial.run(['plan', 'campaign.yaml'])).err).toContain(warned);

@@ -7,7 +7,7 @@ import { MirroredLock } from '../../../src/campaign/on-engine/mirrored-lock.ts';
 import { type OpenCampaign, openCampaign } from '../../../src/campaign/open-campaign.ts';
 import { campaignPaths } from '../../../src/campaign/paths.ts';
 import { requireLock } from '../../../src/campaign/read-lock.ts';
-import { findFinishedJobs } from '../../../src/campaign/record-run.ts';
+import { findFinishedJobs } from '../../../src/campaign/runs.ts';
 import { keepIndex } from '../../../src/campaign/save-outputs-list.ts';
 import { readSandboxFacts } from '../../../src/campaign/service-facts.ts';
 import type { RunEvent } from '../../../src/contract/event.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { eachRunOnce, historyLines } from '../../../src/campaign/find-run.ts';
+import { eachRunOnce, historyLines } from '../../../src/campaign/runs.ts';
 import { nextOfStatus } from '../../../src/cli/next-steps.ts';
 import type { EngineRun } from '../../../src/contract/engine-state.ts';
 import type { RunEvent, RunFact, StepOutcome } from '../../../src/contract/event.ts';
