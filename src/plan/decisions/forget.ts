@@ -28,21 +28,16 @@ export function forgetRecord(
   const isOrphan = context.price === undefined;
   const isPinned = counted.some(({ fingerprint }) => fingerprint === pinnedFingerprint(record));
   if (!isOrphan && (context.isPinnedByTask === true || isPinned)) {
-    return refuse(
-      address,
-      'is pinned, and a pinned output is not given up',
-      context.isPinnedByTask === true
-        ? 'first remove `pin: true` from its task in the manifest'
-        : way('remove the pin first', call('pin', address, '--undo')),
-    );
+    const undo = way('remove the pin first', call('pin', address, '--undo'));
+    return refuse(address, 'is pinned', context.isPinnedByTask ? 'remove `pin: true` from its task first' : undo);
   }
   if (counted.some(isOpenSend)) return refuseOpenSend(address);
   const running = counted.filter(isJob).find(({ state }) => state === 'running');
   if (running !== undefined && !context.force) {
     return refuse(
       address,
-      `${nameOfJob(running)} is running: it is paid, and its output is not here yet`,
-      'run apply to collect it first; --force gives it up',
+      `has ${nameOfJob(running)}, which is running`,
+      'run apply first, or give it up with --force',
     );
   }
   const isOut = isPost(record.kind) && sendsOf(record).length > 0;
@@ -95,19 +90,12 @@ function whyNot(
   if (old.address === address)
     return refuse(address, 'is the same address', 'name the address on record, then the new one');
   if (old.kind !== step.kind) {
-    return refuse(
-      address,
-      `is of kind ${step.kind}, and ${old.address} was bought as ${old.kind}`,
-      'a purchase can be moved only to a step of its kind',
-    );
+    return refuse(address, `is of kind ${step.kind}, not ${old.kind}`, 'a purchase moves to a step of its kind');
   }
   if (counted.some(isOpenSend)) return refuseOpenSend(address, old.address);
   if (!counted.some(({ jobId }) => jobId !== undefined)) {
-    return refuse(
-      address,
-      `has nothing to take over: nothing was bought for ${old.address}`,
-      way('to see the orphans of the lock', call('status')),
-    );
+    const hint = way('to see the orphans of the lock', call('status'));
+    return refuse(address, `has nothing to take over: nothing was bought for ${old.address}`, hint);
   }
   const own = record === undefined ? undefined : countedPurchases(record).find(({ state }) => state !== 'refused');
   if (own !== undefined) {

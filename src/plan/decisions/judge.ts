@@ -100,11 +100,7 @@ function judgeStep(match: Match, judgement: Judgement, verdicts: Verdicts): Ruli
   if ('is' in found) return found;
   const { record, purchase } = found;
   if (purchase.state !== 'done') {
-    return refuse(
-      address,
-      `has ${nameOfJob(purchase)}, which is still running`,
-      'run apply first, and look at its output',
-    );
+    return refuse(address, `has ${nameOfJob(purchase)}, which is running`, 'run apply first, and look at its output');
   }
   if (purchase.fingerprint !== match.step.fingerprint) {
     return refuse(address, 'will be redone: its input changed', 'run apply first, or `accept` what it has');

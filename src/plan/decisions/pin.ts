@@ -58,11 +58,7 @@ export function findOwn(match: Match): { record: StepRecord; purchase: Job } | R
   const { step, record, movedFrom, sharesJobOf } = match;
   const { address } = step;
   if (movedFrom !== undefined) {
-    return refuse(
-      address,
-      `was bought as ${movedFrom}, and is still on record there`,
-      'run apply first, which moves the purchase for free',
-    );
+    return refuse(address, `was bought as ${movedFrom}`, 'run apply first, which moves the purchase for free');
   }
   const counted = record === undefined ? [] : countedPurchases(record);
   if (counted.some(isOpenSend)) return refuseOpenSend(address);
@@ -71,11 +67,7 @@ export function findOwn(match: Match): { record: StepRecord; purchase: Job } | R
   const purchase = isUsable ? own : findKept(counted);
   if (record !== undefined && purchase !== undefined) return { record, purchase };
   if (sharesJobOf !== undefined) {
-    return refuse(
-      address,
-      `shares the job of ${sharesJobOf} and has none of its own`,
-      `decide about ${sharesJobOf}, or run apply first`,
-    );
+    return refuse(address, `shares the job of ${sharesJobOf}`, `decide about ${sharesJobOf}, or run apply first`);
   }
   return refuse(address, 'has nothing that was bought', 'run apply first; a plan shows what it costs');
 }
@@ -98,11 +90,7 @@ export function findAcceptable(
   if (purchase.state === 'done') return found;
   const { address, fingerprint } = match.step;
   if (isAlone && purchase.fingerprint === fingerprint) return acceptAsIs(address, found);
-  return refuse(
-    address,
-    `has no output yet: ${nameOfJob(purchase)} is running`,
-    'run apply first, which collects the job for free',
-  );
+  return refuse(address, `has no output yet: ${nameOfJob(purchase)} is running`, 'run apply first, which is free');
 }
 
 function acceptAsIs(address: string, { record, purchase }: { record: StepRecord; purchase: Job }): Ruling {
@@ -131,20 +119,12 @@ export function acceptOutput(
   const { record, purchase } = found;
   const missing = seen.find(({ file }) => file.is === 'missing');
   if (missing !== undefined) {
-    return refuse(
-      address,
-      `${missing.path} does not exist, so it cannot be accepted`,
-      'restore the file, or run apply, which downloads it for free',
-    );
+    return refuse(address, `${missing.path} does not exist`, 'restore it, or run apply, which downloads it for free');
   }
   const accepted: string[] = [];
   for (const { path, file } of seen) {
     if (file.is === 'unusable')
-      return refuse(
-        address,
-        `${path} ${file.why}`,
-        'put a media file there, or run apply, which downloads the bought file for free',
-      );
+      return refuse(address, `${path} ${file.why}`, 'put a media file there, or run apply, which downloads it');
     if (file.is === 'edited') accepted.push(`${path} as it is now`);
   }
   if (isUnfit) accepted.push(`${seen.map(({ path }) => path).join(', ')}, although it does not fit \`expect\``);

@@ -133,8 +133,8 @@ describe('an output is not accepted', () => {
       [{ is: 'unusable', why: 'is empty' }, { is: 'missing' }],
       {
         is: 'refused',
-        text: 'x/2.mp3 does not exist, so it cannot be accepted',
-        hint: 'restore the file, or run apply, which downloads it for free',
+        text: 'x/2.mp3 does not exist',
+        hint: 'restore it, or run apply, which downloads it for free',
       },
     ],
     [
@@ -144,7 +144,7 @@ describe('an output is not accepted', () => {
       {
         is: 'refused',
         text: 'x/2.mp3 is empty',
-        hint: 'put a media file there, or run apply, which downloads the bought file for free',
+        hint: 'put a media file there, or run apply, which downloads it',
       },
     ],
     [
@@ -154,7 +154,7 @@ describe('an output is not accepted', () => {
       {
         is: 'refused',
         text: 'has no output yet: job a-1 (4 credits) is running',
-        hint: 'run apply first, which collects the job for free',
+        hint: 'run apply first, which is free',
       },
     ],
     [

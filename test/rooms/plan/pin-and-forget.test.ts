@@ -126,7 +126,7 @@ describe('the purchase that can be decided about', () => {
       graph,
       lockOf({ old: [saved(a)] }),
       {
-        text: 'was bought as old, and is still on record there',
+        text: 'was bought as old',
         hint: 'run apply first, which moves the purchase for free',
       },
     ],
@@ -143,7 +143,7 @@ describe('the purchase that can be decided about', () => {
       'it shares the job of another step',
       twins,
       lockOf({}),
-      { text: 'shares the job of b and has none of its own', hint: 'decide about b, or run apply first' },
+      { text: 'shares the job of b', hint: 'decide about b, or run apply first' },
     ],
   ])('does not exist where %s', (_name, given, lock, said) => {
     expect(findOwn(matchOf(given, lock, 'a'))).toEqual({ is: 'refused', address: 'a', ...said });
@@ -214,10 +214,10 @@ describe('forget', () => {
     const pinned: Ruling = {
       is: 'refused',
       address: 'a',
-      text: 'is pinned, and a pinned output is not given up',
+      text: 'is pinned',
       hint: way('remove the pin first', call('pin', 'a', '--undo')),
     };
-    const pinnedByTask: Ruling = { ...pinned, hint: 'first remove `pin: true` from its task in the manifest' };
+    const pinnedByTask: Ruling = { ...pinned, hint: 'remove `pin: true` from its task first' };
     const open: Ruling = {
       is: 'refused',
       address: 'a',
@@ -227,8 +227,8 @@ describe('forget', () => {
     const running: Ruling = {
       is: 'refused',
       address: 'a',
-      text: 'job a-1 (4 credits) is running: it is paid, and its output is not here yet',
-      hint: 'run apply to collect it first; --force gives it up',
+      text: 'has job a-1 (4 credits), which is running',
+      hint: 'run apply first, or give it up with --force',
     };
 
     test.each<[string, StepRecord, Partial<Context>, Ruling]>([
