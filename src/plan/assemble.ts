@@ -22,7 +22,6 @@ import { holdPosts } from './posts/hold-posts.ts';
 import { targetOf } from './posts/post-accounts.ts';
 import { findPosted, isPost, sendsOf } from './posts/post-record.ts';
 import { blockUnfunded, leaveOut } from './prices/fund.ts';
-import { heldPurchases } from './prices/held.ts';
 import { findModelChanges, type RefreshedList } from './prices/model-changes.ts';
 import { heldWhereUnpriced, type PriceHints, type PriceOf, pricesFrom } from './prices/prices.ts';
 import { costOfRetries, countRefused, idempotencyKey, repeatOf, retriesAfter } from './purchases/key.ts';
@@ -44,7 +43,7 @@ import {
 } from './situation/parts.ts';
 import type { SeenSituation } from './situation/situation.ts';
 import { isRedone } from './situation/verdicts.ts';
-import { budgetCap, type Doubts, sumUp } from './sum-up.ts';
+import { budgetCap, type Doubts, heldPurchases, sumUp } from './sum-up.ts';
 import { type Durations, expectTime } from './time-left.ts';
 
 /** All inputs of a plan. The same facts always give the same plan. */

@@ -6,7 +6,7 @@ import type { ChangeFacts } from './compare/changes.ts';
 import { decidedText } from './decisions/resolve-purchase.ts';
 import { type Unfit, unfitText } from './outputs/expectation.ts';
 import type { Reason } from './plan.generated.ts';
-import type { Action } from './plan.ts';
+import type { Action, SpendingAction } from './plan.ts';
 import { targetOf } from './posts/post-accounts.ts';
 import { isPost, sendsOf } from './posts/post-record.ts';
 import type { PriceOf } from './prices/prices.ts';
@@ -49,11 +49,7 @@ export function decide(match: Match, facts: DecisionFacts): Decision {
   switch (act.do) {
     case 'create':
       if (act.refused === undefined) return decideUnbought(match, facts);
-      return {
-        action: 'create',
-        reason: reasonOf('refused', refusedBefore(act.refused, match)),
-        purchase: nextOf(match),
-      };
+      return buy(match, 'create', reasonOf('refused', refusedBefore(act.refused, match)));
     case 'ask':
       return { action: 'create', reason: reasonOf('answer-lost', act.reason), asks: act.send };
     case 'hold':
@@ -83,21 +79,14 @@ function decideUnbought(match: Match, facts: DecisionFacts): Decision {
   if (bought === undefined) {
     const { part } = match.step;
     const isForgotten = match.record?.purchases.some((purchase) => purchase.jobId !== undefined) === true;
-    if (isForgotten)
-      return {
-        action: 'create',
-        reason: reasonOf('forgotten', 'its purchase was forgotten'),
-        purchase: nextOf(match),
-      };
+    if (isForgotten) return buy(match, 'create', reasonOf('forgotten', 'its purchase was forgotten'));
     const plain = isPost(match.step.kind) ? notPosted : notBought;
-    const purchase = nextOf(match);
-    if (part === undefined || part.index === 0) return { action: 'create', reason: plain, purchase };
+    if (part === undefined || part.index === 0) return buy(match, 'create', plain);
     const neededIf = { of: part.of, parts: part.index + 1 };
     const text = `${plain.text}; needed if ${neededIf.of} gives ${neededIf.parts} or more`;
-    return { action: 'create', reason: { ...plain, text, neededIf }, purchase };
+    return buy(match, 'create', { ...plain, text, neededIf });
   }
-  const reason = tellChanges('changed', { bought, match }, { facts });
-  return { action: 'redo', reason, purchase: nextOf(match) };
+  return buy(match, 'redo', tellChanges('changed', { bought, match }, { facts }));
 }
 
 function collect(match: Match, { jobId, state }: Job, { redo }: DecisionFacts): Decision {
@@ -110,14 +99,11 @@ function collect(match: Match, { jobId, state }: Job, { redo }: DecisionFacts): 
 }
 
 function buyAgain(match: Match, job: Job, { redo }: DecisionFacts): Decision {
-  const purchase = nextOf(match);
-  if (job.state === 'done') {
-    return { action: 'redo', reason: reasonOf('redo-asked', '--redo asks for another'), purchase };
-  }
+  if (job.state === 'done') return buy(match, 'redo', reasonOf('redo-asked', '--redo asks for another'));
   const { attempts = 1 } = match.step.retry ?? {};
   const made = attempts - (retriesLeft(match)?.left ?? 0);
   const how = redo ? '--redo asks' : `attempt ${made + 1} of ${attempts}`;
-  return { action: 'retry', reason: jobFailed(job, `${failedText(job)}; ${how}`), purchase };
+  return buy(match, 'retry', jobFailed(job, `${failedText(job)}; ${how}`));
 }
 
 function failedText(job: Job): string {
@@ -195,8 +181,8 @@ function decideSaved(unfit: Unfit | undefined): Decision {
   return { action: 'failed', reason: { ...reasonOf('unfit', text), unmet: unfit.unmet } };
 }
 
-function nextOf(match: Match): { generation: number; repeat: number } {
-  return nextPurchase(match.record?.purchases ?? [], match.step.fingerprint);
+function buy({ step, record }: Match, action: SpendingAction, reason: Reason): Decision {
+  return { action, reason, purchase: nextPurchase(record?.purchases ?? [], step.fingerprint) };
 }
 
 function refusedBefore(purchase: Refusal, { step }: Match): string {
@@ -238,11 +224,7 @@ function decidePost(
   const other = own === undefined ? facts.postedAs?.(step.fingerprint) : undefined;
   if (posted === undefined && other === undefined) return undefined;
   if (facts.redo) {
-    return {
-      action: 'redo',
-      reason: reasonOf('redo-asked', '--redo asks for another; what is online stays'),
-      purchase: nextOf(match),
-    };
+    return buy(match, 'redo', reasonOf('redo-asked', '--redo asks for another; what is online stays'));
   }
   if (posted === undefined) return { action: 'keep', reason: reasonOf('posted', `posted as ${other} before`) };
   if (purchase?.jobId !== undefined) return decideSame(match, purchase);

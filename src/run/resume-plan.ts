@@ -15,7 +15,6 @@ import {
   type StepOrder,
   withoutSend,
 } from '../plan/plan.ts';
-import { heldPurchases } from '../plan/prices/held.ts';
 import { PriceBook } from '../plan/prices/price-book.ts';
 import {
   heldWhereUnpriced,
@@ -28,7 +27,7 @@ import {
 import { countRefused, idempotencyKey } from '../plan/purchases/key.ts';
 import { type Act, currentPurchase, hasOpenSend, next, type SendFacts } from '../plan/purchases/next.ts';
 import { askedSend } from '../plan/purchases/open-sends.ts';
-import { sumDoubts } from '../plan/sum-up.ts';
+import { heldPurchases, sumDoubts } from '../plan/sum-up.ts';
 import { addCredits, nextOrder } from './step.ts';
 import type { StepEnd } from './step-end.ts';
 

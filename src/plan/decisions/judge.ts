@@ -87,11 +87,7 @@ function refuseUngated({ step: { address, task } }: Match, gates: readonly Gate[
   if (canaries.length > 0) {
     return refuse(address, 'is not a canary, so it needs no decision', `decide about ${listOf(canaries)}`);
   }
-  return refuse(
-    address,
-    'has no gate, so there is nothing to decide',
-    `add \`gate: approve\` to task \`${task}\`, or \`pin\` the outputs to keep`,
-  );
+  return refuse(address, 'has no gate', `add \`gate: approve\` to task \`${task}\`, or \`pin\` the outputs to keep`);
 }
 
 function judgeStep(match: Match, judgement: Judgement, verdicts: Verdicts): Ruling {

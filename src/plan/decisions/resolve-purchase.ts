@@ -110,11 +110,8 @@ export function ruleOnSend(
   }
   const owner = finding.is === 'job' ? findOwner(finding.jobId, { lock, kind, open }) : undefined;
   if (finding.is === 'job' && owner !== undefined) {
-    return refuse(
-      address,
-      `cannot have job ${finding.jobId}, which is recorded as the purchase of ${owner.address}`,
-      'look for the job of this create at the service; nothing was recorded',
-    );
+    const text = `cannot have job ${finding.jobId}, which is recorded as the purchase of ${owner.address}`;
+    return refuse(address, text, 'look for the job of this create at the service; nothing was recorded');
   }
   const text = describe(finding, isPost(kind));
   return { is: 'recorded', address, text, records: [recordOf(resolvePurchase(record, open, finding))] };
@@ -160,13 +157,9 @@ function findOwner(
 
 function nothingOpen(address: string, records: StepRecord[]): Ruling {
   const open = records.filter((record) => openSendsOf(record).length > 0).map((record) => record.address);
-  return refuse(
-    address,
-    'has no create whose outcome is unknown',
-    open.length === 0
-      ? 'nothing in this lock waits for a decision'
-      : `these steps wait for a decision: ${open.slice(0, 10).join(', ')}`,
-  );
+  const others = open.slice(0, 10).join(', ');
+  const hint = others === '' ? 'nothing in this lock waits for a decision' : `these steps wait for one: ${others}`;
+  return refuse(address, 'has no create whose outcome is unknown', hint);
 }
 
 function describeSend({ since, key }: OpenSend): string {
@@ -246,32 +239,20 @@ function whyNotAdopt({ step, purchase, movedFrom, sharesJobOf }: Match, jobId: s
   const { address } = step;
   const owner = findRecordOf(lock, step.kind, jobId);
   if (owner !== undefined && owner.address !== address) {
-    return refuse(
-      address,
-      `cannot have job ${jobId}: it is on record as ${owner.address}`,
-      way('to hand it over', call('move', owner.address, address)),
-    );
+    const hint = way('to hand it over', call('move', owner.address, address));
+    return refuse(address, `cannot have job ${jobId}: it is on record as ${owner.address}`, hint);
   }
   if (step.decided?.wanted !== undefined) {
     return refuse(address, 'is pinned or accepted as it is', 'remove the pin first, or keep the step as it is');
   }
   if (purchase !== undefined && (purchase.state === 'done' || purchase.state === 'running')) {
     const where = movedFrom === undefined ? '' : ` (bought as ${movedFrom})`;
-    return refuse(
-      address,
-      purchase.jobId === jobId ? `has job ${jobId} already` : `has job ${purchase.jobId} already${where}`,
-      way(
-        'only a step without a job can adopt one; to free this step, while its job id stays on record',
-        call('forget', address),
-      ),
-    );
+    const hint = way('to free this step, while its job id stays on record', call('forget', address));
+    return refuse(address, `has job ${purchase.jobId} already${where}`, hint);
   }
   if (sharesJobOf !== undefined) {
-    return refuse(
-      address,
-      `shares the job of ${sharesJobOf}`,
-      way('adopt it there', call('adopt', sharesJobOf, '--job', jobId)),
-    );
+    const hint = way('adopt it there', call('adopt', sharesJobOf, '--job', jobId));
+    return refuse(address, `shares the job of ${sharesJobOf}`, hint);
   }
   return undefined;
 }

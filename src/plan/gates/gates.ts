@@ -157,18 +157,11 @@ export function describeWait(gate: DecidedGate): string {
   const { name, is, choose, members, state } = gate;
   if (is === 'canary') return describeCanary(gate);
   switch (state.is) {
-    case 'contested': {
-      const why = `${state.picked.join(' and ')} are picked, but only ${choose} may be`;
-      return `waits for a pick: ${name} is contested: ${why}`;
-    }
-    case 'rejected': {
+    case 'contested':
+      return `waits for a pick: ${name} is contested: ${state.picked.join(' and ')} are picked, but only ${choose} may be`;
+    case 'rejected':
       if (is === 'approve') return `${name} is rejected; --redo ${name} buys another`;
-      const what =
-        state.toSee === 0
-          ? `all ${members.length} of ${name} are rejected`
-          : `${name}: ${state.toSee} of ${members.length} are not rejected, and ${choose} must be picked`;
-      return `${what}; --redo buys new ones`;
-    }
+      return `${members.length - state.toSee} of ${members.length} of ${name} are rejected; --redo buys new ones`;
     case 'open': {
       if (is === 'approve') return `waits for approval: ${name}`;
       const more = state.picked.length === 0 ? '' : `, ${state.picked.length} of ${choose} picked`;

@@ -244,11 +244,7 @@ function render(template: Template, file: OutputEntry): string | Problem {
 
 function namesOf(file: OutputEntry): JsonMap {
   const { row, matrix, key, task, kind, take, part, output } = file;
-  const names = Object.assign(emptyMap(), { task, kind, path: withoutExtension(output.path) });
-  names.matrix = Object.assign(emptyMap(), matrix);
-  if (row !== undefined) names.row = row;
-  if (key !== undefined) names.key = key;
-  if (take !== undefined) names.take = take;
-  if (part !== undefined) names.part = part;
-  return names;
+  const path = withoutExtension(output.path);
+  const names = { task, kind, path, matrix: Object.assign(emptyMap(), matrix), ...defined({ row, key, take, part }) };
+  return Object.assign(emptyMap(), names);
 }

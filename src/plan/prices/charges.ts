@@ -7,7 +7,7 @@ import { chargeName, chargesByJob, isJob } from '../../lock/sends.ts';
 import { currentPurchase } from '../purchases/next.ts';
 import type { Match } from '../situation/find-purchases.ts';
 import type { Situation } from '../situation/situation.ts';
-import { heldPurchases } from './held.ts';
+import { heldPurchases } from '../sum-up.ts';
 import { pricesFrom } from './prices.ts';
 
 /**

@@ -6,7 +6,6 @@ import { unfitText } from '../../plan/outputs/expectation.ts';
 import type { PostTarget } from '../../plan/plan.ts';
 import { laterPost, targetOf } from '../../plan/posts/post-accounts.ts';
 import { isPost } from '../../plan/posts/post-record.ts';
-import { heldCredits } from '../../plan/prices/held.ts';
 import { heldWhereUnpriced, type PriceHints, pricesFrom } from '../../plan/prices/prices.ts';
 import { settlingOf } from '../../plan/purchases/next.ts';
 import { findOrphans } from '../../plan/rows/orphans.ts';
@@ -14,6 +13,7 @@ import type { DecidedGate, Match } from '../../plan/situation/find-purchases.ts'
 import type { Situation } from '../../plan/situation/situation.ts';
 import { type StepState, stateOfStep } from '../../plan/situation/step-state.ts';
 import type { Said, Verdicts } from '../../plan/situation/verdicts.ts';
+import { heldCredits } from '../../plan/sum-up.ts';
 
 /** Facts of the purchase that a step has. */
 interface PurchaseStatus {

@@ -6,8 +6,8 @@ import { mayBeCharged, openSends, type RecordedSend, spentCredits } from '../../
 import { emptyLock, writeLine, writeLock } from '../../../src/lock/write.ts';
 import { asForgotten } from '../../../src/plan/decisions/forget.ts';
 import { type Finding, resolvePurchase } from '../../../src/plan/decisions/resolve-purchase.ts';
-import { heldCredits } from '../../../src/plan/prices/held.ts';
 import { withoutMovedAway } from '../../../src/plan/rows/orphans.ts';
+import { heldCredits } from '../../../src/plan/sum-up.ts';
 import type { AnyFacts } from '../../rig/facts-of-purchase.ts';
 import { header, read } from './records.ts';
 

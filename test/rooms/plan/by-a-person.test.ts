@@ -369,10 +369,7 @@ describe('import job', () => {
   });
 
   describe('a job is not imported', () => {
-    const room = way(
-      'only a step without a job can adopt one; to free this step, while its job id stays on record',
-      call('forget', 'a'),
-    );
+    const room = way('to free this step, while its job id stays on record', call('forget', 'a'));
     const holding = (decisions: Parameters<typeof deciding>[2]) =>
       deciding(lockOf({ a: [saved(earlier(a))] }), 'a', decisions);
     const heldBack = {

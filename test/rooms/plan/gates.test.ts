@@ -87,8 +87,8 @@ describe('what hangs on a gate', () => {
       'all are rejected',
       bought({ 'hero/1': 'rejected', 'hero/2': 'rejected', 'hero/3': 'rejected' }),
       [
-        'keep: all 3 of hero are rejected; --redo buys new ones',
-        'keep: all 3 of hero are rejected; --redo buys new ones',
+        'keep: 3 of 3 of hero are rejected; --redo buys new ones',
+        'keep: 3 of 3 of hero are rejected; --redo buys new ones',
       ],
     ],
     [

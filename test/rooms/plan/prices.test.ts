@@ -9,7 +9,6 @@ import { readCatalogListing } from '../../../src/kinds/read-catalog.ts';
 import type { Lock, Purchase } from '../../../src/lock/record.ts';
 import type { Price } from '../../../src/plan/plan.ts';
 import { type CostDimension, listCharges, sumCharges, tallyCharges } from '../../../src/plan/prices/charges.ts';
-import { type Held, heldCredits } from '../../../src/plan/prices/held.ts';
 import {
   listedCharge,
   type PriceHints,
@@ -18,7 +17,7 @@ import {
   type WrittenPrices,
 } from '../../../src/plan/prices/prices.ts';
 import { situate } from '../../../src/plan/situation/situation.ts';
-import { estimateOf } from '../../../src/plan/sum-up.ts';
+import { estimateOf, type Held, heldCredits } from '../../../src/plan/sum-up.ts';
 import { makeStatus } from '../../../src/report/status/status.ts';
 import { graphOfSteps } from '../../rig/steps.ts';
 import { addresses, lock as locks } from '../lock/records.ts';

@@ -272,7 +272,7 @@ describe('verdicts', () => {
     ]);
     expect(answer).toMatchObject({
       is: 'recorded',
-      refused: [{ address: 'notes', text: 'has no gate, so there is nothing to decide' }],
+      refused: [{ address: 'notes', text: 'has no gate' }],
     });
     const { at, groups, revision } = await look();
     expect(revision).toBeGreaterThan(before);
