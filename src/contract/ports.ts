@@ -131,9 +131,9 @@ export interface IntendedRequest {
   /** Milliseconds since 1970, by the service's clock. */
   at: number;
   /** The newest listed job before the request, as in `Purchase`. */
-  fence?: string;
+  fence?: string | undefined;
   /** Id of the create request that this one replaces, because a list has shown that it made no job. */
-  resent?: string;
+  resent?: string | undefined;
 }
 
 export type Departure =

@@ -28,11 +28,7 @@ import type { StepEnd } from './step-end.ts';
 type Unsent = Exclude<Create, { is: 'searching' }>;
 
 /** Result of one try of a create request. `afterMs`: wait before the next one, outside of the gate. */
-interface Tried {
-  result: { create: Create } | Ended;
-  departure: Departure;
-  afterMs?: number;
-}
+type Tried = ({ create: Create } | Ended) & { departure: Departure; afterMs?: number };
 
 async function sendCreate(create: Unsent, purchase: Purchase): Promise<{ create: Create } | Ended> {
   const { order, ports, body } = purchase;
@@ -50,7 +46,7 @@ async function sendCreate(create: Unsent, purchase: Purchase): Promise<{ create:
     gate.leave(order, tried?.departure ?? { is: 'undecided' });
   }
   if (tried.afterMs !== undefined) await clock.sleep(tried.afterMs, signal);
-  return tried.result;
+  return tried;
 }
 
 async function tryCreate(
@@ -67,7 +63,7 @@ async function tryCreate(
   if (create.is === 'sent' && !canReplay({ replays, ageMs: at - create.send.at })) {
     const error = 'the service no longer replays its answer';
     const end = giveUp(purchase, { error, recoverable: create.send.fence !== undefined });
-    return { result: { end }, departure: { is: 'undecided' } };
+    return { end, departure: { is: 'undecided' } };
   }
   purchase.tries += 1;
   const leftAt = elapsedOf(clock);
@@ -75,7 +71,7 @@ async function tryCreate(
     typeof ahead === 'number' ? await post(create, { ...purchase, body }, at) : unanswered(create, ahead.unreachable);
   const departure: Departure = { is: answer.is === 'accepted' ? 'accepted' : 'undecided' };
   const missed = answer.is === 'accepted' ? await takeJob(answer, create, purchase, { sent, at }) : answer;
-  if ('end' in missed) return { result: missed, departure };
+  if ('end' in missed) return { ...missed, departure };
   const next = nextAfterCreate(missed, {
     replays,
     searches: sent?.fence !== undefined,
@@ -123,25 +119,25 @@ async function act(next: Next, missed: Missed): Promise<Tried> {
   const { order, ports } = purchase;
   switch (next.do) {
     case 'look-up':
-      return { result: { create: lookUp(next.error, missed) }, departure };
+      return { create: lookUp(next.error, missed), departure };
     case 'again':
       return sendAgain(next, missed);
     case 'drop': {
       stopGate(next, ports);
       const end: StepEnd = { outcome: 'left', credits: 0, error: next.error };
-      if (sent !== undefined) return { result: { end: await takeBack(purchase, sent, end) }, departure };
+      if (sent !== undefined) return { end: await takeBack(purchase, sent, end), departure };
       ports.ledger.release(order);
-      return { result: { end }, departure };
+      return { end, departure };
     }
     case 'refuse':
     case 'hold': {
       if (sent === undefined) throw new Error('internal error: a refusal of what was not sent');
       if (next.do === 'refuse') return refuse(purchase, next, sent.id);
       if (await sendFirstBody(purchase)) {
-        const again: Create = { is: 'intended', send: { ...sent, keyError: next.error } };
-        return { result: { create: again }, departure: { is: 'returning' } };
+        const send = { ...sent, keyError: next.error };
+        return { create: { is: 'intended', send }, departure: { is: 'returning' } };
       }
-      return { result: { end: await holdSend(purchase, { error: next.error, send: sent.id }) }, departure };
+      return { end: await holdSend(purchase, { error: next.error, send: sent.id }), departure };
     }
     case 'give-up': {
       const { error } = next;
@@ -150,7 +146,7 @@ async function act(next: Next, missed: Missed): Promise<Tried> {
       const recoverable =
         sent === undefined || recoveryOf({ fence: sent.fence, replays, ageMs: at - sent.at }) !== undefined;
       return {
-        result: { end: giveUp(purchase, { error, recoverable }) },
+        end: giveUp(purchase, { error, recoverable }),
         departure: next.stop === 'balance' ? { is: 'out-of-credits', error } : departure,
       };
     }
@@ -183,8 +179,8 @@ function sendAgain(next: Extract<Next, { do: 'again' }>, { create, sent, isUnkno
   const is = isUnknown ? 'sent' : create.is === 'new' ? 'intended' : create.is;
   const again: Create = sent === undefined ? create : { is, send: { ...sent, because } };
   // After a throttled request, the gate makes all requests of the account wait.
-  if (throttled) return { result: { create: again }, departure: { is: 'throttled', afterMs } };
-  return { result: { create: again }, departure: { is: 'returning' }, afterMs };
+  if (throttled) return { create: again, departure: { is: 'throttled', afterMs } };
+  return { create: again, departure: { is: 'returning' }, afterMs };
 }
 
 function stopGate({ stop, error, waitMs }: Extract<Next, { do: 'drop' | 'give-up' }>, { gate, clock }: Ports): void {
@@ -248,14 +244,11 @@ async function intend(
   { at, known, fence }: { at: number; known: Sent | undefined; fence: string | undefined },
 ): Promise<Sent> {
   const { order, ports, body } = purchase;
-  const { ledger, service } = ports;
-  const fenced = fence === undefined ? {} : { fence };
-  const replays = service.replays(order.kind);
-  const again = known === undefined ? {} : { resent: known.id };
-  const id = await ledger.intent(order, { body, replays, at, ...fenced, ...again }); // I2
+  const replays = ports.service.replays(order.kind);
+  const id = await ports.ledger.intent(order, { body, replays, at, fence, resent: known?.id }); // I2
   tellIntended(purchase);
   const because = known?.because ?? 'its answer was lost';
-  return { id, at: known?.at ?? at, because, resent: known !== undefined, ...fenced };
+  return { id, at: known?.at ?? at, because, resent: known !== undefined, fence };
 }
 
 function tellIntended({ order, ports, reserved }: Purchase): void {
@@ -274,14 +267,14 @@ async function refuse(
   const { gate, ledger, service } = ports;
   await ledger.finish(order, { state: 'refused', error, send: id });
   const end: StepEnd = { outcome: 'refused', credits: 0, error, ...defined({ because }) };
-  const isOver: Tried = { result: { end }, departure: { is: 'undecided' } };
+  const isOver: Tried = { end, departure: { is: 'undecided' } };
   if (stop !== undefined && stop !== 'balance') {
     gate.stop(stop, error);
     return isOver;
   }
   const rest = order.asksOnly ? order : withoutSend(order);
   const isWalked = service.replays(order.kind);
-  const goOn = (next: StepOrder): Tried => ({ result: { next }, departure: { is: 'returning' } });
+  const goOn = (next: StepOrder): Tried => ({ next, departure: { is: 'returning' } });
   if (isWalked && order.attempt <= order.refused) return goOn(underKey(rest, order.attempt + 1)); // I20 (repeated)
   if (stop !== 'balance') return isOver;
   if (gate.leave(order, { is: 'out-of-credits', error }) !== 'again') return isOver;
@@ -388,13 +381,7 @@ function requireSame(made: string | StepEnd, send: AskedSend | undefined): strin
 /** Continues a create request that an earlier run, or another clone, has begun. */
 async function resume(order: StepOrder, open: AskedSend, ports: Ports): Promise<Create> {
   const { id, since, fence, resent = false } = open;
-  const send = {
-    id,
-    at: Date.parse(since),
-    because: 'its answer was lost in an earlier run',
-    resent,
-    fence,
-  };
+  const send = { id, at: Date.parse(since), because: 'its answer was lost in an earlier run', resent, fence };
   if (fence === undefined) return { is: 'sent', send };
   const ahead = await ports.service.clockAheadMs();
   // The time of the resend is not recorded; it was at the latest just before this run.
