@@ -33,8 +33,6 @@ export class BucketStandIn {
   readonly objects = new Map<string, Stored>();
   readonly asked: Asked[] = [];
   trouble: (asked: Asked) => BucketTrouble | undefined = () => undefined;
-  /** What an answer waits for. Nothing has been done by then. */
-  holdBack: (asked: Asked) => Promise<void> | undefined = () => undefined;
   /** As storages that never heard of `If-None-Match` on a PUT. */
   knowsConditions = true;
   endpoint = '';
@@ -50,7 +48,6 @@ export class BucketStandIn {
       for await (const chunk of request) chunks.push(chunk as Buffer);
       const asked = { method: request.method ?? '', url: request.url ?? '' };
       bucket.asked.push(asked);
-      await bucket.holdBack(asked);
       const trouble = bucket.trouble(asked);
       if (trouble === 'break') return request.socket.destroy();
       const answer =

@@ -3,9 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { onTestFinished, type TestContext } from 'vitest';
-import type { Fault } from '../../src/sandbox/index.ts';
 import { bin, type CommandOptions, type CommandResult, command, temporaryFolder } from './command.ts';
-import { type ServiceHere, serviceHere } from './service-here.ts';
+import { type ServiceHere, type ServiceOptions, serviceHere } from './service-here.ts';
 
 export interface Place {
   service: ServiceHere;
@@ -33,14 +32,8 @@ export const applied: readonly string[] = ['apply', 'campaign.yaml', '--yes', '-
 /** A campaign in a folder of its own, and a service that the test can look into. */
 export async function makePlace(
   manifest: string,
-  options: {
-    speed?: number;
-    credits?: number;
-    faults?: Fault[];
-    apiKey?: string;
-    /** That of its own context, for a test that runs beside others. */
-    onTestFinished?: TestContext['onTestFinished'];
-  } = {},
+  /** `onTestFinished`: that of its own context, for a test that runs beside others. */
+  options: ServiceOptions & { onTestFinished?: TestContext['onTestFinished'] } = {},
 ): Promise<Place> {
   const { path: folder, remove } = temporaryFolder();
   const { onTestFinished: atEnd = onTestFinished, ...ofService } = options;

@@ -1,9 +1,8 @@
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import type { Fault } from '../../src/sandbox/index.ts';
-import { type CommandOptions, type CommandResult, command, readLines, temporaryFolder } from './command.ts';
-import { type ServiceHere, type ServiceOptions, serviceHere } from './service-here.ts';
+import { type CommandOptions, type CommandResult, command, readLines } from './command.ts';
+import { makePlace } from './place.ts';
+import type { ServiceHere, ServiceOptions } from './service-here.ts';
 
 /** A folder with a campaign, and a service. Both go away with the test. */
 export interface Trial {
@@ -17,21 +16,13 @@ export interface Trial {
 }
 
 export async function makeTrial(manifest: string, options: { service?: ServiceOptions } = {}): Promise<Trial> {
-  const folder = temporaryFolder();
-  const sandbox = await serviceHere(options.service);
-  onTestFinished(async () => {
-    await sandbox.close();
-    folder.remove();
-  });
-  const path = (name: string) => join(folder.path, name);
-  const write = (name: string, text: string) => writeFileSync(path(name), text);
-  write('campaign.yaml', manifest);
-  const run = (args: string[], given: Partial<CommandOptions> = {}) =>
-    command(args, { cwd: folder.path, ...given, env: { ...sandbox.env, ...given.env } });
+  const { folder, path, service: sandbox } = await makePlace(manifest, options.service);
+  const run: Trial['run'] = (args, given = {}) =>
+    command(args, { cwd: folder, ...given, env: { ...sandbox.env, ...given.env } });
   return {
-    folder: folder.path,
+    folder,
     sandbox,
-    write,
+    write: (name, text) => writeFileSync(path(name), text),
     path,
     run,
     apply: (args = [], given = {}) =>
