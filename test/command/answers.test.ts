@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, type TestContext, test } from 'vitest';
 import { listenForInterruption } from '../../src/cli/signals.ts';
 import type { Fault, FaultAction } from '../../src/sandbox/index.ts';
@@ -112,6 +112,22 @@ describe('errors for users', () => {
     expect((await trial.apply()).code).toBe(65);
     expect(readFileSync(trial.path('elsewhere/precious'), 'utf8')).toBe('mine');
     expect(trial.sandbox.ledger()).toHaveLength(0);
+  });
+
+  test.runIf(existsSync('/dev/full'))('a full disk under --events is reported, and the run continues', async () => {
+    const trial = await makeTrial(two);
+    const { code, err } = await trial.run([
+      'apply',
+      'campaign.yaml',
+      '--yes',
+      '--poll-interval',
+      '10',
+      '--events',
+      '/dev/full',
+    ]);
+    expect(code, err).toBe(0);
+    expect(err).toContain('no more events');
+    expect(trial.sandbox.ledger()).toHaveLength(2);
   });
 
   test('--events never overwrites the campaign', async () => {
