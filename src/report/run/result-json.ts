@@ -29,7 +29,10 @@ export function resultText(ended: EndedPlan): string {
   const { plan, outcomes, view, end, next } = ended;
   const { campaign, rows, gates = [] } = plan;
   const answers = { ...answersOfExit(end.exit), ...(isSettledByApply(ended) && { person: false }) };
-  const head = safeJson(jsonOf('result', { campaign, ...answers, end, ...defined({ stopped: view.stopped }), next }), 2);
+  const head = safeJson(
+    jsonOf('result', { campaign, ...answers, end, ...defined({ stopped: view.stopped }), next }),
+    2,
+  );
   const lists = {
     gates: gates.map(({ name, is, state, choose, waiting }) => ({ name, is, state, choose, waiting })),
     rows: rows.filter(({ action }) => action !== 'orphan').map((row) => rowNow(row, { outcomes, view })),

@@ -7,15 +7,7 @@ import { safeJson, safeText } from '../safe-text.ts';
 import type { Style } from '../style.ts';
 import type { RunTimes } from './remaining-time.ts';
 import { noticeText, type RunView, settledText } from './run-view.ts';
-import {
-  awaitedGatesText,
-  awaitedText,
-  countSteps,
-  endText,
-  stoppingText,
-  totalsText,
-  waitTexts,
-} from './run-words.ts';
+import { awaitedGatesText, awaitedText, countSteps, stoppingText, totalsText, waitTexts } from './run-words.ts';
 
 export interface RunReporter {
   on(event: RunEvent): void;
@@ -90,10 +82,7 @@ export function createLines(write: (text: string) => void, options: LinesOptions
       if (line !== undefined) say(inlineText(line, options.style));
       beat();
     },
-    async end() {
-      stopTicking();
-      if (view.campaign !== '' && detail !== 'quiet') say(endText(view, view.end?.elapsedMs ?? now() - startedAt));
-    },
+    end: async () => stopTicking(),
   };
 }
 

@@ -3,7 +3,7 @@ import { type Call, call, way } from '../../ground/advice.ts';
 import { isPost } from '../../plan/posts/post-record.ts';
 import { waysBlock } from '../advice-text.ts';
 import { type Block, type Document, type Fact, facts, good, line, stack, strong, warning } from '../document.ts';
-import { countOf, countWords, creditsText, spanText } from '../numbers.ts';
+import { countOf, countWords, creditsText, elapsedText, spanText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import type { RunView, SavedFiles, Stage, StepView } from './run-view.ts';
 import { countSteps, isNoUser, stopText } from './run-words.ts';
@@ -37,6 +37,7 @@ export function summaryView(view: RunView, options: SummaryOptions): Document {
       postsFact(view),
       { label: 'credits', text: moneyText(view) },
       estimateFact(view),
+      view.end && { label: 'time', text: elapsedText(view.end.elapsedMs) },
     ]),
   );
   return [head, noticeBlock(view), ...troubleBlocks(steps, options), stack(...endLines(view, steps, options))];
