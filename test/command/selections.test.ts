@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { RunEvent } from '../../src/contract/event.ts';
 import { createRunView, foldEvent } from '../../src/report/run/run-view.ts';
-import { taskWords } from '../../src/report/run/run-words.ts';
+import { doneIn } from '../../src/report/run/run-words.ts';
 import { makeFolder } from '../rig/folder.ts';
 import { described, type Manners, terse } from '../rig/other-service/manners.ts';
 import { OtherService } from '../rig/other-service/other-service.ts';
@@ -100,8 +100,7 @@ tasks:
     expect(first.tasks.reduce((sum, { steps }) => sum + steps, 0)).toBe(first.steps);
     const view = createRunView();
     for (const event of events) foldEvent(view, event);
-    const told = [...view.tasks.values()].map((task) => [task, taskWords(task, { isOver: true })] as const);
-    for (const [{ steps }, words] of told) expect(words).toEqual([`${steps} of ${steps}`]);
+    for (const task of view.tasks.values()) expect(doneIn(task)).toBe(task.steps);
   });
 });
 

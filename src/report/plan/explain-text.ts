@@ -53,7 +53,7 @@ export function explainView({ row, step, unsaved, record }: Explanation, paste: 
 function factsOf(row: PlanRow, step: DecidedStep, paste: Paste): (Fact | undefined)[] {
   const waits = [...(row.canaries ?? []), ...step.needs];
   return [
-    ...spendFacts(row),
+    { label: 'spends', text: spendText(row) },
     row.discards ? { label: 'discards', text: `${countOf(row.discards, 'credit')} of paid work` } : undefined,
     decidedFact(row, step, paste),
     // Posts and uploads do not save a file.
@@ -64,20 +64,17 @@ function factsOf(row: PlanRow, step: DecidedStep, paste: Paste): (Fact | undefin
   ];
 }
 
-function spendFacts(row: PlanRow): Fact[] {
-  const spends = (credits: number | null) =>
-    `${credits === null ? uncertainPrice(row) : countOf(credits, 'credit')}${sourceText(row)}`;
-  if (row.blockedBy !== 'gate' || row.wouldCost === undefined) return [{ label: 'spends', text: spends(row.credits) }];
-  return [
-    { label: 'spends', text: countOf(0, 'credit') },
-    { label: 'then', text: spends(row.wouldCost) },
-  ];
+function spendText(row: PlanRow): string {
+  const isLater = row.blockedBy === 'gate' && row.wouldCost !== undefined;
+  const credits = isLater ? (row.wouldCost ?? null) : row.credits;
+  const price = `${creditsOf(credits, row)}${sourceText(row)}`;
+  return isLater ? `0 credits now, then ${price}` : price;
 }
 
-function uncertainPrice({ price }: PlanRow): string {
-  return price?.likely === undefined
-    ? 'unknown until the first of its kind and size was charged'
-    : `≈ ${countOf(price.likely, 'credit')}, until the first of its kind and size was charged`;
+function creditsOf(credits: number | null, { price }: PlanRow): string {
+  if (credits !== null) return countOf(credits, 'credit');
+  const likely = price?.likely === undefined ? 'unknown' : `≈ ${countOf(price.likely, 'credit')}`;
+  return `${likely} until the first of its kind and size was charged`;
 }
 
 function sourceText({ price }: PlanRow): string {
@@ -94,15 +91,18 @@ function sourceText({ price }: PlanRow): string {
 
 function decidedFact(row: PlanRow, { address, decided }: DecidedStep, paste: Paste): Fact | undefined {
   if (decided === undefined) return undefined;
-  if (decided.pinned === undefined)
-    return { label: 'accepted', text: 'its output is accepted for the current request' };
-  const cost = row.wouldCost === undefined ? '' : `to buy it again costs ${priceOf(row.wouldCost)}; `;
-  if (decided.pinned === 'manifest') return { label: 'pinned', text: `${cost}by \`pin: true\` of its task` };
-  return { label: 'pinned', text: `${cost}to remove the pin: ${paste(call('pin', address, '--undo'))}` };
-}
-
-function priceOf(credits: number | null): string {
-  return credits === null ? 'credits unknown' : countOf(credits, 'credit');
+  const { pinned } = decided;
+  if (pinned === undefined) return { label: 'accepted', text: 'its output is accepted for the current request' };
+  const { wouldCost } = row;
+  const cost =
+    wouldCost === undefined
+      ? ''
+      : `to buy it again costs ${wouldCost === null ? 'credits unknown' : countOf(wouldCost, 'credit')}; `;
+  const by =
+    pinned === 'manifest'
+      ? 'by `pin: true` of its task'
+      : `to remove the pin: ${paste(call('pin', address, '--undo'))}`;
+  return { label: 'pinned', text: `${cost}${by}` };
 }
 
 /** Lists each field once. A field that differs from the purchase has both values and the cause of the change. */

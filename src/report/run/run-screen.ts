@@ -7,7 +7,7 @@ import type { Style } from '../style.ts';
 import type { RunTimes } from './remaining-time.ts';
 import { lineOf, type RunReporter } from './run-lines.ts';
 import type { RunView, TaskView } from './run-view.ts';
-import { busyIn, doneIn, queuedIn, stageCounts, stoppingText, totalsText, waitTexts } from './run-words.ts';
+import { busyIn, doneIn, stageCounts, stoppingText, totalsText, waitTexts } from './run-words.ts';
 
 interface ScreenOptions {
   stream: ScreenStream;
@@ -192,11 +192,8 @@ function barOf(task: TaskView): Text {
 }
 
 function restOf(task: TaskView, isOver: boolean): Text {
-  const queued = isOver ? 0 : queuedIn(task);
-  const words = stageCounts(task, { isOver }).map(({ count, word, mark }) => {
+  return stageCounts(task, { isOver }).flatMap(({ count, word, mark }, index) => {
     const text = `${creditsText(count)} ${word}`;
-    return mark === undefined ? text : { text, mark };
+    return [index === 0 ? '' : ' · ', mark === undefined ? text : { text, mark }];
   });
-  const all = [...words, ...(queued > 0 ? [faint(`${creditsText(queued)} queued`)] : [])];
-  return all.flatMap((word, index) => (index === 0 ? [word] : [' · ', word]));
 }

@@ -13,7 +13,7 @@ interface StageCount {
 
 type StageSums = Pick<TaskView, 'steps' | 'stages'>;
 
-/** Stages of steps that are not done, by priority. `failed` leaves out refused steps, which cost nothing. */
+/** Words for the stages of steps that are not done, by priority. `failed` leaves out refused steps, which cost nothing. */
 const stageWords: readonly (Pick<StageCount, 'word'> & { stages: readonly Stage[]; mark?: Mark })[] = [
   { stages: ['running'], word: 'running', mark: 'active' },
   { stages: ['failed', 'lost'], word: 'failed', mark: 'bad' },
@@ -27,6 +27,7 @@ const stageWords: readonly (Pick<StageCount, 'word'> & { stages: readonly Stage[
   { stages: ['awaits-pick'], word: 'waiting for a pick', mark: 'warning' },
   { stages: ['stays-paid'], word: 'to collect', mark: 'warning' },
   { stages: ['left'], word: 'not started', mark: 'warning' },
+  { stages: [], word: 'queued', mark: 'faint' },
 ];
 
 function countIn({ stages }: StageSums, ...counted: readonly Stage[]): number {
@@ -43,27 +44,17 @@ export function busyIn(task: StageSums): number {
   return countIn(task, 'working', 'searching', 'running', 'saving');
 }
 
-/** Counts the steps that no event has named yet. */
-export function queuedIn({ steps, stages }: StageSums): number {
-  let named = 0;
-  for (const count of stages.values()) named += count;
-  return Math.max(0, steps - named);
-}
-
-/** Counts of steps that are neither done nor queued. `isOver`: queued steps will not be started by this run. */
-export function stageCounts(task: StageSums, { isOver }: { isOver: boolean }): StageCount[] {
-  return stageWords.flatMap(({ stages, word, mark }) => {
-    const count = countIn(task, ...stages) + (isOver && word === 'not started' ? queuedIn(task) : 0);
-    return count === 0 ? [] : [{ count, word, mark }];
+/**
+ * Counts of steps that are not done, by stage. Steps that no event has named yet are queued, or not started if the run
+ * is over.
+ */
+export function stageCounts({ steps, stages }: StageSums, { isOver }: { isOver: boolean }): StageCount[] {
+  const unnamed = steps - [...stages.values()].reduce((sum, count) => sum + count, 0);
+  const counts = stageWords.map(({ stages: own, word, mark }): StageCount => {
+    const rest = (word === 'queued' && !isOver) || (word === 'not started' && isOver) ? Math.max(0, unnamed) : 0;
+    return { count: countIn({ steps, stages }, ...own) + rest, word, mark };
   });
-}
-
-/** Returns words such as `7 of 12`, `2 running`, `1 failed`, `3 queued`. Their numbers add up to the steps. */
-export function taskWords(task: StageSums, options: { isOver: boolean }): string[] {
-  const words = stageCounts(task, options).map(({ count, word }) => `${creditsText(count)} ${word}`);
-  const queued = options.isOver ? 0 : queuedIn(task);
-  if (queued > 0) words.push(`${creditsText(queued)} queued`);
-  return [`${creditsText(doneIn(task))} of ${creditsText(task.steps)}`, ...words];
+  return counts.filter(({ count }) => count > 0);
 }
 
 /** Returns a text such as `credits 23 spent (5 now) · 6 reserved · of 120 · 0:41`. */
@@ -85,8 +76,9 @@ export function progressText(view: RunView, options: { isOver: boolean }): strin
   const stages = new Map<Stage, number>();
   for (const task of view.tasks.values())
     for (const [stage, count] of task.stages) stages.set(stage, (stages.get(stage) ?? 0) + count);
-  const [done, ...others] = taskWords({ steps: view.steps, stages }, options);
-  return [`${done} done`, ...others].join(', ');
+  const sums = { steps: view.steps, stages };
+  const others = stageCounts(sums, options).map(({ count, word }) => `${creditsText(count)} ${word}`);
+  return [`${creditsText(doneIn(sums))} of ${creditsText(view.steps)} done`, ...others].join(', ');
 }
 
 /** Text like `waiting for 3 gates · http://127.0.0.1:…/`. People decide on that page, and then the run continues. */

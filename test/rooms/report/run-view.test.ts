@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import type { RunEvent, RunFact } from '../../../src/contract/event.ts';
-import { createRunView, foldEvent, type RunView } from '../../../src/report/run/run-view.ts';
-import { moneyRow, progressText, taskWords } from '../../../src/report/run/run-words.ts';
+import { createRunView, foldEvent, type RunView, type TaskView } from '../../../src/report/run/run-view.ts';
+import { moneyRow, progressText } from '../../../src/report/run/run-words.ts';
 import { at, boughtStep, eventfulRun, runStarted } from './samples.ts';
 
 function fold(events: RunEvent[]): RunView {
@@ -15,7 +15,8 @@ function foldFacts(facts: RunFact[]): RunView {
 }
 
 function wordsOf(view: RunView, isOver = view.end !== undefined): { [task: string]: string } {
-  return Object.fromEntries([...view.tasks].map(([id, task]) => [id, taskWords(task, { isOver }).join(' · ')]));
+  const only = (task: TaskView) => ({ ...view, steps: task.steps, tasks: new Map([[task.id, task]]) });
+  return Object.fromEntries([...view.tasks].map(([id, task]) => [id, progressText(only(task), { isOver })]));
 }
 
 const oneTask = runStarted([{ id: 'hero', kind: 'image', steps: 2 }]);
@@ -24,9 +25,9 @@ describe('foldEvent', () => {
   it('counts each step once, wherever it stands at the end', () => {
     const view = fold(eventfulRun());
     expect(wordsOf(view)).toEqual({
-      logo: '1 of 1',
-      hero: '1 of 5 · 3 failed · 1 unresolved',
-      theme: '0 of 4 · 1 refused · 1 blocked · 1 to collect · 1 not started',
+      logo: '1 of 1 done',
+      hero: '1 of 5 done, 3 failed, 1 unresolved',
+      theme: '0 of 4 done, 1 refused, 1 blocked, 1 to collect, 1 not started',
     });
     expect(progressText(view, { isOver: true })).toBe(
       '2 of 10 done, 3 failed, 1 refused, 1 unresolved, 1 blocked, 1 to collect, 1 not started',
@@ -72,12 +73,12 @@ describe('foldEvent', () => {
       { event: 'step-started', address: 'logo', task: 'logo', kind: 'upload', action: 'create' },
     ]);
     expect(wordsOf(view)).toEqual({
-      hero: '0 of 10 · 2 running · 3 saving · 1 starting · 4 queued',
-      logo: '0 of 2 · 1 starting · 1 queued',
+      hero: '0 of 10 done, 2 running, 3 saving, 1 starting, 4 queued',
+      logo: '0 of 2 done, 1 starting, 1 queued',
     });
     expect(wordsOf(view, true)).toEqual({
-      hero: '0 of 10 · 2 running · 3 saving · 1 starting · 4 not started',
-      logo: '0 of 2 · 1 starting · 1 not started',
+      hero: '0 of 10 done, 2 running, 3 saving, 1 starting, 4 not started',
+      logo: '0 of 2 done, 1 starting, 1 not started',
     });
   });
 
