@@ -95,7 +95,7 @@ tasks:
     rmSync(join(folder, 'campaign.sandbox/output/final.png'));
     const { out, err } = await run('-s', 'final', '-s', 'draft');
     expect(out).toMatch(/draft\/2 .*×.* picked +calm light/);
-    expect(out).toMatch(/final .* file missing +the final/);
+    expect(out).toMatch(/final .* file missing$/m);
     expect(err).toMatch(/3 files, 1 missing or changed on this machine/);
     expect(err).toMatch(/to download missing files for free: .*apply campaign\.yaml.* --sandbox/);
   });
