@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { open, unlink } from 'node:fs/promises';
+import { link, open, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { renameFile, syncFolder, writeAll } from './durable.ts';
-import { noFollow, statPlainFile } from './plain-file.ts';
+import { renameFile, syncFolder, unlinkFile, writeAll } from './durable.ts';
+import { hasNoLinks, isErrno, noFollow, orAbsent, statPlainFile } from './plain-file.ts';
 
 const pieceLength = 1 << 18;
 
@@ -45,6 +45,36 @@ export async function writeNewFile(
     await handle.sync(); // I9 (sync)
   } finally {
     await handle.close();
+  }
+}
+
+/**
+ * Creates a file at once with all of its content, durable: of many processes exactly one succeeds. Returns false if it
+ * exists. Without hard links, others may see the new file empty for a moment.
+ */
+export async function createWhole(path: string, content: Uint8Array, mode: number): Promise<boolean> {
+  const temporary = join(dirname(path), temporaryName('tmp'));
+  await writeNewFile(temporary, content, mode);
+  try {
+    await link(temporary, path); // I13
+    await syncFolder(dirname(path));
+    return true;
+  } catch (error) {
+    if (isErrno(error, 'EEXIST')) return false;
+    if (!hasNoLinks(error)) throw error;
+    return await createDirectly(path, content, mode);
+  } finally {
+    await orAbsent(unlinkFile(temporary));
+  }
+}
+
+async function createDirectly(path: string, content: Uint8Array, mode: number): Promise<boolean> {
+  try {
+    await writeNewFile(path, content, mode);
+    return true;
+  } catch (error) {
+    if (isErrno(error, 'EEXIST')) return false;
+    throw error;
   }
 }
 

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { link, lstat, mkdir } from 'node:fs/promises';
+import { lstat, mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Clock } from '../../contract/clock.ts';
 import { UnsafeFileError } from '../../contract/errors.ts';
 import type { Holder } from '../../contract/failure.ts';
 import { parseJson } from '../../ground/json.ts';
 import { defined, isMap } from '../../ground/values.ts';
-import { coalesce, syncFolder, unlinkFile } from '../fs/durable.ts';
-import { hasNoLinks, isErrno, lstatOrAbsent, orAbsent, readPlainFile } from '../fs/plain-file.ts';
-import { replaceFile, temporaryName, writeNewFile } from '../fs/replace.ts';
+import { coalesce, unlinkFile } from '../fs/durable.ts';
+import { isErrno, lstatOrAbsent, orAbsent, readPlainFile } from '../fs/plain-file.ts';
+import { createWhole, replaceFile } from '../fs/replace.ts';
 import { ignoreItself } from '../state/state-folder.ts';
 import { endedWithItsMachine, identifyThisProcess, isCertainlyDead, type ProcessIdentity } from './process-identity.ts';
 
@@ -91,7 +91,7 @@ type Attempt = { is: 'taken'; tookOver?: HolderNote } | Extract<GuardAnswer, { i
  * same way.
  */
 async function tryToTake(path: string, note: HolderNote): Promise<Attempt> {
-  if (await place(path, note)) return { is: 'taken' };
+  if (await createWhole(path, writeNote(note), 0o600)) return { is: 'taken' };
   const state = readState(path);
   if (state.is === 'free') return tryToTake(path, note);
   if (state.is === 'unreadable') return heldByUnknown(path);
@@ -109,34 +109,6 @@ async function tryToTake(path: string, note: HolderNote): Promise<Attempt> {
     return { is: 'taken', tookOver: holder };
   } finally {
     await orAbsent(unlinkFile(right));
-  }
-}
-
-/** Creates the guard file. Returns false if it exists. */
-async function place(path: string, note: HolderNote): Promise<boolean> {
-  const temporary = join(dirname(path), temporaryName('tmp'));
-  await writeNewFile(temporary, writeNote(note), 0o600);
-  try {
-    await link(temporary, path); // I13
-    await syncFolder(dirname(path));
-    return true;
-  } catch (error) {
-    if (isErrno(error, 'EEXIST')) return false;
-    if (hasNoLinks(error)) return placeWithoutLinks(path, note);
-    throw error;
-  } finally {
-    await orAbsent(unlinkFile(temporary));
-  }
-}
-
-/** Creates a guard without hard links. A contender may see it empty for a moment, and treats it as held. */
-async function placeWithoutLinks(path: string, note: HolderNote): Promise<boolean> {
-  try {
-    await writeNewFile(path, writeNote(note), 0o600);
-    return true;
-  } catch (error) {
-    if (isErrno(error, 'EEXIST')) return false;
-    throw error;
   }
 }
 

@@ -1,11 +1,10 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
-import { link, unlink } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { makeFolders } from '../fs/folders.ts';
-import { hasNoLinks, isErrno, noFollow, orAbsent, readPlainFile } from '../fs/plain-file.ts';
-import { replaceFile, temporaryName, writeNewFile } from '../fs/replace.ts';
+import { noFollow, readPlainFile } from '../fs/plain-file.ts';
+import { createWhole, replaceFile } from '../fs/replace.ts';
 import { hasRealFolders, prepareStateFolder } from './state-folder.ts';
 
 /**
@@ -86,7 +85,8 @@ export async function makeOwn(): Promise<Own | undefined> {
   if (known !== undefined || folder === undefined) return known;
   try {
     await makeFolders(folder, 0o700);
-    await writeSecret(folder, join(folder, fileName));
+    // Of two runs at once, both use the secret of the first one.
+    await createWhole(join(folder, fileName), Buffer.from(`${randomBytes(32).toString('hex')}\n`), 0o600);
   } catch (error) {
     // The folder is read-only, full, or owned by another user.
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
@@ -118,21 +118,6 @@ function findHome(): string | undefined {
     return isAbsolute(home) ? home : undefined;
   } catch {
     return undefined;
-  }
-}
-
-/** Writes a new secret atomically, even if two runs do so at once. */
-async function writeSecret(folder: string, path: string): Promise<void> {
-  const temporary = join(folder, temporaryName('tmp'));
-  try {
-    await writeNewFile(temporary, Buffer.from(`${randomBytes(32).toString('hex')}\n`), 0o600);
-    await link(temporary, path);
-  } catch (error) {
-    if (isErrno(error, 'EEXIST')) return;
-    if (!hasNoLinks(error)) throw error;
-    await writeNewFile(path, Buffer.from(`${randomBytes(32).toString('hex')}\n`), 0o600);
-  } finally {
-    await orAbsent(unlink(temporary));
   }
 }
 
