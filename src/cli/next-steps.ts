@@ -12,7 +12,7 @@ import { addressOf, type Plan, type PlanRow, type PlanTotals } from '../plan/pla
 import { isAskedAbout } from '../plan/posts/post-record.ts';
 import { sumPrices } from '../plan/sum-up.ts';
 import { failureGithub } from '../report/diagnostics/diagnostics-json.ts';
-import { command, type Document, facts, line, warning } from '../report/document.ts';
+import { command, type Document, facts, type Line, line, warning } from '../report/document.ts';
 import { countOf } from '../report/numbers.ts';
 import { postsText, sideBySide, spendText } from '../report/plan/plan-facts.ts';
 import type { RunView } from '../report/run/run-view.ts';
@@ -111,7 +111,8 @@ function tellAsked(run: EndedRun): void {
   const asked = carriedOut.rows.filter(isAskedAbout);
   if (asked.length === 0) return;
   const publish = consent.flags === 'count' ? ['--publish'] : [];
-  const lines = asked.slice(0, most).flatMap((row) => {
+  const shown = asked.slice(0, most);
+  const lines = shown.flatMap((row) => {
     const { address, beside } = row;
     if (beside === undefined) return [];
     return [
@@ -120,13 +121,18 @@ function tellAsked(run: EndedRun): void {
       command('  it is another post', terminal.paste(call('apply', '--redo', address, ...publish))),
     ];
   });
-  const gone = [...new Set(asked.flatMap(({ beside }) => beside?.address ?? []))].slice(0, most);
+  const gone = [...new Set(shown.flatMap(({ beside }) => beside?.address ?? []))];
   const head = `${countOf(asked.length, 'post')} that may be published already under another name: --publish does not cover ${asked.length === 1 ? 'it' : 'them'}`;
   report(run, 'waiting', head, [
     ...lines,
-    asked.length > most ? line(`… and ${countOf(asked.length - most, 'more post')}`) : undefined,
+    andMore(asked, 'more post'),
     command('the post was not renamed, only removed from the manifest', terminal.paste(call('forget', ...gone))),
   ]);
+}
+
+/** Says how many items a list leaves out. */
+function andMore({ length }: readonly unknown[], what: string): Line | undefined {
+  return length > most ? line(`… and ${countOf(length - most, what)}`) : undefined;
 }
 
 function tellPurchases(run: EndedRun): void {
@@ -184,7 +190,7 @@ function tellGates(run: EndedRun): void {
       const note = gate.note === undefined ? '' : ` (${gate.note})`;
       return line(safeText(`${lineOf(gate)}${note}`, 300));
     }),
-    some.length > most ? line(`… and ${countOf(some.length - most, 'more gate')}`) : undefined,
+    andMore(some, 'more gate'),
   ];
   const rejected = gates.filter(({ state }) => state === 'rejected');
   if (rejected.length > 0) {

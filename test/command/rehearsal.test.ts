@@ -28,7 +28,9 @@ tasks:
   describe('the account of a rehearsal', () => {
     test('covers the campaign again and again, and a budget still caps', async () => {
       place.write('campaign.yaml', manifest());
-      expect(await rehearse('--sandbox-credits', '3')).toMatchObject({ code: 4 });
+      const short = await rehearse('--sandbox-credits', '3', '--json');
+      expect(short).toMatchObject({ code: 4 });
+      expect(JSON.parse(short.out).stopped).toMatchObject({ because: 'balance' });
       expect(booked().at(-1)?.balance).toBe(1);
       expect(await rehearse()).toMatchObject({ code: 0, err: expect.stringContaining('all 4 steps done') });
       expect(booked()).toHaveLength(4);

@@ -145,8 +145,6 @@ function addEntry(rows: ModelRow[], { model, kind: given, credits, per, aliasOf,
 interface VoicesOptions extends ServiceOptions {
   gender?: string;
   accent?: string;
-  /** Voice id. If given, only the link of its sample is printed. */
-  play?: string;
 }
 
 export async function voices(options: VoicesOptions, terminal: Terminal): Promise<void> {
@@ -154,19 +152,10 @@ export async function voices(options: VoicesOptions, terminal: Terminal): Promis
     (await library.voices()).map(
       ({ previewUrl, ...voice }): VoiceRow => ({ ...voice, ...(isAssetUrl(previewUrl) && { previewUrl }) }),
     );
-  const { play, gender, accent } = options;
-  if (play !== undefined) {
-    // The documented list has no samples.
-    const all = await withService(options, ({ library }) => ask(library));
-    const sampled = all.filter(({ previewUrl }) => previewUrl !== undefined);
-    const [voice] = filterBy(sampled, play, { name: 'voice with a sample', of: ({ id }) => id });
-    terminal.out(`${safeText(voice?.previewUrl ?? '', 4096)}\n`);
-    return;
-  }
   const documented = Object.entries(documentedVoices).map(([id, facts]): VoiceRow => ({ id, ...facts }));
   const { listed, source } = await askService('voices', documented, { options, terminal, ask });
-  const ofGender = filterBy(listed, gender, { name: 'gender', of: (voice) => voice.gender });
-  const rows = filterBy(ofGender, accent, { name: 'accent of these voices', of: (voice) => voice.accent });
+  const ofGender = filterBy(listed, options.gender, { name: 'gender', of: (voice) => voice.gender });
+  const rows = filterBy(ofGender, options.accent, { name: 'accent of these voices', of: (voice) => voice.accent });
   await outAs(terminal, options, {
     text: () => voicesView(rows),
     json: () => jsonOf('voices', { source, voices: rows }),

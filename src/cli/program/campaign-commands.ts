@@ -172,7 +172,7 @@ const runCommands: readonly CommandRow[] = [
     examples: [
       ['mediabatch status', 'done, running, failed; credits'],
       ['mediabatch status --sandbox --list', 'step by step'],
-      ['mediabatch status --sandbox --follow', 'the progress of a run in another terminal'],
+      ['mediabatch status --sandbox --follow', 'a run in another terminal'],
       ['mediabatch status --sandbox --graph', 'dependencies as Mermaid, for a README'],
     ],
     run: async (terminal, file, options) =>

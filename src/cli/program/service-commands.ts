@@ -22,7 +22,6 @@ const serviceCommands: readonly CommandRow[] = [
     options: [
       ['--gender <gender>', 'female, male or neutral'],
       ['--accent <accent>', 'for example british'],
-      ['--play <voice>', 'print only the link to a sample of this voice'],
       ...asking,
     ],
     examples: [
@@ -192,8 +191,6 @@ const engineCommands: readonly CommandRow[] = [
     options: [
       optionTable.engine,
       ['--check', 'print only problems, and exit with 69 if there are any'],
-      ['--campaign <name>', 'only runs of this campaign'],
-      ['--state <state>', 'only runs in this state', { takes: ['open', 'paused', 'stopping', 'ended'] }],
       optionTable.json,
     ],
     examples: [

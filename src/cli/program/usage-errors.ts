@@ -38,32 +38,26 @@ export function unknownName(what: string, name: string, names: readonly string[]
   });
 }
 
-/** Limit of manifests that are listed, and of bytes that are read of each file. */
-const mostNamed = 3;
+/** Limit of bytes that are read of each file. */
 const mostBytes = 1 << 20;
 
 export function noManifest(command: string): CampaignError {
   const [first, ...others] = findManifests();
-  const here = others.length === 0 ? [] : [`or ${others.slice(0, mostNamed).join(', ')}`];
-  const asIn = way('name it, as in', { ...call(command), file: `path/to/${defaultManifest}` });
+  const more = others.length === 0 ? '' : ` (or another of the ${others.length + 1} here)`;
   return new CampaignError({
     code: 'MB1001',
     message: `no manifest is named, and there is no ${defaultManifest} in this folder (${process.cwd()})`,
     hint:
       first === undefined
-        ? [asIn, way('or make one to start from', call('init', 'my-campaign'))]
-        : [way('name it', { ...call(command), file: first }), ...here],
+        ? way('name one, or make one to start from', call('init', 'my-campaign'))
+        : way(`name it${more}`, { ...call(command), file: first }),
     file: defaultManifest,
   });
 }
 
 function findManifests(): string[] {
-  try {
-    return readdirSync('.')
-      .filter((name) => /\.ya?ml$/i.test(name))
-      .filter((name) => /^tasks:/m.test(readSmallFile(name, mostBytes)?.toString('utf8') ?? ''))
-      .sort();
-  } catch {
-    return [];
-  }
+  const isManifest = (name: string) => /^tasks:/m.test(readSmallFile(name, mostBytes)?.toString('utf8') ?? '');
+  return readdirSync('.')
+    .filter((name) => /\.ya?ml$/i.test(name) && isManifest(name))
+    .sort();
 }

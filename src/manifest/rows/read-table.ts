@@ -71,21 +71,27 @@ export function readTable(
   const cellErrors: CellError[] = [];
   const columns = (header?.cells ?? []).map((cell) => (typeof cell === 'string' ? columnName(cell) : ''));
   const filled = body.filter(hasValue);
-  const seen = new Set<string>();
+  const placeOf = (index: number): Place => (header as TableRow).place(index + 1);
   for (const [index, column] of columns.entries()) {
-    const place = (): Place => (header as TableRow).place(index + 1);
-    if (column !== '' && seen.has(column)) {
-      const message = `two columns of ${label} are named "${shorten(column)}"`;
-      diagnostics.push(describeWrong(place(), { message, hint: `give each column a unique name in the ${first}` }));
-    } else if (column === '' && filled.some(({ cells }) => isFilled(cells[index] ?? ''))) {
-      const message = `column ${of.nameColumn(index + 1)} of ${label} has values and no name`;
-      const title =
-        columns.filter((name) => name !== '').length === 1
-          ? '; if a title is above the column names, write { file: …, header: 2 }'
-          : '';
-      diagnostics.push(describeWrong(place(), { message, hint: `name it in the ${first}, or remove it${title}` }));
-    }
-    seen.add(column);
+    if (column === '' || columns.indexOf(column) === index) continue;
+    const message = `two columns of ${label} are named "${shorten(column)}"`;
+    diagnostics.push(
+      describeWrong(placeOf(index), { message, hint: `give each column a unique name in the ${first}` }),
+    );
+  }
+  const isUnnamed = (index: number) =>
+    columns[index] === '' && filled.some(({ cells }) => isFilled(cells[index] ?? ''));
+  const [unnamed, ...others] = [...columns.keys()].filter(isUnnamed);
+  if (unnamed !== undefined) {
+    const and = others.length === 0 ? ' has' : ` (and ${others.length} more) have`;
+    const message = `column ${of.nameColumn(unnamed + 1)} of ${label}${and} values and no name`;
+    const title =
+      columns.filter((name) => name !== '').length === 1
+        ? '; if a title is above the column names, write { file: …, header: 2 }'
+        : '';
+    diagnostics.push(
+      describeWrong(placeOf(unnamed), { message, hint: `name it in the ${first}, or remove it${title}` }),
+    );
   }
   const isBroken = diagnostics.length > 0;
   const rows = filled.map((row): Row => {
