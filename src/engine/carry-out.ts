@@ -71,16 +71,12 @@ export interface CarriedOut {
 }
 
 export function carryOut(plan: Plan, options: CarryOutOptions): CarriedOut {
-  const { lock, file, bodies, outputs, service, clock, emit, signal, accountOf, isAlone } = options;
-  const { account, creates = 64, creditWaitMs } = options;
+  const { account, service, outputs, clock, signal, emit, onError, goesOn, ends, patienceMs } = options;
+  const { creates = 64, creditWaitMs } = options;
   const shared = account?.gate ?? new AccountGate({ clock, places: creates, creditWaitMs });
   const gate = new LocalGate({ account: shared, run: account?.run ?? '', emit });
-  const { onError, goesOn, ends } = options;
   const orders = plan.rows.flatMap(({ order }) => (order && ends?.has(orderId(order)) !== true ? [order] : []));
-  const ledger = new LocalLedger({
-    ...{ lock, file, bodies, gate, totals: plan.totals, orders, learned: options.learned, accountOf, isAlone, emit },
-    ...{ purchases: options.purchases, onUnknown: options.onUnknown, clock },
-  });
+  const ledger = new LocalLedger({ ...options, gate, totals: plan.totals, orders });
   const hold = options.onUnknown === 'hold';
   const records = () => ledger.lock.steps.values();
   const lost =
@@ -94,19 +90,8 @@ export function carryOut(plan: Plan, options: CarryOutOptions): CarriedOut {
   const mayRetry = (order: StepOrder, error: string) =>
     !hasOpenSend(ledger.lock.steps.get(order.address)?.purchases ?? [], order) &&
     breaker?.allowsRetry(order, error) !== false;
-  const ports: Ports = {
-    ledger,
-    gate,
-    lost,
-    service,
-    outputs,
-    clock,
-    emit: report,
-    mayRetry,
-    signal,
-    patienceMs: options.patienceMs,
-  };
-  const breaker = onError === 'wait' ? new Breaker(plan, lock) : undefined;
+  const ports: Ports = { ledger, gate, lost, service, outputs, clock, emit: report, mayRetry, signal, patienceMs };
+  const breaker = onError === 'wait' ? new Breaker(plan, options.lock) : undefined;
   for (const { order } of plan.rows) {
     const end = order && ends?.get(orderId(order));
     if (order && end) breaker?.end(order, end);
