@@ -53,7 +53,7 @@ export function readKeyTalk(json: Json | undefined, { key, body }: { key: string
 const namesRoute = /\b(route|endpoint|cannot (post|find)|no such (operation|path)|unknown (operation|path))\b/;
 const namesUser = /\buser (\w+ ){0,3}(not found|not exist|unknown|missing)\b|\b(no such|unknown) user\b/;
 /** Words of a 404 that do not say what is missing. */
-const sayNothing = /\b(the|requested|resource|page|url|was|could|be|does|not|found|exist|error|http|404)\b|\W/g;
+const sayNothing = /\b(the|requested|resource|page|url|was|could|be|does|not|found|exist|error|err|http|404)\b|\W/g;
 
 /**
  * Determines what a 404 to a create request is about: the operation (`route`), the user of the credential, or something

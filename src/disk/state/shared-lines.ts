@@ -56,7 +56,8 @@ export class LineReader {
 
 /** A file to which several processes append. Each batch is one write, so that all read the lines in one order. */
 export class SharedLines {
-  readonly #fd: number;
+  /** -1 after the file is closed, because another file may then get the descriptor. */
+  #fd: number;
   readonly #reader: LineReader;
   readonly #flush = coalesce(() => this.#write());
   #waiting: string[] = [];
@@ -89,7 +90,9 @@ export class SharedLines {
 
   async close(): Promise<void> {
     await this.#flush().catch(() => undefined);
-    closeSync(this.#fd);
+    const fd = this.#fd;
+    this.#fd = -1;
+    closeSync(fd);
   }
 
   async #write(): Promise<void> {

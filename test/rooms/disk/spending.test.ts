@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
+  closeSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   symlinkSync,
@@ -12,6 +14,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { identifyThisProcess } from '../../../src/disk/lock/process-identity.ts';
 import { openPurchases, readPurchases } from '../../../src/disk/state/purchase-journal.ts';
+import { SharedLines } from '../../../src/disk/state/shared-lines.ts';
 import { readSpent } from '../../../src/disk/state/spending-files.ts';
 import type { LockLine } from '../../../src/lock/record.ts';
 import { temporaryFolder } from '../../rig/command.ts';
@@ -27,6 +30,18 @@ const dayMs = 24 * hourMs;
 let state = '';
 let now = noon;
 const clock = { now: () => now, sleep: () => Promise.resolve() };
+
+test('a line that is added after the file was closed goes to no other file', async () => {
+  const { path: folder, remove } = temporaryFolder();
+  onTestFinished(remove);
+  const lines = new SharedLines(join(folder, 'lines'));
+  await lines.close();
+  const other = join(folder, 'other');
+  const fd = openSync(other, 'w');
+  onTestFinished(() => closeSync(fd));
+  await expect(lines.append('late')).rejects.toThrow();
+  expect(readFileSync(other, 'utf8')).toBe('');
+});
 
 beforeEach(() => {
   const folder = temporaryFolder();
