@@ -18,7 +18,8 @@ interface Entry {
   base: string;
   /** Committed, and published with the package. */
   schema?: { out: string; compose: (base: Schema) => Schema };
-  types?: { out: string; name: string };
+  /** `parts`: types of definitions that are used alone. Omitted: all. */
+  types?: { out: string; name: string; parts?: readonly string[] };
   /** Of one definition, or of the whole schema. */
   validator?: { out: string; of?: string; finds: 'first' | 'all' };
 }
@@ -27,7 +28,6 @@ const entries: Entry[] = [
   {
     base: 'schemas/manifest.base.json',
     schema: { out: 'schemas/manifest.schema.json', compose: (base) => composeManifest(base, kinds) },
-    types: { out: 'src/manifest/written.generated.ts', name: 'WrittenManifest' },
     validator: { out: 'src/manifest/check/validate.generated.ts', finds: 'all' },
   },
   {
@@ -45,13 +45,13 @@ const entries: Entry[] = [
   {
     base: 'schemas/event.schema.json',
     schema: { out: 'schemas/event.schema.json', compose: withSharedDefinitions },
-    types: { out: 'src/contract/event.generated.ts', name: 'RunEvent' },
+    types: { out: 'src/contract/event.generated.ts', name: 'RunEvent', parts: ['Outcome'] },
     validator: { out: 'src/campaign/validate-event.generated.ts', finds: 'first' },
   },
   {
     base: 'schemas/run.schema.json',
     schema: { out: 'schemas/run.schema.json', compose: withRunDefinitions },
-    types: { out: 'src/contract/run-line.generated.ts', name: 'RunLine' },
+    types: { out: 'src/contract/run-line.generated.ts', name: 'RunLine', parts: ['RunClose', 'RunHeader', 'RunTime'] },
     validator: { out: 'src/campaign/validate-run-line.generated.ts', finds: 'first' },
   },
   {
@@ -75,7 +75,7 @@ const entries: Entry[] = [
 for (const entry of entries) {
   if (entry.schema !== undefined) writeSchema(entry.schema.out, entry.schema.compose(readSchema(entry.base)));
   const base = readSchema(entry.base);
-  if (entry.types !== undefined) write(entry.types.out, await writeTypes(base, entry.types.name));
+  if (entry.types !== undefined) write(entry.types.out, await writeTypes(base, entry.types));
   if (entry.validator !== undefined) {
     const { out, of, finds } = entry.validator;
     const whole = of === undefined ? base : { $defs: base.$defs, $ref: `#/$defs/${of}` };

@@ -2,7 +2,10 @@ import { compile } from 'json-schema-to-typescript';
 import { type Schema, withoutNotes } from './schema.ts';
 
 /** TypeScript types for what a schema describes: one for each definition that is an object, a list or a choice. */
-export async function writeTypes(base: Schema, name: string): Promise<string> {
+export async function writeTypes(
+  base: Schema,
+  { name, parts }: { name: string; parts?: readonly string[] },
+): Promise<string> {
   const { $id: _id, title: _title, $defs, ...schema } = withoutNotes(base, ['expected']);
   const definitions = ($defs ?? schema.definitions ?? {}) as { [name: string]: Schema };
   const isPlain = (target: Schema | undefined) => /^(string|integer|number)$/.test(String(target?.type));
@@ -18,13 +21,16 @@ export async function writeTypes(base: Schema, name: string): Promise<string> {
   };
   const named = Object.entries(definitions).filter(([, target]) => !isPlain(target));
   const whole = { ...schema, ...($defs !== undefined && { $defs: Object.fromEntries(named) }) };
-  return compile(inlined(whole) as Schema, name, {
+  const text = await compile(inlined(whole) as Schema, name, {
     bannerComment: '/** Made from the schema by `npm run generate`. */',
     additionalProperties: false,
     ignoreMinAndMaxItems: true,
     strictIndexSignatures: false,
     format: false,
   });
+  if (parts === undefined) return text;
+  const isUsed = (type: string) => type === name || parts.includes(type);
+  return text.replaceAll(/^export (?=(?:type|interface) (\w+))/gm, (word, type) => (isUsed(type) ? word : ''));
 }
 
 /** A described value without any rule. */
