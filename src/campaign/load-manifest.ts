@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { CampaignError } from '../contract/failure.ts';
 import type { ReadProblem } from '../disk/inputs.ts';
 import { buildGraph } from '../graph/build.ts';
-import type { RequestChecker } from '../graph/check/request-checker.ts';
+import type { RequestChecker } from '../graph/check/check-request.ts';
 import type { StepRows } from '../graph/expansion.ts';
 import type { FileFact, Graph } from '../graph/graph.ts';
 import { makeOrigins, type Origins } from '../graph/trace/tracer.ts';

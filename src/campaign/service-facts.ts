@@ -1,7 +1,8 @@
 import { systemClock } from '../contract/clock.ts';
 import type { Tell } from '../contract/notice.ts';
 import { keepAnswer, readAnswer } from '../disk/state/caches.ts';
-import { makeRequestChecker, type RequestChecker } from '../graph/check/request-checker.ts';
+import type { RequestChecker } from '../graph/check/check-request.ts';
+import { makeRequestChecker } from '../graph/check/request-checker.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { Json } from '../ground/json.ts';
 import { defined } from '../ground/values.ts';

@@ -7,7 +7,7 @@ import type { Manifest } from '../manifest/manifest.ts';
 import { type CellError, type DataFile, explainFileProblem, type Rows } from '../manifest/rows/rows.ts';
 import type { TemplateFault } from '../manifest/template/template.ts';
 import type { PlacedVar } from '../manifest/yaml/read-yaml.ts';
-import type { RequestChecker } from './check/request-checker.ts';
+import type { RequestChecker } from './check/check-request.ts';
 import type { Cells, ExpandedTask, ReadTable, TaskRows } from './expand/draft.ts';
 import { placeFault, Templates } from './render/templates.ts';
 import { type FileAnswer, readPath, Uploads } from './uploads.ts';

@@ -3,7 +3,7 @@ import { shorten } from '../../ground/values.ts';
 import { type Manifest, taskPath } from '../../manifest/manifest.ts';
 import { listNames, nearestName } from '../../manifest/suggest.ts';
 import type { Step } from '../graph.ts';
-import { refreshLearns } from './request-fault.ts';
+import { refreshLearns } from './check-request.ts';
 
 export interface KnownAccount {
   id: string;

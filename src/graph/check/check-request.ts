@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import type { DiagnosticCode } from '../../ground/diagnostic.ts';
 import type { Json } from '../../ground/json.ts';
 import { describeValue, isMap, type JsonMap, ownValue, shorten, unknownValue } from '../../ground/values.ts';
 import type { Field, Kind, Model } from '../../kinds/kind.ts';
@@ -7,7 +8,23 @@ import { modelOf } from '../../kinds/price.ts';
 import { curlyHint, hasCurlyQuotes, listNames, nearestName, suggestName } from '../../manifest/suggest.ts';
 import { isReference } from '../../manifest/template/template.ts';
 import { isInward } from '../address.ts';
-import { type RequestChecker, type RequestFault, refreshLearns } from './request-fault.ts';
+
+/** A mistake in a request. `at`: path within the request; for MB1502 it ends with the missing key. */
+export interface RequestFault {
+  code: DiagnosticCode;
+  message: string;
+  hint: string;
+  at: (string | number)[];
+  severity?: 'warning' | undefined;
+  meant?: string | undefined;
+}
+
+export const refreshLearns = '`plan --refresh` with a key reads the fields and models of your service';
+
+export interface RequestChecker {
+  (kind: string, request: Json): RequestFault[] | 'unchecked';
+  lists?(kind: string): boolean;
+}
 
 /**
  * Checks a request against the documentation of its kind. Outputs of other steps, and `unknownValue`, are allowed

@@ -11,8 +11,7 @@ import { hasKey } from '../expand/expand-task.ts';
 import type { Expansion } from '../expansion.ts';
 import { findTemplates, renderValue, type TemplateSite, type Templates } from '../render/templates.ts';
 import { checkPaths, type KnownNames, type RootName, type RowShape } from './check-paths.ts';
-import { checkRequest } from './check-request.ts';
-import type { RequestFault } from './request-fault.ts';
+import { checkRequest, type RequestFault } from './check-request.ts';
 
 /** Names that are known for each step. */
 const stepRoots: readonly RootName[] = ['vars', 'row', 'matrix', 'key', 'take'];

@@ -9,10 +9,14 @@ import {
   type SchemaProblem,
 } from '../../manifest/check/json-schema.ts';
 import { listNames, nearestName } from '../../manifest/suggest.ts';
-import { checkRequest, describeOpen, isOpen } from './check-request.ts';
-import { type RequestChecker, type RequestFault, refreshLearns } from './request-fault.ts';
-
-export type { RequestChecker } from './request-fault.ts';
+import {
+  checkRequest,
+  describeOpen,
+  isOpen,
+  type RequestChecker,
+  type RequestFault,
+  refreshLearns,
+} from './check-request.ts';
 
 const placeholder = 'https://example.com/output';
 

@@ -24,10 +24,9 @@ import {
   type TemplateFault,
 } from '../../manifest/template/template.ts';
 import type { Places } from '../../manifest/yaml/places.ts';
-import { checkRequest, checkTextLimits } from '../check/check-request.ts';
+import { checkRequest, checkTextLimits, type RequestFault } from '../check/check-request.ts';
 import { checkSavePath, defaultSave, writtenExtension } from '../check/check-saves.ts';
 import { placeRequestFault, savesByTake } from '../check/check-task.ts';
-import type { RequestFault } from '../check/request-fault.ts';
 import { type Condition, type Draft, type ExpandedTask, titleOf, withTrail } from '../expand/draft.ts';
 import { attributeNames, explainJoin, findLeftOut, joinConditions, readPicks } from '../expand/join.ts';
 import { scopeOf } from '../expand/tables.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { makeRequestChecker, type RequestChecker } from '../../../src/graph/check/request-checker.ts';
-import type { RequestFault } from '../../../src/graph/check/request-fault.ts';
+import type { RequestChecker, RequestFault } from '../../../src/graph/check/check-request.ts';
+import { makeRequestChecker } from '../../../src/graph/check/request-checker.ts';
 import type { Json } from '../../../src/ground/json.ts';
 import { kinds } from '../../../src/kinds/index.ts';
 import { readServiceDocument } from '../../../src/kinds/service-document.ts';

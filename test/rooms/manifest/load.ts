@@ -1,5 +1,5 @@
 import { buildGraph } from '../../../src/graph/build.ts';
-import type { RequestChecker } from '../../../src/graph/check/request-checker.ts';
+import type { RequestChecker } from '../../../src/graph/check/check-request.ts';
 import type { FileFact, Graph, Step } from '../../../src/graph/graph.ts';
 import { makeOrigins, type Origins } from '../../../src/graph/trace/tracer.ts';
 import type { Diagnostic } from '../../../src/ground/diagnostic.ts';
