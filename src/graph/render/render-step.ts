@@ -13,7 +13,6 @@ import { kinds } from '../../kinds/index.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { findUnsendable } from '../../manifest/check/unsendable.ts';
 import { type Expectation, taskPath } from '../../manifest/manifest.ts';
-import { pathPart } from '../../manifest/suggest.ts';
 import { renderTemplate, type Scope } from '../../manifest/template/render-template.ts';
 import {
   findForeignKey,
@@ -128,21 +127,21 @@ class StepRendering {
   /** Reports a request that an empty cell left without anything that says what to make. */
   #refuseBare(field: string, request: JsonMap): void {
     const { task, row } = this.#draft;
-    const column = this.#columnOf(field);
-    const isCell = column !== undefined && row !== undefined;
+    const { value = '', path = taskPath(task.id) } = task.with.find((one) => one.field === field) ?? {};
     request[field] = unknownValue;
-    const lookup = this.#lookupOf(field)?.text.replaceAll(/^\s*\{\{\s*|\s*\}\}\s*$/g, '');
-    const cell = lookup === undefined ? `row.${pathPart(column ?? '')}` : `(${lookup})`;
-    const diagnostic: Diagnostic = {
-      code: 'MB1502',
-      severity: 'error',
-      message: `\`${field}\` is empty${isCell ? `: \`${shorten(column)}\` of ${row.label} has no value` : ''}, and nothing else in the request says what to make`,
-      hint: isCell
-        ? `fill the cell, or leave out steps without it: \`when: ${JSON.stringify(`{{ne (trim ${cell}) ''}}`)}\``
-        : 'write a text, or leave the step out with `when:`',
-      place: this.#places.value(task.with.find((one) => one.field === field)?.path ?? taskPath(task.id)),
-    };
-    this.#report(diagnostic, column);
+    const column = this.#columnOf(field);
+    const why =
+      column === undefined || row === undefined ? '' : `: \`${shorten(column)}\` of ${row.label} has no value`;
+    const message = `\`${field}\` is empty${why}, and nothing else in the request says what to make`;
+    const [, inside] = /^\s*\{\{\s*([^{}]+?)\s*\}\}\s*$/.exec(typeof value === 'string' ? value : '') ?? [];
+    const isCall = /^\w+\s/.test(inside ?? '');
+    const cell = isCall ? `(${inside})` : inside;
+    const hint =
+      why === '' || cell === undefined
+        ? 'write a text, or leave the step out with `when:`'
+        : `fill the cell, or leave out steps without it: \`when: ${JSON.stringify(`{{ne (trim ${cell}) ''}}`)}\``;
+    const place = this.#places.value(path);
+    this.#report({ code: 'MB1502', severity: 'error', message, hint, place }, column);
   }
 
   #warnOfTemplates(field: string, { written, value, path }: { written: Json; value: Json; path: Path }): void {
@@ -383,10 +382,11 @@ class StepRendering {
 
   #columnOf(name: string): string | undefined {
     const written = this.#draft.task.with.find(({ field }) => field === name);
-    return this.#lookupOf(name)?.column ?? (written && columnIn(written.value, this.#expansion.templates));
+    return this.#lookedUp(name) ?? (written && columnIn(written.value, this.#expansion.templates));
   }
 
-  #lookupOf(name: string): { column: string; text: string } | undefined {
+  /** Returns the column of `{{lookup row …}}`, whose name is known only when it is rendered. */
+  #lookedUp(name: string): string | undefined {
     const text = this.#draft.task.with.find(({ field }) => field === name)?.value;
     if (typeof text !== 'string') return undefined;
     const [part, more] = this.#expansion.templates.get(text)?.body ?? [];
@@ -396,7 +396,7 @@ class StepRendering {
     if (helper !== 'lookup' || map?.is !== 'name' || map.written !== 'row' || key === undefined) return undefined;
     const scope = this.#scope(() => unknownValue);
     const { value } = renderTemplate({ text: '', body: [{ is: 'value', value: key }], paths: [] }, scope);
-    return typeof value === 'string' ? { column: value, text } : undefined;
+    return typeof value === 'string' ? value : undefined;
   }
 
   #refuse(code: DiagnosticCode, message: string, hint: string, place: Place): void {
