@@ -3,10 +3,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import formats from 'ajv-formats';
 import { expect } from 'vitest';
 import { createSandbox, type Sandbox } from '../../../src/sandbox/index.ts';
+import { ApiDocument, type Operation } from '../../rig/api-document.ts';
+
+export const documentPath = fileURLToPath(new URL('service.openapi.json', import.meta.url));
 
 export const apiKey = 'sandbox_live_local';
 const creditsOfEach = 400;
@@ -56,12 +57,12 @@ export async function openRig(): Promise<Rig> {
     failRate: 0.4,
     rateLimit: { creates: createsPerMinute, perMs: 60_000 },
   });
-  const contract = new Contract();
+  const contract = new ApiDocument(JSON.parse(readFileSync(documentPath, 'utf8')));
   const seen = new Set<string>();
 
   const pass = async (request: Request): Promise<{ status: number; text: string; violations: string[] }> => {
     const text = request.method === 'GET' ? '' : await request.clone().text();
-    const operation = contract.find(request);
+    const operation = contract.find(request.method, new URL(request.url).pathname);
     const forbidden = operation === undefined ? [] : contract.problemsOfRequest(operation, request, text);
     if (forbidden.length > 0) return { status: 599, text: '{}', violations: forbidden };
     const response = await sandbox.fetch(request);
@@ -168,114 +169,4 @@ export function textAt(answer: Answer, path: string): string {
   const value = path.split('.').reduce<unknown>((node, name) => (node as Record<string, unknown>)?.[name], answer.body);
   if (typeof value !== 'string') throw new Error(`no ${path} in ${JSON.stringify(answer.body)}`);
   return value;
-}
-
-type Schema = Readonly<Record<string, unknown>>;
-
-interface Parameter {
-  readonly name: string;
-  readonly in: 'path' | 'query' | 'header';
-  readonly required?: boolean;
-  readonly schema: Schema;
-}
-
-type Content = Readonly<Record<string, { readonly schema?: Schema }>>;
-
-interface WrittenOperation {
-  readonly operationId: string;
-  readonly parameters?: readonly Parameter[];
-  readonly security?: readonly object[];
-  readonly requestBody?: { readonly required?: boolean; readonly content: Content };
-  readonly responses: Readonly<Record<string, { readonly content?: Content }>>;
-}
-
-type PathItem = { readonly servers?: readonly { readonly url: string }[] } & {
-  readonly [method in 'get' | 'post' | 'delete']?: WrittenOperation;
-};
-
-export interface Operation extends WrittenOperation {
-  readonly id: string;
-  readonly method: string;
-  /** From the root of the host, as in `/api/v1/image/status/{id}`. */
-  readonly path: string;
-  /** Keys of its responses: `2XX`, `401`, `default`, … */
-  readonly statuses: readonly string[];
-}
-
-export const documentPath = fileURLToPath(new URL('service.openapi.json', import.meta.url));
-
-/** What the OpenAPI document says of requests and answers. */
-class Contract {
-  readonly operations: readonly Operation[];
-  readonly #ajv = new Ajv2020({ strict: false, allErrors: true });
-
-  constructor() {
-    const document = JSON.parse(readFileSync(documentPath, 'utf8'));
-    formats.default(this.#ajv);
-    this.#ajv.addSchema(document, 'api');
-    // Parameters, bodies and answers may be references into the document.
-    const resolved = <Part extends object>(part: Part): Part =>
-      '$ref' in part
-        ? String(part.$ref)
-            .slice(2)
-            .split('/')
-            .reduce((node, name) => node[name], document)
-        : part;
-    this.operations = Object.entries(document.paths as Record<string, PathItem>).flatMap(([path, item]) =>
-      (['get', 'post', 'delete'] as const).flatMap((method) => {
-        const written = item[method];
-        if (written === undefined) return [];
-        const responses = Object.entries(written.responses).map(([status, answer]) => [status, resolved(answer)]);
-        return [
-          {
-            ...written,
-            ...{ id: written.operationId, method: method.toUpperCase(), statuses: Object.keys(written.responses) },
-            path: item.servers?.[0]?.url === '/' ? path : `/api/v1${path}`,
-            parameters: (written.parameters ?? []).map(resolved),
-            security: written.security ?? document.security,
-            ...(written.requestBody && { requestBody: resolved(written.requestBody) }),
-            responses: Object.fromEntries(responses),
-          },
-        ];
-      }),
-    );
-  }
-
-  /** The operation of a request; fixed paths come before those with names in them. */
-  find({ method, url }: Request): Operation | undefined {
-    const { pathname } = new URL(url);
-    const fits = ({ path }: Operation) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(pathname);
-    const found = this.operations.filter((operation) => operation.method === method && fits(operation));
-    return found.find(({ path }) => !path.includes('{')) ?? found[0];
-  }
-
-  problemsOfRequest(operation: Operation, request: Request, text: string): string[] {
-    const { parameters = [], requestBody, security = [] } = operation;
-    const query = new URL(request.url).searchParams;
-    const problems = parameters.flatMap(({ name, in: where, required, schema }) => {
-      const value = where === 'query' ? query.get(name) : where === 'header' ? request.headers.get(name) : 'x';
-      if (value === null) return required ? [`${name} is missing`] : [];
-      const isNumber = schema.type === 'integer' || schema.type === 'number';
-      return where === 'path' ? [] : this.#problems(schema, isNumber ? Number(value) : value, name);
-    });
-    if (security.length > 0 && !request.headers.has('authorization')) problems.push('the credential is missing');
-    const schema = requestBody?.content['application/json']?.schema;
-    if (requestBody?.required && text === '') problems.push('the body is missing');
-    if (schema !== undefined && text !== '') problems.push(...this.#problems(schema, JSON.parse(text), 'body'));
-    return problems;
-  }
-
-  problemsOfAnswer({ responses }: Operation, { status, text }: { status: number; text: string }): string[] {
-    const response = responses[status] ?? responses[`${Math.floor(status / 100)}XX`] ?? responses.default;
-    if (response === undefined) return [`the status ${status} is not documented`];
-    const schema = response.content?.['application/json']?.schema;
-    return schema === undefined ? [] : this.#problems(schema, JSON.parse(text), 'answer');
-  }
-
-  #problems(schema: Schema, value: unknown, what: string): string[] {
-    const check = this.#ajv.compile(
-      JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"api#/components/')),
-    );
-    return check(value) ? [] : [this.#ajv.errorsText(check.errors, { dataVar: what })];
-  }
 }

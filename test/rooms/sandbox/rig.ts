@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../../src/sandbox/index.ts';
-import { type AnswerChecker, makeAnswerChecker } from './answer-checker.ts';
+import { ApiDocument, type WrittenDocument } from '../../rig/api-document.ts';
 
 export const apiKey = 'sandbox_live_local';
 
@@ -70,7 +70,15 @@ export interface Rig {
   outputUrl(kind: KindName, id: string): Promise<string>;
 }
 
-let checker: Promise<AnswerChecker> | undefined;
+/** The OpenAPI document that the sandbox serves. */
+export async function readDocument() {
+  const sandbox = createSandbox();
+  const answer = await sandbox.fetch(new Request('http://sandbox.test/api/v1/openapi.json'));
+  await sandbox.close();
+  return (await answer.json()) as WrittenDocument;
+}
+
+let served: Promise<ApiDocument> | undefined;
 
 /** A sandbox without a socket, with a clock that stands still. */
 export function openRig(options: SandboxOptions = {}): Rig {
@@ -100,8 +108,10 @@ export function openRig(options: SandboxOptions = {}): Rig {
     const text = await response.text();
     const answer = { status: response.status, headers: response.headers, body: parse(text), text };
     if (isHonest && answer.status !== 503) {
-      checker ??= makeAnswerChecker();
-      expect((await checker)({ method, path }, answer), `${method} ${path}: ${text.slice(0, 500)}`).toBe('');
+      served ??= readDocument().then((document) => new ApiDocument(document));
+      const operation = (await served).find(method, path.split('?')[0] ?? '');
+      const problems = operation === undefined ? [] : (await served).problemsOfAnswer(operation, answer);
+      expect(problems, `${method} ${path}: ${text.slice(0, 500)}`).toEqual([]);
     }
     return answer;
   };
