@@ -194,9 +194,8 @@ describe('each guard stands in one place', () => {
   });
 });
 
-/** Where the command line says (a gallery), what a person has agreed to delete, scratch of our own, a store. */
+/** Where the command line says (a gallery), what a person has agreed to delete, a store. */
 const writersOfTheirOwn = [
-  'campaign/embed-sandbox.ts',
   'campaign/find-leftovers.ts',
   'cluster/store/s3.ts',
   'cluster/store/store.ts',
