@@ -19,12 +19,10 @@ import type { DecidedGraph, Match } from '../plan/situation/find-purchases.ts';
 import { limit } from '../plan/situation/situation.ts';
 import { shellWord } from '../report/advice-text.ts';
 import { shortList } from '../report/safe-text.ts';
-import type { CheckedGraph } from './checked-graph.ts';
 import { tightestLimit } from './environment.ts';
-import { lookAtPosts } from './look-at-posts.ts';
 import type { PlanningOptions } from './option-table.ts';
 import type { CampaignPaths } from './paths.ts';
-import { readSentHere, tellLostLock } from './restore-purchases.ts';
+import { readSentHere } from './restore-purchases.ts';
 import { makeSelector } from './select-steps.ts';
 import { findPriceHints, type ServiceFacts } from './service-facts.ts';
 import type { Session } from './session.ts';
@@ -42,7 +40,7 @@ export interface MakePlanOptions extends PlanningOptions {
   isRun?: boolean | undefined;
 }
 
-interface MadePlan {
+export interface MadePlan {
   plan: Plan;
   states: ReadonlyMap<string, OutputState>;
   redo: ReadonlySet<string>;
@@ -95,19 +93,6 @@ export async function makePlan(
   const mayBeLost = loaded.isEmpty && options.new !== true;
   await checkPlaces(plan, lock, { paths, tell, isRun, mayBeLost });
   return { plan, states, redo, hints, selected };
-}
-
-/** Plans for users to see, and reports what `apply` would ask or refuse. `asks`: queries the service about posts. */
-export async function showPlan(
-  session: Session,
-  checked: CheckedGraph,
-  options: MakePlanOptions & { asks?: boolean },
-): Promise<MadePlan> {
-  const made = await makePlan(session, checked, options);
-  const { campaign, loaded } = session;
-  const plan = await lookAtPosts(made.plan, campaign, { checked, asks: options.asks === true });
-  await tellLostLock(campaign, { loaded, plan, isNew: options.new === true });
-  return { ...made, plan };
 }
 
 function refusePinned(graph: DecidedGraph, redo: ReadonlySet<string>): void {

@@ -4,10 +4,12 @@ import type { Graph } from '../graph/graph.ts';
 import { type Diagnostic, hasErrors } from '../ground/diagnostic.ts';
 import { defined } from '../ground/values.ts';
 import type { Plan } from '../plan/plan.ts';
-import { type CheckedManifest, graphOf, loadChecked, requireCheckedGraph } from './checked-graph.ts';
-import { showPlan } from './make-plan.ts';
+import { type CheckedGraph, type CheckedManifest, graphOf, loadChecked } from './checked-graph.ts';
+import { lookAtPosts } from './look-at-posts.ts';
+import { type MadePlan, type MakePlanOptions, makePlan } from './make-plan.ts';
 import { type OpenCampaign, type OpenOptions, openCampaign } from './open-campaign.ts';
 import { type PlanningOptions, pickPlanningOptions } from './option-table.ts';
+import { tellLostLock } from './restore-purchases.ts';
 import { chosenBy, goOnUnder, refuseStale, type SavedPlan } from './saved-plan.ts';
 import { Session } from './session.ts';
 
@@ -33,26 +35,34 @@ export async function plan(campaign: Campaign, given: PlanningOptions = {}): Pro
   const { notices, tell } = collectNotices(campaign.tell);
   const teller = { ...campaign, tell };
   const checked = graphOf(campaign.checked, teller, campaign.checked);
-  const terms = { graph: checked.graph, service: campaign.service, new: options.new };
-  const session = await Session.open(teller, terms);
-  const { plan: made, redo, selected } = await orFailure(showPlan(session, checked, options));
+  const { plan: made, redo, selected } = await orFailure(showPlan(teller, checked, options));
   return { plan: made, notices, campaign, options, redo, ...defined({ selected }) };
 }
 
-/**
- * Makes the plan of what `apply` of a saved plan would do now. Throws MB3102 if the saved plan is stale. Locks, asks
- * and writes nothing.
- */
-export async function planSaved(saved: SavedPlan, campaign: OpenCampaign): Promise<Plan> {
-  const { service } = campaign;
-  const { options } = saved;
-  const checked = await requireCheckedGraph(campaign, {});
+interface ShowOptions extends MakePlanOptions {
+  /** Whether to query the service about the accounts of posts. */
+  asks?: boolean;
+  serviceMoved?: boolean | undefined;
+  /** Shows what `apply` of this plan would do now. Throws MB3102 if the plan is stale. */
+  saved?: SavedPlan;
+}
+
+/** Plans for users to see, and reports what `apply` would ask or refuse. Locks and writes nothing. */
+export async function showPlan(
+  campaign: OpenCampaign,
+  checked: CheckedGraph,
+  { asks = false, serviceMoved, saved, ...options }: ShowOptions,
+): Promise<MadePlan> {
   const { graph } = checked;
-  const session = await Session.open(campaign, { graph, service, new: options.new });
-  const { lock } = session;
-  const { plan } = await showPlan(session, checked, { ...options, chosen: chosenBy(saved, lock) });
+  const { service } = campaign;
+  const session = await Session.open(campaign, { graph, service, serviceMoved, new: options.new });
+  const { loaded, lock } = session;
+  const made = await makePlan(session, checked, saved ? { ...options, chosen: chosenBy(saved, lock) } : options);
+  const plan = await lookAtPosts(made.plan, campaign, { checked, asks });
+  await tellLostLock(campaign, { loaded, plan, isNew: options.new === true });
+  if (saved === undefined) return { ...made, plan };
   refuseStale(saved, { plan, graph, service });
-  return goOnUnder(saved, plan, lock);
+  return { ...made, plan: goOnUnder(saved, plan, lock) };
 }
 
 /** A campaign as it was read: what `plan` needs. */

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
+import { requireCheckedGraph } from '../../campaign/checked-graph.ts';
 import type { OpenCampaign } from '../../campaign/open-campaign.ts';
 import { nameOfPerson } from '../../campaign/person.ts';
-import { planSaved } from '../../campaign/plan.ts';
+import { showPlan } from '../../campaign/plan.ts';
 import { keepYes, openSavedPlan, type SavedPlan, whyOver } from '../../campaign/saved-plan.ts';
 import type { Approval } from '../../contract/approval.ts';
 import { systemClock } from '../../contract/clock.ts';
@@ -52,7 +53,8 @@ export async function approve(file: string | undefined, options: ApproveOptions,
   }
   terminal.called = { file: saved.manifest, options: { ...saved.options } };
   const campaign = await open(saved.manifest, saved.options, terminal);
-  const plan = await planSaved(saved, campaign);
+  const checked = await requireCheckedGraph(campaign, {});
+  const { plan } = await showPlan(campaign, checked, { ...saved.options, saved });
   if (options.rows === true) {
     terminal.out(requestsText(plan, terminal.style));
     return exitCodes.done;

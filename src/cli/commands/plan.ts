@@ -1,9 +1,8 @@
 import { relative, resolve, sep } from 'node:path';
 import { requireCheckedGraph } from '../../campaign/checked-graph.ts';
-import { makePlan, showPlan } from '../../campaign/make-plan.ts';
 import { findGiven, flagOf, type OptionRow } from '../../campaign/option-table.ts';
+import { showPlan } from '../../campaign/plan.ts';
 import { savePlan } from '../../campaign/saved-plan.ts';
-import { Session } from '../../campaign/session.ts';
 import { systemClock } from '../../contract/clock.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError, failureOf, failures } from '../../contract/failure.ts';
@@ -43,13 +42,10 @@ export async function plan(file: string, options: ApplyOptions, terminal: Termin
 
 async function planAlone(file: string, options: ApplyOptions, terminal: Terminal): Promise<number> {
   const campaign = await open(file, options, terminal);
-  const { service, replays } = campaign;
   const checked = await requireCheckedGraph(campaign, { refresh: options.refresh });
   const { graph } = checked;
-  const { serviceMoved, new: isNew } = options;
-  const session = await Session.open(campaign, { graph, service, serviceMoved, new: isNew });
-  const { plan: made, redo } = await showPlan(session, checked, { ...options, asks: options.refresh === true });
-  tellCredential(made, replays, terminal);
+  const { plan: made, redo } = await showPlan(campaign, checked, { ...options, asks: options.refresh === true });
+  tellCredential(made, campaign.replays, terminal);
   tellSandboxLock(campaign, options, terminal);
   if (options.out !== undefined) await savePlan(options.out, made, { campaign, graph, options, redo });
   // I19
@@ -118,8 +114,7 @@ async function comparePlan(file: string, options: ApplyOptions, terminal: Termin
     return exitOf(!isSame(view), view.fit?.missing);
   } catch (error) {
     if (formOf(options) !== 'markdown' || !isUnusableThere(error)) throw error;
-    const terms = { graph: checked.graph, service: campaign.service, serviceMoved };
-    const { plan } = await makePlan(await Session.open(campaign, terms), checked, {});
+    const { plan } = await showPlan(campaign, checked, { serviceMoved });
     const marker = commentMarker(pathInTree(file));
     terminal.out(planMarkdown(plan, { marker, unlike: error.failure.message, now: systemClock.now() }));
     return exitOf(true, plan.totals.fit?.missing);
