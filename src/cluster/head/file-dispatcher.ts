@@ -52,8 +52,8 @@ export class FileDispatcher {
   readonly #queues = new Map<string, Promise<unknown>>();
   readonly #new = new Batches<Order>({ write: (orders) => this.#write(orders), mostSize: mostWritten });
   readonly #waiting = new Map<string, Order>();
-  readonly #reported = new Set<string>();
-  #reading: Promise<void> | undefined;
+  /** Reads of results. What is reported during a read is read after it, in one statement. */
+  readonly #reads = new Batches<string>({ write: (ids) => this.#read([...new Set(ids)]) });
   #listening: Promise<{ close(): Promise<void> }> | undefined;
   #timer: NodeJS.Timeout | undefined;
 
@@ -129,7 +129,9 @@ export class FileDispatcher {
     const { db, boss } = this.#options;
     this.#listening ??= db.listen(fileChannel, (id) => this.#look(id === undefined ? this.#waiting.keys() : [id]));
     await this.#listening;
-    this.#timer ??= setInterval(() => this.#look(this.#waiting.keys()), lookMs);
+    this.#timer ??= setInterval(() => {
+      if (this.#reads.waiting === 0) this.#look(this.#waiting.keys());
+    }, lookMs);
     let opened = this.#queues.get(queue);
     if (opened === undefined) {
       opened = db.persist(() => boss.createQueue(queue, filesQueueOptions));
@@ -167,19 +169,9 @@ export class FileDispatcher {
     return rows.filter(({ state }) => state === 'saved');
   }
 
-  /** Reads the results of these files. What is reported during a read is read after it, in one statement. */
   #look(ids: Iterable<string>): void {
-    for (const id of ids) if (this.#waiting.has(id)) this.#reported.add(id);
-    if (this.#reported.size === 0 || this.#reading !== undefined) return;
-    const reported = [...this.#reported];
-    this.#reported.clear();
-    this.#reading = this.#read(reported)
-      // The database is closed or refuses. The leader's own statements report that.
-      .catch(() => {})
-      .finally(() => {
-        this.#reading = undefined;
-        this.#look([]);
-      });
+    // A read fails when the database is closed or refuses. The leader's own statements report that.
+    for (const id of ids) if (this.#waiting.has(id)) this.#reads.add(id).catch(() => {});
   }
 
   async #read(ids: readonly string[]): Promise<void> {
