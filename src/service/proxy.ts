@@ -151,7 +151,7 @@ export async function reachService(
 }
 
 /** Connects with the same trusted certificates as the client. */
-export async function connectOnce(address: URL, timeoutMs: number): Promise<string | undefined> {
+async function connectOnce(address: URL, timeoutMs: number): Promise<string | undefined> {
   const host = address.hostname.replace(/^\[|\]$/g, '');
   const isSecure = address.protocol === 'https:';
   const port = address.port === '' ? (isSecure ? 443 : 80) : Number(address.port);

@@ -13,7 +13,7 @@ import { ignoreItself } from '../state/state-folder.ts';
 import { endedWithItsMachine, identifyThisProcess, isCertainlyDead, type ProcessIdentity } from './process-identity.ts';
 
 /** Content of a guard file: the process that created it. */
-export interface HolderNote extends ProcessIdentity {
+interface HolderNote extends ProcessIdentity {
   since: string;
   id: string;
 }
@@ -177,14 +177,14 @@ async function prepareGuardPath(lockPath: string): Promise<string> {
   return path;
 }
 
-export function writeNote(note: HolderNote): Uint8Array {
+function writeNote(note: HolderNote): Uint8Array {
   const { id, host, pid, since, boot, machine, namespace, started } = note;
   const fields = { mediabatch: 'guard', version: 1, id, host, pid, since, boot, machine, namespace, started };
   return Buffer.from(`${JSON.stringify(fields)}\n`);
 }
 
 /** Parses a guard's content; `undefined` for anything that is certainly not written by this program. */
-export function parseNote(text: string): HolderNote | undefined {
+function parseNote(text: string): HolderNote | undefined {
   const fields = parseJson(text);
   if (!isMap(fields) || fields.mediabatch !== 'guard' || fields.version !== 1) return undefined;
   const { id, host, pid, since, boot, machine, namespace, started } = fields;
