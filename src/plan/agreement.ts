@@ -5,7 +5,7 @@ import type { LaterPurchase, Purchases, Row } from './plan.generated.ts';
 import type { Plan, PlanRow, Price, StepOrder } from './plan.ts';
 import { ceilingOf, isWithin, shareOf } from './prices/prices.ts';
 import { repeatOf } from './purchases/key.ts';
-import { sumPrices } from './sum-up.ts';
+import { sumAgain } from './sum-up.ts';
 
 /** User's approval: the purchases that may be made, the price of each, and the limit of their total charges. */
 export interface Agreement {
@@ -170,7 +170,7 @@ function holdToUnknown({ shown }: Agreement, plan: Plan): Plan {
     const price: Price = { class: priceClass, credits: null, source: 'unknown', ...defined({ held }) };
     return { ...row, price, ...defined({ order: row.order && { ...row.order, price } }) };
   });
-  return isChanged ? { ...plan, rows, totals: { ...plan.totals, ...sumPrices(rows) } } : plan;
+  return isChanged ? { ...plan, rows, totals: sumAgain(plan.totals, rows) } : plan;
 }
 
 /** Limits each price to its approved ceiling, because this process may have other price lists. Raises none. */

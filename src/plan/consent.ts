@@ -1,10 +1,10 @@
 import { defined } from '../ground/values.ts';
 import { isSpending, publishes } from './actions.ts';
-import type { Ask, Carry, Plan, PlanRow, PlanTotals, PostTarget } from './plan.ts';
+import type { Ask, Carry, Plan, PlanRow, PostTarget } from './plan.ts';
 import { isAskedAbout, isPost } from './posts/post-record.ts';
 import { type Reason, reasonOf } from './reason.ts';
 import { blocked } from './rows/draft.ts';
-import { countPosts, sumPrices } from './sum-up.ts';
+import { sumAgain } from './sum-up.ts';
 
 /** Removes the rows that wait for a consent, and those that need them. `words`: the reasons of both. */
 function withhold(plan: Plan, waits: (row: PlanRow) => boolean, words: { why: Reason; until: string }): Plan {
@@ -26,7 +26,9 @@ function withhold(plan: Plan, waits: (row: PlanRow) => boolean, words: { why: Re
     const reason = row.send === undefined ? reasons.get(row.address) : waits(row) ? words.why : undefined;
     return reason === undefined ? row : withheld(row, reason);
   });
-  return { ...plan, rows, totals: withoutWithheld(plan.totals, rows) };
+  const totals = sumAgain(plan.totals, rows);
+  // Less of the ceiling of an earlier approval may be left.
+  return { ...plan, rows, totals: { ...totals, ceiling: Math.min(totals.ceiling, plan.totals.ceiling) } };
 }
 
 function needOf({ action, order }: PlanRow): string[] {
@@ -38,13 +40,6 @@ function withheld(row: PlanRow, reason: Reason): PlanRow {
   const { parts } = row.order ?? {};
   const waits = { ...blocked(row, 'consent', reason), ...defined({ parts }) };
   return row.post === undefined ? waits : { ...waits, post: row.post };
-}
-
-function withoutWithheld(totals: PlanTotals, rows: readonly PlanRow[]): PlanTotals {
-  const { posts: _posts, mayRetry: _mayRetry, estimate: _estimate, ...rest } = totals;
-  const sums = sumPrices(rows);
-  // Less of the ceiling of an earlier approval may be left.
-  return { ...rest, ...sums, ceiling: Math.min(rest.ceiling, sums.ceiling) };
 }
 
 /**
@@ -115,11 +110,10 @@ export function allowPosts(plan: Plan): Plan {
 export function admitPosts(plan: Plan, addresses: ReadonlySet<string>): Plan {
   if (addresses.size === 0) return plan;
   const rows = plan.rows.map((row) => (addresses.has(row.address) ? (row.asked ?? row) : row));
-  const { totals } = plan;
-  const sums = sumPrices(rows);
+  const totals = sumAgain(plan.totals, rows);
   // The user agrees to their cost together with the posts.
-  const ceiling = totals.ceiling + sums.knownPrices - totals.knownPrices;
-  return { ...plan, rows, totals: { ...totals, ...sums, ...countPosts(rows), ceiling } };
+  const ceiling = plan.totals.ceiling + totals.knownPrices - plan.totals.knownPrices;
+  return { ...plan, rows, totals: { ...totals, ceiling } };
 }
 
 /** Removes the posts that `which` selects, and the steps that need them, until a user consents. */

@@ -43,6 +43,12 @@ export function sumUp(rows: PlanRow[], means: Means, doubts: Doubts): PlanTotals
   };
 }
 
+/** Returns the totals of a plan after some of its rows were replaced. */
+export function sumAgain(totals: PlanTotals, rows: readonly PlanRow[]): PlanTotals {
+  const { posts: _posts, mayRetry: _mayRetry, estimate: _estimate, ...rest } = totals;
+  return { ...rest, ...sumPrices(rows), ...countPosts(rows) };
+}
+
 export function budgetCap({ graph, lock }: Means, doubts: Doubts): number | undefined {
   if (graph.budget === undefined) return undefined;
   return Math.max(0, graph.budget - spentCredits(lock) - sumDoubts(doubts, graph.budget));
@@ -102,7 +108,7 @@ export function estimateOf(rows: readonly Pick<Row, 'action' | 'credits' | 'pric
   return total;
 }
 
-export function countPosts(rows: readonly PlanRow[]): Pick<PlanTotals, 'posts'> {
+function countPosts(rows: readonly PlanRow[]): Pick<PlanTotals, 'posts'> {
   const posts = rows.filter(publishes).length;
   return posts > 0 ? { posts } : {};
 }

@@ -4,7 +4,7 @@ import { withholdPosts } from '../consent.ts';
 import { type Plan, type PlanRow, rowId, type StepOrder } from '../plan.ts';
 import { reasonOf } from '../reason.ts';
 import { blocked } from '../rows/draft.ts';
-import { countPosts, sumAfterPicks, sumPrices } from '../sum-up.ts';
+import { sumAfterPicks, sumAgain } from '../sum-up.ts';
 
 interface OwnSteps {
   begun(address: string): StepOrder | undefined;
@@ -151,14 +151,12 @@ export function withAdded(
     // A row whose order is left for the next run was not carried out.
     return took.get(row.address) ?? (later?.order === undefined ? later : row) ?? row;
   });
-  const { afterPicks: _afterPicks, fit: _fit, mayRetry: _mayRetry, estimate: _estimate, ...rest } = agreed.totals;
-  const { posts: _posts, ...totals } = rest;
-  const afterPicks = sumAfterPicks(rows);
+  const { afterPicks: _afterPicks, fit: _fit, ...totals } = agreed.totals;
   const { gates: _gates, ...plan } = agreed;
   return {
     ...plan,
     rows,
     ...defined({ gates: now.gates }),
-    totals: { ...totals, ...sumPrices(rows), ...countPosts(rows), ...defined({ afterPicks }) },
+    totals: { ...sumAgain(totals, rows), ...defined({ afterPicks: sumAfterPicks(rows) }) },
   };
 }
