@@ -67,23 +67,17 @@ async function openFolder(name: string, makes: boolean): Promise<Store> {
 
 /** Wraps the files of a store so that each call first runs `check`, which throws for an unsafe path. */
 function guarded(files: StoreFiles, check: () => void): StoreFiles {
+  const checked =
+    <Given extends unknown[], Result>(act: (...given: Given) => Promise<Result>) =>
+    async (...given: Given): Promise<Result> => {
+      check();
+      return act.apply(files, given);
+    };
   return {
-    async save(...given) {
-      check();
-      return files.save(...given);
-    },
-    async relocate(...given) {
-      check();
-      return files.relocate(...given);
-    },
-    async measure(...given) {
-      check();
-      return files.measure(...given);
-    },
-    async read(...given) {
-      check();
-      return files.read(...given);
-    },
+    save: checked(files.save),
+    relocate: checked(files.relocate),
+    measure: checked(files.measure),
+    read: checked(files.read),
   };
 }
 
