@@ -1,4 +1,4 @@
-import { type Dirent, existsSync, readFileSync } from 'node:fs';
+import { type Dirent, existsSync, readFileSync, statSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { loadManifest, mistakesOf } from '../../campaign/load-manifest.ts';
@@ -191,16 +191,12 @@ async function readExample(name: string): Promise<NewFiles> {
   if (!names.includes(name)) throw unknownName('no example', name, names);
   const folder = new URL(`${name}/`, examples);
   const files: Record<string, Uint8Array> = {};
-  const visit = async (path: string): Promise<void> => {
-    const entries = await readdir(new URL(path, folder), { withFileTypes: true });
-    for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
-      if (entry.name.startsWith('.') || /\.sandbox$|\.lock\.jsonl$/.test(entry.name)) continue;
-      const inner = `${path}${entry.name}`;
-      if (entry.isDirectory()) await visit(`${inner}/`);
-      else if (entry.isFile()) files[inner] = await readFile(new URL(inner, folder));
-    }
-  };
-  await visit('');
+  const paths = await readdir(folder, { recursive: true });
+  for (const path of paths.map((one) => one.split(sep).join('/')).sort()) {
+    const isWritten = path.split('/').some((part) => part.startsWith('.') || /\.sandbox$|\.lock\.jsonl$/.test(part));
+    const source = new URL(path, folder);
+    if (!isWritten && statSync(source).isFile()) files[path] = await readFile(source);
+  }
   return files;
 }
 
