@@ -36,7 +36,7 @@ const decisions: readonly Decision[] = [
     examples: [
       ['mediabatch pick --sandbox teaser', 'approves it', 'at gates'],
       ["mediabatch pick --sandbox 'draft@*/1' --note 'seen by Ada'", 'this take of each product, and why', 'at gates'],
-      ['mediabatch pick --sandbox --from picks.json', 'what a reviewer saved', 'at gates'],
+      ['mediabatch pick --sandbox --from picks.json', 'what a reviewer saved', 'not run'],
       ['mediabatch pick --sandbox draft@lamp/2 --undo', 'its gate is open again', 'at gates'],
     ],
   },
