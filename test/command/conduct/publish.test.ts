@@ -264,7 +264,7 @@ ${more}`;
     test('appear in plans by name once known; plan queries them only with --refresh', async () => {
       const trial = await makeTrial(campaignOf('acc_36c3a20f22ac6098'));
       expect((await trial.run(['plan', 'campaign.yaml'])).out).toContain(`to account ${account}, account acc_36`);
-      const named = 'to Instagram @sandbox.studio and TikTok @sandboxshorts, at once';
+      const named = 'to Instagram @sandbox.studio, TikTok @sandboxshorts, at once';
       expect((await trial.run(['plan', 'campaign.yaml', '--refresh'])).out).toContain(named);
       expect((await trial.run(['plan', 'campaign.yaml'])).out).toContain(named);
       const { rows } = JSON.parse((await trial.run(['plan', 'campaign.yaml', '--json'])).out);
