@@ -388,6 +388,32 @@ test('an event is told after the line that it tells of, although both come betwe
   expect(heard).toEqual(['line', 'job-created']);
 });
 
+test('rows that a database gives numbers of before are heard at the end', async () => {
+  const first = { seq: '5', epoch: '1', text: 'first\n' };
+  // An older copy was put back during the watch, so the next line got a number that had been read.
+  const late = { seq: '4', epoch: '2', text: 'late\n' };
+  let looks = 0;
+  const database = scriptedDatabase(
+    [/FROM mediabatch\.run /, () => [{ id: 'r', error: null, state: looks++ === 0 ? 'open' : 'ended' }]],
+    [/FROM mediabatch\.event /, () => []],
+    [
+      /FROM mediabatch\.line /,
+      ([, after]) => (looks === 1 ? [first] : [late, first]).filter(({ seq }) => Number(seq) > Number(after)),
+    ],
+  );
+  const heard = new Set<string>();
+  await watchRun(database, 'r', {
+    signal: new AbortController().signal,
+    async onLines(lines) {
+      const before = heard.size;
+      for (const line of lines) heard.add(line);
+      return heard.size - before;
+    },
+    onEvents: () => {},
+  });
+  expect([...heard]).toEqual(['first\n', 'late\n']);
+});
+
 describe('attach', () => {
   const access = { baseUrl: 'http://127.0.0.1:9/api/v1', token: 'key_of_a_test_of_attaching' };
   const account = accountOf(access);
