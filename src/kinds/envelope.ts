@@ -23,7 +23,13 @@ export const envelope = {
   /** Values that distinguish the kinds with the same status path. Their field is undocumented. */
   kindWords: { BASIC: 'image', INFLUENCER: 'influencer', THUMBNAIL: 'thumbnail' } as Readonly<Record<string, string>>,
   /** Fields of every answer. `success` is false when there is an error. */
-  answer: { success: 'success', message: ['message', 'error', 'error.message'], code: 'code', data: 'data' },
+  answer: {
+    success: 'success',
+    message: ['message', 'error', 'error.message'],
+    code: 'code',
+    details: 'details',
+    data: 'data',
+  },
   page: {
     hasNext: 'pagination.hasNextPage',
     pages: 'pagination.totalPages',

@@ -133,7 +133,7 @@ export function classifyCreate(answer: HttpAnswer, redact: Redact, asked: Asked 
   if (status === 409 || keyTalk === 'in-progress') return { is: 'in-progress', message };
   if (status === 405) return { is: 'no-route', message };
   if (status === 404) {
-    const why = readMissing(json, { kind, isDocumented: route?.isDocumented });
+    const why = readMissing(json, { kind, isDocumented: route?.isDocumented, body: call?.body ?? '' });
     return why === 'route' ? { is: 'no-route', message } : { is: 'refused', status, why, message, ...mayBe };
   }
   if (!isServiceError(json)) return { is: 'ambiguous', message };

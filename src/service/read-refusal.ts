@@ -1,9 +1,9 @@
 import { isJobId } from '../ground/job-id.ts';
 import { type Json, parseJson } from '../ground/json.ts';
-import { defined } from '../ground/values.ts';
+import { defined, isMap } from '../ground/values.ts';
 import { envelope, jobStates } from '../kinds/envelope.ts';
 import type { Kind } from '../kinds/kind.ts';
-import { isServiceError, readText } from './fields.ts';
+import { isServiceError, readAt, readText } from './fields.ts';
 
 type KeyTalk =
   /** A purchase exists under the idempotency key. */
@@ -50,29 +50,39 @@ export function readKeyTalk(json: Json | undefined, { key, body }: { key: string
   return malformed.test(all) && !reused.test(all) ? 'form' : 'known';
 }
 
-const namesRoute = /\b(route|endpoint|cannot (post|find)|no such (operation|path)|unknown (operation|path))\b/;
+const namesRoute = /\b(route|endpoint|cannot post|no such (operation|path)|unknown (operation|path))\b/;
 const namesUser = /\buser (\w+ ){0,3}(not found|not exist|unknown|missing)\b|\b(no such|unknown) user\b/;
 /** Words of a 404 that do not say what is missing. */
-const sayNothing = /\b(the|requested|resource|page|url|was|could|be|does|not|found|exist|error|err|http|404)\b|\W/g;
+const sayNothing =
+  /\b(the|requested|resource|page|url|was|could|cannot|be|does|not|find|found|exist|error|err|http|404)\b|\W/g;
 
 /**
  * Determines what a 404 to a create request is about: the operation (`route`), the user of the credential, or something
- * that the request names (`invalid`). If it names nothing, it is about the user where that is documented, and about the
- * path where that was a guess.
+ * that the request names (`invalid`). If it names nothing, also no field of the request in its details, it is about the
+ * user where that is documented, and about the path where that was a guess.
  */
 export function readMissing(
   json: Json | undefined,
-  { kind, isDocumented }: { kind: Kind | undefined; isDocumented: boolean | undefined },
+  { kind, isDocumented, body }: { kind: Kind | undefined; isDocumented: boolean | undefined; body: string },
 ): 'route' | 'user' | 'invalid' {
-  const { message, code } = envelope.answer;
+  const { message, code, details } = envelope.answer;
   const said = [readText(json, message), readText(json, code)].flatMap((text) => text ?? []);
   // Paths are removed, because they are not words about the request.
   const words = said.map((text) => wordsOf(text.replace(/(^|\s)\/\S+/g, ' '))).join(' \n ');
   if (!isServiceError(json) || isDocumented === false || namesRoute.test(words)) return 'route';
   if (namesUser.test(words)) return 'user';
-  if (words.replace(sayNothing, '') !== '') return 'invalid';
+  if (words.replace(sayNothing, '') !== '' || namesField(readAt(json, details), body)) return 'invalid';
   if (kind === undefined || kind.create.documented) return 'user';
   return isDocumented ? 'invalid' : 'route';
+}
+
+/** Whether the details of an error name a field of the request, as a text or as the name of a field of their own. */
+function namesField(details: Json | undefined, body: string): boolean {
+  const request = parseJson(body);
+  const names = new Set(isMap(request) ? Object.keys(request).map(wordsOf) : []);
+  const said = textsOf(details);
+  visit(details, '', (holder) => said.push(...Object.keys(holder)));
+  return said.some((text) => names.has(wordsOf(text.replace(/[.[].*/s, ''))));
 }
 
 /** `isSure`: the ID is certainly that of a job. Otherwise only a status call can decide. */

@@ -186,6 +186,31 @@ describe('the 404 of a service is about', () => {
     ['a field by what it names', 'post', no({ error: 'Account not found' }), post, undefined, 'invalid'],
     ['a field by another word', 'post', no({ error: 'Channel does not exist' }), post, undefined, 'invalid'],
     [
+      'a field, as the name of a detail',
+      'post',
+      no({ error: 'Not found', details: { account_ids: ['unknown'] } }),
+      post,
+      undefined,
+      'invalid',
+    ],
+    [
+      'a field, as the text of a detail',
+      'post',
+      no({ error: 'Not found', code: 'NOT_FOUND', details: [{ field: 'accountIds[0]' }] }),
+      post,
+      undefined,
+      'invalid',
+    ],
+    ['what cannot be found', 'image', no({ error: 'Cannot find account acc_nope' }), post, undefined, 'invalid'],
+    [
+      'the path, which its details repeat',
+      'post',
+      no({ error: 'Not found', details: { path: '/posts', method: 'POST' } }),
+      post,
+      undefined,
+      'no-route',
+    ],
+    [
       'the path, in an answer of another form',
       'post',
       { statusCode: 404, message: 'account acc_nope unknown', error: 'Not Found' },
@@ -287,6 +312,7 @@ describe('a path that is a guess', () => {
     ['a page', [200, undefined], 'ambiguous'],
     ['a refusal', [400, no({ error: 'x' })], 'refused'],
     ['a 404 of something in the request', [404, no({ error: 'title not found' })], 'refused'],
+    ['a 404 whose details name a field', [404, no({ error: 'Not found', details: { field: 'title' } })], 'refused'],
     ['an empty account', [402, no({ error: 'x' })], 'refused'],
   ])('is not followed by another after %s', async (_name, first, is) => {
     const { answer, seen } = await create('thumbnail', { 'POST /thumbnails/create': first, 'POST /thumbnails': made });
