@@ -19,18 +19,23 @@ const age = (column: string) => `abs(extract(epoch FROM now() - ${column}) * 100
 
 const isLeading = `${age('account.beat')} < ${leaseMs}`;
 
-/**
- * Reads accounts, workers and runs of an engine: all open runs, and the most recently ended ones. `isCounted`: counts
- * steps, files and credits, which reads every event.
- */
-export async function readEngineState(sql: Sql, { isCounted = true } = {}): Promise<EngineState> {
-  const [runs, accounts, workers] = [await readRuns(sql, isCounted), await readAccounts(sql), await readWorkers(sql)];
+export interface Shown {
+  campaign?: string | undefined;
+  state?: EngineRun['state'] | undefined;
+  /** Counts steps, files and credits, which reads every event. Defaults to true. */
+  isCounted?: boolean;
+}
+
+/** Reads accounts, workers and runs of an engine: all open runs, and the most recently ended ones. */
+export async function readEngineState(sql: Sql, shown: Shown = {}): Promise<EngineState> {
+  const [runs, accounts, workers] = [await readRuns(sql, shown), await readAccounts(sql), await readWorkers(sql)];
   return {
     accounts,
     workers,
-    runs: runs.map((run) => {
+    runs: runs.flatMap((run) => {
+      if (shown.state !== undefined && run.state !== shown.state) return [];
       const lacks = run.state === 'ended' ? undefined : lackOf(run, { accounts, workers });
-      return { ...run, ...defined({ lacks }) };
+      return [{ ...run, ...defined({ lacks }) }];
     }),
   };
 }
@@ -65,13 +70,13 @@ interface RunRow {
   store: string | null;
 }
 
-async function readRuns(sql: Sql, isCounted: boolean): Promise<EngineRun[]> {
+async function readRuns(sql: Sql, { campaign, isCounted = true }: Shown): Promise<EngineRun[]> {
   const rows = await sql.query<RunRow>(
     `SELECT ${facts} AS facts, ${isCounted ? counted : "'{}'::json"} AS counted, store FROM (
        (SELECT * FROM mediabatch.run WHERE state = 'open') UNION ALL
-       (SELECT * FROM mediabatch.run WHERE state = 'ended' ORDER BY ended DESC LIMIT $1)
-     ) AS shown ORDER BY state DESC, submitted DESC, id`,
-    [mostEnded],
+       (SELECT * FROM mediabatch.run WHERE state = 'ended' AND coalesce(campaign = $2, true) ORDER BY ended DESC LIMIT $1)
+     ) AS shown WHERE coalesce(campaign = $2, true) ORDER BY state DESC, submitted DESC, id`,
+    [mostEnded, campaign ?? null],
   );
   return rows.map(
     ({ facts: run, counted: { credits, ends = {}, of = 0, wanted = 0, saved = 0, failed = 0 }, store }) => ({

@@ -2,7 +2,7 @@ import { openBoss } from '../../cluster/database/boss.ts';
 import { type Database, openDatabase } from '../../cluster/database/database.ts';
 import { grant, hasTables, migrate } from '../../cluster/database/schema.ts';
 import { isGone, showEngine } from '../../cluster/database/server-errors.ts';
-import { readEngineState } from '../../cluster/engine-state.ts';
+import { readEngineState, type Shown } from '../../cluster/engine-state.ts';
 import { readLimit } from '../../cluster/head/account-spending.ts';
 import { readAllLines } from '../../cluster/head/rows.ts';
 import { type EngineToSee, openToSee } from '../../cluster/open-engine.ts';
@@ -76,11 +76,11 @@ async function withRun<Answer>(
   }
 }
 
-export async function lookAtEngine(engine: string): Promise<EngineState> {
+export async function lookAtEngine(engine: string, shown?: Shown): Promise<EngineState> {
   const db = await openDatabase(engine, { name: 'mediabatch workers', most: 1 });
   try {
     if (!(await hasTables(db))) return { runs: [], accounts: [], workers: [] };
-    return await readEngineState(db);
+    return await readEngineState(db, shown);
   } finally {
     await db.close();
   }

@@ -10,7 +10,7 @@ import {
 } from '../../campaign/on-engine/engine-run.ts';
 import { ownVersion } from '../../campaign/own-version.ts';
 import { systemClock } from '../../contract/clock.ts';
-import type { WorkerNews } from '../../contract/engine-state.ts';
+import type { EngineRun, WorkerNews } from '../../contract/engine-state.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { jsonOf } from '../../report/document.ts';
 import { clockText } from '../../report/numbers.ts';
@@ -66,11 +66,13 @@ interface WorkersOptions {
   engine?: string;
   json?: boolean;
   check?: boolean;
+  campaign?: string;
+  state?: EngineRun['state'];
 }
 
 export async function workers(options: WorkersOptions, terminal: Terminal): Promise<number> {
-  const { check = false } = options;
-  const state = await lookAtEngine(requireEngine(options.engine, process.env));
+  const { campaign, state: wanted, check = false } = options;
+  const state = await lookAtEngine(requireEngine(options.engine, process.env), { campaign, state: wanted });
   const isServed = state.workers.some(({ isSilent }) => !isSilent);
   if (options.json) {
     outJson(terminal, jsonOf('workers', { runs: state.runs, accounts: state.accounts, workers: state.workers }));

@@ -191,6 +191,8 @@ const engineCommands: readonly CommandRow[] = [
     options: [
       optionTable.engine,
       ['--check', 'print only problems, and exit with 69 if there are any'],
+      ['--campaign <name>', 'only runs of this campaign'],
+      ['--state <state>', 'only runs in this state', { takes: ['open', 'paused', 'stopping', 'ended'] }],
       optionTable.json,
     ],
     examples: [

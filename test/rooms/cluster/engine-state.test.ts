@@ -98,6 +98,16 @@ test('counts steps by how they ended, files and credits of an ended run', async 
   ]);
 });
 
+test('shows runs of a campaign, or in a state', async () => {
+  const { db } = await submitted();
+  const names = async (shown: Parameters<typeof readEngineState>[1]) =>
+    (await readEngineState(db, shown)).runs.map(({ campaign }) => campaign);
+  expect(await names({ campaign: 'spring' })).toEqual(['spring']);
+  expect(await names({ campaign: 'autumn' })).toEqual([]);
+  expect(await names({ state: 'open' })).toEqual(['spring']);
+  expect(await names({ state: 'ended' })).toEqual([]);
+});
+
 interface Death {
   /** The line it dies at. */
   line: number;
