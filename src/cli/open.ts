@@ -14,6 +14,7 @@ import type {
 import { campaignPaths } from '../campaign/paths.ts';
 import { fitHeap } from './fit-heap.ts';
 import { type Terminal, tellNotice, tellOn } from './terminal.ts';
+import { endStage } from './timing.ts';
 
 /** The options that select the lock, the account and the manifest's variables. */
 export type StateOptions = Values<typeof lockOptions & typeof varOptions & Pick<typeof planOptions, 'strict'>>;
@@ -35,7 +36,10 @@ function openOptions({ sandbox, lock, var: vars, varFile, strict }: StateOptions
     varFiles: varFile,
     environment,
     tell: tellOn(terminal),
-    onSize: fitHeap,
+    onSize(size) {
+      if ('steps' in size) endStage('lock');
+      fitHeap(size);
+    },
   };
 }
 

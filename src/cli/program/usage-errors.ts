@@ -57,7 +57,12 @@ export function noManifest(command: string): CampaignError {
 
 function findManifests(): string[] {
   const isManifest = (name: string) => /^tasks:/m.test(readSmallFile(name, mostBytes)?.toString('utf8') ?? '');
-  return readdirSync('.')
-    .filter((name) => /\.ya?ml$/i.test(name) && isManifest(name))
-    .sort();
+  try {
+    return readdirSync('.')
+      .filter((name) => /\.ya?ml$/i.test(name) && isManifest(name))
+      .sort();
+  } catch {
+    // A folder that may not be listed has no names to suggest.
+    return [];
+  }
 }
