@@ -19,11 +19,14 @@ import {
 interface CheckOptions {
   refresh?: boolean | undefined;
   /**
-   * Whether this is for a run. A run requests the service's document again before it buys by it; a plan uses the
-   * stored one.
+   * Whether the caller plans a run. A run requests the service's document again before a purchase that depends on it;
+   * a plan uses the stored document.
    */
   isRun?: boolean | undefined;
-  /** Whether the service is queried later. If so, mistakes that only the stored document finds are not reported yet. */
+  /**
+   * Whether the caller requests the service's current document later. If so, errors that only the stored document
+   * shows are not reported, because it may be outdated.
+   */
   asksLater?: boolean | undefined;
 }
 
@@ -47,7 +50,7 @@ export async function loadChecked(
   const plain = await loadManifest(file, campaign);
   const wantsNames = hasUnknownNames(plain);
   if (!wantsNames && (plain.graph === undefined || !needsDocument(plain.graph))) {
-    // The prices of the service were requested, although no request needs its document.
+    // `--refresh` requests the service's prices, even if no step needs its document.
     const asks = plain.graph !== undefined && options.refresh === true && !campaign.sandbox;
     const facts = asks ? (await findFacts(campaign, options)).facts : noServiceFacts;
     return { ...plain, facts, byDocument: false };
@@ -67,7 +70,7 @@ export async function loadChecked(
     const isSame = JSON.stringify(newer.document) === JSON.stringify(facts.document);
     return isSame ? { ...checked, facts: newer } : check(newer);
   };
-  // The stored document may be outdated and report a mistake that is none.
+  // The stored document may be outdated, so a mistake found with it may not be one.
   if (!hasErrors(checked.diagnostics) || hasErrors(plain.diagnostics)) return { ...checked, renew };
   return options.asksLater === true ? { ...plain, facts: noServiceFacts, byDocument: true, renew } : renew();
 }

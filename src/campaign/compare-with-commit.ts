@@ -60,11 +60,14 @@ export async function compareWithCommit(
   const there = await readCommittedCampaign(campaign, ref);
   const { commit, repository } = there;
   if (there.isAbsent && lock.steps.size > 0) {
-    campaign.tell({ is: 'notice', text: `the lock is not in ${ref}: nothing counts as bought there` });
+    campaign.tell({
+      is: 'notice',
+      text: `the lock is not in ${ref}, so the comparison assumes that nothing was bought at that commit`,
+    });
   }
   const base = await findMergeBase(repository, commit, 'HEAD');
   if (base !== undefined && base !== commit) {
-    const text = `${ref} has commits that are not here, which show as undone; compare with ${base.slice(0, 12)}, where the branches parted, to leave them out`;
+    const text = `${ref} has commits that this branch lacks, and the comparison shows them as undone. To leave them out, compare with ${base.slice(0, 12)}, where the branches parted`;
     campaign.tell({ is: 'notice', text });
   }
   const matches = [...situation.matches, ...situate(there.graph, lock).matches];
@@ -138,7 +141,11 @@ export async function readCommittedCampaign(
     const [mistake] = diagnostics.filter(({ severity }) => severity === 'error');
     if (graph === undefined || hasErrors(diagnostics)) {
       const where = mistake?.place === undefined ? '' : `${mistake.place.file}:${mistake.place.start.line}: `;
-      throw unusable(file, ref, `it has mistakes there, the first: ${where}${mistake?.message ?? ''}`);
+      throw unusable(
+        file,
+        ref,
+        `the campaign has mistakes at this commit; the first: ${where}${mistake?.message ?? ''}`,
+      );
     }
     return { ...(await readLockAt(campaign, { ref, commit, repository })), graph };
   } catch (error) {
@@ -179,7 +186,7 @@ function unusable(file: string, ref: string, why: string): CampaignError {
   return new CampaignError({
     code: 'MB3604',
     message: `${file} at ${ref}: ${why}`,
-    hint: 'compare with a commit in which the file is intact, or correct it there',
+    hint: 'compare with a commit in which the campaign has no mistakes',
     file,
     ref,
   });

@@ -44,7 +44,7 @@ export interface Ports {
   outputs: Outputs;
   clock: Clock;
   emit(fact: RunFact): void;
-  /** Returns whether a failed job may be bought again now, if the order allows it. Omitted: it always may. */
+  /** Returns whether a failed job may be bought again now, if the order allows it. Defaults to always. */
   mayRetry?(order: StepOrder, error: string): boolean;
   /** When aborted, no further purchase starts and watching stops; requests in flight are awaited. */
   signal: AbortSignal;
@@ -55,8 +55,8 @@ export interface Ports {
 export type Begin =
   /**
    * The price is reserved (`reserved`: `null` if unknown). `open`: the order's create request that still lacks its
-   * answer. `body`: its bytes, if still stored. `held`: why only a user can settle it. `job`: the job exists already, so
-   * nothing is created.
+   * answer. `body`: the bytes of that request, if still stored. `held`: why only a user can settle that request. `job`:
+   * the job exists already, so nothing is created.
    */
   | {
       do: 'go';
@@ -78,7 +78,7 @@ export type StepResult =
    * person decides.
    */
   | { state: Extract<PurchaseState, 'unresolved'>; error: string; send: string }
-  /** No job was made: the create request never left, or a list shows this. It counts as never begun. */
+  /** No job was made: the create request never left, or the service's list lacks its job. It counts as never begun. */
   | { state: 'unsent'; send: string };
 
 /**
@@ -91,9 +91,9 @@ export interface Ledger {
   /** Makes a create request durable before it leaves. Resolves with its ID, a new one for each new request. */
   intent(order: StepOrder, request: IntendedRequest): Promise<string>;
   /**
-   * Makes the answer durable before the first poll, and settles the reservation. `taken`: the job ID is on record for
-   * another request, so this job is unknown and the create request stays open. Of two concurrent answers with one ID,
-   * only the first gets it. `credits`: the charge as far as known.
+   * Makes the answer durable before the first poll, and settles the reservation. Resolves with `taken` if
+   * another request already has this job ID: the create request then stays open, because its own job is unknown. If two
+   * answers contain the same ID, only the first one gets it. `credits`: the charge, or `null` if it is unknown.
    */
   created(order: StepOrder, job: CreatedJob, answered: AnsweredSend): Promise<{ credits: number | null } | 'taken'>;
   finish(order: StepOrder, result: StepResult): Promise<void>;
@@ -260,8 +260,8 @@ export interface PurchaseJournal {
    */
   reserve(key: string, options: ReserveOptions): Promise<Reservation>;
   /**
-   * Holds credits across all campaigns and processes, before a create request leaves; durable if a limit is set. Held
-   * and charged credits together never exceed a limit, unless a charge exceeds its hold.
+   * Holds credits across all campaigns and processes, before a create request leaves. The hold is durable if a limit is
+   * set. Held and charged credits together never exceed a limit, unless a charge exceeds its hold.
    */
   hold(purchase: Hold): Promise<HoldAnswer>;
   /**

@@ -61,7 +61,7 @@ export const envelope = {
     /** Links of a job in a list. Not `image` of a thumbnail, which may be the image of the request. */
     listedLink: ['outputAsset.url', 'outputUrl'],
   },
-  /** Fields of one of several files of a job. `order` counts from 0. */
+  /** Fields of each file, if a job has several. `order` counts from 0. */
   part: { id: 'id', order: 'order', link: ['outputAsset.url', 'url'] },
   upload: {
     uploadUrl: 'data.uploadUrl',
@@ -100,7 +100,7 @@ export const envelope = {
     ceiling: ['maxCredits'],
     allowed: ['allowed'],
     description: ['description', 'label'],
-    /** True, or the time from which it is deprecated. */
+    /** True, or the time from which the model is deprecated. */
     deprecated: ['deprecated', 'isDeprecated', 'deprecatedAt'],
     state: ['status', 'state', 'lifecycle'],
   },

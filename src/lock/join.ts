@@ -49,8 +49,8 @@ export function joinInto(steps: Map<string, StepRecord>, record: StepRecord): vo
 }
 
 /**
- * Fast path for the lines of a run: a job is joined with the only known purchase, which is the same job, or the create
- * request that the line closes. Returns `undefined` for anything else.
+ * Fast path for the lines of a run. Joins a job with the only known purchase of its step, if that is the same job or
+ * the create request that the line closes. Returns `undefined` for anything else.
  */
 function joinNext(known: StepRecord, next: StepRecord): StepRecord | undefined {
   const [before, job] = [known.purchases[0], next.purchases[0]];
@@ -67,7 +67,7 @@ function joinNext(known: StepRecord, next: StepRecord): StepRecord | undefined {
   return normalRecord(address, part, isJob(before) ? joinFacts(before, job) : job);
 }
 
-/** Joins two locks address by address. They must be of one service: reading a file checks this. */
+/** Joins two locks address by address. Both must belong to the same service; the caller checks this. */
 export function joinLocks(a: Lock, b: Lock): Lock {
   const steps = new Map<string, StepRecord>();
   for (const [address, record] of a.steps) steps.set(address, joinParts(address, [record]));
@@ -281,7 +281,7 @@ function joinFacts<Fact extends Purchase>(a: Fact, b: Fact): Fact {
   }
   const error = a.state === b.state ? largerText(a.error, b.error) : further(a, b).error;
   const { outputs, revision } = joinFiles(a, b);
-  // Of two create requests the fence of the earlier one counts, because all jobs made since are newer than it.
+  // The fence of the earlier create request counts, because all jobs made since are newer than it.
   const fences = [a, b].map(({ since, fence }) => (since === joined.since ? fence : undefined));
   return setAll(joined, {
     ...{ error, outputs, revision, fence: smaller(fences[0], fences[1]), unknownFields: undefined },

@@ -90,7 +90,7 @@ describe('manifest named', () => {
       expect(explained).toMatchObject({ code: 64 });
       expect(explained.err).toContain('hero@lamp');
       const decided = await place.run('pin', 'hero');
-      expect(decided.err).toContain('has nothing that was bought');
+      expect(decided.err).toContain('has no purchase');
       expect((await place.run('move', 'a', 'b')).err).toContain('mediabatch plan campaign.yaml --all');
     });
 

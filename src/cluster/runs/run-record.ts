@@ -64,7 +64,7 @@ export interface RunRecord {
   submitted: Date;
   ended: Date | null;
   result: RunResultRecord | null;
-  /** Why the leader put an open run aside, or who gave an ended run up; otherwise `null`. */
+  /** Why the leader put an open run aside, or who ended the run with `unlock --force`; otherwise `null`. */
   error: string | null;
 }
 
@@ -84,7 +84,7 @@ export interface Submission {
   lines: Iterable<string>;
 }
 
-/** Facts of a run in plain columns to which its encrypted header is bound: it decrypts only with these values. */
+/** Unencrypted columns of a run. Its encrypted header can be decrypted only while their values are unchanged. */
 type BoundFacts = Pick<RunRecord, 'id' | 'campaign' | 'store' | 'settings' | 'totals'>;
 
 export function sealHeader(seal: Seal, header: RunHeader, facts: BoundFacts): Buffer {
@@ -103,8 +103,7 @@ export async function readHeader(sql: Sql, seal: Seal, run: BoundFacts): Promise
 export function changedPlan({ id, campaign }: Pick<RunRecord, 'id' | 'campaign'>): CampaignError {
   return new CampaignError({
     code: 'MB3704',
-    message:
-      'the plan of this run on the engine is not the one that was submitted: it was changed there. Nothing is bought by it',
+    message: 'the plan of this run was changed in the database after it was submitted. Nothing is bought by it',
     hint: way('to end the run, and continue here with its recorded purchases', call('unlock', '--id', id, '--force')),
     lock: campaign,
   });

@@ -94,7 +94,7 @@ function refuseName(campaign: string): void {
 /** Throws if the folder is a symbolic link: in a shared store it could redirect files to any place. */
 function refuseLink(folder: string): void {
   const isLink = lstatOrAbsent(folder)?.isSymbolicLink() === true; // I48
-  if (isLink) throw new OutputError('path', `${folder} is a symbolic link; nothing goes through it`);
+  if (isLink) throw new OutputError('path', `${folder} is a symbolic link, which a store does not follow`);
 }
 
 function marksIn(folder: string, { name, isThere }: { name: string; isThere(): boolean }): Marks {
@@ -113,7 +113,7 @@ function marksIn(folder: string, { name, isThere }: { name: string; isThere(): b
 }
 
 function goneText(name: string): string {
-  return `the store ${name} is gone, or is another one by now: is it mounted?`;
+  return `the store ${name} is missing or was replaced by another one: is it mounted?`;
 }
 
 /**
@@ -178,8 +178,8 @@ async function makeMarker(name: string, state: string): Promise<string | undefin
 function unnamedStore(): CampaignError {
   return new CampaignError({
     code: 'MB3705',
-    message: '--store is empty, and names no store',
-    hint: 'give a folder, or s3://BUCKET/PREFIX; where a variable names it, that one is not set',
+    message: '--store is empty',
+    hint: 'give a folder or s3://BUCKET/PREFIX. If the value comes from a variable, set that variable',
   });
 }
 
@@ -187,6 +187,6 @@ function noStore(name: string): CampaignError {
   return new CampaignError({
     code: 'MB3705',
     message: `the store ${name} is neither a folder nor s3://BUCKET/PREFIX`,
-    hint: 'storage other than that of AWS is s3://, too: its address goes into AWS_ENDPOINT_URL_S3',
+    hint: 'use s3:// for every S3-compatible storage. If it is not on AWS, set AWS_ENDPOINT_URL_S3 to its address',
   });
 }

@@ -17,8 +17,8 @@ import { checkRequest, type RequestFault } from './check-request.ts';
 const stepRoots: readonly RootName[] = ['vars', 'row', 'matrix', 'key', 'take'];
 
 /**
- * Finds mistakes of a task that do not depend on its steps: templates that cannot be parsed or that name nothing, in
- * all branches, and request fields that are wrong for any template output.
+ * Finds mistakes of a task that do not depend on its steps. These are templates that cannot be parsed or contain an
+ * unknown name, in any branch, and request fields that are wrong whatever their templates return.
  */
 export function checkTask(task: Task, expansion: Expansion): void {
   const { id } = task;
@@ -167,7 +167,7 @@ function explainJoin(
   { row = 'none', axes = [] }: Pick<KnownNames, 'row' | 'axes'>,
 ): { message: string; hint: string } | undefined {
   if (table.on.length === 0) {
-    const message = `table \`${table.name}\` is joined by nothing, so no row of it belongs to a step`;
+    const message = `table \`${table.name}\` has no \`on\`, so none of its rows belongs to a step`;
     const hint = `name the columns to join on, for example ${table.name}: { file: ${table.file}, on: [sku] }`;
     return { message, hint };
   }
@@ -179,12 +179,12 @@ function explainJoin(
     if (isColumn !== isAxis) continue;
     const shown = shorten(column);
     const message = isColumn
-      ? `table \`${table.name}\` is joined on \`${shown}\`, which task \`${task.id}\` has twice: as a column of its rows and as an axis`
+      ? `table \`${table.name}\` is joined on \`${shown}\`, which is both a column and an axis of task \`${task.id}\``
       : `table \`${table.name}\` is joined on \`${shown}\`, and task \`${task.id}\` has neither a column nor an axis of that name`;
     const joined = table.on.map(
       (on) => `${inYaml(on.column)}: ${JSON.stringify(on.value ?? sourceOf(on.column, { columns, axes }))}`,
     );
-    return { message, hint: `say where each value is, as in on: { ${joined.join(', ')} }` };
+    return { message, hint: `give each column its value, for example on: { ${joined.join(', ')} }` };
   }
   return undefined;
 }

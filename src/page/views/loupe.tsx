@@ -102,7 +102,7 @@ function OnStage({ page, asset, isActive }: { page: Page; asset: ReviewAsset; is
   return <ZoomedMedia file={file} name={asset.address} zoom={page.loupe} isActive={isActive} />;
 }
 
-/** Assets that a key may lead to; their pictures are preloaded so that they appear at once. */
+/** Returns the pictures that the next key press may show. They are preloaded so that they appear at once. */
 function ahead({ strips, active, shown }: Page): ReviewAsset[] {
   const all = strips.value.flatMap(({ assets }) => assets);
   const undecided = moveToUndecided(strips.value, active.value, 1);

@@ -6,7 +6,7 @@ import type { Match } from '../situation/find-purchases.ts';
 import { findKept } from '../situation/situation.ts';
 import { creditsOf, nameOfJob, type Ruling, refuse, refuseAtLast, refuseOpenSend } from './ruling.ts';
 
-/** Pins a step to its purchase: it is kept when its input changes, and its dependents keep using its output. */
+/** Pins a step to its purchase: a changed input does not redo the step, and its dependents keep using its output. */
 export function pinStep(match: Match, price: number | null): Ruling {
   const { step, record } = match;
   const { address, decided } = step;
@@ -50,10 +50,10 @@ export function unpinStep({ step, record, purchase }: Match, price: number | nul
       : isHeldBack
         ? `; its input changed, and the next apply redoes it for ${creditsOf(price)}`
         : '';
-  return { is: 'recorded', address, text: `the manifest decides about it again${still}`, records: [unpinned] };
+  return { is: 'recorded', address, text: `its pin in the lock is removed${still}`, records: [unpinned] };
 }
 
-/** Returns the purchase of a step's present or coming output, or a refusal if there is none to decide about. */
+/** Returns the purchase that has the step's output, or will have it; a refusal if there is no such purchase. */
 export function findOwn(match: Match): { record: StepRecord; purchase: Job } | Ruling {
   const { step, record, movedFrom, sharesJobOf } = match;
   const { address } = step;
@@ -69,7 +69,7 @@ export function findOwn(match: Match): { record: StepRecord; purchase: Job } | R
   if (sharesJobOf !== undefined) {
     return refuse(address, `shares the job of ${sharesJobOf}`, `decide about ${sharesJobOf}, or run apply first`);
   }
-  return refuse(address, 'has nothing that was bought', 'run apply first; a plan shows what it costs');
+  return refuse(address, 'has no purchase', 'run apply first; a plan shows what it costs');
 }
 
 export type SeenOutput =
@@ -97,7 +97,7 @@ function acceptAsIs(address: string, { record, purchase }: { record: StepRecord;
   const { fingerprint, jobId } = purchase;
   if (isAcceptedAsIs(record, purchase)) return { is: 'unchanged', address, text: 'is accepted already' };
   const accepted = { ...acceptanceOf(record, fingerprint, fingerprint), job: jobId };
-  const text = `the file of ${nameOfJob(purchase)}: apply saves it for 0 credits, even if it is not whole or of another type`;
+  const text = `the file of ${nameOfJob(purchase)}: apply saves it for 0 credits, even if it is incomplete or has another type`;
   return { is: 'recorded', address, text, records: [{ ...record, decisions: { accepted: [accepted] } }] };
 }
 

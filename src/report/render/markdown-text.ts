@@ -10,7 +10,7 @@ interface Cut {
   head: string;
   lines: readonly string[];
   end: string;
-  /** Returns words on the number of omitted lines, counted from this one. */
+  /** Returns the line that counts the omitted lines. `from`: index of the first omitted line. */
   more(from: number): string;
   isFolded?: true;
 }

@@ -184,7 +184,7 @@ tasks:
       here.commit();
       const { code, out, err } = await here.runIn('shop', 'plan', 'campaign.yaml', '--compare', 'other', '--json');
       expect(code).toBe(0);
-      expect(err).toContain('notice other has commits that are not here');
+      expect(err).toContain('notice other has commits that this branch lacks');
       const compared = JSON.parse(out) as Compared;
       expect([compared.bought, compared.boughtThere].map((all) => all.map(({ id }) => id))).toEqual([
         ['ours'],

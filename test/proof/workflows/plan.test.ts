@@ -170,7 +170,9 @@ describe.skipIf(!hasGh)('plan.yml (needs gh and a POSIX shell)', () => {
       expect.stringMatching(
         /^<!-- mediabatch:new\.yaml -->[\s\S]*`new\.yaml is not in HEAD\^1[\s\S]*\*\*1 to create\*\*/,
       ),
-      expect.stringMatching(/^<!-- mediabatch:campaign\.yaml -->[\s\S]*has mistakes there[\s\S]*\*\*1 to create\*\*/),
+      expect.stringMatching(
+        /^<!-- mediabatch:campaign\.yaml -->[\s\S]*has mistakes at this commit[\s\S]*\*\*1 to create\*\*/,
+      ),
     ]);
   });
 

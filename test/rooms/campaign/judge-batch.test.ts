@@ -86,7 +86,7 @@ describe('a batch of verdicts', () => {
     expect(texts[1]).toBe('gone is not a step of the manifest');
     expect(texts[2]).toContain('has no gate');
     expect(texts[3]).toBe('one/1 has changed since its review: the reviewed output was of job another');
-    expect(texts[4]).toContain('has nothing that was bought');
+    expect(texts[4]).toContain('has no purchase');
     expect(texts[6]).toContain('only 2 of two can be picked, and two/1, two/2 are already');
     expect(statesOf(lock)).toEqual({ one: ['one/3'], two: ['two/1', 'two/2'], late: [], ...trial });
   });

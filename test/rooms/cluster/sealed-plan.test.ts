@@ -45,7 +45,7 @@ async function ordersOf(db: Database, id: string): Promise<StepOrder[]> {
   return orders;
 }
 
-const isChanged = { failure: { code: 'MB3704', message: expect.stringContaining('it was changed there') } };
+const isChanged = { failure: { code: 'MB3704', message: expect.stringContaining('was changed in the database') } };
 
 test('what is to be bought stands in the database for holders of the key alone', async () => {
   const { db, id } = await submitTwo();
@@ -92,5 +92,5 @@ test('I50 a run whose orders are missing is put aside', async () => {
   const { id } = await submitRun(db, boss, withOrders('spring'));
   await db.query('DELETE FROM mediabatch.part WHERE no = 1');
   await headHere({ db, boss }, { account, seal });
-  await vi.waitFor(async () => expect((await known(db, id)).error).toContain('it was changed there'), 50_000);
+  await vi.waitFor(async () => expect((await known(db, id)).error).toContain('was changed in the database'), 50_000);
 });

@@ -42,7 +42,7 @@ test('a marker that stays empty is refused by name', async () => {
 
 test('an empty name is not taken for the working folder', async () => {
   await expect(openStore('', { makes: true })).rejects.toMatchObject({
-    failure: { code: 'MB3705', message: '--store is empty, and names no store' },
+    failure: { code: 'MB3705', message: '--store is empty' },
   });
 });
 

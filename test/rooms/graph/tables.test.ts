@@ -226,7 +226,7 @@ testMistakes([
     ),
     data,
     found: ['MB1203 12:24'],
-    says: ['has twice', 'on: { sku: "{{row.sku}}", locale: "{{matrix.locale}}" }'],
+    says: ['is both a column and an axis', 'on: { sku: "{{row.sku}}", locale: "{{matrix.locale}}" }'],
   },
   {
     name: 'a value to join on that names nothing',

@@ -45,7 +45,7 @@ describe('an output is accepted', () => {
   test('before it is saved: its job is collected as it is', () => {
     const own = { wanted: a.fingerprint, fingerprint: a.fingerprint, job: 'a-1', revision: 1 };
     const text =
-      'the file of job a-1 (4 credits): apply saves it for 0 credits, even if it is not whole or of another type';
+      'the file of job a-1 (4 credits): apply saves it for 0 credits, even if it is incomplete or has another type';
     expect(accept(lockOf({ a: [job(a)] }))).toStrictEqual(recorded(text, [job(a)], { accepted: [own] }));
     const record = { address: 'a', kind: 'music', purchases: [job(a)], decisions: { accepted: [own] } };
     const lock = { ...lockOf({}), steps: new Map([['a', record]]) };
@@ -163,7 +163,7 @@ describe('an output is not accepted', () => {
       [],
       {
         is: 'refused',
-        text: 'has nothing that was bought',
+        text: 'has no purchase',
         hint: 'run apply first; a plan shows what it costs',
       },
     ],

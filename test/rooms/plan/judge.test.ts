@@ -175,7 +175,7 @@ describe('a verdict', () => {
     ],
     ['a third where two are to be', 'picked', ['two/2'], /only 2 of two can be picked, and two\/1, two\/3 are already/],
     ['what has no gate', 'rejected', ['free'], /has no gate/],
-    ['what is not bought', 'picked', ['late/2'], /has nothing that was bought/],
+    ['what is not bought', 'picked', ['late/2'], /has no purchase/],
     ['what is not there yet', 'rejected', ['late/1'], /which is running/],
     ['one of them beside what could be', 'picked', ['one/1', 'free'], /has no gate/],
   ])('is refused, and nothing recorded: %s', (_name, as, addresses, says) => {

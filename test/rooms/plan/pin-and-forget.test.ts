@@ -70,7 +70,7 @@ describe('a pin', () => {
 });
 
 describe('a pin is taken off', () => {
-  const again = 'the manifest decides about it again';
+  const again = 'its pin in the lock is removed';
 
   test.each<[string, Graph, Lock, number | null, string]>([
     ['of what has not changed', graph, pinned([saved(a)], a.fingerprint, 3), 4, again],
@@ -114,7 +114,7 @@ describe('a pin is taken off', () => {
 });
 
 describe('the purchase that can be decided about', () => {
-  const nothing = { text: 'has nothing that was bought', hint: 'run apply first; a plan shows what it costs' };
+  const nothing = { text: 'has no purchase', hint: 'run apply first; a plan shows what it costs' };
   const twins = graphOfSteps([song('b', { request: { prompt: 'a' } }), song('a')]);
 
   test.each<[string, Graph, Lock, { text: string; hint: Advice }]>([
