@@ -41,6 +41,7 @@ export class Account {
   /** Reservations of steps that may have been charged an amount that this run will not learn. */
   readonly #doubtful = new Map<string, Held>();
   readonly #heldUnpriced: number;
+  readonly #guessedBefore: readonly string[];
   /** Steps of unknown price that wait to run as a price probe. */
   readonly #waitingCanaries = new Set<string>();
   /** Number of charges in a row that matched their reservations, by price class. */
@@ -52,6 +53,8 @@ export class Account {
     spentBefore: number;
     /** Credits reserved for a possible charge without a price. Default: the whole budget. */
     heldUnpriced?: number | undefined;
+    /** Price classes of the possible charges of earlier runs that the budget counts at `heldUnpriced`. */
+    guessedBefore?: readonly string[] | undefined;
     prices?: PriceBook;
     approval?: Approval;
   }) {
@@ -60,6 +63,7 @@ export class Account {
     this.prices = options.prices ?? new PriceBook();
     this.#spentBefore = options.spentBefore;
     this.#heldUnpriced = options.heldUnpriced ?? Number.POSITIVE_INFINITY;
+    this.#guessedBefore = options.guessedBefore ?? [];
     this.approval = options.approval;
     // Every comparison with NaN is false, so such a cap would limit nothing.
     if (caps.some(({ left }) => Number.isNaN(left))) throw new Error('internal error: a cap that is not a number');
@@ -79,7 +83,15 @@ export class Account {
   }
 
   get unspent(): number {
-    return Math.min(...this.caps.map(({ left }) => left)) - this.spentNow;
+    // Possible charges of earlier runs count only against the budget, which covers all runs.
+    const caps = this.caps.map(({ name, left }) => (name === 'budget' ? left - this.#aboveGuesses : left));
+    return Math.min(...caps) - this.spentNow;
+  }
+
+  /** Credits by which charges of this run show that possible charges of earlier runs are above their guess. */
+  get #aboveGuesses(): number {
+    const above = this.#guessedBefore.map((name) => Math.max(0, this.prices.charged(name) - this.#heldUnpriced));
+    return above.reduce((sum, credits) => sum + credits, 0); // I14 (guessed)
   }
 
   /** Credits that a step of known price may still reserve, after all actual and possible charges. */

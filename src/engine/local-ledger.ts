@@ -93,6 +93,7 @@ export class LocalLedger implements Ledger {
       caps: capsOf({ ...totals, budget: budget === undefined ? undefined : budget - totals.alreadyPaid - totals.held }),
       spentBefore: totals.alreadyPaid,
       heldUnpriced: totals.heldUnpriced,
+      guessedBefore: totals.guessed?.map((guess) => guess.class),
       prices,
       approval: new Approval({ ...given, prices }),
     });

@@ -25,18 +25,18 @@ export function sumUp(rows: PlanRow[], means: Means, doubts: Doubts): PlanTotals
   const { heldUnpriced } = doubts;
   const budgetLeft = budgetCap(means, doubts);
   const afterPicks = sumAfterPicks(rows);
-  const guessed = budget === undefined ? [] : findGuessed(doubts);
+  const guessed = describeGuesses(doubts, budget);
   const isUnpriced = rows.some(
     ({ price }) => price !== undefined && price.credits === null && price.held === undefined,
   );
-  const isGuess = guessed.length > 0 || (isUnpriced && (budget ?? maxCredits ?? limit) !== undefined);
+  const isGuess = guessed !== undefined || (isUnpriced && (budget ?? maxCredits ?? limit) !== undefined);
   return {
     ...sumPrices(rows),
     ...defined({ afterPicks }),
     alreadyPaid: spentCredits(lock),
     held: sumDoubts(doubts, budget),
     ...(isGuess && { heldUnpriced }),
-    ...(guessed.length > 0 && { guessed: guessed.map(describeGuess) }),
+    ...defined({ guessed }),
     ...(budget !== undefined && budgetLeft !== undefined && { budget, budgetLeft }),
     ...defined({ maxCredits, limit }),
     ...countPosts(rows),
@@ -59,12 +59,18 @@ export function sumDoubts(doubts: Doubts, budget: number | undefined): number {
   return sumHeld(doubts.held).credits + guessed * doubts.heldUnpriced;
 }
 
-function findGuessed({ held }: Doubts): readonly HeldPurchase[] {
+function findGuessed({ held }: Pick<Doubts, 'held'>): readonly HeldPurchase[] {
   return held.filter(({ credits }) => credits === null);
 }
 
-function describeGuess({ record, purchase, price }: HeldPurchase): { address: string; class: string } {
-  return { address: record.address, class: price?.class ?? purchase.kind ?? record.kind };
+/** Describes the possible charges that the budget counts at a guess. Returns `undefined` if there are none. */
+export function describeGuesses(doubts: Pick<Doubts, 'held'>, budget: number | undefined): PlanTotals['guessed'] {
+  const guessed = budget === undefined ? [] : findGuessed(doubts);
+  if (guessed.length === 0) return undefined;
+  return guessed.map(({ record, purchase, price }) => ({
+    address: record.address,
+    class: price?.class ?? purchase.kind ?? record.kind,
+  }));
 }
 
 type PriceTotals = Pick<

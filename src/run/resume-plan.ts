@@ -27,7 +27,7 @@ import {
 import { countRefused, idempotencyKey } from '../plan/purchases/key.ts';
 import { type Act, currentPurchase, hasOpenSend, next, type SendFacts } from '../plan/purchases/next.ts';
 import { askedSend } from '../plan/purchases/open-sends.ts';
-import { heldPurchases, sumDoubts } from '../plan/sum-up.ts';
+import { describeGuesses, heldPurchases, sumDoubts } from '../plan/sum-up.ts';
 import { addCredits, nextOrder } from './step.ts';
 import type { StepEnd } from './step-end.ts';
 
@@ -133,7 +133,7 @@ function sumAgain(
   const held = [...heldPurchases(lock, priceOf, asked)];
   const alreadyPaid = spentCredits(lock);
   const spentBefore = alreadyPaid - spentCredits(before);
-  const { budgetLeft: _left, maxCredits: _most, limit: _limit, ...same } = totals;
+  const { budgetLeft: _left, maxCredits: _most, limit: _limit, guessed: _guessed, ...same } = totals;
   const { heldUnpriced = heldWhereUnpriced(lock, prices) } = totals;
   const sum = sumDoubts({ held, heldUnpriced }, budget ?? maxCredits ?? limit?.left);
   const used = spentBefore + Math.max(0, sum - totals.held);
@@ -143,6 +143,7 @@ function sumAgain(
       ...same,
       alreadyPaid,
       held: sum,
+      ...defined({ guessed: describeGuesses({ held }, budget) }),
       ...(maxCredits !== undefined && { maxCredits: Math.max(0, maxCredits - used) }),
       ...(limit !== undefined && { limit: { ...limit, left: Math.max(0, limit.left - used) } }),
     },

@@ -17,6 +17,7 @@ function accountOf({
   spentEver: number;
   heldBefore: number;
   heldUnpriced?: number;
+  guessedBefore?: readonly string[];
 }): Account {
   const budget = total === undefined ? undefined : total - spentEver - heldBefore;
   return new Account({ caps: capsOf({ budget, maxCredits: run }), spentBefore: spentEver, ...more });
@@ -382,6 +383,20 @@ describe('the account', () => {
     budget.reserve('a', price);
     budget.doubt('a');
     expect(budget.reserve('b', price)).toEqual({ is: 'over-budget' });
+  });
+
+  test('a charge above the guess for what an earlier run lost counts for that, too, against the budget alone', () => {
+    const price = { class: 'film', credits: null };
+    const guess = { spentEver: 0, heldBefore: 8, heldUnpriced: 8, guessedBefore: ['film'] };
+    const budget = accountOf({ ...guess, total: 45, run: 40 });
+    expect(budget.reserve('a', price)).toEqual({ is: 'reserved', credits: null });
+    budget.settle('a', 20);
+    // 20 for the lost one and 20 for this one: of 45 credits 5 are left.
+    expect(budget.left).toBe(5);
+    expect(budget.reserve('b', price)).toEqual({ is: 'over-budget' });
+    const run = accountOf({ ...guess, run: 40 });
+    run.settle('a', 0);
+    expect(run.reserve('c', { class: 'film', credits: 40 })).toEqual({ is: 'reserved', credits: 40 });
   });
 
   test('a step that gives up its wait for a price keeps nobody waiting, and what it may have been charged stays held', () => {

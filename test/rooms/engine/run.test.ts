@@ -649,6 +649,18 @@ tasks:
     expect(campaign.service.ledger).toHaveLength(4);
   });
 
+  test('what an earlier run lost counts at the price that this run finds out, if that is above the guess', async () => {
+    const campaign = new TestCampaign(images(1, 'budget: { credits: 350 }'));
+    campaign.service.canReplay = false;
+    campaign.service.creditsOf = () => 100;
+    campaign.service.trouble = (create) => (create === 1 ? { ...reset, booked: true } : undefined);
+    await campaign.run();
+    campaign.graph = graphOf(images(6, 'budget: { credits: 350 }'));
+    expect(campaign.plan().totals.heldUnpriced).toBeLessThan(100);
+    await campaign.run();
+    expect(campaign.service.ledger).toHaveLength(3);
+  });
+
   test('a lost create that no longer fits the budget is still held against it', async () => {
     const song = (names: string) => `version: 1
 name: held
