@@ -21,7 +21,8 @@ export interface DecideOptions extends Omit<HoldTerms, 'service'> {
   confirm?: ((rulings: readonly Ruling[]) => Promise<Answer>) | undefined;
 }
 
-export type Decided = { is: 'recorded' | 'dry run'; rulings: Ruling[] } | { is: 'no' | 'interrupted' };
+/** `journaled`: recorded in the purchase journal only, because the lock is lost and would still lack purchases. */
+export type Decided = { is: 'recorded' | 'journaled' | 'dry run'; rulings: Ruling[] } | { is: 'no' | 'interrupted' };
 
 type Rule = (session: Session) => Promise<Ruling[]> | Ruling[];
 
@@ -40,12 +41,11 @@ export function decide(
     const isRecorded = rulings.some(({ is }) => is === 'recorded');
     if (isRecorded && options.service === undefined) refuseRestored(campaign, session.loaded);
     if (!isRecorded) requireSome(rulings);
-    if (isRecorded && dryRun !== true) {
-      const agreed = await (confirm?.(rulings) ?? 'yes');
-      if (agreed !== 'yes') return { is: agreed };
-      await record(rulings, session, { adopts: options.service !== undefined });
-    }
-    return { is: dryRun === true ? 'dry run' : 'recorded', rulings };
+    if (dryRun === true) return { is: 'dry run', rulings };
+    if (!isRecorded) return { is: 'recorded', rulings };
+    const agreed = await (confirm?.(rulings) ?? 'yes');
+    if (agreed !== 'yes') return { is: agreed };
+    return { is: await record(rulings, session, { adopts: options.service !== undefined }), rulings };
   });
   return orFailure(decided);
 }
@@ -62,7 +62,11 @@ function requireSome(rulings: readonly Ruling[]): void {
   });
 }
 
-async function record(rulings: readonly Ruling[], session: Session, { adopts }: { adopts: boolean }): Promise<void> {
+async function record(
+  rulings: readonly Ruling[],
+  session: Session,
+  { adopts }: { adopts: boolean },
+): Promise<'recorded' | 'journaled'> {
   const { campaign, graph, loaded } = session;
   const { lock } = loaded;
   const path = campaign.paths.lock;
@@ -71,13 +75,14 @@ async function record(rulings: readonly Ruling[], session: Session, { adopts }: 
   if (loss !== undefined && (await noteInJournal(campaign, graph, records))) {
     const text = `the purchases are recorded in the purchase journal of this machine, not in the lock: ${loss.message}`;
     campaign.tell({ is: 'notice', code: 'MB3409', text, hint: loss.hint });
-    return;
+    return 'journaled';
   }
   for (const one of records) joinInto(lock.steps, one);
   const file = await openLoadedLock(path, loaded);
   try {
     await file.replace(writeLines(withoutMovedAway(lock, outlineOf(graph))));
     await noteInJournal(campaign, graph, records);
+    return 'recorded';
   } catch (error) {
     throw error instanceof LockChangedError ? changedMeanwhile(path) : error;
   } finally {

@@ -265,7 +265,9 @@ async function findLoss(
     message: `nothing can be bought for ${lossOf(campaign.paths.lock)}, but ${found.join(', and ')}${unknown}. Nothing was sent`,
     hint: [
       ...restore,
-      way("or record the jobs of the service's lists, for 0 credits", call('adopt')),
+      // After an adoption, the jobs that are still missing are in no list.
+      ...(adopted.length > 0 ? [] : [way("or record the jobs of the service's lists, for 0 credits", call('adopt'))]),
+      'or record jobs that are in no list by their ids: `adopt ADDRESS --job ID`',
       way('or buy everything again', call('apply', '--new')),
     ] as Advice,
     files,

@@ -15,11 +15,11 @@ interface Facts {
   /** The command as the user wrote it. */
   command: string;
   /** `asked`: rulings that are recorded after confirmation. */
-  stage: 'recorded' | 'dry run' | 'asked';
+  stage: 'recorded' | 'journaled' | 'dry run' | 'asked';
 }
 
 export function rulingsView(rulings: readonly Ruling[], { command: verb, stage }: Facts): Document {
-  const wordOf = (as: string) => good(stage === 'recorded' ? pastOf(as) : `would ${as}`);
+  const wordOf = (as: string) => good(isDone(stage) ? pastOf(as) : `would ${as}`);
   return [
     stack(
       ...section(rulings, 'recorded', (ruling) => wordOf((ruling.is === 'recorded' ? ruling.as : undefined) ?? verb)),
@@ -30,11 +30,16 @@ export function rulingsView(rulings: readonly Ruling[], { command: verb, stage }
   ];
 }
 
-function footer(rulings: readonly Ruling[], stage: 'recorded' | 'dry run'): string {
+function isDone(stage: Facts['stage']): stage is 'recorded' | 'journaled' {
+  return stage === 'recorded' || stage === 'journaled';
+}
+
+function footer(rulings: readonly Ruling[], stage: Exclude<Facts['stage'], 'asked'>): string {
   const recorded = rulings.filter(({ is }) => is === 'recorded').length;
   if (recorded === 0) return 'nothing was recorded';
-  const steps = countOf(recorded, 'step');
-  return stage === 'recorded' ? `${steps} recorded in the lock; 0 credits` : `--dry-run: nothing was recorded`;
+  if (!isDone(stage)) return '--dry-run: nothing was recorded';
+  const place = stage === 'recorded' ? 'the lock' : 'the purchase journal of this machine';
+  return `${countOf(recorded, 'step')} recorded in ${place}; 0 credits`;
 }
 
 type Ruled =
