@@ -272,13 +272,7 @@ export function nextOfRun(run: EndedRun, view: Pick<RunView, 'stepsByAddress' | 
   const purchases = purchasesWaiting(carriedOut, planned);
   const posts = postsWaiting(carriedOut, outcomes);
   const open = { credits: mostOf(sumPrices(purchases)), publishing: posts.length > 0 };
-  const waitsForPicks = hasSomethingToPick({
-    ...carriedOut,
-    rows: carriedOut.rows.map(({ address, action }) => ({
-      address,
-      action: outcomes.get(address) === 'done' ? 'keep' : action,
-    })),
-  });
+  const waitsForPicks = hasSomethingToPick(carriedOut, outcomes);
   const isOver =
     carriedOut.rows.every(({ action, blockedBy }) => action !== 'failed' && blockedBy !== 'budget') &&
     endsAs('failed', 'refused').length === 0;
@@ -333,12 +327,10 @@ function stepsFor({ paste }: Terminal) {
   });
 }
 
-function hasSomethingToPick({
-  gates = [],
-  rows,
-}: Pick<Plan, 'gates'> & { rows: readonly Pick<PlanRow, 'address' | 'action'>[] }): boolean {
-  const kept = new Set(rows.flatMap(({ address, action }) => (action === 'keep' ? [address] : [])));
-  return gates.some(({ members }) => members.some((address) => kept.has(address)));
+function hasSomethingToPick({ gates = [], rows }: Plan, outcomes?: RunResult['outcomes']): boolean {
+  const made = rows.filter(({ address, action }) => action === 'keep' || outcomes?.get(address) === 'done');
+  const addresses = new Set(made.map(({ address }) => address));
+  return gates.some(({ members }) => members.some((address) => addresses.has(address)));
 }
 
 /** Returns the highest possible charge of the purchases, in credits. Null if a price cannot be estimated. */

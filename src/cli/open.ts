@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { hasKey, readEnvironment } from '../campaign/environment.ts';
-import { type OpenCampaign, type OpenOptions, openCampaign } from '../campaign/open-campaign.ts';
+import { type OpenCampaign, openCampaign } from '../campaign/open-campaign.ts';
 import type {
   applyOptions,
   lockOptions,
@@ -16,19 +16,21 @@ import { fitHeap } from './fit-heap.ts';
 import { type Terminal, tellNotice, tellOn } from './terminal.ts';
 import { endStage } from './timing.ts';
 
+export type SelectionOptions = Values<typeof selectionOptions>;
+
 /** The options that select the lock, the account and the manifest's variables. */
 export type StateOptions = Values<typeof lockOptions & typeof varOptions & Pick<typeof planOptions, 'strict'>>;
 
-export function open(file: string, options: StateOptions, terminal: Terminal): Promise<OpenCampaign> {
-  return openCampaign(file, openOptions(options, terminal));
-}
-
-function openOptions({ sandbox, lock, var: vars, varFile, strict }: StateOptions, terminal: Terminal): OpenOptions {
+export function open(
+  file: string,
+  { sandbox, lock, var: vars, varFile, strict }: StateOptions,
+  terminal: Terminal,
+): Promise<OpenCampaign> {
   const environment = readEnvironment(process.env, process.cwd());
   if (environment.dotEnv === 'limit') {
     tellNotice(terminal, 'MEDIABATCH_LIMIT in .env has no effect: it is read from the environment only');
   }
-  return {
+  return openCampaign(file, {
     sandbox,
     lock,
     strict,
@@ -40,24 +42,26 @@ function openOptions({ sandbox, lock, var: vars, varFile, strict }: StateOptions
       if ('steps' in size) endStage('lock');
       fitHeap(size);
     },
-  };
+  });
 }
+
+/** Options of a command by the type of their values. The command's row in `program/` says what they mean. */
+export type Flags<Names extends string> = { [Name in Names]?: boolean };
+export type Texts<Names extends string> = { [Name in Names]?: string };
 
 /** Options of `plan` and `apply` as they were typed, without defaults. */
 export type ApplyOptions = StateOptions &
-  Values<
-    typeof selectionOptions & typeof scopeOptions & typeof sharedOptions & typeof planOptions & typeof applyOptions
-  >;
+  SelectionOptions &
+  Values<typeof scopeOptions & typeof sharedOptions & typeof planOptions & typeof applyOptions>;
 
 const prefix = 'MEDIABATCH_VAR_';
 
 /** Collects values for declared variables: `--var name=value` overrides `MEDIABATCH_VAR_name`. */
 function collectVars(given: Record<string, string> | undefined): Record<string, string> {
-  const vars: Record<string, string> = {};
-  for (const [name, value] of Object.entries(process.env)) {
-    if (name.startsWith(prefix) && value !== undefined) vars[name.slice(prefix.length)] = value;
-  }
-  return { ...vars, ...given };
+  const vars = Object.entries(process.env).flatMap(([name, value]) =>
+    name.startsWith(prefix) && value !== undefined ? [[name.slice(prefix.length), value]] : [],
+  );
+  return { ...Object.fromEntries(vars), ...given };
 }
 
 /** Hints at the lock of the sandbox, if the campaign has no other and there is no key. */

@@ -120,8 +120,8 @@ function streamTo(fd: number): EventSink {
   };
 }
 
-function refused(why: string): EventsTargetError {
-  return new EventsTargetError(`is not written: ${why}`, newFile);
+function refused(why: string, hint = newFile): EventsTargetError {
+  return new EventsTargetError(`is not written: ${why}`, hint);
 }
 
 function orRefused<Result>(work: () => Result): Result {
@@ -129,7 +129,8 @@ function orRefused<Result>(work: () => Result): Result {
     return work();
   } catch (error) {
     if (error instanceof EventsTargetError) throw error;
-    if (error instanceof UnsafeFileError) throw refused(`it is ${error.what}`);
+    if (error instanceof UnsafeFileError)
+      throw refused(`it is ${error.what}`, `${newFile}, or pipe them from stdout, as in --events - | jq`);
     throw new EventsTargetError(`cannot be written: ${messageOf(error)}`, 'choose a path in an existing folder');
   }
 }

@@ -37,10 +37,10 @@ describe('service commands', () => {
     test.each([
       [['list', 'voices', '--gender', 'tenor'], 'female, male, neutral'],
       [['list', 'voices', '--accent', 'klingon'], 'american, australian, british, swedish'],
-      [['list', 'voices', '--gender', 'neutral', '--accent', 'british'], 'there are: american'],
+      [['list', 'voices', '--gender', 'neutral', '--accent', 'british'], 'There are american'],
       [['list', 'models', '--kind', 'photo'], 'image, music'],
       [['list', 'jobs', '--kind', 'music'], 'video, clipping, thumbnail'],
-      [['list', 'jobs', '--kind', 'photo'], 'cannot be listed'],
+      [['list', 'jobs', '--kind', 'photo'], 'no list of jobs of kind photo'],
       [['list', 'jobs', '--limit', '0'], '1 to 10000'],
     ])('%j exits 64 and shows what there is', async (args, words) => {
       const { code, out, err } = await run(args);

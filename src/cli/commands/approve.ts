@@ -21,18 +21,11 @@ import { safeText } from '../../report/safe-text.ts';
 import { approvalsView } from '../../report/tables/lists.ts';
 import { approving, askPerson, declined } from '../consent.ts';
 import { applyingPlan } from '../next-steps.ts';
-import { open } from '../open.ts';
+import { type Flags, open, type Texts } from '../open.ts';
 import { outAs, type Terminal } from '../terminal.ts';
 
-interface ApproveOptions {
-  /** Validity of the approval in ms. */
-  valid: number;
-  by?: string;
-  list?: boolean;
-  revoke?: boolean;
-  rows?: boolean;
-  json?: boolean;
-}
+/** `valid`: in ms. */
+type ApproveOptions = Texts<'by'> & Flags<'list' | 'revoke' | 'rows' | 'json'> & { valid: number };
 
 export async function approve(file: string | undefined, options: ApproveOptions, terminal: Terminal): Promise<number> {
   if (options.list === true) return showApprovals(options, terminal);

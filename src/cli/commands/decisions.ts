@@ -15,48 +15,16 @@ import { countOf } from '../../report/numbers.ts';
 import { candidatesView, rulingsJson, rulingsView } from '../../report/plan/rulings-text.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { askAboutMove, askPerson, declined } from '../consent.ts';
-import { open, type StateOptions } from '../open.ts';
+import { type Flags, open, type StateOptions, type Texts } from '../open.ts';
 import { outJson, type Terminal, tell } from '../terminal.ts';
 
-interface DecisionOptions extends StateOptions {
-  /** How long to wait for another run on the lock, in ms. */
-  lockTimeout: number;
-  dryRun?: boolean;
-  json?: boolean;
-  select?: string[];
-  undo?: boolean;
-}
-
-interface PickOptions {
-  note?: string;
-  by?: string;
-  reason?: string;
-  /** Whether a pattern also picks in decided groups. */
-  replace?: boolean;
-  /** File with picks that were made elsewhere. */
-  from?: string;
-}
-
-interface ForgetOptions {
-  orphans?: boolean;
-  force?: boolean;
-}
-
-interface AdoptOptions {
-  job?: string;
-  credits?: number;
-  offline?: boolean;
-  yes?: boolean;
-  serviceMoved?: boolean;
-}
-
-interface ResolveOptions {
-  job?: string;
-  credits?: number;
-  notSpent?: boolean;
-  spendAgain?: boolean;
-  send?: string;
-}
+/** `lockTimeout`: in ms. */
+type SharedOptions = StateOptions & Flags<'dryRun' | 'json' | 'undo'> & { lockTimeout: number; select?: string[] };
+type PickOptions = Texts<'note' | 'by' | 'reason' | 'from'> & Flags<'replace'>;
+type ForgetOptions = Flags<'orphans' | 'force'>;
+type JobOptions = Texts<'job'> & { credits?: number };
+type AdoptOptions = JobOptions & Flags<'offline' | 'yes' | 'serviceMoved'>;
+type ResolveOptions = JobOptions & Texts<'send'> & Flags<'notSpent' | 'spendAgain'>;
 
 interface Called {
   campaign: OpenCampaign;
@@ -64,7 +32,7 @@ interface Called {
   words: string[];
   chosen: { names: string[]; select: string[] | undefined };
   /** The row of a command in the program says which options it has. */
-  options: DecisionOptions & PickOptions & ForgetOptions & AdoptOptions & ResolveOptions;
+  options: SharedOptions & PickOptions & ForgetOptions & AdoptOptions & ResolveOptions;
   shared: DecideOptions;
   terminal: Terminal;
 }
@@ -141,12 +109,16 @@ async function pick(called: Called): Promise<Decided> {
 
 async function adopt({ campaign, words: [address], options, shared, terminal }: Called): Promise<Decided> {
   const { yes, credits, offline, job } = options;
-  if (address !== undefined) {
-    if (job === undefined) throw wrongAdoption(`the job of ${address} is not given`);
+  if (address !== undefined && job !== undefined) {
     return importStep(campaign, { address, job, credits, offline }, shared);
   }
-  if (job !== undefined || credits !== undefined || offline === true) {
-    throw wrongAdoption('--job, --credits and --offline need ADDRESS');
+  if (address !== undefined || job !== undefined) {
+    throw new CampaignError({
+      code: 'MB3000',
+      message: 'ADDRESS and --job are given together: a step, and the job that it gets',
+      hint: way('nothing was recorded; name both, as in', call('adopt', 'ADDRESS', '--job', 'ID')),
+      options: ['--job'],
+    });
   }
   const { style, paste } = terminal;
   const onLooked = ({ open: left, steps, jobs: strangers }: LookedAt) => {
@@ -161,11 +133,6 @@ async function adopt({ campaign, words: [address], options, shared, terminal }: 
     return askPerson(`Adopt ${countOf(count, 'job')}?`, { yes, terminal });
   };
   return adoptJobs(campaign, { onLooked }, { ...shared, confirm });
-}
-
-function wrongAdoption(message: string): CampaignError {
-  const hint = way('nothing was recorded; name a step and a paid job, as in', call('adopt', 'ADDRESS', '--job', 'ID'));
-  return new CampaignError({ code: 'MB3000', message, hint, options: ['--job'] });
 }
 
 function readFinding({ job, credits, notSpent, spendAgain }: ResolveOptions): Finding | undefined {

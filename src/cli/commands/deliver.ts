@@ -8,15 +8,13 @@ import type { Terminal } from '../terminal.ts';
 
 const mostNamed = 10;
 
-type DeliverCommandOptions = StateOptions & DeliverOptions;
-
 /**
  * Copies files to a folder or bucket, with a list of them. Sends no request to the service; deletes nothing, and
  * overwrites only the list and earlier copies.
  */
 export async function deliverOutputs(
   file: string,
-  options: DeliverCommandOptions,
+  options: StateOptions & DeliverOptions,
   terminal: Terminal,
 ): Promise<number> {
   const campaign = await open(file, options, terminal);

@@ -18,23 +18,12 @@ import { safeText } from '../../report/safe-text.ts';
 import { troublesOf, troublesView, workersView } from '../../report/tables/workers-text.ts';
 import { workerJsonLine, workerLine } from '../../report/worker-text.ts';
 import { fitHeap } from '../fit-heap.ts';
-import { open, type StateOptions } from '../open.ts';
+import { type Flags, open, type StateOptions, type Texts } from '../open.ts';
 import { listenForInterruption } from '../signals.ts';
 import { outJson, show, type Terminal } from '../terminal.ts';
 
-interface WorkerOptions {
-  engine?: string;
-  store?: string;
-  files: number;
-  exitWhenIdle?: boolean;
-  /** Time in ms after which ended runs are removed. */
-  keep?: number;
-  drain?: boolean;
-  limit?: string;
-  port?: number;
-  host: string;
-  log: 'text' | 'json';
-}
+type WorkerOptions = Texts<'engine' | 'store' | 'limit'> &
+  Flags<'exitWhenIdle' | 'drain'> & { files: number; keep?: number; port?: number; host: string; log: 'text' | 'json' };
 
 export async function worker(options: WorkerOptions, { err, style }: Terminal): Promise<number> {
   const { env } = process;
@@ -62,13 +51,7 @@ export async function worker(options: WorkerOptions, { err, style }: Terminal): 
   }
 }
 
-interface WorkersOptions {
-  engine?: string;
-  json?: boolean;
-  check?: boolean;
-  campaign?: string;
-  state?: EngineRun['state'];
-}
+type WorkersOptions = Texts<'engine' | 'campaign'> & Flags<'json' | 'check'> & { state?: EngineRun['state'] };
 
 export async function workers(options: WorkersOptions, terminal: Terminal): Promise<number> {
   const { campaign, state: wanted, check = false } = options;
@@ -84,15 +67,10 @@ export async function workers(options: WorkersOptions, terminal: Terminal): Prom
   return check && (!isServed || troublesOf(state).length > 0) ? exitCodes.unreachable : exitCodes.done;
 }
 
-interface ActWords {
-  done: string;
-  /** Message when there was nothing to do. */
-  idle: string;
-  follows?: string;
-  next?: readonly [text: string, call: 'apply' | 'resume'];
-}
-
-const wordsOf: Readonly<Record<RunAct, ActWords>> = {
+/** `idle`: there was nothing to do. */
+const wordsOf: Readonly<
+  Record<RunAct, Record<'done' | 'idle', string> & { follows?: string; next?: readonly [string, 'apply' | 'resume'] }>
+> = {
   cancel: {
     done: 'cancelled',
     idle: 'had ended already',
@@ -112,7 +90,7 @@ const wordsOf: Readonly<Record<RunAct, ActWords>> = {
 export async function changeRun(
   act: RunAct,
   file: string,
-  { options, terminal }: { options: StateOptions & { engine?: string }; terminal: Terminal },
+  { options, terminal }: { options: StateOptions & Texts<'engine'>; terminal: Terminal },
 ): Promise<number> {
   const { style, err } = terminal;
   const engine = requireEngine(options.engine, process.env);
@@ -136,15 +114,10 @@ export async function changeRun(
   return exitCodes.done;
 }
 
-/** Creates or migrates the tables of an engine. `grant`: a database role that gets the right to use them. */
-export async function migrate(
-  { engine, grant }: { engine?: string; grant?: string },
-  { style, err }: Terminal,
-): Promise<number> {
+export async function migrate({ engine, grant }: Texts<'engine' | 'grant'>, { style, err }: Terminal): Promise<void> {
   const { before, now } = await migrateEngine(requireEngine(engine, process.env), grant);
   if (before === now) err(`the tables have version ${now} already: nothing was changed\n`);
   else if (before === 0) err(`${style.green('created')} the tables, version ${now}\n`);
   else err(`${style.green('migrated')} the tables from version ${before} to ${now}\n`);
   if (grant !== undefined) err(`${style.green('granted')} the use of the tables to ${safeText(grant)}\n`);
-  return exitCodes.done;
 }

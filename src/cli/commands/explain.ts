@@ -11,18 +11,12 @@ import { kinds } from '../../kinds/index.ts';
 import { jsonOf } from '../../report/document.ts';
 import { explainView } from '../../report/plan/explain-text.ts';
 import { expandJson, expandText, makeExpansion } from '../../report/plan/requests-text.ts';
-import { open, type StateOptions } from '../open.ts';
+import { type Flags, open, type StateOptions } from '../open.ts';
 import { outAs, outJson, type Terminal, tellOn } from '../terminal.ts';
 import { loadLocally } from './validate.ts';
 
-interface ExplainOptions extends StateOptions {
-  request?: boolean;
-  origins?: boolean;
-  json?: boolean;
-}
-
 interface Context {
-  options: ExplainOptions;
+  options: StateOptions & Flags<'request' | 'origins' | 'json'>;
   terminal: Terminal;
 }
 

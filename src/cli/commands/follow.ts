@@ -9,20 +9,20 @@ import type { Remaining } from '../../report/run/remaining-time.ts';
 import { createRunView, foldEvent, type RunView } from '../../report/run/run-view.ts';
 import { summaryView } from '../../report/run/summary-text.ts';
 import { safeText } from '../../report/safe-text.ts';
+import type { Flags, Texts } from '../open.ts';
 import { createReporter } from '../recorder.ts';
 import { listenForInterruption } from '../signals.ts';
 import { type Terminal, tell } from '../terminal.ts';
-
-interface FollowOptions {
-  sandbox?: boolean;
-  lock?: string;
-}
 
 /**
  * Shows a run that is in progress in another terminal, until it ends. Takes no lock; needs no manifest, API key or
  * network; writes nothing.
  */
-export async function follow(file: string, options: FollowOptions, terminal: Terminal): Promise<void> {
+export async function follow(
+  file: string,
+  options: Texts<'lock'> & Flags<'sandbox'>,
+  terminal: Terminal,
+): Promise<void> {
   const paths = campaignPaths(file, options);
   const view = createRunView();
   let shown: Remaining | undefined;

@@ -74,22 +74,17 @@ export async function readTopic(name: string, program: Command, document?: Servi
 }
 
 async function makeReference(name: string, program: Command, document?: ServiceDocument): Promise<string> {
-  switch (name) {
-    case 'topics':
-      return topicReference();
-    case 'keys':
-      return keyReference(JSON.parse(await readFile(manifestSchema, 'utf8')) as JsonMap);
-    case 'kinds':
-      return kindReference(document);
-    case 'exits':
-      return exitReference();
-    case 'codes':
-      return codeReference();
-    case 'commands':
-      return commandReference(describeCommands(program));
-    default:
-      throw new Error(`internal error: the manual has no reference ${name}`);
-  }
+  const references: Readonly<Record<string, () => string | Promise<string>>> = {
+    topics: topicReference,
+    keys: async () => keyReference(JSON.parse(await readFile(manifestSchema, 'utf8')) as JsonMap),
+    kinds: () => kindReference(document),
+    exits: exitReference,
+    codes: codeReference,
+    commands: () => commandReference(describeCommands(program)),
+  };
+  const make = references[name];
+  if (make === undefined) throw new Error(`internal error: the manual has no reference ${name}`);
+  return make();
 }
 
 function describeCommands(program: Command): Parameters<typeof commandReference>[0] {
@@ -119,7 +114,6 @@ async function storedDocument(): Promise<ServiceDocument | undefined> {
   return readKeptServiceDocument(campaignPaths('campaign.yaml', {}), service);
 }
 
-/** Returns the page of a code, which may be given without its letters. */
 async function readCodePage(wanted: string): Promise<string> {
   const code = `MB${wanted.replace(/\D/g, '').padStart(4, '0')}`;
   if (Object.hasOwn(titles, code)) return readFile(new URL(`${code}.md`, codePages), 'utf8');

@@ -11,15 +11,16 @@ import { writeNewFile } from '../../disk/fs/replace.ts';
 import { readDataBytes, readDataFile } from '../../disk/inputs.ts';
 import { readWorkbook } from '../../disk/workbook/read-workbook.ts';
 import { call, way } from '../../ground/advice.ts';
-import { type Diagnostic, hasErrors } from '../../ground/diagnostic.ts';
+import { hasErrors } from '../../ground/diagnostic.ts';
 import { isMap, messageOf, unknownValue } from '../../ground/values.ts';
 import { writeSeparator } from '../../manifest/rows/read-csv.ts';
 import { readRows } from '../../manifest/rows/read-rows.ts';
 import { readSheet } from '../../manifest/rows/read-table.ts';
-import { explainFileProblem, type Rows } from '../../manifest/rows/rows.ts';
+import { explainFileProblem } from '../../manifest/rows/rows.ts';
 import { command, line, stack } from '../../report/document.ts';
 import { agentsPage } from '../../report/manual/references.ts';
 import { safeText } from '../../report/safe-text.ts';
+import type { Flags, Texts } from '../open.ts';
 import { defaultManifest } from '../program/name-manifest.ts';
 import { unknownName } from '../program/usage-errors.ts';
 import { type Terminal, tell } from '../terminal.ts';
@@ -32,12 +33,7 @@ const ownSchema = new URL('../../../schemas/manifest.schema.json', import.meta.u
 /** Contents of files by their path below the new folder. */
 type NewFiles = Readonly<Record<string, string | Uint8Array>>;
 
-interface InitOptions {
-  example?: string;
-  fromCsv?: string;
-  agents?: boolean;
-  list?: boolean;
-}
+type InitOptions = Texts<'example' | 'fromCsv'> & Flags<'agents' | 'list'>;
 
 export async function init(folder: string, options: InitOptions, terminal: Terminal): Promise<void> {
   const { example, fromCsv, agents, list } = options;
@@ -90,76 +86,47 @@ const longestFile = 1024 * 1024;
 async function writeAll(
   folder: string,
   { files, around }: { files: NewFiles; around: NewFiles },
-  terminal: Terminal,
+  { err, style }: Terminal,
 ): Promise<void> {
-  const { style } = terminal;
-  const tell = (what: string, name: string) => terminal.err(`  ${what} ${safeText(join(folder, name))}\n`);
-  for (const name of Object.keys({ ...files, ...around })) {
-    const wayOut = findWayOut(dirname(join(folder, name)));
-    if (wayOut === undefined) continue;
-    throw new CampaignError({
-      code: 'MB3301',
-      message: `${join(folder, name)} cannot be written: ${wayOut}`,
-      hint: way('give another folder', call('init', 'my-campaign')),
-      path: join(folder, name),
-    });
+  const all = Object.entries({ ...files, ...around });
+  const folders = new Set([folder, ...all.map(([name]) => dirname(join(folder, name)))]);
+  for (const one of folders) {
+    const wayOut = findWayOut(one);
+    if (wayOut !== undefined) throw cannotBeMade(one, wayOut);
   }
-  await makeFolder(folder);
-  const taken: string[] = [];
-  for (const [name, content] of Object.entries(files)) {
-    const found = readIfThere(join(folder, name));
-    if (found !== undefined && !found.equals(Buffer.from(content))) taken.push(name);
-  }
+  const taken = Object.entries(files)
+    .map(([name, content]) => ({ path: join(folder, name), content: Buffer.from(content) }))
+    .filter(({ path, content }) => lstatOrAbsent(path) && !readSmallFile(path, longestFile)?.equals(content))
+    .map(({ path }) => path);
   if (taken.length > 0) {
     throw new CampaignError({
       code: 'MB3304',
-      message: `${taken.map((name) => join(folder, name)).join(', ')} would be overwritten`,
-      hint: way('give another folder', call('init', 'my-campaign')),
-      files: taken.map((name) => join(folder, name)),
+      message: `${taken.join(', ')} would be overwritten`,
+      hint: anotherFolder,
+      files: taken,
     });
   }
-  for (const [name, content] of Object.entries({ ...files, ...around })) {
-    await makeFolder(dirname(join(folder, name)));
-    try {
-      await writeNewFile(join(folder, name), Buffer.from(content));
-      tell(style.green('wrote'), name);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-      tell(style.yellow('kept '), name);
-      const missing = missingLines(join(folder, name), String(surroundingsOf(folder)[name] ?? ''));
-      if (missing.length > 0) terminal.err('         add to it:\n');
-      for (const line of missing) terminal.err(`         ${line}\n`);
-    }
-  }
-}
-
-function missingLines(path: string, wanted: string): string[] {
-  const there = new Set(readIfThere(path)?.toString('utf8').split(/\r?\n/));
-  return wanted.split('\n').filter((line) => line !== '' && !there.has(line));
-}
-
-function readIfThere(path: string): Buffer | undefined {
-  const bytes = readSmallFile(path, longestFile);
-  if (bytes !== undefined) return bytes;
-  try {
-    // A folder, a pipe or an unreadable file of that name also prevents writing.
-    return lstatOrAbsent(path) === undefined ? undefined : Buffer.alloc(0);
-  } catch {
-    return undefined;
-  }
-}
-
-async function makeFolder(folder: string): Promise<void> {
-  try {
-    await makeFolders(folder);
-  } catch (error) {
-    throw new CampaignError({
-      code: 'MB3301',
-      message: `the folder ${folder} cannot be made: ${messageOf(error)}`,
-      hint: 'give the name of a new folder',
-      path: folder,
+  for (const one of folders) {
+    await makeFolders(one).catch((error: unknown) => {
+      throw cannotBeMade(one, messageOf(error));
     });
   }
+  for (const [name, content] of all) {
+    const path = join(folder, name);
+    const isNew = lstatOrAbsent(path) === undefined;
+    if (isNew) await writeNewFile(path, Buffer.from(content));
+    err(`  ${isNew ? style.green('wrote') : style.yellow('kept ')} ${safeText(path)}\n`);
+    const there = new Set(readSmallFile(path, longestFile)?.toString('utf8').split(/\r?\n/));
+    const wanted = String(surroundingsOf(folder)[name] ?? '').split('\n');
+    for (const line of wanted) if (line !== '' && !there.has(line)) err(`         add to it: ${line}\n`);
+  }
+}
+
+const anotherFolder = way('give another folder', call('init', 'my-campaign'));
+
+function cannotBeMade(path: string, why: string): CampaignError {
+  const message = `the folder ${path} cannot be made: ${why}`;
+  return new CampaignError({ code: 'MB3301', message, hint: anotherFolder, path });
 }
 
 /**
@@ -200,7 +167,6 @@ async function readExample(name: string): Promise<NewFiles> {
   return files;
 }
 
-/** Names of the examples; the recommended first one comes first. */
 async function exampleNames(): Promise<string[]> {
   const entries = await readdir(examples, { withFileTypes: true });
   // The folder also has examples that are no campaigns: CI workflows, and setups of workers.
@@ -236,11 +202,10 @@ async function makeCsvCampaign(file: string, folder: string): Promise<NewFiles> 
     const isMissing = read.problem === 'missing';
     throw unusable(file, message, isMissing ? 'give the path of a table whose first row names the columns' : hint);
   }
-  const table = 'bytes' in read ? await readWorkbookTable(file, read.bytes) : readTextTable(file, read.text);
   const below = relative(resolve(folder), resolve(file)).split(sep).join('/');
   const isBelow = !below.startsWith('../') && resolve(folder, below) === resolve(file);
   const path = isBelow ? below : basename(file);
-  const text = writeManifest(table, path);
+  const text = writeManifest(await readTable(file, read), path);
   const manifest = join(folder, 'campaign.yaml');
   const checked = await loadManifest(manifest, {
     reader: {
@@ -259,54 +224,35 @@ function unusable(file: string, message: string, hint: string): CampaignError {
   return new CampaignError({ code: 'MB3104', message, hint, file });
 }
 
-/**
- * Parses text with the separator found in its first line, or else with the first separator that gives a valid table.
- */
-function readTextTable(file: string, text: string): Table {
-  const isTable = ({ rows }: ReturnType<typeof readRows>) => (rows?.columns?.length ?? 0) > 1;
-  const tried = [undefined, ';', '\t', ','].map((separator) => readRows({ path: file, file, text, separator }));
-  const { rows, diagnostics } = tried.find(isTable) ?? (tried[0] as (typeof tried)[number]);
-  const separator = rows?.separator;
-  const isSaid = separator === undefined || /\.tsv$/i.test(file);
-  return tableOf(file, {
-    ...{ rows, diagnostics, sources: new Map([[file, text]]) },
-    options: isSaid ? '' : `, separator: ${writeSeparator(separator)}`,
-  });
-}
-
-async function readWorkbookTable(file: string, bytes: Uint8Array): Promise<Table> {
-  const names = await readWorkbook(bytes, []);
-  const [sheet = '', another] = 'problem' in names ? [] : names.names;
-  const workbook = 'problem' in names ? names : await readWorkbook(bytes, [sheet]);
-  if ('problem' in workbook) throw unusable(file, `${file} ${workbook.problem}`, 'save the sheet as CSV UTF-8');
-  const start = { line: 1, column: 1, offset: 0 };
-  const place = { file, start, end: start };
-  const { rows, diagnostics } = readSheet(workbook, { file, label: file, sheet, header: undefined, place });
-  const options = another === undefined ? '' : `, sheet: ${JSON.stringify(sheet)}`;
-  return tableOf(file, { rows, diagnostics, sources: new Map(), options });
-}
-
-function tableOf(
-  file: string,
-  read: {
-    rows: Rows | undefined;
-    diagnostics: readonly Diagnostic[];
-    sources: ReadonlyMap<string, string>;
-    options: string;
-  },
-): Table {
-  const { rows, diagnostics, sources, options } = read;
+/** Reads a table, or the first sheet of a workbook. */
+async function readTable(file: string, read: { text: string } | { bytes: Uint8Array }): Promise<Table> {
+  const sheet = 'bytes' in read ? await readFirstSheet(file, read.bytes) : undefined;
+  const { rows, diagnostics } = sheet ?? readRows({ path: file, file, text: 'text' in read ? read.text : '' });
   if (rows === undefined || hasErrors(diagnostics)) {
+    const sources = new Map('text' in read ? [[file, read.text]] : []);
     throw new CampaignError({ code: 'MB3104', message: `${file} cannot be used`, file, diagnostics, sources });
   }
   if (rows.rows.length === 0) throw unusable(file, `${file} has no rows`, 'add one row for each picture');
-  const columns = (rows.columns ?? []).filter((column) => !/[[\]{}]|\p{C}/u.test(column));
-  return { columns, rows: rows.rows.map(textsOf), labels: rows.rows.map(({ label }) => label), options };
+  const separator = rows.isGuess ? `, separator: ${writeSeparator(rows.separator ?? '')}` : '';
+  return {
+    columns: (rows.columns ?? []).filter((column) => !/[[\]{}]|\p{C}/u.test(column)),
+    rows: rows.rows.map(({ value }) => {
+      const cells = Object.entries(isMap(value) ? value : {});
+      return Object.fromEntries(cells.map(([name, cell]) => [name, cell === unknownValue ? '' : String(cell)]));
+    }),
+    labels: rows.rows.map(({ label }) => label),
+    options: sheet?.option ?? separator,
+  };
 }
 
-function textsOf({ value }: Rows['rows'][number]): { [column: string]: string } {
-  const cells = Object.entries(isMap(value) ? value : {});
-  return Object.fromEntries(cells.map(([column, cell]) => [column, cell === unknownValue ? '' : String(cell)]));
+async function readFirstSheet(file: string, bytes: Uint8Array) {
+  const listed = await readWorkbook(bytes, []);
+  const [sheet, another] = 'problem' in listed ? [] : listed.names;
+  const workbook = 'problem' in listed ? listed : await readWorkbook(bytes, [sheet]);
+  if ('problem' in workbook) throw unusable(file, `${file} ${workbook.problem}`, 'save the sheet as CSV UTF-8');
+  const start = { line: 1, column: 1, offset: 0 };
+  const read = readSheet(workbook, { file, label: file, sheet, place: { file, start, end: start } });
+  return { ...read, option: another === undefined ? '' : `, sheet: ${JSON.stringify(sheet)}` };
 }
 
 function writeManifest(table: Table, path: string): string {
@@ -380,8 +326,7 @@ function chooseKey({ columns, rows }: Table, prompted?: string): { column: strin
     (column) => /(id|sku|key|slug|handle|code)$/i.test(column.trim()),
     // A first column of short values, such as numbers of rooms, comes before names.
     (column) => column === columns[0] && rows.every((row) => /^[A-Za-z0-9][\w-]{0,19}$/.test(row[column] ?? '')),
-    (column) => /^(name|title|product)$/i.test(column.trim()),
-    (column) => /name|title/i.test(column),
+    (column) => /name|title|product/i.test(column),
     () => true,
   ];
   const rank = (column: string) => tests.findIndex((is) => is(column));

@@ -31,24 +31,15 @@ import { safeText } from '../../report/safe-text.ts';
 import { chargesText, destroyJson, leftoversView, recordsView } from '../../report/tables/local-state.ts';
 import type { Library } from '../../service/library.ts';
 import { askAboutMove, askPerson, type Consent, consentIn, declined, withConsent } from '../consent.ts';
-import { open, type StateOptions } from '../open.ts';
+import { type Flags, open, type StateOptions } from '../open.ts';
 import { exitOfItems, outJson, type Terminal, tell } from '../terminal.ts';
 import { treatEach } from './list.ts';
 
-interface SharedOptions extends StateOptions {
-  yes?: boolean;
-  json?: boolean;
-  /** How long to wait for another run on the lock, in ms. */
-  lockTimeout: number;
-}
+/** `lockTimeout`: in ms. */
+type SharedOptions = StateOptions & Flags<'yes' | 'json'> & { lockTimeout: number };
+type GcOptions = SharedOptions & Flags<'kept' | 'dryRun'>;
+type DestroyOptions = SharedOptions & Flags<'orphans' | 'serviceMoved'>;
 
-interface GcOptions extends SharedOptions {
-  /** Whether to delete files that newer outputs replaced, instead of files that no step owns. */
-  kept?: boolean;
-  dryRun?: boolean;
-}
-
-/** Deletes downloaded files that no step refers to. The lock and the records at the service do not change. */
 export async function gc(file: string, options: GcOptions, terminal: Terminal): Promise<number> {
   const campaign = await open(file, options, terminal);
   const guard = await holdGuard(campaign.paths.lock, options.lockTimeout, campaign.tell);
@@ -138,11 +129,6 @@ function sumText(rows: readonly Leftover[]): string {
 
 function sumBytes(rows: readonly Leftover[]): number {
   return rows.reduce((sum, { bytes }) => sum + bytes, 0);
-}
-
-interface DestroyOptions extends SharedOptions {
-  orphans?: boolean;
-  serviceMoved?: boolean;
 }
 
 /**

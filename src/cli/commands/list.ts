@@ -29,13 +29,12 @@ import {
 } from '../../report/tables/lists.ts';
 import { type Library, type ListedJob, ServiceError } from '../../service/library.ts';
 import { mostLookedThrough } from '../../service/listing.ts';
+import type { Flags, Texts } from '../open.ts';
+import { unknownName } from '../program/usage-errors.ts';
 import { listenForInterruption } from '../signals.ts';
 import { exitOfItems, outAs, type Terminal, tellNotice } from '../terminal.ts';
 
-export interface ServiceOptions {
-  json?: boolean;
-  sandbox?: boolean;
-}
+export type ServiceOptions = Flags<'json' | 'sandbox'>;
 
 /**
  * Opens the configured service, or the sandbox of the working folder, for as long as `use` runs. `keeps`: whether the
@@ -74,10 +73,6 @@ async function askService<Row>(
   }
 }
 
-function unknownValue(message: string, value: string, known: readonly string[]): CampaignError {
-  return new CampaignError({ code: 'MB3000', message, hint: `there are: ${known.join(', ')}`, value, known });
-}
-
 /** Returns the rows with a wanted value, in any case; all rows if none is wanted. Refuses a value that no row has. */
 function filterBy<Row>(
   rows: readonly Row[],
@@ -87,11 +82,11 @@ function filterBy<Row>(
   if (wanted === undefined) return rows;
   const found = rows.filter((row) => by.of(row)?.toLowerCase() === wanted.trim().toLowerCase());
   const known = [...new Set(rows.flatMap((row) => by.of(row) ?? []))].sort();
-  if (found.length === 0) throw unknownValue(`no ${by.name} is ${JSON.stringify(wanted)}`, wanted, known);
+  if (found.length === 0) throw unknownName(`no ${by.name}`, wanted, known);
   return found;
 }
 
-export async function models(options: ServiceOptions & { kind?: string }, terminal: Terminal): Promise<void> {
+export async function models(options: ServiceOptions & Texts<'kind'>, terminal: Terminal): Promise<void> {
   const ask = async (library: Library) => mergeModels(readCatalog(await library.catalog()));
   const { listed, source } = await askService('models', mergeModels([]), { options, terminal, ask });
   const rows = filterBy(listed, options.kind, { name: 'kind with models', of: ({ kind }) => kind });
@@ -142,10 +137,7 @@ function addEntry(rows: ModelRow[], { model, kind: given, credits, per, aliasOf,
   Object.assign(row, { credits }, defined({ per }));
 }
 
-interface VoicesOptions extends ServiceOptions {
-  gender?: string;
-  accent?: string;
-}
+type VoicesOptions = ServiceOptions & Texts<'gender' | 'accent'>;
 
 export async function voices(options: VoicesOptions, terminal: Terminal): Promise<void> {
   const ask = async (library: Library) =>
@@ -169,7 +161,6 @@ export async function accounts(options: ServiceOptions, terminal: Terminal): Pro
   if (rows.length === 0) terminal.err('no account is connected; connect one in the dashboard of the service\n');
 }
 
-/** Lists the media library, if the service has an (undocumented) list of it. */
 export async function uploads(options: ServiceOptions, terminal: Terminal): Promise<void> {
   const rows = await withService(options, ({ access, library }) => listUploads(library, access));
   if (rows === undefined) {
@@ -188,19 +179,13 @@ export async function uploads(options: ServiceOptions, terminal: Terminal): Prom
   if (rows.length === 0) terminal.err('the media library is empty\n');
 }
 
-interface JobsOptions extends ServiceOptions {
-  kind?: string;
-  limit: number;
-  /** Whether to list only jobs that are in no lock of this folder. */
-  unknown?: boolean;
-}
+type JobsOptions = ServiceOptions & Texts<'kind'> & Flags<'unknown'> & { limit: number };
 
 export async function jobs(options: JobsOptions, terminal: Terminal): Promise<void> {
   const { kind, limit, unknown } = options;
   const made = Object.values(kinds).filter(({ act }) => act !== 'upload');
   const listable = made.filter(({ list }) => list !== undefined).map(({ name }) => name);
-  if (kind !== undefined && !listable.includes(kind))
-    throw unknownValue(`jobs of kind ${JSON.stringify(kind)} cannot be listed`, kind, listable);
+  if (kind !== undefined && !listable.includes(kind)) throw unknownName('no list of jobs of kind', kind, listable);
   const wanted = kind === undefined ? listable : [kind];
   const locks = await findLocks(process.cwd(), { sandbox: options.sandbox === true });
   for (const { shown, problem, reading } of locks) {

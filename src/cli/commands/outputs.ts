@@ -10,16 +10,12 @@ import {
   outputsView,
 } from '../../report/outputs/outputs-list.ts';
 import { safeText } from '../../report/safe-text.ts';
-import { open, type StateOptions } from '../open.ts';
+import { type Flags, open, type StateOptions, type Texts } from '../open.ts';
 import { show, type Terminal } from '../terminal.ts';
 
-interface OutputsCommandOptions extends StateOptions, OutputsOptions {
-  format?: 'text' | ListFormat;
-  json?: boolean;
-  out?: string;
-}
+type ListOptions = StateOptions & OutputsOptions & Flags<'json'> & Texts<'out'> & { format?: 'text' | ListFormat };
 
-export async function outputs(file: string, options: OutputsCommandOptions, terminal: Terminal): Promise<void> {
+export async function outputs(file: string, options: ListOptions, terminal: Terminal): Promise<void> {
   const format = formatOf(options);
   const campaign = await open(file, options, terminal);
   const found = await findOutputs(campaign, options);
@@ -40,7 +36,7 @@ export async function outputs(file: string, options: OutputsCommandOptions, term
 }
 
 /** The format of the list. The extension of the file sets it, except that CSV can have semicolons. */
-function formatOf({ format, json, out }: OutputsCommandOptions): 'text' | ListFormat {
+function formatOf({ format, json, out }: ListOptions): 'text' | ListFormat {
   const given = json === true ? 'json' : format;
   const refuse = (message: string, hint: string) =>
     new CampaignError({ code: 'MB3000', message, hint, options: ['--format', '--out'] });

@@ -5,22 +5,16 @@ import { call } from '../../ground/advice.ts';
 import { jsonOf } from '../../report/document.ts';
 import { bytesText, countOf } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
-import type { GalleryOptions } from '../../review/gallery/describe-gallery.ts';
 import { type MadeGallery, makeGallery } from '../../review/gallery/make-gallery.ts';
-import { open, type StateOptions } from '../open.ts';
+import { type Flags, open, type SelectionOptions, type StateOptions, type Texts } from '../open.ts';
 import { listenForInterruption } from '../signals.ts';
 import { outJson, type Terminal } from '../terminal.ts';
 
-interface ReportOptions extends StateOptions, Pick<GalleryOptions, 'compare' | 'select' | 'exclude'> {
-  out?: string;
-  copy?: boolean;
-  /** Size limit in bytes. */
-  maxSize?: number;
-  singleFile?: string;
-  for?: 'client';
-  note?: string;
-  json?: boolean;
-}
+/** `maxSize`: in bytes. */
+type ReportOptions = StateOptions &
+  SelectionOptions &
+  Texts<'compare' | 'out' | 'singleFile' | 'note'> &
+  Flags<'copy' | 'json'> & { maxSize?: number; for?: 'client' };
 
 /** Number of small pictures from which the screen says that they are made, because that takes more than a moment. */
 const many = 50;

@@ -2,17 +2,12 @@ import { nameInGit } from '../../campaign/person.ts';
 import { call } from '../../ground/advice.ts';
 import { CampaignHost } from '../../review/campaign-host.ts';
 import { tellReview, tellReviewed } from '../../review/tell.ts';
-import { open, type StateOptions } from '../open.ts';
+import { open, type SelectionOptions, type StateOptions } from '../open.ts';
 import { servePage } from '../serve-page.ts';
 import { listenForInterruption } from '../signals.ts';
 import type { Terminal } from '../terminal.ts';
 
-interface ReviewOptions extends StateOptions {
-  port: number;
-  open: boolean;
-  select?: string[];
-  exclude?: string[];
-}
+type ReviewOptions = StateOptions & SelectionOptions & { port: number; open: boolean };
 
 export async function review(file: string, options: ReviewOptions, terminal: Terminal): Promise<void> {
   const campaign = await open(file, options, terminal);

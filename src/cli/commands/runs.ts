@@ -6,10 +6,11 @@ import { RunHistory } from '../../disk/state/run-history.ts';
 import { jsonOf } from '../../report/document.ts';
 import { runsView, runView, tellWholeRun } from '../../report/history/run-story.ts';
 import { safeText } from '../../report/safe-text.ts';
+import type { Flags, Texts } from '../open.ts';
 import { outJson, show, type Terminal } from '../terminal.ts';
 
 interface Context {
-  options: { sandbox?: boolean; lock?: string; json?: boolean };
+  options: Flags<'sandbox' | 'json'> & Texts<'lock'>;
   terminal: Terminal;
 }
 

@@ -11,20 +11,14 @@ import { CampaignError } from '../../contract/failure.ts';
 import { call, way } from '../../ground/advice.ts';
 import { defined, messageOf } from '../../ground/values.ts';
 import { faint, good, line } from '../../report/document.ts';
+import type { Texts } from '../open.ts';
 import { listenForInterruption } from '../signals.ts';
 import { type Terminal, tell } from '../terminal.ts';
 
-interface SandboxCommandOptions {
-  port: number;
-  credits?: number;
-  speed: number;
-  failRate: number;
-  faults?: string;
-  data: string;
-  files?: string;
-}
+type SandboxOptions = Texts<'faults' | 'files'> &
+  Record<'port' | 'speed' | 'failRate', number> & { credits?: number; data: string };
 
-export async function sandbox(options: SandboxCommandOptions, terminal: Terminal): Promise<void> {
+export async function sandbox(options: SandboxOptions, terminal: Terminal): Promise<void> {
   const running = await start(options);
   // Listens before the address is printed, because a caller may end the sandbox as soon as it has read it.
   const interruption = listenForInterruption();
@@ -44,7 +38,7 @@ export async function sandbox(options: SandboxCommandOptions, terminal: Terminal
   await running.close();
 }
 
-async function start(options: SandboxCommandOptions): Promise<RunningSandbox> {
+async function start(options: SandboxOptions): Promise<RunningSandbox> {
   const { data, files, port, speed, failRate, credits } = options;
   const faults = options.faults === undefined ? undefined : await requireFaults(options.faults);
   try {

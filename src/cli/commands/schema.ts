@@ -2,17 +2,14 @@ import { readdir, readFile } from 'node:fs/promises';
 import { kinds } from '../../kinds/index.ts';
 import { pageText } from '../../report/manual/page-text.ts';
 import { kindReference, kindsJson } from '../../report/manual/references.ts';
+import type { Flags } from '../open.ts';
 import { unknownName } from '../program/usage-errors.ts';
 import { outAs, type Terminal } from '../terminal.ts';
 
 const folder = new URL('../../../schemas/', import.meta.url);
 const ending = '.schema.json';
 
-interface SchemaOptions {
-  json?: boolean;
-}
-
-export async function schema(name: string, options: SchemaOptions, terminal: Terminal): Promise<void> {
+export async function schema(name: string, options: Flags<'json'>, terminal: Terminal): Promise<void> {
   if (name === 'kinds') {
     const look = { style: terminal.outStyle, width: terminal.outWidth };
     const all = Object.values(kinds);

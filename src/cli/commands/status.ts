@@ -20,17 +20,10 @@ import { clockText, countOf, limitText } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
 import { makeStatus, type RunStatus } from '../../report/status/status.ts';
 import { statusView, stepsView } from '../../report/status/status-text.ts';
-import { open, type StateOptions, tellSandboxLock } from '../open.ts';
+import { type Flags, open, type SelectionOptions, type StateOptions, type Texts, tellSandboxLock } from '../open.ts';
 import { outJson, show, type Terminal, tellNotice } from '../terminal.ts';
 
-interface StatusOptions extends StateOptions {
-  json?: boolean;
-  list?: boolean;
-  graph?: boolean;
-  select?: string[];
-  exclude?: string[];
-  engine?: string;
-}
+type StatusOptions = StateOptions & SelectionOptions & Flags<'json' | 'list' | 'graph'> & Texts<'engine'>;
 
 export async function status(file: string, options: StatusOptions, terminal: Terminal): Promise<void> {
   const campaign = await open(file, options, terminal);

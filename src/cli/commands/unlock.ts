@@ -7,17 +7,10 @@ import { type Advice, call, way } from '../../ground/advice.ts';
 import { defined, messageOf } from '../../ground/values.ts';
 import { jsonOf } from '../../report/document.ts';
 import { clockText } from '../../report/numbers.ts';
-import { open } from '../open.ts';
+import { type Flags, open, type Texts } from '../open.ts';
 import { outJson, type Terminal } from '../terminal.ts';
 
-interface UnlockOptions {
-  id?: string;
-  sandbox?: boolean;
-  lock?: string;
-  json?: boolean;
-  /** Whether to end a run that is open on its engine, or ignore an engine that does not answer. */
-  force?: boolean;
-}
+type UnlockOptions = Texts<'id' | 'lock'> & Flags<'sandbox' | 'json' | 'force'>;
 
 /**
  * Ends the claim of a run that can never end it itself: its machine cannot be reached, or it is on an engine, where

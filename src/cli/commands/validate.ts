@@ -10,14 +10,14 @@ import { diagnosticsJson } from '../../report/diagnostics/diagnostics-json.ts';
 import { jsonOf } from '../../report/document.ts';
 import { countOf } from '../../report/numbers.ts';
 import { safeText } from '../../report/safe-text.ts';
-import { open, type StateOptions } from '../open.ts';
+import { type Flags, open, type StateOptions } from '../open.ts';
 import { outJson, type Terminal, tellOn } from '../terminal.ts';
 
-interface ValidateOptions extends Pick<StateOptions, 'sandbox' | 'var' | 'varFile' | 'strict'> {
-  json?: boolean;
-}
-
-export async function validate(files: string[], options: ValidateOptions, terminal: Terminal): Promise<number> {
+export async function validate(
+  files: string[],
+  options: StateOptions & Flags<'json'>,
+  terminal: Terminal,
+): Promise<number> {
   const reports: Json[] = [];
   let valid = true;
   for (const file of files) {
@@ -76,11 +76,7 @@ interface LoadedLocally extends LoadedManifest {
  * Loads a manifest for commands that do not query the service. Checks it, like a plan, against the stored document of
  * the service in the environment, or that of the sandbox; and checks unpublished posts against the clock.
  */
-export async function loadLocally(
-  file: string,
-  options: Pick<StateOptions, 'sandbox' | 'var' | 'varFile' | 'strict'>,
-  terminal: Terminal,
-): Promise<LoadedLocally> {
+export async function loadLocally(file: string, options: StateOptions, terminal: Terminal): Promise<LoadedLocally> {
   const campaign = await open(file, options, terminal);
   const loaded =
     campaign.service === undefined

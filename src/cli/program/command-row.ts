@@ -125,7 +125,6 @@ export function typedOptions(command: Command): ApplyOptions {
 /** Number of options from which the help groups them under headings. */
 const mostUngrouped = 15;
 
-/** Names of options under each heading of a long help. */
 const headings: Readonly<Record<string, string>> = {
   'Consent and money:': 'yes publish max-credits on-error wait-for-balance',
   'Which campaign:': 'lock var var-file strict service-moved new refresh',
@@ -186,7 +185,7 @@ function requireNeeded(command: Command, options: readonly CommandOption[]): voi
 
 type Reader = (text: string, earlier: unknown) => unknown;
 
-/** Parser of an option's value. Undefined if the value is a plain string. */
+/** Parser of an option's value. Undefined for a plain string, and for words, which Commander checks. */
 function readerOf({
   takes,
   range = { least: 0 },
@@ -194,33 +193,19 @@ function readerOf({
   takes: OptionDetails['takes'];
   range: Range | undefined;
 }): Reader | undefined {
-  switch (takes) {
-    case 'texts':
-    case 'paths':
-      return (text, earlier = []) => [...(earlier as string[]), text];
-    case 'pairs':
-      return (text, earlier) => ({ ...(earlier as object | undefined), ...readPair(text) });
-    case 'number':
-      return numberIn(range);
-    case 'whole':
-      return numberIn({ least: 0, whole: true });
-    case 'bytes':
-      return bytes;
-    case 'seconds':
-      return secondsIn(range);
-    case 'duration':
-      return duration;
-    case 'interval':
-      return pollInterval;
-    case 'text':
-    case 'path':
-    case undefined:
-      return undefined;
-    default:
-      // The parser of words is Commander's own.
-      takes satisfies readonly string[];
-      return undefined;
-  }
+  const append: Reader = (text, earlier = []) => [...(earlier as string[]), text];
+  const readers: Readonly<Record<string, Reader | undefined>> = {
+    texts: append,
+    paths: append,
+    pairs: (text, earlier) => ({ ...(earlier as object | undefined), ...readPair(text) }),
+    number: numberIn(range),
+    whole: numberIn({ least: 0, whole: true }),
+    bytes,
+    seconds: secondsIn(range),
+    duration,
+    interval: pollInterval,
+  };
+  return typeof takes === 'string' ? readers[takes] : undefined;
 }
 
 /** Refuses a word like an option, which Commander would take for the path that was forgotten. */

@@ -110,8 +110,12 @@ const decisions: readonly Decision[] = [
       'Lists jobs at the service that no lock of this folder contains, and records each at the step whose request is exactly the same. Asks first. With ADDRESS, it records one job, whatever its request was, after querying the service. The next apply collects the outputs. Costs nothing.',
     options: [
       ['--job <id>', 'with ADDRESS: the job, as the service shows it'],
-      ['--credits <n>', 'with ADDRESS: the charge, if the service does not report it', { takes: 'whole' }],
-      ['--offline', 'with ADDRESS: do not query the service'],
+      [
+        '--credits <n>',
+        'with --job: the charge, if the service does not report it',
+        { takes: 'whole', needs: '--job' },
+      ],
+      ['--offline', 'with --job: do not query the service', { needs: '--job' }],
       optionTable.serviceMoved,
       yesOption,
     ],
@@ -240,13 +244,9 @@ function asCommand(row: Decision): CommandRow {
     ],
     async run(terminal, file, ...given) {
       // Commander passes the arguments first, then options and command.
-      const options = given.at(-2);
-      const words: string[] = given
-        .slice(0, -2)
-        .flat()
-        .filter((word) => word !== undefined);
+      const words: string[] = given.slice(0, -2).flatMap((word) => word ?? []);
       const { decideBy } = await import('../commands/decisions.ts');
-      return decideBy(row.name, file, { words, options, terminal });
+      return decideBy(row.name, file, { words, options: given.at(-2), terminal });
     },
   };
 }

@@ -73,7 +73,6 @@ export function makeProgram(context: ProgramContext): Command {
       writeErr: terminal.err,
       outputError: (text, write) => write(sayUsage(text, terminal)),
     })
-    .configureHelp({ subcommandTerm: termOf })
     .showSuggestionAfterError()
     .exitOverride()
     .addHelpText(
@@ -99,14 +98,6 @@ async function rehearse(command: Command): Promise<void> {
   const { knowsPlayMoneyOnly } = await import('../../campaign/environment.ts');
   const canRehearse = command.options.some(({ long }) => long === '--sandbox');
   if (knowsPlayMoneyOnly(process.env) && canRehearse) command.setOptionValueWithSource('sandbox', true, 'cli');
-}
-
-function termOf(command: Command): string {
-  const inputs = command.registeredArguments.map((argument) => {
-    const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
-    return argument.required ? `<${name}>` : `[${name}]`;
-  });
-  return [command.name(), ...inputs].join(' ');
 }
 
 function firstScreen(program: Command): string {
