@@ -12,22 +12,22 @@ import { safeText } from '../safe-text.ts';
 import { topicGroups } from './topics.ts';
 
 const exitWords: Readonly<Record<keyof typeof exitCodes, string>> = {
-  done: 'done, or nothing to do',
+  done: 'the command finished, or had nothing to do',
   internalError: 'an internal error: a bug in mediabatch',
   changesPending:
-    '`plan --detailed-exitcode`: there is something to do, or with `--compare` something differs (4: the budget does not cover it, including steps after picks)',
-  someFailed: 'finished, some steps failed',
+    '`plan --detailed-exitcode`: the plan has steps to run, or `--compare` found differences (exit 4: the budget does not cover these steps and the steps after picks)',
+  someFailed: 'the run finished, and some steps failed',
   outOfCredits:
-    'stopped by the budget, by a charge above what the plan says, or by the balance; what was running is collected',
-  waitsForPerson: 'a user must decide: credits or posts wait for consent, or steps for a pick at a gate',
-  needsDecision: 'the outcome of a create is not known: run again, or decide with `resolve`',
+    'the run stopped: the budget or the balance is too low, or a charge exceeded its price in the plan; running jobs are collected',
+  waitsForPerson: 'a user must decide: credits or posts need consent, or a gate needs a pick',
+  needsDecision: 'the answer to a create request was lost: run again, or settle the create with `resolve`',
   wrongUsage: 'wrong usage',
-  wrongInput: 'the manifest, a data file or the lock is wrong, or git has no such commit',
+  wrongInput: 'the manifest, a data file or the lock is invalid, or git lacks the commit',
   unreachable: 'the service cannot be reached, or git cannot be run',
-  cannotWrite: 'outputs or lock cannot be written',
+  cannotWrite: 'mediabatch cannot write outputs or the lock',
   lockHeld: 'another run holds the lock',
-  keyRefused: 'key missing or refused',
-  interrupted: 'interrupted; everything paid is on record',
+  keyRefused: 'the API key is missing or refused',
+  interrupted: 'the run was interrupted; every paid job is on record',
 };
 
 export function exitReference(): string {
