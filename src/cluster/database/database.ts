@@ -28,8 +28,11 @@ export interface Database extends Sql {
   /** Repeats `act` until the server answers. For calls of the job queue. */
   persist<T>(act: () => Promise<T>): Promise<T>;
   ask(text: string, values?: unknown[]): Promise<unknown>;
-  /** `on` receives each notification. It is also called once after each reconnect, when some may have been missed. */
-  listen(channel: string, on: (payload: string | undefined) => void): Promise<{ close(): Promise<void> }>;
+  /**
+   * `on` receives each notification; and `undefined` after each connect, when some may have been missed. Returns a
+   * function that ends it.
+   */
+  listen(channel: string, on: (payload: string | undefined) => void): () => void;
   /** Start of the current outage, by `performance.now()`; `undefined` while the server answers. */
   readonly awaySince: number | undefined;
   close(): Promise<void>;
@@ -102,7 +105,6 @@ class PostgresDatabase implements Database {
     this.#pool = new driver.Pool(this.#config);
     this.#listening = new Listening({
       open: () => this.#connect(),
-      persist: (act) => this.persist(act),
       pause: (tries) => this.#pause(tries),
       quote: (channel) => driver.escapeIdentifier(channel),
       signal: this.#closing.signal,
@@ -194,14 +196,13 @@ class PostgresDatabase implements Database {
     });
   }
 
-  async listen(channel: string, on: (payload: string | undefined) => void): Promise<{ close(): Promise<void> }> {
-    const ear = await this.#listening.listen(channel, on);
-    return { close: () => withinMs(ear.close(), closingMs) };
+  listen(channel: string, on: (payload: string | undefined) => void): () => void {
+    return this.#listening.listen(channel, on);
   }
 
   async close(): Promise<void> {
     this.#closing.abort();
-    await withinMs(this.#listening.close(), closingMs);
+    await withinMs(this.#listening.closed(), closingMs);
     if (!this.#pool.ending) await withinMs(this.#pool.end(), closingMs);
   }
 

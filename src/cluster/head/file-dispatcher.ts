@@ -54,7 +54,7 @@ export class FileDispatcher {
   readonly #waiting = new Map<string, Order>();
   /** Reads of results. What is reported during a read is read after it, in one statement. */
   readonly #reads = new Batches<string>({ write: (ids) => this.#read([...new Set(ids)]) });
-  #listening: Promise<{ close(): Promise<void> }> | undefined;
+  #leaveChannel: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: FileDispatcherOptions) {
@@ -96,9 +96,9 @@ export class FileDispatcher {
     };
   }
 
-  async close(): Promise<void> {
+  close(): void {
     clearInterval(this.#timer);
-    await (await this.#listening?.catch(() => undefined))?.close();
+    this.#leaveChannel?.();
   }
 
   /**
@@ -127,8 +127,7 @@ export class FileDispatcher {
 
   async #open(queue: string): Promise<void> {
     const { db, boss } = this.#options;
-    this.#listening ??= db.listen(fileChannel, (id) => this.#look(id === undefined ? this.#waiting.keys() : [id]));
-    await this.#listening;
+    this.#leaveChannel ??= db.listen(fileChannel, (id) => this.#look(id === undefined ? this.#waiting.keys() : [id]));
     this.#timer ??= setInterval(() => {
       if (this.#reads.waiting === 0) this.#look(this.#waiting.keys());
     }, lookMs);

@@ -85,11 +85,11 @@ export class Head implements HeadOfRuns {
     // Each part of each run adds a listener.
     setMaxListeners(0, leaving);
     // Only the account's channel: this head itself writes what the channel of a run announces.
-    const listening = await db.listen(workChannel, wakeUp.onNotification);
+    const leaveChannel = db.listen(workChannel, wakeUp.onNotification);
     try {
       await this.#driveAll(wakeUp, { leaving, fail: () => failing.abort() });
     } finally {
-      await listening.close();
+      leaveChannel();
     }
   }
 
@@ -225,8 +225,9 @@ export class Head implements HeadOfRuns {
       routes,
       dispatcher: this.#dispatcher,
     };
-    const close = async () => {
-      await Promise.all([service.close(), this.#dispatcher.close()]);
+    const close = () => {
+      this.#dispatcher.close();
+      return service.close();
     };
     return { ground, close };
   }

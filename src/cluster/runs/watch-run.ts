@@ -34,7 +34,7 @@ export async function watchRun(
   { onLines, onEvents, onPaused, signal }: RunWatcher,
 ): Promise<RunRecord | 'left' | undefined> {
   const wakeUp = makeWakeUp({ clock: systemClock, isFor: (payload) => payload === id });
-  const listening = await database.listen(runChannel, wakeUp.onNotification);
+  const leaveChannel = database.listen(runChannel, wakeUp.onNotification);
   const seen = { lines: '0', events: '0' };
   let count = 0;
   let isPaused = false;
@@ -71,7 +71,7 @@ export async function watchRun(
     }
     return 'left';
   } finally {
-    await listening.close();
+    leaveChannel();
   }
 }
 

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { LockFile } from '../../contract/ports.ts';
-import { isMap } from '../../ground/values.ts';
+import { parseJson } from '../../ground/json.ts';
+import { isMap, mapOf } from '../../ground/values.ts';
 import type { Lock, StepRecord } from '../../lock/record.ts';
 import { isJob } from '../../lock/sends.ts';
 import type { Sql } from '../database/database.ts';
@@ -90,11 +91,7 @@ export function countJobs({ steps }: { steps: ReadonlyMap<string, StepRecord> })
 }
 
 function readMark(text: string): RunMark {
-  let found: unknown;
-  try {
-    found = JSON.parse(text);
-  } catch {}
-  const { lines, jobs } = isMap(found as never) ? (found as { lines?: unknown; jobs?: unknown }) : {};
+  const { lines, jobs } = mapOf(parseJson(text));
   if (Number.isSafeInteger(lines) && Number.isSafeInteger(jobs)) return { lines, jobs } as RunMark;
   throw new Error('the mark of this run in the store is damaged, so nobody can say whether the database was put back');
 }
@@ -126,16 +123,7 @@ async function askFor(sql: Sql, fact: string): Promise<string | undefined> {
 
 /** Whether the parts that both identities have are equal. False for `null` (unconfirmed). */
 export function isSameServer(one: string | null, other: string): boolean {
-  const [known, now] = [partsOf(one), partsOf(other)];
-  if (known === undefined || now === undefined) return false;
+  const [known, now] = [parseJson(one ?? 'null'), parseJson(other)];
+  if (!isMap(known) || !isMap(now)) return false;
   return Object.entries(known).every(([part, value]) => now[part] === undefined || now[part] === value); // I46 (server)
-}
-
-function partsOf(text: string | null): { readonly [part: string]: unknown } | undefined {
-  try {
-    const parts = JSON.parse(text ?? 'null');
-    return isMap(parts) ? parts : undefined;
-  } catch {
-    return undefined;
-  }
 }

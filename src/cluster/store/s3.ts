@@ -1,4 +1,4 @@
-import { hash, randomBytes } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { openAsBlob } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,16 +18,7 @@ import type { Output } from '../../lock/record.ts';
 import type { Aspect } from '../../plan/outputs/expectation.ts';
 import { fetchByProxy } from '../../service/proxy.ts';
 import { loadPackage } from '../load-packages.ts';
-import {
-  bodyOf,
-  missing,
-  placeOfMark,
-  readMarker,
-  type Store,
-  type StoreFiles,
-  unusable,
-  writeMarker,
-} from './store-marker.ts';
+import { bodyOf, type StoreFiles, type StorePlace, unusable } from './store-marker.ts';
 
 /** Maximum number of attempts per request. The pauses between them add up to a minute. */
 const mostTries = 8;
@@ -207,53 +198,37 @@ export function parseS3(name: string): { bucket: string; prefix: string } | unde
   return { bucket, prefix: parts.map((part) => `${part}/`).join('') };
 }
 
-export async function openS3Store(
+export async function openBucketPlace(
   name: string,
-  { makes, env, clock }: { makes: boolean; env: NodeJS.Dict<string>; clock: Clock },
-): Promise<Store> {
-  const place = parseS3(name);
-  if (place === undefined) throw unusable(name, 'is not an address of the form s3://BUCKET/PREFIX');
-  const { prefix } = place;
-  const bucket = await Bucket.open(place.bucket, { env, clock });
-  try {
-    const marker = `${prefix}.mediabatch/store.json`;
-    const id = (await findMarker(name, bucket, marker)) ?? (makes ? await makeMarker(name, bucket, marker) : undefined);
-    if (id === undefined) throw missing(name);
-    return {
-      id,
-      name,
-      filesOf: (campaign) => new BucketFiles(bucket, `${prefix}${campaign}/`, name),
-      async readMark(run) {
-        const body = await bucket.get(`${prefix}${placeOfMark(run)}`);
-        return body && (await buffer(body)).toString('utf8');
-      },
-      writeMark: (run, text) =>
-        bucket.putBytes(`${prefix}${placeOfMark(run)}`, Buffer.from(text), { type: 'application/json' }),
-    };
-  } catch (error) {
-    throw error instanceof BucketError ? unusable(name, `cannot be read or written: ${error.message}`) : error;
-  }
+  { env, clock }: { env: NodeJS.Dict<string>; clock: Clock },
+): Promise<StorePlace> {
+  const address = parseS3(name);
+  if (address === undefined) throw unusable(name, 'is not an address of the form s3://BUCKET/PREFIX');
+  const { prefix } = address;
+  const bucket = await Bucket.open(address.bucket, { env, clock });
+  const type = 'application/json';
+  const asking = <T>(work: Promise<T>): Promise<T> =>
+    work.catch((error: unknown) => {
+      throw error instanceof BucketError ? unusable(name, `cannot be read or written: ${error.message}`) : error;
+    });
+  return {
+    name,
+    read: (path) => asking(bucket.get(`${prefix}${path}`).then((body) => body && buffer(body))),
+    write: (path, content) => asking(bucket.putBytes(`${prefix}${path}`, content, { type })),
+    create: (path, content) => asking(createObject(bucket, `${prefix}${path}`, content, type)),
+    requireThere() {},
+    filesOf: (campaign) => new BucketFiles(bucket, `${prefix}${campaign}/`, name),
+  };
 }
 
-async function findMarker(name: string, bucket: Bucket, key: string): Promise<string | undefined> {
-  const body = await bucket.get(key);
-  return body && readMarker(name, await buffer(body));
-}
-
-/**
- * Writes a marker and returns the id that is stored afterwards: another process may have written one at the same
- * moment.
- */
-async function makeMarker(name: string, bucket: Bucket, key: string): Promise<string | undefined> {
-  const bytes = writeMarker(randomBytes(8).toString('hex'));
+async function createObject(bucket: Bucket, key: string, content: Buffer, type: string): Promise<void> {
   try {
-    await bucket.putBytes(key, bytes, { type: 'application/json', isNew: true });
+    await bucket.putBytes(key, content, { type, isNew: true });
   } catch (error) {
     // 412, 409: another process was faster. 501: this storage does not support conditional writes.
     if (!(error instanceof BucketError) || ![409, 412, 501].includes(error.status)) throw error;
-    if (error.status === 501) await bucket.putBytes(key, bytes, { type: 'application/json' });
+    if (error.status === 501) await bucket.putBytes(key, content, { type });
   }
-  return findMarker(name, bucket, key);
 }
 
 /**

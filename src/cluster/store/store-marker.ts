@@ -1,8 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { CampaignError } from '../../contract/failure.ts';
 import type { OutputFiles } from '../../contract/ports.ts';
-import type { Json } from '../../ground/json.ts';
-import { isMap } from '../../ground/values.ts';
+import { parseJson } from '../../ground/json.ts';
+import { mapOf } from '../../ground/values.ts';
 import type { Output } from '../../lock/record.ts';
 
 export interface Store {
@@ -23,29 +24,57 @@ export interface StoreFiles extends OutputFiles {
   read(output: Output): Promise<AsyncIterable<Uint8Array> | undefined>;
 }
 
-/** Throws MB3705 if the marker is damaged. */
-export function readMarker(name: string, bytes: Buffer): string {
-  const found = parse(bytes.toString('utf8'));
-  if (isMap(found) && typeof found.id === 'string' && /^[0-9a-f]{16}$/.test(found.id)) return found.id;
-  throw unusable(name, 'has a .mediabatch/store.json that is damaged');
+/** Place of a store: a folder, or a prefix in a bucket. Paths are relative to it. */
+export interface StorePlace {
+  name: string;
+  /** Resolves with `undefined` if there is no such file. */
+  read(path: string): Promise<Buffer | undefined>;
+  write(path: string, content: Buffer): Promise<void>;
+  /** Writes a file unless it exists: of several processes, the first one succeeds. */
+  create(path: string, content: Buffer): Promise<void>;
+  /** Throws while the store with this id is away: files written to an unmounted mount point are hidden later. */
+  requireThere(id: string): void;
+  filesOf(campaign: string, requireThere: () => void): StoreFiles;
 }
 
-/** Returns the path of a run's mark below the store. Throws for a malformed id, because it comes from the database. */
-export function placeOfMark(run: string): string {
+export const marker = '.mediabatch/store.json';
+
+/**
+ * Opens the store of a place. The marker in it identifies it, and `makes` creates the marker. A place without one may be
+ * an unmounted volume, so it is refused (MB3705). Throws MB3705 as well if the marker is damaged.
+ */
+export async function openPlace(place: StorePlace, { makes }: { makes: boolean }): Promise<Store> {
+  let bytes = await place.read(marker);
+  if (bytes === undefined && makes) {
+    await place.create(marker, writeMarker(randomBytes(8).toString('hex')));
+    bytes = await place.read(marker);
+  }
+  if (bytes === undefined) throw missing(place.name);
+  const { id } = mapOf(parseJson(bytes.toString('utf8')));
+  if (typeof id !== 'string' || !/^[0-9a-f]{16}$/.test(id))
+    throw unusable(place.name, 'has a .mediabatch/store.json that is damaged');
+  return {
+    ...{ id, name: place.name },
+    filesOf: (campaign) => place.filesOf(campaign, () => place.requireThere(id)),
+    async readMark(run) {
+      place.requireThere(id);
+      return (await place.read(placeOfMark(run)))?.toString('utf8');
+    },
+    async writeMark(run, text) {
+      place.requireThere(id);
+      await place.write(placeOfMark(run), Buffer.from(text));
+    },
+  };
+}
+
+/** Returns the path of a run's mark. Throws for a malformed id, because it comes from the database. */
+function placeOfMark(run: string): string {
   if (!/^[\w-]{1,64}$/.test(run)) throw new Error(`${JSON.stringify(run)} is not a run id`);
   return `.mediabatch/runs/${run}.json`;
 }
 
 export function writeMarker(id: string): Buffer {
   return Buffer.from(`${JSON.stringify({ mediabatch: 'store', version: 1, id })}\n`);
-}
-
-function parse(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
 }
 
 /** The place has no marker: the store was never created, or is not mounted. */
@@ -55,7 +84,7 @@ export function unusable(name: string, why: string): CampaignError {
   return new CampaignError(unusableFailure(name, why));
 }
 
-export function missing(name: string): StoreMissingError {
+function missing(name: string): StoreMissingError {
   const why = 'has no .mediabatch/store.json, so nothing was ever saved there';
   return new StoreMissingError(unusableFailure(name, why));
 }

@@ -1,67 +1,60 @@
-import { randomBytes } from 'node:crypto';
 import { createReadStream, readFileSync, realpathSync } from 'node:fs';
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { type Clock, systemClock } from '../../contract/clock.ts';
 import { OutputError } from '../../contract/errors.ts';
 import { CampaignError } from '../../contract/failure.ts';
 import type { OutputTarget } from '../../contract/ports.ts';
 import { lstatOrAbsent, readSmallFile } from '../../disk/fs/plain-file.ts';
-import { replaceFile, writeNewFile } from '../../disk/fs/replace.ts';
+import { createWhole, replaceFile } from '../../disk/fs/replace.ts';
 import { smallBytes } from '../../disk/outputs/hash-file.ts';
 import { findOutputFile, isSameFolder } from '../../disk/outputs/output-path.ts';
 import { createOutputs } from '../../disk/outputs/outputs.ts';
 import { isOutputPath } from '../../lock/check-line.ts';
-import type { Marks } from './run-mark.ts';
-import {
-  bodyOf,
-  missing,
-  placeOfMark,
-  readMarker,
-  type Store,
-  type StoreFiles,
-  unusable,
-  writeMarker,
-} from './store-marker.ts';
+import { bodyOf, marker, openPlace, type Store, type StoreFiles, type StorePlace, unusable } from './store-marker.ts';
 
-const marker = 'store.json';
 const mostBytes = 4096;
-const mostLooks = 20;
 
-/**
- * Opens a store: a folder that all machines share, or `s3://bucket/prefix`. A marker in it identifies it. A place
- * without a marker may be an unmounted volume, so it is refused (MB3705) unless `makes`, which creates the marker.
- */
+/** Opens a store: a folder that all machines share, or `s3://bucket/prefix`. See `openPlace`. */
 export async function openStore(
   name: string,
   { makes, env = process.env, clock = systemClock }: { makes: boolean; env?: NodeJS.Dict<string>; clock?: Clock },
 ): Promise<Store> {
-  if (!name.startsWith('s3:')) return openFolder(name, makes);
-  const { openS3Store } = await import('./s3.ts');
-  const store = await openS3Store(name, { makes, env, clock });
+  if (!name.startsWith('s3:')) return openPlace(await folderPlace(name), { makes });
+  const { openBucketPlace } = await import('./s3.ts');
+  const place = await openBucketPlace(name, { env, clock });
+  const store = await openPlace(place, { makes });
   return { ...store, filesOf: (campaign) => guarded(store.filesOf(campaign), () => refuseName(campaign)) };
 }
 
-async function openFolder(name: string, makes: boolean): Promise<Store> {
+async function folderPlace(name: string): Promise<StorePlace> {
   if (name.trim() === '') throw unnamedStore();
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(name)) throw noStore(name);
   const folder = resolve(name);
   const found = await stat(folder).catch(() => undefined);
   if (found?.isDirectory() !== true) throw unusable(name, 'is not a folder on this machine');
-  const state = join(folder, '.mediabatch');
-  const id = (await findMarker(name, join(state, marker))) ?? (makes ? await makeMarker(name, state) : undefined);
-  if (id === undefined) throw missing(name);
-  const isThere = () => readSmallFile(join(state, marker), mostBytes)?.includes(id) === true;
   return {
-    id,
     name,
-    filesOf: (campaign) =>
-      guarded(filesBelow(join(folder, campaign), { name, isThere }), () => {
+    read: async (path) => readSmallFile(join(folder, path), mostBytes),
+    async write(path, content) {
+      const full = join(folder, path);
+      await mkdir(dirname(full), { recursive: true });
+      if (isSameFolder(join(realpathSync.native(folder), dirname(path)))) await replaceFile(full, content);
+    },
+    async create(path, content) {
+      // Default permissions, because every user of the store has to read it.
+      await mkdir(dirname(join(folder, path)), { recursive: true });
+      await createWhole(join(folder, path), content, 0o666);
+    },
+    requireThere(id) {
+      if (readSmallFile(join(folder, marker), mostBytes)?.includes(id) === true) return;
+      throw new OutputError('disk', `the store ${name} is missing or was replaced by another one: is it mounted?`);
+    },
+    filesOf: (campaign, requireThere) =>
+      guarded(filesBelow(join(folder, campaign), { name, requireThere }), () => {
         refuseName(campaign);
         refuseLink(join(folder, campaign));
       }),
-    ...marksIn(folder, { name, isThere }),
   };
 }
 
@@ -97,30 +90,8 @@ function refuseLink(folder: string): void {
   if (isLink) throw new OutputError('path', `${folder} is a symbolic link, which a store does not follow`);
 }
 
-function marksIn(folder: string, { name, isThere }: { name: string; isThere(): boolean }): Marks {
-  return {
-    async readMark(run) {
-      if (!isThere()) throw new Error(goneText(name));
-      return readSmallFile(join(folder, placeOfMark(run)), mostBytes)?.toString('utf8');
-    },
-    async writeMark(run, text) {
-      if (!isThere()) throw new Error(goneText(name));
-      const path = join(folder, placeOfMark(run));
-      await mkdir(dirname(path), { recursive: true });
-      if (isSameFolder(join(realpathSync.native(folder), dirname(placeOfMark(run))))) await replaceFile(path, text);
-    },
-  };
-}
-
-function goneText(name: string): string {
-  return `the store ${name} is missing or was replaced by another one: is it mounted?`;
-}
-
-/**
- * Returns the files of a store, saved only while it is available: files written to an unmounted mount point are
- * hidden by the next mount.
- */
-function filesBelow(root: string, { name, isThere }: { name: string; isThere(): boolean }): StoreFiles {
+/** Returns the files of a store, which are saved only while it is available. */
+function filesBelow(root: string, { name, requireThere }: { name: string; requireThere(): void }): StoreFiles {
   // An existing file may come from another worker, or from this one before a restart, and is kept in both cases.
   const files = createOutputs(root, { kept: 'beside' });
   const placed = (target: OutputTarget) => ({
@@ -130,7 +101,7 @@ function filesBelow(root: string, { name, isThere }: { name: string; isThere(): 
   return {
     ...files,
     async save(target, download) {
-      if (!isThere()) throw new OutputError('disk', goneText(name));
+      requireThere();
       return files.save(placed(target), download);
     },
     relocate: (target, ...from) => files.relocate(placed(target), ...from),
@@ -146,32 +117,6 @@ function filesBelow(root: string, { name, isThere }: { name: string; isThere(): 
 /** Reads a file in one piece, because a stream costs more for a small file. */
 async function* readSmall(path: string): AsyncGenerator<Uint8Array> {
   yield readFileSync(path);
-}
-
-/** Reads a marker. An empty one is being written by another process, unless it stays empty. */
-async function findMarker(name: string, path: string): Promise<string | undefined> {
-  for (let looks = 0; ; looks += 1) {
-    const bytes = readSmallFile(path, mostBytes);
-    if (bytes === undefined) return undefined;
-    if (bytes.length > 0 || looks === mostLooks) return readMarker(name, bytes);
-    await wait(50);
-  }
-}
-
-/** Creates a marker. If two processes create one at once, the first one counts. */
-async function makeMarker(name: string, state: string): Promise<string | undefined> {
-  const path = join(state, marker);
-  const id = randomBytes(8).toString('hex');
-  // Default permissions, because every user of the store has to read it.
-  await mkdir(state, { recursive: true });
-  try {
-    await writeNewFile(path, writeMarker(id));
-  } catch (error) {
-    const there = await findMarker(name, path);
-    if (there === undefined) throw error;
-    return there;
-  }
-  return id;
 }
 
 /** Returns the error for an empty store name: as a path, it would mean the working directory. */

@@ -87,7 +87,7 @@ class Hand {
     const wakeUp = makeWakeUp({ clock, isFor: (payload) => payload === this.#queue });
     const wake = () => wakeUp.wake();
     signal.addEventListener('abort', wake, { once: true });
-    const listening = await db.listen(filesChannel, wakeUp.onNotification);
+    const leaveChannel = db.listen(filesChannel, wakeUp.onNotification);
     const beating = new AbortController();
     const beats = this.#keep(beating.signal);
     try {
@@ -101,7 +101,8 @@ class Hand {
     } finally {
       beating.abort();
       signal.removeEventListener('abort', wake);
-      await Promise.all([beats.catch(() => {}), listening.close()]);
+      leaveChannel();
+      await beats.catch(() => {});
     }
     if (this.#failure !== undefined) throw this.#failure.error;
   }

@@ -51,7 +51,7 @@ export async function work(options: WorkerOptions): Promise<void> {
   setMaxListeners(0, either);
   // Notified of submitted runs and of accounts that a leader gives back.
   const wakeUp = makeWakeUp({ clock: options.clock, isFor: (payload) => payload === options.account });
-  const listening = await db.listen(workChannel, wakeUp.onNotification);
+  const leaveChannel = db.listen(workChannel, wakeUp.onNotification);
   const state: State = { runs: 1, creates: () => 0 };
   const isQuiet = () => state.runs === 0;
   // The worker stays listed as long as it has requests in flight.
@@ -79,7 +79,7 @@ export async function work(options: WorkerOptions): Promise<void> {
     ending.abort();
     // While the server is away, the row of this worker cannot be removed.
     await unlessAway(Promise.all([registered, serving, keeping]), { db, signal: ending.signal });
-    await listening.close();
+    leaveChannel();
   }
 }
 

@@ -234,7 +234,8 @@ test('away and back are told once each, and whoever listens is told that somethi
   });
   onTestFinished(() => database.close());
   const heard: (string | undefined)[] = [];
-  await database.listen('news', (payload) => heard.push(payload));
+  database.listen('news', (payload) => heard.push(payload));
+  await expect.poll(() => heard).toEqual([undefined]);
   await direct.query("NOTIFY news, 'first'");
   await expect.poll(() => heard).toEqual([undefined, 'first']);
   line.lose('SELECT 7', 4);
@@ -389,22 +390,28 @@ describe('listening, on a connection that breaks', () => {
       };
       return Object.assign(client, { query, end: async () => void client.emit('end') }) as unknown as pg.Client;
     };
-    const [persist, pause, quote] = [<T>(act: () => Promise<T>) => act(), () => wait(1), (name: string) => name];
-    return { clients, listening: new Listening({ open, persist, pause, quote, signal: new AbortController().signal }) };
+    const closing = new AbortController();
+    const quote = (name: string) => name;
+    return {
+      clients,
+      closing,
+      listening: new Listening({ open, pause: () => wait(1), quote, signal: closing.signal }),
+    };
   }
 
   test('all channels are listened to again, also if the next connection ends at that moment', async () => {
-    const { clients, listening } = listeningOn((client, nth, text) => {
+    const { clients, closing, listening } = listeningOn((client, nth, text) => {
       if (nth <= 2 && text === 'LISTEN two') client.emit('end');
     });
     let missed = 0;
-    await listening.listen('one', (payload) => {
+    listening.listen('one', () => {});
+    listening.listen('two', (payload) => {
       if (payload === undefined) missed += 1;
     });
-    await listening.listen('two', () => {});
-    await vi.waitUntil(() => missed === 2);
+    await vi.waitUntil(() => missed === 3);
     expect(clients.map(({ listens }) => listens)).toEqual(Array(3).fill(['LISTEN one', 'LISTEN two']));
-    await listening.close();
+    closing.abort();
+    await listening.closed();
   });
 });
 
@@ -429,7 +436,8 @@ describe.runIf(pooler !== undefined)('behind PgBouncer with its defaults', () =>
     const limit = "SELECT current_setting('idle_in_transaction_session_timeout') AS limit";
     expect(await database.query(limit)).toEqual([{ limit: '10s' }]);
     const heard: (string | undefined)[] = [];
-    await database.listen('news', (payload) => heard.push(payload));
+    database.listen('news', (payload) => heard.push(payload));
+    await expect.poll(() => heard).toEqual([undefined]);
     await database.query("NOTIFY news, 'first'");
     await expect.poll(() => heard).toEqual([undefined, 'first']);
   });

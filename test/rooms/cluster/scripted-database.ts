@@ -17,7 +17,7 @@ export function scriptedDatabase(...script: readonly Answers[]): Database {
     transaction: (work) => work({ query }),
     persist: (act) => act(),
     ask: (text, values) => query(text, values),
-    listen: async () => ({ close: async () => {} }),
+    listen: () => () => {},
     awaySince: undefined,
     close: async () => {},
   };

@@ -1,6 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, test } from 'vitest';
 import { FileBringer, type FileToBring, storeOfRun } from '../../../src/campaign/on-engine/files-of-run.ts';
 import { type Boss, filesQueue } from '../../../src/cluster/database/boss.ts';
@@ -26,14 +25,6 @@ function begun(): { store: string; path: string } {
   writeFileSync(path, '');
   return { store, path };
 }
-
-test.each([true, false])('a store that another is making is that one (makes: %s)', async (makes) => {
-  const { store, path } = begun();
-  const opening = openStore(store, { makes });
-  await wait(20);
-  writeFileSync(path, writeMarker('0123456789abcdef'));
-  expect(await opening).toMatchObject({ id: '0123456789abcdef', name: store });
-});
 
 test('a marker that stays empty is refused by name', async () => {
   const { store } = begun();

@@ -119,7 +119,7 @@ test.each(['before', 'after'])('a worker that is told to end %s its server goes 
   let awaySince: number | undefined;
   const db: Database = {
     ...{ query: never, transaction: never, persist: never, ask: never },
-    listen: async () => ({ close: async () => {} }),
+    listen: () => () => {},
     get awaySince() {
       return awaySince;
     },
