@@ -15,7 +15,7 @@ const exitWords: Readonly<Record<keyof typeof exitCodes, string>> = {
   done: 'the command finished, or had nothing to do',
   internalError: 'an internal error: a bug in mediabatch',
   changesPending:
-    '`plan --detailed-exitcode`: the plan has steps to run, or `--compare` found differences (exit 4: the budget does not cover these steps and the steps after picks)',
+    '`plan --detailed-exitcode`: the plan has steps to run, or `--compare` found differences (exit 4 if the budget does not cover these steps or the steps after picks)',
   someFailed: 'the run finished, and some steps failed',
   outOfCredits:
     'the run stopped: the budget or the balance is too low, or a charge exceeded its price in the plan; running jobs are collected',
