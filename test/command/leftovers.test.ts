@@ -138,8 +138,8 @@ describe('files that no step owns', () => {
       'images/other.part': 'old',
     });
     const at = (path: string, ms: number) => utimesSync(join(root, path), ms / 1000, ms / 1000);
-    at(`images/${part('a')}`, now - 2 * 3_600_000);
-    at(`images/${part('b')}`, now - 60_000);
+    at(`images/${part('a')}`, now - 61 * 60_000);
+    at(`images/${part('b')}`, now - 59 * 60_000);
     at(`elsewhere/${part('a')}`, now - 2 * 3_600_000);
     at('images/other.part', now - 2 * 3_600_000);
     const { files } = await find(root, lockOf({}));

@@ -110,7 +110,6 @@ function translate(pattern: string): { text: string; size: number } {
       const counts = piece.match(/\d+/g)?.map(Number) ?? [];
       const group = groups.at(-1);
       if (group !== undefined) group.size += group.last * Math.max(0, ...counts.map((count) => count - 1));
-      if (group !== undefined) group.last *= Math.max(1, ...counts);
       text += piece;
     } else if (piece.length > 1 && piece.startsWith('[')) {
       add(

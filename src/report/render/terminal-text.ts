@@ -288,7 +288,8 @@ export function wrap(text: Text, { style, room }: Screen, { hang = 0, isHard = f
         width = next;
         continue;
       }
-      // Spaces at the beginning of a line are omitted.
+      // Spaces at the beginning and at the end of a line are omitted.
+      if (width > 0 && word.length === 0) continue;
       if (width === 0) lines.pop();
       lines.push([word]);
       width = widthOf(word);

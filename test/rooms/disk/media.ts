@@ -19,12 +19,14 @@ const ebml = (type: string) => {
   const body = Buffer.alloc(40, 7);
   return Buffer.concat([header, Buffer.from([0x18, 0x53, 0x80, 0x67, 0x80 | body.length]), body]);
 };
-const movie = (brand: string) =>
+/** `large`: the length of the second box stands after its name, in 64 bits. */
+const movie = (brand: string, large?: 'large') =>
   Buffer.concat([
     Buffer.from([0, 0, 0, 16]),
     text(`ftyp${brand}\0\0\0\0`),
-    Buffer.from([0, 0, 0, 48]),
+    Buffer.from([0, 0, 0, large ? 1 : 48]),
     text('mdat'),
+    large ? Buffer.from([0, 0, 0, 0, 0, 0, 0, 56]) : Buffer.alloc(0),
     Buffer.alloc(40, 3),
   ]);
 
@@ -67,5 +69,6 @@ export const media: { name: string; bytes: Buffer; type: string; extension: stri
   { name: 'WebM', bytes: ebml('webm'), type: 'video/webm', extension: '.webm', media: 'video' },
   { name: 'Matroska', bytes: ebml('matroska'), type: 'video/x-matroska', extension: '.mkv', media: 'video' },
   { name: 'MP4', bytes: movie('isom'), type: 'video/mp4', extension: '.mp4', media: 'video' },
+  { name: 'large MP4', bytes: movie('isom', 'large'), type: 'video/mp4', extension: '.mp4', media: 'video' },
   { name: 'QuickTime', bytes: movie('qt  '), type: 'video/quicktime', extension: '.mov', media: 'video' },
 ];

@@ -217,6 +217,15 @@ describe('I44 what a person spends in all campaigns', () => {
     expect(await readSpent(now)).toEqual({ day: 7, month: 7 });
   });
 
+  test('what is charged on another day than it was held counts for its month alone', async () => {
+    const one = await ledgerOf('/a/campaign.lock.jsonl');
+    expect(await one.hold('x', 8)).toBe('held');
+    now = noon + dayMs;
+    expect(await one.hold('y', 4)).toBe('held');
+    await one.charge('x', 3);
+    expect(await readSpent(now)).toEqual({ day: 4, month: 7 });
+  });
+
   test('what a crash cut off, and lines of nobody, count for nothing, and harm none', async () => {
     const one = await ledgerOf('/a/campaign.lock.jsonl');
     expect(await one.hold('x', 6)).toBe('held');

@@ -240,6 +240,18 @@ describe('mistakes', () => {
       'MB1007 6:5',
     ],
     [
+      'ten thousand cells, of which ten are left',
+      tasks(
+        '  a:',
+        '    kind: image',
+        '    matrix:',
+        ...'abcd'.split('').map((axis) => `      ${axis}: [0,1,2,3,4,5,6,7,8,9]`),
+        `      exclude: [${'bcd'.split('').flatMap((axis) => [...'123456789'].map((value) => `{ ${axis}: ${value} }`))}]`,
+        '    with: { prompt: x }',
+      ),
+      '',
+    ],
+    [
       'one cell more than ten thousand',
       tasks(
         '  a:',

@@ -107,6 +107,16 @@ describe('a workbook', () => {
     ]);
   });
 
+  it('gives each of its sheets, to tables and to tasks', () => {
+    const other = { name: 'Notes', cells: [['sku'], ['lamp']], faults: [], hiddenRows: [] };
+    const own = ['foreach: { file: copy.xlsx, sheet: Notes }', ...task.slice(1)];
+    const workbook = { ...book, sheets: [...book.sheets, other] };
+    expect(prompts(campaign(ofBook, ...own), { data: { 'copy.xlsx': { workbook } } })).toEqual({
+      'hero@lamp,en': 'Light',
+      'hero@lamp,de': 'Licht',
+    });
+  });
+
   it('is named with sheet and row where it changed a request', () => {
     const was = steps(campaign(ofBook, ...task), { data: found }).at(-1);
     const cells = book.sheets[0]?.cells.map((row) => row.map((cell) => cell.replace('Licht', 'Helles Licht'))) ?? [];

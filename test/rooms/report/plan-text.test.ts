@@ -165,7 +165,17 @@ describe('planText', () => {
         },
       ),
       {
-        examples: [[[narrow, { ...narrow, kind: '\n::error::', credits: 0 }, { ...narrow, credits: null }], 40, false]],
+        examples: [
+          [[narrow, { ...narrow, kind: '\n::error::', credits: 0 }, { ...narrow, credits: null }], 40, false],
+          [
+            [
+              { ...narrow, reason: `${'a'.repeat(37)} `, credits: 0 },
+              { ...narrow, kind: 'aaaaaaa' },
+            ],
+            41,
+            true,
+          ],
+        ],
       },
     );
   });

@@ -256,14 +256,14 @@ const request = {
   model: 'alpha-2',
   seed: 7,
   referenceImages: [logo, 'https://example.com/fixed.png', { $ref: 'hero@de' }],
-  style: { $text: ['like ', logo, ' and ', { $ref: 'hero@de', field: 'title' }, '!'] },
+  style: { $text: ['like ', logo, ' and ', { $ref: 'hero@de', field: 'title' }, ' !'] },
 } as unknown as OpenRequest;
 const sent = {
   prompt: 'a lamp',
   model: 'alpha-2',
   seed: 7,
   referenceImages: [link, 'https://example.com/fixed.png', link],
-  style: `like ${link} and words!`,
+  style: `like ${link} and words !`,
 };
 
 const take = (body: unknown, of: OpenRequest = request) => takeKeptBody(of, JSON.stringify(body)) !== undefined;
@@ -291,9 +291,9 @@ describe('a kept body', () => {
     ['no list', { referenceImages: { 0: link, 1: 'https://example.com/fixed.png', 2: link } }],
     ['a list for a link', { referenceImages: [[link], 'https://example.com/fixed.png', link] }],
     ['a file for a link', { referenceImages: ['file:///etc/passwd', 'https://example.com/fixed.png', link] }],
-    ['other words around a value', { style: `as ${link} and words!` }],
-    ['words after a value', { style: `like ${link} and words! And a car` }],
-    ['words that overlap', { style: 'like ! and !'.slice(0, 9) }],
+    ['other words around a value', { style: `as ${link} and words !` }],
+    ['words after a value', { style: `like ${link} and words ! And a car` }],
+    ['words that overlap', { style: `like ${link} and !` }],
   ])('is not taken with %s', (_, difference) => {
     expect(take({ ...sent, ...difference })).toBe(false);
   });

@@ -430,8 +430,8 @@ describe('small facts', () => {
 
   test('an id that only looks like what signs a link is one, and one that holds the key is none', () => {
     const key = 'acme_live_S3cr3tValue123456';
-    const classify = (id: string) =>
-      classifyCreate(answer(200, { generation: { id, jobId: id } }), makeRedact(key), { holdsKey: makeKeyFinder(key) });
+    const classify = (jobId: string, id = jobId) =>
+      classifyCreate(answer(200, { generation: { id, jobId } }), makeRedact(key), { holdsKey: makeKeyFinder(key) });
     for (const id of ['x_token=abc', '//host/job?id=7', 'sig=1', 'Bearer_abcdefgh']) {
       expect(classify(id)).toMatchObject({ is: 'accepted', job: { jobId: id } });
     }
@@ -440,6 +440,7 @@ describe('small facts', () => {
       expect(seen.is).toBe('ambiguous');
       expect(JSON.stringify(seen)).not.toContain('S3cr3t');
     }
+    expect(classify('job-1', key)).toEqual({ is: 'accepted', job: { jobId: 'job-1', credits: null, balance: null } });
   });
 
   test('a sentence of the service is told up to a length, and whole without the key', () => {
