@@ -41,10 +41,6 @@ if (first === '--version' || first === '-V') {
   void run(process.argv.slice(2));
 }
 
-interface CompileCache {
-  enableCompileCache?(folder: string): unknown;
-}
-
 /**
  * Enables Node's compile cache, if available (22.8 and later). Node protects a cached file by a checksum only, and its
  * default folder is in the temporary folder under a predictable name, so another user could have code run in this
@@ -52,7 +48,9 @@ interface CompileCache {
  * takes precedence. Built-in modules are imported where they are needed, because `--version` needs none of them.
  */
 function keepCompiledCode(): void {
-  const { enableCompileCache } = process.getBuiltinModule('node:module') as CompileCache;
+  const { enableCompileCache } = process.getBuiltinModule('node:module') as {
+    enableCompileCache?(folder: string): unknown;
+  };
   const { NODE_COMPILE_CACHE, NODE_DISABLE_COMPILE_CACHE, NODE_V8_COVERAGE } = process.env;
   if (enableCompileCache === undefined) return;
   if (NODE_COMPILE_CACHE || NODE_DISABLE_COMPILE_CACHE || NODE_V8_COVERAGE) return;

@@ -12,7 +12,7 @@ import { addressOf, type Plan, type PlanRow, type PlanTotals } from '../plan/pla
 import { isAskedAbout } from '../plan/posts/post-record.ts';
 import { sumPrices } from '../plan/sum-up.ts';
 import { failureGithub } from '../report/diagnostics/diagnostics-json.ts';
-import { command, type Document, facts, type Line, line, warning } from '../report/document.ts';
+import { command, type Document, facts, line, warning } from '../report/document.ts';
 import { countOf } from '../report/numbers.ts';
 import { postsText, sideBySide, spendText } from '../report/plan/plan-facts.ts';
 import type { RunView } from '../report/run/run-view.ts';
@@ -125,14 +125,8 @@ function tellAsked(run: EndedRun): void {
   const head = `${countOf(asked.length, 'post')} that may be published already under another name: --publish does not cover ${asked.length === 1 ? 'it' : 'them'}`;
   report(run, 'waiting', head, [
     ...lines,
-    andMore(asked, 'more post'),
     command('the post was not renamed, only removed from the manifest', terminal.paste(call('forget', ...gone))),
   ]);
-}
-
-/** Says how many items a list leaves out. */
-function andMore({ length }: readonly unknown[], what: string): Line | undefined {
-  return length > most ? line(`… and ${countOf(length - most, what)}`) : undefined;
 }
 
 function tellPurchases(run: EndedRun): void {
@@ -185,13 +179,11 @@ function tellGates(run: EndedRun): void {
     const redo = some.map(({ is, name, members: [first = name] }) => (is === 'canary' ? first : name));
     return command(to, terminal.paste(call('apply', ...redo.slice(0, most).flatMap((name) => ['--redo', name]))));
   };
-  const list = (some: readonly PlanGate[], lineOf: (gate: PlanGate) => string) => [
-    ...some.slice(0, most).map((gate) => {
+  const list = (some: readonly PlanGate[], lineOf: (gate: PlanGate) => string) =>
+    some.slice(0, most).map((gate) => {
       const note = gate.note === undefined ? '' : ` (${gate.note})`;
       return line(safeText(`${lineOf(gate)}${note}`, 300));
-    }),
-    andMore(some, 'more gate'),
-  ];
+    });
   const rejected = gates.filter(({ state }) => state === 'rejected');
   if (rejected.length > 0) {
     report(run, 'rejected', `the outputs of ${countOf(rejected.length, 'gate')}, so nothing is made from them`, [

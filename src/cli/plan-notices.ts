@@ -3,17 +3,17 @@ import { kinds } from '../kinds/index.ts';
 import { isSpending, isWork } from '../plan/actions.ts';
 import type { Plan } from '../plan/plan.ts';
 import { countOf } from '../report/numbers.ts';
+import type { SelectionOptions } from './open.ts';
 import { type Terminal, tellNotice } from './terminal.ts';
 
-interface Selecting {
-  options: { select?: string[] | undefined };
-  terminal: Terminal;
-  /** Whether the command ends if no other selected step can be done or is done. */
-  ends: boolean;
-}
-
-/** Reports selected steps that need steps which are neither done nor selected. */
-export function tellUnselected(plan: Plan, { options, terminal, ends }: Selecting): void {
+/**
+ * Reports selected steps that need steps which are neither done nor selected. `ends`: the command ends if no other
+ * selected step can be done or is done.
+ */
+export function tellUnselected(
+  plan: Plan,
+  { options, terminal, ends }: { options: SelectionOptions; terminal: Terminal; ends: boolean },
+): void {
   const addresses = plan.rows.flatMap((row) => (row.blockedBy === 'selection' ? [row.address] : []));
   if (addresses.length === 0) return;
   const text = `${countOf(addresses.length, 'selected step')} ${addresses.length === 1 ? 'needs' : 'need'} steps that are neither done nor selected`;

@@ -96,7 +96,7 @@ async function writeAll(
   }
   const taken = Object.entries(files)
     .map(([name, content]) => ({ path: join(folder, name), content: Buffer.from(content) }))
-    .filter(({ path, content }) => lstatOrAbsent(path) && !readSmallFile(path, longestFile)?.equals(content))
+    .filter(({ path, content }) => isThere(path) && !readSmallFile(path, longestFile)?.equals(content))
     .map(({ path }) => path);
   if (taken.length > 0) {
     throw new CampaignError({
@@ -113,12 +113,21 @@ async function writeAll(
   }
   for (const [name, content] of all) {
     const path = join(folder, name);
-    const isNew = lstatOrAbsent(path) === undefined;
+    const isNew = !isThere(path);
     if (isNew) await writeNewFile(path, Buffer.from(content));
     err(`  ${isNew ? style.green('wrote') : style.yellow('kept ')} ${safeText(path)}\n`);
     const there = new Set(readSmallFile(path, longestFile)?.toString('utf8').split(/\r?\n/));
     const wanted = String(surroundingsOf(folder)[name] ?? '').split('\n');
     for (const line of wanted) if (line !== '' && !there.has(line)) err(`         add to it: ${line}\n`);
+  }
+}
+
+/** Whether a path is taken. Behind a file there is nothing, and the folder cannot be made. */
+function isThere(path: string): boolean {
+  try {
+    return lstatOrAbsent(path) !== undefined;
+  } catch {
+    return false;
   }
 }
 
@@ -133,23 +142,16 @@ function cannotBeMade(path: string, why: string): CampaignError {
  * Names the campaign after its folder. The name is part of every idempotency key, so two folders must be two campaigns.
  */
 function nameAfterFolder(manifest: string, folder: string): string {
-  const name = campaignName(basename(resolve(folder)));
-  return name === undefined ? manifest : manifest.replace(/^name: .*$/m, () => `name: ${inYaml(name)}`);
-}
-
-/** Makes a valid campaign name from the name of a folder; undefined if it has no valid character. */
-function campaignName(folder: string): string | undefined {
-  const plain = folder.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase().replaceAll('ß', 'ss');
-  const name = plain
-    .replaceAll(/[^a-z0-9\-_.]+/g, '-')
+  const plain = basename(resolve(folder)).normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
+  const dashed = plain.replaceAll('ß', 'ss').replaceAll(/[^a-z0-9\-_.]+/g, '-');
+  const name = dashed
     .replace(/^[^a-z0-9]+/, '')
-    .slice(0, 64);
-  return name.replace(/[-.]+$/, '') || undefined;
-}
-
-/** Quotes a name that YAML would read as a number or another type. */
-function inYaml(name: string): string {
-  return /^[a-z][a-z0-9-]*$/.test(name) && !/^(?:true|false|null)$/.test(name) ? name : JSON.stringify(name);
+    .slice(0, 64)
+    .replace(/[-.]+$/, '');
+  if (name === '') return manifest;
+  // YAML would read some names as a number or another type.
+  const isText = /^[a-z][a-z0-9-]*$/.test(name) && !/^(?:true|false|null)$/.test(name);
+  return manifest.replace(/^name: .*$/m, () => `name: ${isText ? name : JSON.stringify(name)}`);
 }
 
 /** Reads the files of an example by their path below its folder, without files that runs have written. */

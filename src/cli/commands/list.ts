@@ -6,7 +6,7 @@ import { listJobs, listUploads, type OpenAccess, withLibrary } from '../../campa
 import { systemClock } from '../../contract/clock.ts';
 import { CampaignError, type Failure, failureOf, serviceFailure } from '../../contract/failure.ts';
 import { findWayOut } from '../../disk/fs/own-tree.ts';
-import { hashFile } from '../../disk/outputs/hash-file.ts';
+import { type Digest, hashFile } from '../../disk/outputs/hash-file.ts';
 import { hasErrors } from '../../ground/diagnostic.ts';
 import { defined, messageOf } from '../../ground/values.ts';
 import { voices as documentedVoices, kinds } from '../../kinds/index.ts';
@@ -242,12 +242,7 @@ function timeOf({ createdAt }: JobRow): number {
   return Date.parse(createdAt ?? '') || 0;
 }
 
-interface LocalFile {
-  given: string;
-  path: string;
-  sha256: string;
-  bytes: number;
-}
+type LocalFile = Digest & Record<'given' | 'path', string>;
 
 /** Uploads files to the media library. Files with equal bytes are uploaded once per call. Costs no credits. */
 export async function upload(files: string[], options: ServiceOptions, terminal: Terminal): Promise<number> {

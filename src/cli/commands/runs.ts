@@ -9,13 +9,9 @@ import { safeText } from '../../report/safe-text.ts';
 import type { Flags, Texts } from '../open.ts';
 import { outJson, show, type Terminal } from '../terminal.ts';
 
-interface Context {
-  options: Flags<'sandbox' | 'json'> & Texts<'lock'>;
-  terminal: Terminal;
-}
+type RunsOptions = Flags<'sandbox' | 'json'> & Texts<'lock'>;
 
-export async function runs(file: string, name: string | undefined, { options, terminal }: Context): Promise<void> {
-  if (name !== undefined) return showRun(file, name, { options, terminal });
+export async function runs(file: string, options: RunsOptions, terminal: Terminal): Promise<void> {
   const { stories: all, running } = await readRuns(file, options);
   const stories = eachRunOnce(all);
   if (options.json) {
@@ -28,7 +24,11 @@ export async function runs(file: string, name: string | undefined, { options, te
   }
 }
 
-async function showRun(file: string, name: string, { options, terminal }: Context): Promise<void> {
+export async function showRun(
+  file: string,
+  name: string,
+  { options, terminal }: { options: RunsOptions; terminal: Terminal },
+): Promise<void> {
   const { stories, running, history, folder } = await readRuns(file, options);
   const { id } = findRun(name, stories);
   const whole = tellWholeRun(id, historyLines((await history.read(id)) ?? []));
@@ -42,7 +42,7 @@ async function showRun(file: string, name: string, { options, terminal }: Contex
 }
 
 /** Reads earlier runs, newest first. `running`: id of the newest one, if it has no end and a process holds the lock. */
-async function readRuns(file: string, options: Context['options']) {
+async function readRuns(file: string, options: RunsOptions) {
   const paths = campaignPaths(file, options);
   const history = new RunHistory(paths.state, paths.runs);
   const stories = await listRuns(paths);

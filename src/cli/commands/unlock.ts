@@ -94,7 +94,7 @@ function notAskedError(file: string, { run }: EngineNote, why: unknown): Campaig
       code: 'MB3702',
       message: `the run of ${file} may still be open, because the engine did not answer: ${messageOf(why)}`,
       hint: [
-        ...(Array.isArray(hint) ? hint : [hint]),
+        ...[hint].flat(),
         'try again when the engine answers: unlock then ends the run and loses nothing. Nothing was unlocked',
         way(
           'only if its workers are certainly gone: otherwise they and the next `apply` here buy the same steps',

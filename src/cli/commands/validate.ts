@@ -39,13 +39,7 @@ export async function validate(
   return valid ? exitCodes.done : exitCodes.wrongInput;
 }
 
-interface Counts {
-  tasks: number;
-  steps: number;
-  unchecked?: number;
-}
-
-function countGraph({ tasks, steps }: Graph): Counts {
+function countGraph({ tasks, steps }: Graph): { tasks: number; steps: number; unchecked?: number } {
   const unchecked = steps.filter((step) => step.unchecked === true).length;
   return { tasks: tasks.length, steps: steps.length, ...(unchecked > 0 && { unchecked }) };
 }
@@ -56,7 +50,7 @@ function countGraph({ tasks, steps }: Graph): Counts {
  */
 function describeFine(
   { hasDocument }: LoadedLocally,
-  { tasks, steps, unchecked = 0 }: Counts,
+  { tasks, steps, unchecked = 0 }: ReturnType<typeof countGraph>,
   { file, terminal }: { file: string; terminal: Terminal },
 ): string {
   const ok = terminal.outStyle.green('ok');
@@ -68,9 +62,7 @@ function describeFine(
   return `${left} the OpenAPI document of the service is not stored here. To store it, run with an API key: ${refresh}\n`;
 }
 
-interface LoadedLocally extends LoadedManifest {
-  hasDocument: boolean;
-}
+type LoadedLocally = LoadedManifest & { hasDocument: boolean };
 
 /**
  * Loads a manifest for commands that do not query the service. Checks it, like a plan, against the stored document of

@@ -365,8 +365,7 @@ const historyCommands: readonly CommandRow[] = [
       ['mediabatch runs', 'when, how they ended, what they cost'],
       ['mediabatch runs --sandbox --json', 'rehearsals, for a program'],
     ],
-    run: async (terminal, file, options) =>
-      (await import('../commands/runs.ts')).runs(file, undefined, { options, terminal }),
+    run: async (terminal, file, options) => (await import('../commands/runs.ts')).runs(file, options, terminal),
   },
   {
     name: 'runs show',
@@ -380,7 +379,7 @@ const historyCommands: readonly CommandRow[] = [
     ],
     // An option that the parent command has, too, is parsed by the parent.
     run: async (terminal, file, id, _options, command) =>
-      (await import('../commands/runs.ts')).runs(file, id, { options: command.optsWithGlobals(), terminal }),
+      (await import('../commands/runs.ts')).showRun(file, id, { options: command.optsWithGlobals(), terminal }),
   },
 ];
 

@@ -9,7 +9,6 @@ import {
 } from '../../campaign/option-table.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
-import { groupBy } from '../../ground/values.ts';
 import { faint, line, table } from '../../report/document.ts';
 import { terminalText } from '../../report/render/terminal-text.ts';
 import type { Style } from '../../report/style.ts';
@@ -135,22 +134,12 @@ const headings: Readonly<Record<string, string>> = {
   'Engine:': 'engine store',
 };
 
-function underHeadings(command: Command): Command {
+function underHeadings({ options }: Command): void {
   const all = Object.entries(headings);
-  for (const option of command.options) {
+  for (const option of options) {
     const found = all.find(([, names]) => names.split(' ').includes(option.name()));
     option.helpGroup(found?.[0] ?? 'Others:');
   }
-  // Printed commands keep the order of the table.
-  const order = (name: string) => Object.keys(headings).indexOf(name) + 1 || all.length + 1;
-  return command.configureHelp({
-    ...command.configureHelp(),
-    groupItems: (_all, visible, groupOf) =>
-      groupBy(
-        visible.toSorted((a, b) => order(groupOf(a)) - order(groupOf(b))),
-        groupOf,
-      ),
-  });
 }
 
 function detailsOf(given: CommandOption): OptionDetails & Pick<OptionRow, 'flags' | 'about'> {
