@@ -10,7 +10,7 @@ import { lstatOrAbsent, noFollow, statPlainFile } from './fs/plain-file.ts';
 /** First bytes of every event file. */
 const beginning = /^\{"at":"\d{4}-[^"]{1,40}","event":"[a-z-]+"/;
 const beginningLength = 120;
-const newFile = 'give a new file, for example events.jsonl, or - for stdout, which may be a pipe';
+const newFile = 'give a new file, for example events.jsonl';
 /** Time in ms that a slow reader has to read the rest after the run is over. */
 const drainMs = 5000;
 

@@ -52,7 +52,7 @@ describe('a file of events', () => {
     writeFileSync(path, text);
     expect(refusal(() => find(path))).toEqual({
       message: 'is not written: the file exists already, and holds no events',
-      hint: 'give a new file, for example events.jsonl, or - for stdout, which may be a pipe',
+      hint: 'give a new file, for example events.jsonl',
       isInput: false,
     });
     expect(readFileSync(path, 'utf8')).toBe(text);
