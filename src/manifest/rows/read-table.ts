@@ -83,11 +83,11 @@ export function readTable(
     columns[index] === '' && filled.some(({ cells }) => isFilled(cells[index] ?? ''));
   const [unnamed, ...others] = [...columns.keys()].filter(isUnnamed);
   if (unnamed !== undefined) {
-    const and = others.length === 0 ? ' has' : ` (and ${others.length} more) have`;
-    const message = `column ${of.nameColumn(unnamed + 1)} of ${label}${and} values and no name`;
+    const have = others.length === 0 ? 'has' : `and ${others.length} more have`;
+    const message = `column ${of.nameColumn(unnamed + 1)} of ${label} ${have} values and no name`;
     const title =
       columns.filter((name) => name !== '').length === 1
-        ? '; if a title is above the column names, write { file: …, header: 2 }'
+        ? '; if a title is above the column names, delete it, or write { file: …, header: 2 } in the manifest'
         : '';
     diagnostics.push(
       describeWrong(placeOf(unnamed), { message, hint: `name it in the ${first}, or remove it${title}` }),
