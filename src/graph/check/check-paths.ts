@@ -231,6 +231,11 @@ function checkOutput(path: NamePath, known: KnownNames): Fault | undefined {
     const message = `\`${path.written}\` is not known: a task of kind ${kind.name} has no output that others can use`;
     return { code: 'MB1203', message, hint: 'use `needs:` where only the order matters' };
   }
+  if (output === '' || names.includes(output)) {
+    const why = output === '' ? 'it names no output' : `\`${output}\` has no parts`;
+    const hint = `write {{tasks.${task}.${output || kind.outputs[0]}}}`;
+    return { code: 'MB1203', message: `\`${path.written}\` is not known: ${why}`, hint };
+  }
   return unknownName(path, 2, { why: `a task of kind ${kind.name} has no output`, what: 'outputs', names });
 }
 

@@ -24,6 +24,20 @@ describe('mistakes', () => {
       found: ['MB1401 4:30'],
       says: ['{{row.[No 1]}}'],
     },
+    [
+      'a reference that names no output',
+      tasks('  a: { kind: image, with: { prompt: "x {{tasks.b}}" } }\n  b: { kind: image, with: { prompt: x } }'),
+      'MB1203 4:42',
+      '{{tasks.b.url}}',
+      'names no output',
+    ],
+    [
+      'a part of an output',
+      tasks('  a: { kind: image, with: { prompt: "x {{tasks.b.url.x}}" } }\n  b: { kind: image, with: { prompt: x } }'),
+      'MB1203 4:42',
+      '{{tasks.b.url}}',
+      '`url` has no parts',
+    ],
     {
       name: 'an empty key',
       text: productTask('    with: { prompt: x }'),
