@@ -15,10 +15,7 @@ import { type Flags, open, type StateOptions } from '../open.ts';
 import { outAs, outJson, type Terminal, tellOn } from '../terminal.ts';
 import { loadLocally } from './validate.ts';
 
-interface Context {
-  options: StateOptions & Flags<'request' | 'origins' | 'json'>;
-  terminal: Terminal;
-}
+type Context = { options: StateOptions & Flags<'request' | 'origins' | 'json'>; terminal: Terminal };
 
 export async function explain(file: string, name: string | undefined, context: Context): Promise<void> {
   const { options, terminal } = context;

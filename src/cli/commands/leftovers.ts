@@ -51,10 +51,7 @@ export async function gc(file: string, options: GcOptions, terminal: Terminal): 
   }
 }
 
-/**
- * Deletable files, and the function that deletes one of them. It returns false if the file has changed since it was
- * found.
- */
+/** Deletable files. `remove` returns false if a file has changed since it was found. */
 interface Findings {
   found: Leftovers;
   remove(file: LeftoverFile): Promise<boolean>;

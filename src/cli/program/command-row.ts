@@ -150,7 +150,7 @@ function optionOf(given: CommandOption): Option {
   const { flags, about, takes, range, standard, conflicts, ...row } = detailsOf(given);
   const option = new Option(flags, about);
   if (Array.isArray(takes)) option.choices(takes);
-  const reader = readerOf({ takes, range }) ?? (/<(?:file|dir)>$/.test(flags) ? readPath : undefined);
+  const reader = readerOf(takes, range) ?? (/<(?:file|dir)>$/.test(flags) ? readPath : undefined);
   if (reader !== undefined) option.argParser(reader);
   if (conflicts !== undefined) option.conflicts(conflicts);
   // Some texts say the default in other words.
@@ -175,13 +175,7 @@ function requireNeeded(command: Command, options: readonly CommandOption[]): voi
 type Reader = (text: string, earlier: unknown) => unknown;
 
 /** Parser of an option's value. Undefined for a plain string, and for words, which Commander checks. */
-function readerOf({
-  takes,
-  range = { least: 0 },
-}: {
-  takes: OptionDetails['takes'];
-  range: Range | undefined;
-}): Reader | undefined {
+function readerOf(takes: OptionDetails['takes'], range: Range = { least: 0 }): Reader | undefined {
   const append: Reader = (text, earlier = []) => [...(earlier as string[]), text];
   const readers: Readonly<Record<string, Reader | undefined>> = {
     texts: append,
