@@ -241,7 +241,7 @@ export class ApplySession {
     const { graph, facts, asked, byDocument, diagnostics } = checked;
     const { states, redo, selected, hints } = planned;
     const full = await lookAtPosts(planned.plan, campaign, { checked, asks: true });
-    await refuseLostLock(campaign, { loaded, plan: full, isNew: isNew === true });
+    await refuseLostLock(campaign, { loaded, graph, plan: full, isNew: isNew === true });
     if (saved !== undefined && !isAskedAgain) refuseStale(saved, { plan: full, graph, service });
     if (terms.agreement !== undefined) refuseUncovered(terms.agreement, full);
     const made = agreement === undefined ? full : goOnUnder(agreement, full, lock);

@@ -11,8 +11,10 @@ import { writeLines } from '../lock/write.ts';
 import type { Ruling } from '../plan/decisions/ruling.ts';
 import { withoutMovedAway } from '../plan/rows/orphans.ts';
 import type { OpenCampaign } from './open-campaign.ts';
+
+import { shownPath } from './paths.ts';
 import { type Answer, openLoadedLock } from './read-lock.ts';
-import { findLossBeside, nameOfPurchases, refuseRestored } from './restore-purchases.ts';
+import { findLoss, nameOfPurchases, refuseRestored } from './restore-purchases.ts';
 import { type HoldTerms, Session } from './session.ts';
 
 /** Options that all decisions share. */
@@ -71,8 +73,9 @@ async function record(
   const { lock } = loaded;
   const path = campaign.paths.lock;
   const records = rulings.flatMap((ruling) => (ruling.is === 'recorded' ? ruling.records : []));
-  const loss = adopts ? await findLossBeside(records, session) : undefined; // I40 (adopted)
-  if (loss !== undefined && (await noteInJournal(campaign, graph, records))) {
+  const loss = adopts ? await findLoss(campaign, { graph, loaded, isNew: false }, records) : undefined; // I40 (adopted)
+  if (loss !== undefined && !campaign.sandbox) {
+    if (!(await noteInJournal(campaign, graph, records))) throw withoutJournal(path, loss); // I40 (no journal)
     const text = `the purchases are recorded in the purchase journal of this machine, not in the lock: ${loss.message}`;
     campaign.tell({ is: 'notice', code: 'MB3409', text, hint: loss.hint });
     return 'journaled';
@@ -88,6 +91,16 @@ async function record(
   } finally {
     await file.close();
   }
+}
+
+/** Error for purchases that neither the lock, which would count as complete, nor a journal can keep. */
+function withoutJournal(lock: string, { message, jobs, files }: NonNullable<Awaited<ReturnType<typeof findLoss>>>) {
+  return new CampaignError({
+    code: 'MB3409',
+    message: `no purchase journal can be kept on this machine, and a lock without the other purchases would count as complete: ${message}`,
+    hint: 'set XDG_STATE_HOME to a folder outside of any working tree, then run the command again',
+    ...{ lock: shownPath(lock), jobs, files },
+  });
 }
 
 /**

@@ -59,7 +59,7 @@ export async function showPlan(
   const { loaded, lock } = session;
   const made = await makePlan(session, checked, saved ? { ...options, chosen: chosenBy(saved, lock) } : options);
   const plan = await lookAtPosts(made.plan, campaign, { checked, asks });
-  await tellLostLock(campaign, { loaded, plan, isNew: options.new === true });
+  await tellLostLock(campaign, { loaded, graph, plan, isNew: options.new === true });
   if (saved === undefined) return { ...made, plan };
   refuseStale(saved, { plan, graph, service });
   return { ...made, plan: goOnUnder(saved, plan, lock) };

@@ -179,6 +179,7 @@ function tellForgotten(
 
 interface Question {
   loaded: RestoredLock;
+  graph: Graph;
   plan: Plan;
   isNew: boolean;
 }
@@ -223,34 +224,29 @@ export function refuseRestored({ paths }: OpenCampaign, { lock, isEmpty, restore
 }
 
 /**
- * Returns what shows that the lock would still lack purchases with these records in it. Such a lock is not written,
- * because later commands take a lock with purchases as complete.
+ * Returns what shows that purchases are missing from an empty lock, also from one with the `adopted` records. A lock with
+ * purchases counts as complete, so steps that the plan leaves out or cannot afford are compared as well.
  */
-export async function findLossBeside(
-  records: readonly StepRecord[],
-  { campaign, graph, loaded }: { campaign: OpenCampaign; graph: Graph; loaded: RestoredLock },
-) {
-  if (!loaded.isEmpty) return undefined;
-  // A step that the budget blocks today may be bought by a later run.
-  const situation = situate({ ...graph, budget: undefined }, joinLocks(loaded.lock, lockOf(records)));
-  return findLoss(campaign, { loaded, plan: planByLock(campaign, situation), isNew: false }, records);
-}
-
-async function findLoss(
+export async function findLoss(
   campaign: OpenCampaign,
-  { loaded, plan, isNew }: Question,
+  { loaded, graph, plan, isNew }: Omit<Question, 'plan'> & Partial<Question>,
   adopted: readonly StepRecord[] = [],
 ) {
-  const { isEmpty, restored } = loaded;
+  const { isEmpty, restored, lock } = loaded;
   if (isNew || !isEmpty) return undefined; // I40 (lost)
+  const planWhole = () =>
+    planByLock(campaign, situate({ ...graph, budget: undefined }, joinLocks(lock, lockOf(adopted))));
+  const made = plan ?? planWhole();
   const isBought = (row: PlanRow) => row.later !== undefined || (isSpending(row.action) && !isFreelyRepeated(row.kind));
   // A run that only collects writes what was restored, and the next run would buy what that lock lacks.
-  if (restored === undefined && !plan.rows.some(isBought)) return undefined;
-  const name = nameOfPurchases(campaign, plan.campaign);
+  if (restored === undefined && !made.rows.some(isBought)) return undefined;
+  const name = nameOfPurchases(campaign, graph.name);
   // Read once more, because another run of the campaign may have made the outputs since the lock was read.
   const records = name === undefined ? [] : await readPurchases(name, () => false);
   const known = [...records, ...adopted].flatMap(({ purchases }) => purchases);
-  const files = await findFiles(campaign, { plan, known }); // I40 (files)
+  const planned = new Set(made.rows.flatMap(({ address, action }) => (action === 'blocked' ? [] : [address])));
+  const whole = graph.steps.every(({ address }) => planned.has(address)) ? made : planWhole(); // I40 (left out)
+  const files = await findFiles(campaign, { plan: whole, known }); // I40 (files)
   const inGit = await findInGit(campaign, known); // I40 (git)
   if (files.length === 0 && inGit === undefined) return undefined;
   const exist = `${countOf(files.length, 'output')} ${files.length === 1 ? 'exists' : 'exist'}`;

@@ -272,6 +272,35 @@ describe('I40 the purchase journal', () => {
     expect(keys(trial)).toHaveLength(3);
   });
 
+  test.each([
+    ['leaves out', film(), ['-s', 'film@d']],
+    ['cannot afford', film().replace('credits: 200', 'credits: 25'), []],
+  ])('a missing lock stops a run that %s steps whose outputs exist', async (_name, first, words) => {
+    const trial = await makeTrial(first.replace('credits: 25', 'credits: 200').replace('[a, b, c]', '[b, c]'));
+    expect((await trial.apply()).code).toBe(0);
+    rmSync(trial.path(lock));
+    trial.write('campaign.yaml', first.replace('a, b, c', 'd, b, c'));
+    const env = { XDG_STATE_HOME: trial.path('elsewhere') };
+    const { err } = await trial.apply(words, { env, ends: 65 });
+    // A lock with the job of d would count as complete, and the next run would buy b and c again.
+    expect(err).toMatch(/MB3409[\s\S]*2 outputs exist/);
+    expect([keys(trial).length, existsSync(trial.path(lock))]).toEqual([2, false]);
+  });
+
+  test('adopt records nothing where outputs show further purchases and no journal can be kept', async () => {
+    const trial = await makeTrial(
+      `${film()}  host: { kind: influencer, with: { prompt: a presenter }, save: out/host }\n`,
+    );
+    expect((await trial.apply()).code).toBe(0);
+    rmSync(trial.path(lock));
+    const env = { XDG_STATE_HOME: trial.path('campaign.yaml') };
+    const { err } = await trial.run(['adopt', 'campaign.yaml', '--yes'], { env, ends: 65 });
+    expect(err).toMatch(/MB3409[\s\S]*1 output exists[\s\S]*XDG_STATE_HOME/);
+    expect(existsSync(trial.path(lock))).toBe(false);
+    await trial.apply([], { env, ends: 65 });
+    expect(keys(trial)).toHaveLength(4);
+  });
+
   test('a missing lock stops the run if git has a lock with purchases that the journal lacks, also in the index', async () => {
     const trial = await makeTrial(film());
     const git = (...words: string[]) => execFileSync('git', words, { cwd: trial.folder, env: gitEnvironment });
