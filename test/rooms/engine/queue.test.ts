@@ -4,9 +4,11 @@ import type { Ports } from '../../../src/contract/ports.ts';
 import { Account } from '../../../src/engine/account.ts';
 import { SharedSlots } from '../../../src/engine/account-gate.ts';
 import { drive } from '../../../src/engine/drive.ts';
-import { linkOrders, rankOrders, urgencyOf } from '../../../src/engine/order-of-work.ts';
+import { PostsLast } from '../../../src/engine/hold-posts.ts';
+import { letsGoOn, linkOrders, rankOrders, urgencyOf } from '../../../src/engine/order-of-work.ts';
 import { Queue } from '../../../src/engine/queue.ts';
 import { orderId, type Plan, type StepOrder } from '../../../src/plan/plan.ts';
+import type { StepEnd } from '../../../src/run/step-end.ts';
 import { images, TestCampaign } from '../../rig/campaign.ts';
 
 test('orders leave by what is done of them, then by rank, and among equals in the order in which they came', () => {
@@ -61,6 +63,38 @@ test('I21 what is bought at an address waits for the query about an open send of
   const { dependents } = linkOrders(new Map(orders.map((one) => [orderId(one), one])));
   const [asking = '', buying = ''] = orders.map(orderId);
   expect(dependents).toEqual(new Map([[asking, [buying]]]));
+});
+
+test.each<[string, object, object, boolean]>([
+  ['is done', {}, { outcome: 'done' }, true],
+  ['is not needed', {}, { outcome: 'unneeded' }, true],
+  ['failed', {}, { outcome: 'failed' }, false],
+  ['is its canary, and not needed', { address: 'first' }, { outcome: 'unneeded' }, false],
+  ['is an open send that was looked up in vain', { asksOnly: true }, { outcome: 'unresolved' }, true],
+  [
+    'is an open send that can be looked up again',
+    { asksOnly: true },
+    { outcome: 'unresolved', recoverable: true },
+    false,
+  ],
+])('a step goes on after one that %s', (_, order, end, is) => {
+  const dependent = { address: 'hero', canaries: ['first'] } as StepOrder;
+  expect(letsGoOn(dependent, { address: 'hero', ...order } as StepOrder, end as StepEnd)).toBe(is);
+});
+
+test('a post does not wait for a step that was withdrawn', () => {
+  const orders = [
+    { address: 'film', kind: 'video', needs: [], request: {} },
+    { address: 'share', kind: 'post', needs: [], request: { accountIds: ['a'] } },
+  ] as unknown as StepOrder[];
+  const started: string[] = [];
+  const acts = { start: ({ address }: StepOrder) => started.push(address), leave: () => {} };
+  const posts = new PostsLast(new Map(orders.map((one) => [orderId(one), one])), acts);
+  posts.release();
+  for (const order of orders.slice(1)) posts.ready(order);
+  expect(started).toEqual([]);
+  for (const order of orders.slice(0, 1)) posts.withdraw(orderId(order));
+  expect(started).toEqual(['share']);
 });
 
 test('what holds others up is seen first: steps that need it, then steps without a slot; at the end the few that still run', () => {

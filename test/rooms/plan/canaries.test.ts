@@ -54,6 +54,15 @@ describe('check: the others follow in the same run', () => {
     expect(planOf(check, lockOf({})).rows[1]?.order?.canaries).toEqual(['hero@a']);
   });
 
+  it('stays the one that a run has begun with, although an earlier one could go first by now', () => {
+    expect(plain(check, lockOf({}), { underWay: new Set(['hero@c']) })).toEqual([
+      'hero@a create < hero@c',
+      'hero@b create < hero@c',
+      'hero@c create first',
+      'hero@d create < hero@c',
+    ]);
+  });
+
   it('is asked of each price by itself', () => {
     const lines = plain(
       graphOf(`version: 1
