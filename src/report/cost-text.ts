@@ -1,7 +1,7 @@
 import type { Json } from '../ground/json.ts';
 import type { Approved, CostDimension, CostRow, CostSums } from '../plan/prices/charges.ts';
 import { type Document, heading, jsonOf, paragraph, stack, table } from './document.ts';
-import { countOf, countWords, creditsText } from './numbers.ts';
+import { countCell, countOf, countWords, creditsText, heldText } from './numbers.ts';
 import { csvText, safeText } from './safe-text.ts';
 
 interface CostFacts {
@@ -37,10 +37,10 @@ export function costView({ campaign, by, rows, totals, approved }: CostFacts): D
 }
 
 const parts: readonly { title: string; of(sums: CostSums): string }[] = [
-  { title: 'delivered', of: ({ delivered }) => some(delivered) },
-  { title: 'running', of: ({ running }) => some(running) },
-  { title: 'superseded', of: ({ superseded }) => some(superseded) },
-  { title: 'failed', of: ({ failed }) => some(failed) },
+  { title: 'delivered', of: ({ delivered }) => countCell(delivered) },
+  { title: 'running', of: ({ running }) => countCell(running) },
+  { title: 'superseded', of: ({ superseded }) => countCell(superseded) },
+  { title: 'failed', of: ({ failed }) => countCell(failed) },
   { title: 'reserved', of: heldText },
 ];
 
@@ -58,16 +58,6 @@ function whereText(sums: CostSums): string {
 function approvedText({ assets, credits }: Approved): string {
   const each = Math.round((credits / assets) * 10) / 10;
   return `tasks with a gate: ${countOf(credits, 'credit')} for ${countOf(assets, 'picked output')}, ${each} each with the outputs that were not picked`;
-}
-
-function heldText({ held, heldUnknown }: CostSums): string {
-  const more = heldUnknown === 0 ? '' : `${countOf(heldUnknown, 'create')} of unknown price`;
-  return [some(held), more].filter((text) => text !== '').join(' + ');
-}
-
-/** Returns an empty text for 0, so that the other numbers stand out. */
-function some(credits: number): string {
-  return credits === 0 ? '' : creditsText(credits);
 }
 
 function keyText(key: string | null, by: CostDimension): string {

@@ -16,8 +16,6 @@ export interface Column {
   least?: number;
   /** Treatment of a text that is too long. `wrap`: it continues on the next lines. Default: its end is cut off. */
   cut?: 'middle' | 'wrap';
-  /** Placed below its row if the columns do not fit. */
-  below?: true;
   /** Whether one space instead of two separates the column from the next one. */
   close?: true;
 }
@@ -83,11 +81,24 @@ export function table(columns: readonly Column[], rows: readonly (readonly Text[
 }
 
 /** Returns a table whose columns read their cells from the rows. */
-export function listOf<Row>(rows: readonly Row[], columns: readonly (Column & { of(row: Row): Text })[]): Block {
-  return table(
-    columns,
-    rows.map((row) => columns.map(({ of }) => of(row))),
-  );
+export function listOf<Row>(
+  rows: readonly Row[],
+  columns: readonly (Column & { of(row: Row): Text })[],
+  look: { hasHead?: false } = {},
+): Block {
+  return { is: 'table', columns, rows: rows.map((row) => columns.map(({ of }) => of(row))), ...look };
+}
+
+/** Joins words of several marks. */
+export function joined(words: readonly Span[]): Text {
+  return words.flatMap((word, index) => (index === 0 ? [word] : [' · ', word]));
+}
+
+/** Returns a line for each of at most `most` texts, and one that counts the others. */
+export function someLines(texts: readonly Text[], most: number, more = 'more'): Line[] {
+  const hidden = texts.length - most;
+  const shown = texts.slice(0, most).map((text) => line(text));
+  return hidden > 0 ? [...shown, line(`… and ${hidden} ${more}`)] : shown;
 }
 
 /** Returns the JSON document of this name. */

@@ -11,9 +11,47 @@ export function signedText(credits: number): string {
   return credits > 0 ? `+${creditsText(credits)}` : creditsText(credits);
 }
 
-/** Returns the price of a row: the certain price, else the expected one like `≈ 3`, else `?`. */
-export function priceText({ credits, price }: { credits: number | null; price?: { likely?: number } }): string {
-  return credits === null && price?.likely !== undefined ? `≈ ${creditsText(price.likely)}` : creditsText(credits);
+/** Returns the price of a step: `5 credits`, the expected one like `≈ 3 credits`, or `price unknown`. */
+export function priceText({
+  credits,
+  price,
+}: {
+  credits: number | null;
+  price?: { likely?: number } | undefined;
+}): string {
+  if (credits !== null) return countOf(credits, 'credit');
+  return price?.likely === undefined ? 'price unknown' : `≈ ${countOf(price.likely, 'credit')}`;
+}
+
+/** Sum of the prices of several steps. */
+export interface Cost {
+  credits: number;
+  /** Number of steps without a known or expected price. */
+  unpriced: number;
+  /** Whether the credits are an estimate. */
+  isLikely?: boolean;
+  /** Limit of the estimate. */
+  most?: number;
+}
+
+/** Returns a text such as `≈ 44 credits, at most 60 + 3 steps of unknown price`. Never 0 for an unknown price. */
+export function costText({ credits, unpriced, isLikely = false, most }: Cost): string {
+  const limit = most === undefined ? '' : `, at most ${creditsText(most)}`;
+  return [
+    ...(credits > 0 || unpriced === 0 ? [`${isLikely ? '≈ ' : ''}${countOf(credits, 'credit')}${limit}`] : []),
+    ...(unpriced > 0 ? [`${countOf(unpriced, 'step')} of unknown price`] : []),
+  ].join(' + ');
+}
+
+/** Writes a cost in a column: `24`, `≈ 24` or `24 + ?`. Empty for 0. */
+export function costCell({ credits, unpriced, isLikely = false }: Cost): string {
+  const known = `${isLikely && credits > 0 ? '≈ ' : ''}${countCell(credits)}`;
+  return [known, unpriced > 0 ? '?' : ''].filter((text) => text !== '').join(' + ');
+}
+
+/** Writes a number in a column. Empty for 0, so that the other numbers are easier to see. */
+export function countCell(count: number): string {
+  return count === 0 ? '' : creditsText(count);
 }
 
 export function countOf(count: number, noun: string): string {
@@ -23,6 +61,37 @@ export function countOf(count: number, noun: string): string {
 /** Returns texts such as `3 failed`, without those that count nothing. */
 export function countWords(counts: readonly (readonly [count: number, words: string])[]): string[] {
   return counts.flatMap(([count, words]) => (count > 0 ? [`${creditsText(count)} ${words}`] : []));
+}
+
+interface Money {
+  /** Credits charged in this run; omitted outside of a run. */
+  spentNow?: number;
+  spentEver: number;
+  held: number;
+  heldUnknown?: number;
+  budget?: number | null | undefined;
+  /** Rest of the budget; default: by the other numbers. */
+  left?: number | undefined;
+  balance?: number | null;
+}
+
+/** Returns a text such as `23 spent (5 now) · 6 reserved · 91 of 120 left · balance 12`. */
+export function moneyText(money: Money): string {
+  const { spentEver, spentNow = spentEver, held, budget = null, balance = null } = money;
+  const { left = Math.max(0, (budget ?? 0) - spentEver - held) } = money;
+  const reserved = heldText(money);
+  return [
+    `${creditsText(spentEver)} spent${spentNow === spentEver ? '' : ` (${creditsText(spentNow)} now)`}`,
+    ...(reserved === '' ? [] : [`${reserved} reserved`]),
+    ...(budget === null ? [] : [`${creditsText(left)} of ${creditsText(budget)} left`]),
+    ...(balance === null ? [] : [`balance ${creditsText(balance)}`]),
+  ].join(' · ');
+}
+
+/** Returns credits of creates whose charge is not known, such as `6 + 2 creates of unknown price`. Empty for none. */
+export function heldText({ held, heldUnknown = 0 }: Pick<Money, 'held' | 'heldUnknown'>): string {
+  const unknown = heldUnknown === 0 ? '' : `${countOf(heldUnknown, 'create')} of unknown price`;
+  return [countCell(held), unknown].filter((text) => text !== '').join(' + ');
 }
 
 /** Returns a text such as `400 a day, 120 left`. */

@@ -191,7 +191,7 @@ describe('engine manual', () => {
       await fails(read('sh', 'terminal worker'), 77, 'engine migrate');
       expect(await asOwner('mediabatch engine migrate --grant media')).toContain('from version 1 to 2');
       const upgraded = worker();
-      expect(await done(read('sh', 'terminal again'), 'spring')).toContain('4 spent now');
+      expect(await done(read('sh', 'terminal again'), 'spring')).toContain('40 spent (4 now)');
       await upgraded.interrupt();
       expect(await bought()).toHaveLength(17);
 

@@ -7,7 +7,7 @@ import { adviceText, adviceView, hintView, type Paste } from '../advice-text.ts'
 import { bad, type Document, line, strong, type Text, warning } from '../document.ts';
 import { countOf } from '../numbers.ts';
 import { blockLines, indented, terminalText, wrapped } from '../render/terminal-text.ts';
-import { safeText } from '../safe-text.ts';
+import { safeText, shortList } from '../safe-text.ts';
 import type { Style } from '../style.ts';
 import { cutStart, cutToWidth, displayWidth } from '../text-width.ts';
 import { diagnosticJson, lastLine } from './diagnostics-json.ts';
@@ -79,32 +79,17 @@ function blockOf(
   const lines = [...wrapped(head, screen, indent), ...excerptOf(place, sources, options)];
   for (const other of diagnostic.related ?? []) {
     const where = placeText(other.place);
-    // The place of a cell names its row, and the trail below does.
-    const isNamed = other.place.sheet !== undefined && diagnostic.trail?.includes(other.message) === true;
-    lines.push(...below(isNamed ? where : `${where} ${safeText(other.message, messageLength)}`));
+    lines.push(...below(`${where} ${safeText(other.message, messageLength)}`));
     lines.push(...excerptOf(other.place, sources, options));
   }
   if (others.length > 0) {
-    const places = others.slice(0, mostPlaces).map((other) => other.place && placeText(other.place));
-    const left = others.length > mostPlaces ? ` and ${others.length - mostPlaces} more` : '';
-    lines.push(...below(`the same in ${places.join(', ')}${left}`));
+    const places = others.flatMap((other) => (other.place ? [placeText(other.place)] : []));
+    lines.push(...below(`the same in ${shortList(places, mostPlaces)}`));
   }
   const trail = (diagnostic.trail ?? []).map((part) => safeText(part, 120));
   if (trail.length > 0) lines.push(...below(`in ${trail.join(' › ')}`));
   const advice = hintView(hint).flatMap((block) => blockLines(block, inner));
   return [...lines, ...indented(advice, indent)];
-}
-
-function excerptOf(
-  place: Place | undefined,
-  sources: ReadonlyMap<string, string>,
-  options: DiagnosticsTextOptions,
-): string[] {
-  const text = place && sources.get(place.file);
-  if (place === undefined || text === undefined) return [];
-  return excerptLines(text, place, { style: options.style, width: (options.width ?? 100) - 2 }).map(
-    (line) => `  ${line}`,
-  );
 }
 
 function placeText({ file, start, sheet }: Place): string {
@@ -114,14 +99,19 @@ function placeText({ file, start, sheet }: Place): string {
 
 const maxLines = 3;
 
-/** Returns the lines of a place with their numbers, each followed by carets. Empty if the text has no such line. */
-function excerptLines(text: string, place: Place, options: { style: Style; width: number }): string[] {
-  const { style } = options;
+/** Returns the lines of a place with their numbers, each followed by carets. Empty if there is no text of them. */
+function excerptOf(
+  place: Place | undefined,
+  sources: ReadonlyMap<string, string>,
+  { style, width = 100 }: DiagnosticsTextOptions,
+): string[] {
+  const text = place && sources.get(place.file);
+  if (place === undefined || text === undefined) return [];
   const first = place.start.line;
   const lines = text.split('\n', first - 1 + maxLines).slice(first - 1, lastLine(place));
   const gutterWidth = String(first + lines.length - 1).length + 1;
-  const room = Math.max(20, options.width - gutterWidth - 3);
-  const gutter = (label = '') => style.dim(`${label.padStart(gutterWidth)} |`);
+  const room = Math.max(20, width - indent - gutterWidth - 3);
+  const gutter = (label = '') => `${' '.repeat(indent)}${style.dim(`${label.padStart(gutterWidth)} |`)}`;
   const shown = lines.flatMap((line, index) => {
     const { code, carets } = excerptLine(line.replace(/\r$/, ''), place, { index, room });
     return [`${gutter(String(first + index))} ${code}`.trimEnd(), `${gutter()} ${style.red(carets)}`];

@@ -9,12 +9,13 @@ import {
   faint,
   good,
   line,
+  listOf,
+  someLines,
   strong,
   type Text,
-  table,
   warning,
 } from '../document.ts';
-import { clockText, countOf, countWords, creditsText, elapsedText } from '../numbers.ts';
+import { clockText, costCell, costText, countCell, countWords, creditsText, elapsedText } from '../numbers.ts';
 import { createRunView, foldEvent, hasEnded, type RunView, type StepView } from '../run/run-view.ts';
 
 /** A run as recorded in its history. Lines of the history may be missing. */
@@ -134,23 +135,16 @@ const endings: Readonly<Record<number, string>> = {
 
 /** Table of earlier runs, newest first. `running`: id of the run that is still in progress. */
 export function runsView(runs: readonly RunStory[], running?: string): Document {
-  const columns = [
-    { title: 'run' },
-    { title: 'when' },
-    { title: 'ended', least: 8 },
-    { title: 'steps', least: 10 },
-    { title: 'credits', align: 'right' as const },
-    { title: 'took', align: 'right' as const },
+  return [
+    listOf(runs, [
+      { title: 'run', of: ({ id }) => id },
+      { title: 'when', of: ({ at }) => (at === undefined ? '' : clockText(at)) },
+      { title: 'ended', least: 8, of: (run) => endCell(run, run.id === running) },
+      { title: 'steps', least: 10, of: ({ outcomes }) => outcomesText(outcomes) },
+      { title: 'credits', align: 'right', of: (run) => spentText(run, run.id === running) },
+      { title: 'took', align: 'right', of: ({ elapsedMs }) => (elapsedMs === undefined ? '' : elapsedText(elapsedMs)) },
+    ]),
   ];
-  const cells = runs.map((run): Text[] => [
-    run.id,
-    run.at === undefined ? '' : clockText(run.at),
-    endCell(run, run.id === running),
-    outcomesText(run),
-    spentText(run, run.id === running),
-    run.elapsedMs === undefined ? '' : elapsedText(run.elapsedMs),
-  ]);
-  return [table(columns, cells)];
 }
 
 /** Returns the credits of a run. Unknown, not 0, if charges may be missing because the run did not reach its end. */
@@ -160,58 +154,61 @@ function spentText({ how, spentNow }: RunStory, isRunning: boolean): string {
 }
 
 export function runView(run: WholeStory, { isRunning, path }: { isRunning: boolean; path: string }): Document {
+  const {
+    tool = '',
+    commit,
+    manifest,
+    elapsedMs,
+    planned,
+    unknownPrices: unpriced = 0,
+    approved,
+    error,
+    dropped,
+  } = run;
   const by = [
-    run.tool === undefined ? 'mediabatch' : `mediabatch ${run.tool}`,
-    ...(run.commit === undefined ? [] : [`commit ${run.commit.slice(0, 12)}`]),
-    ...(run.manifest === undefined ? [] : [`manifest ${run.manifest.slice(0, 12)}`]),
+    `mediabatch ${tool}`.trim(),
+    ...(commit === undefined ? [] : [`commit ${commit.slice(0, 12)}`]),
+    ...(manifest === undefined ? [] : [`manifest ${manifest.slice(0, 12)}`]),
   ];
-  const took = run.elapsedMs === undefined ? '' : `, took ${elapsedText(run.elapsedMs)}`;
-  const unknown = run.unknownPrices ? ` + ${countOf(run.unknownPrices, 'unknown price')}` : '';
-  const planned = run.planned === undefined ? '' : `, planned ${creditsText(run.planned)}${unknown}`;
+  const began = run.at === undefined ? 'not on record' : clockText(run.at);
+  const took = elapsedMs === undefined ? '' : `, took ${elapsedText(elapsedMs)}`;
+  const plan = planned === undefined ? '' : `, planned ${costText({ credits: planned, unpriced })}`;
   return [
     line([strong(run.campaign ?? run.id), ': ', endCell(run, isRunning)].flat()),
     facts([
       { label: 'run', text: run.id },
-      { label: 'began', text: `${run.at === undefined ? 'not on record' : clockText(run.at)}${took}` },
+      { label: 'began', text: `${began}${took}` },
       { label: 'by', text: by.join(', ') },
-      run.approved && { label: 'approved', text: `by ${run.approved.by}, ${clockText(run.approved.at)}` },
-      { label: 'credits', text: `${spentText(run, isRunning)} charged${planned}` },
-      run.error === undefined ? undefined : { label: 'error', text: run.error },
-      run.dropped === undefined
-        ? undefined
-        : { label: 'events', text: warning(`${creditsText(run.dropped)} more that were not stored`) },
+      approved && { label: 'approved', text: `by ${approved.by}, ${clockText(approved.at)}` },
+      { label: 'credits', text: `${spentText(run, isRunning)} charged${plan}` },
+      error === undefined ? undefined : { label: 'error', text: error },
+      dropped === undefined ? undefined : { label: 'events', text: warning(`${dropped} more that were not stored`) },
     ]),
     tasksTable(run.steps),
-    listOf(bad('not done'), run.steps.filter(isTrouble).map(troubleText), mostProblems),
-    listOf(warning('noticed'), run.notices, mostNotices),
+    listed(bad('not done'), run.steps.filter(isTrouble).map(troubleText), mostProblems),
+    listed(warning('noticed'), run.notices, mostNotices),
     line(faint(`all events: ${path}`)),
   ];
 }
 
+/** Shows steps by task and action. */
 function tasksTable(steps: readonly StepStory[]): Block {
-  const groups = groupBy(steps, ({ task, action }) => `${task}\0${action}`);
-  const columns = [
-    { title: 'task', least: 12 },
-    { title: 'kind' },
-    { title: 'action' },
-    { title: 'steps', least: 10 },
-    { title: 'credits', align: 'right' as const },
-    { title: 'files', align: 'right' as const },
-  ];
-  const cells = [...groups.values()].flatMap((group): string[][] => {
-    const [first] = group;
-    if (first === undefined) return [];
-    const outcomes = outcomesText({
-      outcomes: countOutcomes(group),
-      unsaved: group.filter((step) => step.unsaved).length,
-    });
-    const unknown = group.some(({ credits }) => credits === null);
-    const credits = group.reduce((sum, step) => sum + (step.credits ?? 0), 0);
-    const files = group.reduce((sum, step) => sum + step.files.length, 0);
-    const shown = !unknown ? creditsText(credits) : credits === 0 ? 'unknown' : `${creditsText(credits)} + unknown`;
-    return [[first.task, first.kind, first.action, outcomes, shown, files === 0 ? '' : String(files)]];
+  const groups = groupBy(steps, ({ task, kind, action }) => [task, kind, action].join('\0'));
+  const costOf = (own: readonly StepStory[]) => ({
+    credits: own.reduce((sum, { credits }) => sum + (credits ?? 0), 0),
+    unpriced: own.filter(({ credits }) => credits === null).length,
   });
-  return table(columns, cells);
+  return listOf(
+    [...groups].map(([name, own]) => ({ names: name.split('\0'), own })),
+    [
+      { title: 'task', least: 12, of: ({ names: [task = ''] }) => task },
+      { title: 'kind', of: ({ names: [, kind = ''] }) => kind },
+      { title: 'action', of: ({ names: [, , action = ''] }) => action },
+      { title: 'steps', least: 10, of: ({ own }) => outcomesText(countOutcomes(own)) },
+      { title: 'credits', align: 'right', of: ({ own }) => costCell(costOf(own)) },
+      { title: 'files', align: 'right', of: ({ own }) => countCell(own.flatMap(({ files }) => files).length) },
+    ],
+  );
 }
 
 function isTrouble({ outcome }: StepStory): boolean {
@@ -219,14 +216,11 @@ function isTrouble({ outcome }: StepStory): boolean {
 }
 
 function troubleText({ address, outcome = 'open', unsaved, error }: StepStory): string {
-  return `${address} ${unsaved ? unsavedWords : outcome}${error === undefined ? '' : `: ${error}`}`;
+  return `${address} ${unsaved ? 'finished, not saved' : outcome}${error === undefined ? '' : `: ${error}`}`;
 }
 
-function listOf(title: Text, lines: readonly string[], most: number): Block | undefined {
-  if (lines.length === 0) return undefined;
-  const hidden = lines.length - most;
-  const more = hidden > 0 ? line(`… and ${creditsText(hidden)} more (--json shows all)`) : undefined;
-  return line(title, [...lines.slice(0, most).map((text) => line(text)), more]);
+function listed(title: Text, texts: readonly string[], most: number): Block | undefined {
+  return texts.length === 0 ? undefined : line(title, someLines(texts, most));
 }
 
 function endCell(run: RunStory, isRunning: boolean): Text {
@@ -242,11 +236,6 @@ function endText({ how, exit, stopped }: RunStory, isRunning: boolean): string {
   return endings[exit ?? -1] ?? `exit ${exit ?? '?'}`;
 }
 
-const unsavedWords = 'finished, not saved';
-
-function outcomesText({ outcomes, unsaved = 0 }: Pick<RunStory, 'outcomes' | 'unsaved'>): string {
-  const counts = Object.entries(outcomes).map(
-    ([outcome, count]) => [outcome === 'running' ? count - unsaved : count, outcome] as const,
-  );
-  return countWords([...counts, [unsaved, unsavedWords]]).join(', ');
+function outcomesText(outcomes: RunStory['outcomes']): string {
+  return countWords(Object.entries(outcomes).map(([outcome, count]) => [count, outcome] as const)).join(', ');
 }

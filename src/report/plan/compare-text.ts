@@ -19,7 +19,7 @@ import {
   strong,
   type Text,
 } from '../document.ts';
-import { countOf, countWords, creditsText, signedText } from '../numbers.ts';
+import { type Cost, costCell, costText, countOf, countWords, creditsText, priceText, signedText } from '../numbers.ts';
 import { markdownText } from '../render/markdown-text.ts';
 import { terminalText } from '../render/terminal-text.ts';
 import { makeStyle, type Style } from '../style.ts';
@@ -43,7 +43,8 @@ function compareDocument(view: CompareView, { all = false }: { all?: boolean } =
   const { campaign, ref, commit, steps, toBuy, fit } = view;
   const rows = steps.map(rowOfStep);
   const byAddress = new Map(steps.map((step) => [step.address, step]));
-  const creditsOf = (own: readonly PlanRow[]) => priceText(own.flatMap(({ address }) => byAddress.get(address) ?? []));
+  const creditsOf = (own: readonly PlanRow[]) =>
+    costCell(costOf(own.flatMap(({ address }) => byAddress.get(address) ?? [])));
   const missing = fit?.missing ? `, ${creditsText(fit.missing)} more than the budget has left` : '';
   const isWhole = toBuy.credits === 0 && toBuy.unknownPrices === 0;
   return [
@@ -103,13 +104,13 @@ function rowOfStep({ change, address, task, kind, text, changes, follows, discar
   }
 }
 
-/** Returns the price of new and changed steps: `24`, `?` or `24 + ?`. */
-function priceText(steps: readonly ComparedStep[]): string {
+/** Returns the cost of new and changed steps. */
+function costOf(steps: readonly ComparedStep[]): Cost {
   const prices = steps.flatMap(({ change, credits: { here } }) =>
     change === 'moved' || here === undefined ? [] : [here],
   );
-  const known = prices.reduce<number>((sum, price) => sum + (price ?? 0), 0);
-  return [...(known > 0 ? [creditsText(known)] : []), ...(prices.includes(null) ? ['?'] : [])].join(' + ');
+  const credits = prices.reduce<number>((sum, price) => sum + (price ?? 0), 0);
+  return { credits, unpriced: prices.filter((price) => price === null).length };
 }
 
 function countsText({ steps }: CompareView): string {
@@ -120,9 +121,10 @@ function countsText({ steps }: CompareView): string {
 }
 
 function lineOf({ change, address, text, credits, discards = 0 }: ComparedStep): Text {
-  const price = credits.here === null ? 'price unknown' : countOf(credits.here ?? 0, 'credit');
+  const { here = 0 } = credits;
+  const price = here === 0 || change === 'moved' ? [] : [priceText({ credits: here })];
   const words = [
-    ...(change === 'removed' ? ['removed'] : change === 'moved' || credits.here === 0 ? [] : [price]),
+    ...(change === 'removed' ? ['removed'] : price),
     ...(discards > 0 ? [`gives up ${creditsText(discards)}`] : []),
   ];
   const isDetailed = change !== 'added' && change !== 'removed';
@@ -161,11 +163,8 @@ function budgetText({ budget }: { budget?: number }): string {
   return budget === undefined ? 'none' : creditsText(budget);
 }
 
-/** Returns a text such as `24 credits`, `24 credits + 3 steps of unknown price`. */
 function sumText({ credits, unknownPrices }: PriceSum): string {
-  if (unknownPrices === 0) return countOf(credits, 'credit');
-  const unknown = `${countOf(unknownPrices, 'step')} of unknown price`;
-  return credits === 0 ? unknown : `${countOf(credits, 'credit')} + ${unknown}`;
+  return costText({ credits, unpriced: unknownPrices });
 }
 
 /** Returns a text such as `3 jobs for 6 credits, 2 posts, 1 create whose charge is not known`. */

@@ -21,7 +21,7 @@ import {
   strong,
   warning,
 } from '../document.ts';
-import { countOf } from '../numbers.ts';
+import { countOf, priceText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import { withCanary } from './plan-items.ts';
 import { writeReferences } from './requests-text.ts';
@@ -64,44 +64,32 @@ function factsOf(row: PlanRow, step: DecidedStep, paste: Paste): (Fact | undefin
   ];
 }
 
-function spendText(row: PlanRow): string {
-  const isLater = row.blockedBy === 'gate' && row.wouldCost !== undefined;
-  const credits = isLater ? (row.wouldCost ?? null) : row.credits;
-  const price = `${creditsOf(credits, row)}${sourceText(row)}`;
-  return isLater ? `0 credits now, then ${price}` : price;
+const sources: Readonly<Record<NonNullable<PlanRow['price']>['source'], string>> = {
+  lock: 'as charged before',
+  'other-lock': 'as another campaign was charged',
+  prices: 'by `prices` of the manifest',
+  documented: 'as documented',
+  list: 'as the service lists it',
+  unknown: '',
+};
+
+function spendText({ credits: now, price, wouldCost, blockedBy }: PlanRow): string {
+  const isLater = blockedBy === 'gate' && wouldCost !== undefined;
+  const credits = isLater ? wouldCost : now;
+  const until = credits === null ? ' until the first of its kind and size was charged' : '';
+  const source = price === undefined || price.source === 'unknown' ? '' : ` (${sources[price.source]}: ${price.class})`;
+  return `${isLater ? '0 credits now, then ' : ''}${priceText({ credits, price })}${until}${source}`;
 }
 
-function creditsOf(credits: number | null, { price }: PlanRow): string {
-  if (credits !== null) return countOf(credits, 'credit');
-  const likely = price?.likely === undefined ? 'unknown' : `≈ ${countOf(price.likely, 'credit')}`;
-  return `${likely} until the first of its kind and size was charged`;
-}
-
-function sourceText({ price }: PlanRow): string {
-  const sources: Readonly<Record<NonNullable<PlanRow['price']>['source'], string>> = {
-    lock: 'as charged before',
-    'other-lock': 'as another campaign was charged',
-    prices: 'by `prices` of the manifest',
-    documented: 'as documented',
-    list: 'as the service lists it',
-    unknown: '',
-  };
-  return price === undefined || price.source === 'unknown' ? '' : ` (${sources[price.source]}: ${price.class})`;
-}
-
-function decidedFact(row: PlanRow, { address, decided }: DecidedStep, paste: Paste): Fact | undefined {
+function decidedFact({ wouldCost }: PlanRow, { address, decided }: DecidedStep, paste: Paste): Fact | undefined {
   if (decided === undefined) return undefined;
-  const { pinned } = decided;
-  if (pinned === undefined) return { label: 'accepted', text: 'its output is accepted for the current request' };
-  const { wouldCost } = row;
-  const cost =
-    wouldCost === undefined
-      ? ''
-      : `to buy it again costs ${wouldCost === null ? 'credits unknown' : countOf(wouldCost, 'credit')}; `;
-  const by =
-    pinned === 'manifest'
-      ? 'by `pin: true` of its task'
-      : `to remove the pin: ${paste(call('pin', address, '--undo'))}`;
+  if (decided.pinned === undefined)
+    return { label: 'accepted', text: 'its output is accepted for the current request' };
+  const cost = wouldCost === undefined ? '' : `to buy it again: ${priceText({ credits: wouldCost })}; `;
+  const isInManifest = decided.pinned === 'manifest';
+  const by = isInManifest
+    ? 'by `pin: true` of its task'
+    : `to remove the pin: ${paste(call('pin', address, '--undo'))}`;
   return { label: 'pinned', text: `${cost}${by}` };
 }
 

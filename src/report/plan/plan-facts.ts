@@ -5,8 +5,8 @@ import { isAskedAbout } from '../../plan/posts/post-record.ts';
 import { limitName } from '../../plan/prices/fund.ts';
 import { guessText } from '../../plan/prices/prices.ts';
 import { sumPrices } from '../../plan/sum-up.ts';
-import { type Block, bad, type Fact, named, strong, type Text, warning } from '../document.ts';
-import { countOf, creditsText, limitText, rangeText } from '../numbers.ts';
+import { type Block, bad, type Fact, facts, named, strong, type Text, warning } from '../document.ts';
+import { type Cost, costText, countOf, creditsText, limitText, rangeText } from '../numbers.ts';
 import { safeText, shortList } from '../safe-text.ts';
 
 /** Facts that are shown if there is nothing to do. */
@@ -17,7 +17,7 @@ export function moneyFacts(totals: PlanTotals, { isQuiet = false } = {}): Fact[]
   const { mayRetry, afterPicks, ceiling, knownPrices, held, discarded, budget, maxCredits, limit, balance } = totals;
   const missing = missingInAccount(totals);
   const texts: { readonly [label: string]: Text | false | undefined } = {
-    'to spend': strong(toSpendText(totals)),
+    'to spend': strong(`${spendText(totals)}${totals.unknownPrices === 0 ? '' : firstsText}`),
     retries:
       mayRetry !== undefined &&
       (mayRetry > 0 ? `up to ${countOf(mayRetry, 'credit')} more, should jobs fail` : 'of unknown price'),
@@ -39,6 +39,8 @@ export function moneyFacts(totals: PlanTotals, { isQuiet = false } = {}): Fact[]
   );
 }
 
+const firstsText = ' (one step of each price runs first; its charge is the price of the others)';
+
 /** Warns that the account is likely to run out of credits, judging by the balance after the last run. */
 function missingInAccount({ lastBalance, estimate, knownPrices }: PlanTotals): string | undefined {
   if (lastBalance === undefined) return undefined;
@@ -59,42 +61,25 @@ function heldText({ held, guessed = [], heldUnpriced = 0 }: PlanTotals): string 
 
 /** Returns a text such as `at most 8 credits + 3 steps of unknown price`. */
 export function pickedText(after: NonNullable<PlanTotals['afterPicks']>): string {
-  const { steps, credits, unknownPrices, likely, unpriced, mayRetry } = after;
-  const known = unknownPrices === 0 ? `at most ${countOf(credits, 'credit')}` : `≈ ${countOf(likely, 'credit')}`;
-  const parts = [
-    ...(steps > unpriced && (unknownPrices === 0 || likely > 0) ? [known] : []),
-    ...(unpriced > 0 ? [`${countOf(unpriced, 'step')} of unknown price`] : []),
-    ...(mayRetry === undefined
-      ? []
-      : [mayRetry > 0 ? `up to ${mayRetry} should jobs fail` : 'retries of unknown price']),
-  ];
-  return parts.join(' + ');
+  const { unknownPrices, likely, unpriced, mayRetry } = after;
+  const isLikely = unknownPrices > 0;
+  const cost = `${isLikely ? '' : 'at most '}${costText({ credits: likely, unpriced, isLikely })}`;
+  if (mayRetry === undefined) return cost;
+  return `${cost} + ${mayRetry > 0 ? `up to ${mayRetry} should jobs fail` : 'retries of unknown price'}`;
 }
 
-function toSpendText(totals: PlanTotals): string {
-  if (totals.unknownPrices === 0) return priceRangeText(totals.estimate) ?? spendText(totals);
-  const { list = 0, 'other-lock': charged = 0 } = totals.estimate?.sources ?? {};
-  const notes = [
-    ...(charged > 0 ? [`${countOf(charged, 'step')} by what another campaign was charged`] : []),
-    ...(list > 0 ? [`${countOf(list, 'step')} by list price`] : []),
-    'one step of each price runs first; its charge is the price of the others',
-  ];
-  return `${spendText(totals)} (${notes.join('; ')})`;
+type Prices = Pick<PlanTotals, 'knownPrices' | 'unknownPrices' | 'estimate' | 'ceiling'>;
+
+/** Returns the cost of a plan. Its limit is the ceiling at which the run stops sending create requests. */
+export function costOf({ knownPrices, unknownPrices, estimate, ceiling }: Prices): Cost {
+  const { likely = knownPrices, unpriced = unknownPrices } = estimate ?? {};
+  // A price that was charged in different amounts is certain to be at most the highest of them.
+  const isLikely = unknownPrices > unpriced || likely < knownPrices;
+  return { credits: likely, unpriced, isLikely, ...(isLikely && { most: ceiling }) };
 }
 
-/** Spending of a plan, such as `39 credits`, `≈ 44 credits + 3 steps of unknown price`. Never 0 for an unknown price. */
-export function spendText(totals: Pick<PlanTotals, 'knownPrices' | 'unknownPrices' | 'estimate' | 'ceiling'>): string {
-  const { knownPrices, unknownPrices, estimate } = totals;
-  if (unknownPrices === 0) return countOf(knownPrices, 'credit');
-  const unpriced = estimate?.unpriced ?? unknownPrices;
-  const likely = estimate?.likely ?? knownPrices;
-  // Prices that are in no list are never certain.
-  const known = unpriced === unknownPrices ? countOf(knownPrices, 'credit') : likelyText(likely, totals);
-  const parts = [
-    ...(likely > 0 ? [known] : []),
-    ...(unpriced > 0 ? [`${countOf(unpriced, 'step')} of unknown price`] : []),
-  ];
-  return parts.join(' + ');
+export function spendText(totals: Prices): string {
+  return costText(costOf(totals));
 }
 
 /** Returns the limit of an approval with unknown prices: the budget, or the ceiling of the estimates if lower. */
@@ -108,34 +93,19 @@ export function capText({
   return `, within the ${creditsText(budgetLeft)} that are left of the budget`;
 }
 
-/** Returns the likely cost, and the ceiling at which the run stops sending create requests. */
-function likelyText(likely: number, { estimate, ceiling }: Pick<PlanTotals, 'estimate' | 'ceiling'>): string {
-  const { low = likely } = estimate ?? {};
-  const least = low < likely ? `, at least ${creditsText(low)}` : '';
-  return `≈ ${countOf(likely, 'credit')}${least}, at most ${creditsText(ceiling)}`;
-}
-
-/** Returns a range of certain prices, if requests of one class were charged differently. */
-function priceRangeText(estimate: PlanTotals['estimate']): string | undefined {
-  if (estimate === undefined || estimate.high === null || estimate.low === estimate.high) return undefined;
-  const { low, likely, high } = estimate;
-  return `${creditsText(low)}–${countOf(high, 'credit')}, likely ${creditsText(likely)}`;
-}
-
 /** Returns a text such as `200, 176 left now, 152 after this plan`. */
-function budgetText({ budgetLeft: before, estimate, knownPrices, unknownPrices }: PlanTotals, budget: number): Text {
-  const total = creditsText(budget);
-  if (before === undefined) return total;
-  const now = `${total}, ${creditsText(before)} left`;
-  if (knownPrices === 0 && unknownPrices === 0) return now;
-  const after = before - Math.max(knownPrices, unknownPrices === 0 ? 0 : (estimate?.likely ?? 0));
-  const isCertain = unknownPrices === 0 || before < knownPrices;
-  if (after < 0) return bad(`${now}: ${isCertain ? '' : 'likely '}${creditsText(-after)} too few for this plan`);
-  const word = isCertain ? '' : (estimate?.unpriced ?? 1) > 0 ? 'at most ' : 'likely ';
+function budgetText(totals: PlanTotals, budget: number): Text {
+  const { budgetLeft: before, knownPrices, unknownPrices } = totals;
+  const now = `${creditsText(budget)}, ${creditsText(before ?? budget)} left`;
+  if (before === undefined || (knownPrices === 0 && unknownPrices === 0)) return now;
+  const { credits, unpriced, isLikely } = costOf(totals);
+  const after = before - credits;
+  if (after < 0) return bad(`${now}: ${isLikely ? 'likely ' : ''}${creditsText(-after)} too few for this plan`);
+  const word = unpriced > 0 ? 'at most ' : isLikely ? 'likely ' : '';
   return `${now} now, ${word}${creditsText(after)} after this plan`;
 }
 
-export const limitCodes: ReadonlySet<string> = new Set(['budget', 'run-limit', 'limit']);
+const limitCodes: ReadonlySet<string> = new Set(['budget', 'run-limit', 'limit']);
 
 export function limitFacts({ rows, totals }: Pick<Plan, 'rows' | 'totals'>): Fact[] {
   const limited = rows.filter(({ reason }) => limitCodes.has(reason.code));
@@ -242,19 +212,12 @@ function overdueText(targets: readonly PostTarget[], now: number): string {
 
 export function sideBySide({ address, beside }: Pick<PlanRow, 'address' | 'beside'>): Block {
   const { address: old = '', jobId, before, after } = beside ?? {};
-  const quoted = (words: string | undefined) =>
-    words === undefined ? '(its words are not known)' : `“${safeText(words, 300)}”`;
+  const quoted = (words?: string) => (words === undefined ? '(its words are not known)' : `“${safeText(words, 300)}”`);
   const job = jobId === undefined ? '' : ` (${safeText(jobId, 80)})`;
-  const rows = [
-    ['published', safeText(old, 80), `${quoted(before)}${job}`],
-    ['new', safeText(address, 80), quoted(after)],
-  ];
-  const columns = [
-    { title: '' },
-    { title: '', least: 12, cut: 'middle' as const },
-    { title: '', least: 20, cut: 'wrap' as const },
-  ];
-  return { is: 'table', columns, rows };
+  return facts([
+    { label: 'published', text: `${safeText(old, 80)}: ${quoted(before)}${job}` },
+    { label: 'new', text: `${safeText(address, 80)}: ${quoted(after)}` },
+  ]);
 }
 
 function accountsText(targets: readonly PostTarget[], names: AccountNames): string {
@@ -268,12 +231,9 @@ function accountsText(targets: readonly PostTarget[], names: AccountNames): stri
 function timesText(targets: readonly PostTarget[]): string {
   const times = targets.flatMap(({ at }) => at ?? []).sort(compareTimes);
   const now = targets.length - times.length;
-  const [first, last] = [times[0], times.at(-1)];
-  if (first === undefined || last === undefined) return 'at once';
-  const span =
-    first === last
-      ? `${times.length > 1 ? 'all ' : ''}at ${safeText(first, 40)}`
-      : `from ${safeText(first, 40)} to ${safeText(last, 40)}`;
+  const [first = '', last = ''] = [times[0], times.at(-1)];
+  if (times.length === 0) return 'at once';
+  const span = `${first === last ? 'at' : `from ${safeText(first, 40)} to`} ${safeText(last, 40)}`;
   return now === 0 ? span : `${now} at once, ${times.length} ${span}`;
 }
 

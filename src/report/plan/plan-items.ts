@@ -148,8 +148,7 @@ const shownCanaries = 3;
 function canaryWords({ canary, canaries = [] }: Pick<PlanRow, 'canary' | 'canaries'>): string {
   if (canary === true) return 'goes first, as canary';
   if (canaries.length === 0) return '';
-  const more = canaries.length > shownCanaries ? ` and ${canaries.length - shownCanaries} more` : '';
-  return `after its ${canaries.length === 1 ? 'canary' : 'canaries'} ${canaries.slice(0, shownCanaries).join(', ')}${more}`;
+  return `after its ${canaries.length === 1 ? 'canary' : 'canaries'} ${shortList(canaries, shownCanaries)}`;
 }
 
 export function withCanary(text: string, row: Pick<PlanRow, 'canary' | 'canaries'>): string {
@@ -185,11 +184,6 @@ export function describeItem(item: PlanItem, index: RowIndex): string {
   if (action === 'keep' && !isHeldBack(first)) return describeKept(rows);
   const isFolded = item.causes > 1;
   return `${withCanary(describeMany(item, index), isFolded ? {} : first)}${describeKeys(item)}`;
-}
-
-export function describeDiscarded({ rows }: PlanItem): string {
-  const discards = rows.reduce((sum, row) => sum + (row.discards ?? 0), 0);
-  return discards > 0 ? `gives up ${creditsText(discards)}` : '';
 }
 
 export function nameOfItem({ rows, task }: PlanItem): string {

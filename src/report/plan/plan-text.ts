@@ -5,12 +5,12 @@ import {
   active,
   type Block,
   bad,
-  type Column,
   type Document,
   facts,
   faint,
   good,
   heading,
+  listOf,
   named,
   paragraph,
   type Span,
@@ -18,14 +18,13 @@ import {
   type Text,
   warning,
 } from '../document.ts';
-import { countOf, countWords, creditsText, priceText } from '../numbers.ts';
+import { costCell, countOf, countWords, creditsText, priceText } from '../numbers.ts';
 import { markdownText } from '../render/markdown-text.ts';
 import { terminalText } from '../render/terminal-text.ts';
 import type { Style } from '../style.ts';
-import { limitCodes, limitFacts, modelFacts, moneyFacts, postFacts, timeFacts } from './plan-facts.ts';
+import { costOf, limitFacts, modelFacts, moneyFacts, postFacts, timeFacts } from './plan-facts.ts';
 import {
   actionOrder,
-  describeDiscarded,
   describeItem,
   groupPlan,
   indexRows,
@@ -62,7 +61,7 @@ function planView(plan: Plan, { all = false, isRehearsal = false, now }: ViewOpt
   const headline = planHeadline(plan);
   return [
     heading([named(plan.campaign), isRehearsal ? faint('  with sandbox credits (--sandbox)') : '']),
-    itemTable(items, plan, { creditsOf: creditsOfItem }),
+    itemTable(items, plan, { creditsOf: (rows) => costCell(costOf(sumPrices(rows))) }),
     uncheckedBlock(plan),
     paragraph(hasWork(plan) ? strong(headline) : headline),
     ...items.flatMap(stepsOf),
@@ -116,53 +115,42 @@ export function itemTable(
   plan: Pick<Plan, 'rows'>,
   { title = 'credits', creditsOf }: { title?: string; creditsOf(rows: readonly PlanRow[]): string },
 ): Block {
-  const columns: Column[] = [
-    { title: '', close: true },
-    { title: 'task', least: 8, cut: 'middle' },
-    { title: 'kind', least: 4 },
-    { title: 'steps', align: 'right' },
-    { title, align: 'right' },
-    { title: 'why', least: 24, cut: 'wrap', below: true },
-  ];
   const index = indexRows(plan);
-  const rows = items.map((item): Text[] => {
-    const { rows: own, action, kind = '' } = item;
-    const discarded = describeDiscarded(item);
-    return [
-      glyphs[action],
-      named(nameOfItem(item)),
-      faint(kind),
-      own.length === 1 ? '' : countOf(own.length, kind === 'post' ? 'post' : 'step'),
-      creditsOf(own),
-      [named(describeItem(item, index)), discarded === '' ? '' : `  ${discarded}`],
-    ];
-  });
-  return { is: 'table', columns, rows, hasHead: false };
+  return listOf(
+    items,
+    [
+      { title: '', close: true, of: ({ action }) => glyphs[action] },
+      { title: 'task', least: 8, cut: 'middle', of: (item) => named(nameOfItem(item)) },
+      { title: 'kind', least: 4, of: ({ kind = '' }) => faint(kind) },
+      { title: 'steps', align: 'right', of: ({ rows, kind }) => (rows.length === 1 ? '' : stepsText(rows, kind)) },
+      { title, align: 'right', of: ({ rows }) => creditsOf(rows) },
+      { title: 'why', least: 24, cut: 'wrap', of: (item) => [named(describeItem(item, index)), discardText(item)] },
+    ],
+    { hasHead: false },
+  );
+}
+
+function stepsText({ length }: readonly PlanRow[], kind: string | undefined): string {
+  return countOf(length, kind === 'post' ? 'post' : 'step');
+}
+
+function discardText({ rows }: PlanItem): string {
+  const discards = rows.reduce((sum, row) => sum + (row.discards ?? 0), 0);
+  return discards > 0 ? `  gives up ${creditsText(discards)}` : '';
 }
 
 /** Lists the steps of a line that has several. */
 function stepsOf({ action, rows, task, kind }: PlanItem): Block[] {
   if (rows.length === 1 || action === 'keep') return [];
-  const title = [`${action} ${countOf(rows.length, kind === 'post' ? 'post' : 'step')} of `, named(task ?? '')];
+  const title = [`${action} ${stepsText(rows, kind)} of `, named(task ?? '')];
   return [{ is: 'folded', title, lines: rows.map(stepOf) }];
 }
 
 function stepOf(row: PlanRow): Text {
   const { address, credits, reason, output } = row;
-  const price = priceText(row);
-  const cost =
-    credits === 0 ? '' : `, ${price === '?' ? 'price unknown' : `${price} ${price === '1' ? 'credit' : 'credits'}`}`;
+  const cost = credits === 0 ? '' : `, ${priceText(row)}`;
   const file = output === undefined ? [] : [' ', named(output)];
   return [named(address), `${cost}: `, named(withCanary(reason.text, row)), ...file];
-}
-
-/** Returns the credits of an item: `24`; `≈ 24` for an estimate; `?` or `24 + ?` with unknown prices. */
-function creditsOfItem(rows: readonly PlanRow[]): string {
-  const { unknownPrices, estimate } = sumPrices(rows);
-  if (estimate === undefined) return '';
-  const { likely, unpriced } = estimate;
-  const known = likely === 0 ? [] : [`${unknownPrices > unpriced ? '≈ ' : ''}${creditsText(likely)}`];
-  return [...known, ...(unpriced > 0 ? ['?'] : [])].join(' + ');
 }
 
 function uncheckedBlock({ rows }: Plan): Block | undefined {
@@ -192,17 +180,9 @@ function planHeadline(plan: Plan): string {
     [waiting, 'waiting for consent'],
     [atGates, 'waiting for a pick'],
   ]);
-  if (hasWork(plan)) return [...byAction(...actionOrder), ...apart].join(', ');
-  const steps = countSteps(plan);
-  const kept = count((row) => row.action === 'keep' && !isApart(row));
-  const upToDate =
-    kept === steps
-      ? keptAll(steps)
-      : `${creditsText(kept)} of ${countOf(steps, 'step')} ${kept === 1 ? 'is' : 'are'} up to date`;
-  const others = byAction('unresolved', 'failed', 'blocked');
-  if (rows.some(({ action }) => action === 'failed')) return [...others, upToDate, ...apart].join(', ');
-  const isStuck = rows.some(({ blockedBy, reason }) => blockedBy === 'selection' || limitCodes.has(reason.code));
-  return `${isStuck ? 'Nothing can be done' : 'Nothing to do'}: ${[upToDate, ...others, ...apart].join(', ')}`;
+  const isSettled = (row: PlanRow) => row.action === 'orphan' || (row.action === 'keep' && !isApart(row));
+  if (rows.every(isSettled)) return `Nothing to do: ${keptAll(countSteps(plan))}`;
+  return [...byAction(...actionOrder), ...apart].join(', ');
 }
 
 /** Returns whether the headline counts a row by what it waits for, not by its action. */

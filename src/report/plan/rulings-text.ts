@@ -1,15 +1,13 @@
 import { call } from '../../ground/advice.ts';
 import type { Json } from '../../ground/json.ts';
-import { groupBy } from '../../ground/values.ts';
 import type { Ruling } from '../../plan/decisions/ruling.ts';
 import type { Adoption, ListedRecord } from '../../plan/purchases/match-listed.ts';
 import { adviceText, type Paste } from '../advice-text.ts';
-import { command, type Document, faint, good, line, type Span, stack, table, warning } from '../document.ts';
+import { command, type Document, faint, good, line, type Span, someLines, stack, warning } from '../document.ts';
 import { countOf } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 
 const mostListed = 20;
-const mostAlike = 3;
 
 interface Facts {
   /** The command as the user wrote it. */
@@ -66,17 +64,11 @@ export function rulingsJson(
 
 function section(rulings: readonly Ruling[], is: Ruling['is'], wordOf: (ruling: Ruling) => Span): Document {
   const all = rulings.filter((ruling) => ruling.is === is);
-  const [first] = all;
-  if (first === undefined) return [];
-  const groups = [...groupBy(all, ({ text }) => text).values()].flatMap((same) =>
-    is === 'unchanged' && same.length > mostAlike ? [same] : same.map((one) => [one]),
+  return someLines(
+    all.map((ruling) => [wordOf(ruling), ` ${safeText(`${ruling.address}: ${ruling.text}`, 1000)}`]),
+    mostListed,
+    `more ${is}`,
   );
-  const listed = groups.slice(0, mostListed).flatMap(([ruling = first, ...others]) => {
-    const more = others.length === 0 ? '' : ` and ${others.length} more`;
-    return line([wordOf(ruling), ` ${safeText(`${ruling.address}${more}: ${ruling.text}`, 1000)}`]);
-  });
-  const hidden = groups.slice(mostListed).reduce((sum, same) => sum + same.length, 0);
-  return [...listed, hidden > 0 ? line([wordOf(first), ` … and ${countOf(hidden, 'step')} more`]) : undefined];
 }
 
 const irregular: Readonly<Record<string, string>> = { pin: 'pinned', unpin: 'unpinned', forget: 'forgotten' };
@@ -89,13 +81,10 @@ const mostShown = 5;
 
 export function candidatesView(open: Adoption<ListedRecord & { prompt?: string }>['open'], paste: Paste): Document {
   const lines = open.map(({ match, jobs }) => {
-    const shown = jobs.slice(0, mostShown).map(({ job, likeness }) => {
-      const prompt = job.prompt === undefined ? '' : `“${safeText(job.prompt, 40)}”`;
-      return [safeText(job.jobId, 100), likeness, job.createdAt ?? '', prompt];
-    });
-    const more = jobs.length > mostShown ? line(`… and ${jobs.length - mostShown} more`) : undefined;
-    const columns = [{ title: '' }, { title: '' }, { title: '' }, { title: '', least: 12 }];
-    return line([warning('undecided'), ` ${match.step.address} could be:`], [table(columns, shown), more]);
+    const texts = jobs.map(({ job: { jobId, createdAt = '', prompt }, likeness }) =>
+      [jobId, likeness, createdAt, prompt && `“${safeText(prompt, 40)}”`].filter(Boolean).join('  '),
+    );
+    return line([warning('undecided'), ` ${match.step.address} could be:`], someLines(texts, mostShown));
   });
   const [first] = open;
   const [candidate] = first?.jobs ?? [];

@@ -122,34 +122,17 @@ interface Shown {
   width: number;
 }
 
-const belowIndent = 4;
-
-/**
- * Rows in columns. If the terminal is too narrow, columns that may be below their row are cut first, and then moved
- * there. After that the widest column is cut, and finally each row becomes a block of lines.
- */
+/** Rows in columns. If they do not fit, the widest column is cut, and finally each row becomes a block of lines. */
 function tableLines({ columns, rows, hasHead }: Table, screen: Screen): string[] {
-  const all = columns.flatMap((column, index): Shown[] => {
+  const shown = columns.flatMap((column, index): Shown[] => {
     const cells = rows.map((row) => trimmed(row[index] ?? ''));
     const title = hasHead === false ? '' : faint(column.title);
     if (cells.every((cell) => wordsOf(cell) === '')) return [];
     return [{ column, cells, title, width: widest([title, ...cells], (text) => widthOfText(text, screen)) }];
   });
-  if (all.length === 0) return [];
-  const isBelow = ({ column }: Shown) => column.below === true;
-  const under = all.filter(isBelow);
-  const widths = fitWidths(all, screen, under.length > 0 ? isBelow : undefined);
-  if (widths !== undefined) return linesIn(all, widths, screen);
-  const beside = all.filter((one) => !isBelow(one));
-  const narrow = under.length > 0 ? fitWidths(beside, screen) : undefined;
-  if (narrow === undefined) return rowBlocks(all, rows.length, screen);
-  return linesIn(beside, narrow, screen, (row) => {
-    const text = under.flatMap(({ cells }) => cells[row] ?? []);
-    if (wordsOf(text).trim() === '') return [];
-    const inner = { ...screen, room: screen.room - belowIndent };
-    const lines = wrap(text, inner, { mark: 'faint', isHard: true }).map((line) => paintLine(line, screen.style));
-    return indented(lines, belowIndent);
-  });
+  if (shown.length === 0) return [];
+  const widths = fitWidths(shown, screen);
+  return widths === undefined ? rowBlocks(shown, rows.length, screen) : linesIn(shown, widths, screen);
 }
 
 function trimmed(cell: Text): Text {
@@ -157,14 +140,10 @@ function trimmed(cell: Text): Text {
 }
 
 /** Returns the widths of the columns. Undefined if they do not fit, even if all that may shrink are cut. */
-function fitWidths(
-  shown: readonly Shown[],
-  screen: Screen,
-  mayShrink: (shown: Shown) => boolean = () => true,
-): number[] | undefined {
+function fitWidths(shown: readonly Shown[], screen: Screen): number[] | undefined {
   const widths = shown.map(({ width }) => width);
   const gaps = shown.slice(0, -1).reduce((sum, one) => sum + gapAfter(one), 0);
-  const least = shown.map((one) => (mayShrink(one) ? leastWidthOf(one, screen) : one.width));
+  const least = shown.map((one) => leastWidthOf(one, screen));
   for (let excess = widths.reduce((sum, width) => sum + width, gaps) - screen.room; excess > 0; excess -= 1) {
     const free = widths.map((width, index) => (width > (least[index] ?? 0) ? width : 0));
     const index = free.indexOf(Math.max(...free));
@@ -187,12 +166,7 @@ function widest(texts: readonly Text[], widthOf: (text: Text) => number): number
   return texts.reduce((most, text) => Math.max(most, widthOf(text)), 0);
 }
 
-function linesIn(
-  shown: readonly Shown[],
-  widths: readonly number[],
-  screen: Screen,
-  below: (row: number) => string[] = () => [],
-): string[] {
+function linesIn(shown: readonly Shown[], widths: readonly number[], screen: Screen): string[] {
   const linesOf = (texts: readonly Text[]) => {
     const cells = shown.map(({ column }, index) => {
       const inner = { ...screen, room: widths[index] ?? 0 };
@@ -208,10 +182,7 @@ function linesIn(
     );
   };
   const head = shown.some(({ title }) => wordsOf(title) !== '') ? linesOf(shown.map(({ title }) => title)) : [];
-  const body = (shown[0]?.cells ?? []).flatMap((_, row) => [
-    ...linesOf(shown.map(({ cells }) => cells[row] ?? '')),
-    ...below(row),
-  ]);
+  const body = (shown[0]?.cells ?? []).flatMap((_, row) => linesOf(shown.map(({ cells }) => cells[row] ?? '')));
   return [...head, ...body];
 }
 

@@ -1,5 +1,5 @@
 import { isUnicodeSupported, Listr, type ListrRenderer } from 'listr2';
-import { type Column, type Document, faint, line, stack, type Text, warning, wordsOf } from '../document.ts';
+import { type Document, faint, joined, line, listOf, stack, type Text, warning, wordsOf } from '../document.ts';
 import { countOf, creditsText } from '../numbers.ts';
 import { FrameWriter, type ScreenStream, sizeOf } from '../render/frame-writer.ts';
 import { blockLines } from '../render/terminal-text.ts';
@@ -158,24 +158,22 @@ function tasksView(
   const first = tasks.toSorted((one, other) => rankOf(one) - rankOf(other)).slice(0, Math.max(0, rows - 1));
   const shown = tasks.length <= rows ? tasks : tasks.filter((task) => first.includes(task));
   const more = tasks.length - shown.length;
-  const columns: Column[] = [
-    { title: '', least: 8, cut: 'middle' },
-    { title: '' },
-    { title: '', align: 'right' },
-    { title: '', align: 'right' },
-    { title: '', least: 8 },
-  ];
-  const cells = shown.map((task): Text[] => [
-    task.id,
-    width < leastForBars ? '' : barOf(task),
-    `${creditsText(doneIn(task))} of ${creditsText(task.steps)}`,
-    task.spent > 0 ? faint(`${creditsText(task.spent)} cr`) : '',
-    restOf(task, isOver),
+  const table = listOf(shown, [
+    { title: '', least: 8, cut: 'middle', of: ({ id }) => id },
+    { title: '', of: (task) => (width < leastForBars ? '' : barOf(task)) },
+    {
+      title: '',
+      align: 'right',
+      of: (task) => `${creditsText(doneIn(task))} of ${creditsText(task.steps)}`,
+    },
+    {
+      title: '',
+      align: 'right',
+      of: ({ spent }) => (spent > 0 ? faint(`${creditsText(spent)} cr`) : ''),
+    },
+    { title: '', least: 8, of: (task) => restOf(task, isOver) },
   ]);
-  return [
-    { is: 'table', columns, rows: cells, hasHead: false },
-    more > 0 ? line(faint(`… and ${countOf(more, 'more task')}`)) : undefined,
-  ];
+  return [table, more > 0 ? line(faint(`… and ${countOf(more, 'more task')}`)) : undefined];
 }
 
 /** Returns a bar. Any work in progress is visible, and the bar is full only when all is done. */
@@ -192,8 +190,6 @@ function barOf(task: TaskView): Text {
 }
 
 function restOf(task: TaskView, isOver: boolean): Text {
-  return stageCounts(task, { isOver }).flatMap(({ count, word, mark }, index) => {
-    const text = `${creditsText(count)} ${word}`;
-    return [index === 0 ? '' : ' · ', mark === undefined ? text : { text, mark }];
-  });
+  const counts = stageCounts(task, { isOver });
+  return joined(counts.map(({ count, word, mark = 'name' }) => ({ text: `${creditsText(count)} ${word}`, mark })));
 }

@@ -1,6 +1,7 @@
+import type { StopReason } from '../../contract/event.ts';
 import { noUser } from '../../contract/failure.ts';
 import type { Mark } from '../document.ts';
-import { clockText, countOf, creditsText, elapsedText, rangeText, spanText } from '../numbers.ts';
+import { clockText, countOf, creditsText, elapsedText, moneyText, rangeText, spanText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 import type { Remaining } from './remaining-time.ts';
 import type { RunView, Stage, TaskView } from './run-view.ts';
@@ -57,16 +58,6 @@ export function stageCounts({ steps, stages }: StageSums, { isOver }: { isOver: 
   return counts.filter(({ count }) => count > 0);
 }
 
-/** Returns a text such as `credits 23 spent (5 now) · 6 reserved · of 120 · 0:41`. */
-export function moneyRow(money: RunView['money'], elapsedMs: number): string {
-  const { spentNow, spentEver, held, budget } = money;
-  const now = spentEver === spentNow ? '' : ` (${creditsText(spentNow)} now)`;
-  const parts = [`credits ${creditsText(spentEver)} spent${now}`];
-  if (held > 0) parts.push(`${creditsText(held)} reserved`);
-  if (budget !== null) parts.push(`of ${creditsText(budget)}`);
-  return [...parts, elapsedText(elapsedMs)].join(' · ');
-}
-
 /** Counts the steps of all tasks that are in one of the stages. */
 export function countSteps({ tasks }: Pick<RunView, 'tasks'>, ...stages: readonly Stage[]): number {
   return [...tasks.values()].reduce((sum, task) => sum + countIn(task, ...stages), 0);
@@ -98,37 +89,28 @@ export function endText(view: RunView, elapsedMs: number): string {
   return `${safeText(view.campaign)}: ${progressText(view, { isOver: true })}; ${spent} spent in ${elapsedText(elapsedMs)}`;
 }
 
+const stopWords: { readonly [because in StopReason]: string } = {
+  budget: 'nothing more fits into the budget',
+  limit: 'nothing more fits into the limit',
+  price: 'nothing more is bought at a price above the approved total',
+  balance: 'nothing more is bought, the account has too few credits',
+  auth: 'nothing more is bought, the service refuses the key',
+  signal: 'nothing more is bought',
+  disk: 'nothing more is bought, files cannot be written',
+  error: 'nothing more is bought, something went wrong here',
+  unreachable: 'nothing more is bought, the service cannot be reached',
+  throttled: 'nothing more is bought, the service asks to wait',
+  failure: 'nothing more is bought after a failure (--on-error finish)',
+  alike: 'steps similar to those that failed are not bought',
+};
+
 /** Returns the reason why no further create request is sent, worded as the beginning of a sentence. */
 export function stopText(stopped: NonNullable<RunView['stopped']>): string {
-  const detail = stopped.detail === '' ? '' : `: ${safeText(stopped.detail)}`;
-  switch (stopped.because) {
-    case 'budget':
-      return `nothing more fits into the budget${detail}`;
-    case 'limit':
-      return `nothing more fits into the limit${detail}`;
-    case 'price':
-      return `nothing more is bought at a price above the approved total${detail}`;
-    case 'balance':
-      return `nothing more is bought, the account has too few credits${detail}`;
-    case 'auth':
-      return `nothing more is bought, ${isNoUser(stopped) ? noUser.text : 'the service refuses the key'}${detail}`;
-    case 'signal':
-      return `${interruptionText(stopped)}: nothing more is bought`;
-    case 'disk':
-      return `nothing more is bought, files cannot be written${detail}`;
-    case 'error':
-      return `nothing more is bought, something went wrong here${detail}`;
-    case 'unreachable':
-      return `nothing more is bought, the service cannot be reached${detail}`;
-    case 'throttled':
-      return `nothing more is bought, the service asks to wait${stopped.until === undefined ? '' : ` until ${clockText(stopped.until)}`}`;
-    case 'failure':
-      return `nothing more is bought after a failure (--on-error finish)${detail}`;
-    case 'alike':
-      return `steps similar to those that failed are not bought${detail}`;
-    default:
-      return stopped.because satisfies never;
-  }
+  const { because, detail, until } = stopped;
+  const words = isNoUser(stopped) ? `nothing more is bought, ${noUser.text}` : stopWords[because];
+  if (because === 'signal') return `${interruptionText(stopped)}: ${words}`;
+  if (because === 'throttled') return until === undefined ? words : `${words} until ${clockText(until)}`;
+  return detail === '' ? words : `${words}: ${safeText(detail)}`;
 }
 
 /** Returns whether a create request got a 404 because the user does not exist, as the service documents. */
@@ -176,8 +158,9 @@ export function totalsText(
   view: RunView,
   { isOver, elapsedMs, remaining }: { isOver: boolean; elapsedMs: number; remaining: Remaining | undefined },
 ): [steps: string, money: string] {
-  const time = remaining === undefined ? '' : ` · ${remainingText(remaining)}`;
-  return [progressText(view, { isOver }), `${moneyRow(view.money, elapsedMs)}${time}`];
+  const money = `credits ${moneyText({ ...view.money, balance: null })}`;
+  const time = remaining === undefined ? [] : [remainingText(remaining)];
+  return [progressText(view, { isOver }), [money, elapsedText(elapsedMs), ...time].join(' · ')];
 }
 
 export function remainingText(remaining: Remaining): string {

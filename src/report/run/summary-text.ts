@@ -2,9 +2,19 @@ import { noUser } from '../../contract/failure.ts';
 import { type Call, call, way } from '../../ground/advice.ts';
 import { isPost } from '../../plan/posts/post-record.ts';
 import { waysBlock } from '../advice-text.ts';
-import { type Block, type Document, type Fact, facts, good, line, stack, strong, warning } from '../document.ts';
-import { countOf, countWords, creditsText, elapsedText, spanText } from '../numbers.ts';
-import { safeText } from '../safe-text.ts';
+import {
+  type Block,
+  type Document,
+  type Fact,
+  facts,
+  good,
+  line,
+  someLines,
+  stack,
+  strong,
+  warning,
+} from '../document.ts';
+import { countOf, countWords, creditsText, elapsedText, moneyText, spanText } from '../numbers.ts';
 import type { RunView, SavedFiles, Stage, StepView } from './run-view.ts';
 import { countSteps, isNoUser, stopText } from './run-words.ts';
 import { type Remedy, type TroubleOptions, troubleBlocks } from './summary-troubles.ts';
@@ -35,7 +45,7 @@ export function summaryView(view: RunView, options: SummaryOptions): Document {
       filesFact('saved', view.files, options),
       filesFact('moved', view.movedFiles, options),
       postsFact(view),
-      { label: 'credits', text: moneyText(view) },
+      { label: 'credits', text: moneyText(view.money) },
       estimateFact(view),
       view.end && { label: 'time', text: elapsedText(view.end.elapsedMs) },
     ]),
@@ -153,9 +163,7 @@ function waysOn(stopped: NonNullable<RunView['stopped']>, options: SummaryOption
 function noticeBlock(view: RunView): Block | undefined {
   const notices = [...view.notices];
   if (notices.length === 0) return undefined;
-  const hidden = notices.length - shownNotices;
-  const more = hidden > 0 ? line(`… and ${countOf(hidden, 'more notice')}`) : undefined;
-  return line(warning('noticed'), [...notices.slice(0, shownNotices).map((notice) => line(safeText(notice))), more]);
+  return line(warning('noticed'), someLines(notices, shownNotices));
 }
 
 function filesFact(
@@ -185,16 +193,6 @@ function postsFact(view: RunView): Fact | undefined {
     [waiting, `${waiting === 1 ? 'waits' : 'wait'} for consent`],
   ]);
   return { label: 'posts', text: parts.join(' · ') };
-}
-
-function moneyText(view: RunView): string {
-  const { spentNow, spentEver, held, budget, balance } = view.money;
-  const parts = [`${creditsText(spentNow)} spent now`, `${creditsText(spentEver)} over all runs`];
-  if (held > 0) parts.push(`${creditsText(held)} reserved for creates whose charge is not known`);
-  if (budget !== null)
-    parts.push(`${creditsText(Math.max(0, budget - spentEver - held))} of ${creditsText(budget)} left`);
-  if (balance !== null) parts.push(`balance ${creditsText(balance)}`);
-  return parts.join(' · ');
 }
 
 /** Returns the plan's expected cost, if it was an estimate, beside what was charged. */

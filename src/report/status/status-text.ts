@@ -6,12 +6,12 @@ import {
   active,
   type Block,
   bad,
-  type Column,
   command,
   type Document,
   type Fact,
   facts,
   faint,
+  joined,
   type Line,
   line,
   listOf,
@@ -20,7 +20,7 @@ import {
   strong,
   warning,
 } from '../document.ts';
-import { clockText, countOf, countWords, creditsText } from '../numbers.ts';
+import { clockText, countOf, countWords, creditsText, moneyText } from '../numbers.ts';
 import { groupLines, redoWay, unfitMends } from '../run/summary-troubles.ts';
 import { safeText, shortList } from '../safe-text.ts';
 import type { GateStatus, StatusView, StepStatus, TaskStatus } from './status.ts';
@@ -37,7 +37,7 @@ export function statusView(view: StatusView, { paste, now }: { paste: Paste; now
     tasks.length === 0 ? undefined : tasksTable(tasks),
     facts([
       run && { label: 'run', text: active(`in progress on ${run.host} since ${since}`) },
-      { label: 'credits', text: creditsLine(view) },
+      { label: 'credits', text: moneyText({ ...view.credits, spentEver: view.credits.spent }) },
       postsFact(view),
       missing === 0
         ? undefined
@@ -124,19 +124,16 @@ function failedLines(rows: readonly StepStatus[], paste: Paste): Document {
 }
 
 function tasksTable(tasks: readonly TaskStatus[]): Block {
-  const columns: Column[] = [
-    { title: 'task', least: 12, cut: 'middle' },
-    { title: 'kind', least: 4 },
-    { title: 'done', align: 'right' },
-    { title: 'rest', cut: 'wrap', least: 16, below: true },
-  ];
-  const rows = tasks.map((task) => [
-    task.id,
-    faint(task.kind),
-    `${creditsText(doneOf(task))} of ${creditsText(task.steps)}`,
-    restWords(task).flatMap((word, index) => (index === 0 ? [word] : [' · ', word])),
-  ]);
-  return { is: 'table', columns, rows, hasHead: false };
+  return listOf(
+    tasks,
+    [
+      { title: 'task', least: 12, cut: 'middle', of: ({ id }) => id },
+      { title: 'kind', least: 4, of: ({ kind }) => faint(kind) },
+      { title: 'done', align: 'right', of: (task) => `${creditsText(doneOf(task))} of ${creditsText(task.steps)}` },
+      { title: 'rest', cut: 'wrap', least: 16, of: (task) => joined(restWords(task)) },
+    ],
+    { hasHead: false },
+  );
 }
 
 function restWords(task: TaskStatus): Span[] {
@@ -164,16 +161,6 @@ function postsFact({ tasks, rows }: StatusView): Fact | undefined {
     [scheduled, 'scheduled'],
   ]);
   return parts.length === 0 ? undefined : { label: 'posts', text: parts.join(' · ') };
-}
-
-function creditsLine({ credits }: StatusView): string {
-  const { spent, held, heldUnknown, budget, left } = credits;
-  const parts = [`${creditsText(spent)} spent`];
-  const unknown = heldUnknown > 0 ? `${countOf(heldUnknown, 'create')} of unknown price` : '';
-  if (held > 0) parts.push(`${creditsText(held)} reserved${unknown === '' ? '' : ` + ${unknown}`}`);
-  else if (unknown !== '') parts.push(unknown);
-  if (budget !== undefined) parts.push(`${creditsText(left ?? 0)} of ${creditsText(budget)} left`);
-  return parts.join(' · ');
 }
 
 function sum(tasks: readonly TaskStatus[], pick: (task: TaskStatus) => number): number {

@@ -3,7 +3,7 @@ import type { Approval } from '../../contract/approval.ts';
 import type { Json } from '../../ground/json.ts';
 import { envelope } from '../../kinds/envelope.ts';
 import { active, bad, type Document, faint, good, jsonOf, listOf, strong, type Text, warning } from '../document.ts';
-import { ageText, bytesText, clockText, creditsText, spanText } from '../numbers.ts';
+import { ageText, bytesText, clockText, creditsText } from '../numbers.ts';
 
 interface AccountRow {
   id: string;
@@ -54,27 +54,17 @@ export function accountsView(rows: readonly AccountRow[], now: number): Document
         least: 8,
         of: ({ username }) => (username === '' ? '' : `@${username.replace(/^@+/, '')}`),
       },
-      { title: 'expires', of: ({ expiresAt }) => expiresCell(expiresAt, now) },
+      { title: 'expires', of: ({ expiresAt = '?' }) => expiryMarks[expiryOf(expiresAt, now)](expiresAt.slice(0, 10)) },
     ]),
   ];
 }
 
-function expiresCell(expiresAt: string | undefined, now: number): Text {
-  const at = Date.parse(expiresAt ?? '');
-  const expiry = expiryOf(expiresAt, now);
-  switch (expiry) {
-    case 'unknown':
-      return '?';
-    case 'past':
-      return bad(`expired ${spanText(now - at)} ago`);
-    case 'soon':
-      return warning(`in ${spanText(at - now)}`);
-    case 'valid':
-      return new Date(at).toISOString().slice(0, 10);
-    default:
-      return expiry satisfies never;
-  }
-}
+const expiryMarks = {
+  unknown: faint,
+  valid: good,
+  soon: (day: string) => warning(`${day}, soon`),
+  past: (day: string) => bad(`${day}, expired`),
+} as const;
 
 export function accountsJson(rows: readonly AccountRow[], now: number): Json {
   const accounts = rows.map((row) => ({

@@ -12,7 +12,7 @@ import {
   type Text,
   warning,
 } from '../document.ts';
-import { limitText, spanText } from '../numbers.ts';
+import { countCell, limitText, spanText } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 
 export function workersView(state: EngineState): Document {
@@ -27,20 +27,15 @@ function runsTable(runs: readonly EngineRun[]): Block {
     { title: 'campaign', least: 12, of: ({ campaign }) => strong(campaign) },
     { title: 'state', of: stateCell },
     { title: 'done', align: 'right', of: ({ steps }) => `${steps.done} of ${steps.of}` },
-    { title: 'failed', align: 'right', of: ({ steps }) => bad(numberText(steps.failed)) },
-    { title: 'waiting', align: 'right', of: ({ steps }) => numberText(steps.waiting) },
-    { title: 'left', align: 'right', of: ({ steps }) => numberText(steps.left) },
-    { title: 'credits', align: 'right', of: ({ credits }) => numberText(credits) },
+    { title: 'failed', align: 'right', of: ({ steps }) => bad(countCell(steps.failed)) },
+    { title: 'waiting', align: 'right', of: ({ steps }) => countCell(steps.waiting) },
+    { title: 'left', align: 'right', of: ({ steps }) => countCell(steps.left) },
+    { title: 'credits', align: 'right', of: ({ credits }) => countCell(credits ?? 0) },
     { title: 'submitted', of: ({ submittedMs }) => `${spanText(submittedMs)} ago` },
     { title: 'from', least: 12, of: ({ host, manifest }) => `${host}:${manifest}` },
     { title: 'account', of: ({ account }) => account.slice(0, 8) },
     { title: 'run', of: ({ id }) => id.slice(0, 8) },
   ]);
-}
-
-/** Formats a number. Empty for zero and unknown, so that the other numbers are easier to see. */
-function numberText(value = 0): string {
-  return value === 0 ? '' : String(value);
 }
 
 function stateCell({ state, exit, endedMs, error, cancelled, paused }: EngineRun): Text {
@@ -59,7 +54,7 @@ function workersTable(workers: readonly EngineWorker[]): Block {
   return listOf(workers, [
     { title: 'worker', least: 12, of: ({ host, pid }) => `${host} ${pid}` },
     { title: 'is', of: roleCell },
-    { title: 'files', align: 'right', of: ({ files }) => numberText(files) },
+    { title: 'files', align: 'right', of: ({ files }) => countCell(files) },
     { title: 'account', of: ({ account }) => account.slice(0, 8) },
     { title: 'version', of: ({ version }) => version },
     {

@@ -40,7 +40,7 @@ tasks:
   describe.runIf(hasTerminals)('on a terminal (python3)', () => {
     const spend = 'Spend ≈ 2 credits, at most 3? [y/N]';
     const publish =
-      'Publish 2 posts to Instagram @sandbox.studio, all at 2030-05-01T09:00:00Z? This cannot be taken back. [y/N]';
+      'Publish 2 posts to Instagram @sandbox.studio, at 2030-05-01T09:00:00Z? This cannot be taken back. [y/N]';
 
     test('posts have their own question: how many, to which accounts, when', async () => {
       const trial = await makeTrial(manifest);
@@ -162,7 +162,7 @@ describe('renamed posts', () => {
     test('waits, and is shown next to it with all next commands', async () => {
       const trial = await changed();
       const waits = await trial.apply(['--publish'], { ends: 5 });
-      expect(waits.err).toMatch(/published {2}share {2}“Hello” \(\w+\)\n {9}new {8}tell {3}“Hello!”\n/);
+      expect(waits.err).toMatch(/published {2}share: “Hello” \(\w+\)\n *new {8}tell: “Hello!”\n/);
       expect(waits.err).toContain('mediabatch move campaign.yaml share tell\n');
       expect(waits.err).toContain('mediabatch apply campaign.yaml --redo tell --publish\n');
       expect(waits.err).toContain('mediabatch forget campaign.yaml share\n');
@@ -219,7 +219,7 @@ describe('renamed posts', () => {
       expect(ran.code, text).toBe(code);
       if (answer !== '') {
         expect(text).toMatch(
-          /tell may be the published post share under another name\npublished {2}share {2}“Hello” .*\nnew/,
+          /tell may be the published post share under another name\npublished {2}share: “Hello” .*\nnew/,
         );
         expect(text).toContain('Publish 1 post to Instagram @sandbox.studio, at once, in addition to share?');
       }

@@ -135,7 +135,7 @@ export class Copy {
     const ran = await this.run('apply', this.manifest, '--yes', ...args);
     // The clock may have been turned back: it is not the latest that is new.
     const run = this.#runs().find((id) => !before.has(id));
-    if (ran.err.includes(' over all runs')) compareNumbers(ran.err, { run, ...(await this.numbers()) });
+    if (/^credits +[\d\u202f]+ spent/m.test(ran.err)) compareNumbers(ran.err, { run, ...(await this.numbers()) });
     return ran;
   }
 
@@ -261,13 +261,15 @@ function compareNumbers(summary: string, { status, plan, cost, run, runs }: Numb
   const number = (pattern: RegExp) => Number(pattern.exec(summary)?.[1]?.replaceAll('\u202f', ''));
   const { spent, held, heldUnknown, left } = status.credits;
   expect({
-    summary: number(/([\d\u202f]+) over all runs/),
+    summary: number(/^credits +([\d\u202f]+) spent/m),
     plan: plan.totals.alreadyPaid,
     cost: cost.totals.spent,
   }).toEqual({ summary: spent, plan: spent, cost: spent });
   if (run !== undefined) {
+    // A summary names the credits of its run only if earlier runs spent some, too.
+    const now = / spent \(/.test(summary) ? number(/ spent \(([\d\u202f]+) now\)/) : spent;
     const spentNow = runs.runs.find(({ id }) => id === run)?.spentNow;
-    expect({ run: spentNow }, summary).toEqual({ run: number(/([\d\u202f]+) spent now/) });
+    expect({ run: spentNow }, summary).toEqual({ run: now });
   }
   if (left === undefined) return;
   expect({ summary: number(/([\d\u202f]+) of [\d\u202f]+ left/) }, summary).toEqual({ summary: left });

@@ -129,7 +129,7 @@ describe('createLines', () => {
     expect(lines()).toHaveLength(before);
     wait(1);
     expect(lines().slice(before)).toEqual([
-      '0 of 2 done, 1 running, 1 queued · credits 24 spent (0 now) · of 60 · 0:30 · about 5–7 min left',
+      '0 of 2 done, 1 running, 1 queued · credits 24 spent (0 now) · 36 of 60 left · 0:30 · about 5–7 min left',
     ]);
     wait(10_000);
     expect(lines()).toHaveLength(before + 1);
@@ -173,7 +173,7 @@ describe('summaryView', () => {
     expect(summary(eventfulRun())).toMatchInlineSnapshot(`
       "aurora-launch: 2 of 10 steps done (1 of them in earlier runs)
       saved    images/hero/hero@de.png
-      credits  17 spent now · 41 over all runs · 5 reserved for creates whose charge is not known · 14 of 60 left · balance 938
+      credits  41 spent (17 now) · 5 reserved · 14 of 60 left · balance 938
       time     0:41
 
       noticed
@@ -216,7 +216,7 @@ describe('summaryView', () => {
     expect(summary(all.map((fact) => at(0, fact)))).toMatchInlineSnapshot(`
       "aurora-launch: all 2 steps done
       saved    2 files in images/hero/
-      credits  10 spent now · 10 over all runs · 50 of 60 left
+      credits  10 spent · 50 of 60 left
       "
     `);
   });

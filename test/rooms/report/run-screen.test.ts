@@ -77,7 +77,7 @@ describe('the lines of a screen', () => {
       a-task-with-a-long-name-29  ▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒  0 of 40  200 cr  40 running
       … and 25 more tasks
       80 of 1200 done, 120 running, 1000 queued
-      credits 24 spent (0 now) · of 60 · 3:20 · about 5–7 min left"
+      credits 24 spent (0 now) · 36 of 60 left · 3:20 · about 5–7 min left"
     `);
   });
 
@@ -108,7 +108,7 @@ describe('createScreen', () => {
       theme  ················  0 of 4  12 cr  1 refused · 1 blocked · 1 to collect ·…
       2 of 10 done, 3 failed, 1 refused, 1 unresolved, 1 blocked, 1 to collect, 1 not
         started
-      credits 41 spent (17 now) · 5 reserved · of 60 · 0:41"
+      credits 41 spent (17 now) · 5 reserved · 14 of 60 left · 0:41"
     `);
     const above = lines.slice(0, first);
     expect(above).toContain('hero@en  failed  moderated \\x1b[2J');

@@ -260,8 +260,8 @@ describe('accounts', () => {
     ];
     expect(textOf(accountsView(rows, now))).toMatchInlineSnapshot(`
       "id  platform  name     username  expires
-      a1  YouTube   Lamp TV  @lamps    expired 2 d ago
-      a2  TikTok    Lamps    @lamps    in 3 d
+      a1  YouTube   Lamp TV  @lamps    2030-01-29, expired
+      a2  TikTok    Lamps    @lamps    2030-02-03, soon
       a3  Bluesky                      2030-12-24
       a4  Threads   x        @y        ?
       "

@@ -170,7 +170,7 @@ describe('statusView', () => {
       hero  image  2 of 9  1 running · 1 failed · 1 lost · 2 unresolved · 2 not bought · 1 file missing
       logo  image  1 of 1  1 file missing
 
-      credits  35 spent · 2 creates of unknown price · 0 of 120 left
+      credits  35 spent · 2 creates of unknown price reserved · 0 of 120 left
       files    2 paid files missing or changed; apply fetches them for free
       orphans  1 step in the lock, not in the manifest: old@x
 
@@ -365,13 +365,13 @@ describe('the history of a run', () => {
       run      2026-01-01-0000-k3f9
       began    2026-01-01 00:00, took 1:01:02
       by       mediabatch 0.1.0, commit bbbbbbbbbbbb, manifest aaaaaaaaaaaa
-      credits  17 charged, planned 40
+      credits  17 charged, planned 40 credits
 
-      task   kind   action    steps                                         credits  files
-      hero   image  create    1 done, 1 unresolved, 1 lost             10 + unknown      1
-      hero   image  attach    1 failed                                            0
-      hero   image  download  1 failed                                            0
-      theme  music  create    1 running, 1 left, 1 refused, 1 blocked            12
+      task   kind   action    steps                                    credits  files
+      hero   image  create    1 done, 1 unresolved, 1 lost              10 + ?      1
+      hero   image  attach    1 failed
+      hero   image  download  1 failed
+      theme  music  create    1 running, 1 left, 1 refused, 1 blocked       12
 
       not done
         hero@en failed: moderated \\x1b[2J

@@ -75,6 +75,7 @@ describe('widths', () => {
     ['abcdefghijkl', 5, ['abcd', 'efgh', 'ijkl']],
     ['say ::error::x', 8, ['say', '\\x3a:er', 'ror::x']],
     ['  one   two ', 20, ['one   two']],
+    ['abcdef ', 6, ['abcdef']],
   ])('%s is wrapped at %i', (text, width, lines) => {
     expect(linesOf(text, width)).toEqual(lines);
   });
@@ -166,7 +167,7 @@ test.each<[PostTarget[], string]>([
       { accounts: ['b'], at: '2030-05-01' },
       { accounts: ['b'], at: '2030-05-01' },
     ],
-    '2 posts to account b, all at 2030-05-01',
+    '2 posts to account b, at 2030-05-01',
   ],
   [
     [
