@@ -74,8 +74,8 @@ function addCommand(program: Command, row: CommandRow, { terminal, exit }: Progr
   const command = above.command(own).summary(row.summary).description(row.description);
   rowsByCommand.set(command, row);
   for (const [name, about, standard] of row.arguments ?? []) command.argument(name, about, standard);
-  for (const option of row.options ?? []) command.addOption(optionOf(option));
-  if (command.options.length > mostUngrouped) underHeadings(command);
+  const options = (row.options ?? []).map(optionOf);
+  for (const option of options.length > mostUngrouped ? underHeadings(options) : options) command.addOption(option);
   if (row.notes !== undefined) command.addHelpText('after', `\n${row.notes}`);
   command.addHelpText('after', () => examplesText(row.examples, terminal.outStyle));
   const { run } = row;
@@ -124,22 +124,21 @@ export function typedOptions(command: Command): ApplyOptions {
 /** Number of options from which the help groups them under headings. */
 const mostUngrouped = 15;
 
-const headings: Readonly<Record<string, string>> = {
+const headings = Object.entries({
   'Consent and money:': 'yes publish max-credits on-error wait-for-balance',
+  'Which steps:': 'select exclude first redo',
   'Which campaign:': 'lock var var-file strict service-moved new refresh',
-  'Which steps:': 'select exclude first sample redo',
   'Output:': 'json all format out compare detailed-exitcode quiet verbose events dry-run review',
   'Pace and failures:': 'concurrency poll-interval patience request-timeout lock-timeout on-unknown',
   'Sandbox:': 'sandbox sandbox-credits sandbox-speed sandbox-fail-rate',
   'Engine:': 'engine store',
-};
+}).flatMap(([heading, names]) => names.split(' ').map((name) => ({ name, heading })));
 
-function underHeadings({ options }: Command): void {
-  const all = Object.entries(headings);
-  for (const option of options) {
-    const found = all.find(([, names]) => names.split(' ').includes(option.name()));
-    option.helpGroup(found?.[0] ?? 'Others:');
-  }
+/** Returns the options in the order in which the help shows them. */
+function underHeadings(options: readonly Option[]): readonly Option[] {
+  const placeOf = (option: Option) => headings.findIndex(({ name }) => name === option.name());
+  for (const option of options) option.helpGroup(headings[placeOf(option)]?.heading ?? 'Others:');
+  return options.toSorted((a, b) => placeOf(a) - placeOf(b));
 }
 
 function detailsOf(given: CommandOption): OptionDetails & Pick<OptionRow, 'flags' | 'about'> {
