@@ -168,7 +168,7 @@ async function readLockAt({ paths }: OpenCampaign, at: NamedCommit): Promise<Com
     error.code === 'MB2002'
       ? 'update mediabatch to the version that wrote it, or compare with an earlier commit'
       : way(
-          'compare with a commit in which the file is intact; to see this version',
+          'compare with a commit in which the file is valid; to see this version',
           shell('git', 'show', `${commit.slice(0, 12)}:${path}`),
         );
   throw new CampaignError({ code: 'MB3604', message: error.message, hint, file: shown, ref });

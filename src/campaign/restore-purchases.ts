@@ -100,7 +100,7 @@ export async function requireRestoredLock(
 function tellOtherKey({ tell }: Pick<OpenCampaign, 'tell'>): void {
   tell({
     is: 'notice',
-    text: "the lock has no purchases, and this machine's purchase journal has some of this campaign that were made with another API key, which are not restored",
+    text: "the lock has no purchases. This machine's purchase journal has purchases of this campaign that were made with another API key; they are not restored",
     hint: [
       'if the key was replaced, put the lock back from git or a copy',
       way("or record the jobs of the service's lists", call('adopt')),
@@ -109,7 +109,7 @@ function tellOtherKey({ tell }: Pick<OpenCampaign, 'tell'>): void {
 }
 
 async function findLacking(name: string, graph: Graph, lock: Lock): Promise<StepRecord[]> {
-  // Of jobs with equal IDs, which kinds may have, only one counts: the journal's records of the others are joined again.
+  // Jobs of different kinds may have equal ids. Only one of them is skipped here; joining the others again is harmless.
   const keys = new Map<string, string>();
   for (const { purchases } of lock.steps.values()) {
     for (const one of purchases) if (isJob(one)) keys.set(one.jobId, one.key);
@@ -194,8 +194,8 @@ export async function tellLostLock(campaign: OpenCampaign, question: Question): 
 }
 
 /**
- * Throws MB3409 when the lock is missing or has no purchases, although git has one with purchases, or files exist where
- * steps that are to be bought save, and the journal of this machine does not have all of them.
+ * Throws MB3409 when the lock is missing or has no purchases, but earlier purchases are found: in a version of the lock
+ * in git, or as files at the paths of planned purchases. Purchases in this machine's journal do not count.
  */
 export async function refuseLostLock(campaign: OpenCampaign, question: Question): Promise<void> {
   const lost = await findLoss(campaign, question);
@@ -206,14 +206,15 @@ export async function refuseLostLock(campaign: OpenCampaign, question: Question)
 }
 
 /**
- * Throws MB3409 when all purchases of a lock are restored ones: a decision would write them as the lock, and later runs
- * would take a lock that lacks purchases of other machines as complete. `apply` and `adopt` write a restored lock.
+ * Throws MB3409 when all purchases of a lock come from this machine's journal. A decision would write only those to the
+ * lock. Later runs would treat it as complete, although purchases of other machines are missing. `apply` and `adopt`
+ * write a restored lock.
  */
 export function refuseRestored({ paths }: OpenCampaign, { lock, isEmpty, restored }: RestoredLock): void {
   if (!isEmpty || restored === undefined) return;
   throw new CampaignError({
     code: 'MB3409',
-    message: `nothing can be recorded in ${lossOf(paths.lock)}, and its purchases are only in this machine's purchase journal`,
+    message: `cannot record a decision in ${lossOf(paths.lock)}, and only this machine's purchase journal has its purchases`,
     hint: [
       way('put the lock back from git or a copy, or restore it from the journal', call('apply')),
       'then run the command again',
@@ -224,8 +225,8 @@ export function refuseRestored({ paths }: OpenCampaign, { lock, isEmpty, restore
 }
 
 /**
- * Returns what shows that purchases are missing from an empty lock, also from one with the `adopted` records. A lock with
- * purchases counts as complete, so steps that the plan leaves out or cannot afford are compared as well.
+ * Returns the evidence that purchases are missing from an empty lock, even after it gets the `adopted` records. A lock
+ * with purchases counts as complete, so steps that the plan leaves out or cannot afford are compared as well.
  */
 export async function findLoss(
   campaign: OpenCampaign,

@@ -74,8 +74,8 @@ export class Account {
   }
 
   /**
-   * Counts the charge of a job that another run of the campaign bought since this run was planned. It is not of this
-   * run, so only the budget, which covers all runs, is reduced.
+   * Counts the charge of a job that another run of the campaign bought since this run was planned. Of the caps, only the
+   * budget is reduced, because it covers all runs.
    */
   countElsewhere(credits: number): void {
     this.#spentBefore += credits;
@@ -100,8 +100,8 @@ export class Account {
   }
 
   /**
-   * Credits left as in `left`, but without possible charges of unknown price: for a step that is about to reveal that
-   * price.
+   * Like `left`, but ignores charges whose amounts are only guesses. Used for a step whose charge will reveal the
+   * amounts.
    */
   get #leftBesideGuesses(): number {
     return this.unspent - this.#heldNow;
@@ -123,8 +123,8 @@ export class Account {
   }
 
   /**
-   * Tries to reserve the price of a step. `isSent`: its request was already sent, and is looked up together with
-   * identical ones, because only one walk of the list can match them to jobs.
+   * Tries to reserve the price of a step. `isSent`: its create request was already sent, so the ramp does not delay it.
+   * Identical requests are looked up together, because only one pass over the service's list can match them to jobs.
    */
   reserve(address: string, price: Price, { isSent = false } = {}): Reservation {
     const own = this.#flying.get(address);
@@ -152,9 +152,9 @@ export class Account {
   }
 
   /**
-   * Records a charge, or the proof that there was none (0). `null`: the service did not report the charge, so the
-   * reservation counts; if the price was unknown, too, the step may have cost any amount. `proves`: the price of its
-   * class is confirmed; a refusal confirms nothing.
+   * Records the charge of a step: 0 if it is certain that there was none, `null` if the service did not report it. For
+   * `null`, the reserved credits count as spent; if the price was unknown, the step may have cost any amount. `proves`:
+   * whether the result confirms the price of the step's price class. A refusal does not.
    */
   settle(address: string, charged: number | null, proves = charged !== 0): void {
     const own = this.#heldFor(address);
@@ -197,8 +197,8 @@ export class Account {
   }
 
   /**
-   * Keeps a step's credits held because its charge is unknown, unless the next charge of its price class reveals it. No
-   * other step waits for it.
+   * Keeps the credits of a step reserved, because its charge is unknown. If its price was unknown, the next charge of
+   * its price class sets the amount. No other step waits for it.
    */
   doubt(address: string): void {
     const own = this.#heldFor(address);
@@ -214,8 +214,8 @@ export class Account {
   }
 
   /**
-   * Stops counting a step as waiting for a price probe. When the last such step stops, the steps that wait for the
-   * price check again.
+   * Removes a step from those that wait to run as a price probe. After the last one, steps that wait for the price try
+   * to reserve again.
    */
   waitNoLonger(address: string): void {
     if (this.#waitingCanaries.delete(address) && this.#waitingCanaries.size === 0) this.#changes.notify();

@@ -23,7 +23,7 @@ export class PostsLast {
   readonly #before = new Set<string>();
   /** Addresses of posts, and of orders that wait for one. */
   readonly #after = new Set<string>();
-  /** Posts that were sent and may not be published yet, by id. `isOver`: this run cannot find out any more. */
+  /** Sent posts whose outcome is not known yet, by id. `isOver`: this run cannot learn the outcome. */
   readonly #uncertain = new Map<string, Post & { isOver: boolean }>();
   #held: Post[] = [];
   #isOpen = false;
@@ -61,7 +61,7 @@ export class PostsLast {
     this.#sendPosts();
   }
 
-  /** Must be called when every order that can start on its own has been reported. */
+  /** Allows posts to start. Must be called after `ready` was called for every order that can start. */
   release(): void {
     this.#isOpen = true;
     this.#sendPosts();
@@ -94,7 +94,7 @@ export class PostsLast {
     const over = known.find(({ isOver }) => isOver);
     if (over === undefined && known.length > 0) return false;
     if (over !== undefined) {
-      this.#acts.leave(order, `goes to an account of ${over.order.address}, which may be published already`);
+      this.#acts.leave(order, `has an account in common with ${over.order.address}, which may be published already`);
       return true;
     }
     if (!isSent) this.#uncertain.set(orderId(order), { order, to, isOver: false });

@@ -46,7 +46,7 @@ export function pageOfNumbers({ trials, results, starts, goals }: Measured, extr
     ),
     section(
       'Delay until the end of a job is detected',
-      '× is the makespan relative to the jobs alone, each started as soon as a slot is free. Polls are requests per job, including lists. Delay is the mean time in seconds until the end is detected.',
+      '× is the duration of the run divided by the shortest possible one, in which each job starts as soon as a slot is free. Polls are requests per job, including lists. Delay is the mean time in seconds until the end is detected.',
       [['what', '×', 'polls', 'delay'], ...polled],
     ),
     section('Start', 'From call to exit, in ms.', [['command', 'ms', 'MiB'], ...started]),

@@ -237,7 +237,7 @@ describe('I40 the purchase journal', () => {
       rmSync(trial.path(lock));
       const address = kind === 'film' ? 'film@a' : 'share';
       const resolve = () => trial.run(['resolve', 'campaign.yaml', address, '--job', keys(trial)[0] ?? '']);
-      expect((await resolve()).err).toContain('nothing can be recorded');
+      expect((await resolve()).err).toContain('cannot record a decision');
       expect((await trial.apply(['--publish', '--on-unknown', 'hold'])).code).toBe(6);
       const resolved = await resolve();
       expect(resolved.code, resolved.err).toBe(0);
@@ -324,7 +324,7 @@ describe('I40 the purchase journal', () => {
       for (const command of ['pin', 'forget']) {
         const decided = await trial.run([command, 'campaign.yaml', 'film@b']);
         expect([decided.code, existsSync(trial.path(lock))], decided.err).toEqual([65, false]);
-        expect(decided.err).toMatch(/nothing can be recorded[\s\S]*mediabatch apply campaign.yaml/);
+        expect(decided.err).toMatch(/cannot record a decision[\s\S]*mediabatch apply campaign.yaml/);
       }
       const refused = await trial.apply();
       expect([event, refused.code, keys(trial).length], refused.err).toEqual([event, 65, 3]);

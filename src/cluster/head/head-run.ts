@@ -232,8 +232,8 @@ export class HeadRun {
   }
 
   /**
-   * Stores the end of a step, unless its only cause is that this leader leaves. The end is reported after it is stored,
-   * when no other leader can store another one.
+   * Stores the end of a step, and reports it afterwards: then no other leader can store a different end. Ignores an end
+   * whose only cause is that this leader releases the run.
    */
   #noteEnd(order: StepOrder, end: StepEnd, reported: ReportedEvents): void {
     if (this.#failure !== undefined || (this.#isLeaving && end.outcome !== 'done')) return;
@@ -249,7 +249,7 @@ export class HeadRun {
     this.#tell(stepFinished(order, end, this.#ground.clock.now()), reported);
   }
 
-  /** Reports an event, unless its only cause is that this leader leaves: the next leader continues the step. */
+  /** Reports an event. Ignores one whose only cause is that this leader releases the run for the next leader. */
   #emit(fact: RunFact, reported: ReportedEvents): void {
     if (!this.#isLeaving || !isLettingGo(fact)) this.#tell(fact, reported);
   }
@@ -277,7 +277,7 @@ export class HeadRun {
     if (news !== undefined) this.#ground.tell(news);
   }
 
-  /** Reports the start of the run, then what the records imply and the last leader did not report. */
+  /** Reports the start of the run, then the recorded ends of steps that the last leader did not report. */
   #tellBefore({ header, lock, resumed: { plan, ends }, reported }: Found): void {
     this.#tell(
       {

@@ -22,8 +22,8 @@ export type Marks = Pick<Store, 'readMark' | 'writeMark'>;
 const gatherMs = 200;
 
 /**
- * Wraps the lock file of a run: soon after a line is durable, the mark counts it. `lines`: number of existing lines;
- * `lock`: returns the lock that all lines form. `idle` resolves when the mark is up to date, or the store is away.
+ * Wraps the lock file of a run: updates the mark soon after a line is durable. `lines`: number of existing lines.
+ * `lock`: returns the lock that all lines form. `idle` resolves when the mark is up to date, or the store is unavailable.
  */
 export function keepMark(
   file: LockFile,
@@ -32,7 +32,7 @@ export function keepMark(
 ): LockFile & { idle(): Promise<void> } {
   let count = lines;
   let writing: Promise<void> | undefined;
-  /** Ignores errors: while the store is away it keeps the old mark, and the next line tries again. */
+  /** Writes the mark until it counts every line. Ignores errors: the next appended line causes a new attempt. */
   const write = async () => {
     for (let marked = -1; marked < count; ) {
       await wait(gatherMs);
@@ -54,8 +54,8 @@ export function keepMark(
 }
 
 /**
- * Throws when a run's record has less than its mark says, because missing purchases would be bought again. Without a
- * mark that this process can read, the database must be the one in which the record was known to be complete.
+ * Throws when a run's record has fewer lines or jobs than its mark, because missing purchases would be bought again. If
+ * this process can read no mark, the database must be the one in which the record was last known to be complete.
  */
 export async function refusePutBack(
   sql: Sql,
@@ -73,12 +73,12 @@ export async function refusePutBack(
   const isWhole = lines >= mark.lines || (jobs >= mark.jobs && (await hasGivenBack(sql, run)));
   if (isWhole) return; // I46 (mark)
   throw new Error(
-    `the database was put back: its record of this run has ${lines} lines about ${jobs} jobs, and had ${mark.lines} about ${mark.jobs}. Nothing is bought before they are known again`,
+    `the database was restored from an older copy: its record of this run has ${lines} lines about ${jobs} jobs, and had ${mark.lines} lines about ${mark.jobs} jobs. Nothing is bought until the missing records are known again`,
   );
 }
 
 const anotherServerText =
-  'the database was restored from a copy, or another server took over, and no store confirms that the record of this run is complete. Nothing is bought until the clone that watched it attaches';
+  'the database was restored from a copy, or another server took over, and no store confirms that the record of this run is complete. Nothing is bought until the clone that watched this run attaches to it';
 
 async function hasGivenBack(sql: Sql, run: string): Promise<boolean> {
   return (await sql.query('SELECT FROM mediabatch.line WHERE run = $1 AND no < 0 LIMIT 1', [run])).length > 0;
@@ -93,7 +93,9 @@ export function countJobs({ steps }: { steps: ReadonlyMap<string, StepRecord> })
 function readMark(text: string): RunMark {
   const { lines, jobs } = mapOf(parseJson(text));
   if (Number.isSafeInteger(lines) && Number.isSafeInteger(jobs)) return { lines, jobs } as RunMark;
-  throw new Error('the mark of this run in the store is damaged, so nobody can say whether the database was put back');
+  throw new Error(
+    'the mark of this run in the store is damaged, so it is unknown whether the database was restored from an older copy',
+  );
 }
 
 /**

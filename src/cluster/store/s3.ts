@@ -38,7 +38,7 @@ export class BucketError extends Error {
 interface ObjectFacts {
   bytes: number;
   sha256: string | undefined;
-  /** Entity tag, which differs for other content under the same name. */
+  /** Entity tag, which changes when the content changes. */
   tag: string;
 }
 
@@ -52,8 +52,8 @@ interface Request {
 const nothing = hash('sha256', '');
 
 /**
- * Objects of one bucket of an S3-compatible storage. Calls are repeated while the storage is away, then throw
- * `BucketError`.
+ * Objects of one bucket of an S3-compatible storage. Calls are retried while the storage is unavailable. After the last
+ * attempt they throw `BucketError`.
  */
 export class Bucket {
   readonly #given: { name: string; endpoint: string; client: AwsClient; clock: Clock };
@@ -99,7 +99,7 @@ export class Bucket {
     await this.#done('PUT', key, { headers, body, sha256 });
   }
 
-  /** Uploads a file. It is read from the disk while it is sent, for each try again. */
+  /** Uploads a file. Each attempt reads it from the disk again while sending it. */
   async putFile(key: string, { path, sha256, type }: { path: string; sha256: string; type: string }): Promise<void> {
     const headers = { 'content-type': type, [digestHeader]: sha256 };
     await this.#done('PUT', key, { headers, body: await openAsBlob(path), sha256 });
@@ -177,7 +177,7 @@ function noCredentials(bucket: string): CampaignError {
   return new CampaignError({
     code: 'MB3705',
     message: `no credentials for the bucket ${bucket}: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set`,
-    hint: 'set both in the environment; for S3 storage outside AWS, set AWS_ENDPOINT_URL_S3, too',
+    hint: 'set both in the environment; for S3 storage outside AWS, also set AWS_ENDPOINT_URL_S3',
   });
 }
 
@@ -293,8 +293,8 @@ class BucketFiles implements StoreFiles {
   }
 
   /**
-   * Copies an existing object to another name before it is overwritten, with a notice if the target may not replace it.
-   * Resolves with `false` if the object already has the same bytes.
+   * Copies the existing object to another name before the output overwrites it. Reports a notice if the object is not a
+   * recorded output of this step. Resolves with `false` if the object already has the same bytes.
    */
   async #makeRoom(target: OutputTarget, { path, bytes, sha256 }: Output): Promise<boolean> {
     const old = await this.#bucket.head(this.#keyOf(path));

@@ -23,8 +23,8 @@ export interface KnownNames {
 }
 
 /**
- * Finds all paths that name nothing, in all branches, even those that are not rendered. Returns them after the `faults`
- * of the template that are no consequence of one.
+ * Finds all paths with unknown names, even in branches that are not rendered. Returns their faults after the other
+ * `faults` of the template, without those that such a path caused.
  */
 export function checkPaths(
   paths: readonly NamePath[],
@@ -43,7 +43,7 @@ export function checkPaths(
   return [...faults.filter(({ start, end }) => !spaced.some((one) => start < one.end && one.start < end)), ...wrong];
 }
 
-/** Finds a column that stands in the text as it is, such as `row.Product (EN)`, which Handlebars reads as a call. */
+/** Finds a column that is written without the necessary brackets, as in `row.Product (EN)`. */
 function withoutBrackets(path: NamePath, text: string, known: KnownNames): NamePath | undefined {
   const root = path.parts[0] ?? '';
   const shape = root === 'row' ? known.row : known.tables?.get(root);
@@ -201,11 +201,15 @@ function checkOutput(path: NamePath, known: KnownNames): Fault | undefined {
   const [, task, output = '', ...deeper] = path.parts;
   const tasks = known.tasks ?? new Map<string, string | undefined>();
   if (!path.direct) {
-    const message = `\`${path.written}\` cannot be given to a helper or a block: it is known only when the task has run`;
+    const message = `\`${path.written}\` cannot be given to a helper or a block: its value is known only after the task has run`;
     return { code: 'MB1202', message, hint: `use it alone: {{${path.written}}}` };
   }
   if (task === undefined) {
-    return { code: 'MB1203', message: '`tasks` alone names no output', hint: 'write {{tasks.name.url}}' };
+    return {
+      code: 'MB1203',
+      message: '`tasks` needs the name of a task and its output',
+      hint: 'write it as in {{tasks.hero.url}}',
+    };
   }
   if (!tasks.has(task)) {
     const names = [...tasks.keys()];
@@ -216,7 +220,7 @@ function checkOutput(path: NamePath, known: KnownNames): Fault | undefined {
   const names = kind.outputs.flatMap((name) => [name, `${name}s`]);
   if (names.includes(output) && deeper.length === 0) {
     if (!path.printed || kind.outputs.includes(output)) return undefined;
-    const hint = `let it stand alone, as the whole value; in a text name one step: {{tasks.${task}.${kind.outputs[0]}}}`;
+    const hint = `use it alone, as the whole value; inside a text, name one step: {{tasks.${task}.${kind.outputs[0]}}}`;
     return { code: 'MB1204', message: `\`${path.written}\` is a list and cannot be printed into a text`, hint };
   }
   const { parts } = kind;
@@ -224,7 +228,7 @@ function checkOutput(path: NamePath, known: KnownNames): Fault | undefined {
     return {
       code: 'MB1202',
       message: `\`${path.written}\` is known only after the task has run, and so is the number of its items`,
-      hint: `go through them with foreach: "{{tasks.${task}.${parts.name}}}" and maxItems, and use {{row.url}}`,
+      hint: `make one step for each item: write foreach: "{{tasks.${task}.${parts.name}}}" with maxItems, and use {{row.url}}`,
     };
   }
   if (names.length === 0) {
@@ -252,8 +256,9 @@ function unknownRoot(path: NamePath, known: KnownNames): Fault {
   if (name === 'env' || name === 'process') return environmentName(path);
   const message = `\`${path.written}\` is not known`;
   if (name === 'tables') {
-    const hint = 'for the row of a step write the name of the table alone, as in {{copy.headline}}';
-    return { code: 'MB1202', message: `${message} here: all rows of a table are for \`foreach\` and \`matrix\``, hint };
+    const hint = 'for the current row, write the name of the table alone, as in {{copy.headline}}';
+    const why = 'only `foreach` and `matrix` can use all rows of a table';
+    return { code: 'MB1202', message: `\`${path.written}\` cannot be used here: ${why}`, hint };
   }
   const columnsOf = (shape: RowShape | undefined) => (typeof shape === 'object' ? (shape.columns ?? []) : []);
   const axes = typeof known.axes === 'object' ? known.axes : [];

@@ -20,8 +20,8 @@ interface Matcher {
 }
 
 /**
- * Makes the matcher of one validator, which throws for a pattern that cannot be matched in bounded time. `skipsHard`:
- * such a pattern accepts every text instead.
+ * Returns the pattern compiler of one JSON Schema validator. Its `regExp` throws for a pattern whose matching time
+ * cannot be bounded. `skipsHard`: such a pattern matches every text instead.
  */
 export function makeMatcher(skipsHard: boolean): {
   regExp: ((pattern: string) => Matcher) & { code: string };
@@ -79,10 +79,11 @@ export function compileLinearPattern(pattern: string): Matcher & { size: number 
 function describe(error: unknown): string {
   const message = messageOf(error);
   const [, what] = /`(\(\?<?[=!])/.exec(message) ?? [];
-  if (what !== undefined) return `${what}…) looks ahead or back, which may never end`;
-  if (/invalid escape sequence: `\\[1-9k]/.test(message)) return 'it refers back to a group, which may never end';
+  if (what !== undefined) return `${what}…) looks ahead or back, so a match may take forever`;
+  if (/invalid escape sequence: `\\[1-9k]/.test(message))
+    return 'it refers back to a group, so a match may take forever';
   if (/repeat count/.test(message))
-    return 'it repeats something more than 1000 times; `maxLength` and `minLength` may say it';
+    return 'it repeats something more than 1000 times; for limits of length, use `minLength` and `maxLength`';
   return message.replace('error parsing regexp: ', '').slice(0, 100);
 }
 

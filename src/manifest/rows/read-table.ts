@@ -38,7 +38,7 @@ export function columnName(cell: string): string {
   return cell.replaceAll(/\s+/g, ' ').trim();
 }
 
-/** Explains an error of a spreadsheet in a cell. Undefined when the cell has a value. */
+/** Explains the error that a spreadsheet shows in a cell. Undefined when the cell has a value. */
 export function explainSheetError(value: Json, name: () => string): Wrong | undefined {
   if (typeof value !== 'string' || !sheetError.test(value.trim())) return undefined;
   return sheetErrorIn(name(), value.trim());
@@ -54,8 +54,8 @@ function describeWrong(place: Place, wrong: Wrong): Diagnostic {
 }
 
 /**
- * Makes a table. The first row has the names. Rows and unnamed columns without values are left out. Cells with errors
- * are unknown.
+ * Makes a table. The first row has the column names. Rows and unnamed columns without values are left out. A cell with
+ * an error has an unknown value.
  */
 export function readTable(
   [header, ...body]: readonly TableRow[],
@@ -90,7 +90,10 @@ export function readTable(
         ? '; if a title is above the column names, delete it, or write { file: …, header: 2 } in the manifest'
         : '';
     diagnostics.push(
-      describeWrong(placeOf(unnamed), { message, hint: `name it in the ${first}, or remove it${title}` }),
+      describeWrong(placeOf(unnamed), {
+        message,
+        hint: `give the column a name in the ${first}, or remove the column${title}`,
+      }),
     );
   }
   const isBroken = diagnostics.length > 0;
@@ -232,7 +235,7 @@ function describeFault(
       return {
         message: `${cell} is merged with the next one, so the column of its value is ambiguous`,
         hint: isTop
-          ? `if it is a title above the column names, set their row, as in { file: ${label}, header: ${row + 1} }`
+          ? `if it is a title above the column names, set \`header\` to the row with the column names: { file: ${label}, header: ${row + 1} }`
           : 'unmerge the cells',
       };
     default:

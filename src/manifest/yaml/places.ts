@@ -24,7 +24,7 @@ export interface Places {
   /** Place of a scalar, or of the key of a map or list. If it is not written, the place of the nearest parent. */
   value(path: Path): Place;
   key(path: Path): Place;
-  /** Place of a part of a text: UTF-16 offsets in the text as read, mapped to the text as written. */
+  /** Place of a part of a text in the source. `start` and `end`: UTF-16 offsets in the parsed text. */
   within(path: Path, part: { text: string; start: number; end: number }): Place;
 }
 
@@ -38,8 +38,9 @@ interface Spot {
 }
 
 /**
- * Returns the offset of a part of a text in its written form. Because quotes, indentation and escapes make the two
- * forms differ, the mustache around the part is counted: the third equal mustache as read is the third as written.
+ * Returns the offset of a part of a text in its YAML source, which differs from the parsed text by quotes, indentation
+ * and escapes. Finds the `{{…}}` that contains the part, and counts equal ones: the third one in the parsed text is
+ * also the third one in the source.
  */
 function findPart(written: string, part: { text: string; start: number; end: number }): number | undefined {
   const opening = part.text.lastIndexOf('{{', part.start);
@@ -176,7 +177,7 @@ class TreeReading {
   #convertNode(node: Node, depth: number): Converted {
     if (depth > maxDepth) {
       const message = `values are nested deeper than ${maxDepth} levels`;
-      return this.#refuse(this.#codes.tooLarge, node, { message, hint: 'write them flatter' });
+      return this.#refuse(this.#codes.tooLarge, node, { message, hint: 'use fewer levels of lists and maps' });
     }
     const tag = 'tag' in node ? node.tag : undefined;
     if (typeof tag === 'string' && !jsonTags.includes(tag)) {
@@ -193,13 +194,16 @@ class TreeReading {
     const name = alias.source;
     const target = this.#anchors.get(name);
     if (target === undefined) {
-      const hint = `write &${name} before the value that is meant, above this line in the same file`;
+      const hint = `write &${name} before the value that it refers to, above this line in the same file`;
       return this.#refuse(this.#codes.wrong, alias, { message: `*${name} has no anchor above it`, hint });
     }
     const converted = this.#done.get(target);
     if (converted === undefined) {
-      const hint = `write out what is meant here, instead of *${name}`;
-      return this.#refuse(this.#codes.wrong, alias, { message: `*${name} stands inside of itself`, hint });
+      const hint = `write the value itself instead of *${name}`;
+      return this.#refuse(this.#codes.wrong, alias, {
+        message: `*${name} is inside the value that it refers to`,
+        hint,
+      });
     }
     this.#repeated += converted.size;
     if (this.#repeated <= maxRepeatedValues && depth <= maxDepth) return converted;

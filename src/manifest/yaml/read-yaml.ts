@@ -75,7 +75,10 @@ export function readYaml(
     });
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    return fail(faults.tooLarge, 0, { message: 'the values are nested too deeply', hint: 'write them flatter' });
+    return fail(faults.tooLarge, 0, {
+      message: 'the values are nested too deeply',
+      hint: 'use fewer levels of lists and maps',
+    });
   }
   const list = Array.isArray(documents) ? documents : [];
   const [document, second] = list;
@@ -142,7 +145,7 @@ const words: { readonly [code: string]: { message: string; hint: string } } = {
     hint: 'write \\\\ for a backslash, or use single quotes',
   },
   BAD_ALIAS: { message: 'the alias is not written correctly', hint: 'an alias is *name, as in `<<: *name`' },
-  RESOURCE_EXHAUSTION: { message: 'the values are nested too deeply', hint: 'write them flatter' },
+  RESOURCE_EXHAUSTION: { message: 'the values are nested too deeply', hint: 'use fewer levels of lists and maps' },
 };
 
 interface Cause {

@@ -96,7 +96,7 @@ interface PictureProps {
   digit?: number | undefined;
   /** Size in CSS pixels. Default: as in the style sheet. */
   size?: { width: number; height: number };
-  /** Whether it loads with high priority, because making a thumbnail takes a moment. */
+  /** Whether the picture loads with high priority. Thumbnails are made on request, which takes time. */
   isFirst?: boolean | undefined;
 }
 

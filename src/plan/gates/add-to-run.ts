@@ -33,7 +33,7 @@ export function findAdded(agreed: Plan, now: Plan, own: OwnSteps): Added {
   for (const row of rows) {
     const { address, order, blockedBy } = row;
     const waited = before.get(address);
-    // An order that only asks about a send was in the plan from the beginning.
+    // An order that only queries a sent request was in the plan from the beginning.
     if (waited === undefined || order?.asksOnly === true) continue;
     const begun = own.begun(address);
     if (begun !== undefined) {
@@ -120,7 +120,7 @@ function describeUnnamed({ credits, order }: PlanRow, { wouldCost }: PlanRow): W
     const costs = price === null ? 'its current price is unknown' : `it now costs ${price}`;
     return { by: 'budget', text: `${costs}, and the plan allows ${most} at most` };
   }
-  return { by: 'gate', text: 'it is not what the plan named; the next plan shows what it is' };
+  return { by: 'gate', text: 'the approved plan does not cover its current request; the next plan shows it' };
 }
 
 function leftFor(row: PlanRow, { by, text }: Why): PlanRow {

@@ -77,11 +77,14 @@ test('I46 a run whose record lacks what its store has seen is put aside until a 
   const marks = inMemory();
   marks.kept.set(id, markOf(4, 3));
   const isAside = () =>
-    vi.waitFor(async () => expect((await readRun(db, id))?.error).toContain('the database was put back'), 50_000);
+    vi.waitFor(
+      async () => expect((await readRun(db, id))?.error).toContain('the database was restored from an older copy'),
+      50_000,
+    );
   await drive(engine, marks);
   await isAside();
   const here = clone(db);
-  const aside = { ...(await known(db, id)), error: 'the database was put back' };
+  const aside = { ...(await known(db, id)), error: 'the database was restored from an older copy' };
   // A clone that has not watched: it knows no more than the engine.
   await here.giveBack(aside, lockOf(1));
   await drive(engine, marks);
