@@ -158,7 +158,7 @@ tasks:
     const accounts = JSON.parse((await run('list', 'accounts', '--sandbox', '--json')).out).accounts as {
       id: string;
     }[];
-    writeFileSync(join(folder, 'rows.csv'), 'sku,note,price\n007,=1+1,19.5\n');
+    writeFileSync(join(folder, 'rows.csv'), 'sku,note,price,long\n007,=1+1,19.5,123456789.25\n');
     writeFileSync(join(folder, 'copy.csv'), 'sku,title\n007,"A; B"\n');
     writeFileSync(
       join(folder, 'campaign.yaml'),
@@ -189,10 +189,10 @@ tasks:
 
     await outputs('--format', 'csv-semicolon', '--out', 'list.csv');
     const [head, ...lines] = readFileSync(join(folder, 'list.csv'), 'utf8').split('\r\n');
-    expect(head).toMatch(/^\ufeffsku;row\.note;price;copy\.sku;copy\.title;address;/);
-    expect(lines.slice(0, 2).map((line) => line.slice(0, 32))).toEqual([
-      `007;'=1+1;19,5;007;"A; B";pic@00`,
-      `007;'=1+1;19,5;007;"A; B";say@00`,
+    expect(head).toMatch(/^\ufeffsku;row\.note;price;long;copy\.sku;copy\.title;address;/);
+    expect(lines.slice(0, 2).map((line) => line.slice(0, 45))).toEqual([
+      `007;'=1+1;19,5;123456789.25;007;"A; B";pic@00`,
+      `007;'=1+1;19,5;123456789.25;007;"A; B";say@00`,
     ]);
 
     expect((await outputs('--format', 'xlsx')).code).toBe(64);
@@ -200,8 +200,8 @@ tasks:
     expect((await outputs('--out', 'list.xlsx')).code).toBe(0);
     const read = await readWorkbook(readFileSync(join(folder, 'list.xlsx')), [undefined]);
     const [, file, post] = 'sheets' in read ? (read.sheets[0]?.cells ?? []) : [];
-    expect(file?.slice(0, 6)).toEqual(['007', '=1+1', '19.5', '007', 'A; B', 'pic@007']);
-    expect(post?.slice(0, 6)).toEqual(['007', '=1+1', '19.5', '007', 'A; B', 'say@007']);
+    expect(file?.slice(0, 7)).toEqual(['007', '=1+1', '19.5', '123456789.25', '007', 'A; B', 'pic@007']);
+    expect(post?.slice(0, 7)).toEqual(['007', '=1+1', '19.5', '123456789.25', '007', 'A; B', 'say@007']);
     writeFileSync(join(folder, 'other.xlsx'), 'PK\u0003\u0004');
     expect((await outputs('--out', 'other.xlsx')).code).not.toBe(0);
   });

@@ -323,3 +323,16 @@ test('files of two runs that are put on record together go to the hands of both'
   const queues = [inStore, inFolder].map((run) => filesQueue(account, placeOf(run)));
   expect(queues.map((queue) => given.get(queue)?.length)).toEqual([1, 1]);
 });
+
+test('each file of a job is fetched by itself', async () => {
+  const { dispatcher, made, given } = open();
+  const leaving = new AbortController();
+  onTestFinished(() => leaving.abort());
+  for (const index of [0, 1])
+    void dispatcher.outputsOf(inStore).fetch(target(), { ...file, index }, { signal: leaving.signal });
+  await settled();
+  for (const { answer } of made.calls) answer();
+  await settled();
+  const orders = given.get(filesQueue(account, placeOf(inStore))) ?? [];
+  expect(new Set(orders.map((order) => JSON.stringify(order))).size).toBe(2);
+});

@@ -90,6 +90,13 @@ describe('data', () => {
   ]);
 });
 
+test('a line break of any system in a value is LF', () => {
+  const text = JSON.stringify([{ text: 'a\rb\r\nc\nd' }]);
+  expect(readRows({ path: 'p.json', file: 'p.json', text }).rows?.rows).toMatchObject([
+    { value: { text: 'a\nb\nc\nd' } },
+  ]);
+});
+
 const separators = [',', ';', '\t'] as const;
 
 function read(text: string, separator?: string) {
