@@ -158,7 +158,7 @@ try {
   await Promise.all(copies.map(work));
 } finally {
   for (const { tests } of copies) tests.end();
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 process.stdout.write(`${wanted.length} controls, ${seen} seen, in ${Math.round((Date.now() - began) / 1000)} s\n`);
 process.exitCode = seen === wanted.length && wanted.length > 0 ? 0 : 1;
