@@ -204,7 +204,7 @@ describe('other locks of the working tree', () => {
     });
     const text = (await run()).out.replaceAll(/\s+/g, ' ');
     expect(text).toContain(
-      'to spend ≈ 8 credits, at most 10 + 2 steps of unknown price (one step of each price runs first; its charge is the price of the others)',
+      'to spend ≈ 8 credits, at most 10 + 2 steps of unknown price (2 steps by charges of another campaign; one step of each price runs first; its charge is the price of the others)',
     );
   });
 });

@@ -17,7 +17,7 @@ export function moneyFacts(totals: PlanTotals, { isQuiet = false } = {}): Fact[]
   const { mayRetry, afterPicks, ceiling, knownPrices, held, discarded, budget, maxCredits, limit, balance } = totals;
   const missing = missingInAccount(totals);
   const texts: { readonly [label: string]: Text | false | undefined } = {
-    'to spend': strong(`${spendText(totals)}${totals.unknownPrices === 0 ? '' : firstsText}`),
+    'to spend': strong(toSpendText(totals)),
     retries:
       mayRetry !== undefined &&
       (mayRetry > 0 ? `up to ${countOf(mayRetry, 'credit')} more, should jobs fail` : 'of unknown price'),
@@ -39,7 +39,16 @@ export function moneyFacts(totals: PlanTotals, { isQuiet = false } = {}): Fact[]
   );
 }
 
-const firstsText = ' (one step of each price runs first; its charge is the price of the others)';
+function toSpendText(totals: PlanTotals): string {
+  if (totals.unknownPrices === 0) return spendText(totals);
+  const { list = 0, 'other-lock': charged = 0 } = totals.estimate?.sources ?? {};
+  const notes = [
+    ...(charged > 0 ? [`${countOf(charged, 'step')} by charges of another campaign`] : []),
+    ...(list > 0 ? [`${countOf(list, 'step')} by list price`] : []),
+    'one step of each price runs first; its charge is the price of the others',
+  ];
+  return `${spendText(totals)} (${notes.join('; ')})`;
+}
 
 /** Warns that the account is likely to run out of credits, judging by the balance after the last run. */
 function missingInAccount({ lastBalance, estimate, knownPrices }: PlanTotals): string | undefined {
