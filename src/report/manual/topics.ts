@@ -10,13 +10,13 @@ export const topicGroups = {
   },
   'Plans and credits': {
     plan: 'how to read a plan, and what changes it',
-    selection: 'a part of a campaign',
+    selection: 'select steps of a campaign',
     cost: 'prices, budgets, spent credits',
     posts: 'publishing',
   },
   'Never twice': {
     recovery: 'recovery after a crash',
-    sends: 'how a lost answer is settled',
+    sends: 'recover the lost answer to a create request',
     lock: 'the record of purchases',
     trust: 'untrusted files, consent and approvals',
   },
@@ -30,9 +30,9 @@ export const topicGroups = {
     ci: 'pull requests, unattended runs',
     engine: 'several machines: a database and workers',
     operate: 'an engine in production: database, limits, monitoring, TLS',
-    sandbox: 'the same with sandbox credits',
+    sandbox: 'rehearse a campaign with sandbox credits',
     library: 'use it as a library',
-    service: 'keys, addresses, API operations',
+    service: 'service URL, API key, API operations',
   },
   Reference: {
     keys: 'every key of a manifest',
