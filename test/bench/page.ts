@@ -37,29 +37,32 @@ export function pageOfNumbers({ trials, results, starts, goals }: Measured, extr
   const missed = goals.filter((goal) => !isMet(goal));
   return [
     '# Measured numbers',
-    'Cost of a run without the time of the service itself. A stub on the same machine replaces the service: it creates no media, and a job ends after a fixed time.',
-    `${tellMachine(extra)} Times are medians in seconds, memory is the peak in MiB. They differ between machines; ratios within one round differ less.`,
+    'This page shows the time and memory that mediabatch itself needs for a run. A stub on the same machine replaces the service. The stub creates no media, and ends each job after a fixed time.',
+    `${tellMachine(extra)} Times are medians in seconds; memory is the peak in MiB. Both differ between machines. Ratios of values measured in one round differ less.`,
     section(
       'Compared with a script',
-      'The script is careful work of one afternoon: YAML, a queue, a poll every 2 s, a JSON file rewritten after each change. The minimum is three requests per step and nothing else: no durable record, checks, screen or polling.',
+      '“The script” is a Node script as an engineer writes it in an afternoon: it reads YAML, has a queue, polls every 2 s, and rewrites a JSON file after each change. “Minimum” is a minimal script: it sends only three requests per step, without a durable record, checks, a screen or polling.',
       [['what', 'mediabatch', 'the script', 'minimum'], ...rows],
     ),
     section(
       'Delay until the end of a job is detected',
-      '× is the duration of the run divided by the shortest possible one, in which each job starts as soon as a slot is free. Polls are requests per job, including lists. Delay is the mean time in seconds until the end is detected.',
+      '× is the duration of the run divided by the ideal duration, in which each job starts as soon as a slot is free. Polls is the number of poll requests per job, including requests for lists. Delay is the mean time in seconds from the end of a job until the run detects it.',
       [['what', '×', 'polls', 'delay'], ...polled],
     ),
-    section('Start', 'From call to exit, in ms.', [['command', 'ms', 'MiB'], ...started]),
+    section('Start', 'Time in ms from the call of a command to its exit, and peak memory in MiB.', [
+      ['command', 'ms', 'MiB'],
+      ...started,
+    ]),
     section(
       'Missed goals',
-      `${goals.length - missed.length} of ${goals.length} goals were met. W1 to W7 and the others are described in \`test/bench/README.md\`.`,
+      `${goals.length - missed.length} of ${goals.length} goals were met. The table lists the missed goals. Wall is the elapsed time, limit is the minimum script, ideal is the ideal duration, and bare node is \`node -e 0\`. The workloads are described in \`test/bench/README.md\`.`,
       [
         ['workload', 'what', 'goal', 'measured'],
         ...missed.map(({ trial, text, most, value }) => [trial, text, `≤ ${most}`, figure(value, 2)]),
       ],
     ),
     `## Before a release\n\n${releaseLine()}`,
-    'To measure again, run `npm run --silent bench -- --markdown > src/manual/numbers.md`, in a clone.',
+    'To measure again, run `npm run --silent bench -- --markdown > src/manual/numbers.md` in a clone of the repository.',
   ]
     .filter((part) => part !== '')
     .join('\n\n');

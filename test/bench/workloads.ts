@@ -42,7 +42,7 @@ export function listWorkloads(options: { long: boolean; repetitions?: number }):
         {
           name: 'W1 far',
           title: '1,000 steps, jobs of 0 s, 32 at once, over TLS, 40 ms there and back',
-          short: 'the same, 40 ms away by TLS',
+          short: '1,000 images, 40 ms by TLS',
           steps: none(1000),
           concurrency: 32,
           oneWayMs: 20,
