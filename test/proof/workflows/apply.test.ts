@@ -115,7 +115,7 @@ describe.skipIf(!hasGh)('apply.yml (needs gh and a POSIX shell)', () => {
     expect(bought()).toBe(2);
     expect(
       spawnSync('git', ['--git-dir', origin, 'log', '-1', '--format=%an: %s', 'main'], { encoding: 'utf8' }).stdout,
-    ).toBe('github-actions[bot]: campaign.lock.jsonl: what was bought in run 12\n');
+    ).toBe('github-actions[bot]: campaign.lock.jsonl: purchases of run 12\n');
     here.git('pull', '--quiet', 'origin', 'main');
     const again = await merged(`${manifest}# hello\n`);
     expect(again.code, again.said).toBe(0);
@@ -226,7 +226,7 @@ describe.skipIf(!hasGh)('apply.yml (needs gh and a POSIX shell)', () => {
 
       const early = await merged(`${manifest}# more\n`);
       expect(early.code).toBe(1);
-      expect(early.said).toContain(`waits on the branch ${waiting}`);
+      expect(early.said).toContain(`the branch ${waiting} contains the purchases`);
       expect(early.step('Apply').outcome).toBe('skipped');
 
       here.git('fetch', '--quiet', 'origin');
@@ -248,8 +248,8 @@ describe.skipIf(!hasGh)('apply.yml (needs gh and a POSIX shell)', () => {
   test('no branch takes a push: the lock is an artifact, and the job fails', async () => {
     const job = await merged(manifest, { onStart: refuseAt('Commit the lock', '!= none') });
     expect(job.code).toBe(1);
-    expect(job.said).toContain('the lock cannot be pushed, to main or to mediabatch-lock/');
-    expect(job.step('Keep a lock that was not pushed').with.path).toBe('**/*.lock.jsonl');
+    expect(job.said).toContain('the lock cannot be pushed to main or to mediabatch-lock/');
+    expect(job.step('Upload the lock if it was not pushed').with.path).toBe('**/*.lock.jsonl');
     const clone = execFileSync('bash', ['-c', 'echo "$0"/clone-*', folder], { encoding: 'utf8' }).trim();
     expect(existsSync(clone) && readFileSync(join(clone, 'campaign.lock.jsonl'), 'utf8')).toContain('"state":"done"');
   });

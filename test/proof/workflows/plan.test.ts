@@ -110,7 +110,7 @@ describe.skipIf(!hasGh)('plan.yml (needs gh and a POSIX shell)', () => {
     here.commit();
     const without = await pullRequest({ 'campaign.yaml': manifest('lamp'), ...packageFiles });
     expect(without.code).toBe(1);
-    expect(without.said).toContain('has no package-lock.json, and mediabatch is installed from there');
+    expect(without.said).toContain('has no package-lock.json, from which mediabatch is installed');
   });
 
   test('where nothing differs nothing is said', async () => {
