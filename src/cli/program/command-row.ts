@@ -9,6 +9,7 @@ import {
 } from '../../campaign/option-table.ts';
 import { exitCodes } from '../../contract/exit.ts';
 import { CampaignError } from '../../contract/failure.ts';
+import { groupBy } from '../../ground/values.ts';
 import { faint, line, table } from '../../report/document.ts';
 import { terminalText } from '../../report/render/terminal-text.ts';
 import type { Style } from '../../report/style.ts';
@@ -74,8 +75,8 @@ function addCommand(program: Command, row: CommandRow, { terminal, exit }: Progr
   const command = above.command(own).summary(row.summary).description(row.description);
   rowsByCommand.set(command, row);
   for (const [name, about, standard] of row.arguments ?? []) command.argument(name, about, standard);
-  const options = (row.options ?? []).map(optionOf);
-  for (const option of options.length > mostUngrouped ? underHeadings(options) : options) command.addOption(option);
+  for (const option of row.options ?? []) command.addOption(optionOf(option));
+  if (command.options.length > mostUngrouped) underHeadings(command);
   if (row.notes !== undefined) command.addHelpText('after', `\n${row.notes}`);
   command.addHelpText('after', () => examplesText(row.examples, terminal.outStyle));
   const { run } = row;
@@ -134,11 +135,16 @@ const headings = Object.entries({
   'Engine:': 'engine store',
 }).flatMap(([heading, names]) => names.split(' ').map((name) => ({ name, heading })));
 
-/** Returns the options in the order in which the help shows them. */
-function underHeadings(options: readonly Option[]): readonly Option[] {
-  const placeOf = (option: Option) => headings.findIndex(({ name }) => name === option.name());
-  for (const option of options) option.helpGroup(headings[placeOf(option)]?.heading ?? 'Others:');
-  return options.toSorted((a, b) => placeOf(a) - placeOf(b));
+function underHeadings(command: Command): void {
+  const placeOf = (option: { name(): string }) => headings.findIndex(({ name }) => name === option.name());
+  for (const option of command.options) option.helpGroup(headings[placeOf(option)]?.heading ?? 'Others:');
+  const byPlace = (a: { name(): string }, b: { name(): string }) =>
+    Number(placeOf(a) < 0) - Number(placeOf(b) < 0) || placeOf(a) - placeOf(b);
+  command.configureHelp({
+    ...command.configureHelp(),
+    // Only the help sorts: printed commands keep the order of the table.
+    groupItems: (_all, visible, headingOf) => groupBy(visible.toSorted(byPlace), headingOf),
+  });
 }
 
 function detailsOf(given: CommandOption): OptionDetails & Pick<OptionRow, 'flags' | 'about'> {

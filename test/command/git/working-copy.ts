@@ -267,11 +267,11 @@ function compareNumbers(summary: string, { status, plan, cost, run, runs }: Numb
   }).toEqual({ summary: spent, plan: spent, cost: spent });
   if (run !== undefined) {
     // A summary names the credits of its run only if earlier runs spent some, too.
-    const now = / spent \(/.test(summary) ? number(/ spent \(([\d\u202f]+) now\)/) : spent;
+    const now = /^credits .* spent \(/m.test(summary) ? number(/^credits .* spent \(([\d\u202f]+) now\)/m) : spent;
     const spentNow = runs.runs.find(({ id }) => id === run)?.spentNow;
     expect({ run: spentNow }, summary).toEqual({ run: now });
   }
   if (left === undefined) return;
-  expect({ summary: number(/([\d\u202f]+) of [\d\u202f]+ left/) }, summary).toEqual({ summary: left });
+  expect({ summary: number(/^credits .* ([\d\u202f]+) of [\d\u202f]+ left/m) }, summary).toEqual({ summary: left });
   if (held + heldUnknown === 0) expect(plan.totals.budgetLeft).toBe(left);
 }
