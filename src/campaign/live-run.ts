@@ -329,7 +329,7 @@ export class LiveRun {
   #reportSkipped({ outdated, left }: Added): void {
     for (const { address, credits } of outdated) {
       const price = credits === null ? '' : ` for ${countOf(credits, 'credit')}`;
-      this.#notice(address, `its input is no longer picked; it stays, and the next run regenerates it${price}`);
+      this.#notice(address, `its input is no longer picked; it stays, and the next run makes this step again${price}`);
     }
     for (const { address, blockedBy, reason } of left) {
       if (blockedBy === 'budget') this.#notice(address, `is left for the next run: ${reason.text}`);

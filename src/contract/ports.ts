@@ -132,7 +132,7 @@ export interface IntendedRequest {
   at: number;
   /** The newest listed job before the request, as in `Purchase`. */
   fence?: string | undefined;
-  /** Id of the create request that this one replaces, because a list has shown that it made no job. */
+  /** Id of the earlier create request that this request repeats: the service's list has shown that the earlier one made no job. */
   resent?: string | undefined;
 }
 

@@ -337,7 +337,7 @@ export class Account {
   }
 }
 
-/** Number of matching charges after which further ones do not raise the limit. */
+/** Number of charges equal to their reservation after which more of them do not raise the limit of the ramp. */
 const mostMet = 20;
 
 function sum(held: Iterable<Held>, creditsOf: (one: Held) => number): number {

@@ -168,9 +168,9 @@ function withNamed(priceOf: PriceOf, rows: readonly PlanRow[]): PriceOf {
 type Resumed = { order: StepOrder; spent: number | null } | { end: StepEnd };
 
 /**
- * Determines the rest of an order that another process may have carried out in part, from what was recorded since: no
- * purchase is repeated, and a create request without an answer is looked up before anything else. `before` and
- * `record`: record of the address when the plan was made, and now. Without new facts the order stays unchanged.
+ * Returns what is left of an order that another process may have carried out in part. Compares the step's record when
+ * the plan was made (`before`) with its record now (`record`): no purchase is repeated, and a create request without an
+ * answer is looked up before anything else. If the records are equal, the order stays unchanged.
  */
 export function resumeOrder(
   order: StepOrder,

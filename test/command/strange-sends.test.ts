@@ -52,7 +52,7 @@ tasks:
     const asked = await apply([], elsewhere(program));
     expect(asked.code, asked.err).toBe(5);
     expect(asked.err.replaceAll(/\s+/g, ' ')).toContain(
-      'which pays once; it was sent elsewhere or long ago, so sending it again needs an approval',
+      'so it is charged once; it was sent elsewhere or long ago, so sending it again needs an approval',
     );
     expect(trial.sandbox.ledger()).toEqual([]);
     const agreed = await apply(['--yes', '-s', 'hero'], elsewhere());

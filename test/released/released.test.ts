@@ -84,7 +84,7 @@ describe.each(releasedVersions)('what %s has written', (version) => {
     const [run = ''] = readdirSync(pathInSet(version, 'store/.mediabatch/runs')).map((name) => basename(name, '.json'));
     const record = { run, server: null, lock: { ...lock, steps: new Map() } };
     await refusePutBack(noDatabase, store, { ...record, lines: 3 });
-    await expect(refusePutBack(noDatabase, store, { ...record, lines: 2 })).rejects.toThrow('had 3 about 1');
+    await expect(refusePutBack(noDatabase, store, { ...record, lines: 2 })).rejects.toThrow('had 3 lines about 1');
   });
 
   test.each(documents)('%s --json has every field that it had', async (name) => {

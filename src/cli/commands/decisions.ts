@@ -31,7 +31,7 @@ interface Called {
   /** Arguments after FILE. */
   words: string[];
   chosen: { names: string[]; select: string[] | undefined };
-  /** The row of a command in the program says which options it has. */
+  /** Options of all decision commands. The row of each command in `program/` lists those that it accepts. */
   options: SharedOptions & PickOptions & ForgetOptions & AdoptOptions & ResolveOptions;
   shared: DecideOptions;
   terminal: Terminal;

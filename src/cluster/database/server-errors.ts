@@ -167,7 +167,7 @@ export function checkEngineUrl(text: string): void {
     throw new CampaignError({
       code: 'MB3705',
       message: `${url === undefined ? 'the engine' : showEngine(text)} is not the address of a PostgreSQL database`,
-      hint: 'it looks like postgres://user@host:5432/database; the password may stand in PGPASSWORD. examples/engine/compose.yaml starts one with two workers',
+      hint: 'write it as postgres://user@host:5432/database; the password can be in PGPASSWORD. examples/engine/compose.yaml starts a database and two workers',
     });
   }
   // In a URL whose password has an unescaped slash, the rest of the password is parsed as part of the path.

@@ -241,7 +241,10 @@ export function checkTables(value: Json, places: Places): Diagnostic[] {
 
 const optionsOf = { separator: ['csv'], header: ['csv', 'xlsx'], sheet: ['xlsx'] } as const;
 
-/** Finds the mistake of a data file and its options. `nameOf` names an option, or the source itself. */
+/**
+ * Finds the first mistake in a reference to a data file and in its options. `nameOf(option)` returns how messages name
+ * the option; without an argument, how they name the reference.
+ */
 export function findFileMistake(
   given: JsonMap,
   nameOf: (part?: string) => string,

@@ -42,7 +42,7 @@ interface CaptionProps {
   asset: ReviewAsset;
   /** Group in which the asset is shown. With it, the caption has only the properties that distinguish the asset. */
   group?: ShownGroup;
-  /** Its name outside of its group. Default: its address. */
+  /** Label of a tile that is shown without its group. Default: the address of the step. */
   name?: string;
 }
 

@@ -104,7 +104,7 @@ export function ruleOnSend(
   if (finding.is !== 'job' && canBeAskedFor(open)) {
     return refuse(
       address,
-      'needs no decision yet: apply can still recover the answer with the same idempotency key, which pays once',
+      'needs no decision yet: apply can still recover the answer with the same idempotency key, so it is charged once',
       'run apply again; only when 23 hours have passed since it was sent does it need a decision',
     );
   }

@@ -110,7 +110,7 @@ interface Why {
 
 const lost: Why = {
   by: 'gate',
-  text: 'its input is no longer picked; the next run regenerates it',
+  text: 'its input is no longer picked; the next run makes this step again',
 };
 
 function describeUnnamed({ credits, order }: PlanRow, { wouldCost }: PlanRow): Why {

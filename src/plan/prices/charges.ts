@@ -30,7 +30,7 @@ export interface Charge {
   went: Whereabouts;
   /** Whether a step of the manifest has this purchase now. */
   isUsed: boolean;
-  /** `null`: the charge is held, and its price is unknown. */
+  /** `null`: a charge is possible, and its amount is unknown. */
   credits: number | null;
 }
 

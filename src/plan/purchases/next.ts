@@ -178,10 +178,13 @@ export function settlingOf(purchase: OpenSend, facts: SendFacts): Settling {
     case 'search':
       return {
         by: 'search',
-        reason: "the answer to its create was lost; the service's list is searched first, which pays once",
+        reason: "the answer to its create was lost; the service's list is searched first, so it is charged once",
       };
     case 'replay':
-      return { by: 'replay', reason: 'the answer to its create was lost; the same key is sent again, which pays once' };
+      return {
+        by: 'replay',
+        reason: 'the answer to its create was lost; the same key is sent again, so it is charged once',
+      };
     default:
   }
   if (state === 'unresolved') {

@@ -20,7 +20,7 @@ const unknownRequest: Settling = {
   reason: 'the answer to its create was lost, and its request is not on record',
 };
 
-/** Returns the open send that the step's own row asks about. `redo`: an interrupted redo is continued. */
+/** Returns the unresolved create that the row of the step itself settles. `redo`: the run continues an interrupted redo. */
 export function ownOpenSend(
   { purchase, record, step }: Match,
   facts: SendFacts,

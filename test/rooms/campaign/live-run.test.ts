@@ -193,7 +193,7 @@ tasks:
     expect(steps.get('film@a')?.purchases[0]?.request).toMatchObject({ image: { $ref: fingerprintOf('hero@a/1') } });
     expect(steps.get('film@b')?.purchases[0]?.request).toMatchObject({ image: { $ref: fingerprintOf('hero@b/2') } });
     expect(told(run)).toEqual([
-      'film@a: its input is no longer picked; it stays, and the next run regenerates it for 5 credits',
+      'film@a: its input is no longer picked; it stays, and the next run makes this step again for 5 credits',
     ]);
     expect(campaign.plan().rows.filter(({ action }) => action !== 'keep')).toMatchObject([
       { address: 'film@a', action: 'redo', credits: 5 },

@@ -232,7 +232,7 @@ describe.each(Object.keys(kinds))('%s', (kind) => {
   test('the manual says how a lost answer of it is settled', () => {
     // An upload costs nothing, and is made again.
     if (kinds[kind]?.free === true) return;
-    const [, list = ''] = /## Automatic recovery\n([\s\S]*?)\n\nThe search/.exec(page('sends')) ?? [];
+    const [, list = ''] = /## Automatic recovery\n([\s\S]*?)\n\nmediabatch searches/.exec(page('sends')) ?? [];
     expect(list.match(/^\| [^|]+ \|/gm)?.join(' ')).toMatch(new RegExp(`\\b${kind}\\b`));
   });
 });

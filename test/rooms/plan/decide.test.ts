@@ -148,7 +148,7 @@ describe('what is done with one step', () => {
     const asking =
       (reason: string) =>
       (open: OpenSend): ToldDecision => ({ action: 'create', reason, asks: open });
-    const sentAgain = asking('the answer to its create was lost; the same key is sent again, which pays once');
+    const sentAgain = asking('the answer to its create was lost; the same key is sent again, so it is charged once');
     const waiting = (reason: string) => (): ToldDecision => ({ action: 'unresolved', reason });
     const tooLate = waiting(
       'the answer to its create was lost more than 23 hours ago, and the service no longer replays it',
@@ -202,7 +202,9 @@ describe('what is done with one step', () => {
     });
 
     const unknown = 'it is not known whether the create was charged';
-    const searched = asking("the answer to its create was lost; the service's list is searched first, which pays once");
+    const searched = asking(
+      "the answer to its create was lost; the service's list is searched first, so it is charged once",
+    );
 
     test.each<[string, Partial<OpenSend>, GivenFacts, (open: OpenSend) => ToldDecision]>([
       ['there is a list to search', { fence: 'job-9' }, {}, searched],

@@ -29,8 +29,8 @@ const old = earlier(a);
 const since = new Date(now - 3_600_000).toISOString();
 const open = create(old, { since });
 const listed: Partial<OpenSend> = { state: 'unresolved', since, fence: 'job-9' };
-const replayed = 'the answer to its create was lost; the same key is sent again, which pays once';
-const searched = "the answer to its create was lost; the service's list is searched first, which pays once";
+const replayed = 'the answer to its create was lost; the same key is sent again, so it is charged once';
+const searched = "the answer to its create was lost; the service's list is searched first, so it is charged once";
 
 /** The rows that are about a send, and about no step. */
 function asksOf(lock: Lock, facts: GivenFacts = {}, given: Graph = graph): PlanRow[] {
