@@ -37,7 +37,7 @@ export interface Rig {
   call(operationId: string, options?: CallOptions): Promise<Answer>;
   /** The same, and there must be no violation; `status` is what must come back. */
   expect(operationId: string, status: number, options?: CallOptions): Promise<Answer>;
-  /** A create of which the documentation names neither path nor method, so that the document cannot. */
+  /** Sends a create request whose path and method the documentation does not name, so the document lacks it, too. */
   create(path: string, body: object): Promise<Answer>;
   /** `operation status` of every answer that came through without a violation. */
   readonly seen: Set<string>;

@@ -254,7 +254,7 @@ describe('mistakes', () => {
       'MB1007 6:5',
     ],
     [
-      'ten thousand cells, of which ten are left',
+      'ten thousand cells, all but ten of them excluded',
       tasks(
         '  a:',
         '    kind: image',

@@ -240,7 +240,7 @@ describe('uploads', () => {
   test.each([
     ['half a character', 'a\ud800.png'],
     ['bytes that are no UTF-8', 'a\ufffd.png'],
-  ])('a file whose name has %s is told', (_name, file) => {
+  ])('a file whose name has %s is reported', (_name, file) => {
     const text = tasks("  a: { kind: image, foreach: '*.png', with: { prompt: '{{upload row.path}}' } }\n");
     const { diagnostics } = load(text, { data: { '*.png': { files: ['b.png', file] } }, uploads });
     expect(diagnostics.map(({ code }) => code)).toEqual(['MB1301']);
@@ -265,7 +265,7 @@ describe('uploads', () => {
     expect(diagnostics[0]?.message).toContain(said);
   });
 
-  test('a task of the name that they need is told', () => {
+  test('a task named like the uploads of a template is reported', () => {
     const { diagnostics } = load(tasks(`  upload: { kind: image, with: { prompt: '{{upload "logo.png"}}' } }\n`), {
       uploads,
     });
