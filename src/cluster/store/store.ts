@@ -20,9 +20,9 @@ export async function openStore(
   name: string,
   { makes, env = process.env, clock = systemClock }: { makes: boolean; env?: NodeJS.Dict<string>; clock?: Clock },
 ): Promise<Store> {
-  if (!name.startsWith('s3:')) return openPlace(await folderPlace(name), { makes });
-  const { openBucketPlace } = await import('./s3.ts');
-  const place = await openBucketPlace(name, { env, clock });
+  const place = name.startsWith('s3:')
+    ? await (await import('./s3.ts')).openBucketPlace(name, { env, clock })
+    : await folderPlace(name);
   const store = await openPlace(place, { makes });
   return { ...store, filesOf: (campaign) => guarded(store.filesOf(campaign), () => refuseName(campaign)) };
 }
@@ -51,10 +51,7 @@ async function folderPlace(name: string): Promise<StorePlace> {
       throw new OutputError('disk', `the store ${name} is missing or was replaced by another one: is it mounted?`);
     },
     filesOf: (campaign, requireThere) =>
-      guarded(filesBelow(join(folder, campaign), { name, requireThere }), () => {
-        refuseName(campaign);
-        refuseLink(join(folder, campaign));
-      }),
+      guarded(filesBelow(join(folder, campaign), { name, requireThere }), () => refuseLink(join(folder, campaign))),
   };
 }
 
