@@ -193,15 +193,17 @@ export class Head implements HeadOfRuns {
     for (const record of first) this.#share(record);
     const routes: { [kind: string]: CreateRoutes[string] } = {};
     const pollIntervalMs = first.find(({ settings }) => settings.pollIntervalMs !== undefined)?.settings.pollIntervalMs;
-    const facts = {
-      ...access,
-      clock,
-      createRoutes: routes,
-      durations: new Durations({}),
-      ...defined({ pollIntervalMs }),
-    };
     // One object with the limits, because the service reads them at each call, and later runs raise them.
-    const service = createService(Object.assign(limits, { ...facts, mayCreate: () => seat.lease.isFresh() }));
+    const service = createService(
+      Object.assign(limits, {
+        ...access,
+        clock,
+        createRoutes: routes,
+        durations: new Durations({}),
+        ...defined({ pollIntervalMs }),
+        mayCreate: () => seat.lease.isFresh(),
+      }),
+    );
     const creditWaitMs = Math.max(0, ...first.map(({ settings }) => settings.creditWaitMs));
     const gate = new AccountGate({ clock, places, creditWaitMs });
     this.#gate = gate;
