@@ -23,7 +23,7 @@ import { Breaker } from './breaker.ts';
 import { LocalGate } from './create-gate.ts';
 import { type Drive, type DriveOptions, drive, type OnError } from './drive.ts';
 import { LocalLedger } from './local-ledger.ts';
-import { ListLookUp, type lookUpTimes } from './lost-creates.ts';
+import { ListLookUp, type LookUpTimes } from './lost-creates.ts';
 
 export interface CarryOutOptions {
   lock: Lock;
@@ -42,7 +42,7 @@ export interface CarryOutOptions {
   purchases?: PurchaseJournal | undefined;
   accountOf(send: string): string | undefined;
   isAlone(): Promise<boolean>;
-  times: ReturnType<typeof lookUpTimes>;
+  times: LookUpTimes;
   /** How long to wait for credits when the account is empty, in ms; 0: no wait. */
   creditWaitMs: number;
   patienceMs?: number | undefined;

@@ -11,7 +11,7 @@ import { isOpenSend } from '../lock/sends.ts';
 import type { StepOrder } from '../plan/plan.ts';
 import { compareListed, isOpenField, isSameField, type ListedRecord } from '../plan/purchases/match-listed.ts';
 
-interface LookUpTimes {
+export interface LookUpTimes {
   /** Time in ms after a request was sent during which its job may still appear in the list. */
   graceMs: number;
   /** Time in ms between the two walks through the list. */

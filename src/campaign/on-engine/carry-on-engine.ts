@@ -5,6 +5,7 @@ import { type RunHeader, type RunRecord, readHeader } from '../../cluster/runs/r
 import { findOpenRun, readRun, requireOwnProtocol, submitRun } from '../../cluster/runs/runs.ts';
 import { makeSeal, type Seal } from '../../cluster/seal.ts';
 import { openStore } from '../../cluster/store/store.ts';
+import type { StoreFiles } from '../../cluster/store/store-marker.ts';
 import { systemClock } from '../../contract/clock.ts';
 import type { RunEvent } from '../../contract/event.ts';
 import { exitCodes } from '../../contract/exit.ts';
@@ -204,7 +205,7 @@ class EngineCarrier implements Carrier {
 
   async #watchUntilLeft(
     { id: run, plan, outline, loaded, isOpen }: Found,
-    store: Parameters<typeof watchOnEngine>[2]['store'],
+    store: StoreFiles | undefined,
     { on, signal, stray }: Watching,
   ): Promise<RunResult> {
     const { engine, access, campaign, telling, options, leaving } = this.#ground;
