@@ -119,21 +119,25 @@ function countPosts(rows: readonly PlanRow[]): Pick<PlanTotals, 'posts'> {
   return posts > 0 ? { posts } : {};
 }
 
+/** Sums what rows cost that are not bought now, as in `afterPicks`. */
+export function sumLater(
+  rows: readonly Pick<PlanRow, 'wouldCost' | 'price'>[],
+): Pick<NonNullable<PlanTotals['afterPicks']>, 'credits' | 'unknownPrices' | 'likely' | 'unpriced'> {
+  const credits = rows.reduce((sum, { wouldCost }) => sum + (wouldCost ?? 0), 0);
+  const unknown = rows.filter(({ wouldCost }) => wouldCost === null);
+  const likely = credits + unknown.reduce((sum, { price }) => sum + (price?.likely ?? 0), 0);
+  const unpriced = unknown.filter(({ price }) => price?.likely === undefined).length;
+  return { credits, unknownPrices: unknown.length, likely, unpriced };
+}
+
 export function sumAfterPicks(
   rows: readonly Pick<PlanRow, 'blockedBy' | 'wouldCost' | 'wouldRetry' | 'price'>[],
 ): PlanTotals['afterPicks'] {
   const waiting = rows.filter(({ blockedBy }) => blockedBy === 'gate');
   if (waiting.length === 0) return undefined;
-  const credits = waiting.reduce((sum, { wouldCost }) => sum + (wouldCost ?? 0), 0);
-  const unknown = waiting.filter(({ wouldCost }) => wouldCost === null);
-  const likely = credits + unknown.reduce((sum, { price }) => sum + (price?.likely ?? 0), 0);
-  const unpriced = unknown.filter(({ price }) => price?.likely === undefined).length;
   const retried = waiting.flatMap(({ wouldRetry }) => (wouldRetry === undefined ? [] : [wouldRetry ?? 0]));
   const mayRetry = retried.reduce((sum, more) => sum + more, 0);
-  return {
-    ...{ steps: waiting.length, credits, unknownPrices: unknown.length, likely, unpriced },
-    ...(retried.length > 0 && { mayRetry }),
-  };
+  return { steps: waiting.length, ...sumLater(waiting), ...(retried.length > 0 && { mayRetry }) };
 }
 
 export interface Held {

@@ -4,7 +4,7 @@ import type { Plan, PlanRow, PlanTotals, PostTarget } from '../../plan/plan.ts';
 import { isAskedAbout } from '../../plan/posts/post-record.ts';
 import { limitName } from '../../plan/prices/fund.ts';
 import { guessText } from '../../plan/prices/prices.ts';
-import { sumPrices } from '../../plan/sum-up.ts';
+import { sumLater } from '../../plan/sum-up.ts';
 import { type Block, bad, type Fact, facts, named, strong, type Text, warning } from '../document.ts';
 import { type Cost, costText, countOf, creditsText, limitText, rangeText } from '../numbers.ts';
 import { safeText, shortList } from '../safe-text.ts';
@@ -119,7 +119,8 @@ const limitCodes: ReadonlySet<string> = new Set(['budget', 'run-limit', 'limit']
 export function limitFacts({ rows, totals }: Pick<Plan, 'rows' | 'totals'>): Fact[] {
   const limited = rows.filter(({ reason }) => limitCodes.has(reason.code));
   const now = [...groupBy(limited, ({ reason }) => reason.code)].map(([code, own]): Fact => {
-    const cost = spendText(sumPrices(own.map((row) => ({ ...row, credits: row.wouldCost ?? 0 }))));
+    const { likely, unpriced, unknownPrices } = sumLater(own);
+    const cost = costText({ credits: likely, unpriced, isLikely: unknownPrices > unpriced });
     const kept = code === 'budget' ? totals.fit?.kept : undefined;
     const reserved =
       kept === undefined ? '' : `; ${countOf(kept, 'credit')} of the budget reserved for steps that wait for a pick`;

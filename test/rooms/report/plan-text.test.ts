@@ -132,6 +132,22 @@ describe('planText', () => {
     expect(planText(plan([row('a', 'create')], totals), { style: noColor, width: 100 })).toContain(line);
   });
 
+  test.each<[RowFacts[], string]>([
+    [[{ wouldCost: 5 }, {}], '2 steps (5 credits)'],
+    [[{ wouldCost: null }], '1 step (1 step of unknown price)'],
+    [[{ wouldCost: 5 }, { wouldCost: null }], '2 steps (5 credits + 1 step of unknown price)'],
+    [
+      [{ wouldCost: 5 }, { wouldCost: null, price: { class: 'image', credits: null, source: 'list', likely: 3 } }],
+      '2 steps (≈ 8 credits)',
+    ],
+  ])('a budget that is not enough never counts an unknown price as 0 %#', (blocked, words) => {
+    const reason = { code: 'budget' as const, text: 'the budget is not enough' };
+    const rows = blocked.map((more, index) =>
+      row(`hero@${index}`, 'blocked', { blockedBy: 'budget', reason, ...more }),
+    );
+    expect(show(rows)).toContain(`the budget is not enough for ${words}\n`);
+  });
+
   it('keeps within the width and its columns, whatever the addresses, kinds and reasons are', () => {
     const word = fc.string({
       unit: fc.constantFrom('a', ' ', '漢', '🎉', '\u001b[2J', '\n::error::', '|'),
