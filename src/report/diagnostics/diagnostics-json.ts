@@ -3,6 +3,7 @@ import { countDiagnostics, type Diagnostic, type Place, sortDiagnostics } from '
 import type { Json } from '../../ground/json.ts';
 import { defined, groupBy } from '../../ground/values.ts';
 import { adviceLines } from '../advice-text.ts';
+import { jsonOf } from '../document.ts';
 import type { RunView, Stage } from '../run/run-view.ts';
 import { safeText, shortList } from '../safe-text.ts';
 
@@ -13,9 +14,7 @@ export function diagnosticsJson(
 ): Json {
   const { errors, warnings, omitted } = countDiagnostics(diagnostics);
   const left = omitted.errors + omitted.warnings;
-  return {
-    mediabatch: 'diagnostics',
-    version: 1,
+  return jsonOf('diagnostics', {
     file: context.file,
     valid: errors === 0,
     errors,
@@ -23,7 +22,7 @@ export function diagnosticsJson(
     ...(left > 0 && { omitted: left }),
     ...defined({ steps: context.steps, tasks: context.tasks, unchecked: context.unchecked }),
     diagnostics: sortDiagnostics(diagnostics).map(diagnosticJson),
-  };
+  });
 }
 
 export function diagnosticJson(diagnostic: Diagnostic): Json {

@@ -4,7 +4,7 @@ import { countDiagnostics, type Diagnostic, nameCell, type Place, sortDiagnostic
 import type { Json } from '../../ground/json.ts';
 import { defined, groupBy } from '../../ground/values.ts';
 import { adviceText, adviceView, hintView, type Paste } from '../advice-text.ts';
-import { bad, type Document, line, strong, type Text, warning } from '../document.ts';
+import { bad, type Document, jsonOf, line, strong, type Text, warning } from '../document.ts';
 import { countOf } from '../numbers.ts';
 import { blockLines, indented, terminalText, wrapped } from '../render/terminal-text.ts';
 import { safeText, shortList } from '../safe-text.ts';
@@ -165,16 +165,14 @@ export function failureJson(failure: Failure, paste: Paste): Json {
   const { code, message, hint, ...facts } = failure;
   const { sources: _sources, diagnostics, ...plain } = { diagnostics: undefined, sources: undefined, ...facts };
   const { exit, paid }: Meaning = failures[code];
-  return {
-    mediabatch: 'failure',
-    version: 1,
+  return jsonOf('failure', {
     code,
     exit,
     ...answersOfExit(exit),
     ...defined({ paid }),
     message,
     ...(hint !== undefined && { hint: adviceText(hint, paste) }),
-    ...(plain as { [fact: string]: Json }),
+    ...plain,
     ...(diagnostics !== undefined && { diagnostics: sortDiagnostics(diagnostics).map(diagnosticJson) }),
-  };
+  });
 }

@@ -3,7 +3,18 @@ import type { Json } from '../../ground/json.ts';
 import type { Ruling } from '../../plan/decisions/ruling.ts';
 import type { Adoption, ListedRecord } from '../../plan/purchases/match-listed.ts';
 import { adviceText, type Paste } from '../advice-text.ts';
-import { command, type Document, faint, good, line, type Span, someLines, stack, warning } from '../document.ts';
+import {
+  command,
+  type Document,
+  faint,
+  good,
+  jsonOf,
+  line,
+  type Span,
+  someLines,
+  stack,
+  warning,
+} from '../document.ts';
 import { countOf } from '../numbers.ts';
 import { safeText } from '../safe-text.ts';
 
@@ -48,9 +59,7 @@ export function rulingsJson(
   rulings: readonly Ruled[],
   { command, dryRun, paste }: { command: string; dryRun: boolean; paste: Paste },
 ): Json {
-  return {
-    mediabatch: 'decisions',
-    version: 1,
+  return jsonOf('decisions', {
     command,
     dryRun,
     steps: rulings.map((ruling) => ({
@@ -59,7 +68,7 @@ export function rulingsJson(
       text: ruling.text,
       ...(ruling.is === 'refused' && { hint: adviceText(ruling.hint, paste) }),
     })),
-  };
+  });
 }
 
 function section(rulings: readonly Ruling[], is: Ruling['is'], wordOf: (ruling: Ruling) => Span): Document {
