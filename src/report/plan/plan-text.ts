@@ -172,8 +172,9 @@ function planHeadline(plan: Plan): string {
   const waiting = count(({ blockedBy }) => blockedBy === 'consent');
   const posted = count(({ changedSince }) => changedSince === true);
   const pinned = count(isHeldBack) - posted;
-  const byAction = (...actions: Action[]) =>
-    countWords(actions.map((action) => [count((row) => row.action === action && !isApart(row)), actionWords[action]]));
+  const byAction = countWords(
+    actionOrder.map((action) => [count((row) => row.action === action && !isApart(row)), actionWords[action]]),
+  );
   const apart = countWords([
     [pinned, `unchanged because of ${pinned === 1 ? 'a pin' : 'pins'}`],
     [posted, 'posted and changed since'],
@@ -182,7 +183,7 @@ function planHeadline(plan: Plan): string {
   ]);
   const isSettled = (row: PlanRow) => row.action === 'orphan' || (row.action === 'keep' && !isApart(row));
   if (rows.every(isSettled)) return `Nothing to do: ${keptAll(countSteps(plan))}`;
-  return [...byAction(...actionOrder), ...apart].join(', ');
+  return [...byAction, ...apart].join(', ');
 }
 
 /** Returns whether the headline counts a row by what it waits for, not by its action. */

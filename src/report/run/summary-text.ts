@@ -117,7 +117,8 @@ function missingLine({ stopped, toSpend, money: { spentNow, balance } }: RunView
   const rest = toSpend - spentNow;
   const text = `the rest costs about ${countOf(rest, 'credit')}`;
   if (balance === null) return line(text);
-  return line(`${text}, and the account has ${creditsText(balance)}: ${Math.max(0, rest - balance)} missing`);
+  const missing = creditsText(Math.max(0, rest - balance));
+  return line(`${text}, and the account has ${creditsText(balance)}: ${missing} missing`);
 }
 
 /** Returns what a user can do after a stop. */
