@@ -177,12 +177,15 @@ export function findSteps(name: Name, { steps, gates = [] }: Graph): readonly st
 
 type Found = Set<string> | { problem: string };
 
-export function matchSelection(selection: Selection, facts: SelectionFacts, trail: readonly string[] = []): Found {
+/** Results of selectors by name, so that each is matched once. `undefined`: the selector is being matched. */
+type Selectors = Map<string, Found | undefined>;
+
+export function matchSelection(selection: Selection, facts: SelectionFacts, selectors: Selectors = new Map()): Found {
   const chosen = new Set<string>();
   for (const term of selection.terms) {
     let common: Set<string> | undefined;
     for (const condition of term) {
-      const found = findWithReach(condition, facts, trail);
+      const found = findWithReach(condition, facts, selectors);
       if (!(found instanceof Set)) return found;
       common = common === undefined ? found : new Set([...common].filter((address) => found.has(address)));
     }
@@ -191,8 +194,8 @@ export function matchSelection(selection: Selection, facts: SelectionFacts, trai
   return chosen;
 }
 
-function findWithReach(condition: Condition, facts: SelectionFacts, trail: readonly string[]): Found {
-  const found = findThemselves(condition, facts, trail);
+function findWithReach(condition: Condition, facts: SelectionFacts, selectors: Selectors): Found {
+  const found = findThemselves(condition, facts, selectors);
   if (!(found instanceof Set) || !(condition.needs || condition.users)) return found;
   const all = new Set(found);
   const needs = needsIn(facts);
@@ -202,7 +205,7 @@ function findWithReach(condition: Condition, facts: SelectionFacts, trail: reado
   return new Set([...all].filter(isAddress));
 }
 
-function findThemselves(condition: Condition, facts: SelectionFacts, trail: readonly string[]): Found {
+function findThemselves(condition: Condition, facts: SelectionFacts, selectors: Selectors): Found {
   const { graph, stateOf, costOf } = facts;
   const where = (holds: (step: Step) => boolean) => new Set(graph.steps.filter(holds).map(({ address }) => address));
   switch (condition.is) {
@@ -217,26 +220,32 @@ function findThemselves(condition: Condition, facts: SelectionFacts, trail: read
     case 'cost':
       return where(({ address }) => compareCost(costOf(address) ?? null, condition));
     case 'selector':
-      return findBySelector(condition.name, facts, trail);
+      return findBySelector(condition.name, facts, selectors);
     default:
       return condition satisfies never;
   }
 }
 
-function findBySelector(name: string, facts: SelectionFacts, trail: readonly string[]): Found {
-  const { selectors } = facts.graph;
-  const text = Object.hasOwn(selectors, name) ? selectors[name] : undefined;
+function findBySelector(name: string, facts: SelectionFacts, selectors: Selectors): Found {
+  const known = selectors.get(name);
+  if (known !== undefined) return known;
+  const { graph } = facts;
+  const text = Object.hasOwn(graph.selectors, name) ? graph.selectors[name] : undefined;
   if (text === undefined) {
-    const names = Object.keys(selectors);
+    const names = Object.keys(graph.selectors);
     const list = names.length === 0 ? 'the manifest has no `selectors`' : `there are ${names.join(', ')}`;
     return { problem: `there is no selector \`${name}\`; ${list}` };
   }
-  if (trail.includes(name)) {
+  if (selectors.has(name)) {
+    const trail = [...selectors].flatMap(([other, found]) => (found === undefined ? [other] : []));
     return { problem: `selectors use each other in a circle: ${[...trail, name].join(' → ')}` };
   }
-  const parsed = parseSelection(text, vocabularyOf(facts.graph));
+  selectors.set(name, undefined);
+  const parsed = parseSelection(text, vocabularyOf(graph));
   if ('problem' in parsed) return { problem: `in the selector \`${name}\`: ${parsed.problem}` };
-  return matchSelection(parsed, facts, [...trail, name]);
+  const found = matchSelection(parsed, facts, selectors);
+  selectors.set(name, found);
+  return found;
 }
 
 type Links = ReadonlyMap<string, readonly string[]>;

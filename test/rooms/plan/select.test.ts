@@ -127,6 +127,19 @@ describe('what a selection names', () => {
   test('many stars do not take long', () => {
     expect(select(`${'*a'.repeat(2000)}*b`)).toEqual([]);
   });
+
+  test('selectors that name another one twice do not take long', () => {
+    const doubled = Array.from({ length: 60 }, (_, n) => [`s${n}`, `selector:s${n + 1} selector:s${n + 1}`] as const);
+    const selectors = { ...Object.fromEntries(doubled), s60: 'song' };
+    expect(select('selector:s0', { ...facts, graph: { ...graph, selectors } })).toEqual(['song']);
+  });
+
+  test('selectors in a circle are told in their order, without those that are matched already', () => {
+    const selectors = { ...graph.selectors, start: 'selector:launch selector:round' };
+    expect(select('selector:start', { ...facts, graph: { ...graph, selectors } })).toBe(
+      'selectors use each other in a circle: start → round → trip → round',
+    );
+  });
 });
 
 const alone = { needs: false, users: false };
