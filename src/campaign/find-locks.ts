@@ -26,11 +26,14 @@ export const longestLock = 256 * 1024 ** 2;
  */
 export async function findLocks(folder: string, options: { sandbox: boolean }): Promise<FoundLock[]> {
   const isWanted = (name: string) => lockName.test(name) && sandboxLockName.test(name) === options.sandbox;
-  const inner = (await listFolder(folder)).filter(isOpenFolder).map(({ name }) => join(folder, name));
   const paths: string[] = [];
-  for (const place of [folder, ...inner]) {
-    const files = (await listFolder(place)).filter((entry) => entry.isFile() && isWanted(entry.name));
-    paths.push(...files.map(({ name }) => join(place, name)));
+  const open = [folder];
+  for (const place of open) {
+    for (const entry of await listFolder(place)) {
+      const path = join(place, entry.name);
+      if (entry.isFile() && isWanted(entry.name)) paths.push(path);
+      if (place === folder && isOpenFolder(entry)) open.push(path);
+    }
   }
   const found: FoundLock[] = [];
   for (const path of paths.sort()) found.push(await read(path, shownPath(path)));
