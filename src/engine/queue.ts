@@ -298,7 +298,7 @@ export function findEnds(orders: ReadonlyMap<string, StepOrder>): StepOrder[] {
   const places = new Map(rows.map((row, place) => [row, place]));
   const placeOf = (order: StepOrder) => places.get(rowOf(order)) ?? 0;
   const open = [...orders.values()].filter(({ jobId, asksOnly }) => jobId === undefined && !asksOnly);
-  const ends = endsOf(open, { namesOf: ({ address }) => [address], needsOf: (order: StepOrder) => waitsFor(order) });
+  const ends = endsOf(open, { nameOf: ({ address }) => address, needsOf: (order: StepOrder) => waitsFor(order) });
   return ends.filter(isPurchase).sort((a, b) => placeOf(a) - placeOf(b));
 }
 

@@ -45,7 +45,7 @@ export function findUnfunded(rows: readonly PlanRow[], cap: number, hangs: Hangs
   const now = all.filter(({ rows }) => !rows.some(isLater));
   fund(now);
   const needsOf = (unit: Unit) => unit.needs.flatMap((need) => units.get(need) ?? []);
-  for (const end of endsOf(all, { namesOf: ({ name }) => [name], needsOf: ({ needs }) => needs })) {
+  for (const end of endsOf(all, { nameOf: ({ name }) => name, needsOf: ({ needs }) => needs })) {
     fund(chainOf(end, { needsOf, isTaken: (unit) => funded.has(unit) }));
   }
   for (const unit of [...now, ...all]) if (needsOf(unit).every((need) => funded.has(need))) fund([unit]);
@@ -96,10 +96,10 @@ function isSent({ order }: PlanRow): boolean {
 
 export function endsOf<Item>(
   items: readonly Item[],
-  { namesOf, needsOf }: { namesOf(item: Item): readonly string[]; needsOf(item: Item): readonly string[] },
+  { nameOf, needsOf }: { nameOf(item: Item): string; needsOf(item: Item): readonly string[] },
 ): Item[] {
   const needed = new Set(items.flatMap(needsOf));
-  return items.filter((item) => !namesOf(item).some((name) => needed.has(name)));
+  return items.filter((item) => !needed.has(nameOf(item)));
 }
 
 /** Returns an item and everything that it still needs, without items that are already in another chain. */
