@@ -11,7 +11,6 @@ import { writeLines } from '../lock/write.ts';
 import type { Ruling } from '../plan/decisions/ruling.ts';
 import { withoutMovedAway } from '../plan/rows/orphans.ts';
 import type { OpenCampaign } from './open-campaign.ts';
-
 import { shownPath } from './paths.ts';
 import { type Answer, openLoadedLock } from './read-lock.ts';
 import { findLoss, nameOfPurchases, refuseRestored } from './restore-purchases.ts';

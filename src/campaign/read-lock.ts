@@ -45,7 +45,7 @@ export interface LoadedLock {
   isLonger?: boolean;
 }
 
-export function requireLockFolder(path: string): void {
+function requireLockFolder(path: string): void {
   const folder = dirname(path);
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return;
   const shown = shownPath(path);
