@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -10,6 +10,7 @@ import type { ReviewAsset, ReviewData, WantedVerdict } from '../../src/contract/
 import { makeGallery } from '../../src/review/gallery/make-gallery.ts';
 import { bin, command } from '../rig/command.ts';
 import { makeFolder } from '../rig/folder.ts';
+import { listenHere } from '../rig/listen.ts';
 import { readLockFile } from '../rig/oracle.ts';
 import { buyEverything } from '../rig/review/bought-campaign.ts';
 import { drawPng } from '../rig/review/png.ts';
@@ -182,13 +183,8 @@ tasks:
 
   test('a port that is taken, a selection that finds nothing, a manifest with mistakes: said, and nothing is served', async () => {
     const cwd = folderHere();
-    const server = createServer().listen(0, '127.0.0.1');
-    onTestFinished(() => {
-      server.close();
-    });
-    while (!server.listening) await wait(1);
-    const { port } = server.address() as AddressInfo;
-    const taken = await command(['review', 'campaign.yaml', '--no-open', '--port', String(port)], { cwd });
+    const { port } = new URL(await listenHere(createServer()));
+    const taken = await command(['review', 'campaign.yaml', '--no-open', '--port', port], { cwd });
     expect(taken).toMatchObject({ code: 64, err: expect.stringContaining(`port ${port} is taken`) });
     const none = await command(['review', 'campaign.yaml', '--no-open', '-s', 'nothing'], { cwd });
     expect(none).toMatchObject({ code: 64, err: expect.stringContaining('matches no step') });

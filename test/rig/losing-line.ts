@@ -1,5 +1,6 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { listenHere } from './listen.ts';
 
 /** A line to a server that can lose answers: the request arrives and is carried out, and then the line is cut. */
 export interface LosingLine {
@@ -47,13 +48,11 @@ export async function losingLine(url: string): Promise<LosingLine> {
       }
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(async () => {
-    for (const socket of open) socket.destroy();
-    await new Promise((resolve) => server.close(resolve));
-  });
   const own = new URL(url);
-  own.port = String((server.address() as { port: number }).port);
+  own.port = new URL(await listenHere(server)).port;
+  onTestFinished(() => {
+    for (const socket of open) socket.destroy();
+  });
   return {
     url: own.href,
     lose(text, count = 1) {

@@ -1,15 +1,10 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
-import { onTestFinished } from 'vitest';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTcpServer, type Socket } from 'node:net';
+import { listenHere } from '../../rig/listen.ts';
 
 /** Until the test ends. Gives the port. */
-export async function listen(server: Server | ReturnType<typeof createTcpServer>): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.close();
-    if ('closeAllConnections' in server) server.closeAllConnections();
-  });
-  return (server.address() as AddressInfo).port;
+export async function listen(server: Parameters<typeof listenHere>[0]): Promise<number> {
+  return Number(new URL(await listenHere(server)).port);
 }
 
 export interface Seen {
