@@ -13,7 +13,6 @@ import { Copy, type Ran } from './working-copy.ts';
 /** One service, its time, and the working copies of everybody who uses it. Commands run in this process. */
 export class Studio {
   readonly time: VirtualTime;
-  /** The one that the copies use now. */
   readonly service: BookingService;
   readonly #folder: string;
   readonly #listeners = new Map(signals.map((name) => [name, new Set(process.listeners(name))]));
