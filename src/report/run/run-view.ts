@@ -169,8 +169,8 @@ export function foldEvent(view: RunView, event: RunEvent): void {
   fold?.(view, event as never);
 }
 
-/** Changes by event. Events that are not listed change nothing. */
-const folds: { readonly [Name in RunEvent['event']]?: Fold<EventOf<Name>> } = {
+/** Changes by event. */
+const folds: { readonly [Name in RunEvent['event']]: Fold<EventOf<Name>> | undefined } = {
   'run-started': startRun,
   'step-started': startStep,
   'step-left': leaveStep,
@@ -210,6 +210,10 @@ const folds: { readonly [Name in RunEvent['event']]?: Fold<EventOf<Name>> } = {
   },
   noticed: note,
   'run-ended': endRun,
+  'job-found': undefined,
+  'file-uploaded': undefined,
+  'send-asked': undefined,
+  'output-judged': undefined,
 };
 
 function startRun(view: RunView, event: EventOf<'run-started'>): void {
