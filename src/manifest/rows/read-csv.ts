@@ -2,7 +2,7 @@ import { CsvError, parse } from 'csv-parse/sync';
 import type { Diagnostic, Place } from '../../ground/diagnostic.ts';
 import { shorten } from '../../ground/values.ts';
 import { placeBetween, placeOfLine, type Source } from '../yaml/source.ts';
-import { explainNoHeader, hasValue, readTable, type TableRow, type Wrong } from './read-table.ts';
+import { describeWrong, explainNoHeader, hasValue, readTable, type TableRow, type Wrong } from './read-table.ts';
 import { flatText, type Rows } from './rows.ts';
 
 interface CsvRecord {
@@ -20,9 +20,7 @@ export function readCsv(
   of: { separator: string | undefined; header?: number | undefined; table?: string | undefined },
 ): { rows?: Rows; diagnostics: Diagnostic[] } {
   const { header: at = 1 } = of;
-  const fail = (line: number, wrong: Wrong): Diagnostic => {
-    return { code: 'MB1302', severity: 'error', ...wrong, place: placeOfLine(source, line) };
-  };
+  const fail = (line: number, wrong: Wrong) => describeWrong(placeOfLine(source, line), wrong);
   const lines = source.text
     .replace(/^\ufeff/, '')
     .replaceAll(/\r\n?/g, '\n')

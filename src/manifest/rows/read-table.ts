@@ -49,7 +49,7 @@ function sheetErrorIn(cell: string, shown: string): Wrong {
   return { message: `${cell} shows the error ${shorten(shown, 20)}`, hint };
 }
 
-function describeWrong(place: Place, wrong: Wrong): Diagnostic {
+export function describeWrong(place: Place, wrong: Wrong): Diagnostic {
   return { code: 'MB1302', severity: 'error', ...wrong, place };
 }
 
@@ -72,8 +72,11 @@ export function readTable(
   const columns = (header?.cells ?? []).map((cell) => (typeof cell === 'string' ? columnName(cell) : ''));
   const filled = body.filter(hasValue);
   const placeOf = (index: number): Place => (header as TableRow).place(index + 1);
+  const seen = new Set<string>();
   for (const [index, column] of columns.entries()) {
-    if (column === '' || columns.indexOf(column) === index) continue;
+    const isNew = column === '' || !seen.has(column);
+    seen.add(column);
+    if (isNew) continue;
     const message = `two columns of ${label} are named "${shorten(column)}"`;
     diagnostics.push(
       describeWrong(placeOf(index), { message, hint: `give each column a unique name in the ${first}` }),
