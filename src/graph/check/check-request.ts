@@ -309,7 +309,7 @@ function hintForText(value: Json): string {
 }
 
 /** Returns whether a value is the output of another step, or a text with one. */
-export function isOpen(value: Json): value is JsonMap {
+export function isOpen(value: Json | undefined): value is JsonMap {
   return isMap(value) && (Object.hasOwn(value, '$ref') || Object.hasOwn(value, '$text'));
 }
 
@@ -319,7 +319,7 @@ function openText(value: JsonMap): string {
 }
 
 export function describeOpen(value: Json | undefined): string {
-  return value !== undefined && isOpen(value) ? 'the output of one step' : describeValue(value);
+  return isOpen(value) ? 'the output of one step' : describeValue(value);
 }
 
 function lowerFirst(text: string): string {

@@ -94,7 +94,7 @@ function isKnown({ path, rule, params, forms }: SchemaProblem, request: Json): b
   const whole = rule === 'required' ? [...path, String(params.missingProperty)] : path;
   if (whole.some((_, index) => valueAt(request, whole.slice(0, index + 1)) === unknownValue)) return false;
   const seen = valueAt(request, path);
-  if (seen !== undefined && isOpen(seen)) return rule === 'type';
+  if (isOpen(seen)) return rule === 'type';
   return shallowRules.includes(rule) || !holdsUnknown(seen);
 }
 
@@ -168,8 +168,9 @@ function unlistedFields(request: JsonMap, { path, fields, isSandbox }: Create): 
   if (names.length === 0 || fields.isClosed) return [];
   const unused = names.filter((name) => !Object.hasOwn(request, name));
   return Object.keys(request).flatMap((name): RequestFault[] => {
+    if (fields.byName.has(name)) return [];
     const meant = nearestField(name, unused);
-    if (fields.byName.has(name) || (fields.isOpen && meant === undefined)) return [];
+    if (fields.isOpen && meant === undefined) return [];
     const guess = meant === undefined ? '' : `did you mean \`${meant}\`? `;
     const risk = 'a service may ignore unknown fields and still charge (plan --strict refuses them)';
     return [
