@@ -84,14 +84,15 @@ type Fault = Pick<TemplateFault, 'code' | 'message' | 'hint' | 'meant'>;
 function checkPath(path: NamePath, known: KnownNames): Fault | undefined {
   const [root = ''] = path.parts;
   const table = known.tables?.get(root);
-  if (table === undefined && !isRoot(root)) return unknownRoot(path, known);
   // A table has a row wherever the matrix has a cell.
-  if (!known.roots.includes(table === undefined ? (root as RootName) : 'matrix')) {
+  const like = table === undefined ? root : 'matrix';
+  if (!isRoot(like)) return unknownRoot(path, known);
+  if (!known.roots.includes(like)) {
     const message = `\`${root}\` cannot be used in ${known.what}`;
     return { code: 'MB1202', message, hint: `it can use ${known.roots.join(', ')}` };
   }
   if (table !== undefined) return typeof table === 'object' ? checkColumn(path, table) : undefined;
-  switch (root as RootName) {
+  switch (like) {
     case 'vars':
       return checkVar(path, known);
     case 'row':
@@ -105,7 +106,7 @@ function checkPath(path: NamePath, known: KnownNames): Fault | undefined {
     case 'tasks':
       return checkOutput(path, known);
     default:
-      return undefined;
+      return like satisfies never;
   }
 }
 
