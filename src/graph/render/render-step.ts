@@ -381,13 +381,13 @@ class StepRendering {
   }
 
   #columnOf(name: string): string | undefined {
-    const written = this.#draft.task.with.find(({ field }) => field === name);
-    return this.#lookedUp(name) ?? (written && columnIn(written.value, this.#expansion.templates));
+    const written = this.#draft.task.with.find(({ field }) => field === name)?.value;
+    if (written === undefined) return undefined;
+    return this.#lookedUp(written) ?? columnIn(written, this.#expansion.templates);
   }
 
   /** Returns the column of `{{lookup row …}}`, whose name is known only when it is rendered. */
-  #lookedUp(name: string): string | undefined {
-    const text = this.#draft.task.with.find(({ field }) => field === name)?.value;
+  #lookedUp(text: Json): string | undefined {
     if (typeof text !== 'string') return undefined;
     const [part, more] = this.#expansion.templates.get(text)?.body ?? [];
     if (more !== undefined || part?.is !== 'value' || part.value.is !== 'call') return undefined;
