@@ -160,7 +160,7 @@ const missing = Array.from({ length: 4 }, () => 'MB1307 4:3');
 
 testMistakes([
   {
-    name: 'no row for a step: once, whatever uses it, at the row that needs it',
+    name: 'no row for a step: once, whatever uses it, at the table',
     text: campaign(both, ...joined, 'save: "{{copy.headline}}-{{copy.sub}}"'),
     data: { ...data, 'copy.csv': data['copy.csv'].replace('vase,de,Flut,\n', '') },
     found: ['MB1307 4:3'],
