@@ -6,7 +6,7 @@ import type { Places } from '../yaml/places.ts';
 import { readYaml, yamlFaults } from '../yaml/read-yaml.ts';
 import { placeBetween, placeOfLine, readSource, type Source } from '../yaml/source.ts';
 import { readCsv } from './read-csv.ts';
-import { cellValue, explainSheetError } from './read-table.ts';
+import { cellValue, describeWrong, explainSheetError } from './read-table.ts';
 import { flatText, type Row, type Rows } from './rows.ts';
 
 /**
@@ -27,10 +27,7 @@ export function readRows(data: {
 } {
   const source = readSource(data.file, data.text);
   const nul = data.text.indexOf('\0');
-  if (nul !== -1) {
-    const place = placeBetween(source, nul, nul + 1);
-    return { diagnostics: [{ code: 'MB1302', severity: 'error', ...nulWords, place }] };
-  }
+  if (nul !== -1) return { diagnostics: [describeWrong(placeBetween(source, nul, nul + 1), nulWords)] };
   const extension = extensionOf(data.path);
   switch (extension) {
     case 'csv':
@@ -236,21 +233,12 @@ function parseJson(text: string, start: number): ParsedJson {
 
 function notJson(source: Source, problem: { error: string; offset: number }, label: string): Diagnostic {
   if (source.text.trim() === '') {
-    const place = placeBetween(source, 0, 0);
-    return {
-      code: 'MB1302',
-      severity: 'error',
-      message: `${label} is empty`,
-      hint: 'write a list of rows: [{…}]',
-      place,
-    };
+    const wrong = { message: `${label} is empty`, hint: 'write a list of rows: [{…}]' };
+    return describeWrong(placeBetween(source, 0, 0), wrong);
   }
   const words = problem.error.charAt(0).toLowerCase() + problem.error.slice(1);
-  return {
-    code: 'MB1302',
-    severity: 'error',
+  return describeWrong(placeBetween(source, problem.offset, problem.offset + 1), {
     message: `${label} is not valid JSON: ${shorten(words, 80)}`,
     hint: 'put names and strings in double quotes; JSON has no comments, no NaN and no comma after the last entry',
-    place: placeBetween(source, problem.offset, problem.offset + 1),
-  };
+  });
 }

@@ -161,20 +161,12 @@ export function readSheet(
   const listed = names.map((one) => shorten(one, 40)).join(', ');
   const near = name === undefined ? undefined : nearestName(name, names);
   const example = near ?? only ?? 'Texts';
-  return {
-    diagnostics: [
-      {
-        code: 'MB1302',
-        severity: 'error',
-        message:
-          name === undefined
-            ? `${label} has several sheets: ${listed}`
-            : `${label} has no sheet \`${shorten(name)}\`; it has ${listed}`,
-        hint: `select one: { file: ${label}, sheet: ${/^[\p{L}][\p{L}\p{N} _-]*$/u.test(example) ? example : JSON.stringify(example)} }`,
-        place,
-      },
-    ],
-  };
+  const message =
+    name === undefined
+      ? `${label} has several sheets: ${listed}`
+      : `${label} has no sheet \`${shorten(name)}\`; it has ${listed}`;
+  const hint = `select one: { file: ${label}, sheet: ${/^[\p{L}][\p{L}\p{N} _-]*$/u.test(example) ? example : JSON.stringify(example)} }`;
+  return { diagnostics: [describeWrong(place, { message, hint })] };
 }
 
 function readCells(
