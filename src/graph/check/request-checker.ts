@@ -207,13 +207,9 @@ export function listedFields(schema: Json): ListedFields {
     const { additionalProperties: more, unevaluatedProperties: rest, patternProperties: patterns } = form;
     if (more === true || isMap(more) || rest === true || isMap(rest) || isMap(patterns)) fields.isOpen = true;
     if (more === false || rest === false) fields.isClosed = true;
-    for (const key of ['allOf', 'anyOf', 'oneOf']) for (const one of formsIn(form[key])) visit(one, depth + 1);
-    for (const key of ['if', 'then', 'else', 'not']) visit(form[key], depth + 1);
+    const forms = ['allOf', 'anyOf', 'oneOf'].flatMap((key) => (Array.isArray(form[key]) ? form[key] : []));
+    for (const one of [...forms, form.if, form.then, form.else, form.not]) visit(one, depth + 1);
   };
   visit(schema, 0);
   return fields;
-}
-
-function formsIn(forms: Json | undefined): readonly Json[] {
-  return Array.isArray(forms) ? forms : [];
 }
