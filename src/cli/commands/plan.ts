@@ -117,17 +117,14 @@ async function comparePlan(file: string, options: ApplyOptions, terminal: Termin
     });
     return exitOf(!isSame(view), view.fit?.missing);
   } catch (error) {
-    if (formOf(options) !== 'markdown' || !isUnusableThere(error)) throw error;
+    const failure = failureOf(error);
+    // The commit has no usable campaign: it is new, or had errors there. The comment is written anyway.
+    if (formOf(options) !== 'markdown' || failure?.code !== 'MB3604') throw error;
     const { plan } = await showPlan(campaign, checked, { serviceMoved });
     const marker = commentMarker(pathInTree(file));
-    terminal.out(planMarkdown(plan, { marker, unlike: error.failure.message, now: systemClock.now() }));
+    terminal.out(planMarkdown(plan, { marker, unlike: failure.message, now: systemClock.now() }));
     return exitOf(true, plan.totals.fit?.missing);
   }
-}
-
-/** Whether the commit has no usable campaign: it is new, or had errors there. The comment is written anyway. */
-function isUnusableThere(error: unknown): error is CampaignError {
-  return error instanceof CampaignError && error.failure.code === 'MB3604';
 }
 
 function commentOnFailure(error: unknown, file: string, { out, paste }: Terminal): void {
