@@ -136,10 +136,12 @@ const headings = Object.entries({
 }).flatMap(([heading, names]) => names.split(' ').map((name) => ({ name, heading })));
 
 function underHeadings(command: Command): void {
-  const placeOf = (option: { name(): string }) => headings.findIndex(({ name }) => name === option.name());
+  const placeOf = (option: { name(): string }) => {
+    const place = headings.findIndex(({ name }) => name === option.name());
+    return place === -1 ? headings.length : place;
+  };
   for (const option of command.options) option.helpGroup(headings[placeOf(option)]?.heading ?? 'Others:');
-  const byPlace = (a: { name(): string }, b: { name(): string }) =>
-    Number(placeOf(a) < 0) - Number(placeOf(b) < 0) || placeOf(a) - placeOf(b);
+  const byPlace = (a: { name(): string }, b: { name(): string }) => placeOf(a) - placeOf(b);
   command.configureHelp({
     ...command.configureHelp(),
     // Only the help sorts: printed commands keep the order of the table.
@@ -152,7 +154,7 @@ function detailsOf(given: CommandOption): OptionDetails & Pick<OptionRow, 'flags
 }
 
 function optionOf(given: CommandOption): Option {
-  const { flags, about, takes, range, standard, conflicts, ...row } = detailsOf(given);
+  const { flags, about, takes, range, standard, shown, conflicts } = detailsOf(given);
   const option = new Option(flags, about);
   if (Array.isArray(takes)) option.choices(takes);
   const reader = readerOf(takes, range) ?? (/<(?:file|dir)>$/.test(flags) ? readPath : undefined);
@@ -160,7 +162,7 @@ function optionOf(given: CommandOption): Option {
   if (conflicts !== undefined) option.conflicts(conflicts);
   // Some texts say the default in other words.
   if (standard === undefined || /\bdefault\b/.test(about)) return option;
-  return option.default(standard, row.shown ?? JSON.stringify(standard));
+  return option.default(standard, shown ?? JSON.stringify(standard));
 }
 
 function requireNeeded(command: Command, options: readonly CommandOption[]): void {
