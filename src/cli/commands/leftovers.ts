@@ -92,11 +92,12 @@ async function otherLocks(paths: CampaignPaths, sandbox: boolean): Promise<Other
 async function deleteAll({ found, remove }: Findings, options: GcOptions, terminal: Terminal): Promise<number> {
   const { files, kept } = found;
   const { err, style } = terminal;
-  const rows = files.map(({ digests: _digests, ...row }) => ({ ...row, deleted: false }));
+  const rows = files.map((file) => ({ ...file, deleted: false }));
   const leave = (path: string, why: string) => err(`${style.yellow('left alone')} ${safeText(`${path}: ${why}`)}\n`);
   const end = (text: string) => {
     const bytesFreed = sumBytes(rows.filter(({ deleted }) => deleted));
-    if (options.json) outJson(terminal, jsonOf('gc', { files: rows, kept, bytesFreed }));
+    const shown = rows.map(({ digests: _digests, ...row }) => row);
+    if (options.json) outJson(terminal, jsonOf('gc', { files: shown, kept, bytesFreed }));
     err(`${text}\n`);
     return exitCodes.done;
   };
@@ -112,10 +113,9 @@ async function deleteAll({ found, remove }: Findings, options: GcOptions, termin
   if (options.dryRun) return end(`would delete ${all}`);
   const agreed = await askPerson(`Delete ${all}?`, { yes: options.yes, terminal });
   if (agreed !== 'yes') return declined(agreed, 'deleted', terminal);
-  for (const [index, file] of files.entries()) {
-    const deleted = await remove(file);
-    Object.assign(rows[index] ?? {}, { deleted });
-    if (!deleted) leave(file.path, 'it was changed meanwhile');
+  for (const row of rows) {
+    row.deleted = await remove(row);
+    if (!row.deleted) leave(row.path, 'it was changed meanwhile');
   }
   return end(`deleted ${sumText(rows.filter(({ deleted }) => deleted))}`);
 }
