@@ -116,6 +116,7 @@ async function writeAll(
     const isNew = !isThere(path);
     if (isNew) await writeNewFile(path, Buffer.from(content));
     err(`  ${isNew ? style.green('wrote') : style.yellow('kept ')} ${safeText(path)}\n`);
+    if (isNew) continue;
     const there = new Set(readSmallFile(path, longestFile)?.toString('utf8').split(/\r?\n/));
     const wanted = String(surroundingsOf(folder)[name] ?? '').split('\n');
     for (const line of wanted) if (line !== '' && !there.has(line)) err(`         add to it: ${line}\n`);
