@@ -17,6 +17,7 @@ import { submitRun } from '../../../src/cluster/runs/runs.ts';
 import { isSameServer, whichServer } from '../../../src/cluster/store/run-mark.ts';
 import { command, root } from '../../rig/command.ts';
 import { makeFolder } from '../../rig/folder.ts';
+import { listenHere } from '../../rig/listen.ts';
 import { losingLine } from '../../rig/losing-line.ts';
 import { pooler, poolerBefore } from '../../rig/pooler.ts';
 import { freshDatabase, openFresh } from '../../rig/postgres.ts';
@@ -44,11 +45,7 @@ async function refusingServer(): Promise<string> {
     socket.on('error', () => {});
     socket.once('data', () => socket.end(Buffer.concat([head, body])));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(async () => {
-    await new Promise((resolve) => server.close(resolve));
-  });
-  return `postgres://me:hidden-word@127.0.0.1:${(server.address() as { port: number }).port}/postgres`;
+  return `postgres://me:hidden-word@${new URL(await listenHere(server)).host}/postgres`;
 }
 
 describe('an engine that cannot be used is refused, without its password', () => {

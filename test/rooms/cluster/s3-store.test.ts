@@ -1,12 +1,12 @@
 import { readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { parseS3 } from '../../../src/cluster/store/s3.ts';
 import { openStore } from '../../../src/cluster/store/store.ts';
 import type { Clock } from '../../../src/contract/clock.ts';
 import { BucketStandIn, type BucketTrouble, bucketEnv } from '../../rig/bucket-stand-in.ts';
 import { makeFolder } from '../../rig/folder.ts';
+import { listenHere } from '../../rig/listen.ts';
 import { jpeg, png } from '../disk/media.ts';
 import { chunks, failure, recorded, sha256, target } from '../disk/targets.ts';
 
@@ -242,10 +242,7 @@ it('reaches a bucket by https through the proxy of the environment', async () =>
     asked.push(url);
     socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
   });
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void proxy.close());
-  const { port } = proxy.address() as AddressInfo;
-  vi.stubEnv('HTTPS_PROXY', `http://127.0.0.1:${port}`);
+  vi.stubEnv('HTTPS_PROXY', await listenHere(proxy));
   onTestFinished(() => void vi.unstubAllEnvs());
   const env = { ...bucketEnv, AWS_ENDPOINT_URL_S3: 'https://storage.example' };
   const opening = openStore(name, { makes: true, env, clock: quick().clock });

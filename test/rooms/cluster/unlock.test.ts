@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { showEngine } from '../../../src/cluster/database/server-errors.ts';
@@ -14,6 +13,7 @@ import { writeRecord } from '../../../src/lock/write.ts';
 import { images } from '../../rig/campaign.ts';
 import { command } from '../../rig/command.ts';
 import { makeFolder } from '../../rig/folder.ts';
+import { listenHere } from '../../rig/listen.ts';
 import { engineHere, submission } from './engine-here.ts';
 
 const account = 'a'.repeat(32);
@@ -103,9 +103,7 @@ async function sayingOnly(code: string): Promise<string> {
     socket.on('error', () => {});
     socket.on('data', () => socket.end(Buffer.concat([head, fields])));
   });
-  onTestFinished(() => void server.close());
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  return `postgres://u@127.0.0.1:${(server.address() as AddressInfo).port}/d`;
+  return `postgres://u@${new URL(await listenHere(server)).host}/d`;
 }
 
 test.each([

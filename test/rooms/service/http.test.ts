@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createHttp, type HttpAnswer } from '../../../src/service/http.ts';
 import { openTunnel, proxyFor } from '../../../src/service/proxy.ts';
-import { raw, serve, tcp } from './loopback.ts';
+import { freePort } from '../../rig/free-port.ts';
+import { listen, raw, serve, tcp } from './loopback.ts';
 
 const redact = (text: string) => text;
 
@@ -19,13 +19,8 @@ const create = (http: ReturnType<typeof open>, deadlineMs = 5000): Promise<HttpA
 describe('what is known of a request that got no answer', () => {
   test('nobody listens: nothing was sent', async () => {
     const port = await tcp(() => {});
-    const closed = await new Promise<number>((resolve) => {
-      const server = createTcpServer().listen(0, '127.0.0.1', () => {
-        const free = (server.address() as AddressInfo).port;
-        server.close(() => resolve(free));
-      });
-    });
-    expect(closed).not.toBe(port);
+    const closed = await freePort();
+    expect(closed).not.toBe(String(port));
     expect(await create(open(`http://127.0.0.1:${closed}`))).toMatchObject({ is: 'broken', sent: false });
   });
 
@@ -166,9 +161,7 @@ test('names the proxy that refuses, and never its login', async () => {
     asked.push(request.url, request.headers['proxy-authorization']);
     socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   const tunnel = openTunnel(new URL(`http://me:word@127.0.0.1:${port}`), {
     host: 'api.example',
     port: 443,

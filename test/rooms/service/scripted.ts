@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { createLibrary, type Library, ServiceError } from '../../../src/service/library.ts';
+import { listenHere } from '../../rig/listen.ts';
 
 export const key = 'acme_live_secret123456';
 
@@ -63,8 +63,7 @@ export async function serveScript(answer: (call: Call, count: number) => Reply):
       send(response, answer(call, count));
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const origin = await listenHere(server);
   const clock = {
     random: () => 0.5,
     async sleep(ms: number) {
@@ -72,11 +71,7 @@ export async function serveScript(answer: (call: Call, count: number) => Reply):
     },
   };
   const library = createLibrary({ baseUrl: `${origin}/api/v1`, token: key, clock, requestTimeoutMs: 2000 });
-  onTestFinished(async () => {
-    await library.close();
-    server.close();
-    server.closeAllConnections();
-  });
+  onTestFinished(() => library.close());
   return { origin, calls, names: () => calls.map(({ name }) => name), pauses, library };
 }
 

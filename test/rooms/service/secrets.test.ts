@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { LookupAddress, lookup } from 'node:dns';
 import { writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ServiceError } from '../../../src/contract/errors.ts';
@@ -10,6 +10,8 @@ import { reachService } from '../../../src/service/proxy.ts';
 import { accountName, makeRedact, readCredential } from '../../../src/service/secrets.ts';
 import { createService } from '../../../src/service/service.ts';
 import { makeFolder } from '../../rig/folder.ts';
+import { listenHere } from '../../rig/listen.ts';
+import { listen } from './loopback.ts';
 import { type Call, key, type Reply, serveScript } from './scripted.ts';
 
 describe('secrets', () => {
@@ -282,28 +284,17 @@ describe('whether a service can be reached', () => {
   test('a port is asked, and nothing is said to it', async () => {
     const received: Buffer[] = [];
     const ended: Promise<void>[] = [];
-    const server: Server = createServer((socket) => {
+    const server = createServer((socket) => {
       socket.on('data', (bytes) => received.push(bytes));
       ended.push(new Promise((resolve) => socket.on('close', () => resolve())));
       socket.on('error', () => {});
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => {
-      server.close();
-    });
-    const address = server.address();
-    const port = typeof address === 'object' && address !== null ? address.port : 0;
-    expect(await reachFrom(`http://127.0.0.1:${port}/api/v1`)).toEqual({ is: 'reached' });
+    expect(await reachFrom(`${await listenHere(server)}/api/v1`)).toEqual({ is: 'reached' });
     await Promise.all(ended);
     expect(received).toEqual([]);
     // It does not speak TLS: a certificate is part of being there.
     const hangsUp = createServer((socket) => socket.destroy());
-    await new Promise<void>((resolve) => hangsUp.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => {
-      hangsUp.close();
-    });
-    const other = hangsUp.address();
-    const secure = typeof other === 'object' && other !== null ? other.port : 0;
+    const secure = await listen(hangsUp);
     expect(await reachFrom(`https://127.0.0.1:${secure}/api/v1`)).toMatchObject({ is: 'unreachable' });
     expect(await reachFrom('http://127.0.0.1:9/api/v1')).toMatchObject({
       is: 'unreachable',

@@ -2,12 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer as createProxy, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
-import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
+import { connect, createServer as createTcpServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createDownloader, type DownloaderOptions } from '../../../src/service/download.ts';
 import { createHttp } from '../../../src/service/http.ts';
-import { command, temporaryFolder } from '../../rig/command.ts';
+import { command } from '../../rig/command.ts';
+import { makeFolder } from '../../rig/folder.ts';
 import { listen, serve } from './loopback.ts';
 
 const redact = (text: string) => text;
@@ -29,7 +30,7 @@ async function encrypted(
   name: string,
   answer: (request: IncomingMessage, response: ServerResponse) => void = (_request, response) => response.end('{}'),
 ): Promise<Encrypted> {
-  const { path: folder, remove } = temporaryFolder();
+  const folder = makeFolder();
   const [keyFile, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
   const made = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2', '-subj', '/CN=x'];
   const files = ['-keyout', keyFile, '-out', certificate];
@@ -44,13 +45,7 @@ async function encrypted(
   });
   server.on('connection', () => (connections += 1));
   server.on('tlsClientError', () => {});
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-    remove();
-  });
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   return { port, folder, certificate, requests, connections: () => connections };
 }
 
@@ -140,9 +135,7 @@ test('what speaks no TLS at all gets no byte of a request', async () => {
       socket.end('HTTP/1.1 200 OK\r\n\r\n');
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   const http = createHttp({ baseUrl: `https://127.0.0.1:${port}/api/v1`, token: key, redact });
   const call = { method: 'POST', path: '/create', body: '{"prompt":"x"}', deadlineMs: 5000 } as const;
   expect(await http.call(call)).toMatchObject({ is: 'broken', sent: false });

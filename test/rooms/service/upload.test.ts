@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { appendFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { FileToUpload } from '../../../src/service/library.ts';
 import { contentTypeOf } from '../../../src/service/upload-file.ts';
 import { makeFolder } from '../../rig/folder.ts';
+import { listen } from './loopback.ts';
 import { type Call, failure, key, type Reply, refusal, type Scripted, serveScript } from './scripted.ts';
 
 const signal = new AbortController().signal;
@@ -175,9 +175,7 @@ describe('large files', () => {
       reached += 1;
       response.end();
     });
-    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => void other.close());
-    const { port } = other.address() as AddressInfo;
+    const port = await listen(other);
     const urls = [
       `http://127.0.0.2:${port}/x`,
       `http://me:secret@127.0.0.1:${port}/x`,
