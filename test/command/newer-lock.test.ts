@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { command, temporaryFolder } from '../rig/command.ts';
+import { command } from '../rig/command.ts';
+import { makeFolder } from '../rig/folder.ts';
 import { serviceHere } from '../rig/service-here.ts';
 
 const manifest = (hero = 'a lamp', name = 'hero') =>
@@ -14,21 +15,18 @@ interface Line {
 
 /** A campaign that is bought, and whose lock a newer version has written since. */
 async function place(more: (line: Line) => void) {
-  const home = temporaryFolder();
+  const home = makeFolder();
   const service = await serviceHere();
-  onTestFinished(async () => {
-    await service.close();
-    home.remove();
-  });
-  const lockPath = join(home.path, 'campaign.lock.jsonl');
-  const write = (text: string) => writeFileSync(join(home.path, 'campaign.yaml'), text);
+  onTestFinished(() => service.close());
+  const lockPath = join(home, 'campaign.lock.jsonl');
+  const write = (text: string) => writeFileSync(join(home, 'campaign.yaml'), text);
   const lock = () => readFileSync(lockPath, 'utf8');
   const lines = () =>
     lock()
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line) as Line);
-  const run = (...args: string[]) => command(args, { cwd: home.path, env: service.env });
+  const run = (...args: string[]) => command(args, { cwd: home, env: service.env });
   const apply = (...args: string[]) => run('apply', 'campaign.yaml', '--yes', '--poll-interval', '10', ...args);
   write(manifest());
   expect((await apply()).code).toBe(0);

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { RunFact } from '../../src/contract/event.ts';
 import { images, TestCampaign } from '../rig/campaign.ts';
-import { type CommandOptions, command, temporaryFolder } from '../rig/command.ts';
+import { type CommandOptions, command } from '../rig/command.ts';
+import { makeFolder } from '../rig/folder.ts';
 import { terse } from '../rig/other-service/manners.ts';
 import { OtherService } from '../rig/other-service/other-service.ts';
 import { makeTrial, withFaults } from '../rig/trial.ts';
@@ -21,16 +22,12 @@ tasks:
   /** A lock with an open send whose create never left, as a run that was killed leaves it, or somebody writes it by hand. */
   async function leftOpen() {
     const trial = await makeTrial(manifest, withFaults([{ on: 'create', times: 2, do: { type: 'reset' } }]));
-    const [own, other] = [temporaryFolder(), temporaryFolder()];
-    onTestFinished(() => {
-      own.remove();
-      other.remove();
-    });
+    const [own, other] = [makeFolder(), makeFolder()];
     const run = (args: string[], { env, ...options }: Partial<CommandOptions> = {}) =>
-      trial.run(args, { ...options, env: { XDG_STATE_HOME: own.path, ...env } });
+      trial.run(args, { ...options, env: { XDG_STATE_HOME: own, ...env } });
     const apply = (args: string[], options: Partial<CommandOptions> = {}) =>
       run(['apply', 'campaign.yaml', '--poll-interval', '10', ...args], options);
-    const elsewhere = (env: Record<string, string> = {}) => ({ env: { XDG_STATE_HOME: other.path, ...env } });
+    const elsewhere = (env: Record<string, string> = {}) => ({ env: { XDG_STATE_HOME: other, ...env } });
     const lock = () =>
       existsSync(trial.path('campaign.lock.jsonl')) ? readFileSync(trial.path('campaign.lock.jsonl'), 'utf8') : '';
     const killed = await apply(['--yes', '-s', 'hero'], {
@@ -80,8 +77,8 @@ tasks:
 /** Thumbnails at a service that does not say what they take, and a song whose price is documented. */
 async function makeCampaign() {
   const service = await OtherService.open({ ...terse, paths: { ...terse.paths, thumbnail: '/thumbnails/create' } });
-  const { path: folder, remove } = temporaryFolder();
-  onTestFinished(() => service.close().then(remove));
+  const folder = makeFolder();
+  onTestFinished(() => service.close());
   return {
     service,
     write: (budget: number, more = '', rows = 3) =>

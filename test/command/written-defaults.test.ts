@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { temporaryFolder } from '../rig/command.ts';
+import { makeFolder } from '../rig/folder.ts';
 import { terse } from '../rig/other-service/manners.ts';
 import { OtherService } from '../rig/other-service/other-service.ts';
 import { runInProcess } from './in-process.ts';
@@ -13,11 +13,8 @@ const manifest = (hero: object, bed: object) =>
 
 async function open() {
   const service = await OtherService.open(terse);
-  const { path, remove } = temporaryFolder();
-  onTestFinished(async () => {
-    await service.close();
-    remove();
-  });
+  const path = makeFolder();
+  onTestFinished(() => service.close());
   const run = (text: string, ...args: string[]) => {
     writeFileSync(join(path, 'campaign.yaml'), text);
     return runInProcess(args, service.env, path);
